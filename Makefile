@@ -1,0 +1,58 @@
+# One command each: `make lab` opens the course, `make test` checks it, `make course` executes it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+SCALE  ?= laptop
+JOBS   ?= 2
+
+.PHONY: lab course test notebooks bench lint doctor clean help
+
+help:
+	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
+	@echo "make course SCALE=laptop  execute every notebook headless into build/ (smoke, laptop, gpu, paper)"
+	@echo "make test                 install and run all tests"
+	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
+	@echo "make bench                print speed ratios against the fastest peers"
+	@echo "make lint                 check the style of the code"
+	@echo "make doctor               say what is installed, which device is used, what is missing"
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "calibkit needs Python 3.11 or newer; run make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "this Python cannot make a virtual environment; on Debian or Ubuntu: apt install python3-venv"; exit 1; }
+
+# A stamp per extra: a repeated call installs nothing unless the requirements changed.
+$(VENV)/.course: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[course]'
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[test]'
+	@touch $@
+
+lab: $(VENV)/.course
+	$(BIN)/jupyter lab --notebook-dir=. notebooks/00_start_here.ipynb $(LAB_ARGS)
+
+course: $(VENV)/.course
+	$(BIN)/python -m calibkit course --scale $(SCALE) --jobs $(JOBS)
+
+notebooks: $(VENV)/.course
+	$(BIN)/python -m calibkit notebooks $(ONLY)
+
+test: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+bench: $(VENV)/.test
+	$(BIN)/python -m tests.benchmarks $(ONLY)
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+doctor: $(VENV)/.course
+	$(BIN)/python -m calibkit doctor
+
+clean:
+	rm -rf build

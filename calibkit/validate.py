@@ -1,0 +1,188 @@
+"""Input checks shared by every public function: messages name argument, value and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+ROW_SUM_TOLERANCE = 1e-4
+
+
+def as_tensor(name: str, value, *, ndim: int | None = None) -> Tensor:
+    """`value` (tensor, array or nested list) as a non-empty tensor of `ndim` dimensions."""
+    if not isinstance(value, Tensor):
+        try:
+            value = torch.as_tensor(value)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TypeError(
+                f"{name} must be a tensor or array of numbers, got {type(value).__name__}: {error}"
+            ) from None
+    if ndim is not None and value.ndim != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension(s), got shape {tuple(value.shape)}")
+    if value.numel() == 0:
+        raise ValueError(f"{name} is empty (shape {tuple(value.shape)}); pass at least one sample")
+    return value
+
+
+def floating(name: str, value, *, ndim: int | None = None) -> Tensor:
+    """A non-empty tensor of floating type."""
+    tensor = as_tensor(name, value, ndim=ndim)
+    if not tensor.is_floating_point():
+        raise TypeError(
+            f"{name} must be floating point, got {tensor.dtype}; convert it with {name}.float()"
+        )
+    return tensor
+
+
+def finite(name: str, tensor: Tensor) -> Tensor:
+    """`tensor` if it holds neither NaN nor infinity."""
+    good = torch.isfinite(tensor)
+    if not bool(good.all()):
+        where = tuple((~good).nonzero()[0].tolist())
+        raise ValueError(
+            f"{name} must be finite, got {tensor[where].item()} at index {where}; "
+            f"look for a diverged training or a division by zero"
+        )
+    return tensor
+
+
+def class_columns(name: str, tensor: Tensor) -> None:
+    """Refuse a score matrix with fewer than two classes."""
+    if tensor.shape[1] < 2:
+        raise ValueError(
+            f"{name} must have one column per class, at least 2, got shape {tuple(tensor.shape)}; "
+            f"for a binary score s pass torch.stack([1 - s, s], dim=1)"
+        )
+
+
+def probs(value, name: str = "probs") -> Tensor:
+    """(n, K) probabilities: floating, in [0, 1], rows summing to 1 within 1e-4."""
+    tensor = floating(name, value, ndim=2)
+    class_columns(name, tensor)
+    low, high = (bound.item() for bound in torch.aminmax(tensor))
+    if not (low >= 0 and high <= 1):  # also true for NaN
+        finite(name, tensor)
+        raise ValueError(
+            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; "
+            f"if these are logits pass {name}.softmax(dim=1)"
+        )
+    off = (tensor.sum(dim=1, dtype=torch.promote_types(tensor.dtype, torch.float32)) - 1).abs()
+    if off.max().item() > ROW_SUM_TOLERANCE:
+        row = int(off.argmax())
+        raise ValueError(
+            f"{name} must have rows that sum to 1, got {tensor[row].sum():.6g} in row {row}; "
+            f"divide each row by its sum or pass logits through softmax(dim=1)"
+        )
+    return tensor
+
+
+def logits(value, name: str = "logits") -> Tensor:
+    """(n, K) finite scores of any size."""
+    tensor = floating(name, value, ndim=2)
+    class_columns(name, tensor)
+    return finite(name, tensor)
+
+
+def labels(value, *, n: int, classes: int, device=None, name: str = "labels") -> Tensor:
+    """(n,) integer labels in [0, classes), as int64 on `device` when one is given."""
+    tensor = as_tensor(name, value, ndim=1)
+    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+        raise TypeError(
+            f"{name} must be integers, got {tensor.dtype}; convert them with {name}.long()"
+        )
+    same_length(name, len(tensor), n)
+    low, high = (bound.item() for bound in torch.aminmax(tensor))
+    if low < 0 or high >= classes:
+        wrong = low if low < 0 else high
+        raise ValueError(
+            f"{name} must lie in [0, {classes}) for {classes} classes, got {wrong}; "
+            f"number the classes from 0"
+        )
+    if device is not None:
+        same_device(name, tensor, device)
+    return tensor.long()
+
+
+def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
+    """Checked (n, K) probabilities with their (n,) labels."""
+    checked = probs(probs_)
+    n, classes = checked.shape
+    return checked, labels(labels_, n=n, classes=classes, device=checked.device)
+
+
+def scores(logits_, labels_) -> tuple[Tensor, Tensor]:
+    """Checked (n, K) logits with their (n,) labels."""
+    checked = logits(logits_)
+    n, classes = checked.shape
+    return checked, labels(labels_, n=n, classes=classes, device=checked.device)
+
+
+def same_length(name: str, length: int, n: int) -> None:
+    """Refuse an argument whose length differs from the number of predictions."""
+    if length != n:
+        raise ValueError(f"{name} must have one entry per row, {n}, got {length}")
+
+
+def same_device(name: str, tensor: Tensor, device) -> None:
+    """Refuse tensors on two devices instead of copying behind the caller's back."""
+    if tensor.device != torch.device(device):
+        raise ValueError(
+            f"{name} is on {tensor.device} but the predictions are on {device}; "
+            f"move one of them with .to(...)"
+        )
+
+
+def number(name: str, value, low: float, high: float, *, open_low=False, open_high=False) -> float:
+    """A real number in the given interval."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        item = getattr(value, "item", None)
+        if item is None or isinstance(value, bool) or getattr(value, "ndim", 0) != 0:
+            raise TypeError(f"{name} must be a number, got {type(value).__name__}")
+        value = item()
+    above = value > low if open_low else value >= low
+    below = value < high if open_high else value <= high
+    if not (above and below):
+        interval = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+        raise ValueError(f"{name} must lie in {interval}, got {value}")
+    return float(value)
+
+
+def fraction(name: str, value) -> float:
+    """A number in [0, 1]; a value above 1 is probably a percentage."""
+    try:
+        return number(name, value, 0, 1)
+    except ValueError as error:
+        raise ValueError(f"{error}; it is a fraction, so write 0.2 for 20 %") from None
+
+
+def integer(name: str, value, low: int, high: int | None = None) -> int:
+    """An integer of at least `low` (and at most `high`)."""
+    index = getattr(value, "__index__", None)
+    if isinstance(value, bool) or index is None or getattr(value, "ndim", 0) != 0:
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    value = index()
+    if value < low or (high is not None and value > high):
+        limits = f"at least {low}" if high is None else f"in [{low}, {high}]"
+        raise ValueError(f"{name} must be {limits}, got {value}")
+    return value
+
+
+def choice(name: str, value, options: Sequence[str]):
+    """One of the named options."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")
+    return value
+
+
+def generator(seed: int | torch.Generator | None, device="cpu") -> torch.Generator:
+    """A generator on `device` from an integer seed; a generator is passed through."""
+    if isinstance(seed, torch.Generator):
+        same_device("generator", seed, device)
+        return seed
+    fresh = torch.Generator(device=device)
+    if seed is None:
+        fresh.seed()
+        return fresh
+    return fresh.manual_seed(integer("seed", seed, 0))
