@@ -37,7 +37,7 @@ def cpu_ms(call: Callable[[], object], repeats: int = 5, at_least_ms: float = 20
 
 
 def interleaved_ms(ours, theirs, repeats: int = 5) -> tuple[float, float]:
-    """Median CPU milliseconds of two calls taken in turn, so that a drift of the machine cancels."""
+    """Median CPU milliseconds of two calls taken in turn, so that machine drift cancels."""
     ours(), theirs()
     pairs = [(_cpu(ours, 1), _cpu(theirs, 1)) for _ in range(repeats)]
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
