@@ -1,0 +1,42 @@
+"""Fully connected networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+from calibkit import validate
+from calibkit.models.base import Classifier
+
+
+def mlp(
+    inputs: int,
+    classes: int,
+    *,
+    width: int = 256,
+    depth: int = 2,
+    norm: str | None = None,
+    activation: Callable[[], nn.Module] = nn.ReLU,
+) -> Classifier:
+    """Multilayer perceptron: `depth` hidden layers of `width` units; any input is flattened.
+
+    x (n, ...) with `inputs` numbers a sample -> logits (n, classes). `norm="batch"` puts batch
+    normalisation before each activation. Raises ValueError for sizes under 1.
+
+    >>> model = mlp(64, 10)  # (64 + 1) * 256 + (256 + 1) * 256 + (256 + 1) * 10
+    >>> sum(p.numel() for p in model.parameters())
+    85002
+    """
+    inputs = validate.integer("inputs", inputs, 1)
+    classes = validate.integer("classes", classes, 2)
+    width = validate.integer("width", width, 1)
+    validate.choice("norm", norm, (None, "batch"))
+    layers: list[nn.Module] = [nn.Flatten()]
+    size = inputs
+    for _ in range(validate.integer("depth", depth, 0)):
+        layers.append(nn.Linear(size, width))
+        layers += [nn.BatchNorm1d(width)] if norm == "batch" else []
+        layers.append(activation())
+        size = width
+    return Classifier(nn.Sequential(*layers), size, classes)
