@@ -1,0 +1,96 @@
+"""Inputs with their labels: what a model is trained, calibrated or tested on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from calibkit import validate
+
+
+class Source(Protocol):
+    """A distribution over labelled inputs whose posterior is known in closed form."""
+
+    def draw(self, n: int, *, seed: int) -> Dataset: ...
+
+    def posterior(self, inputs: Tensor) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """`n` labelled inputs that live on one device as tensors.
+
+    inputs: (n, ...) float, for images (n, channels, height, width).
+    labels: (n,) int64 in [0, K).
+    classes: the K class names.
+    posterior: (n, K) exact p(class | input), or None where nobody knows it.
+    source: the distribution that the data were drawn from, when that is known.
+
+    Raises ValueError or TypeError when lengths, types or devices disagree.
+
+    >>> data = Dataset(torch.zeros(3, 1, 2, 2), torch.tensor([0, 1, 1]), ("no", "yes"))
+    >>> len(data), data.num_classes, data[data.labels == 1].labels.tolist()
+    (3, 2, [1, 1])
+    """
+
+    inputs: Tensor
+    labels: Tensor
+    classes: tuple[str, ...]
+    posterior: Tensor | None = None
+    source: Source | None = None
+
+    def __post_init__(self) -> None:
+        inputs = validate.as_tensor("inputs", self.inputs)
+        labels = validate.labels(
+            self.labels, n=len(inputs), classes=len(self.classes), device=inputs.device
+        )
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "labels", labels)
+        if self.posterior is not None:
+            posterior = validate.probs(self.posterior, "posterior")
+            validate.same_length("posterior", len(posterior), len(inputs))
+            validate.same_device("posterior", posterior, inputs.device)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, index) -> Dataset:
+        """The chosen samples (a slice, indices or a boolean mask) as a dataset of their own."""
+        if isinstance(index, int):
+            raise TypeError(f"index must choose several samples, got {index}; write [{index}:+1]")
+        posterior = None if self.posterior is None else self.posterior[index]
+        return replace(
+            self, inputs=self.inputs[index], labels=self.labels[index], posterior=posterior
+        )
+
+    @property
+    def num_classes(self) -> int:
+        """K, the number of classes."""
+        return len(self.classes)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors live."""
+        return self.inputs.device
+
+    def to(self, device) -> Dataset:
+        """The same data on another device."""
+        posterior = None if self.posterior is None else self.posterior.to(device)
+        return replace(
+            self, inputs=self.inputs.to(device), labels=self.labels.to(device), posterior=posterior
+        )
+
+    def with_labels(self, labels: Tensor) -> Dataset:
+        """The same inputs under other labels; the posterior, which described the old ones, goes."""
+        return replace(self, labels=labels, posterior=None)
+
+
+class Splits(NamedTuple):
+    """What a model learns from, what its temperature is fitted on, and what it is judged on."""
+
+    train: Dataset
+    calibration: Dataset
+    test: Dataset
