@@ -1,0 +1,431 @@
+"""Recalibration after training: fit on calibration data, apply to other data.
+
+Every calibrator has one shape. `fit(logits, labels)` returns itself, `transform(logits)` gives
+recalibrated logits, `probs(logits)` their softmax. Logits that were fitted on are refused.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from sklearn.exceptions import NotFittedError
+from sklearn.isotonic import IsotonicRegression
+from torch import Tensor
+from torch.nn.functional import cross_entropy, one_hot
+
+from calibkit import validate
+
+WARM_START_ROWS = 10_000
+
+
+class LeakageError(ValueError):
+    """A calibrator was asked to score the data that it was fitted on."""
+
+
+class _Calibrator:
+    """The shared fit/transform shape; a subclass gives `_fit` and `_apply`."""
+
+    _seen: Tensor | None = None
+
+    def fit(self, logits, labels):
+        """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself."""
+        logits, labels = validate.scores(logits, labels)
+        logits = logits.detach()
+        self._fit(logits, labels)
+        self._seen = logits
+        return self
+
+    def transform(self, logits, *, allow_fitted: bool = False) -> Tensor:
+        """Recalibrated logits (n, K) of test logits (n, K), in their type and on their device.
+
+        Raises NotFittedError before `fit` and LeakageError for the logits that were fitted on,
+        unless `allow_fitted=True` (to show the mistake).
+        """
+        if self._seen is None:
+            raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
+        logits = validate.logits(logits)
+        if logits.shape[1] != self._seen.shape[1]:
+            raise ValueError(
+                f"logits must have the {self._seen.shape[1]} classes that were fitted, "
+                f"got shape {tuple(logits.shape)}"
+            )
+        if not allow_fitted and _shares_rows(logits, self._seen):
+            raise LeakageError(
+                "logits hold the very data that the calibrator was fitted on, so any score would "
+                "flatter it; pass test logits (or allow_fitted=True to show the mistake)"
+            )
+        return self._apply(logits)
+
+    def probs(self, logits, *, allow_fitted: bool = False) -> Tensor:
+        """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
+        return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
+
+
+class TemperatureScaler(_Calibrator):
+    """Temperature scaling: softmax(z / T) with one T > 0 for all classes.
+
+    `method="nll"` takes T = argmin_T sum_i -log softmax(z_i / T)[y_i], exactly (Newton on log T in
+    float64). `method="ece_grid"` takes the T in 0.1, 0.2, ... 10.0 of the least ECE (`bins` bins,
+    the lowest T on ties): the grid of the focal-loss paper. T is clamped to `limits`, with a
+    warning: data that the logits separate sends it to 0, random labels to infinity.
+
+    `fit` sets `temperature`. Raises ValueError for an unknown method or limits out of order.
+
+    Source: Guo et al. 2017, section 4.2; Mukhoti et al. 2020, section 5.
+
+    >>> z = torch.tensor([[2.0, 0.0], [2.0, 0.0], [2.0, 0.0], [2.0, 0.0]])
+    >>> scaler = TemperatureScaler().fit(z, [0, 0, 0, 1])  # 3 of 4 right: 2 / T = log 3
+    >>> round(scaler.temperature, 4), round(2 / math.log(3), 4)
+    (1.8205, 1.8205)
+    """
+
+    def __init__(
+        self,
+        method: str = "nll",
+        *,
+        bins: int = 15,
+        limits: tuple[float, float] = (1e-3, 1e3),
+    ):
+        self.method = validate.choice("method", method, ("nll", "ece_grid"))
+        self.bins = validate.integer("bins", bins, 1)
+        low, high = limits
+        low = validate.number("limits[0]", low, 0, math.inf, open_low=True, open_high=True)
+        self.limits = (low, validate.number("limits[1]", high, low, math.inf, open_low=True))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        if self.method == "nll":
+            self.temperature = _nll_temperature(logits, labels, *self.limits)
+        else:
+            self.temperature = _ece_temperature(logits, labels, self.bins)
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return logits / self.temperature
+
+
+class VectorScaler(_Calibrator):
+    """Vector scaling: logits w * z + b, one weight and one bias a class, of the least NLL.
+
+    `fit` sets `weight` (K,) and `bias` (K,), float64, the bias centred.
+    Source: Guo et al. 2017, section 4.2.
+
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
+    >>> scaler = VectorScaler().fit(z, [0, 0, 0, 1, 1, 1, 1, 0])  # 3 of 4 right either way
+    >>> [round(p, 4) for p in scaler.probs(torch.tensor([[1.0, 0.0]]))[0].tolist()]
+    [0.75, 0.25]
+    """
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        z, classes = logits.double(), logits.shape[1]
+        start = torch.stack([_start_scale(z, labels).expand(classes), z.new_zeros(classes)])
+
+        def loss(parameters: Tensor) -> Tensor:
+            weight, bias = parameters.view(2, classes)
+            return cross_entropy(z * weight + bias, labels)
+
+        fitted = _minimise(loss, start, labels, classes)
+        self.weight, self.bias = fitted[0], fitted[1] - fitted[1].mean()
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return logits * self.weight.to(logits) + self.bias.to(logits)
+
+
+class MatrixScaler(_Calibrator):
+    """Matrix scaling: logits W z + b of the least NLL, with an optional penalty.
+
+    loss = NLL + off_diagonal * mean_{i != j} W_ij^2 + intercept * mean_j b_j^2; both weights 0 by
+    default, which overfits with many classes. `fit` sets `weight` (K, K) and `bias` (K,), float64.
+    Raises ValueError for negative penalties.
+
+    Source: Guo et al. 2017, section 4.2; penalty (ODIR) Kull et al. 2019, section 3.
+
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
+    >>> scaler = MatrixScaler().fit(z, [0, 0, 0, 1, 1, 1, 1, 0])
+    >>> [round(p, 4) for p in scaler.probs(torch.tensor([[1.0, 0.0]]))[0].tolist()]
+    [0.75, 0.25]
+    """
+
+    def __init__(self, *, off_diagonal: float = 0.0, intercept: float = 0.0):
+        self.off_diagonal = validate.number("off_diagonal", off_diagonal, 0, math.inf)
+        self.intercept = validate.number("intercept", intercept, 0, math.inf)
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        z, classes = logits.double(), logits.shape[1]
+        eye = torch.eye(classes, dtype=z.dtype, device=z.device)
+        start = torch.cat([eye * _start_scale(z, labels), z.new_zeros(1, classes)])
+
+        def loss(parameters: Tensor) -> Tensor:
+            weight, bias = parameters[:classes], parameters[classes]
+            off = (weight * (1 - eye)).square().sum() / (classes * (classes - 1))
+            penalty = self.off_diagonal * off + self.intercept * bias.square().mean()
+            return cross_entropy(z @ weight.T + bias, labels) + penalty
+
+        fitted = _minimise(loss, start, labels, classes)
+        self.weight, self.bias = fitted[:classes], fitted[classes]
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return logits @ self.weight.to(logits).T + self.bias.to(logits)
+
+
+class HistogramBinning(_Calibrator):
+    """Histogram binning: a score becomes the share of positives in its bin (lo, hi].
+
+    Class by class against the rest on softmax scores, then rows divided by their sum (two
+    classes: on class 1 alone). `equal="width"` or `"mass"` chooses the edges. A bin that held no
+    calibration sample keeps its centre. `fit` sets `edges` (C, bins + 1) and `values` (C, bins),
+    with C = K, or 1 for two classes. A share of 0 gives a finite logit, the log of the smallest
+    normal number. Raises ValueError for less than one bin.
+
+    Source: Zadrozny & Elkan 2001; Guo et al. 2017, section 4.1.
+
+    >>> p = torch.tensor([[0.4, 0.6], [0.3, 0.7], [0.2, 0.8], [0.1, 0.9]])
+    >>> binning = HistogramBinning(bins=2).fit(p.log(), [1, 1, 1, 0])  # bin (.5, 1]: 3 of 4
+    >>> [round(q, 4) for q in binning.probs(torch.tensor([[0.35, 0.65]]).log())[0].tolist()]
+    [0.25, 0.75]
+    """
+
+    def __init__(self, *, bins: int = 15, equal: str = "width"):
+        self.bins = validate.integer("bins", bins, 1)
+        self.equal = validate.choice("equal", equal, ("width", "mass"))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        scores, hits = _one_vs_rest(logits), _targets(labels, logits.shape[1])
+        self.edges = self._cut(scores)
+        cell = _bin(scores, self.edges)
+        count = torch.zeros_like(self.edges[:, 1:]).scatter_add_(1, cell, torch.ones_like(scores))
+        positive = torch.zeros_like(count).scatter_add_(1, cell, hits)
+        centre = (self.edges[:, 1:] + self.edges[:, :-1]) / 2
+        self.values = torch.where(count > 0, positive / count.clamp(min=1), centre)
+
+    def _cut(self, scores: Tensor) -> Tensor:
+        if self.equal == "width":
+            grid = torch.linspace(0, 1, self.bins + 1, dtype=scores.dtype, device=scores.device)
+            return grid.repeat(len(scores), 1)
+        last = (torch.arange(1, self.bins) * scores.shape[1] / self.bins).ceil().long() - 1
+        inner = scores.sort(dim=1).values[:, last.clamp(min=0).to(scores.device)]
+        return torch.cat(
+            [torch.zeros_like(scores[:, :1]), inner, torch.ones_like(scores[:, :1])], 1
+        )
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        edges, values = self.edges.to(logits.device), self.values.to(logits.device)
+        return _to_logits(values.gather(1, _bin(_one_vs_rest(logits), edges)), logits)
+
+
+class IsotonicCalibrator(_Calibrator):
+    """Isotonic regression: the non-decreasing map of a score of the least squared error.
+
+    Class by class against the rest on softmax scores, then rows divided by their sum (two
+    classes: on class 1 alone), linear between the fitted points as in scikit-learn. `fit` sets
+    `points`, one (x, y) pair of float64 tensors a class. Shares of 0 as in `HistogramBinning`.
+
+    Source: Zadrozny & Elkan 2002.
+
+    >>> p = torch.tensor([[0.8, 0.2], [0.6, 0.4], [0.4, 0.6], [0.2, 0.8]])
+    >>> isotonic = IsotonicCalibrator().fit(p.log(), [0, 1, 0, 1])  # middle two pooled: 1 of 2
+    >>> [round(q, 4) for q in isotonic.probs(torch.tensor([[0.5, 0.5]]).log())[0].tolist()]
+    [0.5, 0.5]
+    """
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        scores, hits = _one_vs_rest(logits), _targets(labels, logits.shape[1])
+        self.points = [_isotonic(x, y) for x, y in zip(scores, hits, strict=True)]
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        scores = _one_vs_rest(logits)
+        mapped = [_interpolate(s, x, y) for s, (x, y) in zip(scores, self.points, strict=True)]
+        return _to_logits(torch.stack(mapped), logits)
+
+
+# --- the guard against scoring what was fitted ---
+
+
+def _shares_rows(logits: Tensor, seen: Tensor) -> bool:
+    """Whether two matrices are equal, or views that hold a common row of one memory."""
+    if logits.device == seen.device:
+        ours, theirs = _row_addresses(logits), _row_addresses(seen)
+        if ours[0] <= theirs[-1] and theirs[0] <= ours[-1] and np.intersect1d(ours, theirs).size:
+            return True
+    return logits.shape == seen.shape and torch.equal(logits.to(seen), seen)
+
+
+def _row_addresses(matrix: Tensor) -> np.ndarray:
+    step = matrix.stride(0) * matrix.element_size()
+    return matrix.data_ptr() + step * np.arange(len(matrix))
+
+
+# --- one temperature ---
+
+
+def _nll_temperature(logits: Tensor, labels: Tensor, low: float, high: float) -> float:
+    """The T in [low, high] of the least NLL; warns where the least lies outside."""
+    if bool((logits == logits[:, :1]).all()):
+        _warn("every row of logits is constant, so no temperature matters; keeping T = 1")
+        return 1.0
+    at_zero, at_infinity = _limiting_slopes(logits, labels)
+    if at_infinity <= 0:
+        return _clamped(low, "the logits separate the labels, so the best temperature is 0")
+    if at_zero >= 0:
+        return _clamped(high, "the logits do not favour the labels: the best T is infinite")
+    bounds = (-math.log(high), -math.log(low))
+    step = math.ceil(len(logits) / WARM_START_ROWS)
+    start = 0.0 if step == 1 else _newton(logits[::step], labels[::step], 0.0, bounds)
+    log_beta = _newton(logits, labels, start, bounds)
+    if log_beta in bounds:
+        return _clamped(math.exp(-log_beta), "the best temperature lies outside the limits")
+    return math.exp(-log_beta)
+
+
+def _limiting_slopes(logits: Tensor, labels: Tensor) -> tuple[float, float]:
+    """Slope of the mean NLL in beta = 1 / T at beta = 0 and at infinity: E z - z_y, max z - z_y."""
+    z = logits.double()
+    own = z.gather(1, labels[:, None])[:, 0]
+    return (z.mean(1) - own).mean().item(), (z.amax(1) - own).mean().item()
+
+
+def _newton(logits: Tensor, labels: Tensor, u: float, bounds: tuple[float, float]) -> float:
+    """Root in u = log(1 / T) of the slope of the NLL, by Newton steps kept inside a bracket."""
+    low, high = bounds
+    u = min(max(u, low), high)
+    for _ in range(200):
+        slope, curvature = _slope_and_curvature(logits, labels, math.exp(u))
+        low, high = (u, high) if slope < 0 else (low, u)
+        step = -slope / (math.exp(u) * curvature) if curvature > 0 else math.copysign(9, -slope)
+        if abs(step) < 1e-7:  # the error left is of the order of its square
+            return u + step
+        following = u + min(max(step, -1.5), 1.5)  # the slope is flat far from its root
+        following = min(max(following, bounds[0]), bounds[1])
+        if not low <= following <= high:
+            following = (low + high) / 2
+        if abs(following - u) < 1e-13:  # at a bound
+            break
+        u = following
+    return u
+
+
+def _slope_and_curvature(logits: Tensor, labels: Tensor, beta: float) -> tuple[float, float]:
+    """d/dbeta and d2/dbeta2 of sum_i -log softmax(beta z_i)[y_i]: E z - z_y and Var z.
+
+    In blocks that stay in the processor's cache, and need no float64 copy of all logits.
+    """
+    total = torch.zeros(2, dtype=torch.float64, device=logits.device)
+    elements = 2**16 if logits.device.type == "cpu" else 2**24
+    rows = max(1, elements // logits.shape[1])
+    for part, own in zip(logits.split(rows), labels.split(rows), strict=True):
+        z = part.double()
+        z = z - z.amax(1, keepdim=True)
+        weight = (beta * z).exp_()
+        scale = weight.sum(1)
+        mean = weight.mul_(z).sum(1) / scale
+        square = weight.mul_(z).sum(1) / scale
+        total[0] += (mean - z.gather(1, own[:, None])[:, 0]).sum()
+        total[1] += (square - mean.square()).sum()
+    slope, curvature = total.tolist()
+    return slope, curvature
+
+
+def _ece_temperature(logits: Tensor, labels: Tensor, bins: int) -> float:
+    """The T of the grid 0.1 ... 10.0 with the least ECE, the lowest on ties."""
+    from calibkit.metrics import ece  # here: the other calibrators need no metric
+
+    grid = [tenths / 10 for tenths in range(1, 101)]
+    z = logits.double()
+    errors = [float(ece((z / t).softmax(1), labels, bins=bins)) for t in grid]
+    best = grid[errors.index(min(errors))]
+    if best in (grid[0], grid[-1]):
+        return _clamped(best, "the least ECE lies at an end of the grid")
+    return best
+
+
+def _clamped(temperature: float, reason: str) -> float:
+    _warn(f"{reason}; clamped to T = {temperature:g}: look at the calibration data before use")
+    return temperature
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UserWarning, stacklevel=2)
+
+
+# --- linear maps ---
+
+
+def _start_scale(z: Tensor, labels: Tensor) -> Tensor:
+    """1 / T of temperature scaling, a good start for richer maps."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the richer map warns for itself
+        return 1 / z.new_tensor(_nll_temperature(z, labels, 1e-2, 1e2))
+
+
+def _minimise(
+    loss: Callable[[Tensor], Tensor], start: Tensor, labels: Tensor, classes: int
+) -> Tensor:
+    """The parameters of the least loss, a smooth convex function, by L-BFGS in float64."""
+    absent = (torch.bincount(labels, minlength=classes) == 0).nonzero()[:, 0].tolist()
+    if absent:
+        _warn(f"labels hold no sample of class {absent}: its bias has no finite best value")
+
+    def value_and_gradient(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        parameters = start.new_tensor(flat).view_as(start).requires_grad_()
+        value = loss(parameters)
+        (gradient,) = torch.autograd.grad(value, parameters)
+        return value.item(), gradient.flatten().cpu().numpy()
+
+    options = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 1e-16, "gtol": 1e-9}
+    result = minimize(
+        value_and_gradient,
+        start.flatten().cpu().numpy(),
+        jac=True,
+        method="L-BFGS-B",
+        options=options,
+    )
+    if result.fun < 1e-6:
+        _warn("the logits separate the labels: the best map is infinitely steep; stopped early")
+    return start.new_tensor(result.x).view_as(start)
+
+
+# --- class against the rest ---
+
+
+def _one_vs_rest(logits: Tensor) -> Tensor:
+    """Softmax scores by class, (K, n) in float64; (1, n), class 1 alone, for two classes."""
+    scores = logits.detach().double().softmax(dim=1).T.contiguous()
+    return scores[1:].contiguous() if len(scores) == 2 else scores
+
+
+def _targets(labels: Tensor, classes: int) -> Tensor:
+    hits = one_hot(labels, classes).T.double()
+    return hits[1:] if classes == 2 else hits
+
+
+def _to_logits(scores: Tensor, like: Tensor) -> Tensor:
+    """Scores (C, n) to normalised log-probabilities (n, K), zeros lifted to a finite floor."""
+    scores = scores.T
+    if scores.shape[1] == 1:
+        scores = torch.cat([1 - scores, scores], dim=1)
+    total = scores.sum(1, keepdim=True)
+    scores = torch.where(total > 0, scores / total, 1 / scores.shape[1])  # all 0: know nothing
+    return scores.to(like.dtype).clamp(min=torch.finfo(like.dtype).tiny).log()
+
+
+def _bin(scores: Tensor, edges: Tensor) -> Tensor:
+    """Index (C, n) of the bin (lo, hi] of each score (C, n), given edges (C, bins + 1)."""
+    return torch.searchsorted(edges[:, 1:-1].contiguous(), scores)
+
+
+def _isotonic(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    fitted = IsotonicRegression(y_min=0, y_max=1).fit(x.cpu().numpy(), y.cpu().numpy())
+    return x.new_tensor(fitted.X_thresholds_), x.new_tensor(fitted.y_thresholds_)
+
+
+def _interpolate(s: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """Linear interpolation through (x, y), constant beyond both ends."""
+    x, y = x.to(s), y.to(s)
+    if len(x) == 1:
+        return y.expand_as(s)
+    right = torch.searchsorted(x, s).clamp(1, len(x) - 1)
+    share = ((s - x[right - 1]) / (x[right] - x[right - 1])).clamp(0, 1)
+    return torch.lerp(y[right - 1], y[right], share)
