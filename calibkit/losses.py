@@ -1,0 +1,519 @@
+"""Training losses of the calibration literature, with one signature `loss(logits, target, *, ...)`.
+
+`logits` is (n, K); `target` is (n,) integer labels, or (n, K) rows of class weights that sum to 1,
+as mixing and smoothing produce them. `reduction` is "mean" over the batch, "sum" or "none".
+All losses are in nats, finite in value and gradient at p = 0 and p = 1, and work in float32 at
+least (half precision is raised to it).
+
+Checks. Types, shapes and devices are always checked. Values are checked on the CPU only: labels and
+soft rows beforehand, logits by way of the loss they give, so that no extra pass over them is made.
+On an accelerator a value check would stall the queue at every step, and inside `torch.compile` or
+`torch.func` it cannot be expressed: there a NaN comes out as NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from calibkit import validate
+
+LOG2, LOG5 = math.log(2), math.log(5)
+FLSD_FORMS = ("5-3", "5-3-2")
+SCHEDULES = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
+
+
+# --- the losses ------------------------------------------------------------------------------
+
+
+def cross_entropy(
+    logits, target, *, class_weights: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
+    """Cross-entropy, the negative log-likelihood of the label: -sum_k q_k log p_k.
+
+    `logits` (n, K), `target` (n,) labels or (n, K) soft labels, `class_weights` (K,). A weighted
+    mean divides by the weights of the batch, for soft labels too. Nats.
+    Raises ValueError or TypeError naming the argument. Source: torch's own, soft labels included.
+
+    >>> cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([1])).item()  # log 2
+    0.6931471824645996
+    """
+    return label_smoothing(
+        logits, target, alpha=0.0, class_weights=class_weights, reduction=reduction
+    )
+
+
+def label_smoothing(
+    logits,
+    target,
+    *,
+    alpha: float = 0.05,
+    form: str = "K",
+    class_weights: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross-entropy against labels of which a part `alpha` is spread over the classes.
+
+    Form "K": s = (1 - alpha) q + alpha / K over all K classes. Form "K-1": the label keeps
+    1 - alpha and each *other* class gets alpha / (K - 1); it is form "K" with alpha K / (K - 1).
+    Arguments and errors as in `cross_entropy`; alpha in [0, 1], at most (K - 1) / K in form "K-1".
+    Source: Szegedy et al. 2016, section 7; Müller et al. 2019 (both forms are in use).
+
+    >>> even = torch.zeros(1, 2)  # p = 1/2 for both classes, so smoothing cannot change the loss
+    >>> round(label_smoothing(even, torch.tensor([1]), alpha=0.3).item(), 4)
+    0.6931
+    """
+    validate.choice("form", form, ("K", "K-1"))
+    alpha = validate.fraction("alpha", alpha)
+    logits, target = _inputs(logits, target)
+    if form == "K-1":
+        classes = logits.shape[1]
+        most = (classes - 1) / classes
+        alpha = validate.number("alpha", alpha, 0, most) / most
+    weights = _class_weights(class_weights, logits)
+    each = F.cross_entropy(
+        logits, target, weight=weights, reduction="none", label_smoothing=min(alpha, 1.0)
+    )
+    return _reduced(each, reduction, logits, _sample_weights(weights, target))
+
+
+def confidence_penalty(logits, target, *, weight: float = 0.1, reduction: str = "mean") -> Tensor:
+    """Cross-entropy minus `weight` times the entropy of the prediction (ERL).
+
+    loss = CE + weight sum_k p_k log p_k: the sum is the *negative* entropy, so peaked predictions
+    cost more. `logits` (n, K), `target` labels or soft labels, weight >= 0. Nats.
+    Raises ValueError or TypeError naming the argument. Source: Pereyra et al. 2017, eq. 3.
+
+    >>> even = torch.zeros(1, 2)  # cross-entropy log 2 and entropy log 2 cancel at weight 1
+    >>> confidence_penalty(even, torch.tensor([0]), weight=1.0).item()
+    0.0
+    """
+    weight = validate.number("weight", weight, 0, math.inf, open_high=True)
+    logits, target = _inputs(logits, target)
+    log_probs = logits.log_softmax(1)
+    negative_entropy = (log_probs.exp() * log_probs).sum(1)
+    return _reduced(
+        _cross_entropy_each(logits, target) + weight * negative_entropy, reduction, logits
+    )
+
+
+def brier(logits, target, *, reduction: str = "mean") -> Tensor:
+    """Brier loss: sum over the K classes of (p_k - q_k)^2, in [0, 2].
+
+    `logits` (n, K), `target` labels or soft labels. Some packages divide by K or by 2.
+    Raises ValueError or TypeError naming the argument. Source: Brier 1950, eq. 2.
+
+    >>> brier(torch.zeros(1, 2), torch.tensor([1])).item()  # .5^2 + .5^2
+    0.5
+    """
+    logits, target = _inputs(logits, target)
+    each = (logits.softmax(1) - _soft(target, logits)).square().sum(1)
+    return _reduced(each, reduction, logits)
+
+
+def mmce(
+    logits,
+    target,
+    *,
+    weight: float = 2.0,
+    form: str = "weighted",
+    width: float = 0.4,
+    reduction: str = "mean",
+) -> Tensor:
+    """Cross-entropy plus `weight` times the maximum mean calibration error of the batch.
+
+    The error belongs to the batch, so every sample carries it whole: the mean of "none" is "mean".
+    `logits` (n, K), `target` labels or soft labels; the rest as in `mmce_penalty`. weight >= 0.
+    Raises ValueError or TypeError naming the argument.
+    Source: Kumar et al. 2018, eq. 5, and source C, appendix E (weight 2).
+
+    >>> even = torch.zeros(2, 2)  # one hit, one miss at confidence 1/2: calibrated, so only CE
+    >>> round(mmce(even, torch.tensor([0, 1]), form="plain").item(), 4)
+    0.6931
+    """
+    weight = validate.number("weight", weight, 0, math.inf, open_high=True)
+    penalty = mmce_penalty(logits, target, form=form, width=width)
+    logits, target = _inputs(logits, target)
+    return _reduced(_cross_entropy_each(logits, target) + weight * penalty, reduction, logits)
+
+
+def mmce_penalty(logits, target, *, form: str = "weighted", width: float = 0.4) -> Tensor:
+    """Maximum mean calibration error of a batch: sqrt(v' K v), a differentiable stand-in for ECE.
+
+    K_ij = exp(-|c_i - c_j| / width) on the confidences c. Form "plain": v = (a - c) / n with a = 1
+    for a hit and 0 for a miss. Form "weighted": hits and misses each count as one group,
+    v = a (1 - c) / hits - (1 - a) c / misses. For soft labels, a is the target's weight of the
+    predicted class. Gradients run through c alone; (n, n) memory. Returns a scalar.
+    Raises ValueError or TypeError naming the argument. Source: Kumar et al. 2018, eqs. 3 and 6.
+
+    >>> mmce_penalty(torch.zeros(1, 2), torch.tensor([1]), form="plain").item()  # |0 - .5|
+    0.5
+    """
+    validate.choice("form", form, ("plain", "weighted"))
+    width = validate.number("width", width, 0, math.inf, open_low=True)
+    logits, target = _inputs(logits, target)
+    confidence, predicted = logits.softmax(1).max(1)
+    hit = _soft(target, logits).gather(1, predicted[:, None]).squeeze(1)
+    if form == "plain":
+        gap = (hit - confidence) / len(hit)
+    else:
+        hits, misses = hit.sum(), (1 - hit).sum()
+        gap = hit * (1 - confidence) / _or_one(hits) - (1 - hit) * confidence / _or_one(misses)
+    kernel = torch.exp(-(confidence[:, None] - confidence).abs() / width)
+    squared = gap @ kernel @ gap
+    # clamping cuts the gradient where the root has none, and rounding below zero
+    return _checked(squared.clamp_min(_tiny(squared)).sqrt(), logits)
+
+
+def focal(
+    logits,
+    target,
+    *,
+    gamma: float | Tensor,
+    class_weights: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Focal loss: -sum_k q_k (1 - p_k)^gamma log p_k, which is -(1 - p)^gamma log p for a label.
+
+    `logits` (n, K), `target` (n,) labels or (n, K) soft labels, `gamma` a number >= 0 or (n,) of
+    them, `class_weights` (K,). Nats. The gradient runs through both factors; gamma = 0 is
+    cross-entropy. Raises ValueError or TypeError naming the argument.
+    Source: Lin et al. 2017, eq. 4; soft labels as in source C, appendix B.
+
+    >>> round(focal(torch.zeros(1, 2), torch.tensor([1]), gamma=2.0).item(), 4)  # log(2) / 4
+    0.1733
+    """
+    logits, target = _inputs(logits, target)
+    gamma = _gamma(gamma, logits)
+    if isinstance(gamma, Tensor) and target.ndim == 2:
+        gamma = gamma[:, None]
+    return _focal(logits, target, lambda ce: gamma, class_weights, reduction)
+
+
+def flsd(
+    logits,
+    target,
+    *,
+    form: str = "5-3",
+    class_weights: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Focal loss whose gamma depends on the sample (FLSD-53, FLSD-532).
+
+    Form "5-3": gamma = 5 where p < 0.2, else 3. Form "5-3-2": 5 where p < 0.2, 3 where p < 0.5,
+    else 2. No gradient runs through gamma. With soft labels each class has the gamma of its own p.
+    Arguments and errors as in `focal`. Source: source C, section 4 and appendix F.
+
+    >>> round(flsd(torch.zeros(1, 2), torch.tensor([1])).item(), 4)  # p = .5: log(2) / 8
+    0.0866
+    """
+    steps = _gamma_53 if validate.choice("form", form, FLSD_FORMS) == "5-3" else _gamma_532
+    logits, target = _inputs(logits, target)
+    return _focal(logits, target, steps, class_weights, reduction)
+
+
+def dual_focal(
+    logits,
+    target,
+    *,
+    gamma: float | Tensor,
+    class_weights: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Dual focal loss: -(1 - p + p_next)^gamma log p.
+
+    p_next is the largest probability *below* that of the label (0 if there is none), so the loss
+    also widens the gap to the runner-up. `target` (n,) labels only; the rest as in `focal`.
+    Raises ValueError or TypeError naming the argument. Source: Tao et al. 2023, eq. 4.
+
+    >>> from math import log
+    >>> thirds = torch.tensor([[log(0.5), log(0.3), log(0.2)]])
+    >>> round(dual_focal(thirds, torch.tensor([0]), gamma=1.0).item(), 4)  # (1 - .5 + .3) log 2
+    0.5545
+    """
+    logits, target = _inputs(logits, target)
+    if target.ndim != 1:
+        raise ValueError(
+            f"target must be (n,) integer labels for dual_focal, got shape {tuple(target.shape)}; "
+            f"use focal for soft labels"
+        )
+    gamma = _gamma(gamma, logits)
+    probs = logits.softmax(1)
+    own = probs.gather(1, target[:, None])
+    runner_up = torch.where(probs < own, probs, 0.0).amax(1)
+    ce = _cross_entropy_each(logits, target)
+    ce = ce.clamp_min(_tiny(ce))
+    each = (runner_up - torch.expm1(-ce)) ** gamma * ce
+    return _weighted(each, target, class_weights, reduction, logits)
+
+
+# --- settings of the losses ------------------------------------------------------------------
+
+
+def scheduled_gamma(epoch: int, epochs: int, *, form: str = "5-3-1") -> float:
+    """Focal gamma of an epoch (counted from 0) in a training of `epochs`.
+
+    The first 100, the next 150 and the last 100 of 350 epochs, scaled to `epochs`, have the three
+    values that `form` names ("5-3-1" or "5-3-2"). Raises ValueError or TypeError naming the
+    argument. Source: source C, appendix F.
+
+    >>> [scheduled_gamma(epoch, 350) for epoch in (0, 99, 100, 249, 250)]
+    [5.0, 5.0, 3.0, 3.0, 1.0]
+    """
+    validate.choice("form", form, tuple(SCHEDULES))
+    epochs = validate.integer("epochs", epochs, 1)
+    epoch = validate.integer("epoch", epoch, 0, epochs - 1)
+    passed = (7 * epoch >= 2 * epochs) + (7 * epoch >= 5 * epochs)  # 100/350 = 2/7, 250/350 = 5/7
+    return SCHEDULES[form][passed]
+
+
+def inverse_frequency_weights(counts) -> Tensor:
+    """(K,) class weights proportional to 1 / n_c, with mean 1.
+
+    `counts` (K,) training samples per class, all positive. Float32 on the device of `counts`.
+    Raises ValueError or TypeError naming the argument. Source: source A, section 3.
+
+    >>> inverse_frequency_weights([1, 3]).tolist()  # 1 : 1/3, times 3/2
+    [1.5, 0.5]
+    """
+    return _mean_one(1 / _counts(counts))
+
+
+def class_balanced_weights(counts, *, beta: float = 0.999) -> Tensor:
+    """(K,) class weights by the effective number of samples: (1 - beta) / (1 - beta^n_c), mean 1.
+
+    beta = 0 weighs all classes alike; beta -> 1 is `inverse_frequency_weights`. beta in [0, 1).
+    Arguments and errors as there. Source: Cui et al. 2019, eq. 2.
+
+    >>> class_balanced_weights([1, 2], beta=0.5).tolist()  # 1 : 1/1.5, times 6/5
+    [1.2000000476837158, 0.800000011920929]
+    """
+    beta = validate.number("beta", beta, 0, 1, open_high=True)
+    counts = _counts(counts)
+    if beta == 0:
+        return torch.ones_like(counts).float()
+    return _mean_one(-1 / torch.expm1(counts * math.log(beta)))
+
+
+# --- focal loss inside -----------------------------------------------------------------------
+
+GammaOf = Callable[[Tensor], "float | Tensor"]  # from the detached cross-entropy, -log p
+
+
+def _gamma_53(ce: Tensor) -> Tensor:
+    return torch.where(ce > LOG5, 5.0, 3.0)  # p < 1/5
+
+
+def _gamma_532(ce: Tensor) -> Tensor:
+    return torch.where(ce > LOG2, _gamma_53(ce), 2.0)  # p < 1/2
+
+
+def _focal(logits: Tensor, target: Tensor, gamma_of: GammaOf, class_weights, reduction) -> Tensor:
+    if target.ndim == 2:
+        each = target * _modulated(-logits.log_softmax(1), gamma_of)
+        return _weighted(each, target, class_weights, reduction, logits)
+    if _traced():
+        each = _modulated(_cross_entropy_each(logits, target), gamma_of)
+    else:
+        each = _FastFocal.apply(logits, target, gamma_of)
+    return _weighted(each, target, class_weights, reduction, logits)
+
+
+def _modulated(ce: Tensor, gamma_of: GammaOf) -> Tensor:
+    """(1 - p)^gamma ce with p = exp(-ce).
+
+    1 - p = -expm1(-ce) keeps its digits near p = 1, and the floor keeps 0^(gamma - 1) out of the
+    gradient there.
+    """
+    ce = ce.clamp_min(_tiny(ce))
+    return (-torch.expm1(-ce)) ** gamma_of(ce.detach()) * ce
+
+
+class _FastFocal(torch.autograd.Function):
+    """Focal loss of labels with its gradient in closed form: g(p, gamma) (softmax - onehot).
+
+    One softmax serves both directions, where cross-entropy takes exp twice. Differentiating the
+    gradient again goes through the plain formula, so double backward is exact.
+    """
+
+    @staticmethod
+    def forward(ctx, logits: Tensor, target: Tensor, gamma_of: GammaOf) -> Tensor:
+        probs = logits.softmax(1)
+        # log p through the largest class, whose p cannot underflow: p_max = 1 / sum exp(z - z_max)
+        below = logits.amax(1).sub_(logits.gather(1, target[:, None]).squeeze(1))
+        ce = below.sub_(probs.amax(1).log_()).clamp_min_(_tiny(logits))
+        gamma = gamma_of(ce)
+        miss = torch.expm1(-ce).neg_()
+        factor = miss**gamma
+        # d loss / d ce = (1 - p)^gamma (1 + gamma p ce / (1 - p)), which is g(p, gamma)
+        slope = factor * (1 + gamma * (ce * (1 - miss) / miss))
+        ctx.gamma_of = gamma_of
+        ctx.save_for_backward(logits, target, probs, slope)
+        return factor * ce
+
+    @staticmethod
+    def backward(ctx, grad: Tensor):
+        logits, target, probs, slope = ctx.saved_tensors
+        if torch.is_grad_enabled():  # create_graph=True
+            each = _modulated(_cross_entropy_each(logits, target), ctx.gamma_of)
+            return *torch.autograd.grad(each, logits, grad, create_graph=True), None, None
+        step = (grad * slope)[:, None]
+        return (probs * step).scatter_add_(1, target[:, None], -step), None, None
+
+
+# --- shared pieces ---------------------------------------------------------------------------
+
+
+def _traced() -> bool:
+    """Inside torch.compile or torch.func, where values cannot be looked at."""
+    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+
+
+def _inputs(logits, target) -> tuple[Tensor, Tensor]:
+    """Checked (n, K) logits in float32 or better with (n,) labels or (n, K) soft labels."""
+    logits = validate.floating("logits", logits, ndim=2)
+    validate.class_columns("logits", logits)
+    target = validate.as_tensor("target", target)
+    validate.same_device("target", target, logits.device)
+    validate.same_length("target", len(target), len(logits))
+    if logits.dtype in (torch.float16, torch.bfloat16):
+        logits = logits.float()
+    look = logits.device.type == "cpu" and not _traced()
+    if target.is_floating_point():
+        return logits, _soft_labels(target, logits, look)
+    return logits, _hard_labels(target, logits.shape[1], look)
+
+
+def _hard_labels(target: Tensor, classes: int, look: bool) -> Tensor:
+    if target.ndim != 1:
+        raise ValueError(
+            f"target must be (n,) integer labels or (n, K) floating soft labels, "
+            f"got {target.dtype} of shape {tuple(target.shape)}"
+        )
+    if look:
+        return validate.labels(target, n=len(target), classes=classes, name="target")
+    if target.dtype == torch.bool:
+        raise TypeError("target must be integers, got torch.bool; convert it with target.long()")
+    return target.long()
+
+
+def _soft_labels(target: Tensor, logits: Tensor, look: bool) -> Tensor:
+    if target.ndim == 1:
+        raise TypeError(
+            f"target of shape {tuple(target.shape)} must be integer labels, got {target.dtype}; "
+            f"convert it with target.long()"
+        )
+    if target.shape != logits.shape:
+        raise ValueError(
+            f"target must have the shape of logits, {tuple(logits.shape)}, "
+            f"got {tuple(target.shape)}"
+        )
+    return (validate.probs(target, "target") if look else target).to(logits.dtype)
+
+
+def _class_weights(weights, logits: Tensor) -> Tensor | None:
+    if weights is None:
+        return None
+    weights = validate.as_tensor("class_weights", weights, ndim=1)
+    validate.same_device("class_weights", weights, logits.device)
+    if len(weights) != logits.shape[1]:
+        raise ValueError(
+            f"class_weights must have one entry per class, {logits.shape[1]}, got {len(weights)}"
+        )
+    if weights.device.type == "cpu" and not _traced() and not bool((weights >= 0).all()):
+        raise ValueError(f"class_weights must be at least 0, got {weights.min().item():g}")
+    return weights.to(logits.dtype)
+
+
+def _gamma(gamma, logits: Tensor) -> float | Tensor:
+    """A number >= 0, or (n,) of them, that takes no gradient."""
+    if not isinstance(gamma, Tensor) or gamma.ndim == 0:
+        return validate.number("gamma", gamma, 0, math.inf, open_high=True)
+    gamma = validate.floating("gamma", gamma, ndim=1).detach()
+    validate.same_device("gamma", gamma, logits.device)
+    validate.same_length("gamma", len(gamma), len(logits))
+    if gamma.device.type == "cpu" and not _traced() and not bool((gamma >= 0).all()):
+        raise ValueError(f"gamma must be at least 0, got {gamma.min().item():g}")
+    return gamma.to(logits.dtype)
+
+
+def _counts(counts) -> Tensor:
+    counts = validate.as_tensor("counts", counts, ndim=1)
+    if counts.is_complex() or counts.dtype == torch.bool:
+        raise TypeError(f"counts must be numbers, got {counts.dtype}")
+    validate.finite("counts", counts)
+    if not bool((counts > 0).all()):
+        raise ValueError(
+            f"counts must be positive, got {counts.min().item():g} in class {int(counts.argmin())}; "
+            f"leave out classes that have no samples"
+        )
+    return counts.double()
+
+
+def _mean_one(weights: Tensor) -> Tensor:
+    return (weights / weights.mean()).float()
+
+
+def _cross_entropy_each(logits: Tensor, target: Tensor) -> Tensor:
+    """(n,) cross-entropy against labels or soft labels."""
+    return F.cross_entropy(logits, target, reduction="none")
+
+
+def _soft(target: Tensor, logits: Tensor) -> Tensor:
+    """(n, K) soft labels; labels become one-hot rows."""
+    if target.ndim == 2:
+        return target
+    return torch.zeros_like(logits).scatter(1, target[:, None], 1.0)
+
+
+def _sample_weights(weights: Tensor | None, target: Tensor) -> Tensor | None:
+    """(n,) weight of each sample: that of its label, or the mean over its soft label."""
+    if weights is None:
+        return None
+    return weights[target] if target.ndim == 1 else target @ weights
+
+
+def _weighted(each: Tensor, target: Tensor, class_weights, reduction, logits: Tensor) -> Tensor:
+    """Reduce (n,) losses, or (n, K) parts of them, under class weights."""
+    weights = _class_weights(class_weights, logits)
+    if weights is not None:
+        each = each * (weights[target] if each.ndim == 1 else weights)
+    if each.ndim == 2:
+        each = each.sum(1)
+    return _reduced(each, reduction, logits, _sample_weights(weights, target))
+
+
+def _reduced(each: Tensor, reduction: str, logits: Tensor, weights: Tensor | None = None) -> Tensor:
+    validate.choice("reduction", reduction, ("mean", "sum", "none"))
+    if reduction == "none":
+        return _checked(each, logits)
+    if reduction == "sum":
+        return _checked(each.sum(), logits)
+    return _checked(each.mean() if weights is None else each.sum() / weights.sum(), logits)
+
+
+def _checked(loss: Tensor, logits: Tensor) -> Tensor:
+    """`loss`, if finite; on an accelerator or under a trace, unseen."""
+    if logits.device.type != "cpu" or _traced():
+        return loss
+    if not math.isfinite((loss.detach() if loss.ndim == 0 else loss.detach().sum()).item()):
+        validate.finite("logits", logits.detach())
+        raise ValueError(
+            f"logits give a loss that is not finite ({loss.detach().sum().item()}), "
+            f"though they are finite, up to {logits.detach().abs().max().item():.3g}; "
+            f"scale them down, or look at the weights"
+        )
+    return loss
+
+
+def _or_one(total: Tensor) -> Tensor:
+    """`total`, or 1 where it is 0: an empty group has no residuals to divide."""
+    return torch.where(total > 0, total, 1.0)
+
+
+def _tiny(like: Tensor) -> float:
+    return torch.finfo(like.dtype).tiny
