@@ -112,6 +112,27 @@ def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
     return checked, labels(labels_, n=n, classes=classes, device=checked.device)
 
 
+def top(probs_, labels_) -> tuple[Tensor, Tensor]:
+    """(n,) confidence of the predicted class and (n,) bool whether it is the label's.
+
+    The predicted class is the lowest one of largest probability.
+    """
+    checked, target = predictions(probs_, labels_)
+    return checked.amax(dim=1), checked.argmax(dim=1) == target
+
+
+def top_posterior(probs_, posterior) -> tuple[Tensor, Tensor]:
+    """(n,) confidence of the predicted class and its (n,) true probability."""
+    checked, truth = probs(probs_), probs(posterior, "posterior")
+    same_device("posterior", truth, checked.device)
+    if truth.shape != checked.shape:
+        raise ValueError(
+            f"posterior must have the shape of probs, {tuple(checked.shape)}, "
+            f"got {tuple(truth.shape)}"
+        )
+    return checked.amax(dim=1), truth.gather(1, checked.argmax(dim=1, keepdim=True))[:, 0]
+
+
 def scores(logits_, labels_) -> tuple[Tensor, Tensor]:
     """Checked (n, K) logits with their (n,) labels."""
     checked = logits(logits_)

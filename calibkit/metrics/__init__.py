@@ -1,0 +1,47 @@
+"""How well do confidences match frequencies: every number that the course reports.
+
+Predictions come first, labels second, options by keyword. All take (n, K) probabilities as a
+tensor or array on any device and return plain floats, as fractions, summed in float64.
+"""
+
+from calibkit.metrics.bootstrap import bootstrap_interval
+from calibkit.metrics.classwise import classwise_ece
+from calibkit.metrics.diagram import Reliability, reliability, reliability_of, wilson_interval
+from calibkit.metrics.errors import (
+    ada_ece,
+    debiased_ece,
+    ece,
+    mce,
+    overconfidence_error,
+    signed_gap,
+    true_calibration_error,
+)
+from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
+from calibkit.metrics.scores import accuracy, auroc, confident_share, entropy, top_k_accuracy
+from calibkit.metrics.smooth import smooth_ece
+
+__all__ = [
+    "BrierParts",
+    "Reliability",
+    "accuracy",
+    "ada_ece",
+    "auroc",
+    "bootstrap_interval",
+    "brier",
+    "brier_decomposition",
+    "classwise_ece",
+    "confident_share",
+    "debiased_ece",
+    "ece",
+    "entropy",
+    "mce",
+    "nll",
+    "overconfidence_error",
+    "reliability",
+    "reliability_of",
+    "signed_gap",
+    "smooth_ece",
+    "top_k_accuracy",
+    "true_calibration_error",
+    "wilson_interval",
+]

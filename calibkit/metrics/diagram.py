@@ -1,0 +1,155 @@
+"""The reliability diagram as numbers: per bin, how confident and how often right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from scipy.special import ndtri
+from torch import Tensor
+
+from calibkit import validate
+from calibkit.metrics import bins as _bins
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Bins of confidence with their accuracy; see `reliability`.
+
+    All tensors have length B, the number of bins, but `edges` with B + 1. Empty bins have
+    confidence, accuracy, gap and interval NaN.
+    """
+
+    edges: Tensor
+    counts: Tensor
+    hits: Tensor
+    confidence: Tensor
+    accuracy: Tensor = field(init=False)
+    gap: Tensor = field(init=False)
+
+    def __post_init__(self):
+        object.__setattr__(self, "accuracy", self.hits.double() / self.counts)  # 0 / 0 is NaN
+        object.__setattr__(self, "gap", self.confidence - self.accuracy)
+
+    def interval(self, level: float = 0.95) -> tuple[Tensor, Tensor]:
+        """Wilson interval of the accuracy of each bin; see `wilson_interval`."""
+        return wilson_interval(self.hits, self.counts, level=level)
+
+
+def reliability(
+    probs, labels, *, bins: int = 15, binning: str = "width", closed: str = "right"
+) -> Reliability:
+    """Confidence and accuracy of the predicted class, bin by bin.
+
+    Parameters
+    ----------
+    probs : (n, K) probabilities; the confidence of a row is its largest entry, and ties go to the
+        lowest class.
+    labels : (n,) integers in [0, K).
+    bins : number of bins.
+    binning : "width" for edges i / bins, "mass" for bins of (nearly) equally many samples, in
+        which equal confidences share a bin.
+    closed : "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
+        1 in the last in either case.
+
+    Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model
+    is over-confident. Raises ValueError or TypeError for input that is not probabilities and
+    labels.
+
+    Source: DeGroot & Fienberg (1983); Niculescu-Mizil & Caruana (2005).
+
+    >>> probs = [[0.9, 0.1], [0.3, 0.7], [0.2, 0.8], [1.0, 0.0]]
+    >>> r = reliability(probs, [0, 1, 0, 0], bins=2)
+    >>> r.counts.tolist(), r.hits.tolist(), round(r.accuracy[1].item(), 2)
+    ([0, 4], [0, 3], 0.75)
+    """
+    bins = _bins.check_options(bins, binning, closed)
+    confidence, correct = validate.top(probs, labels)
+    return _reliability(confidence, correct, bins, binning, closed)
+
+
+def reliability_of(
+    confidence, correct, *, bins: int = 15, binning: str = "width", closed: str = "right"
+) -> Reliability:
+    """The same from confidences and hits alone, for models whose other classes are not stored.
+
+    Parameters
+    ----------
+    confidence : (n,) in [0, 1].
+    correct : (n,) bool, or integers 0 and 1.
+    bins, binning, closed : as in `reliability`.
+
+    >>> r = reliability_of([0.6, 0.9, 0.8], [True, True, False], bins=2)
+    >>> r.counts.tolist(), r.hits.tolist(), round(r.confidence[1].item(), 4)
+    ([0, 3], [0, 2], 0.7667)
+    """
+    bins = _bins.check_options(bins, binning, closed)
+    confidence, correct = _confidence_hits(confidence, correct)
+    return _reliability(confidence, correct, bins, binning, closed)
+
+
+def _confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
+    """(n,) confidences in [0, 1] and as many hits, as bool."""
+    confidence = validate.floating("confidence", confidence, ndim=1)
+    validate.finite("confidence", confidence)
+    low, high = (bound.item() for bound in torch.aminmax(confidence))
+    if low < 0 or high > 1:
+        raise ValueError(
+            f"confidence must lie in [0, 1], got values from {low:.4g} to {high:.4g}; "
+            f"it is a fraction, so write 0.9 for 90 %"
+        )
+    correct = validate.as_tensor("correct", correct, ndim=1)
+    validate.same_length("correct", len(correct), len(confidence))
+    validate.same_device("correct", correct, confidence.device)
+    if correct.dtype == torch.bool:
+        return confidence, correct
+    return confidence, validate.labels(correct, n=len(correct), classes=2, name="correct").bool()
+
+
+def _reliability(confidence, correct, bins, binning, closed) -> Reliability:
+    t = _bins.tally(confidence, correct, bins=bins, binning=binning, closed=closed)
+    return Reliability(t.edges, t.counts, t.hits, t.confidence / t.counts)
+
+
+def wilson_interval(hits, counts, *, level: float = 0.95) -> tuple[Tensor, Tensor]:
+    """Wilson's interval for a proportion: lower and upper end, each shaped like `hits`.
+
+    With p = hits / counts and z the (1 + level) / 2 quantile of the standard normal, the ends are
+
+        (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4 n^2)) / (1 + z^2 / n).
+
+    Unlike p -+ z sqrt(p (1 - p) / n) it stays inside [0, 1] and keeps its width at p = 0 and 1.
+    NaN where counts is 0. Raises ValueError for hits outside [0, counts] or level outside (0, 1).
+
+    Source: Wilson (1927), Journal of the American Statistical Association 22.
+
+    >>> low, high = wilson_interval([0], [10])  # high = z^2 / (10 + z^2), z = 1.96
+    >>> low.item(), round(high.item(), 4)
+    (0.0, 0.2775)
+    """
+    level = validate.number("level", level, 0, 1, open_low=True, open_high=True)
+    hits, counts = _hits_of_counts(hits, counts)
+    z = float(ndtri((1 + level) / 2))
+    p = hits / counts
+    middle = p + z * z / (2 * counts)
+    half = z * (p * (1 - p) / counts + (z / (2 * counts)) ** 2).sqrt()
+    scale = 1 + z * z / counts
+    low, high = (middle - half) / scale, (middle + half) / scale
+    # at p = 0 and p = 1 one end is exact; x - x is 0 but stays NaN where counts is 0
+    return torch.where(hits == 0, low - low, low), torch.where(p == 1, high - high + 1, high)
+
+
+def _hits_of_counts(hits, counts) -> tuple[Tensor, Tensor]:
+    """Both in float64, once 0 <= hits <= counts is known to hold."""
+    hits = validate.finite("hits", validate.as_tensor("hits", hits).double())
+    counts = validate.finite("counts", validate.as_tensor("counts", counts).double())
+    validate.same_device("counts", counts, hits.device)
+    if hits.shape != counts.shape:
+        raise ValueError(
+            f"counts must have the shape of hits, {tuple(hits.shape)}, got {tuple(counts.shape)}"
+        )
+    bad = (hits < 0) | (hits > counts)
+    if bool(bad.any()):
+        h, c = hits[bad][0].item(), counts[bad][0].item()
+        raise ValueError(f"hits must lie in [0, counts], got {h:g} hits of {c:g}")
+    return hits, counts

@@ -1,0 +1,187 @@
+"""Binned calibration errors of the predicted class."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from calibkit import validate
+from calibkit.metrics import bins as _bins
+
+NORMS = ("l1", "l2", "max")
+
+
+def ece(
+    probs,
+    labels,
+    *,
+    bins: int = 15,
+    norm: str = "l1",
+    binning: str = "width",
+    closed: str = "right",
+) -> float:
+    """Expected calibration error of the predicted class.
+
+        ECE = sum_b |B_b| / n * |conf(B_b) - acc(B_b)|
+
+    with conf the mean confidence in the bin and acc the share of right predictions. `norm="l2"`
+    is the square root of the weighted mean of squares, `norm="max"` the largest gap of a
+    non-empty bin. Empty bins weigh nothing.
+
+    Parameters
+    ----------
+    probs : (n, K) probabilities, float16 to float64; ties in the argmax go to the lowest class.
+    labels : (n,) integers in [0, K).
+    bins : number of bins; binning : "width" or "mass"; closed : "right" for (lo, hi] or "left".
+
+    Returns a fraction in [0, 1], summed in float64. Raises ValueError for values outside [0, 1],
+    NaN, rows that do not sum to 1, an empty input, lengths or devices that differ, and labels out
+    of range; TypeError for wrong dtypes.
+
+    Source: Naeini et al. (2015), equation 2; Guo et al. (2017), equation 3.
+
+    >>> round(ece([[0.9, 0.1], [0.8, 0.2]], [0, 1], bins=1), 4)  # |0.85 - 0.5|
+    0.35
+    """
+    bins = _bins.check_options(bins, binning, closed)
+    validate.choice("norm", norm, NORMS)
+    confidence, correct = validate.top(probs, labels)
+    counted = _bins.tally(confidence, correct, bins=bins, binning=binning, closed=closed)
+    return float(binned_error(counted.counts, counted.hits, counted.confidence, norm))
+
+
+def binned_error(counts: Tensor, hits: Tensor, confidence: Tensor, norm: str) -> Tensor:
+    """The `norm` of the gaps; bins are the last dimension, `confidence` their sums."""
+    difference = (confidence - hits).abs()
+    if norm == "max":
+        return (difference / counts.clamp(min=1)).amax(-1)
+    n = counts.sum(-1)
+    if norm == "l1":
+        return difference.sum(-1) / n
+    return ((difference * difference / counts.clamp(min=1)).sum(-1) / n).sqrt()
+
+
+def mce(probs, labels, *, bins: int = 15, closed: str = "right") -> float:
+    """Maximum calibration error: the largest gap of a non-empty equal-width bin.
+
+        MCE = max_b |conf(B_b) - acc(B_b)|
+
+    Arguments, value and errors as in `ece`. A bin of one sample counts as much as a bin of
+    thousands, so read it beside the counts.
+
+    Source: Naeini et al. (2015), equation 3; Guo et al. (2017), equation 5.
+
+    >>> round(mce([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=10), 4)  # gaps 0.1 and 0.6
+    0.6
+    """
+    return ece(probs, labels, bins=bins, norm="max", closed=closed)
+
+
+def ada_ece(probs, labels, *, bins: int = 15) -> float:
+    """Adaptive ECE: `ece` over bins that hold equally many samples.
+
+    The sorted confidences are cut into `bins` runs, the first n mod bins of them longer by one,
+    with the edge half-way between the neighbours of the cut. Equal confidences always share a bin,
+    the lower one, so the row order does not matter. With n < bins every sample is a bin.
+
+    Arguments, value and errors as in `ece`.
+
+    Source: Nguyen & O'Connor (2015), section 3; Mukhoti et al. (2020), section 2.
+
+    >>> probs = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.6, 0.4]]
+    >>> round(ada_ece(probs, [0, 0, 0, 1], bins=2), 4)  # (|0.85 - 1| + |0.6 - 0.5|) / 2
+    0.125
+    """
+    return ece(probs, labels, bins=bins, binning="mass")
+
+
+def overconfidence_error(probs, labels, *, bins: int = 15) -> float:
+    """Overconfidence error: gaps where confidence is above accuracy, weighted by confidence.
+
+        OE = sum_b |B_b| / n * conf(B_b) * max(conf(B_b) - acc(B_b), 0)
+
+    Arguments, bins, value and errors as in `ece`.
+
+    Source: Thulasidasan et al. (2019), section 2.
+
+    >>> round(overconfidence_error([[0.9, 0.1], [0.7, 0.3]], [0, 1], bins=1), 4)  # 0.8 * 0.3
+    0.24
+    """
+    bins = _bins.check_options(bins, "width", "right")
+    confidence, correct = validate.top(probs, labels)
+    counted = _bins.tally(confidence, correct, bins=bins, binning="width", closed="right")
+    return float(over_error(counted.counts, counted.hits, counted.confidence))
+
+
+def over_error(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:
+    """Overconfidence error of bins in the last dimension; `confidence` holds their sums."""
+    excess = (confidence - hits).clamp(min=0)
+    return (confidence / counts.clamp(min=1) * excess).sum(-1) / counts.sum(-1)
+
+
+def signed_gap(probs, labels) -> float:
+    """Mean confidence minus accuracy: positive for an over-confident model.
+
+    It needs no bins and has no bias, but cancels where one region is over- and another
+    under-confident; |signed gap| <= ECE. Arguments and errors as in `ece`; value in [-1, 1].
+
+    >>> round(signed_gap([[0.9, 0.1], [0.6, 0.4]], [0, 0]), 4)  # 0.75 - 1
+    -0.25
+    """
+    confidence, correct = validate.top(probs, labels)
+    return float(confidence.sum(dtype=torch.float64) - correct.sum()) / len(correct)
+
+
+def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> float:
+    """Debiased L2 calibration error of the predicted class.
+
+        sqrt(max(0, sum_b |B_b| / n * [(conf - acc)^2 - acc (1 - acc) / (|B_b| - 1)]))
+
+    The second term removes what the sampling noise of acc adds to the squared gap, so that a
+    calibrated model scores near 0 at any n. Bins of fewer than two samples weigh nothing. This is
+    the L2 form, to be compared with `ece(..., norm="l2")` and not with the L1 ECE.
+
+    Arguments, value and errors as in `ece`; the default bins hold equally many samples.
+
+    Source: Kumar, Liang & Ma (2019), definition 5.1.
+
+    >>> probs = [[0.9, 0.1]] * 4  # (0.9 - 0.5)^2 - 0.25 / 3 = 0.0767
+    >>> round(debiased_ece(probs, [0, 0, 1, 1], bins=1) ** 2, 4)
+    0.0767
+    """
+    bins = _bins.check_options(bins, binning, "right")
+    confidence, correct = validate.top(probs, labels)
+    counted = _bins.tally(confidence, correct, bins=bins, binning=binning, closed="right")
+    kept = counted.counts >= 2
+    count, hit = counted.counts[kept].double(), counted.hits[kept].double()
+    gap, accuracy = (counted.confidence[kept] - hit) / count, hit / count
+    noise = accuracy * (1 - accuracy) / (count - 1)
+    square = (count * (gap * gap - noise)).sum() / len(correct)
+    return float(square.clamp(min=0).sqrt())
+
+
+def true_calibration_error(probs, posterior, *, bins: int = 15, binning: str = "width") -> float:
+    """ECE against the known posterior instead of sampled labels.
+
+        sum_b |B_b| / n * |conf(B_b) - mean over B_b of posterior(predicted class)|
+
+    Given the inputs, a 0/1 hit is a coin whose head has the posterior probability of the predicted
+    class. Replacing the hit by that probability takes the coin's noise out, so this is the value
+    to which the binned ECE with the same bins converges as n grows, without the upward bias that
+    the noise gives the ECE at finite n. It is exactly 0 for probs == posterior.
+
+    Parameters
+    ----------
+    probs : (n, K) predicted probabilities.
+    posterior : (n, K) true p(class | input) of the same inputs.
+    bins, binning : as in `ece`.
+
+    Raises as `ece` does, and ValueError if the shapes differ.
+
+    >>> round(true_calibration_error([[0.9, 0.1]], [[0.7, 0.3]]), 4)
+    0.2
+    """
+    bins = _bins.check_options(bins, binning, "right")
+    confidence, truth = validate.top_posterior(probs, posterior)
+    counted = _bins.tally(confidence, truth, bins=bins, binning=binning, closed="right")
+    return float(binned_error(counted.counts, counted.hits, counted.confidence, "l1"))

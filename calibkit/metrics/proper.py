@@ -1,0 +1,96 @@
+"""Proper scores: negative log likelihood, Brier, and what a Brier score is made of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from calibkit import validate
+from calibkit.metrics import bins as _bins
+
+
+def nll(probs, labels) -> float:
+    """Negative log likelihood: the mean of -log p(label), in nats.
+
+    Parameters
+    ----------
+    probs : (n, K) probabilities; labels : (n,) integers in [0, K).
+
+    Infinite when a label was given probability 0. Raises as `ece` does.
+
+    >>> round(nll([[0.5, 0.5], [0.25, 0.75]], [0, 0]), 4)  # (log 2 + log 4) / 2
+    1.0397
+    """
+    probs, labels = validate.predictions(probs, labels)
+    return -float(_of_label(probs, labels).log().mean())
+
+
+def brier(probs, labels) -> float:
+    """Brier score: mean over samples of the sum over classes of (p_k - [label = k])^2.
+
+    The value lies in [0, 2]; some packages divide it by K or by 2. Arguments and errors as in
+    `nll`.
+
+    Source: Brier (1950), Monthly Weather Review 78.
+
+    >>> round(brier([[0.8, 0.2]], [0]), 4)  # 0.2^2 + 0.2^2
+    0.08
+    """
+    probs, labels = validate.predictions(probs, labels)
+    squares = probs.double().square().sum()
+    return float((squares - 2 * _of_label(probs, labels).sum()) / len(labels)) + 1
+
+
+def _of_label(probs, labels):
+    """(n,) probability that each row gave its label, in float64."""
+    return probs.gather(1, labels[:, None])[:, 0].double()
+
+
+class BrierParts(NamedTuple):
+    """calibration + refinement + within == Brier score; see `brier_decomposition`."""
+
+    calibration: float
+    refinement: float
+    within: float
+
+
+def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
+    """The Brier score as calibration + refinement + within-bin remainder.
+
+    Each class's probability is put into equal-width bins. With n_bk samples of mean probability
+    c_bk and label frequency a_bk in bin b of class k,
+
+        calibration = 1/n sum_bk n_bk (c_bk - a_bk)^2
+        refinement  = 1/n sum_bk n_bk a_bk (1 - a_bk)
+        within      = 1/n sum over samples and classes of (p - c)^2 - 2 (p - c) (y - a)
+
+    and their sum is exactly `brier(probs, labels)`. Murphy's identity Brier = calibration +
+    refinement holds exactly where the probabilities in each bin are equal, for then within is 0;
+    otherwise within is what binning hides, and it shrinks as bins are added.
+
+    Parameters
+    ----------
+    probs : (n, K) probabilities; labels : (n,) integers in [0, K); bins : number of bins.
+
+    Source: Murphy (1973), equation 5; the remainder is Stephenson, Coelho & Jolliffe (2008).
+
+    >>> parts = brier_decomposition([[0.8, 0.2]] * 4, [0, 0, 0, 1])
+    >>> [round(part, 4) for part in parts]  # 2 (0.8 - 0.75)^2, 2 * 0.75 * 0.25, nothing
+    [0.005, 0.375, 0.0]
+    """
+    bins = _bins.check_options(bins, "width", "right")
+    probs, labels = validate.predictions(probs, labels)
+    n, classes = probs.shape
+    edges = _bins.width_edges(bins, probs.device)
+    cell = _bins.bin_index(probs, edges) * classes + torch.arange(classes, device=probs.device)
+    counts = torch.bincount(cell.flatten(), minlength=bins * classes).double()
+    total = torch.bincount(cell.flatten(), weights=probs.flatten().double(), minlength=len(counts))
+    hits = torch.bincount(cell.gather(1, labels[:, None])[:, 0], minlength=len(counts)).double()
+    share = hits / counts.clamp(min=1)
+    calibration = ((total - hits).square() / counts.clamp(min=1)).sum() / n
+    refinement = (hits * (1 - share)).sum() / n
+    off = probs.double() - (total / counts.clamp(min=1))[cell]
+    # sum of (p - c)(y - a) is sum of (p - c) y, for p - c sums to 0 in every bin
+    within = (off.square().sum() - 2 * off.gather(1, labels[:, None]).sum()) / n
+    return BrierParts(float(calibration), float(refinement), float(within))

@@ -1,0 +1,95 @@
+"""Scores without bins: accuracy, top-k, confident share, entropy, AUROC."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from calibkit import validate
+
+
+def accuracy(probs, labels) -> float:
+    """Share of rows whose largest probability is the label's; ties go to the lowest class.
+
+    Parameters
+    ----------
+    probs : (n, K) probabilities; labels : (n,) integers in [0, K). Raises as `ece` does.
+
+    >>> accuracy([[0.9, 0.1], [0.5, 0.5]], [0, 1])
+    0.5
+    """
+    _, correct = validate.top(probs, labels)
+    return int(correct.sum()) / len(correct)
+
+
+def top_k_accuracy(probs, labels, *, k: int = 5) -> float:
+    """Share of rows whose label is among the k largest probabilities.
+
+    Ties go to the lowest class, so k = 1 is `accuracy` and k = K is 1. Arguments and errors as in
+    `accuracy`; k outside [1, K] raises ValueError.
+
+    >>> top_k_accuracy([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], [1, 2], k=2)
+    0.5
+    """
+    probs, labels = validate.predictions(probs, labels)
+    k = validate.integer("k", k, 1, probs.shape[1])
+    own = probs.gather(1, labels[:, None])
+    lower_class = torch.arange(probs.shape[1], device=probs.device) < labels[:, None]
+    ahead = (probs > own) | ((probs == own) & lower_class)
+    return int((ahead.sum(1) < k).sum()) / len(labels)
+
+
+def confident_share(probs, labels, *, threshold: float = 0.99) -> tuple[float, float]:
+    """Share of samples with confidence above `threshold`, and the accuracy on them.
+
+    Accuracy is NaN when there is none. Arguments and errors as in `accuracy`; threshold is a
+    fraction.
+
+    Source: Mukhoti et al. (2020), table H.1, where the set is called S99.
+
+    >>> confident_share([[0.995, 0.005], [1.0, 0.0], [0.6, 0.4], [0.1, 0.9]], [0, 1, 0, 1])
+    (0.5, 0.5)
+    """
+    threshold = validate.fraction("threshold", threshold)
+    confidence, correct = validate.top(probs, labels)
+    sure = confidence.double() > threshold
+    count = int(sure.sum())
+    right = int((sure & correct).sum())
+    return count / len(sure), right / count if count else float("nan")
+
+
+def entropy(probs) -> Tensor:
+    """Entropy of each row, -sum_k p_k log p_k, in nats: (n,) float64, with 0 log 0 = 0.
+
+    From 0 for a one-hot row to log K for a uniform one. Raises as `ece` does.
+
+    >>> [round(h, 4) for h in entropy([[0.5, 0.5], [1.0, 0.0]]).tolist()]  # log 2, 0
+    [0.6931, 0.0]
+    """
+    return torch.special.entr(validate.probs(probs).double()).sum(1)
+
+
+def auroc(in_scores, out_scores) -> float:
+    """Area under the ROC curve for telling in-distribution samples from the others.
+
+        AUROC = P(in > out) + 1/2 P(in = out)
+
+    for a score drawn from each side: 1 is perfect separation, 1/2 none. Scores must be larger in
+    distribution, as confidence is; pass -entropy.
+
+    Parameters
+    ----------
+    in_scores : (n,) floating, finite; out_scores : (m,) the same on the same device.
+
+    Source: Hanley & McNeil (1982), Radiology 143; Hendrycks & Gimpel (2017) for this use.
+
+    >>> auroc([0.9, 0.8, 0.5], [0.5, 0.4])  # 5 pairs won and 1 tied of 6
+    0.9166666666666666
+    """
+    inside = validate.finite("in_scores", validate.floating("in_scores", in_scores, ndim=1))
+    outside = validate.finite("out_scores", validate.floating("out_scores", out_scores, ndim=1))
+    validate.same_device("out_scores", outside, inside.device)
+    outside, inside = outside.double().sort().values, inside.double()
+    below = torch.searchsorted(outside, inside)
+    up_to = torch.searchsorted(outside, inside, right=True)
+    return int(below.sum() + up_to.sum()) / (2 * len(inside) * len(outside))
