@@ -1,0 +1,372 @@
+"""Checkers of the exercises: `check.NAME(your_function)` says in words what is right or wrong.
+
+An exercise is a reference, the cases it is compared on, and the mistakes that people make. Every
+mistake is itself a function: an answer that agrees with it on all cases has made that mistake, and
+gets its hint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit import metrics
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the checker says; `passed` is True for a right answer."""
+
+    passed: bool
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer and the hint for whoever gives it."""
+
+    function: Callable
+    hint: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A checker; call it with an answer."""
+
+    name: str
+    reference: Callable
+    cases: Sequence[tuple]
+    mistakes: Sequence[Mistake]
+    tolerance: float = 1e-5
+
+    def __call__(self, answer: Callable) -> Reply:
+        """Compare `answer` with the reference on every case; never raises."""
+        if not callable(answer):
+            return Reply(
+                False,
+                f"Pass the function itself, check.{self.name}(your_function), "
+                f"not its result ({type(answer).__name__}).",
+            )
+        try:
+            given = [_result(answer, case) for case in self.cases]
+        except NotImplementedError:
+            return self._not_yet()
+        except Exception as error:
+            return Reply(
+                False,
+                f"Your function raised {type(error).__name__}: {error}. "
+                f"It was called with {_shapes(self.cases[0])}.",
+            )
+        if any(result is None for result in given):
+            return self._not_yet()
+        return self._judge(given)
+
+    def _judge(self, given: list[np.ndarray]) -> Reply:
+        wrong = self._first_difference(self.reference, given)
+        if wrong is None:
+            return Reply(True, f"Correct: {self.name} agrees on all {len(self.cases)} cases.")
+        for mistake in self.mistakes:
+            if self._first_difference(mistake.function, given) is None:
+                return Reply(False, f"Not quite: {mistake.hint}")
+        case, expected = self.cases[wrong], _result(self.reference, self.cases[wrong])
+        return Reply(
+            False,
+            f"Not quite: for {_shown(case)} the answer is {_brief(expected)}, "
+            f"yours is {_brief(given[wrong])}.",
+        )
+
+    def _first_difference(self, function: Callable, given: list[np.ndarray]) -> int | None:
+        """Index of the first case on which `function` and the given results differ."""
+        for i, (case, result) in enumerate(zip(self.cases, given, strict=True)):
+            expected = _result(function, case)
+            if expected.shape != result.shape or not np.allclose(
+                expected, result, rtol=0, atol=self.tolerance, equal_nan=True
+            ):
+                return i
+        return None
+
+    def _not_yet(self) -> Reply:
+        return Reply(False, f"Not yet: {self.name} returns nothing so far. Fill in the stub above.")
+
+
+def _result(function: Callable, case: tuple) -> np.ndarray | None:
+    """The function's answer as a float64 array; None for an untouched stub."""
+    value = function(*(part.clone() if isinstance(part, Tensor) else part for part in case))
+    if value is None or value is Ellipsis:
+        return None
+    if isinstance(value, Tensor):
+        value = value.detach().cpu().numpy()
+    return np.asarray(
+        [float(v) for v in value] if isinstance(value, (tuple, list)) else value, dtype=np.float64
+    )
+
+
+def _shapes(case: tuple) -> str:
+    return ", ".join(
+        f"a tensor of shape {tuple(p.shape)}" if isinstance(p, Tensor) else repr(p) for p in case
+    )
+
+
+def _shown(case: tuple) -> str:
+    return ", ".join(
+        _brief(p.numpy()) if isinstance(p, Tensor) and p.numel() <= 12 else _shapes((p,))
+        for p in case
+    )
+
+
+def _brief(value: np.ndarray) -> str:
+    written = np.array2string(value, precision=4, separator=", ", threshold=12)
+    return " ".join(written.split())
+
+
+def _cases(*sizes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
+    """Over-confident random predictions, the last class of each case never the true one."""
+    generator = torch.Generator().manual_seed(0)
+    cases = []
+    for n, classes in sizes:
+        logits = 3 * torch.randn(n, classes, generator=generator)
+        labels = torch.randint(classes - 1, (n,), generator=generator)
+        cases.append((logits.softmax(dim=1), labels))
+    return cases
+
+
+PREDICTIONS = _cases((50, 3), (40, 4), (7, 5))
+
+
+# --- 00: how far confidence and accuracy are apart --------------------------------------------
+
+
+def _accuracy(probs: Tensor, labels: Tensor) -> Tensor:
+    return (probs.argmax(dim=1) == labels).double().mean()
+
+
+def _true_class(probs: Tensor, labels: Tensor) -> Tensor:
+    return probs.gather(1, labels[:, None]).double().mean()
+
+
+signed_gap = Exercise(
+    "signed_gap",
+    reference=metrics.signed_gap,
+    cases=PREDICTIONS,
+    mistakes=[
+        Mistake(
+            lambda p, y: -metrics.signed_gap(p, y),
+            "the sign is reversed. Take mean confidence minus accuracy, "
+            "so that an over-confident model gets a positive number.",
+        ),
+        Mistake(
+            lambda p, y: abs(metrics.signed_gap(p, y)),
+            "you dropped the sign. It is what tells over-confident (+) from under-confident (-).",
+        ),
+        Mistake(
+            lambda p, y: _true_class(p, y) - _accuracy(p, y),
+            "you averaged the probability of the true class. "
+            "The confidence is that of the predicted class: the largest in the row.",
+        ),
+        Mistake(
+            lambda p, y: p.double().mean() - _accuracy(p, y),
+            "you averaged all probabilities, which is always 1/K. "
+            "Take the largest of each row first.",
+        ),
+        Mistake(
+            lambda p, y: 100 * metrics.signed_gap(p, y),
+            "this is in per cent. The course computes with fractions and prints per cent.",
+        ),
+    ],
+)
+
+
+# --- 01: bins and ECE -------------------------------------------------------------------------
+
+
+def _bin(confidence: Tensor, bins: int) -> Tensor:
+    inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
+    return torch.bucketize(confidence.double(), inner)
+
+
+def _left_closed(confidence: Tensor, bins: int) -> Tensor:
+    inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
+    return torch.bucketize(confidence.double(), inner, right=True)
+
+
+def _extra_bin(confidence: Tensor, bins: int) -> Tensor:
+    return (confidence.double() * bins).floor()
+
+
+# Quarters and eighths are exact in binary: the edges are the lesson here, not their rounding.
+EDGES = torch.tensor([0.0, 0.1, 0.25, 0.3, 0.5, 0.625, 0.75, 0.8, 0.99, 1.0])
+
+bin_index = Exercise(
+    "bin_index",
+    reference=_bin,
+    cases=[(EDGES, 4), (EDGES, 2), (EDGES, 8)],
+    mistakes=[
+        Mistake(
+            _extra_bin,
+            "your bins are closed on the left, and confidence 1.0 falls into an extra bin of its "
+            "own, number `bins`. Bins are (lo, hi]: 0.5 belongs below the edge 0.5, 1.0 to the "
+            "last bin.",
+        ),
+        Mistake(
+            _left_closed,
+            "your bins are closed on the left: [lo, hi). In (lo, hi] a confidence of exactly 0.5 "
+            "belongs to the bin that ends at 0.5.",
+        ),
+        Mistake(
+            lambda c, bins: (c.double() * bins).ceil() - 1,
+            "confidence 0 got bin -1. It belongs to the first bin, number 0: clamp it.",
+        ),
+        Mistake(
+            lambda c, bins: _bin(c, bins) + 1,
+            "you count bins from 1. Python counts from 0: the first bin is number 0.",
+        ),
+        Mistake(
+            lambda c, bins: (c.double() * bins).round(),
+            "you rounded to the nearest edge. A bin is an interval between two edges: "
+            "find the one that contains the confidence.",
+        ),
+    ],
+)
+
+
+def _gaps(probs: Tensor, labels: Tensor, bins: int) -> tuple[Tensor, Tensor]:
+    counted = metrics.reliability(probs, labels, bins=bins)
+    full = counted.counts > 0
+    return counted.gap[full], counted.counts[full] / len(labels)
+
+
+ece = Exercise(
+    "ece",
+    reference=lambda p, y, bins: metrics.ece(p, y, bins=bins),
+    cases=[(*case, bins) for case, bins in zip(PREDICTIONS, (15, 10, 4), strict=True)],
+    mistakes=[
+        Mistake(
+            lambda p, y, bins: _gaps(p, y, bins)[0].abs().mean(),
+            "every bin counts the same in yours. "
+            "Weigh each gap by the share of samples in its bin, |B| / n.",
+        ),
+        Mistake(
+            lambda p, y, bins: _gaps(p, y, bins)[0].abs().sum() / bins,
+            "you divided by the number of bins. "
+            "Weigh each gap by the share of samples in its bin, |B| / n.",
+        ),
+        Mistake(
+            lambda p, y, bins: (_gaps(p, y, bins)[0] * _gaps(p, y, bins)[1]).sum(),
+            "gaps of opposite sign cancel. Take the absolute value inside each bin, "
+            "before summing.",
+        ),
+        Mistake(
+            lambda p, y, bins: abs(metrics.signed_gap(p, y)),
+            "this is the gap of all samples together: ECE with a single bin.",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.mce(p, y, bins=bins),
+            "this is the largest gap (MCE). ECE is the weighted mean of the gaps.",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.ece(p, y, bins=bins, norm="l2"),
+            "you squared the gaps. ECE takes their absolute values.",
+        ),
+    ],
+)
+
+
+# --- 02: other measures -----------------------------------------------------------------------
+
+
+def _squares(probs: Tensor, labels: Tensor) -> Tensor:
+    truth = torch.nn.functional.one_hot(labels, probs.shape[1])
+    return (probs.double() - truth) ** 2
+
+
+def _true_class_square(probs: Tensor, labels: Tensor) -> Tensor:
+    return (1 - probs.gather(1, labels[:, None]).double()).square().mean()
+
+
+brier = Exercise(
+    "brier",
+    reference=metrics.brier,
+    cases=PREDICTIONS,
+    mistakes=[
+        Mistake(
+            lambda p, y: _squares(p, y).mean(),
+            "you divided by the number of classes too. "
+            "Sum the squares over classes, then take the mean over samples.",
+        ),
+        Mistake(
+            lambda p, y: _squares(p, y).sum(),
+            "this grows with the number of samples: take the mean over them.",
+        ),
+        Mistake(
+            lambda p, y: _squares(p, y).sum(dim=1).mean() / 2,
+            "this is half of it, a form for two classes. Here: the plain sum over classes.",
+        ),
+        Mistake(
+            _true_class_square,
+            "you used the true class alone. The Brier score adds the squares of all classes.",
+        ),
+        Mistake(
+            lambda p, y: _squares(p, y).sum(dim=1).sqrt().mean(),
+            "you took a square root. The Brier score is the mean of squared distances.",
+        ),
+    ],
+)
+
+
+def _classwise(probs: Tensor, labels: Tensor, bins: int, classes) -> list[float]:
+    """Binned error of each class's own probability column."""
+    errors = []
+    for k in classes:
+        counted = metrics.reliability_of(probs[:, k], labels == k, bins=bins)
+        errors.append(float((counted.gap.abs() * counted.counts).nansum() / len(labels)))
+    return errors
+
+
+def _per_predicted_class(probs: Tensor, labels: Tensor, bins: int) -> float:
+    """Top-label ECE of the samples predicted as each class, averaged over all classes."""
+    predicted = probs.argmax(dim=1)
+    parts = [predicted == k for k in range(probs.shape[1])]
+    return sum(metrics.ece(probs[p], labels[p], bins=bins) for p in parts if p.any()) / len(parts)
+
+
+classwise_ece = Exercise(
+    "classwise_ece",
+    reference=lambda p, y, bins: metrics.classwise_ece(p, y, bins=bins),
+    cases=[(*case, bins) for case, bins in zip(PREDICTIONS, (15, 10, 5), strict=True)],
+    mistakes=[
+        Mistake(
+            lambda p, y, bins: sum(_classwise(p, y, bins, range(p.shape[1]))),
+            "you summed over the classes: take the mean.",
+        ),
+        Mistake(
+            lambda p, y, bins: np.mean(_classwise(p, y, bins, range(int(y.max()) + 1))),
+            "you took the number of classes from the labels. A class that never occurs still has "
+            "a column: use probs.shape[1].",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.ece(p, y, bins=bins),
+            "this is the ECE of the predicted class. "
+            "Here every class's own column is binned, against `labels == k`.",
+        ),
+        Mistake(
+            _per_predicted_class,
+            "you split the samples by predicted class. "
+            "Bin column k over all samples, against `labels == k`.",
+        ),
+        Mistake(
+            lambda p, y, bins: max(_classwise(p, y, bins, range(p.shape[1]))),
+            "this is the worst class. The classwise-ECE is the mean over classes.",
+        ),
+    ],
+)
+
+EXERCISES = {
+    exercise.name: exercise for exercise in (signed_gap, bin_index, ece, brier, classwise_ece)
+}
