@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 
-from calibkit import validate
+from calibkit import metrics, validate
 
 WARM_START_ROWS = 10_000
 
@@ -93,9 +93,11 @@ class TemperatureScaler(_Calibrator):
     ):
         self.method = validate.choice("method", method, ("nll", "ece_grid"))
         self.bins = validate.integer("bins", bins, 1)
-        low, high = limits
-        low = validate.number("limits[0]", low, 0, math.inf, open_low=True, open_high=True)
-        self.limits = (low, validate.number("limits[1]", high, low, math.inf, open_low=True))
+        if not isinstance(limits, Sequence) or len(limits) != 2:
+            raise TypeError(f"limits must be a pair (low, high) of temperatures, got {limits!r}")
+        inside = {"open_low": True, "open_high": True}
+        low = validate.number("limits[0]", limits[0], 0, math.inf, **inside)
+        self.limits = (low, validate.number("limits[1]", limits[1], low, math.inf, **inside))
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         if self.method == "nll":
@@ -150,8 +152,10 @@ class MatrixScaler(_Calibrator):
     """
 
     def __init__(self, *, off_diagonal: float = 0.0, intercept: float = 0.0):
-        self.off_diagonal = validate.number("off_diagonal", off_diagonal, 0, math.inf)
-        self.intercept = validate.number("intercept", intercept, 0, math.inf)
+        self.off_diagonal = validate.number(
+            "off_diagonal", off_diagonal, 0, math.inf, open_high=True
+        )
+        self.intercept = validate.number("intercept", intercept, 0, math.inf, open_high=True)
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         z, classes = logits.double(), logits.shape[1]
@@ -203,7 +207,7 @@ class HistogramBinning(_Calibrator):
 
     def _cut(self, scores: Tensor) -> Tensor:
         if self.equal == "width":
-            grid = torch.linspace(0, 1, self.bins + 1, dtype=scores.dtype, device=scores.device)
+            grid = torch.arange(self.bins + 1, dtype=scores.dtype, device=scores.device) / self.bins
             return grid.repeat(len(scores), 1)
         last = (torch.arange(1, self.bins) * scores.shape[1] / self.bins).ceil().long() - 1
         inner = scores.sort(dim=1).values[:, last.clamp(min=0).to(scores.device)]
@@ -330,11 +334,16 @@ def _slope_and_curvature(logits: Tensor, labels: Tensor, beta: float) -> tuple[f
 
 def _ece_temperature(logits: Tensor, labels: Tensor, bins: int) -> float:
     """The T of the grid 0.1 ... 10.0 with the least ECE, the lowest on ties."""
-    from calibkit.metrics import ece  # here: the other calibrators need no metric
-
     grid = [tenths / 10 for tenths in range(1, 101)]
-    z = logits.double()
-    errors = [float(ece((z / t).softmax(1), labels, bins=bins)) for t in grid]
+    below_top = logits.double() - logits.double().amax(1, keepdim=True)
+    correct = logits.argmax(1) == labels
+
+    def ece(temperature: float) -> float:
+        confidence = 1 / (below_top / temperature).exp_().sum(1)  # T leaves the argmax alone
+        found = metrics.reliability_of(confidence, correct, bins=bins)
+        return (found.counts * found.gap.abs()).nansum().item()
+
+    errors = [ece(temperature) for temperature in grid]
     best = grid[errors.index(min(errors))]
     if best in (grid[0], grid[-1]):
         return _clamped(best, "the least ECE lies at an end of the grid")

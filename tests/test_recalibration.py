@@ -1,0 +1,637 @@
+"""Recalibration: hand values, oracles, properties, known truths, bad input."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from sklearn.calibration import _TemperatureScaling
+from sklearn.exceptions import NotFittedError
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from torch.nn.functional import cross_entropy
+
+from calibkit import metrics, recalibration
+from calibkit.recalibration import (
+    HistogramBinning,
+    IsotonicCalibrator,
+    LeakageError,
+    MatrixScaler,
+    TemperatureScaler,
+    VectorScaler,
+)
+
+ALL = [TemperatureScaler, VectorScaler, MatrixScaler, HistogramBinning, IsotonicCalibrator]
+
+
+def scored(n=2000, classes=5, temperature=2.0, seed=0, spread=2.0, dtype=torch.float64):
+    """Logits that are `temperature` times too steep, and labels drawn from the right ones."""
+    g = torch.Generator().manual_seed(seed)
+    z = torch.randn(n, classes, generator=g, dtype=torch.float64) * spread
+    labels = torch.multinomial(z.softmax(1), 1, generator=g)[:, 0]
+    return (z * temperature).to(dtype), labels
+
+
+def exact(temperature, parts=((7, 2, 1), (1, 3, 6), (5, 3, 2)), times=1):
+    """Data whose least NLL is at `temperature` exactly: label counts match softmax(z / T)."""
+    logits, labels = [], []
+    for counts in parts:
+        share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
+        logits.append((temperature * share.log()).repeat(sum(counts) * times, 1))
+        labels.append(torch.arange(len(counts)).repeat_interleave(torch.tensor(counts) * times))
+    return torch.cat(logits), torch.cat(labels)
+
+
+def nll(logits, labels):
+    return cross_entropy(logits.double(), labels).item()
+
+
+# --- temperature: known truths and oracles ---
+
+
+@pytest.mark.parametrize("temperature", [0.05, 0.5, 1.0, 2.42, 7.94, 30.7, 400.0])
+@pytest.mark.parametrize("times", [1, 1000])  # 1000: enough rows for the warm start
+def test_known_temperature_is_recovered(temperature, times):
+    fitted = TemperatureScaler().fit(*exact(temperature, times=times)).temperature
+    assert fitted == pytest.approx(temperature, rel=1e-10)
+
+
+@pytest.mark.parametrize("temperature", [2.42, 7.94, 30.7])
+def test_sampled_labels_recover_the_temperature_as_n_grows(temperature):
+    fitted = TemperatureScaler().fit(*scored(100_000, 10, temperature)).temperature
+    assert fitted == pytest.approx(temperature, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("n", "classes", "temperature"),
+    [(30, 2, 1.0), (50, 3, 0.2), (2000, 10, 2.42), (2000, 10, 30.7), (25_000, 4, 7.94)],
+)
+def test_temperature_agrees_with_scikit_learn(n, classes, temperature):
+    logits, labels = scored(n, classes, temperature, seed=1)
+    oracle = 1 / float(_TemperatureScaling().fit(logits.numpy(), labels.numpy()).beta_)
+    assert TemperatureScaler().fit(logits, labels).temperature == pytest.approx(oracle, rel=1e-6)
+
+
+def test_two_classes_by_hand():
+    logits = torch.tensor([[0.0, 3.0]] * 10)
+    scaler = TemperatureScaler().fit(logits, [1] * 9 + [0])
+    assert scaler.temperature == pytest.approx(3 / math.log(9), rel=1e-12)
+    fresh = torch.tensor([[3.0, 0.0]])
+    assert scaler.probs(fresh)[0].tolist() == pytest.approx([0.9, 0.1])
+    assert scaler.transform(fresh)[0, 0].item() == pytest.approx(math.log(9), rel=1e-6)
+
+
+def test_far_start_converges_for_steep_and_flat_logits():
+    for factor in (1e-2, 1e2):
+        logits, labels = exact(1.0)
+        fitted = TemperatureScaler().fit(logits * factor, labels).temperature
+        assert fitted == pytest.approx(factor, rel=1e-10)
+
+
+def test_the_warm_start_does_not_change_the_answer(monkeypatch):
+    logits, labels = scored(30_000, 4, 3.0)
+    warm = TemperatureScaler().fit(logits, labels).temperature
+    monkeypatch.setattr(recalibration, "WARM_START_ROWS", 10**9)
+    cold = TemperatureScaler().fit(logits, labels).temperature
+    assert warm == pytest.approx(cold, rel=1e-12)
+
+
+def test_a_misleading_warm_start_is_left_again(monkeypatch):
+    logits, labels = exact(2.0, times=10)
+    order = torch.argsort((logits.argmax(1) != labels).int(), stable=True)
+    monkeypatch.setattr(recalibration, "WARM_START_ROWS", 2)  # strided rows, both right
+    fitted = TemperatureScaler().fit(logits[order], labels[order]).temperature
+    assert fitted == pytest.approx(2.0, rel=1e-10)
+
+
+def test_large_offsets_do_not_overflow():
+    logits, labels = exact(2.0)
+    fitted = TemperatureScaler().fit(logits + 1e4, labels).temperature
+    assert fitted == pytest.approx(2.0, rel=1e-6)
+
+
+def test_a_few_huge_logits_do_not_overflow():
+    logits = torch.tensor([[1e5, 0.0], [2.0, 0.0], [3.0, 0.0], [2.0, 0.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert math.isfinite(TemperatureScaler().fit(logits, [0, 0, 1, 0]).temperature)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(60, 200),
+    classes=st.integers(2, 6),
+    factor=st.floats(0.1, 10),
+)
+@settings(deadline=None, max_examples=40)
+def test_properties_of_the_fitted_temperature(seed, n, classes, factor):
+    logits, labels = scored(n, classes, 1.0, seed=seed, spread=1.0)
+    fitted = TemperatureScaler().fit(logits, labels).temperature
+    refitted = TemperatureScaler().fit(logits / fitted, labels).temperature
+    scaled = TemperatureScaler().fit(logits * factor, labels).temperature
+    rows, columns = torch.randperm(n), torch.randperm(classes)
+    shuffled = TemperatureScaler().fit(logits[rows][:, columns], columns.argsort()[labels][rows])
+    assert refitted == pytest.approx(1.0, rel=1e-8)
+    assert scaled == pytest.approx(fitted * factor, rel=1e-8)
+    assert shuffled.temperature == pytest.approx(fitted, rel=1e-8)
+    best = nll(logits / fitted, labels)
+    assert all(nll(logits / (fitted * f), labels) >= best for f in (0.9, 0.999, 1.001, 1.1))
+
+
+def test_newton_agrees_with_a_bounded_search():
+    logits, labels = scored(500, 4, 1.7, seed=3)
+    found = minimize_scalar(lambda u: nll(logits * math.exp(u), labels), bounds=(-3, 3))
+    fitted = TemperatureScaler().fit(logits, labels).temperature
+    assert fitted == pytest.approx(math.exp(-found.x), rel=1e-4)
+    assert nll(logits / fitted, labels) <= found.fun + 1e-15
+
+
+def test_slope_and_curvature_are_the_derivatives_of_the_nll():
+    logits, labels = scored(300, 4, seed=4)
+    beta = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+    loss = cross_entropy(beta * logits, labels, reduction="sum")
+    (slope,) = torch.autograd.grad(loss, beta, create_graph=True)
+    (curvature,) = torch.autograd.grad(slope, beta)
+    ours = recalibration._slope_and_curvature(logits, labels, 0.7)
+    assert ours == pytest.approx((slope.item(), curvature.item()), rel=1e-10)
+
+
+def test_blocks_add_up():
+    logits, labels = scored(70_000, 3, seed=5)
+    whole = recalibration._slope_and_curvature(logits, labels, 0.5)
+    parts = [
+        recalibration._slope_and_curvature(z, y, 0.5)
+        for z, y in zip(logits.split(9000), labels.split(9000), strict=True)
+    ]
+    assert whole == pytest.approx(tuple(map(sum, zip(*parts, strict=True))), rel=1e-10)
+
+
+# --- temperature: clamping ---
+
+
+def test_separable_data_clamps_at_the_lower_limit_and_warns():
+    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+    with pytest.warns(UserWarning, match=r"separate the labels.*clamped to T = 0\.001"):
+        assert TemperatureScaler().fit(logits, [0, 1]).temperature == 1e-3
+    with pytest.warns(UserWarning, match=r"clamped to T = 0\.2"):
+        assert TemperatureScaler(limits=(0.2, 5)).fit(logits, [0, 1]).temperature == 0.2
+
+
+def test_labels_against_the_logits_clamp_at_the_upper_limit_and_warn():
+    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+    with pytest.warns(UserWarning, match=r"do not favour.*clamped to T = 1000"):
+        assert TemperatureScaler().fit(logits, [1, 0]).temperature == 1e3
+    balanced = torch.tensor([[1.0, 0.0], [1.0, 0.0]])  # right as often as wrong: T infinite
+    with pytest.warns(UserWarning, match="do not favour"):
+        assert TemperatureScaler().fit(balanced, [0, 1]).temperature == 1e3
+
+
+@pytest.mark.parametrize(("limits", "end"), [((3.0, 10.0), 3.0), ((0.1, 1.5), 1.5)])
+def test_an_optimum_outside_the_limits_is_clamped(limits, end):
+    with pytest.warns(UserWarning, match="outside the limits"):
+        fitted = TemperatureScaler(limits=limits).fit(*exact(2.0)).temperature
+    assert fitted == pytest.approx(end, rel=1e-12)
+
+
+@pytest.mark.parametrize("limits", [(1.9, 2.1), (2.0 - 1e-6, 9.0), (0.1, 2.0 + 1e-6)])
+def test_an_optimum_just_inside_the_limits_is_found_without_warning(limits):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = TemperatureScaler(limits=limits).fit(*exact(2.0)).temperature
+    assert fitted == pytest.approx(2.0, rel=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -3.7])
+def test_constant_rows_keep_one_and_warn(value):
+    with pytest.warns(UserWarning, match="every row of logits is constant"):
+        fitted = TemperatureScaler().fit(torch.full((6, 3), value), [0, 1, 2, 0, 1, 1])
+    assert fitted.temperature == 1.0
+
+
+def test_nearly_random_labels_give_a_large_temperature_or_the_limit():
+    g = torch.Generator().manual_seed(0)
+    logits = torch.randn(5000, 4, generator=g)
+    labels = torch.randint(4, (5000,), generator=g)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert TemperatureScaler().fit(logits, labels).temperature > 20
+
+
+# --- temperature: the ECE grid ---
+
+
+def test_ece_grid_is_the_brute_force_minimum():
+    logits, labels = scored(3000, 5, 2.42)
+    scaler = TemperatureScaler("ece_grid", bins=10).fit(logits, labels)
+    grid = [k / 10 for k in range(1, 101)]
+    errors = [metrics.ece((logits / t).softmax(1), labels, bins=10) for t in grid]
+    assert scaler.temperature == grid[int(np.argmin(errors))]
+    assert scaler.temperature == pytest.approx(2.42, abs=0.15)
+
+
+def test_ece_grid_hand_value():
+    # confidence sigmoid(2 / T) should be 3/4: T = 2 / log 3 = 1.82, so 1.8 on the grid
+    scaler = TemperatureScaler(method="ece_grid").fit(torch.tensor([[2.0, 0.0]] * 4), [0, 0, 0, 1])
+    assert scaler.temperature == 1.8
+
+
+@pytest.mark.parametrize(("labels", "end"), [([0, 1], 0.1), ([1, 0], 10.0)])
+def test_ece_grid_warns_at_its_ends(labels, end):
+    logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
+    with pytest.warns(UserWarning, match="at an end of the grid"):
+        assert TemperatureScaler("ece_grid").fit(logits, labels).temperature == end
+
+
+# --- vector and matrix scaling ---
+
+
+def biased(n=4000, classes=4, seed=0):
+    """Logits whose right map is a known w * z + b."""
+    g = torch.Generator().manual_seed(seed)
+    z = torch.randn(n, classes, generator=g, dtype=torch.float64) * 2
+    weight = torch.linspace(0.5, 1.5, classes, dtype=torch.float64)
+    bias = torch.linspace(-1, 1, classes, dtype=torch.float64)
+    labels = torch.multinomial((z * weight + bias).softmax(1), 1, generator=g)[:, 0]
+    return z, labels, weight, bias
+
+
+def test_vector_scaling_recovers_a_known_map():
+    z, labels, weight, bias = biased(60_000)
+    scaler = VectorScaler().fit(z, labels)
+    assert torch.allclose(scaler.weight, weight, atol=0.05)
+    assert torch.allclose(scaler.bias, bias, atol=0.05)
+    assert scaler.bias.mean().abs() < 1e-12
+
+
+@pytest.mark.parametrize("scaler", [VectorScaler(), MatrixScaler(), MatrixScaler(off_diagonal=1)])
+def test_linear_scalers_are_stationary_and_beat_one_temperature(scaler):
+    z, labels, *_ = biased()
+    z = z * 20  # poorly scaled logits must not stop the search early
+    scaler.fit(z, labels)
+    single = TemperatureScaler().fit(z, labels)
+    ours = nll(scaler.transform(z, allow_fitted=True), labels)
+    assert ours < nll(single.transform(z, allow_fitted=True), labels) - 0.01
+    weight, bias = scaler.weight.clone().requires_grad_(), scaler.bias.clone().requires_grad_()
+    mapped = z * weight + bias if weight.ndim == 1 else z @ weight.T + bias
+    loss = cross_entropy(mapped, labels)
+    if getattr(scaler, "off_diagonal", 0):
+        loss = loss + (weight - weight.diag().diag()).square().sum() / 12
+    gradients = torch.autograd.grad(loss, [weight, bias])
+    assert max(g.abs().max().item() for g in gradients) < 1e-5
+
+
+def test_matrix_scaling_agrees_with_unpenalised_logistic_regression():
+    z, labels, *_ = biased(1500, 3)
+    fresh = biased(100, 3, seed=9)[0]
+    oracle = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(z.numpy(), labels.numpy())
+    ours = MatrixScaler().fit(z, labels).probs(fresh)
+    np.testing.assert_allclose(ours, oracle.predict_proba(fresh.numpy()), atol=1e-5)
+
+
+def test_a_heavy_off_diagonal_penalty_gives_vector_scaling():
+    z, labels, *_ = biased(1500, 3)
+    fresh = biased(100, 3, seed=9)[0]
+    matrix = MatrixScaler(off_diagonal=1e6).fit(z, labels).probs(fresh)
+    assert torch.allclose(matrix, VectorScaler().fit(z, labels).probs(fresh), atol=1e-4)
+
+
+def test_penalties_are_means_over_their_entries():
+    z, labels, *_ = biased(1500, 3)
+    for a, b in [(0.3, 0.0), (0.0, 0.2), (0.3, 0.2)]:
+        scaler = MatrixScaler(off_diagonal=a, intercept=b).fit(z, labels)
+
+        def loss(weight, bias, a=a, b=b):
+            off = [weight[i, j] ** 2 for i in range(3) for j in range(3) if i != j]
+            fit = cross_entropy(z @ weight.T + bias, labels)
+            return fit + a * sum(off) / 6 + b * (bias**2).mean()
+
+        best = loss(scaler.weight, scaler.bias)
+        for seed in range(5):
+            g = torch.Generator().manual_seed(seed)
+            move = torch.randn(4, 3, generator=g, dtype=torch.float64) * 1e-3
+            assert loss(scaler.weight + move[:3], scaler.bias + move[3]) >= best - 1e-12
+
+
+@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
+    logits = torch.eye(3).repeat(4, 1)
+    with pytest.warns(UserWarning, match="separate the labels"):
+        scaler().fit(logits, torch.arange(3).repeat(4))
+    logits, labels = scored(300, 3)
+    kept = labels != 1
+    with pytest.warns(UserWarning, match=r"labels hold no sample of class \[1\]"):
+        scaler().fit(logits[kept], labels[kept])
+
+
+@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+def test_linear_scalers_stay_silent_on_good_data(scaler):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaler().fit(*scored(500, 3))
+
+
+# --- histogram binning and isotonic regression ---
+
+
+def test_histogram_bins_are_closed_on_the_right():
+    p = torch.tensor([0.2, 0.4, 0.4, 0.6, 0.6, 0.6, 1.0], dtype=torch.float64)
+    logits = torch.stack([1 - p, p], 1).clamp(1e-300).log()
+    binning = HistogramBinning(bins=5).fit(logits, [0, 0, 1, 1, 1, 0, 1])
+    expected = [0, 1 / 2, 2 / 3, 0.7, 1]  # one bin each; the fourth was empty
+    assert binning.edges.shape == (1, 6)
+    edge = recalibration._bin(
+        torch.tensor([[0.2, 0.4, 0.6, 0.8]], dtype=torch.float64), binning.edges
+    )
+    assert binning.values[0].tolist() == pytest.approx(expected)
+    assert edge.tolist() == [[0, 1, 2, 3]]
+
+
+def test_histogram_binning_against_a_loop():
+    logits, labels = scored(3000, 4)
+    fresh, _ = scored(200, 4, seed=8)
+    p, q = logits.softmax(1).numpy(), fresh.softmax(1).numpy()
+    expected = np.zeros_like(q)
+    for k in range(4):
+        for b in range(10):
+            low, high = b / 10, (b + 1) / 10
+            inside = (p[:, k] > low) & (p[:, k] <= high)
+            value = (labels.numpy()[inside] == k).mean() if inside.any() else (low + high) / 2
+            expected[(q[:, k] > low) & (q[:, k] <= high), k] = value
+    expected /= expected.sum(1, keepdims=True)
+    ours = HistogramBinning(bins=10).fit(logits, labels).probs(fresh)
+    np.testing.assert_allclose(ours, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "bins"), [(100, 10), (103, 10), (7, 15), (5, 1)])
+def test_equal_mass_bins_hold_equally_many(n, bins):
+    logits, labels = scored(n, 3)
+    binning = HistogramBinning(bins=bins, equal="mass").fit(logits, labels)
+    index = recalibration._bin(recalibration._one_vs_rest(logits), binning.edges)
+    counts = torch.stack([torch.bincount(row, minlength=bins) for row in index])
+    assert binning.edges.shape == (3, bins + 1)
+    assert binning.edges[:, 0].tolist() == [0] * 3
+    assert binning.edges[:, -1].tolist() == [1] * 3
+    assert counts.max() - counts.min() <= 1
+    assert counts.sum(1).tolist() == [n] * 3
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_isotonic_agrees_with_scikit_learn(classes):
+    logits, labels = scored(1000, classes)
+    fresh, _ = scored(300, classes, seed=8)
+    p, q = logits.softmax(1).numpy(), fresh.softmax(1).numpy()
+    columns = []
+    for k in range(classes):
+        oracle = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        columns.append(oracle.fit(p[:, k], labels.numpy() == k).predict(q[:, k]))
+    expected = np.stack(columns, 1)
+    if classes == 2:
+        expected[:, 0] = 1 - expected[:, 1]
+    else:
+        expected /= expected.sum(1, keepdims=True)
+    ours = IsotonicCalibrator().fit(logits, labels).probs(fresh)
+    np.testing.assert_allclose(ours, expected, atol=1e-9)
+
+
+def test_interpolation_is_linear_inside_and_constant_outside():
+    x, y = torch.tensor([0.2, 0.4, 0.8]).double(), torch.tensor([0.1, 0.1, 0.9]).double()
+    s = torch.tensor([0.0, 0.2, 0.3, 0.6, 0.8, 1.0]).double()
+    ours = recalibration._interpolate(s, x, y)
+    assert ours.tolist() == pytest.approx([0.1, 0.1, 0.1, 0.5, 0.9, 0.9])
+    assert recalibration._interpolate(s, x[:1], y[2:]).tolist() == pytest.approx([0.9] * 6)
+
+
+@pytest.mark.parametrize("calibrator", [HistogramBinning, IsotonicCalibrator])
+def test_shares_of_zero_give_finite_logits(calibrator):
+    logits = torch.tensor([[3.0, 0, 0], [0, 3, 0], [0, 0, 3]]).repeat(5, 1)
+    fitted = calibrator().fit(logits, torch.arange(3).repeat(5))
+    fresh = torch.tensor([[3.0, 0, 0], [0, 0, 0.1]])
+    transformed = fitted.transform(fresh)
+    assert bool(torch.isfinite(transformed).all())
+    assert fitted.probs(fresh)[0].tolist() == pytest.approx([1, 0, 0])
+
+
+def test_a_row_of_zero_shares_becomes_uniform():
+    scores = torch.tensor([[0.0, 0.5], [0.0, 0.25], [0.0, 0.25]], dtype=torch.float64)
+    probs = recalibration._to_logits(scores, torch.zeros(1, dtype=torch.float64)).exp()
+    assert probs[0].tolist() == pytest.approx([1 / 3] * 3)
+    assert probs[1].tolist() == pytest.approx([0.5, 0.25, 0.25])
+
+
+# --- the shared shape ---
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_fit_returns_self_and_transform_keeps_type_and_shape(calibrator, dtype):
+    logits, labels = scored(400, 3, dtype=dtype)
+    fresh, _ = scored(50, 3, seed=1, dtype=dtype)
+    fitted = calibrator()
+    assert fitted.fit(logits, labels) is fitted
+    assert fitted.transform(fresh).dtype == dtype
+    assert fitted.transform(fresh).shape == (50, 3)
+    probs = fitted.probs(fresh)
+    assert torch.allclose(probs, fitted.transform(fresh).softmax(1))
+    assert torch.allclose(probs.double().sum(1), torch.ones(50).double(), atol=5e-3)
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_numpy_and_lists_work(calibrator):
+    logits, labels = scored(400, 3)
+    fresh, _ = scored(50, 3, seed=1)
+    ours = calibrator().fit(logits.numpy(), labels.tolist()).probs(fresh.numpy())
+    assert torch.equal(ours, calibrator().fit(logits, labels).probs(fresh))
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_recalibration_repairs_overconfidence(calibrator):
+    logits, labels = scored(4000, 4, temperature=4.0)
+    fresh, fresh_labels = scored(4000, 4, temperature=4.0, seed=1)
+    before = nll(fresh, fresh_labels)
+    probs = calibrator().fit(logits, labels).probs(fresh)
+    after = -probs.gather(1, fresh_labels[:, None]).clamp(1e-6).log().mean().item()
+    assert after < 0.6 * before
+    gap = probs.amax(1).mean() - (probs.argmax(1) == fresh_labels).double().mean()
+    assert abs(gap) < 0.03
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_fitting_does_not_build_a_graph_or_change_the_input(calibrator):
+    logits, labels = scored(200, 3)
+    logits.requires_grad_()
+    kept = logits.detach().clone()
+    fitted = calibrator().fit(logits, labels)
+    assert torch.equal(logits.detach(), kept)
+    assert logits.grad is None
+    assert not fitted._seen.requires_grad
+
+
+def test_refitting_replaces_what_was_seen():
+    first, second = scored(200, 3), scored(200, 3, seed=1)
+    scaler = TemperatureScaler().fit(*first)
+    scaler.fit(*second).transform(first[0])
+    with pytest.raises(LeakageError):
+        scaler.transform(second[0])
+
+
+# --- scoring what was fitted ---
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_fitted_logits_are_refused_unless_asked_for(calibrator):
+    logits, labels = scored(200, 3)
+    fitted = calibrator().fit(logits, labels)
+    with pytest.raises(LeakageError, match=r"logits .* pass test logits"):
+        fitted.transform(logits)
+    with pytest.raises(LeakageError):
+        fitted.probs(logits)
+    assert fitted.transform(logits, allow_fitted=True).shape == logits.shape
+    assert fitted.probs(logits, allow_fitted=True).shape == logits.shape
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        lambda z: z.clone(),
+        lambda z: z.float(),
+        lambda z: z[50:150],
+        lambda z: z[:1],
+        lambda z: z[-1:],
+        lambda z: z[::2],
+        lambda z: z.numpy(),
+        lambda z: z.numpy()[10:20],
+        lambda z: torch.from_numpy(z.numpy()),
+    ],
+)
+def test_copies_and_views_of_the_fitted_logits_are_refused(leak):
+    logits, labels = scored(200, 3, dtype=torch.float32)
+    scaler = TemperatureScaler().fit(logits, labels)
+    with pytest.raises(LeakageError):
+        scaler.transform(leak(logits))
+
+
+def test_splits_of_one_tensor_are_told_apart():
+    logits, labels = scored(200, 3)
+    cases = [(slice(0, 100), slice(100, 200)), (slice(0, 200, 2), slice(1, 200, 2))]
+    for cal, test in cases + [pair[::-1] for pair in cases]:
+        scaler = TemperatureScaler().fit(logits[cal], labels[cal])
+        scaler.transform(logits[test])
+        with pytest.raises(LeakageError):
+            scaler.transform(logits)
+    scaler = TemperatureScaler().fit(logits[:100], labels[:100])
+    with pytest.raises(LeakageError):
+        scaler.transform(logits[99:])
+
+
+def test_equal_length_test_data_is_accepted():
+    logits, labels = scored(200, 3)
+    fresh = logits.clone()
+    fresh[7, 1] += 1e-9
+    assert TemperatureScaler().fit(logits, labels).transform(fresh).shape == (200, 3)
+
+
+# --- bad input ---
+
+NAN, INF = float("nan"), float("inf")
+GOOD = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0]])
+BAD_LOGITS = {
+    "nan": (torch.tensor([[1.0, NAN], [0.0, 1.0], [0.0, 1.0]]), ValueError),
+    "inf": (torch.tensor([[1.0, INF], [0.0, 1.0], [0.0, 1.0]]), ValueError),
+    "shape": (torch.zeros(3), ValueError),
+    "one class": (torch.zeros(3, 1), ValueError),
+    "three dimensions": (torch.zeros(3, 2, 2), ValueError),
+    "dtype": (torch.ones(3, 2, dtype=torch.long), TypeError),
+    "empty": (torch.zeros(0, 2), ValueError),
+    "no numbers": ("logits", TypeError),
+}
+BAD_LABELS = {
+    "float": (torch.tensor([0.0, 1.0, 1.0]), TypeError),
+    "bool": (torch.tensor([True, False, True]), TypeError),
+    "range": (torch.tensor([0, 1, 2]), ValueError),
+    "negative": (torch.tensor([0, -1, 1]), ValueError),
+    "length": (torch.tensor([0, 1]), ValueError),
+    "shape": (torch.tensor([[0], [1], [1]]), ValueError),
+    "empty": (torch.tensor([], dtype=torch.long), ValueError),
+}
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+@pytest.mark.parametrize("case", BAD_LOGITS)
+def test_bad_logits_are_named(calibrator, case):
+    logits, error = BAD_LOGITS[case]
+    with pytest.raises(error, match="logits"):
+        calibrator().fit(logits, [0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = calibrator().fit(GOOD, [0, 1, 0])
+    for method in (fitted.transform, fitted.probs):
+        with pytest.raises(error, match="logits"):
+            method(logits)
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_bad_labels_are_named(calibrator, case):
+    labels, error = BAD_LABELS[case]
+    with pytest.raises(error, match="labels"):
+        calibrator().fit(GOOD, labels)
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_the_order_of_calls_and_the_number_of_classes_are_checked(calibrator):
+    with pytest.raises(NotFittedError, match=calibrator.__name__):
+        calibrator().transform(GOOD)
+    with pytest.raises(NotFittedError):
+        calibrator().probs(GOOD)
+    fitted = calibrator().fit(*scored(100, 3))
+    with pytest.raises(ValueError, match=r"logits must have the 3 classes .*\(3, 2\)"):
+        fitted.transform(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "name"),
+    [
+        (lambda: TemperatureScaler("lbfgs"), ValueError, "method"),
+        (lambda: TemperatureScaler(bins=0), ValueError, "bins"),
+        (lambda: TemperatureScaler(bins=2.5), TypeError, "bins"),
+        (lambda: TemperatureScaler(limits=(0, 1)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(2, 1)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, 1)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, NAN)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, INF)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=("a", 1)), TypeError, "limits"),
+        (lambda: TemperatureScaler(limits=3.0), TypeError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, 2, 3)), TypeError, "limits"),
+        (lambda: MatrixScaler(off_diagonal=-1), ValueError, "off_diagonal"),
+        (lambda: MatrixScaler(intercept=-1), ValueError, "intercept"),
+        (lambda: MatrixScaler(intercept=NAN), ValueError, "intercept"),
+        (lambda: MatrixScaler(off_diagonal=INF), ValueError, "off_diagonal"),
+        (lambda: MatrixScaler(off_diagonal="1"), TypeError, "off_diagonal"),
+        (lambda: HistogramBinning(bins=0), ValueError, "bins"),
+        (lambda: HistogramBinning(bins=True), TypeError, "bins"),
+        (lambda: HistogramBinning(equal="size"), ValueError, "equal"),
+    ],
+)
+def test_bad_options_are_named(build, error, name):
+    with pytest.raises(error, match=name):
+        build()
+
+
+# --- CUDA ---
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("calibrator", ALL)
+def test_cuda_agrees_with_cpu(calibrator):
+    logits, labels = scored(500, 4)
+    fresh, _ = scored(100, 4, seed=1)
+    expected = calibrator().fit(logits, labels).probs(fresh)
+    ours = calibrator().fit(logits.cuda(), labels.cuda()).probs(fresh.cuda())
+    assert ours.device.type == "cuda"
+    assert torch.allclose(ours.cpu(), expected, atol=1e-6)
+    with pytest.raises(ValueError, match="labels"):
+        calibrator().fit(logits.cuda(), labels)
