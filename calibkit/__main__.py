@@ -1,0 +1,67 @@
+"""Command line: `python -m calibkit doctor | course | notebooks`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 when all went well."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.command(options)
+    except (ValueError, TypeError, FileNotFoundError) as error:
+        print(f"calibkit: {error}", file=sys.stderr)
+        return 2
+
+
+# Each command imports what it needs: `doctor` must speak where torch is missing.
+
+
+def _doctor(_) -> int:
+    from calibkit import doctor
+
+    text, healthy = doctor.report()
+    print(text)
+    return 0 if healthy else 1
+
+
+def _course(options) -> int:
+    from calibkit import course
+
+    return _report(course.run_all(options.scale, jobs=options.jobs, only=options.only))
+
+
+def _notebooks(options) -> int:
+    from calibkit import course
+
+    return _report(course.publish_all(jobs=options.jobs, only=options.only))
+
+
+def _report(results) -> int:
+    from calibkit import course
+
+    print(course.table(results))
+    return 1 if any(result.error for result in results) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m calibkit", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add = commands.add_parser("doctor", help="what is installed, which device, what is missing")
+    add.set_defaults(command=_doctor)
+    add = commands.add_parser("course", help="execute every notebook headless into build/")
+    add.set_defaults(command=_course)
+    add.add_argument("--scale", default="laptop", help="smoke, laptop, gpu, paper")
+    add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
+    add.add_argument("--only", help="lessons whose name starts with this, such as 01")
+    add = commands.add_parser("notebooks", help="execute notebooks/source into the notebooks")
+    add.set_defaults(command=_notebooks)
+    add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
+    add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""Execute the course: every notebook from its text twin, headless, with its errors found."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from tqdm.auto import tqdm
+
+from calibkit import validate
+from calibkit.explorers.explorer import WIDGET_MIME
+from calibkit.scale import BUDGETS
+
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+class NotebookError(RuntimeError):
+    """A notebook that did not run as it should."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One notebook of the course and its text twin."""
+
+    source: Path
+
+    @property
+    def name(self) -> str:
+        return self.source.stem
+
+    @property
+    def notebook(self) -> Path:
+        return self.source.parent.parent / f"{self.name}.ipynb"
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one execution went; `error` is None for a good one."""
+
+    name: str
+    seconds: float
+    error: str | None = None
+
+
+def root() -> Path:
+    """The folder that holds notebooks/; raises FileNotFoundError outside a checkout."""
+    for folder in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[1]):
+        if (folder / "notebooks" / "source").is_dir():
+            return folder
+    raise FileNotFoundError(
+        f"no notebooks/source above {Path.cwd()}; run this from a checkout of the course"
+    )
+
+
+def lessons(only: str | None = None) -> list[Lesson]:
+    """The lessons in order, or those whose name starts with `only`."""
+    found = [Lesson(path) for path in sorted((root() / "notebooks" / "source").glob("*.py"))]
+    chosen = [lesson for lesson in found if lesson.name.startswith(only or "")]
+    if not chosen:
+        raise ValueError(
+            f"no lesson starts with {only!r}; there are {', '.join(x.name for x in found)}"
+        )
+    return chosen
+
+
+def read(lesson: Lesson):
+    """The notebook that the text twin describes, without outputs; equal text, equal cell ids."""
+    import jupytext
+
+    notebook = jupytext.read(lesson.source)
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for place, cell in enumerate(notebook.cells):
+        cell.id = hashlib.sha256(f"{lesson.name} {place}".encode()).hexdigest()[:8]
+        cell.metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+    return notebook
+
+
+def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path, output=None):
+    """Run a notebook in a fresh kernel and return it with its outputs.
+
+    Raises NotebookError for a parameter that the notebook does not have (papermill only logs it),
+    for a cell that raises, and for an error hidden in a widget's state.
+    """
+    import nbformat
+    import papermill
+
+    unknown = set(parameters or {}) - parameter_names(notebook)
+    if unknown:
+        raise NotebookError(
+            f"unknown parameter {', '.join(sorted(unknown))}; "
+            f"this notebook has {', '.join(sorted(parameter_names(notebook)))}"
+        )
+    target = None if output is None else str(output)
+    try:
+        done = papermill.execute_notebook(
+            nbformat.from_dict(notebook),
+            target,
+            parameters=dict(parameters or {}),
+            kernel_name=KERNEL["name"],
+            cwd=str(cwd),
+            progress_bar=False,
+        )
+    except papermill.PapermillExecutionError as error:
+        raise NotebookError(f"{error.ename}: {error.evalue}\nin the cell\n{error.source}") from None
+    hidden = hidden_errors(done)
+    if hidden:
+        raise NotebookError(f"a widget's callback raised {'; '.join(hidden)}")
+    return done
+
+
+def parameter_names(notebook) -> set[str]:
+    """Names assigned in the cell tagged `parameters`."""
+    tagged = [c.source for c in notebook.cells if "parameters" in c.metadata.get("tags", ())]
+    assigned = [node for source in tagged for node in ast.parse(source).body]
+    return {name.id for node in assigned for name in getattr(node, "targets", ())}
+
+
+def hidden_errors(notebook) -> list[str]:
+    """Errors that a callback left in the state of an Output widget, where no cell shows them."""
+    state = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    outputs = [
+        output for model in state.values() for output in model.get("state", {}).get("outputs", ())
+    ]
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return [
+        f"{output.get('ename')}: {output.get('evalue')}"
+        for output in (*outputs, *shown)
+        if output.get("output_type") == "error"
+    ]
+
+
+def publish(lesson: Lesson) -> Result:
+    """Execute a lesson at its own defaults and write the notebook that is committed."""
+    import nbformat
+
+    start = time.perf_counter()
+    try:
+        done = execute(read(lesson), cwd=lesson.notebook.parent)
+    except NotebookError as error:
+        return Result(lesson.name, time.perf_counter() - start, str(error))
+    nbformat.write(stripped(done), lesson.notebook)
+    return Result(lesson.name, time.perf_counter() - start)
+
+
+def stripped(notebook):
+    """The notebook without what changes from run to run or needs a live kernel to be shown."""
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    for cell in notebook.cells:
+        cell.metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET_MIME, None)
+            output.get("metadata", {}).clear()
+    return notebook
+
+
+def run(lesson: Lesson, scale: str, folder: Path) -> Result:
+    """Execute a lesson at `scale` into `folder`."""
+    start = time.perf_counter()
+    try:
+        output = folder / f"{lesson.name}.ipynb"
+        execute(
+            read(lesson), parameters={"SCALE": scale}, cwd=lesson.notebook.parent, output=output
+        )
+    except NotebookError as error:
+        return Result(lesson.name, time.perf_counter() - start, str(error))
+    return Result(lesson.name, time.perf_counter() - start)
+
+
+def run_all(scale: str, *, jobs: int = 2, only: str | None = None) -> list[Result]:
+    """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time, a thread each."""
+    validate.choice("scale", scale, tuple(BUDGETS))
+    folder = root() / "build" / "course" / scale
+    folder.mkdir(parents=True, exist_ok=True)
+    return _spread(run, [(lesson, scale, folder) for lesson in lessons(only)], jobs)
+
+
+def publish_all(*, jobs: int = 2, only: str | None = None) -> list[Result]:
+    """Execute the text twins into the notebooks that are committed."""
+    return _spread(publish, [(lesson,) for lesson in lessons(only)], jobs)
+
+
+def table(results: Iterable[Result]) -> str:
+    """Seconds per notebook, then what went wrong."""
+    results = sorted(results, key=lambda result: result.name)
+    lines = [f"{r.name:32} {r.seconds:7.1f} s  {'FAILED' if r.error else 'ok'}" for r in results]
+    lines.append(f"{'together':32} {sum(r.seconds for r in results):7.1f} s")
+    lines += [f"\n{r.name}: {r.error}" for r in results if r.error]
+    return "\n".join(lines)
+
+
+def _spread(function, tasks: list[tuple], jobs: int) -> list[Result]:
+    jobs = validate.integer("jobs", jobs, 1)
+    if jobs > 1:
+        # Several notebooks at once: one thread each, or their threads wait for one another.
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+    with (
+        ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
+        tqdm(total=len(tasks), unit="notebook") as bar,
+    ):
+        results = []
+        for future in as_completed([pool.submit(function, *task) for task in tasks]):
+            results.append(future.result())
+            bar.set_postfix_str(results[-1].name)
+            bar.update()
+    return results

@@ -1,0 +1,100 @@
+"""Say in plain words what is installed, which device is used, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+NEEDED = {
+    "torch": "trains the models",
+    "torchvision": "image models and datasets",
+    "numpy": "arrays",
+    "scipy": "statistics",
+    "scikit-learn": "the digits, isotonic regression",
+    "pandas": "tables of results",
+    "joblib": "spreads runs over processes",
+    "matplotlib": "figures",
+    "tqdm": "progress bars",
+}
+COURSE = {
+    "jupyterlab": "the course's window",
+    "ipykernel": "runs the notebooks' cells",
+    "ipywidgets": "sliders",
+    "seaborn": "statistical figures",
+    "papermill": "executes notebooks headless",
+    "jupytext": "the notebooks' text twins",
+}
+INSTALL = "pip install -c constraints.txt -e '.[course]'   (or simply: make lab)"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report."""
+
+    good: bool
+    text: str
+
+
+def report() -> tuple[str, bool]:
+    """The whole report, and whether everything that the course needs is there."""
+    findings = [_python(), *map(_package, (NEEDED | COURSE).items()), _device(), _notebooks()]
+    lines = [f"[{'ok' if f.good else '!!'}] {f.text}" for f in findings]
+    healthy = all(f.good for f in findings)
+    if healthy:
+        lines.append("Everything is in place. `make lab` opens the course.")
+    else:
+        lines.append(f"Something is missing. To install what the course needs:\n    {INSTALL}")
+    return "\n".join(lines), healthy
+
+
+def _python() -> Finding:
+    return Finding(True, f"Python {platform.python_version()} at {sys.executable}")
+
+
+def _package(item: tuple[str, str]) -> Finding:
+    name, purpose = item
+    try:
+        return Finding(True, f"{name} {version(name)}: {purpose}")
+    except PackageNotFoundError:
+        return Finding(False, f"{name} is missing: {purpose}; get it with  pip install {name}")
+
+
+def _device() -> Finding:
+    try:
+        import torch
+
+        from calibkit.training import best_device
+    except ImportError as error:
+        return Finding(False, f"no device can be chosen: {error}")
+    device = best_device()
+    if device.type == "cuda":
+        memory = torch.cuda.get_device_properties(device).total_memory / 2**30
+        return Finding(True, f"device cuda: {torch.cuda.get_device_name()}, {memory:.0f} GiB")
+    if device.type == "mps":
+        return Finding(True, "device mps: an Apple GPU")
+    return Finding(
+        True,
+        f"device cpu, {torch.get_num_threads()} threads: enough for SCALE=smoke and laptop; "
+        "SCALE=gpu and paper want a GPU",
+    )
+
+
+def _notebooks() -> Finding:
+    try:
+        from calibkit.course import lessons
+
+        found = lessons()
+    except (ImportError, FileNotFoundError, ValueError) as error:
+        return Finding(False, f"the notebooks are not here: {error}")
+    return Finding(True, f"{len(found)} notebooks in {found[0].notebook.parent}")
+
+
+def machine(device) -> str:
+    """One line for a notebook: the versions that shape its numbers, and the device."""
+    import torch
+
+    from calibkit import __version__
+
+    return f"calibkit {__version__}, torch {torch.__version__.split('+')[0]}, device {device}"
