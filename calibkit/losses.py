@@ -61,7 +61,7 @@ def label_smoothing(
     Form "K": s = (1 - alpha) q + alpha / K over all K classes. Form "K-1": the label keeps
     1 - alpha and each *other* class gets alpha / (K - 1); it is form "K" with alpha K / (K - 1).
     Arguments and errors as in `cross_entropy`; alpha in [0, 1], at most (K - 1) / K in form "K-1".
-    Source: Szegedy et al. 2016, section 7; Müller et al. 2019 (both forms are in use).
+    Source: Szegedy et al. 2016, section 7 (form "K").
 
     >>> even = torch.zeros(1, 2)  # p = 1/2 for both classes, so smoothing cannot change the loss
     >>> round(label_smoothing(even, torch.tensor([1]), alpha=0.3).item(), 4)
@@ -86,7 +86,7 @@ def confidence_penalty(logits, target, *, weight: float = 0.1, reduction: str = 
 
     loss = CE + weight sum_k p_k log p_k: the sum is the *negative* entropy, so peaked predictions
     cost more. `logits` (n, K), `target` labels or soft labels, weight >= 0. Nats.
-    Raises ValueError or TypeError naming the argument. Source: Pereyra et al. 2017, eq. 3.
+    Raises ValueError or TypeError naming the argument. Source: Pereyra et al. 2017.
 
     >>> even = torch.zeros(1, 2)  # cross-entropy log 2 and entropy log 2 cancel at weight 1
     >>> confidence_penalty(even, torch.tensor([0]), weight=1.0).item()
@@ -105,7 +105,7 @@ def brier(logits, target, *, reduction: str = "mean") -> Tensor:
     """Brier loss: sum over the K classes of (p_k - q_k)^2, in [0, 2].
 
     `logits` (n, K), `target` labels or soft labels. Some packages divide by K or by 2.
-    Raises ValueError or TypeError naming the argument. Source: Brier 1950, eq. 2.
+    Raises ValueError or TypeError naming the argument. Source: Brier 1950.
 
     >>> brier(torch.zeros(1, 2), torch.tensor([1])).item()  # .5^2 + .5^2
     0.5
@@ -129,7 +129,7 @@ def mmce(
     The error belongs to the batch, so every sample carries it whole: the mean of "none" is "mean".
     `logits` (n, K), `target` labels or soft labels; the rest as in `mmce_penalty`. weight >= 0.
     Raises ValueError or TypeError naming the argument.
-    Source: Kumar et al. 2018, eq. 5, and source C, appendix E (weight 2).
+    Source: Kumar et al. 2018; source C, appendix E.
 
     >>> even = torch.zeros(2, 2)  # one hit, one miss at confidence 1/2: calibrated, so only CE
     >>> round(mmce(even, torch.tensor([0, 1]), form="plain").item(), 4)
@@ -148,7 +148,7 @@ def mmce_penalty(logits, target, *, form: str = "weighted", width: float = 0.4) 
     for a hit and 0 for a miss. Form "weighted": hits and misses each count as one group,
     v = a (1 - c) / hits - (1 - a) c / misses. For soft labels, a is the target's weight of the
     predicted class. Gradients run through c alone; (n, n) memory. Returns a scalar.
-    Raises ValueError or TypeError naming the argument. Source: Kumar et al. 2018, eqs. 3 and 6.
+    Raises ValueError or TypeError naming the argument. Source: Kumar et al. 2018.
 
     >>> mmce_penalty(torch.zeros(1, 2), torch.tensor([1]), form="plain").item()  # |0 - .5|
     0.5
@@ -228,7 +228,7 @@ def dual_focal(
 
     p_next is the largest probability *below* that of the label (0 if there is none), so the loss
     also widens the gap to the runner-up. `target` (n,) labels only; the rest as in `focal`.
-    Raises ValueError or TypeError naming the argument. Source: Tao et al. 2023, eq. 4.
+    Raises ValueError or TypeError naming the argument. Source: Tao et al. 2023.
 
     >>> from math import log
     >>> thirds = torch.tensor([[log(0.5), log(0.3), log(0.2)]])
@@ -287,7 +287,7 @@ def class_balanced_weights(counts, *, beta: float = 0.999) -> Tensor:
     """(K,) class weights by the effective number of samples: (1 - beta) / (1 - beta^n_c), mean 1.
 
     beta = 0 weighs all classes alike; beta -> 1 is `inverse_frequency_weights`. beta in [0, 1).
-    Arguments and errors as there. Source: Cui et al. 2019, eq. 2.
+    Arguments and errors as there. Source: Cui et al. 2019.
 
     >>> class_balanced_weights([1, 2], beta=0.5).tolist()  # 1 : 1/1.5, times 6/5
     [1.2000000476837158, 0.800000011920929]
@@ -448,8 +448,8 @@ def _counts(counts) -> Tensor:
     validate.finite("counts", counts)
     if not bool((counts > 0).all()):
         raise ValueError(
-            f"counts must be positive, got {counts.min().item():g} in class {int(counts.argmin())}; "
-            f"leave out classes that have no samples"
+            f"counts must be positive, got {counts.min().item():g} in class "
+            f"{int(counts.argmin())}; leave out classes that have no samples"
         )
     return counts.double()
 

@@ -1,0 +1,214 @@
+"""Mixup and CutMix: training on blends of two samples.
+
+A `Mix` is one drawn blend (weights and partners). It can be applied to any tensor with a batch
+dimension, so a model may mix its input, its embedding or a hidden layer with the same draw.
+Source D below is the poster on mixup training and calibration.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from calibkit import validate
+
+PARTS = ("both", "inputs", "labels")
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Weights `lam`, () or (n,), of the samples and the index `partner` (n,) of their partners."""
+
+    lam: Tensor
+    partner: Tensor
+
+    def apply(self, tensor: Tensor) -> Tensor:
+        """lam x_i + (1 - lam) x_partner(i) for a floating (n, ...) tensor of any layer.
+
+        Raises ValueError or TypeError naming the argument. Source: Zhang et al. 2018, eq. 1.
+
+        >>> half = Mix(torch.tensor(0.5), torch.tensor([1, 0]))
+        >>> half.apply(torch.tensor([[0.0], [1.0]])).tolist()
+        [[0.5], [0.5]]
+        """
+        tensor = validate.floating("tensor", tensor)
+        self._fits("tensor", tensor)
+        lam = self.lam.to(tensor.dtype)
+        if lam.ndim:
+            lam = lam.reshape(-1, *[1] * (tensor.ndim - 1))
+        return torch.lerp(tensor[self.partner], tensor, lam)
+
+    def soft_labels(self, labels, classes: int) -> Tensor:
+        """(n, K) rows lam onehot(y_i) + (1 - lam) onehot(y_partner(i)).
+
+        `labels` are (n,) integers or already (n, K) soft labels.
+        Raises ValueError or TypeError naming the argument. Source: Zhang et al. 2018, eq. 1.
+
+        >>> Mix(torch.tensor(0.75), torch.tensor([1, 0])).soft_labels(torch.tensor([0, 1]), 2)
+        tensor([[0.7500, 0.2500],
+                [0.2500, 0.7500]])
+        """
+        return self.apply(_one_hot(labels, classes))
+
+    def main_labels(self, labels, classes: int) -> Tensor:
+        """(n, K) one-hot labels of the sample with the larger weight (ties: one's own).
+
+        Raises ValueError or TypeError naming the argument.
+
+        >>> Mix(torch.tensor(0.25), torch.tensor([1, 0])).main_labels(torch.tensor([0, 1]), 2)
+        tensor([[0., 1.],
+                [1., 0.]])
+        """
+        return Mix((self.lam >= 0.5).to(self.lam.dtype), self.partner).soft_labels(labels, classes)
+
+    def _fits(self, name: str, tensor: Tensor) -> None:
+        validate.same_length(name, len(tensor), len(self.partner))
+        validate.same_device(name, tensor, self.partner.device)
+
+
+def draw(
+    n: int,
+    alpha: float,
+    *,
+    per_sample: bool = False,
+    generator: int | torch.Generator | None = None,
+    device="cpu",
+) -> Mix:
+    """A blend for n samples: lam ~ Beta(alpha, alpha), partners a random permutation.
+
+    One lam for the batch, or one a sample. alpha > 0; towards 0 nothing is mixed, at 1 lam is
+    uniform. Pass one `generator` for the whole training: a seed gives the same blend each time.
+    Raises ValueError or TypeError naming the argument.
+    Source: Zhang et al. 2018, algorithm in figure 1; Devroye 1996 for the Beta variates.
+
+    >>> mix = draw(4, 0.2, generator=0)
+    >>> mix.lam.shape, sorted(mix.partner.tolist())
+    (torch.Size([]), [0, 1, 2, 3])
+    """
+    n = validate.integer("n", n, 1)
+    alpha = _alpha(alpha)
+    generator = validate.generator(generator, device)
+    lam = _symmetric_beta(alpha, (n,) if per_sample else (), generator)
+    return Mix(lam, torch.randperm(n, generator=generator, device=generator.device))
+
+
+def mixup(
+    inputs: Tensor,
+    labels,
+    *,
+    classes: int,
+    alpha: float,
+    mix: str = "both",
+    per_sample: bool = False,
+    generator: int | torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Mixed (n, ...) inputs and their (n, K) labels.
+
+    mix = "both" is mixup. "inputs" keeps labels hard, those of the sample with the larger weight;
+    "labels" softens the labels of unmixed inputs: the two halves of mixup for comparison.
+    `labels` (n,) integers or (n, K) soft labels; the rest as in `draw`.
+    Raises ValueError or TypeError naming the argument.
+    Source: Zhang et al. 2018, eq. 1; source D for the halves.
+
+    >>> inputs, labels = mixup(torch.eye(3), torch.arange(3), classes=3, alpha=1.0, generator=0)
+    >>> torch.equal(inputs, labels)  # inputs that are their own one-hot labels stay so
+    True
+    """
+    validate.choice("mix", mix, PARTS)
+    inputs = validate.floating("inputs", inputs)
+    drawn = draw(
+        len(inputs), alpha, per_sample=per_sample, generator=generator, device=inputs.device
+    )
+    targets = (drawn.main_labels if mix == "inputs" else drawn.soft_labels)(labels, classes)
+    return inputs if mix == "labels" else drawn.apply(inputs), targets
+
+
+def cutmix(
+    images: Tensor,
+    labels,
+    *,
+    classes: int,
+    alpha: float = 1.0,
+    generator: int | torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """(n, C, H, W) images with a box pasted from the previous image, and their (n, K) labels.
+
+    The box covers 1 - lam of the area, lam ~ Beta(alpha, alpha), before it is cut at the border;
+    the labels are weighted by the area that is left. This is torchvision's `v2.CutMix`, which draws
+    from the default CPU generator alone: it is seeded from `generator` for the call, then restored.
+    `labels` (n,) integers. Raises ValueError or TypeError naming the argument.
+    Source: Yun et al. 2019, eqs. 1 and 2.
+
+    >>> both_ones = torch.tensor([1, 1])
+    >>> _, labels = cutmix(torch.ones(2, 1, 8, 8), both_ones, classes=2, generator=0)
+    >>> labels.tolist()  # every mixture of class 1 with class 1 is class 1
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    from torchvision.transforms import v2  # slow to import, and of use here alone
+
+    images = validate.floating("images", images, ndim=4)
+    classes = validate.integer("classes", classes, 2)
+    labels = validate.labels(labels, n=len(images), classes=classes, device=images.device)
+    alpha = _alpha(alpha)
+    if not isinstance(generator, torch.Generator):
+        generator = validate.generator(generator)
+    seed = torch.randint(2**62, (), generator=generator, device=generator.device).item()
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return v2.CutMix(alpha=alpha, num_classes=classes)(images, labels)
+
+
+def label_entropy(alpha, *, classes: int | None = None):
+    """Mean entropy of a mixed label: E H(lam) = psi(2 alpha + 1) - psi(alpha + 1), in nats.
+
+    lam ~ Beta(alpha, alpha), H(lam) = -lam log lam - (1 - lam) log(1 - lam). It rises from 0 at
+    alpha -> 0 to log 2 at infinity. With `classes`, K equally likely ones, a partner of the same
+    class (probability 1 / K) leaves the label certain: times 1 - 1 / K. A number gives a float.
+    Raises ValueError or TypeError naming the argument. Source: source D; digamma by E[lam log lam].
+
+    >>> round(label_entropy(1.0), 12)  # -2 times the integral of x log x over [0, 1]
+    0.5
+    """
+    number = isinstance(alpha, (int, float))
+    values = validate.as_tensor("alpha", _alpha(alpha) if number else alpha).double()
+    if not bool(((values > 0) & torch.isfinite(values)).all()):
+        raise ValueError(f"alpha must be positive and finite, got {values.flatten().tolist()}")
+    psi = torch.special.digamma
+    entropy = psi(2 * values + 1) - psi(values + 1)
+    if classes is not None:
+        entropy = entropy * (1 - 1 / validate.integer("classes", classes, 2))
+    return entropy.item() if number else entropy
+
+
+def _symmetric_beta(alpha: float, shape: tuple, generator: torch.Generator) -> Tensor:
+    """Beta(alpha, alpha) as (1 + T / sqrt(nu + T^2)) / 2 with T Student's t of nu = 2 alpha.
+
+    torch's own Beta takes no generator. T comes by the polar method from two uniforms; float64
+    and the ratio form carry it through an overflow at small alpha, where lam is 0 or 1.
+    """
+    options = {"generator": generator, "device": generator.device, "dtype": torch.float64}
+    radius = torch.rand(shape, **options) ** (-1 / alpha) - 1
+    side = torch.cos(2 * math.pi * torch.rand(shape, **options))
+    return (0.5 + 0.5 * side.sign() / torch.sqrt(1 + 1 / (radius * side.square()))).float()
+
+
+def _alpha(alpha) -> float:
+    return validate.number("alpha", alpha, 0, math.inf, open_low=True, open_high=True)
+
+
+def _one_hot(labels, classes: int) -> Tensor:
+    """(n, K) rows; values are checked on the CPU only, elsewhere that would stall the queue."""
+    classes = validate.integer("classes", classes, 2)
+    labels = validate.as_tensor("labels", labels)
+    look = labels.device.type == "cpu"
+    if labels.ndim == 2 and labels.is_floating_point():
+        if labels.shape[1] != classes:
+            raise ValueError(f"labels must have {classes} columns, got {tuple(labels.shape)}")
+        return validate.probs(labels, "labels") if look else labels
+    if look or labels.ndim != 1 or labels.is_floating_point() or labels.dtype == torch.bool:
+        labels = validate.labels(labels, n=len(labels), classes=classes)
+    rows = torch.zeros(len(labels), classes, device=labels.device)
+    return rows.scatter_(1, labels.long()[:, None], 1)

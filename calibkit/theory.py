@@ -1,0 +1,421 @@
+"""Closed forms behind the lessons: focal loss, label smoothing and a linear model.
+
+Arguments are numbers, arrays or tensors that broadcast against each other; numbers alone give a
+float back. Everything is computed in float64. Logarithms are natural. "Source A" is the study of
+data sets and calibration, "source C" that of focal loss.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy import optimize, special
+from torch import Tensor
+
+from calibkit import validate
+
+HALVINGS = 80  # of an interval of length about 1, which leaves less than a float64 can tell
+
+
+# --- focal loss: the gradient ----------------------------------------------------------------
+
+
+def gradient_ratio(p, gamma):
+    """g(p, gamma): the focal gradient of the last layer as a multiple of cross-entropy's.
+
+    g = (1 - p)^gamma - gamma p (1 - p)^(gamma - 1) log p for p in [0, 1] and gamma >= 0, with its
+    limits at both ends. Raises ValueError or TypeError naming the argument.
+    Source: source C, proposition 1.
+
+    >>> gradient_ratio(0.5, 1.0) == 0.5 + 0.5 * math.log(2)
+    True
+    """
+    (p, gamma), plain = _numbers(p=(p, UNIT), gamma=(gamma, NOT_NEGATIVE))
+    return _out(_ratio(p, gamma), plain)
+
+
+def _ratio(p: Tensor, gamma: Tensor) -> Tensor:
+    miss = 1 - p
+    slope = torch.where(miss > 0, -torch.xlogy(p, p) / miss, 1.0)  # p log p / (p - 1), 1 at p = 1
+    return miss**gamma * (1 + gamma * slope)
+
+
+def gradient_threshold(gamma):
+    """The p in (0, 1/2) where g(p, gamma) = 1: below it focal gradients are larger, above smaller.
+
+    gamma > 0. The inverse of `gamma_star`, found by bracketing.
+    Raises ValueError or TypeError naming the argument. Source: source C, figure 3 (a).
+
+    >>> round(gradient_threshold(1.0), 6)  # g = 1 - p - p log p = 1 at p = 1/e
+    0.367879
+    """
+    (gamma,), plain = _numbers(gamma=(gamma, POSITIVE))
+    roots = [_threshold(value) for value in gamma.flatten().tolist()]
+    return _out(gamma.new_tensor(roots).reshape(gamma.shape), plain)
+
+
+def _threshold(gamma: float) -> float:
+    def log_ratio_by_p(p):
+        return (gamma * math.log1p(-p) + math.log1p(-gamma * p * math.log(p) / (1 - p))) / p
+
+    # at 1/2 this is 2 (log1p(x) - x) <= 0 with x = gamma log 2, at the low end it is positive
+    return optimize.brentq(log_ratio_by_p, min(0.1, 1 / gamma), 0.5, xtol=1e-300, rtol=1e-15)
+
+
+def gamma_star(p0):
+    """The gamma for which g(p0, gamma) = 1; from it on, g(p, gamma) <= 1 at every p >= p0.
+
+    p0 in (0, 1/2); from 1/2 on every gamma > 0 will do. With s = -p0 log(p0) / (1 - p0) and
+    r = -log(1 - p0) / s the equation reads log(1 + x) = r x for x = gamma s, so that
+    1 + x = -W(-r exp(-r)) / r on branch -1 of Lambert's W.
+    Raises ValueError or TypeError naming the argument.
+    Source: source C, proposition 2, whose formula this is in fewer symbols.
+
+    >>> round(gamma_star(0.2), 4), round(gamma_star(0.25), 4)
+    (4.8506, 3.0702)
+    """
+    (p0,), plain = _numbers(p0=(p0, BELOW_HALF))
+    p = p0.numpy(force=True)
+    slope = -special.xlogy(p, p) / (1 - p)
+    r = -np.log1p(-p) / slope
+    x = -special.lambertw(-r * np.exp(-r), -1).real / r - 1
+    for _ in range(2):  # Newton: W loses half its digits near its branch point, where p0 -> 1/2
+        mean = np.log1p(x) / x
+        x = x - (mean - r) * x / (1 / (1 + x) - mean)
+    return _out(p0.new_tensor(x / slope), plain)
+
+
+# --- focal loss: the risk --------------------------------------------------------------------
+
+
+def binary_focal_risk(p, q, gamma):
+    """Expected focal loss of the prediction p when the label is 1 with probability q.
+
+    q (1 - p)^gamma (-log p) + (1 - q) p^gamma (-log(1 - p)); p, q in [0, 1], gamma >= 0. Infinite
+    where cross-entropy is. Raises ValueError or TypeError naming the argument.
+    Source: source C, appendix B with K = 2.
+
+    >>> binary_focal_risk(0.5, 0.3, 1.0) == 0.5 * math.log(2)
+    True
+    """
+    (p, q, gamma), plain = _numbers(p=(p, UNIT), q=(q, UNIT), gamma=(gamma, NOT_NEGATIVE))
+    rows = torch.stack([p, 1 - p], -1), torch.stack([q, 1 - q], -1)
+    return _out(_risk(*rows, gamma[..., None]), plain)
+
+
+def focal_risk(p, q, gamma):
+    """Expected focal loss of the prediction p under the class distribution q.
+
+    -sum_k q_k (1 - p_k)^gamma log p_k; `p` and `q` (..., K) with rows that sum to 1, gamma >= 0.
+    gamma = 0 is cross-entropy. Raises ValueError or TypeError naming the argument.
+    Source: source C, appendix B.
+
+    >>> focal_risk([0.5, 0.5], [1.0, 0.0], 2.0) == 0.25 * math.log(2)
+    True
+    """
+    p, q, gamma, plain = _distributions(p, q, gamma)
+    return _out(_risk(p, q, gamma), plain)
+
+
+def _risk(p: Tensor, q: Tensor, gamma: Tensor) -> Tensor:
+    # at gamma = 0 the factor is 1 even where p = 1
+    return -torch.xlogy(q * (1 - p) ** gamma, p).sum(-1)
+
+
+def kl_entropy_bound(p, q, gamma):
+    """The entropy-regularised divergence below the focal risk: KL(q || p) + H(q) - gamma H(p).
+
+    `focal_risk(p, q, gamma)` is at least this. The proof needs gamma >= 1, or 0 where both are
+    equal (it uses (1 - p)^gamma >= 1 - gamma p); the function takes any gamma >= 0.
+    `p` and `q` (..., K) with rows that sum to 1.
+    Raises ValueError or TypeError naming the argument.
+    Source: source C, section 4, eq. 1, and appendix B.
+
+    >>> kl_entropy_bound([0.5, 0.5], [1.0, 0.0], 2.0) == -math.log(2)  # log 2 - 2 log 2
+    True
+    """
+    p, q, gamma, plain = _distributions(p, q, gamma)
+    cross_entropy = _risk(p, q, torch.zeros_like(gamma))  # KL(q || p) + H(q)
+    entropy = -torch.xlogy(p, p).sum(-1)
+    return _out(cross_entropy - gamma.squeeze(-1) * entropy, plain)
+
+
+def focal_minimiser(q, gamma):
+    """The p that minimises `binary_focal_risk(p, q, gamma)`: closer to 1/2 than q for gamma > 0.
+
+    Root of q g(p) / p = (1 - q) g(1 - p) / (1 - p) with g = `gradient_ratio`, by halving, to the
+    last digit. q in [0, 1], gamma >= 0. Raises ValueError or TypeError naming the argument.
+    Source: source C, figure B.1.
+
+    >>> focal_minimiser(0.5, 3.0), focal_minimiser(0.25, 0.0)
+    (0.5, 0.25)
+    """
+    (q, gamma), plain = _numbers(q=(q, UNIT), gamma=(gamma, NOT_NEGATIVE))
+
+    def falls(p):
+        return q * (1 - p) * _ratio(p, gamma) > (1 - q) * p * _ratio(1 - p, gamma)
+
+    return _out(_halve(falls, torch.ones_like(q)), plain)
+
+
+def focal_minimiser_multiclass(q, gamma):
+    """The (..., K) distribution p that minimises `focal_risk(p, q, gamma)`.
+
+    All classes share one value c = q_k g(p_k) / p_k; c and the p_k are found by nested halving.
+    `q` (..., K) with rows that sum to 1, gamma >= 0. Always a tensor.
+    Raises ValueError or TypeError naming the argument. Source: source C, figure B.1, for K classes.
+
+    >>> focal_minimiser_multiclass([0.2, 0.3, 0.5], 0.0)
+    tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
+    """
+    _, q, gamma, _ = _distributions(q, q, gamma)
+
+    def shares(c):
+        return _halve(lambda p: q * _ratio(p, gamma) > c * p, torch.ones_like(q))
+
+    # g <= 1 + gamma, so at c = 1 + gamma the shares sum to at most 1
+    c = _halve(
+        lambda c: shares(c).sum(-1, keepdim=True) > 1, (1 + gamma) * torch.ones_like(q[..., :1])
+    )
+    p = shares(c)
+    return p / p.sum(-1, keepdim=True)
+
+
+def focal_posterior(p, gamma):
+    """The class distribution q that a focal minimiser p stands for: q_k ~ p_k / g(p_k, gamma).
+
+    The inverse of `focal_minimiser_multiclass`: it turns the output of a network that is optimal
+    for the focal loss back into probabilities. `p` (..., K) with rows that sum to 1, gamma >= 0.
+    Always a tensor. Raises ValueError or TypeError naming the argument.
+    Source: Charoenphakdee et al. 2021, transformation Psi.
+
+    >>> focal_posterior([0.5, 0.5], 2.0)
+    tensor([0.5000, 0.5000], dtype=torch.float64)
+    """
+    p, _, gamma, _ = _distributions(p, p, gamma)
+    ratio = _ratio(p, gamma)
+    certain = (ratio <= 0).any(-1, keepdim=True)  # g = 0 at p = 1 alone: then q = p
+    q = torch.where(certain, p, p / torch.where(certain, 1.0, ratio))
+    return q / q.sum(-1, keepdim=True)
+
+
+def _halve(too_small, high: Tensor) -> Tensor:
+    """Where `too_small(x)` turns from true to false in [0, high], elementwise."""
+    low = torch.zeros_like(high)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        up = too_small(middle)
+        low, high = torch.where(up, middle, low), torch.where(up, high, middle)
+    return (low + high) / 2
+
+
+# --- label smoothing -------------------------------------------------------------------------
+
+
+def cross_entropy_of_logit(logit, classes: int, *, smoothing=0.0):
+    """Loss of one sample against the logit z of its label, all other logits 0.
+
+    log(1 + (K - 1) exp(-z)) + smoothing (K - 1) / K z: without smoothing it falls for ever, with
+    it there is a minimum, `smoothing_minimiser`. smoothing in [0, 1] (alpha / K over all classes).
+    Raises ValueError or TypeError naming the argument. Source: source A, figure 7.
+
+    >>> cross_entropy_of_logit(0.0, 10) == math.log(10)
+    True
+    """
+    (logit, smoothing), plain = _numbers(logit=(logit, REAL), smoothing=(smoothing, UNIT))
+    others = validate.integer("classes", classes, 2) - 1
+    falling = torch.logaddexp(torch.zeros_like(logit), math.log(others) - logit)
+    return _out(falling + smoothing * others / classes * logit, plain)
+
+
+def smoothing_minimiser(classes: int, smoothing):
+    """The logit of the label where the smoothed loss is least: log(K / smoothing - K + 1).
+
+    There the predicted probability is the smoothed label, 1 - smoothing (K - 1) / K. All other
+    logits 0; smoothing in (0, 1]. Raises ValueError or TypeError naming the argument.
+    Source: derivative of source A, figure 7, set to 0.
+
+    >>> smoothing_minimiser(2, 0.5) == math.log(3)  # p = 3/4
+    True
+    """
+    classes = validate.integer("classes", classes, 2)
+    (smoothing,), plain = _numbers(smoothing=(smoothing, PART))
+    return _out(torch.log1p(classes * (1 - smoothing) / smoothing), plain)
+
+
+# --- the linear model ------------------------------------------------------------------------
+
+
+def linear_logits(weights, bias, means, covariances) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of the logit w x + b in each Gaussian cluster.
+
+    m_c = w mean_c + b and s_c = sqrt(w' cov_c w): a linear score of a Gaussian is a Gaussian.
+    `weights` (d,), `bias` a number, `means` (C, d), `covariances` (C, d, d); returns (C,) and (C,).
+    Raises ValueError or TypeError naming the argument. Source: source C, appendix C.
+
+    >>> linear_logits([3.0, 4.0], 1.0, [[1.0, 1.0]], [[[1.0, 0.0], [0.0, 1.0]]])
+    (tensor([8.], dtype=torch.float64), tensor([5.], dtype=torch.float64))
+    """
+    weights = _finite("weights", weights, 1)
+    means = _finite("means", means, 2)
+    covariances = _finite("covariances", covariances, 3)
+    bias = validate.number("bias", bias, -math.inf, math.inf, open_low=True, open_high=True)
+    clusters, size = means.shape
+    _shape("weights", weights, (size,))
+    _shape("covariances", covariances, (clusters, size, size))
+    variance = torch.einsum("i,cij,j->c", weights, covariances, weights)
+    if bool((variance < 0).any()):
+        raise ValueError(
+            f"covariances must be positive semi-definite, got variance {variance.min().item():.4g} "
+            f"along the weights"
+        )
+    return means @ weights + bias, variance.sqrt()
+
+
+def linear_error(mean, std, sides, *, flip: float = 0.0) -> float:
+    """Probability that the sign of the logit is not the label, over equally likely clusters.
+
+    Average of (1 - flip) Phi(-u) + flip Phi(u) with u = side * mean / std; the label is the
+    cluster's side (+1 or -1), turned round with probability `flip`. It depends on the direction of
+    the weights and not on their length. `mean`, `std` (C,) from `linear_logits`, `sides` (C,).
+    Raises ValueError or TypeError naming the argument. Source: source C, appendix C (flip 0.1).
+
+    >>> linear_error([1.0, -1.0], [0.0, 0.0], [1, -1], flip=0.1)  # no spread: only flips are missed
+    0.1
+    """
+    mean, std = _spread(mean, std)
+    sides = _sides(sides, len(mean))
+    flip = validate.fraction("flip", flip)
+    # a cluster without spread lies wholly on one side, and on the boundary it is a toss
+    score = torch.where(std > 0, mean / torch.where(std > 0, std, 1.0), mean.sign() * math.inf)
+    miss = torch.special.ndtr(-sides * torch.where(mean == 0, 0.0, score))
+    return (miss + flip * (1 - 2 * miss)).mean().item()
+
+
+def linear_logit_norm(mean, std) -> float:
+    """Root mean square of the logit over equally likely clusters: sqrt(average of m^2 + s^2).
+
+    It grows in proportion to the weights. `mean`, `std` (C,) from `linear_logits`.
+    Raises ValueError or TypeError naming the argument. Source: source C, figure C.1 (a).
+
+    >>> linear_logit_norm([3.0], [4.0])
+    5.0
+    """
+    mean, std = _spread(mean, std)
+    return (mean.square() + std.square()).mean().sqrt().item()
+
+
+# --- arguments -------------------------------------------------------------------------------
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+    open_low: bool = False
+    open_high: bool = False
+
+    def holds(self, x: Tensor) -> Tensor:
+        above = x > self.low if self.open_low else x >= self.low
+        return above & (x < self.high if self.open_high else x <= self.high)
+
+    def __str__(self) -> str:
+        return f"{'[('[self.open_low]}{self.low:g}, {self.high:g}{'])'[self.open_high]}"
+
+
+REAL = Interval(-math.inf, math.inf, True, True)
+UNIT = Interval(0, 1)
+PART = Interval(0, 1, open_low=True)
+BELOW_HALF = Interval(0, 0.5, True, True)
+NOT_NEGATIVE = Interval(0, math.inf, open_high=True)
+POSITIVE = Interval(0, math.inf, True, True)
+
+
+def _numbers(**arguments) -> tuple[list[Tensor], bool]:
+    """Float64 tensors of one shape, and whether all arguments were plain numbers."""
+    values = {name: value for name, (value, _) in arguments.items()}
+    devices = [value.device for value in values.values() if isinstance(value, Tensor)]
+    tensors = {name: _float64(name, value, devices) for name, value in values.items()}
+    for name, (_, interval) in arguments.items():
+        good = interval.holds(tensors[name])
+        if not bool(good.all()):
+            wrong = tensors[name][~good].flatten()[0].item()
+            raise ValueError(f"{name} must lie in {interval}, got {wrong:g}")
+    plain = all(isinstance(value, Real) for value in values.values())
+    return _same_shape(tensors), plain
+
+
+def _float64(name: str, value, devices=()) -> Tensor:
+    tensor = validate.as_tensor(name, value)
+    if tensor.is_complex() or tensor.dtype == torch.bool:
+        raise TypeError(f"{name} must be real numbers, got {tensor.dtype}")
+    if devices and isinstance(value, Tensor):
+        validate.same_device(name, tensor, devices[0])
+    return tensor.to(devices[0] if devices else tensor.device, torch.float64)
+
+
+def _same_shape(tensors: dict[str, Tensor]) -> list[Tensor]:
+    try:
+        return list(torch.broadcast_tensors(*tensors.values()))
+    except RuntimeError:
+        shapes = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
+        raise ValueError(f"shapes must agree or broadcast, got {shapes}") from None
+
+
+def _distributions(p, q, gamma) -> tuple[Tensor, Tensor, Tensor, bool]:
+    """Checked (..., K) rows with a gamma that ends in one column; plain when there is one row."""
+    (gamma,), scalar = _numbers(gamma=(gamma, NOT_NEGATIVE))
+    devices = [value.device for value in (p, q) if isinstance(value, Tensor)]
+    rows = {
+        name: _row("p" if q is p else name, value, devices) for name, value in (("p", p), ("q", q))
+    }
+    p, q = _same_shape(rows)
+    return p, q, gamma.to(p.device)[..., None], scalar and p.ndim == 1
+
+
+def _row(name: str, value, devices) -> Tensor:
+    rows = _float64(name, value, devices)
+    if rows.ndim == 0:
+        raise ValueError(f"{name} must be a row of class probabilities, got the number {rows:g}")
+    validate.probs(rows.reshape(-1, rows.shape[-1]), name)
+    return rows
+
+
+def _finite(name: str, value, ndim: int) -> Tensor:
+    tensor = validate.as_tensor(name, value, ndim=ndim)
+    return validate.finite(name, _float64(name, tensor))
+
+
+def _shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
+    if tensor.shape != shape:
+        raise ValueError(
+            f"{name} must have shape {shape} to match means, got {tuple(tensor.shape)}"
+        )
+
+
+def _spread(mean, std) -> tuple[Tensor, Tensor]:
+    mean, std = _finite("mean", mean, 1), _finite("std", std, 1)
+    _per_cluster("std", std, len(mean))
+    if bool((std < 0).any()):
+        raise ValueError(f"std must be at least 0, got {std.min().item():g}")
+    return mean, std
+
+
+def _sides(sides, clusters: int) -> Tensor:
+    sides = _finite("sides", sides, 1)
+    _per_cluster("sides", sides, clusters)
+    if bool((sides.abs() != 1).any()):
+        raise ValueError(f"sides must be +1 or -1, got {sides[sides.abs() != 1][0].item():g}")
+    return sides
+
+
+def _per_cluster(name: str, tensor: Tensor, clusters: int) -> None:
+    if len(tensor) != clusters:
+        raise ValueError(f"{name} must have one entry per cluster, {clusters}, got {len(tensor)}")
+
+
+def _out(result: Tensor, plain: bool):
+    return result.item() if plain else result
