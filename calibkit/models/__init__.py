@@ -5,6 +5,24 @@ so that `model(x)` equals `model.head(model.features(x))`. Initialisation is PyT
 seed it with `torch.manual_seed` before the call.
 """
 
+from calibkit.models.base import Classifier
+from calibkit.models.convolutional import cnn, lenet5, vgg16
 from calibkit.models.dense import mlp
+from calibkit.models.patches import mlp_mixer, vit
+from calibkit.models.residual import densenet121, resnet, resnet50, wide_resnet
+from calibkit.models.text import text_cnn
 
-__all__ = ["mlp"]
+__all__ = [
+    "Classifier",
+    "cnn",
+    "densenet121",
+    "lenet5",
+    "mlp",
+    "mlp_mixer",
+    "resnet",
+    "resnet50",
+    "text_cnn",
+    "vgg16",
+    "vit",
+    "wide_resnet",
+]

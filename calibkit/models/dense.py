@@ -21,21 +21,20 @@ def mlp(
 ) -> Classifier:
     """Multilayer perceptron: `depth` hidden layers of `width` units; any input is flattened.
 
-    x (n, ...) with `inputs` numbers a sample -> logits (n, classes). `norm="batch"` puts batch
-    normalisation before each activation. Raises ValueError for sizes under 1.
+    x (n, ...) with `inputs` numbers a sample -> logits (n, classes). `depth=0` is the linear
+    model. `norm="batch"` puts batch normalisation before each activation. Raises ValueError for
+    sizes out of range.
 
     >>> model = mlp(64, 10)  # (64 + 1) * 256 + (256 + 1) * 256 + (256 + 1) * 10
     >>> sum(p.numel() for p in model.parameters())
     85002
     """
-    inputs = validate.integer("inputs", inputs, 1)
-    classes = validate.integer("classes", classes, 2)
+    size = validate.integer("inputs", inputs, 1)
     width = validate.integer("width", width, 1)
     validate.choice("norm", norm, (None, "batch"))
     layers: list[nn.Module] = [nn.Flatten()]
-    size = inputs
     for _ in range(validate.integer("depth", depth, 0)):
-        layers.append(nn.Linear(size, width))
+        layers.append(nn.Linear(size, width, bias=norm is None))  # the norm has a bias of its own
         layers += [nn.BatchNorm1d(width)] if norm == "batch" else []
         layers.append(activation())
         size = width
