@@ -10,6 +10,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.top import top
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,11 @@ class Reliability:
     def __post_init__(self):
         object.__setattr__(self, "accuracy", self.hits.double() / self.counts)  # 0 / 0 is NaN
         object.__setattr__(self, "gap", self.confidence - self.accuracy)
+
+    @property
+    def share(self) -> Tensor:
+        """Share of all samples in each bin, in float64; sums to 1."""
+        return self.counts.double() / self.counts.sum()
 
     def interval(self, level: float = 0.95) -> tuple[Tensor, Tensor]:
         """Wilson interval of the accuracy of each bin; see `wilson_interval`."""
@@ -64,7 +70,7 @@ def reliability(
     ([0, 4], [0, 3], 0.75)
     """
     bins = _bins.check_options(bins, binning, closed)
-    confidence, correct = validate.top(probs, labels)
+    confidence, correct = top(probs, labels)
     return _reliability(confidence, correct, bins, binning, closed)
 
 
