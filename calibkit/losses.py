@@ -23,6 +23,7 @@ from torch import Tensor
 from calibkit import validate
 
 LOG2, LOG5 = math.log(2), math.log(5)
+NARROW = 32  # classes; below, torch's fused softmax is up to five times the slower on a CPU
 FLSD_FORMS = ("5-3", "5-3-2")
 SCHEDULES = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
 
@@ -305,11 +306,11 @@ GammaOf = Callable[[Tensor], "float | Tensor"]  # from the detached cross-entrop
 
 
 def _gamma_53(ce: Tensor) -> Tensor:
-    return torch.where(ce > LOG5, 5.0, 3.0)  # p < 1/5
+    return 3.0 + 2.0 * (ce > LOG5)  # 5 where p < 1/5
 
 
 def _gamma_532(ce: Tensor) -> Tensor:
-    return torch.where(ce > LOG2, _gamma_53(ce), 2.0)  # p < 1/2
+    return 2.0 + 1.0 * (ce > LOG2) + 2.0 * (ce > LOG5)  # one more where p < 1/2
 
 
 def _focal(logits: Tensor, target: Tensor, gamma_of: GammaOf, class_weights, reduction) -> Tensor:
@@ -336,21 +337,20 @@ def _modulated(ce: Tensor, gamma_of: GammaOf) -> Tensor:
 class _FastFocal(torch.autograd.Function):
     """Focal loss of labels with its gradient in closed form: g(p, gamma) (softmax - onehot).
 
-    One softmax serves both directions, where cross-entropy takes exp twice. Differentiating the
-    gradient again goes through the plain formula, so double backward is exact.
+    The exponentials of the forward pass serve the backward pass too, where cross-entropy takes
+    them twice. Differentiating the gradient goes through the plain formula, so double backward is
+    exact.
     """
 
     @staticmethod
     def forward(ctx, logits: Tensor, target: Tensor, gamma_of: GammaOf) -> Tensor:
-        probs = logits.softmax(1)
-        # log p through the largest class, whose p cannot underflow: p_max = 1 / sum exp(z - z_max)
-        below = logits.amax(1).sub_(logits.gather(1, target[:, None]).squeeze(1))
-        ce = below.sub_(probs.amax(1).log_()).clamp_min_(_tiny(logits))
+        probs, ce = _softmax(logits, target[:, None])
+        ce = ce.squeeze(1).clamp_min_(_tiny(ce))  # as in _modulated
         gamma = gamma_of(ce)
         miss = torch.expm1(-ce).neg_()
         factor = miss**gamma
-        # d loss / d ce = (1 - p)^gamma (1 + gamma p ce / (1 - p)), which is g(p, gamma)
-        slope = factor * (1 + gamma * (ce * (1 - miss) / miss))
+        # d loss / d ce = (1 - p)^gamma (1 + gamma p ce / (1 - p)) = g(p, gamma)
+        slope = factor * (1 + gamma * ((1 - miss) * ce / miss))
         ctx.gamma_of = gamma_of
         ctx.save_for_backward(logits, target, probs, slope)
         return factor * ce
@@ -363,6 +363,24 @@ class _FastFocal(torch.autograd.Function):
             return *torch.autograd.grad(each, logits, grad, create_graph=True), None, None
         step = (grad * slope)[:, None]
         return (probs * step).scatter_add_(1, target[:, None], -step), None, None
+
+
+def _softmax(logits: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
+    """(n, K) softmax and (n, 1) cross-entropy, by the faster way for the width.
+
+    Differences from the largest logit keep the digits of p where it underflows.
+    """
+    if logits.shape[1] < NARROW:
+        top = logits.amax(1, keepdim=True)
+        probs = (logits - top).exp_()
+        total = probs.sum(1, keepdim=True)
+        return probs.div_(total), total.log_().add_(top - logits.gather(1, label))
+    probs = logits.softmax(1)
+    own = probs.gather(1, label)
+    if logits.device.type == "cpu" and own.amin().item() > _tiny(own):
+        return probs, own.log_().neg_()  # nothing underflows: spare two passes over the batch
+    below = logits.amax(1, keepdim=True) - logits.gather(1, label)
+    return probs, below.sub_(probs.amax(1, keepdim=True).log_())  # the largest p is 1 / total
 
 
 # --- shared pieces ---------------------------------------------------------------------------
@@ -424,8 +442,7 @@ def _class_weights(weights, logits: Tensor) -> Tensor | None:
         raise ValueError(
             f"class_weights must have one entry per class, {logits.shape[1]}, got {len(weights)}"
         )
-    if weights.device.type == "cpu" and not _traced() and not bool((weights >= 0).all()):
-        raise ValueError(f"class_weights must be at least 0, got {weights.min().item():g}")
+    _not_negative("class_weights", weights)
     return weights.to(logits.dtype)
 
 
@@ -436,9 +453,16 @@ def _gamma(gamma, logits: Tensor) -> float | Tensor:
     gamma = validate.floating("gamma", gamma, ndim=1).detach()
     validate.same_device("gamma", gamma, logits.device)
     validate.same_length("gamma", len(gamma), len(logits))
-    if gamma.device.type == "cpu" and not _traced() and not bool((gamma >= 0).all()):
-        raise ValueError(f"gamma must be at least 0, got {gamma.min().item():g}")
+    _not_negative("gamma", gamma)
     return gamma.to(logits.dtype)
+
+
+def _not_negative(name: str, tensor: Tensor) -> None:
+    if tensor.device.type != "cpu" or _traced():
+        return
+    low, high = (bound.item() for bound in torch.aminmax(tensor))
+    if not (low >= 0 and high < math.inf):  # also true for NaN
+        raise ValueError(f"{name} must be finite and at least 0, got from {low:g} to {high:g}")
 
 
 def _counts(counts) -> Tensor:
@@ -493,19 +517,24 @@ def _reduced(each: Tensor, reduction: str, logits: Tensor, weights: Tensor | Non
         return _checked(each, logits)
     if reduction == "sum":
         return _checked(each.sum(), logits)
-    return _checked(each.mean() if weights is None else each.sum() / weights.sum(), logits)
+    if weights is None:
+        return _checked(each.mean(), logits)
+    total = weights.sum()
+    if total.device.type == "cpu" and not _traced() and total.item() == 0:
+        raise ValueError("class_weights are 0 for every label of the batch: there is no mean")
+    return _checked(each.sum() / total, logits)
 
 
 def _checked(loss: Tensor, logits: Tensor) -> Tensor:
     """`loss`, if finite; on an accelerator or under a trace, unseen."""
     if logits.device.type != "cpu" or _traced():
         return loss
-    if not math.isfinite((loss.detach() if loss.ndim == 0 else loss.detach().sum()).item()):
+    total = (loss.detach() if loss.ndim == 0 else loss.detach().sum()).item()
+    if not math.isfinite(total):
         validate.finite("logits", logits.detach())
         raise ValueError(
-            f"logits give a loss that is not finite ({loss.detach().sum().item()}), "
-            f"though they are finite, up to {logits.detach().abs().max().item():.3g}; "
-            f"scale them down, or look at the weights"
+            f"logits give a loss of {total:g}: they go up to {logits.detach().abs().max():.3g}; "
+            f"scale them down"
         )
     return loss
 

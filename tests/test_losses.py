@@ -1,0 +1,809 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from netcal.metrics import MMCE
+from netcal.regularization import MMCEPenalty
+from torch.autograd import gradcheck, gradgradcheck
+from torchvision.ops import sigmoid_focal_loss
+
+from calibkit import losses
+
+LOSSES = {
+    "cross_entropy": losses.cross_entropy,
+    "label_smoothing": losses.label_smoothing,
+    "label_smoothing K-1": lambda *a, **k: losses.label_smoothing(*a, form="K-1", **k),
+    "confidence_penalty": losses.confidence_penalty,
+    "brier": losses.brier,
+    "mmce": losses.mmce,
+    "mmce plain": lambda *a, **k: losses.mmce(*a, form="plain", **k),
+    "focal 0.5": lambda *a, **k: losses.focal(*a, gamma=0.5, **k),
+    "focal 3": lambda *a, **k: losses.focal(*a, gamma=3.0, **k),
+    "flsd": losses.flsd,
+    "flsd 5-3-2": lambda *a, **k: losses.flsd(*a, form="5-3-2", **k),
+    "dual_focal": lambda *a, **k: losses.dual_focal(*a, gamma=5.0, **k),
+}
+SOFT = [name for name in LOSSES if name != "dual_focal"]
+WEIGHTED = [
+    name for name in LOSSES if name.split()[0] not in ("confidence_penalty", "brier", "mmce")
+]
+CONVEX_AT_TARGET = (
+    "cross_entropy",
+    "focal 0.5",
+    "focal 3",
+    "flsd",
+    "flsd 5-3-2",
+    "dual_focal",
+    "brier",
+)
+
+
+def batch(n=12, classes=5, dtype=torch.float64, seed=0, scale=2.0):
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(n, classes, generator=generator, dtype=dtype) * scale
+    return logits, torch.randint(classes, (n,), generator=generator)
+
+
+def soft_rows(n=12, classes=5, dtype=torch.float64, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(n, classes, generator=generator, dtype=dtype).softmax(1)
+
+
+def naive(name, logits, target):
+    """Per-sample losses by loops over float64 lists, from the definitions."""
+    out = []
+    for z, y in zip(logits.double().tolist(), target.tolist(), strict=True):
+        total = sum(math.exp(v) for v in z)
+        p = [math.exp(v) / total for v in z]
+        q = [float(k == y) for k in range(len(p))] if isinstance(y, int) else y
+        out.append(NAIVE[name](p, q))
+    return torch.tensor(out, dtype=torch.float64)
+
+
+def gamma53(p):
+    return 5 if p < 0.2 else 3
+
+
+def gamma532(p):
+    return 5 if p < 0.2 else 3 if p < 0.5 else 2
+
+
+def by_class(term):
+    return lambda p, q: sum(qk * term(pk) for pk, qk in zip(p, q, strict=True))
+
+
+def smoothed(p, q, alpha, others):
+    classes = len(p)
+    if others:  # alpha / (K - 1) to each class other than the label
+        s = [qk * (1 - alpha) + (1 - qk) * alpha / (classes - 1) for qk in q]
+    else:
+        s = [qk * (1 - alpha) + alpha / classes for qk in q]
+    return -sum(sk * math.log(pk) for sk, pk in zip(s, p, strict=True))
+
+
+def dual(p, q):
+    own = sum(pk * qk for pk, qk in zip(p, q, strict=True))
+    below = max([pk for pk in p if pk < own], default=0.0)
+    return -((1 - own + below) ** 5) * math.log(own)
+
+
+NAIVE = {
+    "cross_entropy": by_class(lambda p: -math.log(p)),
+    "label_smoothing": lambda p, q: smoothed(p, q, 0.05, False),
+    "label_smoothing K-1": lambda p, q: smoothed(p, q, 0.05, True),
+    "confidence_penalty": lambda p, q: sum(
+        -qk * math.log(pk) + 0.1 * pk * math.log(pk) for pk, qk in zip(p, q, strict=True)
+    ),
+    "brier": lambda p, q: sum((pk - qk) ** 2 for pk, qk in zip(p, q, strict=True)),
+    "focal 0.5": by_class(lambda p: -((1 - p) ** 0.5) * math.log(p)),
+    "focal 3": by_class(lambda p: -((1 - p) ** 3) * math.log(p)),
+    "flsd": by_class(lambda p: -((1 - p) ** gamma53(p)) * math.log(p)),
+    "flsd 5-3-2": by_class(lambda p: -((1 - p) ** gamma532(p)) * math.log(p)),
+    "dual_focal": dual,
+}
+
+
+# --- definitions and oracles -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 5, 40])
+@pytest.mark.parametrize("name", NAIVE)
+def test_definition_on_labels(name, classes):
+    logits, target = batch(60, classes)
+    each = LOSSES[name](logits, target, reduction="none")
+    torch.testing.assert_close(each, naive(name, logits, target), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", [name for name in NAIVE if name in SOFT])
+def test_definition_on_soft_labels(name):
+    logits, _ = batch()
+    each = LOSSES[name](logits, soft_rows(), reduction="none")
+    torch.testing.assert_close(each, naive(name, logits, soft_rows()), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", SOFT)
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_one_hot_soft_labels_equal_labels(name, reduction):
+    for classes in (5, 40):
+        logits, target = batch(classes=classes)
+        hard = LOSSES[name](logits, target, reduction=reduction)
+        soft = LOSSES[name](logits, F.one_hot(target, classes).double(), reduction=reduction)
+        torch.testing.assert_close(soft, hard, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_reductions_agree(name):
+    logits, target = batch()
+    each = LOSSES[name](logits, target, reduction="none")
+    assert each.shape == (12,)
+    torch.testing.assert_close(LOSSES[name](logits, target, reduction="sum"), each.sum())
+    torch.testing.assert_close(LOSSES[name](logits, target), each.mean())
+
+
+def test_focal_is_torchvisions_in_two_classes():
+    logits, target = batch(50, 2)
+    margin = logits[:, 1] - logits[:, 0]
+    for gamma in (0.5, 2.0, 4.0):
+        theirs = sigmoid_focal_loss(margin, target.double(), alpha=-1, gamma=gamma)
+        ours = losses.focal(logits, target, gamma=gamma, reduction="none")
+        torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=0)
+
+
+def test_cross_entropy_is_torchs():
+    logits, target = batch()
+    weights = torch.tensor([0.2, 0.5, 1.0, 1.3, 2.0], dtype=torch.float64)
+    for reduction in ("mean", "sum", "none"):
+        options = {"reduction": reduction}
+        torch.testing.assert_close(
+            losses.cross_entropy(logits, target, class_weights=weights, **options),
+            F.cross_entropy(logits, target, weight=weights, **options),
+        )
+        torch.testing.assert_close(
+            losses.label_smoothing(logits, target, alpha=0.3, class_weights=weights, **options),
+            F.cross_entropy(logits, target, weight=weights, label_smoothing=0.3, **options),
+        )
+
+
+def test_label_smoothing_forms():
+    logits, target = batch(classes=4)
+    other = losses.label_smoothing(logits, target, alpha=0.3, form="K-1")
+    torch.testing.assert_close(other, losses.label_smoothing(logits, target, alpha=0.4))
+    whole = losses.label_smoothing(logits, target, alpha=0.75, form="K-1")  # the label keeps 1/4
+    torch.testing.assert_close(whole, -logits.log_softmax(1).mean())
+    assert losses.label_smoothing(logits, target, alpha=0.0) == losses.cross_entropy(logits, target)
+    default = losses.label_smoothing(logits, target)
+    assert default == losses.label_smoothing(logits, target, alpha=0.05, form="K")
+
+
+def test_confidence_penalty_costs_peaked_predictions():
+    even, peaked = torch.tensor([[0.0, 0.0]]), torch.tensor([[9.0, 0.0]])
+    target = torch.tensor([0])
+
+    def extra(logits):
+        return (
+            losses.confidence_penalty(logits, target, weight=0.5)
+            - losses.cross_entropy(logits, target)
+        ).item()
+
+    assert extra(even) == pytest.approx(-0.5 * math.log(2))
+    assert -0.01 < extra(peaked) < 0
+    logits, target = batch()
+    assert losses.confidence_penalty(logits, target) == losses.confidence_penalty(
+        logits, target, weight=0.1
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("scale", [0.5, 2, 20])
+def test_mmce_is_netcals(seed, scale):
+    logits, target = batch(80, 4, seed=seed, scale=scale)
+    target[:40] = logits[:40].argmax(1)
+    plain = MMCE().measure(logits.softmax(1).numpy(), target.numpy())
+    assert losses.mmce_penalty(logits, target, form="plain").item() == pytest.approx(
+        plain, abs=1e-9
+    )
+    weighted = MMCEPenalty()(logits, target)
+    torch.testing.assert_close(losses.mmce_penalty(logits, target), weighted, rtol=0, atol=1e-6)
+    together = losses.cross_entropy(logits, target) + 3 * weighted
+    torch.testing.assert_close(losses.mmce(logits, target, weight=3), together, rtol=0, atol=1e-6)
+
+
+def test_mmce_defaults_and_width():
+    logits, target = batch(30, 3)
+    ce = losses.cross_entropy(logits, target)
+    penalty = losses.mmce_penalty(logits, target, form="weighted", width=0.4)
+    torch.testing.assert_close(losses.mmce(logits, target), ce + 2 * penalty)
+    # infinitely wide, the kernel is 1 and the plain form is |accuracy - mean confidence|
+    confidence, predicted = logits.softmax(1).max(1)
+    gap = ((predicted == target).double().mean() - confidence.mean()).abs()
+    wide = losses.mmce_penalty(logits, target, form="plain", width=1e12)
+    torch.testing.assert_close(wide, gap)
+    torch.testing.assert_close(
+        losses.mmce(logits, target, form="plain", width=1e12, weight=1), ce + gap
+    )
+
+
+@pytest.mark.parametrize("form", ["plain", "weighted"])
+@pytest.mark.parametrize("hit", [True, False])
+def test_mmce_of_one_sided_batches(form, hit):
+    logits = torch.tensor([[2.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
+    target = torch.tensor([0, 0] if hit else [1, 1])
+    c = logits.softmax(1)[:, 0].tolist()
+    v = [(1 - x) / 2 if hit else x / 2 for x in c]
+    cross = math.exp(-abs(c[0] - c[1]) / 0.4)
+    expected = math.sqrt(v[0] ** 2 + v[1] ** 2 + 2 * v[0] * v[1] * cross)
+    assert losses.mmce_penalty(logits, target, form=form).item() == pytest.approx(expected)
+
+
+def test_mmce_gradient_stops_at_perfection():
+    logits = torch.tensor([[50.0, -50.0], [50.0, -50.0]], requires_grad=True)
+    penalty = losses.mmce_penalty(logits, torch.tensor([0, 0]))
+    penalty.backward()
+    assert penalty.item() < 1e-15
+    assert torch.equal(logits.grad, torch.zeros(2, 2))
+
+
+# --- focal loss ------------------------------------------------------------------------------
+
+
+def test_focal_without_gamma_is_cross_entropy():
+    for classes in (5, 40):
+        logits, target = batch(classes=classes)
+        logits.requires_grad_()
+        focal = losses.focal(logits, target, gamma=0.0)
+        plain = F.cross_entropy(logits, target)
+        torch.testing.assert_close(focal, plain)
+        (ours,), (theirs,) = (torch.autograd.grad(loss, logits) for loss in (focal, plain))
+        torch.testing.assert_close(ours, theirs)
+
+
+def test_gamma_per_sample():
+    logits, target = batch(3, 4)
+    gamma = torch.tensor([0.0, 1.5, 4.0])
+    each = losses.focal(logits, target, gamma=gamma, reduction="none")
+    soft = losses.focal(logits, F.one_hot(target, 4).double(), gamma=gamma, reduction="none")
+    dual_each = losses.dual_focal(logits, target, gamma=gamma, reduction="none")
+    for i, value in enumerate(gamma.tolist()):
+        row = logits[i : i + 1], target[i : i + 1]
+        assert each[i].item() == pytest.approx(losses.focal(*row, gamma=value).item())
+        assert dual_each[i].item() == pytest.approx(losses.dual_focal(*row, gamma=value).item())
+    torch.testing.assert_close(soft, each)
+    assert losses.focal(logits, target, gamma=torch.tensor(2.0)) == losses.focal(
+        logits, target, gamma=2
+    )
+
+
+def test_gamma_takes_no_gradient():
+    logits, target = batch(3, 4)
+    gamma = torch.ones(3, requires_grad=True)
+    logits.requires_grad_()
+    losses.focal(logits, target, gamma=gamma).backward()
+    assert gamma.grad is None
+    assert logits.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("form", losses.FLSD_FORMS)
+@pytest.mark.parametrize("classes", [6, 40])
+def test_flsd_gradient_is_that_of_fixed_gamma(form, classes):
+    logits, target = batch(200, classes)
+    own = logits.softmax(1).gather(1, target[:, None]).squeeze(1).tolist()
+    rule = gamma53 if form == "5-3" else gamma532
+    gamma = torch.tensor([float(rule(p)) for p in own])
+    assert len(set(gamma.tolist())) == len(form.split("-"))  # every step is met
+    logits.requires_grad_()
+    (ours,) = torch.autograd.grad(losses.flsd(logits, target, form=form), logits)
+    (fixed,) = torch.autograd.grad(losses.focal(logits, target, gamma=gamma), logits)
+    torch.testing.assert_close(ours, fixed, rtol=1e-12, atol=1e-16)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_flsd_steps_hold_their_upper_value_on_the_edge(dtype):
+    for classes, form, gamma in ((5, "5-3", 3), (5, "5-3-2", 3), (2, "5-3-2", 2)):
+        even = torch.zeros(3, classes, dtype=dtype)  # p is 1/5 or 1/2 exactly
+        target = torch.zeros(3, dtype=torch.long)
+        expected = losses.focal(even, target, gamma=gamma)
+        torch.testing.assert_close(losses.flsd(even, target, form=form), expected)
+        one_hot = F.one_hot(target, classes).to(dtype)
+        torch.testing.assert_close(losses.flsd(even, one_hot, form=form), expected)
+
+
+def test_default_flsd_is_53():
+    logits, target = batch()
+    assert losses.flsd(logits, target) == losses.flsd(logits, target, form="5-3")
+    assert losses.flsd(logits, target) != losses.flsd(logits, target, form="5-3-2")
+
+
+def test_a_common_offset_costs_no_digits():
+    for classes in (5, 40):
+        logits, target = batch(30, classes, dtype=torch.float32)
+        logits = logits.mul(64).round().div(64)  # exact in float32 even after adding 1e4
+        near = losses.focal(logits, target, gamma=2.0, reduction="none")
+        far = losses.focal(logits + 1e4, target, gamma=2.0, reduction="none")
+        torch.testing.assert_close(near, far, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("classes", [3, 40])
+def test_underflowing_p_keeps_its_loss(classes):
+    logits = torch.zeros(2, classes)
+    logits[:, 0] = 200.0  # p of the others is e^-200, zero in float32
+    each = losses.focal(logits, torch.tensor([1, 0]), gamma=2.0, reduction="none")
+    assert each.tolist() == [200.0, 0.0]
+
+
+def test_near_certainty_keeps_its_digits():
+    logits = torch.tensor([[30.0, 0.0]], dtype=torch.float64)
+    value = losses.focal(logits, torch.tensor([0]), gamma=1.0).item()
+    ce = math.log1p(math.exp(-30))
+    assert value == pytest.approx(-math.expm1(-ce) * ce, rel=1e-2)  # 1 - p alone has 3 digits
+
+
+# --- gradients, tracing, precision -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [4, 33])
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients(name, classes):
+    logits, target = batch(4, classes)
+    logits.requires_grad_()
+    assert gradcheck(lambda z: LOSSES[name](z, target), logits)
+    assert gradgradcheck(lambda z: LOSSES[name](z, target, reduction="none"), logits)
+
+
+@pytest.mark.parametrize("name", SOFT)
+def test_gradients_on_soft_labels(name):
+    logits, _ = batch(4)
+    logits.requires_grad_()
+    assert gradcheck(lambda z: LOSSES[name](z, soft_rows(4)), logits)
+
+
+def test_backward_twice_through_one_graph():
+    logits, target = batch()
+    logits.requires_grad_()
+    loss = losses.flsd(logits, target)
+    first = torch.autograd.grad(loss, logits, retain_graph=True)[0].clone()
+    assert torch.equal(first, torch.autograd.grad(loss, logits)[0])
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("size", [30.0, 1e4])
+@pytest.mark.parametrize("classes", [3, 40])
+def test_saturated_logits(name, size, classes):
+    logits = torch.zeros(4, classes)
+    logits[:, 0] = torch.tensor([size, -size, size, 0.0])
+    logits[2, 1] = size
+    target = torch.tensor([0, 0, 2, 1])
+    for y in (target, target.flip(0), F.one_hot(target, classes).float())[: 2 + (name in SOFT)]:
+        z = logits.clone().requires_grad_()
+        loss = LOSSES[name](z, y)
+        (grad,) = torch.autograd.grad(loss, z, create_graph=True)
+        assert torch.isfinite(loss)
+        assert torch.isfinite(grad).all()
+        (second,) = torch.autograd.grad(grad.square().sum(), z)
+        assert torch.isfinite(second).all()
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.1, 0.5, 1.0, 5.0])
+def test_certainty_is_free_of_loss_and_gradient(gamma):
+    logits = torch.tensor([[1e4, 0.0, -1e4]], requires_grad=True)
+    for loss in (losses.focal, losses.dual_focal):
+        value = loss(logits, torch.tensor([0]), gamma=gamma)
+        (grad,) = torch.autograd.grad(value, logits)
+        assert value.item() == pytest.approx(0, abs=1e-30)
+        assert torch.equal(grad, torch.zeros(1, 3))
+    wrong = losses.focal(logits, torch.tensor([2]), gamma=gamma)
+    assert wrong.item() == 2e4
+    assert torch.autograd.grad(wrong, logits)[0].tolist() == [[1.0, 0.0, -1.0]]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_compiles_whole(name):
+    torch.compiler.reset()
+    logits, target = batch(dtype=torch.float32)
+    compiled = torch.compile(LOSSES[name], backend="eager", fullgraph=True)
+    for y in (target, soft_rows(dtype=torch.float32))[: 1 + (name in SOFT)]:
+        pairs = []
+        for loss in (LOSSES[name], compiled):
+            z = logits.clone().requires_grad_()
+            value = loss(z, y)
+            pairs.append((value.detach(), *torch.autograd.grad(value, z)))
+        torch.testing.assert_close(pairs[1], pairs[0])
+
+
+def test_compiles_forward_and_backward():
+    torch.compiler.reset()
+    logits, target = batch(dtype=torch.float32)
+    weights = losses.inverse_frequency_weights([1, 2, 3, 4, 5])
+
+    def loss(z):
+        return losses.flsd(z, target, class_weights=weights)
+
+    z = logits.clone().requires_grad_()
+    torch.compile(loss, backend="aot_eager", fullgraph=True)(z).backward()
+    expected = torch.autograd.grad(loss(logits.requires_grad_()), logits)[0]
+    torch.testing.assert_close(z.grad, expected)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_function_transforms(name):
+    stacked = torch.stack([batch(seed=seed)[0] for seed in range(3)])
+    _, target = batch()
+    together = torch.func.vmap(torch.func.grad(lambda z: LOSSES[name](z, target)))(stacked)
+    for logits, grad in zip(stacked, together, strict=True):
+        z = logits.clone().requires_grad_()
+        (alone,) = torch.autograd.grad(LOSSES[name](z, target), z)
+        torch.testing.assert_close(grad, alone)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_precision(name, dtype):
+    logits, target = batch(40, 10)
+    low = logits.to(dtype).requires_grad_()
+    loss = LOSSES[name](low, target)
+    assert loss.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+    loss.backward()
+    assert low.grad.dtype == dtype
+    exact = LOSSES[name](low.detach().double(), target).item()
+    assert loss.item() == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("classes", [10, 40])
+def test_cuda(classes):
+    logits, target = batch(30, classes)
+    for name, loss in LOSSES.items():
+        results = []
+        for device in ("cpu", "cuda"):
+            z = logits.to(device).requires_grad_()
+            value = loss(z, target.to(device))
+            assert value.device.type == device
+            results.append((value.cpu(), torch.autograd.grad(value, z)[0].cpu()))
+        torch.testing.assert_close(*results, msg=name)
+
+
+def test_arrays_and_small_integers():
+    logits, target = batch()
+    expected = losses.brier(logits, target)
+    assert losses.brier(logits.numpy(), target.numpy()) == expected
+    for dtype in (torch.uint8, torch.int16, torch.int32):
+        assert losses.focal(logits, target.to(dtype), gamma=1) == losses.focal(
+            logits, target, gamma=1
+        )
+    assert losses.brier(logits, F.one_hot(target, 5).float()) == expected  # soft in another float
+
+
+# --- properties ------------------------------------------------------------------------------
+
+# quarters stay exact when shifted, so that ties and the steps of gamma stay where they are
+numbers = st.integers(-120, 120).map(lambda quarters: quarters / 4)
+batches = st.integers(2, 6).flatmap(
+    lambda classes: st.lists(
+        st.tuples(
+            st.lists(numbers, min_size=classes, max_size=classes), st.integers(0, classes - 1)
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+
+
+def unpack(rows):
+    return torch.tensor([z for z, _ in rows], dtype=torch.float64), torch.tensor(
+        [y for _, y in rows]
+    )
+
+
+@given(batches, st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=40)
+def test_order_of_samples_and_classes(rows, random):
+    logits, target = unpack(rows)
+    samples = random.sample(range(len(target)), len(target))
+    classes = random.sample(range(logits.shape[1]), logits.shape[1])
+    place = torch.tensor(classes).argsort()
+    for name, loss in LOSSES.items():
+        if name.startswith("mmce") and len(set(logits.flatten().tolist())) < logits.numel():
+            continue  # tied logits: which class is predicted depends on the order
+        value = loss(logits, target)
+        torch.testing.assert_close(loss(logits[samples], target[samples]), value, msg=name)
+        torch.testing.assert_close(loss(logits[:, classes], place[target]), value, msg=name)
+        torch.testing.assert_close(
+            loss(logits + 3.5, target), value, rtol=1e-6, atol=1e-9, msg=name
+        )
+
+
+@given(batches, st.floats(0, 6), st.floats(0, 6))
+@settings(deadline=None, max_examples=40)
+def test_bounds(rows, first, second):
+    logits, target = unpack(rows)
+    low, high = sorted((first, second))
+
+    def each(loss, **options):
+        return loss(logits, target, reduction="none", **options)
+
+    ce = each(losses.cross_entropy)
+    less, more = (each(losses.focal, gamma=gamma) for gamma in (high, low))
+    assert (less >= 0).all()
+    assert (less <= more + 1e-12).all()  # gamma only ever lowers the loss
+    assert (more <= ce + 1e-12).all()
+    dual_each = each(losses.dual_focal, gamma=low)
+    assert (dual_each >= more - 1e-12).all()  # p_next is added to 1 - p
+    assert (dual_each <= ce + 1e-12).all()
+    brier = each(losses.brier)
+    assert ((brier >= 0) & (brier <= 2)).all()
+    entropy = (ce - each(losses.confidence_penalty, weight=1.0)).numpy()
+    assert (entropy >= -1e-12).all()
+    assert (entropy <= math.log(logits.shape[1]) + 1e-9).all()
+
+
+@pytest.mark.parametrize("name", CONVEX_AT_TARGET)
+def test_gradient_steps_find_the_label(name):
+    logits, target = torch.zeros(6, 3, requires_grad=True), torch.arange(6) % 3
+    for _ in range(40):
+        (grad,) = torch.autograd.grad(LOSSES[name](logits, target, reduction="sum"), logits)
+        logits = (logits - 0.5 * grad).detach().requires_grad_()
+    assert torch.equal(logits.argmax(1), target)
+    assert logits.softmax(1).amax(1).min() > 0.6
+
+
+# --- class weights and schedules -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_class_weights(name):
+    logits, target = batch()
+    weights = torch.tensor([0.2, 0.5, 1.0, 1.3, 2.0])
+    loss = LOSSES[name]
+    each = loss(logits, target, class_weights=weights, reduction="none")
+    own = weights.double()[target]
+    if not name.startswith("label_smoothing"):  # there other classes carry their own weight
+        torch.testing.assert_close(each, own * loss(logits, target, reduction="none"))
+    torch.testing.assert_close(loss(logits, target, class_weights=weights), each.sum() / own.sum())
+    torch.testing.assert_close(
+        loss(logits, target, class_weights=weights, reduction="sum"), each.sum()
+    )
+    torch.testing.assert_close(
+        loss(logits, target, class_weights=torch.ones(5)), loss(logits, target)
+    )
+    if name in SOFT:
+        one_hot = F.one_hot(target, 5).double()
+        for reduction in ("mean", "sum", "none"):
+            options = {"class_weights": weights, "reduction": reduction}
+            torch.testing.assert_close(
+                loss(logits, one_hot, **options), loss(logits, target, **options)
+            )
+
+
+def test_class_weights_on_soft_labels():
+    logits, soft = torch.tensor([[0.0, 0.0]]), torch.tensor([[0.25, 0.75]])
+    weights = torch.tensor([0.4, 1.6])
+    # (.25 * .4 + .75 * 1.6) log 2, over .25 * .4 + .75 * 1.6
+    for loss in (losses.cross_entropy, lambda *a, **k: losses.focal(*a, gamma=0, **k)):
+        total = loss(logits, soft, class_weights=weights, reduction="sum").item()
+        assert total == pytest.approx(1.3 * math.log(2))
+        assert loss(logits, soft, class_weights=weights).item() == pytest.approx(math.log(2))
+
+
+def test_inverse_frequency_weights():
+    weights = losses.inverse_frequency_weights(torch.tensor([100, 50, 10]))
+    torch.testing.assert_close(weights * torch.tensor([100, 50, 10]), weights[0].expand(3) * 100)
+    assert weights.mean().item() == pytest.approx(1)
+    assert weights.dtype == torch.float32
+    assert losses.inverse_frequency_weights(np.array([7.0, 7.0])).tolist() == [1.0, 1.0]
+
+
+def test_class_balanced_weights():
+    counts = [5000, 300, 20]
+    assert losses.class_balanced_weights(counts, beta=0.0).tolist() == [1.0, 1.0, 1.0]
+    expected = np.array([(1 - 0.999) / (1 - 0.999**n) for n in counts])
+    expected /= expected.mean()
+    weights = losses.class_balanced_weights(counts)
+    np.testing.assert_allclose(weights.numpy(), expected, rtol=1e-6)
+    assert weights.dtype == losses.class_balanced_weights(counts, beta=0).dtype == torch.float32
+    torch.testing.assert_close(
+        losses.class_balanced_weights(counts, beta=1 - 1e-12),
+        losses.inverse_frequency_weights(counts),
+    )
+
+
+def test_scheduled_gamma():
+    runs = [losses.scheduled_gamma(epoch, 350) for epoch in range(350)]
+    assert runs == [5.0] * 100 + [3.0] * 150 + [1.0] * 100
+    runs = [losses.scheduled_gamma(epoch, 350, form="5-3-2") for epoch in range(350)]
+    assert runs == [5.0] * 100 + [3.0] * 150 + [2.0] * 100
+    assert [losses.scheduled_gamma(e, 7) for e in range(7)] == [5, 5, 3, 3, 3, 1, 1]
+    assert losses.scheduled_gamma(0, 1) == 5
+
+
+# --- bad input -------------------------------------------------------------------------------
+
+Z, Y, Q = *batch(4, 3, torch.float32), soft_rows(4, 3, torch.float32)
+
+
+def with_value(tensor, value):
+    tensor = tensor.clone()
+    tensor[1, 2] = value
+    return tensor
+
+
+BAD = {
+    "logits nan": (with_value(Z, math.nan), Y, ValueError, r"^logits must be finite, got nan"),
+    "logits inf": (with_value(Z, math.inf), Y, ValueError, r"^logits must be finite, got inf"),
+    "logits shape": (Z[0], Y, ValueError, r"^logits must have 2 dimension"),
+    "logits one class": (Z[:, :1], Y * 0, ValueError, r"^logits must have one column per class"),
+    "logits integer": (Z.long(), Y, TypeError, r"^logits must be floating point"),
+    "logits complex": (Z.cfloat(), Y, TypeError, r"^logits must be floating point"),
+    "logits empty": (Z[:0], Y[:0], ValueError, r"^logits is empty"),
+    "logits text": ("text", Y, TypeError, r"^logits must be a tensor or array"),
+    "target length": (Z, Y[:3], ValueError, r"^target must have one entry per row, 4, got 3"),
+    "target shape": (Z, Y[:, None], ValueError, r"^target must be \(n,\) integer labels or"),
+    "target float labels": (Z, Y.float(), TypeError, r"^target of shape \(4,\) must be integer"),
+    "target bool": (Z, Y > 0, TypeError, r"^target must be integers, got torch.bool"),
+    "target empty": (Z, Y[:0], ValueError, r"^target is empty"),
+    "target negative": (Z, Y - 100, ValueError, r"^target must lie in \[0, 3\)"),
+    "target ignored": (Z, torch.tensor([0, 1, 2, -100]), ValueError, r"got -100"),
+    "target too large": (
+        Z,
+        torch.tensor([0, 1, 2, 3]),
+        ValueError,
+        r"^target must lie in .* got 3",
+    ),
+    "target device": (Z, Y.to("meta"), ValueError, r"^target is on meta"),
+}
+BAD_SOFT = {
+    "soft width": (Z, Q[:, :2], ValueError, r"^target must have the shape of logits"),
+    "soft sum": (Z, Q * 0.9, ValueError, r"^target must have rows that sum to 1"),
+    "soft negative": (Z, Q - 1, ValueError, r"^target must lie in \[0, 1\]"),
+    "soft logits": (Z, Z, ValueError, r"^target must lie in \[0, 1\]"),
+    "soft nan": (Z, with_value(Q, math.nan), ValueError, r"^target must be finite"),
+    "soft length": (Z, Q[:3], ValueError, r"^target must have one entry per row"),
+}
+FUNCTIONS = {**LOSSES, "mmce_penalty": losses.mmce_penalty}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("case", [*BAD, *BAD_SOFT])
+def test_bad_input(name, case):
+    logits, target, error, message = {**BAD, **BAD_SOFT}[case]
+    with pytest.raises(error, match=message):
+        FUNCTIONS[name](logits, target)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("case", ["logits nan", "logits inf"])
+@pytest.mark.parametrize("reduction", ["sum", "none"])
+def test_bad_values_in_every_reduction(name, case, reduction):
+    logits, target, error, message = BAD[case]
+    with pytest.raises(error, match=message):
+        LOSSES[name](logits, target, reduction=reduction)
+
+
+def test_overflowing_logits():
+    huge = torch.tensor([[3e38, -3e38]])
+    with pytest.raises(ValueError, match=r"^logits give a loss of inf: they go up to 3e\+38"):
+        losses.cross_entropy(huge, torch.tensor([1]))
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_bad_reduction(name):
+    with pytest.raises(
+        ValueError, match=r"^reduction must be one of 'mean', 'sum', 'none', got 'x'"
+    ):
+        LOSSES[name](Z, Y, reduction="x")
+
+
+WEIGHTS = {
+    "length": (torch.ones(2), ValueError, "one entry per class, 3, got 2"),
+    "shape": (torch.ones(3, 1), ValueError, "must have 1 dimension"),
+    "negative": (torch.tensor([1.0, -1.0, 1.0]), ValueError, "at least 0, got from -1 to 1"),
+    "nan": (torch.tensor([1.0, math.nan, 1.0]), ValueError, "must be finite"),
+    "inf": (torch.tensor([1.0, math.inf, 1.0]), ValueError, "must be finite"),
+    "device": (torch.ones(3, device="meta"), ValueError, "is on meta"),
+    "empty": (torch.ones(0), ValueError, "is empty"),
+    "text": ("ones", TypeError, "must be a tensor"),
+    "all zero": (torch.zeros(3), ValueError, "are 0 for every label"),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.parametrize("case", WEIGHTS)
+def test_bad_class_weights(name, case):
+    weights, error, message = WEIGHTS[case]
+    with pytest.raises(error, match=rf"^class_weights.* {message}"):
+        LOSSES[name](Z, Y, class_weights=weights)
+
+
+N = math.nan
+SETTINGS = [
+    (losses.label_smoothing, {"alpha": 1.5}, ValueError, "^alpha must lie in"),
+    (losses.label_smoothing, {"alpha": -0.1}, ValueError, "^alpha must lie in"),
+    (losses.label_smoothing, {"alpha": N}, ValueError, "^alpha must lie in"),
+    (losses.label_smoothing, {"alpha": "0.1"}, TypeError, "^alpha must be a number"),
+    (losses.label_smoothing, {"alpha": 0.7, "form": "K-1"}, ValueError, r"^alpha .* 0\.666"),
+    (losses.label_smoothing, {"form": "k"}, ValueError, "^form must be one of 'K', 'K-1'"),
+    (losses.confidence_penalty, {"weight": -1}, ValueError, "^weight must lie in"),
+    (losses.confidence_penalty, {"weight": math.inf}, ValueError, "^weight must lie in"),
+    (losses.confidence_penalty, {"weight": "1"}, TypeError, "^weight must be a number"),
+    (losses.mmce, {"weight": -1}, ValueError, "^weight must lie in"),
+    (losses.mmce, {"weight": math.inf}, ValueError, "^weight must lie in"),
+    (losses.mmce, {"form": "both"}, ValueError, "^form must be one of 'plain', 'weighted'"),
+    (losses.mmce_penalty, {"form": "both"}, ValueError, "^form must be one of"),
+    (losses.mmce_penalty, {"width": 0}, ValueError, "^width must lie in"),
+    (losses.mmce_penalty, {"width": N}, ValueError, "^width must lie in"),
+    (losses.flsd, {"form": "53"}, ValueError, "^form must be one of '5-3', '5-3-2'"),
+]
+for focal_like in (losses.focal, losses.dual_focal):
+    SETTINGS += [
+        (focal_like, {"gamma": -1.0}, ValueError, "^gamma must lie in"),
+        (focal_like, {"gamma": N}, ValueError, "^gamma must lie in"),
+        (focal_like, {"gamma": math.inf}, ValueError, "^gamma must lie in"),
+        (focal_like, {"gamma": "2"}, TypeError, "^gamma must be a number"),
+        (focal_like, {"gamma": torch.ones(3)}, ValueError, "^gamma must have one entry per row"),
+        (focal_like, {"gamma": torch.ones(4, 1)}, ValueError, "^gamma must have 1 dimension"),
+        (focal_like, {"gamma": torch.ones(4).long()}, TypeError, "^gamma must be floating"),
+        (focal_like, {"gamma": -torch.ones(4)}, ValueError, "^gamma must be finite and at least 0"),
+        (focal_like, {"gamma": torch.ones(4) * N}, ValueError, "^gamma must be finite"),
+        (focal_like, {"gamma": torch.ones(4, device="meta")}, ValueError, "^gamma is on meta"),
+    ]
+
+
+@pytest.mark.parametrize(("loss", "options", "error", "message"), SETTINGS)
+def test_bad_settings(loss, options, error, message):
+    with pytest.raises(error, match=message):
+        loss(Z, Y, **options)
+
+
+def test_dual_focal_refuses_soft_labels():
+    with pytest.raises(ValueError, match=r"^target must be \(n,\) integer labels for dual_focal"):
+        losses.dual_focal(Z, Q, gamma=1.0)
+
+
+@pytest.mark.parametrize(
+    "function", [losses.inverse_frequency_weights, losses.class_balanced_weights]
+)
+@pytest.mark.parametrize(
+    ("counts", "error", "message"),
+    [
+        ([3, 0, 1], ValueError, "positive, got 0 in class 1"),
+        ([3, -2], ValueError, "positive, got -2 in class 1"),
+        ([3.0, N], ValueError, "must be finite"),
+        ([3.0, math.inf], ValueError, "must be finite"),
+        ([], ValueError, "is empty"),
+        ([[1, 2]], ValueError, "must have 1 dimension"),
+        ([True, True], TypeError, "must be numbers"),
+        ([1j], TypeError, "must be numbers"),
+        ("three", TypeError, "must be a tensor"),
+    ],
+)
+def test_bad_counts(function, counts, error, message):
+    with pytest.raises(error, match=f"^counts.*{message}"):
+        function(counts)
+
+
+@pytest.mark.parametrize("beta", [-0.1, 1.0, N])
+def test_bad_beta(beta):
+    with pytest.raises(ValueError, match=r"^beta must lie in"):
+        losses.class_balanced_weights([1, 2], beta=beta)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "epochs", "error", "message"),
+    [
+        (-1, 5, ValueError, "^epoch must be"),
+        (5, 5, ValueError, r"^epoch must be in \[0, 4\]"),
+        (0, 0, ValueError, "^epochs must be at least 1"),
+        (0.5, 5, TypeError, "^epoch must be an integer"),
+        (0, 5.0, TypeError, "^epochs must be an integer"),
+    ],
+)
+def test_bad_epochs(epoch, epochs, error, message):
+    with pytest.raises(error, match=message):
+        losses.scheduled_gamma(epoch, epochs)
+
+
+def test_bad_schedule():
+    with pytest.raises(ValueError, match=r"^form must be one of '5-3-1', '5-3-2'"):
+        losses.scheduled_gamma(0, 5, form="5-3")
