@@ -59,8 +59,7 @@ def class_columns(name: str, tensor: Tensor) -> None:
 
 def probs(value, name: str = "probs") -> Tensor:
     """(n, K) probabilities: floating, in [0, 1], rows summing to 1 within 1e-4."""
-    tensor = floating(name, value, ndim=2)
-    class_columns(name, tensor)
+    tensor = _matrix(name, value)
     low, high = (bound.item() for bound in torch.aminmax(tensor))
     if not (low >= 0 and high <= 1):  # also true for NaN
         finite(name, tensor)
@@ -80,9 +79,7 @@ def probs(value, name: str = "probs") -> Tensor:
 
 def logits(value, name: str = "logits") -> Tensor:
     """(n, K) finite scores of any size."""
-    tensor = floating(name, value, ndim=2)
-    class_columns(name, tensor)
-    return finite(name, tensor)
+    return finite(name, _matrix(name, value))
 
 
 def labels(value, *, n: int, classes: int, device=None, name: str = "labels") -> Tensor:
@@ -112,25 +109,28 @@ def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
     return checked, labels(labels_, n=n, classes=classes, device=checked.device)
 
 
-def top(probs_, labels_) -> tuple[Tensor, Tensor]:
-    """(n,) confidence of the predicted class and (n,) bool whether it is the label's.
+def shapes(probs_, labels_) -> tuple[Tensor, Tensor]:
+    """`predictions` short of looking at the values of `probs_`, for callers that do so."""
+    tensor = _matrix("probs", probs_)
+    n, classes = tensor.shape
+    return tensor, labels(labels_, n=n, classes=classes, device=tensor.device)
 
-    The predicted class is the lowest one of largest probability.
+
+def _matrix(name: str, value) -> Tensor:
+    """(n, K) floating scores with K >= 2."""
+    tensor = floating(name, value, ndim=2)
+    class_columns(name, tensor)
+    return tensor
+
+
+def sums_to_one(block: Tensor, ones: Tensor) -> bool:
+    """Whether every row of `block` surely sums to 1; `ones` has an entry per column.
+
+    A product with `ones` is the fast way for short rows, a sum for long ones.
     """
-    checked, target = predictions(probs_, labels_)
-    return checked.amax(dim=1), checked.argmax(dim=1) == target
-
-
-def top_posterior(probs_, posterior) -> tuple[Tensor, Tensor]:
-    """(n,) confidence of the predicted class and its (n,) true probability."""
-    checked, truth = probs(probs_), probs(posterior, "posterior")
-    same_device("posterior", truth, checked.device)
-    if truth.shape != checked.shape:
-        raise ValueError(
-            f"posterior must have the shape of probs, {tuple(checked.shape)}, "
-            f"got {tuple(truth.shape)}"
-        )
-    return checked.amax(dim=1), truth.gather(1, checked.argmax(dim=1, keepdim=True))[:, 0]
+    sums = block.mv(ones) if len(ones) <= 64 else block.sum(dim=1)
+    low, high = (bound.item() for bound in torch.aminmax(sums))
+    return low >= 1 - ROW_SUM_TOLERANCE and high <= 1 + ROW_SUM_TOLERANCE
 
 
 def scores(logits_, labels_) -> tuple[Tensor, Tensor]:

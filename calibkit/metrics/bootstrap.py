@@ -9,6 +9,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.errors import binned_error, over_error
+from calibkit.metrics.top import top
 
 METRICS = (
     "ece",
@@ -81,12 +82,11 @@ def resampled(
     """(resamples,) values of `metric`."""
     if metric == "classwise_ece":
         return _classwise(probs, labels, bins, resamples, random)
-    confidence, correct = validate.top(probs, labels)
+    confidence, correct = top(probs, labels)
     binning = "mass" if metric == "ada_ece" else "width"
-    edges = _bins.edges_of(confidence, bins, binning)
-    cell = 2 * _bins.bin_index(confidence, edges) + correct
-    counts, sums = _draw(confidence, cell, 2 * bins, resamples, random)
-    counts, sums = (torch.from_numpy(x.reshape(resamples, bins, 2)) for x in (counts, sums))
+    cell, moments = _cells(confidence, correct, bins, binning)
+    counts, sums = _draw(confidence, cell, moments, resamples, random)
+    counts, sums = (torch.from_numpy(x).view(resamples, bins, 2) for x in (counts, sums))
     return _METRIC[metric](counts.sum(-1), counts[..., 1], sums.sum(-1)).numpy()
 
 
@@ -108,21 +108,37 @@ _METRIC = {
 }
 
 
-def _draw(
-    confidence: Tensor, cell: Tensor, cells: int, resamples: int, random: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def _cells(confidence: Tensor, correct: Tensor, bins: int, binning: str):
+    """The (bin, right or wrong) cell of every sample; sizes, means and variances of the cells."""
+    _, index_of = _bins.indexer(confidence, bins, binning)
+    cell = torch.empty(len(confidence), dtype=torch.int32, device=confidence.device)
+    power = torch.zeros((3, 2 * bins), dtype=torch.float64, device=confidence.device)
+    start = 0
+    for part, hit in _bins.blocks(confidence, correct):
+        here = 2 * index_of(part) + hit
+        cell[start : start + len(here)] = here
+        start += len(here)
+        value = part.double()
+        power[0] += torch.bincount(here, minlength=2 * bins)
+        power[1] += torch.bincount(here, weights=value, minlength=2 * bins)
+        power[2] += torch.bincount(here, weights=value * value, minlength=2 * bins)
+    size, first, second = power.cpu().numpy()
+    mean = first / np.maximum(size, 1)
+    variance = np.maximum(second / np.maximum(size, 1) - mean * mean, 0)
+    return cell, (size.astype(np.int64), mean, variance)
+
+
+def _draw(confidence: Tensor, cell: Tensor, moments, resamples: int, random):
     """(resamples, cells) counts and sums of confidence of samples drawn with replacement."""
-    size = torch.bincount(cell, minlength=cells)
-    value = confidence.double()
-    mean = torch.bincount(cell, weights=value, minlength=cells) / size.clamp(min=1)
-    variance = torch.bincount(cell, weights=(value - mean[cell]) ** 2, minlength=cells)
-    variance = variance / size.clamp(min=1)
-    size, mean, variance = (x.cpu().numpy() for x in (size, mean, variance))
-    counts = random.multinomial(size.sum(), size / size.sum(), size=resamples)
-    normal = random.standard_normal(counts.shape)
-    sums = counts * mean + np.sqrt(counts * variance) * normal
+    size, mean, variance = moments
+    counts = np.zeros((resamples, len(size)), dtype=np.int64)
+    filled = size > 0
+    share = size[filled] / size.sum()
+    counts[:, filled] = random.multinomial(size.sum(), share, size=resamples)
+    sums = counts * mean + np.sqrt(counts * variance) * random.standard_normal(counts.shape)
     for c in np.flatnonzero((size > 1) & (size <= SMALL)):
-        sums[:, c] = _sums_of_members(value[cell == c].cpu().numpy(), counts[:, c], random)
+        members = confidence[cell == c].double().cpu().numpy()
+        sums[:, c] = _sums_of_members(members, counts[:, c], random)
     return counts, sums
 
 
@@ -141,10 +157,9 @@ def _classwise(probs, labels, bins: int, resamples: int, random) -> np.ndarray:
     group = torch.from_numpy(random.permutation(n) % groups).to(probs.device)
     weights = random.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
     weights = torch.from_numpy(weights).double().to(probs.device)
-    edges = _bins.width_edges(bins, probs.device)
     error = torch.zeros(resamples, dtype=torch.float64, device=probs.device)
     for k in range(classes):
-        cell = group * bins + _bins.bin_index(probs[:, k], edges)
+        cell = group * bins + _bins.width_index(probs[:, k], bins)
         residual = probs[:, k].double() - (labels == k).double()
         sums = torch.bincount(cell, weights=residual, minlength=groups * bins)
         error += (weights @ sums.view(groups, bins)).abs().sum(-1)

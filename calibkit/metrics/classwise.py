@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 import torch
+from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.top import BLOCK
+
+
+class ClassTally(NamedTuple):
+    """(bins, K) float64 tables: samples, samples of the class, and sums of its probability."""
+
+    counts: Tensor
+    hits: Tensor
+    total: Tensor
 
 
 def classwise_ece(probs, labels, *, bins: int = 15) -> float:
@@ -27,13 +40,83 @@ def classwise_ece(probs, labels, *, bins: int = 15) -> float:
     >>> round(classwise_ece([[0.9, 0.1], [0.8, 0.2]], [0, 1], bins=1), 4)  # |0.85 - 0.5|, twice
     0.35
     """
-    bins = _bins.check_options(bins, "width", "right")
-    probs, labels = validate.predictions(probs, labels)
+    tallied = class_tally(probs, labels, bins)
+    return float((tallied.total - tallied.hits).abs().sum() / tallied.counts.sum())
+
+
+def class_tally(probs, labels, bins: int) -> ClassTally:
+    """What falls into each equal-width bin of each class's probability.
+
+    Nearly all of the n K entries lie in the first bin. Only the others are looked up one by one;
+    the first bin is what they leave of the column sums.
+    """
+    bins = _bins.check_options(bins)
+    probs, labels = validate.shapes(probs, labels)
+    tallied = _tally_on_cpu(probs, labels, bins) if probs.device.type == "cpu" else None
+    if tallied is None:
+        tallied = _tally_all(validate.probs(probs), bins)
+    counts, total = tallied
+    return ClassTally(counts, _hits(probs, labels, bins), total)
+
+
+def _hits(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
+    """(bins, K) samples of each class by the bin of that class's probability."""
+    classes = probs.shape[1]
+    own = probs.gather(1, labels[:, None])[:, 0]
+    cell = _bins.width_index(own, bins).long() * classes + labels
+    return torch.bincount(cell, minlength=bins * classes).view(bins, classes).double()
+
+
+def _tally_all(probs: Tensor, bins: int) -> tuple[Tensor, Tensor]:
+    """(bins, K) counts and sums from a look at every entry."""
+    classes = probs.shape[1]
+    column = torch.arange(classes, device=probs.device)
+    cell = (_bins.width_index(probs, bins).long() * classes + column).flatten()
+    counts = torch.bincount(cell, minlength=bins * classes).double()
+    total = torch.bincount(cell, weights=probs.flatten().double(), minlength=bins * classes)
+    return counts.view(bins, classes), total.view(bins, classes)
+
+
+def _tally_on_cpu(probs: Tensor, labels: Tensor, bins: int) -> tuple[Tensor, Tensor] | None:
+    """`_tally_all` by blocks of rows, or None where some value needs the full check."""
+    probs = probs.detach()
+    if probs.dtype not in (torch.float32, torch.float64):
+        probs = probs.float()
     n, classes = probs.shape
-    edges = _bins.width_edges(bins, probs.device)
-    cell = _bins.bin_index(probs, edges) * classes + torch.arange(classes, device=probs.device)
-    total = torch.bincount(
-        cell.flatten(), weights=probs.flatten().double(), minlength=bins * classes
-    )
-    hits = torch.bincount(cell.gather(1, labels[:, None])[:, 0], minlength=bins * classes)
-    return float((total - hits).abs().sum()) / (n * classes)
+    counts, total = np.zeros((2, bins * classes))
+    columns = torch.zeros(classes, dtype=torch.float64)
+    ones = probs.new_ones(classes)
+    rows = max(1, BLOCK // classes)
+    for block in probs.split(rows):
+        block = block.contiguous()
+        if not validate.sums_to_one(block, ones):
+            return None
+        columns += block.double().t().mv(torch.ones(len(block), dtype=torch.float64))
+        flat = block.view(-1)
+        where = _beyond_first_bin(flat, bins)
+        high = flat[where]
+        if not (high.numel() == 0 or (high.min() >= 0 and high.max() <= 1)):
+            return None
+        cell = _bins.width_index(high, bins).numpy() * classes + where.numpy() % classes
+        counts += np.bincount(cell, minlength=len(counts))
+        total += np.bincount(cell, weights=high.numpy(), minlength=len(total))
+    counts, total = (torch.from_numpy(x).view(bins, classes) for x in (counts, total))
+    counts[0] = n - counts[1:].sum(0)
+    total[0] = columns - total[1:].sum(0)
+    return counts, total
+
+
+def _beyond_first_bin(flat: Tensor, bins: int) -> Tensor:
+    """Where values lie above the first bin, or outside [0, 1].
+
+    Compared as unsigned integers, whose order is that of the floats but for negative numbers and
+    NaN, which rank above all.
+    """
+    values = flat.numpy()
+    edge = values.dtype.type(1 / bins)
+    if (
+        float(edge) > 1 / bins
+    ):  # rounded up to float32: a value of exactly `edge` lies above the bin
+        edge = np.nextafter(edge, values.dtype.type(0))
+    bits = f"u{values.itemsize}"
+    return torch.from_numpy(np.flatnonzero(values.view(bits) > edge.view(bits)))

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.top import top
 
 NORMS = ("l1", "l2", "max")
 
@@ -45,7 +46,7 @@ def ece(
     """
     bins = _bins.check_options(bins, binning, closed)
     validate.choice("norm", norm, NORMS)
-    confidence, correct = validate.top(probs, labels)
+    confidence, correct = top(probs, labels)
     counted = _bins.tally(confidence, correct, bins=bins, binning=binning, closed=closed)
     return float(binned_error(counted.counts, counted.hits, counted.confidence, norm))
 
@@ -108,7 +109,7 @@ def overconfidence_error(probs, labels, *, bins: int = 15) -> float:
     0.24
     """
     bins = _bins.check_options(bins, "width", "right")
-    confidence, correct = validate.top(probs, labels)
+    confidence, correct = top(probs, labels)
     counted = _bins.tally(confidence, correct, bins=bins, binning="width", closed="right")
     return float(over_error(counted.counts, counted.hits, counted.confidence))
 
@@ -128,7 +129,7 @@ def signed_gap(probs, labels) -> float:
     >>> round(signed_gap([[0.9, 0.1], [0.6, 0.4]], [0, 0]), 4)  # 0.75 - 1
     -0.25
     """
-    confidence, correct = validate.top(probs, labels)
+    confidence, correct = top(probs, labels)
     return float(confidence.sum(dtype=torch.float64) - correct.sum()) / len(correct)
 
 
@@ -150,7 +151,7 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
     0.0767
     """
     bins = _bins.check_options(bins, binning, "right")
-    confidence, correct = validate.top(probs, labels)
+    confidence, correct = top(probs, labels)
     counted = _bins.tally(confidence, correct, bins=bins, binning=binning, closed="right")
     kept = counted.counts >= 2
     count, hit = counted.counts[kept].double(), counted.hits[kept].double()
@@ -182,6 +183,19 @@ def true_calibration_error(probs, posterior, *, bins: int = 15, binning: str = "
     0.2
     """
     bins = _bins.check_options(bins, binning, "right")
-    confidence, truth = validate.top_posterior(probs, posterior)
+    confidence, truth = _top_posterior(probs, posterior)
     counted = _bins.tally(confidence, truth, bins=bins, binning=binning, closed="right")
     return float(binned_error(counted.counts, counted.hits, counted.confidence, "l1"))
+
+
+def _top_posterior(probs, posterior) -> tuple[Tensor, Tensor]:
+    """(n,) confidence of the predicted class and its (n,) true probability."""
+    probs, posterior = validate.probs(probs), validate.probs(posterior, "posterior")
+    validate.same_device("posterior", posterior, probs.device)
+    if posterior.shape != probs.shape:
+        raise ValueError(
+            f"posterior must have the shape of probs, {tuple(probs.shape)}, "
+            f"got {tuple(posterior.shape)}"
+        )
+    confidence, best = probs.max(dim=1)
+    return confidence, posterior.gather(1, best[:, None])[:, 0]

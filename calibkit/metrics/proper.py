@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
+from torch import Tensor
 
 from calibkit import validate
-from calibkit.metrics import bins as _bins
+from calibkit.metrics.classwise import class_tally
+from calibkit.metrics.top import BLOCK
 
 
 def nll(probs, labels) -> float:
@@ -38,11 +39,10 @@ def brier(probs, labels) -> float:
     0.08
     """
     probs, labels = validate.predictions(probs, labels)
-    squares = probs.double().square().sum()
-    return float((squares - 2 * _of_label(probs, labels).sum()) / len(labels)) + 1
+    return float((_sum_of_squares(probs) - 2 * _of_label(probs, labels).sum()) / len(labels)) + 1
 
 
-def _of_label(probs, labels):
+def _of_label(probs: Tensor, labels: Tensor) -> Tensor:
     """(n,) probability that each row gave its label, in float64."""
     return probs.gather(1, labels[:, None])[:, 0].double()
 
@@ -79,18 +79,19 @@ def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
     >>> [round(part, 4) for part in parts]  # 2 (0.8 - 0.75)^2, 2 * 0.75 * 0.25, nothing
     [0.005, 0.375, 0.0]
     """
-    bins = _bins.check_options(bins, "width", "right")
-    probs, labels = validate.predictions(probs, labels)
-    n, classes = probs.shape
-    edges = _bins.width_edges(bins, probs.device)
-    cell = _bins.bin_index(probs, edges) * classes + torch.arange(classes, device=probs.device)
-    counts = torch.bincount(cell.flatten(), minlength=bins * classes).double()
-    total = torch.bincount(cell.flatten(), weights=probs.flatten().double(), minlength=len(counts))
-    hits = torch.bincount(cell.gather(1, labels[:, None])[:, 0], minlength=len(counts)).double()
-    share = hits / counts.clamp(min=1)
-    calibration = ((total - hits).square() / counts.clamp(min=1)).sum() / n
-    refinement = (hits * (1 - share)).sum() / n
-    off = probs.double() - (total / counts.clamp(min=1))[cell]
-    # sum of (p - c)(y - a) is sum of (p - c) y, for p - c sums to 0 in every bin
-    within = (off.square().sum() - 2 * off.gather(1, labels[:, None]).sum()) / n
-    return BrierParts(float(calibration), float(refinement), float(within))
+    counts, hits, total = class_tally(probs, labels, bins)
+    probs, labels = validate.shapes(probs, labels)
+    n = len(labels)
+    filled = counts.clamp(min=1)
+    calibration = ((total - hits).square() / filled).sum() / n
+    refinement = (hits * (1 - hits / filled)).sum() / n
+    # over a bin, (p - c)^2 sums to the p^2 less n c^2, and (p - c)(y - a) to the (p - c) y
+    spread = _sum_of_squares(probs) - (total.square() / filled).sum()
+    shared = _of_label(probs, labels).sum() - (total * hits / filled).sum()
+    return BrierParts(float(calibration), float(refinement), float((spread - 2 * shared) / n))
+
+
+def _sum_of_squares(probs: Tensor) -> Tensor:
+    """Sum of all squared entries in float64, by blocks so that no wide copy is made."""
+    rows = max(1, BLOCK // probs.shape[1])
+    return sum(block.double().square().sum() for block in probs.split(rows))

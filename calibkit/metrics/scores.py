@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.metrics.top import top
 
 
 def accuracy(probs, labels) -> float:
@@ -18,7 +19,7 @@ def accuracy(probs, labels) -> float:
     >>> accuracy([[0.9, 0.1], [0.5, 0.5]], [0, 1])
     0.5
     """
-    _, correct = validate.top(probs, labels)
+    _, correct = top(probs, labels)
     return int(correct.sum()) / len(correct)
 
 
@@ -51,7 +52,7 @@ def confident_share(probs, labels, *, threshold: float = 0.99) -> tuple[float, f
     (0.5, 0.5)
     """
     threshold = validate.fraction("threshold", threshold)
-    confidence, correct = validate.top(probs, labels)
+    confidence, correct = top(probs, labels)
     sure = confidence.double() > threshold
     count = int(sure.sum())
     right = int((sure & correct).sum())

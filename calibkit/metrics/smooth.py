@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from scipy.fft import dct, idct
+from scipy.fft import dct
 from scipy.optimize import brentq
 from torch import Tensor
 
-from calibkit import validate
+from calibkit.metrics.bins import blocks
+from calibkit.metrics.top import top
 
-GRID = 1 << 15  # cells of [0, 1]: their width is far below any bandwidth that matters
+GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
 
 
 def smooth_ece(probs, labels) -> float:
@@ -21,8 +22,8 @@ def smooth_ece(probs, labels) -> float:
     where K_s is the Gaussian kernel of standard deviation s reflected at 0 and 1. smECE_s falls
     as s grows, and the value is the s with smECE_s = s: no bins and no bandwidth to choose.
 
-    The residuals are spread over a grid of 2^15 cells and the kernel is applied in the cosine
-    basis, in which it is diagonal.
+    The residuals are spread over a grid of 2^14 steps and the kernel is applied in the cosine
+    basis, in which it is diagonal. The result is within 1e-6 of the integral.
 
     Arguments, value and errors as in `ece`.
 
@@ -31,35 +32,39 @@ def smooth_ece(probs, labels) -> float:
     >>> round(smooth_ece([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 4)  # one spot: |0.9 - 0.5|
     0.4
     """
-    confidence, correct = validate.top(probs, labels)
-    spectrum = dct(_residuals(confidence, correct), type=2)
-    return fixed_point(spectrum)
+    confidence, correct = top(probs, labels)
+    return _fixed_point(_residuals(confidence, correct))
 
 
 def _residuals(confidence: Tensor, correct: Tensor) -> np.ndarray:
-    """(GRID,) sums of (confidence - hit) / n, each shared by the two nearest cell centres."""
-    place = confidence.double() * GRID - 0.5
-    cell = place.floor()
-    share = place - cell
-    residual = confidence.double() - correct.double()
-    cell = cell.long()
-    grid = torch.bincount(cell + 1, weights=residual * (1 - share), minlength=GRID + 2)
-    grid += torch.bincount(cell + 2, weights=residual * share, minlength=GRID + 2)
-    grid[1] += grid[0]  # the half cells outside [0, 1] reflect, as the kernel does
-    grid[-2] += grid[-1]
-    return grid[1:-1].cpu().numpy() / len(confidence)
+    """(GRID + 1,) sums of (confidence - hit) / n, each shared by the two nearest grid points."""
+    grid = torch.zeros(GRID + 2, dtype=torch.float64, device=confidence.device)
+    for part, hit in blocks(confidence, correct):
+        place = part * GRID  # exact, for GRID is a power of two
+        cell = place.int()
+        residual = part.double() - hit.double()
+        above = residual * (place - cell)
+        grid[:-1] += torch.bincount(cell, weights=residual - above, minlength=GRID + 1)
+        grid[1:] += torch.bincount(cell, weights=above, minlength=GRID + 1)
+    return grid[:-1].cpu().numpy() / len(confidence)
 
 
-def fixed_point(spectrum: np.ndarray) -> float:
+def _fixed_point(residuals: np.ndarray) -> float:
     """The bandwidth s at which smECE_s equals s."""
-    frequency = np.arange(GRID) * np.pi
+    mass = residuals.copy()
+    mass[[0, -1]] *= 2  # an end point is its own mirror image
+    spectrum = dct(mass, type=1) / 2
+    # sharing a residual between grid points widens it by a variance of step^2 / 6 on average
+    frequency = np.arange(GRID + 1) * np.pi
+    widening = 1 / (6 * GRID**2)
 
     def excess(s: float) -> float:
-        smoothed = idct(spectrum * np.exp(-0.5 * (frequency * s) ** 2), type=2)
-        return float(np.abs(smoothed).sum()) - s
+        smoothed = np.abs(dct(spectrum * np.exp(frequency**2 * (widening - s * s) / 2), type=1))
+        return (smoothed.sum() - (smoothed[0] + smoothed[-1]) / 2) / GRID - s
 
-    if excess(0.0) <= 0:
-        return 0.0
+    smallest = 1 / GRID
+    if excess(smallest) <= 0:  # below a grid step the bandwidth no longer matters
+        return float(excess(smallest) + smallest)
     if excess(1.0) >= 0:  # every sample sure and wrong
         return 1.0
-    return float(brentq(excess, 0.0, 1.0, xtol=1e-10))
+    return float(brentq(excess, smallest, 1.0, xtol=1e-10))
