@@ -94,7 +94,7 @@ def _tally_on_cpu(probs: Tensor, labels: Tensor, bins: int) -> tuple[Tensor, Ten
         columns += block.double().t().mv(torch.ones(len(block), dtype=torch.float64))
         flat = block.view(-1)
         where = _beyond_first_bin(flat, bins)
-        high = flat[where]
+        high = flat.index_select(0, where)
         if not (high.numel() == 0 or (high.min() >= 0 and high.max() <= 1)):
             return None
         cell = _bins.width_index(high, bins).numpy() * classes + where.numpy() % classes

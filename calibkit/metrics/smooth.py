@@ -12,6 +12,7 @@ from calibkit.metrics.bins import blocks
 from calibkit.metrics.top import top
 
 GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
+COARSE = 1 << 11  # steps that suffice to integrate what a wide kernel has smoothed
 
 
 def smooth_ece(probs, labels) -> float:
@@ -54,17 +55,27 @@ def _fixed_point(residuals: np.ndarray) -> float:
     mass = residuals.copy()
     mass[[0, -1]] *= 2  # an end point is its own mirror image
     spectrum = dct(mass, type=1) / 2
-    # sharing a residual between grid points widens it by a variance of step^2 / 6 on average
-    frequency = np.arange(GRID + 1) * np.pi
-    widening = 1 / (6 * GRID**2)
+    smallest = 1 / GRID
 
     def excess(s: float) -> float:
-        smoothed = np.abs(dct(spectrum * np.exp(frequency**2 * (widening - s * s) / 2), type=1))
-        return (smoothed.sum() - (smoothed[0] + smoothed[-1]) / 2) / GRID - s
+        return _smoothed_error(spectrum, s) - s
 
-    smallest = 1 / GRID
     if excess(smallest) <= 0:  # below a grid step the bandwidth no longer matters
-        return float(excess(smallest) + smallest)
+        return _smoothed_error(spectrum, smallest)
     if excess(1.0) >= 0:  # every sample sure and wrong
         return 1.0
     return float(brentq(excess, smallest, 1.0, xtol=1e-10))
+
+
+def _smoothed_error(spectrum: np.ndarray, s: float) -> float:
+    """smECE_s from the cosine coefficients of the residuals, by the trapezoid rule.
+
+    A kernel of two coarse steps or more leaves nothing of the coefficients beyond COARSE.
+    """
+    points = COARSE if s >= 2 / COARSE else GRID
+    # sharing a residual between grid points widens it by a variance of step^2 / 6 on average
+    variance = s * s - 1 / (6 * GRID**2)
+    frequency = np.pi * np.arange(points + 1)
+    damped = spectrum[: points + 1] * np.exp(-0.5 * variance * frequency**2)
+    size = np.abs(dct(damped, type=1))
+    return float(size.sum() - (size[0] + size[-1]) / 2) / points

@@ -65,7 +65,8 @@ def _narrow(block: Tensor, labels: Tensor) -> tuple[Tensor, Tensor] | None:
     # another class can share the maximum only where that leaves room for both
     shared = (correct & (confidence < 0.501)).nonzero()[:, 0]
     if len(shared):
-        correct[shared] = block[shared].argmax(1) == labels[shared]
+        first = block.index_select(0, shared).argmax(1)
+        correct[shared] = first == labels.index_select(0, shared)
     return confidence, correct
 
 
