@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,6 +25,14 @@ class Mix:
 
     lam: Tensor
     partner: Tensor
+
+    def __post_init__(self) -> None:
+        validate.as_tensor("partner", self.partner, ndim=1)
+        if validate.floating("lam", self.lam).shape not in ((), self.partner.shape):
+            raise ValueError(
+                f"lam must be one number or one per sample, {tuple(self.partner.shape)}, "
+                f"got shape {tuple(self.lam.shape)}"
+            )
 
     def apply(self, tensor: Tensor) -> Tensor:
         """lam x_i + (1 - lam) x_partner(i) for a floating (n, ...) tensor of any layer.
@@ -51,7 +60,9 @@ class Mix:
         tensor([[0.7500, 0.2500],
                 [0.2500, 0.7500]])
         """
-        return self.apply(_one_hot(labels, classes))
+        rows = _one_hot(labels, classes)
+        self._fits("labels", rows)
+        return self.apply(rows)
 
     def main_labels(self, labels, classes: int) -> Tensor:
         """(n, K) one-hot labels of the sample with the larger weight (ties: one's own).
@@ -173,9 +184,13 @@ def label_entropy(alpha, *, classes: int | None = None):
     0.5
     """
     number = isinstance(alpha, (int, float))
-    values = validate.as_tensor("alpha", _alpha(alpha) if number else alpha).double()
-    if not bool(((values > 0) & torch.isfinite(values)).all()):
-        raise ValueError(f"alpha must be positive and finite, got {values.flatten().tolist()}")
+    values = validate.as_tensor("alpha", alpha if isinstance(alpha, Tensor) else np.asarray(alpha))
+    if values.is_complex() or values.dtype == torch.bool:
+        raise TypeError(f"alpha must be numbers, got {values.dtype}")
+    values = values.double()
+    good = (values > 0) & torch.isfinite(values)
+    if not bool(good.all()):
+        raise ValueError(f"alpha must be positive and finite, got {values[~good][0].item():g}")
     psi = torch.special.digamma
     entropy = psi(2 * values + 1) - psi(values + 1)
     if classes is not None:

@@ -1,8 +1,8 @@
 """Closed forms behind the lessons: focal loss, label smoothing and a linear model.
 
-Arguments are numbers, arrays or tensors that broadcast against each other; numbers alone give a
-float back. Everything is computed in float64. Logarithms are natural. "Source A" is the study of
-data sets and calibration, "source C" that of focal loss.
+Arguments are numbers, arrays or tensors that broadcast against each other; numbers, or one row
+written as a list, give a float back. Everything is computed in float64. Logarithms are natural.
+"Source A" is the study of data sets and calibration, "source C" that of focal loss.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def gamma_star(p0):
     slope = -special.xlogy(p, p) / (1 - p)
     r = -np.log1p(-p) / slope
     x = -special.lambertw(-r * np.exp(-r), -1).real / r - 1
-    for _ in range(2):  # Newton: W loses half its digits near its branch point, where p0 -> 1/2
+    # towards p0 = 1/2 W nears its branch point and loses half its digits: a lower bound of x
+    # and Newton's method restore them
+    x = np.maximum(np.nan_to_num(x), np.maximum(2 * (1 - r), 1e-15))
+    for _ in range(2):
         mean = np.log1p(x) / x
         x = x - (mean - r) * x / (1 / (1 + x) - mean)
     return _out(p0.new_tensor(x / slope), plain)
@@ -117,7 +120,7 @@ def focal_risk(p, q, gamma):
     >>> focal_risk([0.5, 0.5], [1.0, 0.0], 2.0) == 0.25 * math.log(2)
     True
     """
-    p, q, gamma, plain = _distributions(p, q, gamma)
+    (p, q), gamma, plain = _distributions(gamma, p=p, q=q)
     return _out(_risk(p, q, gamma), plain)
 
 
@@ -138,7 +141,7 @@ def kl_entropy_bound(p, q, gamma):
     >>> kl_entropy_bound([0.5, 0.5], [1.0, 0.0], 2.0) == -math.log(2)  # log 2 - 2 log 2
     True
     """
-    p, q, gamma, plain = _distributions(p, q, gamma)
+    (p, q), gamma, plain = _distributions(gamma, p=p, q=q)
     cross_entropy = _risk(p, q, torch.zeros_like(gamma))  # KL(q || p) + H(q)
     entropy = -torch.xlogy(p, p).sum(-1)
     return _out(cross_entropy - gamma.squeeze(-1) * entropy, plain)
@@ -172,7 +175,7 @@ def focal_minimiser_multiclass(q, gamma):
     >>> focal_minimiser_multiclass([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
     """
-    _, q, gamma, _ = _distributions(q, q, gamma)
+    (q,), gamma, _ = _distributions(gamma, q=q)
 
     def shares(c):
         return _halve(lambda p: q * _ratio(p, gamma) > c * p, torch.ones_like(q))
@@ -196,7 +199,7 @@ def focal_posterior(p, gamma):
     >>> focal_posterior([0.5, 0.5], 2.0)
     tensor([0.5000, 0.5000], dtype=torch.float64)
     """
-    p, _, gamma, _ = _distributions(p, p, gamma)
+    (p,), gamma, _ = _distributions(gamma, p=p)
     ratio = _ratio(p, gamma)
     certain = (ratio <= 0).any(-1, keepdim=True)  # g = 0 at p = 1 alone: then q = p
     q = torch.where(certain, p, p / torch.where(certain, 1.0, ratio))
@@ -349,7 +352,8 @@ def _numbers(**arguments) -> tuple[list[Tensor], bool]:
 
 
 def _float64(name: str, value, devices=()) -> Tensor:
-    tensor = validate.as_tensor(name, value)
+    # through numpy, as torch would round Python floats to float32
+    tensor = validate.as_tensor(name, value if isinstance(value, Tensor) else np.asarray(value))
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise TypeError(f"{name} must be real numbers, got {tensor.dtype}")
     if devices and isinstance(value, Tensor):
@@ -365,15 +369,18 @@ def _same_shape(tensors: dict[str, Tensor]) -> list[Tensor]:
         raise ValueError(f"shapes must agree or broadcast, got {shapes}") from None
 
 
-def _distributions(p, q, gamma) -> tuple[Tensor, Tensor, Tensor, bool]:
+def _distributions(gamma, **rows) -> tuple[list[Tensor], Tensor, bool]:
     """Checked (..., K) rows with a gamma that ends in one column; plain when there is one row."""
     (gamma,), scalar = _numbers(gamma=(gamma, NOT_NEGATIVE))
-    devices = [value.device for value in (p, q) if isinstance(value, Tensor)]
-    rows = {
-        name: _row("p" if q is p else name, value, devices) for name, value in (("p", p), ("q", q))
-    }
-    p, q = _same_shape(rows)
-    return p, q, gamma.to(p.device)[..., None], scalar and p.ndim == 1
+    devices = [value.device for value in rows.values() if isinstance(value, Tensor)]
+    tensors = {name: _row(name, value, devices) for name, value in rows.items()}
+    shared = _same_shape(tensors)
+    plain = scalar and shared[0].ndim == 1 and not any(map(_is_array, rows.values()))
+    return shared, gamma.to(shared[0].device)[..., None], plain
+
+
+def _is_array(value) -> bool:
+    return isinstance(value, (Tensor, np.ndarray))
 
 
 def _row(name: str, value, devices) -> Tensor:
@@ -385,8 +392,7 @@ def _row(name: str, value, devices) -> Tensor:
 
 
 def _finite(name: str, value, ndim: int) -> Tensor:
-    tensor = validate.as_tensor(name, value, ndim=ndim)
-    return validate.finite(name, _float64(name, tensor))
+    return validate.finite(name, validate.as_tensor(name, _float64(name, value), ndim=ndim))
 
 
 def _shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:

@@ -1,0 +1,395 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+from torchvision.transforms import v2
+
+from calibkit import mixing
+
+
+def samples(n=6, shape=(3, 4), classes=4, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(n, *shape, generator=generator)
+    return inputs, torch.randint(classes, (n,), generator=generator)
+
+
+# --- the draw --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.1, 0.4, 0.5, 1.0, 2.0, 30.0])
+def test_lam_is_beta(alpha):
+    lam = mixing.draw(20_000, alpha, per_sample=True, generator=7).lam
+    assert lam.dtype == torch.float32
+    assert ((lam >= 0) & (lam <= 1)).all()
+    # float32 rounds what is within 6e-8 of 1, so the distribution is compared below 1/2
+    folded = torch.minimum(lam, 1 - lam).double().clamp_min(1e-7).numpy()
+
+    def cdf(x):
+        return 2 * stats.beta(alpha, alpha).cdf(x)
+
+    grid = np.quantile(folded, [0.1, 0.3, 0.5, 0.7, 0.9])
+    grid = grid[grid > 1e-6]
+    empirical = (folded[:, None] <= grid).mean(0)
+    np.testing.assert_allclose(empirical, cdf(grid), atol=0.012)
+    assert (lam > 0.5).double().mean().item() == pytest.approx(0.5, abs=0.012)
+    variance = 1 / (4 * (2 * alpha + 1))
+    assert lam.double().var().item() == pytest.approx(variance, rel=0.04)
+
+
+def test_batch_and_sample_draws():
+    one = mixing.draw(5, 0.3, generator=0)
+    each = mixing.draw(5, 0.3, per_sample=True, generator=0)
+    assert one.lam.shape == ()
+    assert each.lam.shape == (5,)
+    assert len(each.lam.unique()) == 5
+    for mix in (one, each):
+        assert sorted(mix.partner.tolist()) == [0, 1, 2, 3, 4]
+    assert mixing.draw(1, 0.3).partner.tolist() == [0]
+
+
+def test_draws_follow_their_generator():
+    first, again = (mixing.draw(50, 0.3, per_sample=True, generator=3) for _ in range(2))
+    assert torch.equal(first.lam, again.lam)
+    assert torch.equal(first.partner, again.partner)
+    running = torch.Generator().manual_seed(3)
+    one, two = (mixing.draw(50, 0.3, per_sample=True, generator=running) for _ in range(2))
+    assert torch.equal(one.lam, first.lam)
+    assert not torch.equal(one.lam, two.lam)
+    assert not torch.equal(one.partner, two.partner)
+    state = torch.random.get_rng_state()
+    mixing.draw(50, 0.3)
+    assert torch.equal(state, torch.random.get_rng_state())
+
+
+# --- applying it -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("per_sample", [False, True])
+@pytest.mark.parametrize("shape", [(), (5,), (3, 4, 2)])
+def test_apply_is_the_definition(per_sample, shape):
+    inputs, labels = samples(7, shape)
+    mix = mixing.draw(7, 1.0, per_sample=per_sample, generator=1)
+    mixed, soft = mix.apply(inputs), mix.soft_labels(labels, 4)
+    for i, j in enumerate(mix.partner.tolist()):
+        lam = mix.lam[i] if per_sample else mix.lam
+        torch.testing.assert_close(mixed[i], lam * inputs[i] + (1 - lam) * inputs[j])
+        expected = torch.zeros(4)
+        expected[labels[i]] += lam
+        expected[labels[j]] += 1 - lam
+        torch.testing.assert_close(soft[i], expected)
+
+
+def test_extreme_weights_change_nothing():
+    inputs, _ = samples()
+    swap = torch.tensor([1, 0, 3, 2, 5, 4])
+    assert torch.equal(mixing.Mix(torch.tensor(1.0), swap).apply(inputs), inputs)
+    assert torch.equal(mixing.Mix(torch.tensor(0.0), swap).apply(inputs), inputs[swap])
+    ends = mixing.Mix(torch.tensor([1.0, 0, 1, 0, 1, 0]), swap).apply(inputs)
+    assert torch.equal(ends, inputs[[0, 0, 2, 2, 4, 4]])
+
+
+def test_hidden_layers_take_the_same_draw():
+    inputs, _ = samples(6, (5,))
+    layer = torch.nn.Linear(5, 3)
+    mix = mixing.draw(6, 0.4, generator=0)
+    inputs.requires_grad_()
+    # a linear layer commutes with mixing, and gradients reach both partners
+    torch.testing.assert_close(mix.apply(layer(inputs)), layer(mix.apply(inputs)))
+    (grad,) = torch.autograd.grad(mix.apply(inputs)[0].sum(), inputs)
+    expected = torch.zeros(6)
+    expected[0] += mix.lam
+    expected[mix.partner[0]] += 1 - mix.lam
+    torch.testing.assert_close(grad[:, 0], expected)
+
+
+def test_dtype_is_kept():
+    mix = mixing.draw(6, 0.4, generator=0)
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        assert mix.apply(torch.ones(6, 2, dtype=dtype)).dtype == dtype
+
+
+def test_main_labels():
+    swap = torch.tensor([1, 0, 3, 2])
+    mix = mixing.Mix(torch.tensor([0.9, 0.2, 0.5, 0.49]), swap)
+    assert mix.main_labels(torch.tensor([0, 1, 2, 3]), 4).argmax(1).tolist() == [0, 0, 2, 2]
+
+
+@given(st.integers(1, 9), st.floats(0.05, 5), st.booleans(), st.integers(0, 10**6))
+@settings(deadline=None, max_examples=40)
+def test_soft_labels_are_distributions(n, alpha, per_sample, seed):
+    _, labels = samples(n, seed=seed % 17)
+    mix = mixing.draw(n, alpha, per_sample=per_sample, generator=seed)
+    soft = mix.soft_labels(labels, 4)
+    assert (soft >= 0).all()
+    torch.testing.assert_close(soft.sum(1), torch.ones(n))
+    torch.testing.assert_close(soft, mix.soft_labels(F.one_hot(labels, 4).float(), 4))
+    if not per_sample:  # one weight and a permutation keep the class counts
+        torch.testing.assert_close(soft.sum(0), F.one_hot(labels, 4).float().sum(0))
+
+
+# --- mixup -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("per_sample", [False, True])
+def test_parts_of_mixup(per_sample):
+    inputs, labels = samples(40)
+    parts = {
+        part: mixing.mixup(
+            inputs, labels, classes=4, alpha=0.4, mix=part, per_sample=per_sample, generator=5
+        )
+        for part in mixing.PARTS
+    }
+    drawn = mixing.draw(40, 0.4, per_sample=per_sample, generator=5)
+    assert torch.equal(parts["both"][0], drawn.apply(inputs))
+    assert torch.equal(parts["both"][1], drawn.soft_labels(labels, 4))
+    assert torch.equal(parts["inputs"][0], drawn.apply(inputs))
+    assert torch.equal(parts["inputs"][1], drawn.main_labels(labels, 4))
+    assert parts["labels"][0] is inputs
+    assert torch.equal(parts["labels"][1], parts["both"][1])
+    default = mixing.mixup(inputs, labels, classes=4, alpha=0.4, per_sample=per_sample, generator=5)
+    assert torch.equal(default[0], parts["both"][0])
+
+
+def test_mixup_defaults_to_one_weight():
+    labels = torch.arange(30)
+    _, soft = mixing.mixup(torch.zeros(30, 1), labels, classes=30, alpha=1.0, generator=0)
+    own = soft.diagonal()
+    assert len(own[own < 1].unique()) == 1
+
+
+def test_mixup_takes_soft_labels():
+    inputs, labels = samples(10)
+    options = {"classes": 4, "alpha": 0.4, "generator": 2}
+    hard = mixing.mixup(inputs, labels, **options)
+    soft = mixing.mixup(inputs, F.one_hot(labels, 4).float(), **options)
+    torch.testing.assert_close(soft[1], hard[1])
+
+
+# --- cutmix ----------------------------------------------------------------------------------
+
+
+def test_cutmix_is_torchvisions_with_a_generator():
+    images, labels = torch.rand(8, 3, 12, 12), torch.arange(8)
+    state = torch.random.get_rng_state()
+    first, again = (
+        mixing.cutmix(images, labels, classes=8, alpha=1.0, generator=4) for _ in range(2)
+    )
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert torch.equal(first[0], again[0])
+    assert torch.equal(first[1], again[1])
+    seed = torch.randint(2**62, (), generator=torch.Generator().manual_seed(4)).item()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        theirs = v2.CutMix(alpha=1.0, num_classes=8)(images, labels)
+    assert torch.equal(first[0], theirs[0])
+    assert torch.equal(first[1], theirs[1])
+
+
+def test_cutmix_labels_are_the_pasted_area():
+    images = torch.arange(4.0)[:, None, None, None].expand(4, 1, 10, 10).clone()
+    generator = torch.Generator().manual_seed(0)
+    shares = []
+    for _ in range(20):
+        mixed, soft = mixing.cutmix(images, torch.arange(4), classes=4, generator=generator)
+        pasted = (mixed[1] == 0).double().mean().item()  # image 1 receives a box of image 0
+        assert soft[1].tolist() == pytest.approx([pasted, 1 - pasted, 0, 0], abs=1e-6)
+        shares.append(pasted)
+    assert len(set(shares)) > 5
+
+
+def test_cutmix_alpha_is_used():
+    images, labels = torch.rand(2, 1, 32, 32), torch.arange(2)
+    spread = {}
+    for alpha in (0.05, 50.0):
+        generator = torch.Generator().manual_seed(0)
+        own = [
+            mixing.cutmix(images, labels, classes=2, alpha=alpha, generator=generator)[1][0, 0]
+            for _ in range(60)
+        ]
+        spread[alpha] = torch.stack(own).std().item()
+    assert spread[0.05] > 2 * spread[50.0]
+
+
+# --- label entropy ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 0.4, 1.0, 3.0])
+def test_label_entropy_is_the_integral(alpha):
+    density = stats.beta(alpha, alpha)
+
+    def twice(lam):  # -lam log lam under a symmetric density counts for both terms
+        return -2 * lam * math.log(lam) * density.pdf(lam) if 0 < lam < 1 else 0.0
+
+    halves = ((0, 0.5), (0.5, 1))
+    integral = sum(integrate.quad(twice, *half, limit=400)[0] for half in halves)
+    assert mixing.label_entropy(alpha) == pytest.approx(integral, rel=1e-6)
+
+
+def test_label_entropy_in_a_simulation():
+    mix = mixing.draw(50_000, 0.4, per_sample=True, generator=0)
+    lam = mix.lam.double()
+    entropy = torch.special.entr(lam) + torch.special.entr(1 - lam)
+    assert entropy.mean().item() == pytest.approx(mixing.label_entropy(0.4), abs=0.004)
+    labels = torch.randint(5, (50_000,), generator=torch.Generator().manual_seed(1))
+    rows = torch.special.entr(mix.soft_labels(labels, 5)).sum(1)
+    expected = mixing.label_entropy(0.4, classes=5)
+    assert rows.double().mean().item() == pytest.approx(expected, abs=0.004)
+
+
+def test_label_entropy_limits():
+    assert mixing.label_entropy(1e-9) == pytest.approx(0, abs=1e-8)
+    assert mixing.label_entropy(1e9) == pytest.approx(math.log(2), abs=1e-8)
+    assert mixing.label_entropy(1, classes=2) == pytest.approx(0.25)
+    alphas = torch.logspace(-3, 3, 40)
+    curve = mixing.label_entropy(alphas)
+    assert curve.dtype == torch.float64
+    assert (curve.diff() > 0).all()
+    assert mixing.label_entropy(np.array([0.1, 1.0]))[0].item() == mixing.label_entropy(0.1)
+    assert type(mixing.label_entropy(0.1)) is float
+
+
+# --- devices and bad input -------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_cuda():
+    inputs, labels = (tensor.cuda() for tensor in samples())
+    for part in mixing.PARTS:
+        mixed, soft = mixing.mixup(inputs, labels, classes=4, alpha=0.4, mix=part, per_sample=True)
+        assert mixed.device.type == soft.device.type == "cuda"
+        torch.testing.assert_close(soft.sum(1).cpu(), torch.ones(6))
+    images = torch.rand(6, 3, 8, 8, device="cuda")
+    mixed, soft = mixing.cutmix(images, labels, classes=4, generator=0)
+    assert mixed.device.type == soft.device.type == "cuda"
+
+
+X, Y = samples(6, (3, 4, 4))
+SOFT = F.one_hot(Y, 4).float()
+NAN, INF = math.nan, math.inf
+META = torch.device("meta")
+MIXUP = {
+    "alpha zero": ({"alpha": 0}, ValueError, "alpha must lie in (0, inf), got 0"),
+    "alpha nan": ({"alpha": NAN}, ValueError, "alpha must lie in (0, inf), got nan"),
+    "alpha inf": ({"alpha": INF}, ValueError, "alpha must lie in (0, inf), got inf"),
+    "alpha text": ({"alpha": "1"}, TypeError, "alpha must be a number"),
+    "classes one": ({"classes": 1}, ValueError, "classes must be at least 2"),
+    "classes float": ({"classes": 4.0}, TypeError, "classes must be an integer"),
+    "labels length": (
+        {"labels": Y[:4]},
+        ValueError,
+        "labels must have one entry per row, 6, got 4",
+    ),
+    "labels range": ({"labels": Y + 4}, ValueError, "labels must lie in [0, 4)"),
+    "labels negative": ({"labels": Y - 4}, ValueError, "labels must lie in [0, 4)"),
+    "labels float": ({"labels": Y.float()}, TypeError, "labels must be integers"),
+    "labels bool": ({"labels": Y > 1}, TypeError, "labels must be integers"),
+    "labels empty": ({"labels": Y[:0]}, ValueError, "labels is empty"),
+    "labels device": ({"labels": SOFT.to(META)}, ValueError, "labels is on meta"),
+    "inputs integer": ({"inputs": X.long()}, TypeError, "inputs must be floating point"),
+    "inputs empty": ({"inputs": X[:0]}, ValueError, "inputs is empty"),
+    "inputs text": ({"inputs": "x"}, TypeError, "inputs must be a tensor"),
+    "generator": ({"generator": -1}, ValueError, "seed must be at least 0"),
+}
+ONLY_MIXUP = {
+    "mix": ({"mix": "all"}, ValueError, "mix must be one of 'both', 'inputs', 'labels'"),
+    "labels columns": ({"labels": SOFT[:, :3]}, ValueError, "labels must have 4 columns"),
+    "labels logits": ({"labels": SOFT * 3}, ValueError, "labels must lie in [0, 1]"),
+    "labels sum": ({"labels": SOFT / 2}, ValueError, "labels must have rows that sum to 1"),
+    "labels nan": ({"labels": SOFT * NAN}, ValueError, "labels must be finite"),
+    "labels shape": ({"labels": Y[:, None]}, ValueError, "labels must have 1 dimension"),
+}
+
+
+def refuses(call, error, message):
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("case", [*MIXUP, *ONLY_MIXUP])
+def test_bad_mixup(case):
+    changed, error, message = {**MIXUP, **ONLY_MIXUP}[case]
+    options = {"inputs": X, "labels": Y, "classes": 4, "alpha": 0.4, **changed}
+    inputs, labels = options.pop("inputs"), options.pop("labels")
+    refuses(lambda: mixing.mixup(inputs, labels, **options), error, message)
+
+
+@pytest.mark.parametrize("case", MIXUP)
+def test_bad_cutmix(case):
+    changed, error, message = MIXUP[case]
+    options = {"inputs": X, "labels": Y, "classes": 4, **changed}
+    images, labels = options.pop("inputs"), options.pop("labels")
+    if case == "labels device":
+        labels = Y.to(META)
+        message = "labels"
+        error = (ValueError, RuntimeError)
+    message = message.replace("inputs", "images")
+    refuses(lambda: mixing.cutmix(images, labels, **options), error, message)
+
+
+def test_bad_images():
+    refuses(
+        lambda: mixing.cutmix(X[0], Y[:3], classes=4), ValueError, "images must have 4 dimension"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"n": 0}, ValueError, "n must be at least 1"),
+        ({"n": 2.0}, TypeError, "n must be an integer"),
+        ({"alpha": -1}, ValueError, "alpha must lie in (0, inf)"),
+        ({"generator": "x"}, TypeError, "seed must be an integer"),
+        ({"generator": torch.Generator(), "device": "meta"}, ValueError, "generator is on cpu"),
+    ],
+)
+def test_bad_draw(options, error, message):
+    refuses(lambda: mixing.draw(**{"n": 3, "alpha": 1.0, **options}), error, message)
+
+
+def test_bad_application():
+    mix = mixing.draw(6, 0.4)
+    refuses(lambda: mix.apply(Y), TypeError, "tensor must be floating point")
+    refuses(lambda: mix.apply(X[:5]), ValueError, "tensor must have one entry per row, 6, got 5")
+    refuses(lambda: mix.apply(X.to(META)), ValueError, "tensor is on meta")
+    refuses(lambda: mix.apply(X[:0]), ValueError, "tensor is empty")
+    refuses(lambda: mix.soft_labels(Y + 9, 4), ValueError, "labels must lie in [0, 4)")
+    refuses(lambda: mix.soft_labels(Y[:2], 4), ValueError, "labels must have one entry per row, 6")
+    refuses(lambda: mix.main_labels(Y, 1), ValueError, "classes must be at least 2")
+
+
+def test_bad_mix():
+    half, two = torch.tensor(0.5), torch.tensor([1, 0])
+    refuses(lambda: mixing.Mix(half, two[None]), ValueError, "partner must have 1 dimension")
+    refuses(lambda: mixing.Mix(two, two), TypeError, "lam must be floating point")
+    refuses(
+        lambda: mixing.Mix(torch.ones(3), two),
+        ValueError,
+        "lam must be one number or one per sample",
+    )
+
+
+@pytest.mark.parametrize(
+    ("alpha", "error", "message"),
+    [
+        (0.0, ValueError, "alpha must be positive and finite, got 0"),
+        (NAN, ValueError, "alpha must be positive and finite, got nan"),
+        (torch.tensor([1.0, INF]), ValueError, "alpha must be positive and finite, got inf"),
+        ([0.1, -1], ValueError, "alpha must be positive and finite, got -1"),
+        ([], ValueError, "alpha is empty"),
+        ("x", TypeError, "alpha must be"),
+        ([True], TypeError, "alpha must be numbers"),
+        (1j, TypeError, "alpha must be numbers"),
+    ],
+)
+def test_bad_entropy(alpha, error, message):
+    refuses(lambda: mixing.label_entropy(alpha), error, message)
+
+
+def test_bad_entropy_classes():
+    refuses(lambda: mixing.label_entropy(1.0, classes=1), ValueError, "classes must be at least 2")

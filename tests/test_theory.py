@@ -1,0 +1,464 @@
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, special
+
+from calibkit import losses, theory
+
+GAMMAS = [0.0, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 12.0]
+
+
+def g(p, gamma):
+    return (1 - p) ** gamma - gamma * p * (1 - p) ** (gamma - 1) * math.log(p)
+
+
+# --- the gradient ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_gradient_ratio_is_the_formula(gamma):
+    for p in (0.001, 0.2, 0.5, 0.9, 0.999):
+        assert theory.gradient_ratio(p, gamma) == pytest.approx(g(p, gamma), rel=1e-12)
+
+
+def test_gradient_ratio_at_the_ends():
+    for gamma in GAMMAS:
+        assert theory.gradient_ratio(0.0, gamma) == 1
+        assert theory.gradient_ratio(1.0, gamma) == (gamma == 0)
+        assert theory.gradient_ratio(1 - 1e-13, gamma) == pytest.approx(
+            (1 + gamma) * 1e-13**gamma, rel=1e-2
+        )
+
+
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 3.0])
+def test_gradient_ratio_on_a_real_last_layer(gamma):
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(1, 6, generator=generator, dtype=torch.float64)
+    weights = torch.randn(4, 6, generator=generator, dtype=torch.float64, requires_grad=True)
+    for label in range(4):
+        logits, target = features @ weights.T, torch.tensor([label])
+        (plain,) = torch.autograd.grad(
+            losses.cross_entropy(logits, target), weights, retain_graph=True
+        )
+        (focal,) = torch.autograd.grad(losses.focal(logits, target, gamma=gamma), weights)
+        p = logits.softmax(1)[0, label].item()
+        torch.testing.assert_close(focal, theory.gradient_ratio(p, gamma) * plain)
+
+
+@pytest.mark.parametrize("gamma", [1e-9, 1e-3, 0.5, 1.0, 3.0, 5.0, 50.0, 1e4, 1e8])
+def test_threshold_and_gamma_star_are_inverse(gamma):
+    p = theory.gradient_threshold(gamma)
+    assert 0 < p < 0.5
+    assert theory.gamma_star(p) == pytest.approx(gamma, rel=1e-7, abs=1e-14)
+    if 1e-3 <= gamma <= 50:
+        assert theory.gradient_ratio(p, gamma) == pytest.approx(1, abs=1e-13)
+        assert theory.gradient_ratio(0.9 * p, gamma) > 1 > theory.gradient_ratio(1.1 * p, gamma)
+
+
+def test_gamma_star_is_the_papers_formula():
+    p = np.array([1e-3, 0.1, 0.2, 0.25, 0.3, 0.4, 0.45])
+    a, b = 1 - p, p * np.log(p)
+    branch = special.lambertw(-(a ** (1 - a / b)) / b * np.log(a), -1)
+    np.testing.assert_allclose(theory.gamma_star(p), (a / b + branch / np.log(a)).real, rtol=1e-9)
+
+
+def test_gamma_star_values():
+    assert theory.gamma_star(0.2) == pytest.approx(4.8506, abs=5e-5)
+    assert theory.gamma_star(0.25) == pytest.approx(3.0702, abs=5e-5)
+    assert theory.gamma_star(math.exp(-1)) == pytest.approx(1, abs=1e-12)
+    for gap in (1e-5, 1e-7, 1e-9):
+        p = 0.5 - gap
+        assert theory.gradient_threshold(theory.gamma_star(p)) == pytest.approx(p, abs=1e-15)
+
+
+@given(st.floats(0.01, 0.49), st.floats(0, 3), st.floats(0, 1))
+@settings(deadline=None, max_examples=50)
+def test_from_gamma_star_on_no_gradient_is_larger(p0, extra, share):
+    gamma = theory.gamma_star(p0) + extra
+    p = p0 + share * (1 - p0)
+    assert theory.gradient_ratio(p, gamma) <= 1 + 1e-12
+
+
+# --- the risk --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", GAMMAS)
+def test_focal_risk_is_the_expected_loss(gamma):
+    generator = torch.Generator().manual_seed(0)
+    logits = torch.randn(7, 4, generator=generator, dtype=torch.float64)
+    q = torch.randn(7, 4, generator=generator, dtype=torch.float64).softmax(1)
+    expected = losses.focal(logits, q, gamma=gamma, reduction="none")
+    torch.testing.assert_close(theory.focal_risk(logits.softmax(1), q, gamma), expected)
+
+
+def test_binary_focal_risk():
+    p, q = 0.3, 0.6
+    for gamma in GAMMAS:
+        rows = theory.focal_risk([p, 1 - p], [q, 1 - q], gamma)
+        by_hand = -q * (1 - p) ** gamma * math.log(p) - (1 - q) * p**gamma * math.log(1 - p)
+        assert theory.binary_focal_risk(p, q, gamma) == pytest.approx(by_hand, rel=1e-14)
+        assert rows == pytest.approx(by_hand, rel=1e-14)
+    assert theory.binary_focal_risk(0.0, 0.5, 1.0) == math.inf
+    assert theory.binary_focal_risk(1.0, 1.0, 0.0) == 0
+    assert theory.binary_focal_risk(1.0, 0.5, 0.0) == math.inf
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize("q", [0.02, 0.3, 0.5, 0.77, 0.999])
+def test_focal_minimiser_minimises(q, gamma):
+    best = theory.focal_minimiser(q, gamma)
+
+    def slope(p):  # central difference of the exact derivative's terms, far from the ends
+        return q * g(p, gamma) / p - (1 - q) * g(1 - p, gamma) / (1 - p)
+
+    exact = optimize.brentq(slope, 1e-9, 1 - 1e-9, xtol=1e-15, rtol=1e-14)
+    assert best == pytest.approx(exact, abs=1e-10)
+    grid = np.linspace(1e-4, 1 - 1e-4, 9999)
+    assert theory.binary_focal_risk(grid, q, gamma).min() >= (
+        theory.binary_focal_risk(best, q, gamma) - 1e-15
+    )
+
+
+def test_focal_minimiser_is_drawn_to_the_middle():
+    q = torch.linspace(0.01, 0.49, 25, dtype=torch.float64)
+    runs = [theory.focal_minimiser(q, gamma) for gamma in (0.0, 0.5, 1.0, 2.0, 5.0)]
+    torch.testing.assert_close(runs[0], q, rtol=0, atol=1e-15)
+    for less, more in pairwise(runs):
+        assert (more > less).all()
+        assert (more < 0.5).all()
+    torch.testing.assert_close(theory.focal_minimiser(1 - q, 2.0), 1 - runs[3])
+    ends = theory.focal_minimiser(torch.tensor([0.0, 0.5, 1.0]), torch.tensor([[0.0], [3.0]]))
+    torch.testing.assert_close(ends, ends.new_tensor([[0.0, 0.5, 1.0]] * 2), rtol=0, atol=1e-20)
+
+
+def test_training_finds_the_focal_minimiser():
+    q = torch.tensor([[0.8, 0.2], [0.35, 0.65]], dtype=torch.float64)
+    logits = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS([logits], max_iter=200, tolerance_grad=1e-12, tolerance_change=0)
+
+    def closure():
+        optimiser.zero_grad()
+        loss = losses.focal(logits, q, gamma=2.0, reduction="sum")
+        loss.backward()
+        return loss
+
+    for _ in range(5):
+        optimiser.step(closure)
+    found = logits.detach().softmax(1)[:, 0]
+    torch.testing.assert_close(found, theory.focal_minimiser(q[:, 0], 2.0), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.4, 1.0, 3.0])
+def test_multiclass_minimiser(gamma):
+    generator = torch.Generator().manual_seed(0)
+    q = (2 * torch.randn(5, 4, generator=generator, dtype=torch.float64)).softmax(1)
+    p = theory.focal_minimiser_multiclass(q, gamma)
+    torch.testing.assert_close(p.sum(1), torch.ones(5, dtype=torch.float64))
+    best = theory.focal_risk(p, q, gamma)
+    for _ in range(50):
+        step = torch.randn(5, 4, generator=generator, dtype=torch.float64) * 0.1
+        other = (p.log() + step).softmax(1)
+        assert (theory.focal_risk(other, q, gamma) >= best - 1e-14).all()
+    torch.testing.assert_close(theory.focal_posterior(p, gamma), q, rtol=1e-10, atol=1e-12)
+    two = torch.stack([q[:, 0], 1 - q[:, 0]], 1)
+    torch.testing.assert_close(
+        theory.focal_minimiser_multiclass(two, gamma)[:, 0],
+        theory.focal_minimiser(q[:, 0], gamma),
+        rtol=0,
+        atol=1e-10,
+    )
+
+
+def test_multiclass_minimiser_without_doubt():
+    one_hot = torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64)
+    for gamma in (0.0, 1.0, 4.0):
+        torch.testing.assert_close(theory.focal_minimiser_multiclass(one_hot, gamma), one_hot)
+        torch.testing.assert_close(theory.focal_posterior(one_hot, gamma), one_hot)
+    zero = theory.focal_minimiser_multiclass([0.0, 0.3, 0.7], 2.0)
+    assert zero[0] < 1e-20
+    assert zero[1].item() == pytest.approx(theory.focal_minimiser(0.3, 2.0), abs=1e-10)
+
+
+@given(
+    st.integers(2, 6).flatmap(
+        lambda k: st.tuples(*[st.lists(st.floats(-8, 8), min_size=k, max_size=k)] * 2)
+    ),
+    st.one_of(st.just(0.0), st.floats(1, 8)),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=50)
+def test_focal_risk_is_above_the_bound(logits, gamma, hard):
+    p, q = (torch.tensor(z, dtype=torch.float64).softmax(0) for z in logits)
+    if hard:
+        q = (torch.arange(len(q)) == q.argmax()).double()
+    risk, bound = theory.focal_risk(p, q, gamma), theory.kl_entropy_bound(p, q, gamma)
+    assert risk >= bound - 1e-12
+    kl = torch.xlogy(q, q / p).sum()
+    entropies = [-torch.xlogy(d, d).sum() for d in (q, p)]
+    torch.testing.assert_close(bound, kl + entropies[0] - gamma * entropies[1])
+    if gamma == 0:
+        torch.testing.assert_close(risk, bound)
+
+
+# --- label smoothing -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+@pytest.mark.parametrize("smoothing", [0.0, 0.05, 0.5, 1.0])
+def test_loss_of_logit_is_the_loss(classes, smoothing):
+    z = torch.tensor([-40.0, -3.0, 0.0, 2.0, 40.0], dtype=torch.float64)
+    logits = torch.zeros(5, classes, dtype=torch.float64)
+    logits[:, 1] = z
+    target = torch.ones(5, dtype=torch.long)
+    expected = losses.label_smoothing(logits, target, alpha=smoothing, reduction="none")
+    curve = theory.cross_entropy_of_logit(z, classes, smoothing=smoothing)
+    torch.testing.assert_close(curve, expected, rtol=1e-12, atol=1e-14)
+    default = theory.cross_entropy_of_logit(z, classes)
+    torch.testing.assert_close(default, theory.cross_entropy_of_logit(z, classes, smoothing=0.0))
+
+
+def test_plain_loss_falls_for_ever_and_the_smoothed_one_does_not():
+    falling = theory.cross_entropy_of_logit(torch.linspace(-10, 100, 200), 10)
+    assert (falling.diff() < 0).all()
+    assert falling[-1].item() == pytest.approx(9 * math.exp(-100))
+    for classes, smoothing in ((2, 0.5), (10, 0.05), (100, 0.1), (10, 1.0)):
+        best = theory.smoothing_minimiser(classes, smoothing)
+        around = [
+            theory.cross_entropy_of_logit(best + step, classes, smoothing=smoothing)
+            for step in (-0.1, 0.0, 0.1)
+        ]
+        assert around[1] < min(around[0], around[2])
+        p = math.exp(best) / (math.exp(best) + classes - 1)
+        assert p == pytest.approx(1 - smoothing * (classes - 1) / classes)
+    assert theory.smoothing_minimiser(10, 0.05) == pytest.approx(math.log(191))
+
+
+# --- the linear model ------------------------------------------------------------------------
+
+CORNERS = torch.tensor([[2.0, 2.0], [2.0, -2.0], [-2.0, 2.0], [-2.0, -2.0]])
+SIDES = torch.tensor([1, 1, -1, -1])
+
+
+def clusters(seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    roots = torch.rand(4, 2, 2, generator=generator) * 2 - 1
+    return roots, roots @ roots.mT
+
+
+def test_linear_model_agrees_with_a_simulation():
+    roots, covariances = clusters()
+    weights, bias = torch.tensor([0.7, 0.3]), 0.2
+    mean, std = theory.linear_logits(weights, bias, CORNERS, covariances)
+    generator = torch.Generator().manual_seed(1)
+    draws = torch.randn(4, 100_000, 2, generator=generator) @ roots.mT + CORNERS[:, None]
+    logits = draws @ weights + bias
+    torch.testing.assert_close(logits.mean(1).double(), mean, rtol=0, atol=0.02)
+    torch.testing.assert_close(logits.std(1).double(), std, rtol=0.02, atol=0)
+    flipped = torch.rand(4, 100_000, generator=generator) < 0.1
+    labels = torch.where(flipped, -SIDES[:, None], SIDES[:, None])
+    missed = (logits.sign() != labels).double().mean().item()
+    error = theory.linear_error(mean, std, SIDES, flip=0.1)
+    assert error == pytest.approx(missed, abs=0.003)
+    norm = logits.square().mean().sqrt().item()
+    assert theory.linear_logit_norm(mean, std) == pytest.approx(norm, rel=0.005)
+
+
+def test_linear_error_by_hand():
+    phi = special.ndtr
+    both = theory.linear_error([2.0, 1.0], [1.0, 2.0], [1, -1])
+    assert both == pytest.approx((phi(-2) + phi(0.5)) / 2)
+    flipped = theory.linear_error([2.0], [1.0], [1], flip=0.25)
+    assert flipped == pytest.approx(0.75 * phi(-2) + 0.25 * phi(2))
+    assert theory.linear_error([1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [1, 1, -1]) == 0.5
+    assert theory.linear_error([0.0], [2.0], [1]) == 0.5
+
+
+@given(st.floats(0.1, 50), st.floats(0, 1))
+@settings(deadline=None, max_examples=30)
+def test_longer_weights_are_only_more_certain(scale, flip):
+    _, covariances = clusters()
+    weights = torch.tensor([0.7, 0.3])
+    short, long = (
+        theory.linear_logits(w, 0.0, CORNERS, covariances) for w in (weights, scale * weights)
+    )
+    before, after = (theory.linear_error(*pair, SIDES, flip=flip) for pair in (short, long))
+    assert after == pytest.approx(before, rel=1e-5)
+    norms = [theory.linear_logit_norm(*pair) for pair in (short, long)]
+    assert norms[1] == pytest.approx(scale * norms[0], rel=1e-5)
+
+
+# --- arguments -------------------------------------------------------------------------------
+
+
+def test_numbers_give_floats_and_tensors_tensors():
+    p = torch.tensor([0.1, 0.4])
+    for function, arguments in (
+        (theory.gradient_ratio, (0.3, 2.0)),
+        (theory.gradient_threshold, (2.0,)),
+        (theory.gamma_star, (0.3,)),
+        (theory.binary_focal_risk, (0.3, 0.2, 2.0)),
+        (theory.focal_minimiser, (0.3, 2.0)),
+        (theory.cross_entropy_of_logit, (0.3, 4)),
+        (lambda s: theory.smoothing_minimiser(4, s), (0.3,)),
+    ):
+        single = function(*arguments)
+        assert type(single) is float
+        several = function(torch.tensor([arguments[0]] * 3), *arguments[1:])
+        assert several.dtype == torch.float64
+        assert several.tolist() == pytest.approx([single] * 3, rel=1e-5)
+        array = function(np.array([[arguments[0]]]), *arguments[1:])
+        assert array.shape == (1, 1)
+        assert array.item() == pytest.approx(single)
+    table = theory.gradient_ratio(p[:, None], torch.tensor([0, 1, 2]))
+    assert table.shape == (2, 3)
+    assert table[1, 2].item() == pytest.approx(g(0.4, 2), rel=1e-6)
+
+
+def test_rows_give_floats_and_tables_tensors():
+    p, q = [0.2, 0.8], [0.6, 0.4]
+    for function in (theory.focal_risk, theory.kl_entropy_bound):
+        single = function(p, q, 2.0)
+        assert type(single) is float
+        both = function(torch.tensor([p, q], dtype=torch.float64), q, 2.0)
+        assert both.shape == (2,)
+        assert both[0].item() == pytest.approx(single)
+        swept = function(p, q, torch.tensor([0.0, 2.0]))
+        assert swept.shape == (2,)
+        assert swept[1].item() == pytest.approx(single)
+    assert theory.focal_posterior(p, torch.tensor([0.0, 2.0])).shape == (2, 2)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_cuda():
+    p = torch.tensor([0.1, 0.4], dtype=torch.float64, device="cuda")
+    rows = torch.stack([p, 1 - p], 1)
+    for function, arguments in (
+        (theory.gradient_ratio, (p, 2.0)),
+        (theory.gradient_threshold, (p,)),
+        (theory.gamma_star, (p,)),
+        (theory.focal_minimiser, (p, 2.0)),
+        (theory.focal_risk, (rows, rows, 2.0)),
+        (theory.focal_minimiser_multiclass, (rows, 2.0)),
+    ):
+        result = function(*arguments)
+        assert result.device.type == "cuda"
+        on_cpu = [a.cpu() if isinstance(a, torch.Tensor) else a for a in arguments]
+        torch.testing.assert_close(result.cpu(), function(*on_cpu))
+
+
+NAN, INF = math.nan, math.inf
+META = torch.ones(2, device="meta")
+HALF = torch.full((2,), 0.5)
+EYE = [[1.0, 0.0], [0.0, 1.0]]
+BAD = [
+    *[(theory.gradient_ratio, (p, 1.0), ValueError, "p must lie in [0, 1]") for p in (-1, 2, NAN)],
+    (theory.gradient_ratio, (0.5, -1.0), ValueError, "gamma must lie in [0, inf)"),
+    (theory.gradient_ratio, (0.5, INF), ValueError, "gamma must lie in [0, inf)"),
+    (theory.gradient_ratio, (0.5, NAN), ValueError, "gamma must lie in [0, inf), got nan"),
+    (theory.gradient_ratio, ("x", 1.0), TypeError, "p must be"),
+    (theory.gradient_ratio, (True, 1.0), TypeError, "p must be real numbers"),
+    (theory.gradient_ratio, (1j, 1.0), TypeError, "p must be real numbers"),
+    (theory.gradient_ratio, ([], 1.0), ValueError, "p is empty"),
+    (
+        theory.gradient_ratio,
+        (HALF, torch.ones(3)),
+        ValueError,
+        "shapes must agree or broadcast, got p",
+    ),
+    (theory.gradient_ratio, (HALF, META), ValueError, "gamma is on meta"),
+    (theory.gradient_threshold, (0.0,), ValueError, "gamma must lie in (0, inf)"),
+    (theory.gradient_threshold, (NAN,), ValueError, "gamma must lie in (0, inf)"),
+    *[(theory.gamma_star, (p,), ValueError, "p0 must lie in (0, 0.5)") for p in (0, 0.5, 0.7, NAN)],
+    (theory.binary_focal_risk, (1.2, 0.5, 1.0), ValueError, "p must lie in [0, 1], got 1.2"),
+    (theory.binary_focal_risk, (0.2, -0.5, 1.0), ValueError, "q must lie in [0, 1]"),
+    (theory.binary_focal_risk, (0.2, 0.5, -1.0), ValueError, "gamma must lie"),
+    (theory.focal_minimiser, (1.5, 1.0), ValueError, "q must lie in [0, 1]"),
+    (theory.focal_minimiser, (0.5, -1.0), ValueError, "gamma must lie"),
+    (theory.cross_entropy_of_logit, (NAN, 3), ValueError, "logit must lie in (-inf, inf), got nan"),
+    (theory.cross_entropy_of_logit, (INF, 3), ValueError, "logit must lie in (-inf, inf)"),
+    (theory.cross_entropy_of_logit, (0.0, 1), ValueError, "classes must be at least 2"),
+    (theory.cross_entropy_of_logit, (0.0, 2.0), TypeError, "classes must be an integer"),
+    (theory.smoothing_minimiser, (1, 0.5), ValueError, "classes must be at least 2"),
+    (theory.smoothing_minimiser, (3, 0.0), ValueError, "smoothing must lie in (0, 1]"),
+    (theory.smoothing_minimiser, (3, 1.1), ValueError, "smoothing must lie in (0, 1]"),
+    (
+        theory.linear_logits,
+        ([1.0], 0.0, EYE, [EYE, EYE]),
+        ValueError,
+        "weights must have shape (2,)",
+    ),
+    (
+        theory.linear_logits,
+        ([1.0, 1.0], 0.0, EYE, [EYE]),
+        ValueError,
+        "covariances must have shape",
+    ),
+    (
+        theory.linear_logits,
+        ([1.0, NAN], 0.0, EYE, [EYE, EYE]),
+        ValueError,
+        "weights must be finite",
+    ),
+    (theory.linear_logits, ([1.0, 1.0], INF, EYE, [EYE, EYE]), ValueError, "bias must lie in"),
+    (theory.linear_logits, ([1.0, 1.0], "0", EYE, [EYE, EYE]), TypeError, "bias must be a number"),
+    (theory.linear_logits, ([1.0, 1.0], 0.0, EYE[0], [EYE]), ValueError, "means must have 2"),
+    (theory.linear_logits, ([1.0, 1.0], 0.0, EYE, EYE), ValueError, "covariances must have 3"),
+    (
+        theory.linear_logits,
+        ([1.0, -1.0], 0.0, [[0.0, 0.0]], [[[0.0, 1.0], [1.0, 0.0]]]),
+        ValueError,
+        "covariances must be positive semi-definite",
+    ),
+    (
+        theory.linear_error,
+        ([1.0], [1.0, 2.0], [1]),
+        ValueError,
+        "std must have one entry per cluster",
+    ),
+    (theory.linear_error, ([1.0], [-1.0], [1]), ValueError, "std must be at least 0, got -1"),
+    (theory.linear_error, ([1.0], [1.0], [0]), ValueError, "sides must be +1 or -1, got 0"),
+    (theory.linear_error, ([1.0], [1.0], [1, 1]), ValueError, "sides must have one entry"),
+    (theory.linear_error, (1.0, [1.0], [1]), ValueError, "mean must have 1 dimension"),
+    (theory.linear_error, ([], [], []), ValueError, "mean is empty"),
+    (theory.linear_logit_norm, ([1.0], [NAN]), ValueError, "std must be finite"),
+    (theory.linear_logit_norm, ([INF], [1.0]), ValueError, "mean must be finite"),
+]
+for rows in (theory.focal_risk, theory.kl_entropy_bound):
+    BAD += [
+        (rows, ([0.5, 0.6], [0.5, 0.5], 1.0), ValueError, "p must have rows that sum to 1"),
+        (rows, ([0.5, 0.5], [0.5, 0.6], 1.0), ValueError, "q must have rows that sum to 1"),
+        (rows, ([3.0, -2.0], [0.5, 0.5], 1.0), ValueError, "p must lie in [0, 1]"),
+        (rows, (0.5, [0.5, 0.5], 1.0), ValueError, "p must be a row of class probabilities"),
+        (rows, ([0.5, NAN], [0.5, 0.5], 1.0), ValueError, "p must be finite"),
+        (rows, ([1.0], [1.0], 1.0), ValueError, "p must have one column per class"),
+        (rows, ([0.5, 0.5], [0.2, 0.3, 0.5], 1.0), ValueError, "shapes must agree or broadcast"),
+        (rows, ([0.5, 0.5], [0.5, 0.5], -1.0), ValueError, "gamma must lie"),
+        (rows, (HALF, META, 1.0), ValueError, "q is on meta"),
+    ]
+for rows in (theory.focal_posterior, theory.focal_minimiser_multiclass):
+    name = "p" if rows is theory.focal_posterior else "q"
+    BAD += [
+        (rows, ([0.5, 0.6], 1.0), ValueError, f"{name} must have rows that sum to 1"),
+        (rows, (0.5, 1.0), ValueError, f"{name} must be a row of class probabilities"),
+        (rows, ([], 1.0), ValueError, f"{name} is empty"),
+        (rows, ([0.5, 0.5], NAN), ValueError, "gamma must lie"),
+    ]
+
+
+@pytest.mark.parametrize(("function", "arguments", "error", "message"), BAD)
+def test_bad_input(function, arguments, error, message):
+    with pytest.raises(error) as raised:
+        function(*arguments)
+    assert str(raised.value).startswith(message)
+
+
+def test_bad_options():
+    with pytest.raises(ValueError, match=r"^smoothing must lie in \[0, 1\], got 1.5"):
+        theory.cross_entropy_of_logit(0.0, 3, smoothing=1.5)
+    with pytest.raises(ValueError, match=r"^flip must lie in \[0, 1\]"):
+        theory.linear_error([1.0], [1.0], [1], flip=10)
