@@ -69,21 +69,24 @@ def corrupt(
     >>> corrupt(half, "contrast", 5)[0, 0, 0, [0, -1]]
     tensor([0.4250, 0.5750])
     """
-    images = checked_images(images)
+    images = validate.as_tensor("images", images, ndim=4)
     validate.choice("name", name, NAMES + EXTRA)
     severity = validate.integer("severity", severity, 1, 5)
     generator = validate.generator(generator, images.device)
+    check_images(images)
     constants = constants_for(images, table)[name][severity - 1]
     out = torch.empty_like(images, memory_format=torch.contiguous_format)
     size = chunk_size(images)
     for start in range(0, len(images), size):
         part = slice(start, start + size)
-        x = as_unit(images[part])
+        x = as_unit(images[part].contiguous())
         out[part] = as_type(CORRUPTIONS[name](x, constants, generator), images.dtype)
     return out
 
 
-def noise_images(n: int, *, size, channels: int = 3, kind: str = "gaussian", generator=None):
+def noise_images(
+    n: int, *, size, channels: int = 3, kind: str = "gaussian", generator=None
+) -> Tensor:
     """Pure noise (n, channels, H, W) in [0, 1], far from any training image.
 
     `kind` "gaussian" draws values from N(0.5, 1) and clips them to [0, 1], "uniform" draws them
@@ -98,8 +101,10 @@ def noise_images(n: int, *, size, channels: int = 3, kind: str = "gaussian", gen
     """
     n = validate.integer("n", n, 1)
     channels = validate.integer("channels", channels, 1)
-    height, width = size if isinstance(size, tuple | list) else (size, size)
-    shape = n, channels, validate.integer("size", height, 1), validate.integer("size", width, 1)
+    sides = tuple(size) if isinstance(size, tuple | list) else (size, size)
+    if len(sides) != 2:
+        raise ValueError(f"size must be one side or (H, W), got {size}")
+    shape = n, channels, *(validate.integer("size", side, 1) for side in sides)
     validate.choice("kind", kind, ("gaussian", "uniform"))
     device = generator.device if isinstance(generator, Generator) else "cpu"
     empty = torch.empty(shape, device=device)
@@ -109,9 +114,8 @@ def noise_images(n: int, *, size, channels: int = 3, kind: str = "gaussian", gen
     return empty.normal_(0.5, 1, generator=source).clamp_(0, 1)
 
 
-def checked_images(images) -> Tensor:
-    """(n, C, H, W) images of a type, shape and range that can be corrupted."""
-    images = validate.as_tensor("images", images, ndim=4)
+def check_images(images: Tensor) -> None:
+    """Refuse images (n, C, H, W) of a shape, type or range that cannot be corrupted."""
     if images.shape[1] not in (1, 3):
         raise ValueError(
             f"images must have 1 or 3 channels in the second dimension, got shape "
@@ -122,20 +126,20 @@ def checked_images(images) -> Tensor:
             f"images must be at least {SMALLEST_SIDE} px high and wide, got shape "
             f"{tuple(images.shape)}; enlarge them with torch.nn.functional.interpolate"
         )
-    return images if images.dtype == torch.uint8 else unit_range("images", images)
+    if images.dtype != torch.uint8:
+        check_unit_range(images)
 
 
-def unit_range(name: str, images: Tensor) -> Tensor:
-    """Floating point values in [0, 1]."""
-    validate.floating(name, images)
+def check_unit_range(images: Tensor) -> None:
+    """Refuse values outside [0, 1]."""
+    validate.floating("images", images)
     low, high = (bound.item() for bound in torch.aminmax(images))
     if not (low >= 0 and high <= 1):  # also true for NaN
-        validate.finite(name, images)
+        validate.finite("images", images)
         raise ValueError(
-            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; divide by 255, "
+            f"images must lie in [0, 1], got values from {low:.4g} to {high:.4g}; divide by 255, "
             f"or corrupt before normalising"
         )
-    return images
 
 
 def constants_for(images: Tensor, table: str | None) -> dict:

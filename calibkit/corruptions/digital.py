@@ -162,11 +162,11 @@ def jpeg_compression(x: Tensor, quality: int, generator: Generator | None = None
     """
     pixels = (x * 255).round_()
     if x.shape[1] == 1:
-        return through_steps(pixels - 128, quality, chroma=False).add_(128).round_().div_(255)
+        return through_steps(pixels - 128, quality, LUMA_STEPS).add_(128).div_(255)
     ycc = mix_channels(pixels, TO_YCC).round_()
-    luma = through_steps(ycc[:, :1] - 128, quality, chroma=False)
-    chroma = through_steps(ycc[:, 1:], quality, chroma=True)
-    decoded = mix_channels(torch.cat([luma, chroma], dim=1).round_().clamp_(-128, 127), FROM_YCC)
+    luma = through_steps(ycc[:, :1] - 128, quality, LUMA_STEPS)
+    chroma = doubled(through_steps(halved(ycc[:, 1:]), quality, CHROMA_STEPS), x.shape[2:])
+    decoded = mix_channels(torch.cat([luma, chroma], dim=1), FROM_YCC)
     return decoded.add_(128).round_().div_(255)
 
 
@@ -176,42 +176,65 @@ def mix_channels(x: Tensor, matrix: tuple) -> Tensor:
     return torch.bmm(mixer, x.flatten(2)).view_as(x)
 
 
-def through_steps(x: Tensor, quality: int, chroma: bool) -> Tensor:
-    """Encode, round and decode planes of samples that are centred on 0."""
-    (down, up_down), (across, up_across) = (codec_matrices(size, chroma) for size in x.shape[2:])
-    steps = step_table(quality, chroma).to(x)
-    steps = steps.repeat(len(down) // 8, len(across) // 8)
-    coefficients = separable(x, down, across).mul_(1 / steps).round_().mul_(steps)
-    return separable(coefficients, up_down, up_across)
+def through_steps(x: Tensor, quality: int, base: tuple) -> Tensor:
+    """Encode, round and decode planes of samples in [-128, 127], to whole numbers."""
+    (down, up_down), (across, up_across) = (cosine_matrices(size) for size in x.shape[2:])
+    steps = step_table(quality, base).to(x).repeat(len(down) // 8, len(across) // 8)
+    coefficients = separable(x, down, across).mul_(1 / steps)
+    away = torch.copysign(x.new_tensor(0.5), coefficients)  # halves are rounded away from 0
+    kept = coefficients.add_(away).trunc_().mul_(steps)
+    return separable(kept, up_down, up_across).round_().clamp_(-128, 127)
 
 
-def step_table(quality: int, chroma: bool) -> Tensor:
+def step_table(quality: int, base: tuple) -> Tensor:
     """(8, 8) quantisation steps of a JPEG quality from 1 to 100."""
     percent = 5000 // quality if quality < 50 else 200 - 2 * quality
-    base = torch.tensor(CHROMA_STEPS if chroma else LUMA_STEPS)
-    return ((base * percent + 50) // 100).clamp(1, 255)
+    return ((torch.tensor(base) * percent + 50) // 100).clamp(1, 255)
 
 
 @lru_cache(maxsize=32)
-def codec_matrices(size: int, chroma: bool) -> tuple[Tensor, Tensor]:
-    """Encoder and decoder of one axis: pad, (halve,) transform; transform back, (double,) crop."""
-    units = -(-size // 16) * 2  # blocks of 8 after padding to whole units of 16
-    pad = np.eye(size)[np.arange(8 * units).clip(max=size - 1)]
-    kept = np.eye(size, 8 * units)
-    if chroma:
-        units //= 2
-        pad = pad.reshape(8 * units, 2, size).mean(axis=1)
-        kept = doubling_matrix(size) @ np.eye(-(-size // 2), 8 * units)
+def cosine_matrices(size: int) -> tuple[Tensor, Tensor]:
+    """Cosine transform of blocks of 8, the last one filled up with the last sample; its inverse."""
+    padded = -(-size // 8) * 8
     k, i = np.mgrid[:8, :8]
     cosine = np.cos(np.pi * k * (2 * i + 1) / 16) * np.where(k == 0, 0.5**0.5, 1) / 2
-    transform = np.kron(np.eye(units), cosine)
-    return tidy(transform @ pad), tidy(kept @ transform.T)
+    blocks = np.kron(np.eye(padded // 8), cosine)
+    return tidy(blocks @ padding(size, padded)), tidy(blocks.T[:size])
 
 
-def doubling_matrix(size: int) -> np.ndarray:
-    """(size, ⌈size/2⌉): each sample is 3/4 of its own half-resolution one and 1/4 of the next."""
-    half = -(-size // 2)
+def halved(chroma: Tensor) -> Tensor:
+    """Mean of each 2 x 2 samples, rounded as encoders do: down and up in turn along a row.
+
+    Rows are filled up to whole blocks before halving, columns after it (`cosine_matrices`).
+    """
+    height, width = chroma.shape[2:]
+    rows, cols = halving_matrix(height, 2), halving_matrix(width, 16)
+    means = separable(chroma, rows, cols)
+    return means.add_(means.new_tensor((0.25, 0.5)).repeat(len(cols) // 2)).floor_()
+
+
+def doubled(chroma: Tensor, shape: tuple[int, int]) -> Tensor:
+    """Chroma at full resolution: 3/4 of the nearer and 1/4 of the farther sample, both ways."""
+    rows, cols = (doubling_matrix(*sizes) for sizes in zip(shape, chroma.shape[2:], strict=True))
+    return separable(chroma, rows, cols).round_()
+
+
+@lru_cache(maxsize=32)
+def halving_matrix(size: int, unit: int) -> Tensor:
+    """Means of neighbours after repeating the last sample up to a multiple of `unit`."""
+    padded = -(-size // unit) * unit
+    return torch.from_numpy(padding(size, padded).reshape(-1, 2, size).mean(axis=1))
+
+
+@lru_cache(maxsize=32)
+def doubling_matrix(size: int, given: int) -> Tensor:
+    """(size, given) weights 3/4 and 1/4 on the first ⌈size/2⌉ of the given samples."""
     line = np.arange(size)
     near = line // 2
-    far = np.clip(near + np.where(line % 2, 1, -1), 0, half - 1)
-    return 0.75 * np.eye(half)[near] + 0.25 * np.eye(half)[far]
+    far = np.clip(near + np.where(line % 2, 1, -1), 0, near[-1])
+    return torch.from_numpy(0.75 * np.eye(given)[near] + 0.25 * np.eye(given)[far])
+
+
+def padding(size: int, padded: int) -> np.ndarray:
+    """(padded, size) matrix that repeats the last sample."""
+    return np.eye(size)[np.arange(padded).clip(max=size - 1)]

@@ -65,9 +65,9 @@ def poisson(rate: Tensor, generator: Generator, largest: float = math.inf) -> Te
     if largest <= SMALL_RATE:
         return poisson_inverse(rate, uniform_like(rate, generator), largest)
     counts = poisson_quantile(rate, normal_like(rate, generator))
-    small = rate < SMALL_RATE
-    low = rate[small]
-    counts[small] = poisson_inverse(low, uniform_like(low, generator), SMALL_RATE)
+    small = (rate < SMALL_RATE).flatten().nonzero()[:, 0]
+    low = rate.flatten()[small]
+    counts.view(-1)[small] = poisson_inverse(low, uniform_like(low, generator), SMALL_RATE)
     return counts
 
 

@@ -45,8 +45,9 @@ LUMA = (0.299, 0.587, 0.114)
 # The frost pattern: its own fixed seed, and what the photographs of ice look like on the whole.
 FROST_SEED = 20
 FROST_COLOUR = (0.57, 0.63, 0.68)
-FROST_PATCHES, FROST_NEEDLES = 0.08, 0.13  # spread of large patches and of crystals
-FROST_DIRECTIONS = 9
+FROST_PATCHES, FROST_NEEDLES = 0.08, 0.09  # spread of large patches and of crystals
+FROST_DIRECTIONS, FROST_WEDGE = 12, 0.3  # of the needles; half width of each in radians
+FROST_FREQUENCY, FROST_SPREAD = 0.15, 0.9  # of the needles: cycles a pixel, spread of its log
 
 
 def brightness(x: Tensor, amount: float, generator: Generator | None = None) -> Tensor:
@@ -145,17 +146,17 @@ def frost_pattern(side: int) -> Tensor:
     fy, fx = frequency[:, None], frequency[None, :]
     distance = torch.hypot(fx, fy).clamp(min=1)
     heading = torch.atan2(fy, fx)
-    band = torch.exp(-0.5 * ((distance / side - 0.2) / 0.08) ** 2)
+    band = torch.exp(-0.5 * ((distance / side / FROST_FREQUENCY).log() / FROST_SPREAD) ** 2)
 
     def filtered(spectrum: Tensor) -> Tensor:
         white = torch.randn(side, side, generator=source)
         return standardised(torch.fft.ifft2(torch.fft.fft2(white) * spectrum).real)
 
     angles = torch.arange(FROST_DIRECTIONS) * (torch.pi / FROST_DIRECTIONS)
-    wedges = [band * torch.exp(-0.5 * (torch.sin(heading - a) / 0.12) ** 2) for a in angles]
+    wedges = [band * torch.exp(-0.5 * (torch.sin(heading - a) / FROST_WEDGE) ** 2) for a in angles]
     needles = standardised(torch.stack([filtered(wedge) for wedge in wedges]).amax(0))
     patches = filtered(torch.exp(-distance / 8) * (distance > 1))
-    luma = FROST_PATCHES * patches + FROST_NEEDLES * needles * (1 + 0.4 * patches).clamp(0.2)
+    luma = FROST_PATCHES * patches + FROST_NEEDLES * needles * (1 + 0.6 * patches).clamp(0.1)
     return (luma + torch.tensor(FROST_COLOUR)[:, None, None]).clamp(0, 1)
 
 

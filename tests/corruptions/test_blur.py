@@ -1,0 +1,105 @@
+import imagecorruptions.corruptions as reference
+import numpy as np
+import pytest
+import torch
+
+from calibkit.corruptions import TABLES, blur, corrupt
+from tests.corruptions.peer import peer
+
+SEVERITIES = range(1, 6)
+TABLE_NAMES = list(TABLES)
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+@pytest.mark.parametrize("table", TABLE_NAMES)
+@pytest.mark.parametrize("name", ["gaussian_blur", "defocus_blur"])
+def test_filters_agree_with_the_peer(photos, name, table, severity):
+    ours = corrupt(photos, name, severity, table=table)
+    assert torch.allclose(ours, peer(photos, name, severity, table), atol=1e-5)
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+@pytest.mark.parametrize("table", TABLE_NAMES)
+def test_zoom_blur_agrees_with_the_peers_zoom(photos, table, severity):
+    factors = np.arange(1, *TABLES[table]["zoom_blur"][severity - 1])
+    for image, ours in zip(photos, corrupt(photos, "zoom_blur", severity, table=table)):  # noqa: B905
+        picture = image.permute(1, 2, 0).numpy()
+        layers = [reference.clipped_zoom(picture, f)[:32, :32] for f in factors]
+        expected = (picture + sum(layers)) / (len(factors) + 1)
+        np.testing.assert_allclose(ours.permute(1, 2, 0), expected, atol=1e-5)
+
+
+def test_both_ways_to_zoom_agree(photos, monkeypatch):
+    dense = corrupt(photos, "zoom_blur", 5)
+    monkeypatch.setattr(blur, "DENSE_PIXELS", 0)
+    assert torch.allclose(corrupt(photos, "zoom_blur", 5), dense, atol=1e-6)
+
+
+def test_rows_and_columns_are_treated_alike(generator):
+    x = torch.rand(2, 3, 20, 27, generator=generator)
+    for name in ("gaussian_blur", "defocus_blur", "zoom_blur"):
+        for severity in (1, 5):
+            turned = corrupt(x.mT, name, severity).mT
+            assert torch.allclose(corrupt(x, name, severity), turned, atol=1e-6)
+
+
+@pytest.mark.parametrize("radius", [0.3, 1, 1.5, 3, 8, 10])
+def test_disk_agrees_with_the_peer(radius):
+    np.testing.assert_allclose(blur.disk(radius, 0.5), reference.disk(radius, 0.5), atol=1e-7)
+
+
+@pytest.mark.parametrize("degrees", [-135, -100, -45, -17.3, 0, 30, 44.9])
+@pytest.mark.parametrize(("radius", "sigma"), [(6, 1), (9, 2.5), (15, 8)])
+def test_streak_agrees_with_the_peer(photos, degrees, radius, sigma):
+    angles = torch.full((len(photos),), degrees, dtype=torch.float64).deg2rad()
+    ours = blur.streak(photos, angles, radius, sigma).permute(0, 2, 3, 1).numpy()
+    for image, out in zip(photos, ours, strict=True):
+        picture = image.permute(1, 2, 0).numpy()
+        expected = reference._motion_blur(picture, radius, sigma, degrees)
+        np.testing.assert_allclose(out, expected, atol=1e-5)
+
+
+def test_streaks_longer_than_the_image_do_not_darken_it():
+    white = torch.ones(5, 1, 8, 8)
+    angles = torch.linspace(-3, 3, 5)
+    assert torch.allclose(blur.streak(white, angles, 20, 15), white, atol=1e-5)
+
+
+def test_each_image_has_its_own_direction(photos, generator):
+    angles = blur.uniform_angles(torch.empty(4000, 1, 1, 1), -45, 45, generator)
+    assert angles.abs().max() <= torch.pi / 4
+    assert angles.mean().abs() < 0.05
+    assert angles.std().item() == pytest.approx(torch.pi / 2 / 12**0.5, rel=0.05)
+    same = photos[:1].expand(8, -1, -1, -1)
+    assert len({out.sum().item() for out in corrupt(same, "motion_blur", 5, generator=0)}) > 4
+
+
+@pytest.mark.parametrize(("height", "width", "reach"), [(12, 12, 1), (11, 17, 2), (20, 14, 4)])
+def test_waves_of_swaps_give_the_result_of_the_plain_loop(height, width, reach, generator):
+    n = 5
+    steps = torch.empty(2, height * width, n, dtype=torch.int64)
+    steps.random_(-reach, reach, generator=generator)
+    source = torch.arange(height * width)[:, None].repeat(1, n)
+    blur.swap_neighbours(source, steps, width, reach)
+    for image in range(n):
+        plain = torch.arange(height * width).view(height, width)
+        for h in range(height - reach, reach, -1):
+            for w in range(width - reach, reach, -1):
+                dy, dx = steps[:, h * width + w, image].tolist()
+                kept = plain[h, w].item()
+                plain[h, w] = plain[h + dy, w + dx]
+                plain[h + dy, w + dx] = kept
+        assert torch.equal(source[:, image], plain.flatten())
+
+
+def test_glass_only_moves_pixels_when_nothing_is_filtered(photos, generator):
+    out = blur.glass_blur(photos, (0, 2, 3), generator)
+    assert not torch.equal(out, photos)
+    assert torch.equal(out.flatten(2).sort(2).values, photos.flatten(2).sort(2).values)
+
+
+def test_glass_moves_whole_pixels_not_channels(photos, generator):
+    grey = photos[:, :1].expand(-1, 3, -1, -1)
+    red, green, blue = blur.glass_blur(grey, (0.4, 1, 2), generator).unbind(1)
+    assert torch.equal(red, green)
+    assert torch.equal(red, blue)

@@ -1,0 +1,269 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibkit import corruptions
+from calibkit.corruptions import EXTRA, NAMES, TABLES, corrupt, noise_images
+
+ALL = NAMES + EXTRA
+DETERMINISTIC = {
+    "defocus_blur",
+    "zoom_blur",
+    "brightness",
+    "contrast",
+    "pixelate",
+    "jpeg_compression",
+    "gaussian_blur",
+    "saturate",
+}
+RANDOM = sorted(set(ALL) - DETERMINISTIC)
+# The published constants of these do not take them away from the picture in one direction only.
+UNORDERED = {"glass_blur", "elastic_transform", "saturate", "frost"}
+cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+
+def psnr(clean: torch.Tensor, damaged: torch.Tensor) -> float:
+    return -10 * (clean - damaged).square().mean().log10().item()
+
+
+def test_names_are_the_fifteen_of_cifar_10_c_and_three_more():
+    assert len(NAMES) == 15
+    assert len(set(ALL)) == 18
+    for table in TABLES.values():
+        assert set(table) == set(ALL)
+        assert all(len(row) == 5 for row in table.values())
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("table", list(TABLES))
+@pytest.mark.parametrize("shape", [(3, 1, 8, 8), (2, 3, 20, 27), (2, 3, 32, 32)])
+def test_shape_type_and_range_are_kept(name, table, shape):
+    x = torch.rand(shape, generator=torch.Generator().manual_seed(1))
+    x[0] = (x[0] > 0.5).float()  # black and white, where overflow shows
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.uint8):
+        images = (x * 255).byte() if dtype == torch.uint8 else x.to(dtype)
+        before = images.clone()
+        out = corrupt(images, name, 5, generator=0, table=table)
+        assert out.shape == images.shape
+        assert out.dtype == dtype
+        assert torch.equal(images, before)
+        if dtype != torch.uint8:
+            assert torch.isfinite(out).all()
+            assert 0 <= out.min() <= out.max() <= 1
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_bytes_and_floats_give_the_same_picture(photos, name):
+    images = (photos * 255).round().byte()
+    bytes_ = corrupt(images, name, 3, generator=5)
+    floats = corrupt(images.float() / 255, name, 3, generator=5)
+    assert torch.equal(bytes_, (floats * 255).round().byte())
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - UNORDERED))
+@pytest.mark.parametrize("table", list(TABLES))
+def test_damage_grows_with_severity(photos, name, table):
+    clean = photos.repeat(8, 1, 1, 1)
+    quality = [psnr(clean, corrupt(clean, name, s, generator=0, table=table)) for s in range(1, 6)]
+    steps = torch.tensor(quality).diff()
+    assert steps.sum() < -1.5
+    # CIFAR's motion blurs 3 and 4 differ in their cut-off only, ImageNet's fogs 3 and 4 in grain
+    assert steps.max() < (0.1 if name in ("motion_blur", "fog") else 0)
+
+
+def test_frost_hides_more_with_severity(photos):
+    """Severities differ in brightness too, so what counts is how well the contrast survives."""
+    clean = photos.repeat(8, 1, 1, 1)
+    kept = []
+    for severity in range(1, 6):
+        icy = corrupt(clean, "frost", severity, generator=0)
+        pair = torch.stack([clean, icy]) - torch.stack([clean, icy]).mean((3, 4), keepdim=True)
+        kept.append(torch.corrcoef(pair.flatten(1))[0, 1].item())
+    assert kept == sorted(kept, reverse=True)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("severity", range(1, 6))
+def test_every_severity_damages(photos, name, severity):
+    assert 5 < psnr(photos, corrupt(photos, name, severity, generator=0)) < 60
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_equal_seeds_give_equal_pictures(photos, name):
+    first = corrupt(photos, name, 4, generator=torch.Generator().manual_seed(3))
+    assert torch.equal(corrupt(photos, name, 4, generator=3), first)
+    assert torch.equal(corrupt(photos, name, 4, generator=4), first) == (name in DETERMINISTIC)
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_a_generator_moves_on_and_none_is_fresh(photos, name):
+    generator = torch.Generator().manual_seed(3)
+    first, second = (corrupt(photos, name, 4, generator=generator) for _ in range(2))
+    assert not torch.equal(first, second)
+    assert not torch.equal(corrupt(photos, name, 4), corrupt(photos, name, 4))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_equal_images_differ_only_by_their_randomness(photos, name):
+    a, b = corrupt(photos[:1].expand(2, -1, -1, -1), name, 4, generator=0)
+    assert torch.allclose(a, b, atol=1e-12) == (name in DETERMINISTIC)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_global_generator_is_left_alone(photos, name):
+    before = torch.get_rng_state()
+    corrupt(photos, name, 2)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("name", sorted(DETERMINISTIC))
+def test_images_do_not_influence_each_other(photos, name, monkeypatch):
+    together = corrupt(photos, name, 4)
+    monkeypatch.setitem(corruptions.CHUNK_VALUES, "cpu", 1)  # one image at a time
+    assert torch.allclose(corrupt(photos, name, 4), together, atol=1e-12)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.sampled_from(ALL),
+    st.integers(1, 5),
+    st.integers(8, 40),
+    st.integers(8, 40),
+    st.sampled_from([1, 3]),
+    st.floats(0, 1),
+)
+def test_flat_images_of_any_size_stay_in_range(name, severity, height, width, channels, value):
+    out = corrupt(torch.full((2, channels, height, width), value), name, severity, generator=0)
+    assert out.shape == (2, channels, height, width)
+    assert torch.isfinite(out).all()
+    assert 0 <= out.min() <= out.max() <= 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "defocus_blur",
+        "glass_blur",
+        "motion_blur",
+        "zoom_blur",
+        "contrast",
+        "elastic_transform",
+        "pixelate",
+        "gaussian_blur",
+    ],
+)
+def test_moving_light_about_leaves_flat_images_flat(name):
+    flat = torch.full((2, 3, 24, 24), 0.6)
+    assert torch.allclose(corrupt(flat, name, 5, generator=0), flat, atol=1e-5)
+
+
+@pytest.mark.parametrize(("shape", "scale"), [((84, 200), 0.15), ((85, 85), 0.05)])
+def test_the_shorter_side_picks_the_table(shape, scale):
+    half = torch.zeros(1, 1, *shape)
+    half[..., : shape[0] // 2 * 2 : 2, :] = 1
+    mean = half.mean()
+    expected = mean + (half - mean) * scale
+    assert torch.allclose(corrupt(half, "contrast", 5), expected, atol=1e-6)
+
+
+def test_arrays_and_strided_images_are_accepted(photos):
+    expected = corrupt(photos, "defocus_blur", 5)
+    assert torch.equal(corrupt(photos.numpy(), "defocus_blur", 5), expected)
+    strided = photos.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
+    assert torch.allclose(corrupt(strided, "defocus_blur", 5), expected)
+    for name in ALL:
+        first = corrupt(photos, name, 2, generator=0)
+        assert torch.allclose(corrupt(strided, name, 2, generator=0), first)
+
+
+@pytest.mark.parametrize("size", [8, (9, 12)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_noise_images_have_the_stated_law(size, channels):
+    height, width = size if isinstance(size, tuple) else (size, size)
+    gaussian = noise_images(2000, size=size, channels=channels, generator=0)
+    assert gaussian.shape == (2000, channels, height, width)
+    # N(0.5, 1) clipped: P(z < -0.5) = 0.3085 at each end
+    assert (gaussian == 0).double().mean().item() == pytest.approx(0.3085, abs=0.01)
+    assert (gaussian == 1).double().mean().item() == pytest.approx(0.3085, abs=0.01)
+    uniform = noise_images(2000, size=size, channels=channels, kind="uniform", generator=0)
+    assert 0 <= uniform.min() < uniform.max() <= 1
+    assert uniform.var().item() == pytest.approx(1 / 12, rel=0.02)
+    again = noise_images(2000, size=size, channels=channels, kind="uniform", generator=0)
+    assert torch.equal(uniform, again)
+
+
+GOOD = torch.full((2, 3, 8, 8), 0.5)
+BAD = [
+    ({"images": GOOD * torch.nan}, ValueError, "images"),
+    ({"images": GOOD * torch.inf}, ValueError, "images"),
+    ({"images": GOOD * 3}, ValueError, "images"),
+    ({"images": GOOD - 1}, ValueError, "images"),
+    ({"images": GOOD[0]}, ValueError, "images"),
+    ({"images": GOOD[:0]}, ValueError, "images"),
+    ({"images": GOOD[:, :2]}, ValueError, "images"),
+    ({"images": GOOD.permute(0, 2, 3, 1)}, ValueError, "images"),
+    ({"images": GOOD[..., :7]}, ValueError, "images"),
+    ({"images": GOOD[:, :, :7]}, ValueError, "images"),
+    ({"images": GOOD.long()}, TypeError, "images"),
+    ({"images": GOOD > 0}, TypeError, "images"),
+    ({"images": "cat"}, TypeError, "images"),
+    ({"images": None}, TypeError, "images"),
+    ({"name": "rain"}, ValueError, "name"),
+    ({"name": None}, ValueError, "name"),
+    ({"name": "contrast "}, ValueError, "name"),
+    ({"severity": 0}, ValueError, "severity"),
+    ({"severity": 6}, ValueError, "severity"),
+    ({"severity": 2.5}, TypeError, "severity"),
+    ({"severity": True}, TypeError, "severity"),
+    ({"severity": "3"}, TypeError, "severity"),
+    ({"table": "cifar10"}, ValueError, "table"),
+    ({"generator": -1}, ValueError, "seed"),
+    ({"generator": "0"}, TypeError, "seed"),
+    ({"images": GOOD.to("meta"), "generator": torch.Generator()}, ValueError, "generator"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "named"), BAD)
+def test_bad_arguments_are_named(arguments, error, named):
+    call = {"images": GOOD, "name": "contrast", "severity": 1} | arguments
+    with pytest.raises(error, match=named):
+        corrupt(call.pop("images"), call.pop("name"), call.pop("severity"), **call)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "named"),
+    [
+        ({"n": 0}, ValueError, "n must"),
+        ({"n": 2.0}, TypeError, "n must"),
+        ({"size": 0}, ValueError, "size"),
+        ({"size": (4, -1)}, ValueError, "size"),
+        ({"size": (4, 4, 4)}, ValueError, "size"),
+        ({"size": 8.0}, TypeError, "size"),
+        ({"channels": 0}, ValueError, "channels"),
+        ({"kind": "salt"}, ValueError, "kind"),
+        ({"generator": -3}, ValueError, "seed"),
+    ],
+)
+def test_bad_noise_arguments_are_named(arguments, error, named):
+    call = {"n": 2, "size": 8} | arguments
+    with pytest.raises(error, match=named):
+        noise_images(call.pop("n"), **call)
+
+
+@cuda
+@pytest.mark.parametrize("name", ALL)
+def test_on_a_gpu(photos, name):
+    images = photos.float().cuda()
+    generator = torch.Generator("cuda").manual_seed(0)
+    out = corrupt(images, name, 4, generator=generator)
+    assert out.device == images.device
+    if name in DETERMINISTIC:
+        assert torch.allclose(out.cpu(), corrupt(photos.float(), name, 4), atol=1.01 / 255)
+    on_cpu = psnr(photos, corrupt(photos, name, 4, generator=0))
+    assert psnr(photos, out.cpu().double()) == pytest.approx(on_cpu, abs=1.5)
+
+
+def test_results_are_arrays_away(photos):
+    assert isinstance(np.asarray(corrupt(photos, "contrast", 1)), np.ndarray)

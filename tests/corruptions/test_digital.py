@@ -1,0 +1,148 @@
+from io import BytesIO
+
+import cv2
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from scipy import fft, ndimage
+
+from calibkit.corruptions import TABLES, corrupt, digital
+from tests.corruptions.peer import peer, pictures
+
+SEVERITIES = range(1, 6)
+TABLE_NAMES = list(TABLES)
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+@pytest.mark.parametrize("table", TABLE_NAMES)
+@pytest.mark.parametrize(
+    ("name", "steps"), [("contrast", 0.01), ("saturate", 0.01), ("pixelate", 2)]
+)
+def test_agreement_with_the_peer(photos, name, steps, table, severity):
+    ours = corrupt(photos, name, severity, table=table)
+    assert torch.allclose(ours, peer(photos, name, severity, table), atol=steps / 255)
+
+
+def test_contrast_by_hand():
+    x = torch.zeros(1, 3, 8, 8, dtype=torch.float64)
+    x[:, 0] = 1  # a flat channel stays what it is
+    x[:, 1, :4] = 0.8
+    out = corrupt(x, "contrast", 1)
+    assert out[0, 0].unique().tolist() == [1]
+    assert out[0, 1].unique().tolist() == pytest.approx([0.1, 0.7])  # 0.4 ± 0.75 · 0.4
+
+
+def test_saturate_by_hand():
+    x = torch.tensor([0.8, 0.4, 0.6]).view(1, 3, 1, 1).expand(1, 3, 8, 8)
+    # S = 0.5 becomes 0.15: V - (V - c) · 0.3
+    expected = torch.tensor([0.8, 0.68, 0.74]).view(1, 3, 1, 1).expand(1, 3, 8, 8)
+    assert torch.allclose(corrupt(x, "saturate", 1), expected)
+    grey = torch.full((1, 1, 8, 8), 0.3)
+    assert torch.equal(corrupt(grey, "saturate", 5), grey)
+
+
+def test_pixelate_by_hand():
+    x = torch.arange(8.0).div(8).expand(1, 1, 8, 8)
+    out = corrupt(x, "pixelate", 5, table="imagenet")  # 2 boxes of 4
+    assert out[0, 0, 0].tolist() == [1.5 / 8] * 4 + [5.5 / 8] * 4
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+@pytest.mark.parametrize("table", TABLE_NAMES)
+def test_jpeg_agrees_with_the_codec(photos, table, severity):
+    error = (
+        corrupt(photos, "jpeg_compression", severity, table=table)
+        - peer(photos, "jpeg_compression", severity, table)
+    ).abs()
+    damage = (photos - peer(photos, "jpeg_compression", severity, table)).abs()
+    assert error.mean() < 0.5 / 255
+    assert error.mean() < damage.mean() / 8
+    assert error.max() < 20 / 255  # where a coefficient on the edge was rounded the other way
+
+
+@pytest.mark.parametrize(("height", "width"), [(33, 47), (40, 24), (9, 100), (37, 50)])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_jpeg_of_any_size_agrees_with_the_codec(channels, height, width):
+    ramp = torch.linspace(0, 1, height)[:, None] * torch.linspace(0.2, 1, width)
+    waves = 0.5 + 0.5 * torch.sin(torch.arange(width) / 2.5).expand(height, width)
+    x = torch.stack([ramp, waves, ramp.flip(1)])[None, :channels]
+    for quality in (90, 50, 20):
+        file = BytesIO()
+        pictures(x)[0].save(file, "JPEG", quality=quality)
+        decoded = torch.from_numpy(np.array(Image.open(file)) / 255.0)
+        expected = decoded[None] if channels == 1 else decoded.permute(2, 0, 1)
+        error = (digital.jpeg_compression(x, quality)[0].clamp(0, 1) - expected).abs()
+        assert error.mean() < (0.3 if channels == 1 else 0.8) / 255
+
+
+@pytest.mark.parametrize("quality", [7, 25, 40, 50, 80, 100])
+def test_step_tables_are_those_of_the_encoder(quality):
+    file = BytesIO()
+    Image.new("RGB", (16, 16)).save(file, "JPEG", quality=quality)
+    written = Image.open(file).quantization
+    for index, base in enumerate((digital.LUMA_STEPS, digital.CHROMA_STEPS)):
+        assert digital.step_table(quality, base).flatten().tolist() == list(written[index])
+
+
+@pytest.mark.parametrize("size", [8, 21, 32])
+def test_cosine_transform_is_undone_by_its_inverse(size):
+    down, up = digital.cosine_matrices(size)
+    assert torch.allclose(up @ down, torch.eye(size, dtype=torch.float64), atol=1e-7)
+    block = np.random.default_rng(0).normal(size=8)
+    expected = fft.dct(block, norm="ortho")
+    np.testing.assert_allclose(digital.cosine_matrices(8)[0].numpy() @ block, expected, atol=1e-7)
+
+
+def test_chroma_is_halved_and_doubled_by_hand():
+    line = torch.tensor([0.0, 4, 8, 8, 20], dtype=torch.float64)
+    means = digital.halving_matrix(5, 8) @ line
+    assert means.tolist() == [2, 8, 20, 20]
+    # 3/4 of the nearer, 1/4 of the farther, and the border repeated
+    assert (digital.doubling_matrix(5, 4) @ means).tolist() == [2, 3.5, 6.5, 11, 17]
+
+
+@pytest.mark.parametrize(("edge", "mode"), [(0.0, "mirror"), (0.5, "reflect")])
+def test_sample_is_scipy_interpolation(photos, edge, mode, generator):
+    shape = (len(photos), 32, 32)
+    rows, cols = 72 * torch.rand(2, *shape, generator=generator, dtype=torch.float64) - 20
+    ours = digital.sample(photos, rows, cols, edge)
+    for i in range(len(photos)):
+        expected = ndimage.map_coordinates(photos[i, 1], [rows[i], cols[i]], order=1, mode=mode)
+        np.testing.assert_allclose(ours[i, 1], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(("height", "width"), [(32, 32), (24, 40)])
+def test_affine_part_agrees_with_opencv(height, width):
+    n, shift = 5, 2.5
+    x = torch.rand(n, 3, height, width, dtype=torch.float64)
+    rows, cols = digital.affine_places(x, shift, torch.Generator().manual_seed(3))
+    drawn = torch.empty(n, 3, 2, dtype=torch.float64)
+    drawn.uniform_(-shift, shift, generator=torch.Generator().manual_seed(3))
+    arm, centre = min(height, width) // 3, np.array([width // 2, height // 2])
+    before = centre + np.array([[arm, arm], [arm, -arm], [-arm, -arm]])
+    for i in range(n):
+        matrix = cv2.getAffineTransform(
+            before.astype(np.float32), (before + drawn[i].numpy()).astype(np.float32)
+        )
+        back = cv2.invertAffineTransform(matrix)
+        down, across = np.mgrid[:height, :width]
+        expected = back @ np.stack([across, down, np.ones_like(down)]).reshape(3, -1)
+        np.testing.assert_allclose(cols[i].flatten(), expected[0], atol=1e-4)
+        np.testing.assert_allclose(rows[i].flatten(), expected[1], atol=1e-4)
+
+
+def test_elastic_without_waves_or_shift_changes_nothing(photos, generator):
+    out = digital.elastic_transform(photos, (0, 0, 0), generator)
+    assert torch.allclose(out, photos, atol=1e-6)
+
+
+def test_elastic_waves_have_the_expected_size(generator):
+    """On a ramp the image shows how far each pixel was pulled."""
+    ramp = torch.arange(64.0).expand(300, 1, 64, 64) / 64
+    out = digital.elastic_transform(ramp, (0.08, 0.06, 0), generator)
+    pull = (ramp - out)[..., 16:-16, 16:-16] * 64
+    # a Gaussian of width s turns the variance 1/3 of a uniform into 1/3 · 1 / (4 pi s²)
+    expected = 0.08 * 64 * (1 / 3 / (4 * torch.pi * (0.06 * 64) ** 2)) ** 0.5
+    assert pull.std().item() == pytest.approx(expected, rel=0.05)
+    assert abs(pull.mean().item()) < 0.05

@@ -1,0 +1,127 @@
+import imagecorruptions.corruptions as reference
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from calibkit.corruptions import TABLES, blur, corrupt, weather
+from tests.corruptions.peer import peer, pictures
+
+SEVERITIES = range(1, 6)
+TABLE_NAMES = list(TABLES)
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+@pytest.mark.parametrize("table", TABLE_NAMES)
+def test_brightness_agrees_with_the_peer(photos, table, severity):
+    ours = corrupt(photos, "brightness", severity, table=table)
+    assert torch.allclose(ours, peer(photos, "brightness", severity, table), atol=1e-6)
+
+
+def test_brightness_turns_black_grey():
+    assert torch.equal(
+        corrupt(torch.zeros(1, 3, 8, 8), "brightness", 5), torch.full((1, 3, 8, 8), 0.3)
+    )
+
+
+@pytest.mark.parametrize("severity", [2, 3, 5])  # zoom factors whose crop fills 32 px exactly
+def test_snow_agrees_with_the_peer_on_the_same_flakes(photos, severity, monkeypatch):
+    constants = TABLES["imagenet"]["snow"][severity - 1]
+    generator = torch.Generator().manual_seed(severity)
+    flakes = torch.empty_like(photos[:, :1]).normal_(*constants[:2], generator=generator)
+    degrees = blur.uniform_angles(photos, -135, -45, generator).rad2deg()
+    ours = corrupt(photos, "snow", severity, generator=severity, table="imagenet")
+    for i, picture in enumerate(pictures(photos)):
+        monkeypatch.setattr(np.random, "normal", lambda i=i, **_: flakes[i, 0].numpy().copy())
+        monkeypatch.setattr(np.random, "uniform", lambda *_, i=i: degrees[i].item())
+        expected = reference.snow(picture, severity).transpose(2, 0, 1) / 255
+        np.testing.assert_allclose(ours[i], expected, atol=1.01 / 255)  # it rounds the flakes
+
+
+def test_snow_whitens_and_its_flakes_are_symmetric(generator):
+    grey = torch.full((6, 1, 32, 32), 0.2)
+    out = weather.snow(grey, TABLES["cifar"]["snow"][4], generator)
+    assert (out >= 0.2 * 0.8 + 0.2 * 0.8 - 1e-6).all()  # 0.8 x + 0.2 (1.5 x + 0.5)
+    assert torch.allclose(out, out.flip(2, 3), atol=1e-6)
+
+
+@pytest.mark.parametrize("decay", [3, 1.75])
+@pytest.mark.parametrize("side", [8, 32])
+def test_plasma_agrees_with_the_peer_on_the_same_noise(side, decay, monkeypatch):
+    def pattern(*shape):
+        return np.random.default_rng(shape[-1] + 7).random(shape[-2:])
+
+    def ours(like, _generator, low, high):
+        drawn = torch.from_numpy(pattern(*like.shape))
+        return (low + (high - low) * drawn).expand_as(like).clone()
+
+    monkeypatch.setattr(weather, "uniform_like", ours)
+    clouds = weather.plasma(torch.zeros(3, 1, 1, 1, dtype=torch.float64), side, decay, None)
+    monkeypatch.setattr(
+        np.random, "uniform", lambda low, high, size: low + (high - low) * pattern(*size)
+    )
+    expected = reference.plasma_fractal(side, decay)
+    np.testing.assert_allclose(clouds[0], expected, atol=1e-5)
+    assert torch.equal(clouds[0], clouds[2])
+
+
+def test_fog_by_hand(generator, monkeypatch):
+    monkeypatch.setattr(weather, "plasma", lambda x, side, *_: x.new_full((1, side, side), 0.5))
+    x = torch.full((1, 1, 8, 8), 0.4)
+    # (0.4 + 1.5 · 0.5) · 0.4 / (0.4 + 1.5)
+    assert torch.allclose(weather.fog(x, (1.5, 2), generator), torch.tensor(1.15 * 0.4 / 1.9))
+
+
+def test_fog_covers_all_channels_alike(generator):
+    out = weather.fog(torch.full((2, 3, 20, 27), 0.5), (1, 2), generator)
+    assert out.shape == (2, 3, 20, 27)
+    assert torch.equal(out[:, 0], out[:, 2])
+    assert not torch.equal(out[0], out[1])
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_frost_on_black_is_a_scaled_piece_of_the_pattern(severity, generator):
+    weight = TABLES["cifar"]["frost"][severity - 1][1]
+    black = torch.zeros(50, 3, 32, 32)
+    out = weather.frost(black, TABLES["cifar"]["frost"][severity - 1], generator) / weight
+    pattern = weather.frost_pattern(256).to(out)
+    assert torch.allclose(out.mean((0, 2, 3)), pattern.mean((1, 2)), atol=0.02)
+    first = out[0, 0]
+    tiled = pattern[0].repeat(2, 2)[: 256 + 31, : 256 + 31]
+    pieces = tiled.unfold(0, 32, 1).unfold(1, 32, 1)
+    assert (pieces - first).abs().amax((2, 3)).min() < 1e-6
+
+
+def test_frost_looks_like_the_photographs_on_the_whole():
+    photographs = []
+    for name in ("frost1.png", "frost2.png", "frost4.jpg", "frost5.jpg", "frost6.jpg"):
+        with Image.open(
+            reference.importlib.resources.files("imagecorruptions") / "frost" / name
+        ) as p:
+            small = p.convert("RGB").resize((p.width // 5, p.height // 5), Image.BOX)
+        photographs.append(np.array(small) / 255.0)
+    colours = np.stack([p.mean((0, 1)) for p in photographs])
+    contrasts = [p.mean(2).std() for p in photographs]
+    pattern = weather.frost_pattern(256).numpy()
+    mean = pattern.mean((1, 2))
+    assert (colours.min(0) < mean).all()
+    assert (mean < colours.max(0)).all()
+    assert min(contrasts) < pattern.mean(0).std() < max(contrasts)
+    assert mean[0] < mean[1] < mean[2]  # ice is bluish
+
+
+def test_frost_pattern_is_fixed_and_grey_for_grey_images(generator):
+    again = weather.frost_pattern.__wrapped__(64)
+    assert torch.equal(weather.frost_pattern(64), again)
+    assert again.shape == (3, 64, 64)
+    assert 0 <= again.min() < again.max() <= 1
+    out = weather.frost(torch.zeros(3, 1, 8, 8), (1, 1), generator)
+    assert out.shape == (3, 1, 8, 8)
+    assert 0.4 < out.mean() < 0.8
+
+
+def test_grey_weighs_the_channels_by_luma():
+    red = torch.zeros(1, 3, 8, 8)
+    red[:, 0] = 1
+    assert torch.allclose(weather.grey(red), torch.tensor(0.299))
+    assert torch.equal(weather.grey(red[:, :1]), red[:, :1])
