@@ -15,7 +15,6 @@ from calibkit.corruptions.separable import (
     gaussian_taps,
     separable,
     separable_sum,
-    stack,
     tidy,
     zoom_matrix,
 )
@@ -65,7 +64,7 @@ def defocus_matrices(size: int, radius: float, softness: float) -> tuple[Tensor,
     kept = values > SMALLEST_TAP * values[0]
     columns = (left * values).T[kept]
     return tuple(
-        stack(tidy(filter_matrix(taps, size, "mirror")) for taps in family)
+        torch.stack([tidy(filter_matrix(taps, size, "mirror")) for taps in family])
         for family in (columns, right[kept])
     )
 
@@ -95,7 +94,8 @@ def zoom_blur(
 def zoom_matrices(size: int, end: float, step: float) -> Tensor:
     """(K, size, size): a matrix a zoom factor, scaled so that products of two sum to a mean."""
     factors = [1.0, *np.arange(1, end, step)]  # the image itself counts once more
-    return stack(zoom_matrix(size, factor) for factor in factors) / len(factors) ** 0.5
+    matrices = torch.stack([zoom_matrix(size, factor) for factor in factors])
+    return matrices / len(factors) ** 0.5
 
 
 @lru_cache(maxsize=8)

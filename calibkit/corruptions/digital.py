@@ -102,7 +102,7 @@ def saturate(
     chroma = value - x.amin(1, keepdim=True)
     target = (scale * chroma + offset * value).minimum(value)  # S V
     red = x.new_tensor((0.0, 1.0, 1.0)).view(1, 3, 1, 1)
-    share = torch.where(chroma > 0, (value - x) / chroma.clamp(min=1e-12), red)
+    share = torch.where(chroma > 0, (value - x) / chroma, red)
     return value - share * target
 
 

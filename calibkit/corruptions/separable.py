@@ -6,7 +6,6 @@ of the border written into R and C, so one pair of batched matrix products serve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -97,8 +96,3 @@ def box_matrix(size: int, cells: int) -> Tensor:
     sample = np.arange(size)
     inside = (sample >= edges[box, None]) & (sample < edges[box + 1, None])
     return tidy(inside / inside.sum(axis=1, keepdims=True))
-
-
-def stack(matrices: Sequence[Tensor]) -> Tensor:
-    """(K, size, size) from K matrices."""
-    return torch.stack(list(matrices))

@@ -44,6 +44,7 @@ LUMA = (0.299, 0.587, 0.114)
 
 # The frost pattern: its own fixed seed, and what the photographs of ice look like on the whole.
 FROST_SEED = 20
+FROST_SIDE = 256  # at least, and at least as large as the image
 FROST_COLOUR = (0.57, 0.63, 0.68)
 FROST_PATCHES, FROST_NEEDLES = 0.08, 0.09  # spread of large patches and of crystals
 FROST_DIRECTIONS, FROST_WEDGE = 12, 0.3  # of the needles; half width of each in radians
@@ -53,9 +54,8 @@ FROST_FREQUENCY, FROST_SPREAD = 0.15, 0.9  # of the needles: cycles a pixel, spr
 def brightness(x: Tensor, amount: float, generator: Generator | None = None) -> Tensor:
     """Raise the value V = max(R, G, B) by `amount`, up to 1, at fixed hue and saturation."""
     value = x.amax(1, keepdim=True)
-    raised = (value + amount).clamp_(max=1)
-    # Black has no hue: it turns grey.
-    return torch.where(value > 0, x * (raised / value.clamp(min=1e-12)), raised)
+    shade = torch.where(value > 0, x / value, 1)  # black has no hue: it turns grey
+    return shade * (value + amount).clamp_(max=1)
 
 
 def snow(x: Tensor, constants: tuple, generator: Generator) -> Tensor:
@@ -120,18 +120,22 @@ def frost(x: Tensor, constants: tuple[float, float], generator: Generator) -> Te
     comparable, pictures are not the same.
     """
     keep, weight = constants
+    side = max(FROST_SIDE, 1 << max(x.shape[2:]).bit_length())
+    pattern = frost_pattern(side).to(x)[None]
+    ice = random_pieces(grey(pattern) if x.shape[1] == 1 else pattern, x, generator)
+    return torch.add(keep * x, ice, alpha=weight)
+
+
+def random_pieces(pattern: Tensor, x: Tensor, generator: Generator) -> Tensor:
+    """Pieces of a periodic (1, C, S, S) pattern at random places, one for each image of x."""
     height, width = x.shape[2:]
-    pattern = frost_pattern(1 << (8 * max(height, width) - 1).bit_length()).to(x)
     side = pattern.shape[-1]
     corner = torch.empty(2, len(x), 1, dtype=torch.int64, device=x.device)
     top, left = corner.random_(0, side, generator=generator)
     rows = (top + torch.arange(height, device=x.device)) % side
     cols = (left + torch.arange(width, device=x.device)) % side
     pixels = rows[:, :, None] * side + cols[:, None, :]
-    if x.shape[1] == 1:
-        pattern = grey(pattern[None])[0]
-    ice = pattern.flatten(1)[:, pixels].transpose(0, 1)
-    return torch.add(keep * x, ice, alpha=weight)
+    return pattern[0].flatten(1)[:, pixels].transpose(0, 1)
 
 
 @lru_cache(maxsize=4)
