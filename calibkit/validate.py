@@ -37,9 +37,10 @@ def floating(name: str, value, *, ndim: int | None = None) -> Tensor:
 
 
 def finite(name: str, tensor: Tensor) -> Tensor:
-    """`tensor` if it holds neither NaN nor infinity."""
-    good = torch.isfinite(tensor)
-    if not bool(good.all()):
+    """`tensor`, not empty, if it holds neither NaN nor infinity."""
+    # one fast pass, for minimum and maximum carry NaN along; the slow search is for the message
+    if not bool(torch.isfinite(torch.stack(torch.aminmax(tensor))).all()):
+        good = torch.isfinite(tensor)
         where = tuple((~good).nonzero()[0].tolist())
         raise ValueError(
             f"{name} must be finite, got {tensor[where].item()} at index {where}; "
@@ -67,6 +68,8 @@ def probs(value, name: str = "probs") -> Tensor:
             f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; "
             f"if these are logits pass {name}.softmax(dim=1)"
         )
+    if sums_to_one(tensor, tensor.new_ones(tensor.shape[1])):
+        return tensor
     off = (tensor.sum(dim=1, dtype=torch.promote_types(tensor.dtype, torch.float32)) - 1).abs()
     if off.max().item() > ROW_SUM_TOLERANCE:
         row = int(off.argmax())
@@ -90,6 +93,8 @@ def labels(value, *, n: int, classes: int, device=None, name: str = "labels") ->
             f"{name} must be integers, got {tensor.dtype}; convert them with {name}.long()"
         )
     same_length(name, len(tensor), n)
+    if device is not None:
+        same_device(name, tensor, device)
     low, high = (bound.item() for bound in torch.aminmax(tensor))
     if low < 0 or high >= classes:
         wrong = low if low < 0 else high
@@ -97,20 +102,17 @@ def labels(value, *, n: int, classes: int, device=None, name: str = "labels") ->
             f"{name} must lie in [0, {classes}) for {classes} classes, got {wrong}; "
             f"number the classes from 0"
         )
-    if device is not None:
-        same_device(name, tensor, device)
     return tensor.long()
 
 
 def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
     """Checked (n, K) probabilities with their (n,) labels."""
-    checked = probs(probs_)
-    n, classes = checked.shape
-    return checked, labels(labels_, n=n, classes=classes, device=checked.device)
+    tensor, target = shapes(probs_, labels_)
+    return probs(tensor), target
 
 
 def shapes(probs_, labels_) -> tuple[Tensor, Tensor]:
-    """`predictions` short of looking at the values of `probs_`, for callers that do so."""
+    """`predictions` without a look at the values of `probs_`, for callers that check them."""
     tensor = _matrix("probs", probs_)
     n, classes = tensor.shape
     return tensor, labels(labels_, n=n, classes=classes, device=tensor.device)
@@ -135,9 +137,10 @@ def sums_to_one(block: Tensor, ones: Tensor) -> bool:
 
 def scores(logits_, labels_) -> tuple[Tensor, Tensor]:
     """Checked (n, K) logits with their (n,) labels."""
-    checked = logits(logits_)
-    n, classes = checked.shape
-    return checked, labels(labels_, n=n, classes=classes, device=checked.device)
+    tensor = _matrix("logits", logits_)
+    n, classes = tensor.shape
+    target = labels(labels_, n=n, classes=classes, device=tensor.device)
+    return finite("logits", tensor), target
 
 
 def same_length(name: str, length: int, n: int) -> None:

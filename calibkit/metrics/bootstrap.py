@@ -95,7 +95,7 @@ def _gap(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:
 
 
 def _accuracy(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:
-    return hits.sum(-1) / counts.sum(-1)
+    return hits.sum(-1).double() / counts.sum(-1)
 
 
 _METRIC = {
@@ -153,7 +153,7 @@ def _classwise(probs, labels, bins: int, resamples: int, random) -> np.ndarray:
     """(resamples,) classwise ECE of resampled groups of samples."""
     probs, labels = validate.predictions(probs, labels)
     n, classes = probs.shape
-    groups = n // -(-n // GROUPS)  # all but a few groups have the same size
+    groups = _groups(n)
     group = torch.from_numpy(random.permutation(n) % groups).to(probs.device)
     weights = random.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
     weights = torch.from_numpy(weights).double().to(probs.device)
@@ -164,3 +164,9 @@ def _classwise(probs, labels, bins: int, resamples: int, random) -> np.ndarray:
         sums = torch.bincount(cell, weights=residual, minlength=groups * bins)
         error += (weights @ sums.view(groups, bins)).abs().sum(-1)
     return (error / (n * classes)).cpu().numpy()
+
+
+def _groups(n: int) -> int:
+    """At most GROUPS groups of n samples, all but a few of the same size."""
+    size = -(-n // GROUPS)  # rounded up
+    return n // size

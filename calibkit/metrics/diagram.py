@@ -147,9 +147,11 @@ def wilson_interval(hits, counts, *, level: float = 0.95) -> tuple[Tensor, Tenso
 
 def _hits_of_counts(hits, counts) -> tuple[Tensor, Tensor]:
     """Both in float64, once 0 <= hits <= counts is known to hold."""
-    hits = validate.finite("hits", validate.as_tensor("hits", hits).double())
-    counts = validate.finite("counts", validate.as_tensor("counts", counts).double())
+    hits = validate.as_tensor("hits", hits).double()
+    counts = validate.as_tensor("counts", counts).double()
     validate.same_device("counts", counts, hits.device)
+    validate.finite("hits", hits)
+    validate.finite("counts", counts)
     if hits.shape != counts.shape:
         raise ValueError(
             f"counts must have the shape of hits, {tuple(hits.shape)}, got {tuple(counts.shape)}"

@@ -31,7 +31,7 @@ def ece(
 
     Parameters
     ----------
-    probs : (n, K) probabilities, float16 to float64; ties in the argmax go to the lowest class.
+    probs : (n, K) probabilities of any float type; ties in the argmax go to the lowest class.
     labels : (n,) integers in [0, K).
     bins : number of bins; binning : "width" or "mass"; closed : "right" for (lo, hi] or "left".
 

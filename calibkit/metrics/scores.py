@@ -87,9 +87,11 @@ def auroc(in_scores, out_scores) -> float:
     >>> auroc([0.9, 0.8, 0.5], [0.5, 0.4])  # 5 pairs won and 1 tied of 6
     0.9166666666666666
     """
-    inside = validate.finite("in_scores", validate.floating("in_scores", in_scores, ndim=1))
-    outside = validate.finite("out_scores", validate.floating("out_scores", out_scores, ndim=1))
+    inside = validate.floating("in_scores", in_scores, ndim=1)
+    outside = validate.floating("out_scores", out_scores, ndim=1)
     validate.same_device("out_scores", outside, inside.device)
+    validate.finite("in_scores", inside)
+    validate.finite("out_scores", outside)
     outside, inside = outside.double().sort().values, inside.double()
     below = torch.searchsorted(outside, inside)
     up_to = torch.searchsorted(outside, inside, right=True)

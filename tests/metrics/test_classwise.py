@@ -1,0 +1,102 @@
+import importlib
+
+import calibration
+import numpy as np
+import pytest
+import torch
+
+from calibkit import metrics
+from tests.metrics import reference
+
+module = importlib.import_module("calibkit.metrics.classwise")
+CASES = reference.cases()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_a_loop(name):
+    probs, labels = CASES[name]
+    for bins in (1, 4, 15):
+        expected = reference.classwise_loop(probs, labels, bins)
+        found = metrics.classwise_ece(probs, labels, bins=bins)
+        assert type(found) is float
+        assert found == pytest.approx(expected, abs=1e-12)
+    assert metrics.classwise_ece(probs, labels) == metrics.classwise_ece(probs, labels, bins=15)
+
+
+@pytest.mark.parametrize("name", ["random", "random64", "two", "missing", "edges64"])
+def test_uncertainty_calibration_agrees(name):
+    probs, labels = (
+        x.double().numpy() if x.is_floating_point() else x.numpy() for x in CASES[name]
+    )
+    expected = calibration.get_ece(probs, labels, mode="marginal")
+    assert metrics.classwise_ece(probs, labels) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("bins", [1, 3, 15])
+def test_table_against_a_look_at_every_entry(name, bins, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 500)
+    probs, labels = CASES[name]
+    found = module.class_tally(probs, labels, bins)
+    counts, total = module._tally_all(probs, bins)
+    assert torch.equal(found.counts, counts)
+    torch.testing.assert_close(found.total, total, rtol=0, atol=1e-10)
+    assert found.hits.sum() == len(labels)
+    assert torch.equal(found.hits.sum(0).long(), torch.bincount(labels, minlength=probs.shape[1]))
+
+
+def test_entries_on_the_first_edge_stay_in_the_first_bin():
+    for dtype in (torch.float32, torch.float64):
+        for bins in (3, 7, 10, 15, 49):
+            edge = torch.tensor(1 / bins, dtype=dtype)
+            values = torch.stack([edge, edge.nextafter(edge * 2), edge.nextafter(edge * 0)])
+            expected = (values.double() > 1 / bins).nonzero().flatten()
+            assert torch.equal(module._beyond_first_bin(values, bins), expected)
+
+
+def test_an_absent_class_counts():
+    probs = torch.tensor([[0.5, 0.25, 0.25]] * 4, dtype=torch.float64)
+    # class 2 never occurs: gaps 0, .25 and .25 over three classes
+    assert metrics.classwise_ece(probs, [0, 0, 1, 1]) == pytest.approx(0.5 / 3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (float("nan"), "finite"),
+        (-float("inf"), "finite"),
+        (-1e-7, "lie in"),
+        (-0.9, "lie in"),
+        (1.00005, "lie in"),
+        (0.5, "sum to 1"),
+    ],
+)
+@pytest.mark.parametrize("row", [0, 999])
+def test_one_bad_value_is_found(wrong, message, row):
+    probs = torch.zeros(1000, 5)
+    probs[:, 0] = 1
+    probs[row, 3] = wrong
+    if wrong > 1:
+        probs[row, 0] = 0
+    with pytest.raises(ValueError, match=message):
+        metrics.classwise_ece(probs, torch.zeros(1000, dtype=torch.long))
+
+
+def test_negative_zero_is_a_probability():
+    probs = torch.tensor([[1.0, -0.0, 0.0], [0.5, 0.5, -0.0]])
+    assert metrics.classwise_ece(probs, [0, 1]) == pytest.approx(
+        reference.classwise_loop(probs, torch.tensor([0, 1]))
+    )
+
+
+def test_large_input_against_float64():
+    torch.manual_seed(0)
+    probs = (2 * torch.randn(1_000_000, 4)).softmax(1)
+    labels = torch.randint(4, (1_000_000,))
+    edges, expected = np.arange(1, 15) / 15, 0.0
+    for k in range(4):
+        p = probs[:, k].double().numpy()
+        residual = p - (labels == k).double().numpy()
+        index = np.searchsorted(edges, p, side="left")
+        expected += sum(abs(residual[index == b].sum()) for b in range(15)) / len(p) / 4
+    assert metrics.classwise_ece(probs, labels) == pytest.approx(expected, abs=1e-11)

@@ -1,0 +1,115 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import binomtest
+
+from calibkit import metrics
+from tests.metrics import reference
+
+CASES = reference.cases()
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("binning", ["width", "mass"])
+@pytest.mark.parametrize("closed", ["right", "left"])
+def test_against_a_loop(name, binning, closed):
+    probs, labels = CASES[name]
+    confidence, hits = reference.top_loop(probs, labels)
+    for bins in (1, 10, 15):
+        found = metrics.reliability(probs, labels, bins=bins, binning=binning, closed=closed)
+        content = reference.bins_loop(confidence, hits, bins, binning, closed)
+        assert found.counts.tolist() == [len(c) for c, _ in content]
+        assert found.hits.tolist() == [sum(h) for _, h in content]
+        means = [np.mean(c) if c else np.nan for c, _ in content]
+        shares = [np.mean(h) if h else np.nan for _, h in content]
+        np.testing.assert_allclose(found.confidence, means, atol=1e-12)
+        np.testing.assert_allclose(found.accuracy, shares, atol=1e-12)
+        np.testing.assert_allclose(found.gap, np.array(means) - shares, atol=1e-12)
+        assert found.edges.tolist() == reference.edges_loop(confidence, bins, binning)
+
+
+def test_shapes_types_and_defaults():
+    found = metrics.reliability(*CASES["random"])
+    assert [len(x) for x in (found.edges, found.counts, found.hits)] == [16, 15, 15]
+    assert found.counts.dtype == found.hits.dtype == torch.int64
+    assert found.edges.dtype == found.confidence.dtype == found.accuracy.dtype == torch.float64
+    named = metrics.reliability(*CASES["random"], bins=15, binning="width", closed="right")
+    assert torch.equal(found.counts, named.counts)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.counts = None
+
+
+def test_edges_tell_the_sides_apart():
+    probs, labels = CASES["edges64"]
+    right = metrics.reliability(probs, labels, closed="right")
+    left = metrics.reliability(probs, labels, closed="left")
+    assert not torch.equal(right.counts, left.counts)
+
+
+def test_from_confidences_alone():
+    probs, labels = CASES["random"]
+    confidence, hits = probs.amax(1), probs.argmax(1) == labels
+    expected = metrics.reliability(probs, labels)
+    for c, h in ((confidence, hits), (confidence.numpy(), hits.int().numpy())):
+        found = metrics.reliability_of(c, h)
+        assert torch.equal(found.counts, expected.counts)
+        assert torch.equal(found.hits, expected.hits)
+        assert torch.equal(found.confidence.nan_to_num(), expected.confidence.nan_to_num())
+    options = {"bins": 7, "binning": "mass", "closed": "left"}
+    found = metrics.reliability_of(confidence, hits, **options)
+    assert torch.equal(found.edges, metrics.reliability(probs, labels, **options).edges)
+    assert torch.equal(found.counts, metrics.reliability(probs, labels, **options).counts)
+
+
+def test_ece_follows_from_the_diagram():
+    probs, labels = CASES["random"]
+    found = metrics.reliability(probs, labels)
+    ece = (found.counts * found.gap.abs().nan_to_num()).sum() / found.counts.sum()
+    assert metrics.ece(probs, labels) == pytest.approx(ece.item(), abs=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+def test_wilson_agrees_with_scipy(level):
+    for hits, count in ((0, 1), (1, 1), (0, 10), (3, 10), (10, 10), (999, 1000)):
+        low, high = metrics.wilson_interval([hits], [count], level=level)
+        expected = binomtest(hits, count).proportion_ci(level, method="wilson")
+        assert low.item() == pytest.approx(expected.low, abs=1e-12)
+        assert high.item() == pytest.approx(expected.high, abs=1e-12)
+        assert 0 <= low.item() <= hits / count <= high.item() <= 1
+        assert hits > 0 or low.item() == 0
+        assert hits < count or high.item() == 1
+
+
+def test_wilson_takes_any_shape_and_knows_nothing_of_empty_bins():
+    low, high = metrics.wilson_interval(torch.tensor([[0, 2]]), np.array([[0, 4]]))
+    assert low.shape == high.shape == (1, 2)
+    assert torch.isnan(low[0, 0])
+    assert torch.isnan(high[0, 0])
+    assert low[0, 1] == pytest.approx(1 - high[0, 1].item())
+    default = metrics.wilson_interval([3], [10])
+    assert default == metrics.wilson_interval([3], [10], level=0.95)
+
+
+def test_interval_of_a_diagram():
+    found = metrics.reliability(*CASES["random"], bins=20)
+    low, high = found.interval()
+    filled = found.counts > 0
+    assert torch.equal(torch.isnan(low), ~filled)
+    assert torch.equal(torch.isnan(high), ~filled)
+    assert bool((low <= found.accuracy)[filled].all())
+    assert bool((found.accuracy <= high)[filled].all())
+    expected = metrics.wilson_interval(found.hits, found.counts, level=0.8)
+    for one, other in zip(found.interval(0.8), expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+    for one, other in zip(found.interval(), found.interval(level=0.95), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
+
+
+def test_wilson_covers_the_truth():
+    generator = np.random.default_rng(0)
+    hits = generator.binomial(40, 0.85, size=4000)
+    low, high = metrics.wilson_interval(hits, np.full(4000, 40), level=0.9)
+    covered = ((low <= 0.85) & (high >= 0.85)).double().mean().item()
+    assert covered == pytest.approx(0.9, abs=0.03)

@@ -1,0 +1,113 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, log_loss
+
+from calibkit import metrics
+from tests.metrics import reference
+
+CASES = reference.cases()
+
+
+def loop(probs, labels, term):
+    rows = zip(probs.tolist(), labels.tolist(), strict=True)
+    return math.fsum(term(row, label) for row, label in rows) / len(labels)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_loops(name):
+    probs, labels = CASES[name]
+    expected = loop(probs, labels, lambda p, y: -math.log(p[y]) if p[y] else math.inf)
+    assert metrics.nll(probs, labels) == pytest.approx(expected, abs=1e-12)
+    expected = loop(probs, labels, lambda p, y: sum((q - (k == y)) ** 2 for k, q in enumerate(p)))
+    assert metrics.brier(probs, labels) == pytest.approx(expected, abs=1e-12)
+    assert type(metrics.nll(probs, labels)) is type(metrics.brier(probs, labels)) is float
+
+
+def test_scikit_learn_agrees():
+    probs, labels = (x.numpy() for x in CASES["random64"])
+    assert metrics.nll(probs, labels) == pytest.approx(log_loss(labels, probs), abs=1e-12)
+    two, wanted = (x.numpy() for x in CASES["two"])
+    expected = 2 * brier_score_loss(wanted, two[:, 1].astype(float))  # it counts one class of two
+    assert metrics.brier(two, wanted) == pytest.approx(expected, abs=1e-6)
+
+
+def test_extremes():
+    sure = torch.eye(3)
+    assert metrics.nll(sure, [0, 1, 2]) == 0
+    assert metrics.nll(sure, [0, 1, 1]) == math.inf
+    assert metrics.brier(sure, [0, 1, 2]) == 0
+    assert metrics.brier(sure, [1, 2, 0]) == 2
+
+
+def parts_loop(probs, labels, bins):
+    """Every term of the decomposition from its definition."""
+    n, classes = probs.shape
+    edges = [i / bins for i in range(bins + 1)]
+    calibration = refinement = within = 0.0
+    for k in range(classes):
+        groups = {}
+        for p, y in zip(probs[:, k].tolist(), (labels == k).int().tolist(), strict=True):
+            groups.setdefault(reference.bin_loop(p, edges, "right"), []).append((p, y))
+        for group in groups.values():
+            p, y = np.array(group).T
+            c, a = p.mean(), y.mean()
+            calibration += len(p) * (c - a) ** 2 / n
+            refinement += len(p) * a * (1 - a) / n
+            within += ((p - c) ** 2 - 2 * (p - c) * (y - a)).sum() / n
+    return calibration, refinement, within
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("bins", [1, 5, 15])
+def test_decomposition_against_its_definition(name, bins):
+    probs, labels = CASES[name]
+    parts = metrics.brier_decomposition(probs, labels, bins=bins)
+    assert parts == pytest.approx(parts_loop(probs, labels, bins), abs=1e-12)
+    assert sum(parts) == pytest.approx(metrics.brier(probs, labels), abs=1e-12)
+    assert all(type(part) is float for part in parts)
+
+
+def test_decomposition_defaults_and_names():
+    probs, labels = CASES["random"]
+    parts = metrics.brier_decomposition(probs, labels)
+    assert parts == metrics.brier_decomposition(probs, labels, bins=15)
+    assert parts == (parts.calibration, parts.refinement, parts.within)
+    assert isinstance(parts, metrics.BrierParts)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(2, 30))
+def test_two_terms_suffice_where_a_bin_holds_one_value(seed, n, bins):
+    generator = torch.Generator().manual_seed(seed)
+    # probabilities in the middle of a bin, one value a bin
+    first = (torch.randint(bins, (n,), generator=generator).double() + 0.5) / bins
+    probs = torch.stack([first, 1 - first], 1)
+    labels = torch.randint(2, (n,), generator=generator)
+    calibration, refinement, within = metrics.brier_decomposition(probs, labels, bins=bins)
+    assert within == pytest.approx(0, abs=1e-12)
+    assert calibration + refinement == pytest.approx(metrics.brier(probs, labels), abs=1e-12)
+    assert calibration >= -1e-15
+    assert refinement >= 0
+
+
+def test_within_shrinks_as_bins_are_added():
+    probs, labels = CASES["random64"]
+    coarse, fine = (abs(metrics.brier_decomposition(probs, labels, bins=b)[2]) for b in (5, 500))
+    assert fine < coarse / 20
+
+
+def test_the_posterior_has_the_lowest_scores():
+    torch.manual_seed(0)
+    posterior = torch.randn(50_000, 4, dtype=torch.float64).softmax(1)
+    labels = posterior.multinomial(1)[:, 0]
+    for score in (metrics.nll, metrics.brier):
+        best = score(posterior, labels)
+        for power in (0.7, 1.5):
+            assert score((power * posterior.log()).softmax(1), labels) > best
+    entropy = metrics.entropy(posterior).mean().item()
+    assert metrics.nll(posterior, labels) == pytest.approx(entropy, abs=0.01)

@@ -1,0 +1,110 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import entropy
+from sklearn.metrics import accuracy_score, roc_auc_score, top_k_accuracy_score
+
+from calibkit import metrics
+from tests.metrics import reference
+
+CASES = reference.cases()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_accuracy_against_a_loop(name):
+    probs, labels = CASES[name]
+    _, hits = reference.top_loop(probs, labels)
+    assert metrics.accuracy(probs, labels) == np.mean(hits)
+    assert metrics.top_k_accuracy(probs, labels, k=1) == np.mean(hits)
+    assert metrics.top_k_accuracy(probs, labels, k=probs.shape[1]) == 1
+
+
+def test_accuracy_and_top_k_agree_with_scikit_learn():
+    probs, labels = (x.numpy() for x in CASES["many"])
+    assert metrics.accuracy(probs, labels) == accuracy_score(labels, probs.argmax(1))
+    for k in (2, 5, 59):
+        expected = top_k_accuracy_score(labels, probs, k=k, labels=np.arange(60))
+        assert metrics.top_k_accuracy(probs, labels, k=k) == expected
+    assert metrics.top_k_accuracy(probs, labels) == metrics.top_k_accuracy(probs, labels, k=5)
+
+
+def test_ties_in_top_k_go_to_the_lowest_class():
+    probs = torch.full((4, 4), 0.25)
+    for k in (1, 2, 3, 4):
+        assert metrics.top_k_accuracy(probs, torch.arange(4), k=k) == k / 4
+
+
+def test_top_k_grows_with_k():
+    probs, labels = CASES["many"]
+    shares = [metrics.top_k_accuracy(probs, labels, k=k) for k in range(1, 61)]
+    assert shares == sorted(shares)
+
+
+def test_k_must_be_a_number_of_classes():
+    probs, labels = CASES["random"]
+    for k in (0, 6, -1):
+        with pytest.raises(ValueError, match=r"k must be in \[1, 5\]"):
+            metrics.top_k_accuracy(probs, labels, k=k)
+    with pytest.raises(TypeError, match="k must be an integer"):
+        metrics.top_k_accuracy(probs, labels, k=1.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 0.6, 0.99, 1.0])
+def test_confident_share_against_a_loop(name, threshold):
+    probs, labels = CASES[name]
+    confidence, hits = reference.top_loop(probs, labels)
+    sure = [h for c, h in zip(confidence, hits, strict=True) if c > threshold]
+    share, accuracy = metrics.confident_share(probs, labels, threshold=threshold)
+    assert share == len(sure) / len(hits)
+    assert accuracy == (np.mean(sure) if sure else pytest.approx(math.nan, nan_ok=True))
+
+
+def test_confident_share_compares_in_float64():
+    # float32 .99 is .9900000095: above the threshold, though equal to it in float32
+    assert metrics.confident_share(torch.tensor([[0.99, 0.01]]), [0]) == (1.0, 1.0)
+    exact = torch.tensor([[0.99, 0.01]], dtype=torch.float64)
+    assert metrics.confident_share(exact, [0])[0] == 0
+    assert metrics.confident_share(exact, [1], threshold=0.98) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_entropy_agrees_with_scipy(name):
+    probs, _ = CASES[name]
+    found = metrics.entropy(probs)
+    assert found.dtype == torch.float64
+    exact = probs.double().numpy()
+    terms = -exact * np.log(np.where(exact > 0, exact, 1))
+    np.testing.assert_allclose(found, terms.sum(1), atol=1e-12)
+    np.testing.assert_allclose(found, entropy(exact, axis=1), atol=1e-3)
+
+
+def test_entropy_bounds():
+    assert metrics.entropy(torch.eye(3)).tolist() == [0, 0, 0]
+    assert metrics.entropy(np.full((1, 8), 1 / 8)).item() == pytest.approx(math.log(8))
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=20),
+    st.lists(st.integers(-3, 3), min_size=1, max_size=20),
+)
+def test_auroc_agrees_with_scikit_learn_and_with_pairs(inside, outside):
+    inside, outside = np.array(inside, dtype=float), np.array(outside, dtype=float)
+    truth = np.r_[np.ones(len(inside)), np.zeros(len(outside))]
+    found = metrics.auroc(inside, outside)
+    assert found == pytest.approx(roc_auc_score(truth, np.r_[inside, outside]), abs=1e-12)
+    won = (inside[:, None] > outside).mean() + (inside[:, None] == outside).mean() / 2
+    assert found == pytest.approx(won, abs=1e-12)
+    assert metrics.auroc(outside, inside) == pytest.approx(1 - found, abs=1e-12)
+    assert metrics.auroc(2 * inside + 1, 2 * outside + 1) == found
+
+
+def test_auroc_by_hand():
+    assert metrics.auroc([2.0, 3.0], [0.0, 1.0]) == 1
+    assert metrics.auroc([1.0], [1.0]) == 0.5
+    assert metrics.auroc(torch.tensor([1.0, 0.0]), np.array([0.5])) == 0.5

@@ -1,0 +1,111 @@
+import importlib
+
+import pytest
+import torch
+
+from tests.metrics import reference
+
+module = importlib.import_module("calibkit.metrics.top")
+CASES = reference.cases()
+
+
+def check(probs, labels):
+    confidence, correct = module.top(probs, labels)
+    expected, hits = reference.top_loop(probs, labels)
+    assert confidence.tolist() == expected
+    assert correct.int().tolist() == hits
+    assert correct.dtype == torch.bool
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_a_loop(name):
+    check(*CASES[name])
+
+
+@pytest.mark.parametrize("name", ["random", "many", "tied", "saturated", "random64"])
+def test_against_a_loop_over_several_blocks(name, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK", 700)
+    check(*CASES[name])
+
+
+@pytest.mark.parametrize("rows", [1, 999, 1000, 1001, 2345])
+@pytest.mark.parametrize("classes", [2, 7, 32, 33])
+def test_any_number_of_rows(rows, classes):
+    torch.manual_seed(rows)
+    probs = torch.randn(rows, classes).softmax(1)
+    confidence, correct = module.top(probs, torch.zeros(rows, dtype=torch.long))
+    assert torch.equal(confidence, probs.amax(1))
+    assert torch.equal(correct, probs.argmax(1) == 0)
+
+
+@pytest.mark.parametrize("classes", [4, 40])
+def test_ties_go_to_the_lowest_class(classes):
+    probs = torch.zeros(classes, classes)
+    probs[:, 1] = probs[:, 3] = 0.5
+    _, correct = module.top(probs, torch.arange(classes))
+    assert correct.nonzero().flatten().tolist() == [1]
+
+
+@pytest.mark.parametrize("classes", [3, 40])
+def test_a_tie_just_above_one_half_is_allowed_by_the_tolerance(classes):
+    probs = torch.zeros(2, classes)
+    probs[:, 0] = probs[:, 2] = 0.50004
+    _, correct = module.top(probs, torch.tensor([0, 2]))
+    assert correct.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("classes", [3, 40])
+def test_negative_zero_is_a_probability(classes):
+    probs = torch.zeros(2, classes)
+    probs[:, 1] = 1
+    probs[:, 2] = -0.0
+    check(probs, torch.tensor([1, 2]))
+
+
+@pytest.mark.parametrize("classes", [3, 40])
+def test_inputs_in_any_layout_are_left_alone(classes):
+    torch.manual_seed(0)
+    probs = torch.randn(classes, 50).softmax(0).t()
+    before = probs.clone()
+    labels = torch.randint(classes, (50,))
+    check(probs, labels)
+    check(probs[::2], labels[::2])
+    check(probs.clone().requires_grad_(), labels)
+    assert torch.equal(probs, before)
+
+
+@pytest.mark.parametrize("classes", [4, 40])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (float("nan"), "finite"),
+        (float("inf"), "finite"),
+        (-float("inf"), "finite"),
+        (-1e-6, r"lie in \[0, 1\]"),
+        (1.00005, r"lie in \[0, 1\]"),
+        (0.5, "sum to 1, got 1.5"),
+    ],
+)
+@pytest.mark.parametrize("row", [0, 1500])
+def test_one_bad_value_is_found(classes, dtype, wrong, message, row):
+    probs = torch.zeros(1501, classes, dtype=dtype)
+    probs[:, 0] = 1
+    probs[row, 2] = wrong
+    if wrong > 1:
+        probs[row, 0] = 0
+    with pytest.raises(ValueError, match=message):
+        module.top(probs, torch.zeros(1501, dtype=torch.long))
+
+
+@pytest.mark.parametrize("classes", [4, 40, 80])
+@pytest.mark.parametrize("off", [2e-4, -2e-4])
+def test_rows_must_sum_to_one_within_1e_4(classes, off):
+    probs = torch.zeros(5, classes)
+    probs[:, 0], probs[:, 1] = 0.5, 0.5
+    labels = torch.zeros(5, dtype=torch.long)
+    probs[3, 1] += off / 4
+    module.top(probs, labels)
+    probs[3, 1] += off
+    with pytest.raises(ValueError, match="sum to 1"):
+        module.top(probs, labels)

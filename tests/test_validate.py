@@ -1,0 +1,204 @@
+import numpy as np
+import pytest
+import torch
+
+from calibkit import validate
+
+PROBS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
+LOGITS = torch.tensor([[2.0, -1.0, 0.5], [30.0, 0.0, -30.0]])
+LABELS = torch.tensor([0, 2])
+NAN, INF = float("nan"), float("inf")
+
+
+def filled(value):
+    out = PROBS.clone()
+    out[1, 2] = value
+    return out
+
+
+def test_as_tensor_takes_lists_arrays_and_tensors():
+    assert validate.as_tensor("x", [[1.0, 2.0]], ndim=2).tolist() == [[1.0, 2.0]]
+    assert validate.as_tensor("x", np.array([1, 2]), ndim=1).dtype == torch.int64
+    assert validate.as_tensor("x", PROBS) is PROBS
+    for bad in ("text", None, [[1], [1, 2]], object()):
+        with pytest.raises(TypeError, match=r"^x must be a tensor or array of numbers"):
+            validate.as_tensor("x", bad)
+    with pytest.raises(ValueError, match=r"^x must have 1 dimension\(s\), got shape \(2, 3\)"):
+        validate.as_tensor("x", PROBS, ndim=1)
+    with pytest.raises(ValueError, match=r"^x is empty \(shape \(0, 3\)\)"):
+        validate.as_tensor("x", PROBS[:0])
+
+
+def test_floating_and_finite():
+    assert validate.floating("x", PROBS, ndim=2) is PROBS
+    with pytest.raises(TypeError, match=r"^x must be floating point, got torch.int64"):
+        validate.floating("x", LABELS)
+    assert validate.finite("x", LOGITS) is LOGITS
+    for value in (NAN, INF, -INF):
+        with pytest.raises(ValueError, match=rf"^x must be finite, got {value} at index \(1, 2\)"):
+            validate.finite("x", filled(value))
+
+
+def test_probs_pass_through():
+    assert validate.probs(PROBS) is PROBS
+    assert validate.probs(PROBS.double().numpy()).dtype == torch.float64
+    validate.probs(torch.tensor([[0.0, 1.0]]))
+    validate.probs(torch.tensor([[0.5, 0.50009]]))
+    validate.probs(torch.tensor([[0.5, 0.49991]]))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "message"),
+    [
+        (filled(NAN), ValueError, r"p must be finite, got nan at index \(1, 2\)"),
+        (filled(INF), ValueError, r"p must be finite, got inf at index \(1, 2\)"),
+        (filled(-0.1), ValueError, r"p must lie in \[0, 1\], got values from -0.1 to 0.7"),
+        (filled(1.5), ValueError, r"p must lie in \[0, 1\], got values from 0.1 to 1.5"),
+        (LOGITS, ValueError, r"if these are logits pass p.softmax\(dim=1\)"),
+        (filled(0.9), ValueError, "p must have rows that sum to 1, got 1.1 in row 1"),
+        (filled(0.8002), ValueError, "p must have rows that sum to 1"),
+        (filled(0.7998), ValueError, "p must have rows that sum to 1"),
+        (PROBS[:, :1], ValueError, r"p must have one column per class, at least 2"),
+        (PROBS[0], ValueError, "p must have 2 dimension"),
+        (LABELS[None], TypeError, "p must be floating point"),
+        (PROBS[:0], ValueError, "p is empty"),
+    ],
+)
+def test_bad_probs(value, kind, message):
+    with pytest.raises(kind, match=f"^{message}" if message.startswith("p ") else message):
+        validate.probs(value, "p")
+
+
+def test_default_names():
+    for check, name in ((validate.probs, "probs"), (validate.logits, "logits")):
+        with pytest.raises(ValueError, match=f"^{name} "):
+            check(PROBS[0])
+    with pytest.raises(ValueError, match=r"^labels "):
+        validate.labels(LABELS, n=3, classes=3)
+
+
+def test_logits():
+    assert validate.logits(LOGITS) is LOGITS
+    for value in (filled(NAN), filled(INF)):
+        with pytest.raises(ValueError, match=r"^logits must be finite"):
+            validate.logits(value)
+    with pytest.raises(ValueError, match=r"^logits must have one column per class"):
+        validate.logits(LOGITS[:, :1])
+
+
+def test_labels():
+    assert validate.labels(LABELS.int(), n=2, classes=3).dtype == torch.int64
+    assert validate.labels([0, 2], n=2, classes=3).tolist() == [0, 2]
+    for bad in (LABELS.float(), LABELS > 0, LABELS.to(torch.complex64)):
+        with pytest.raises(TypeError, match=r"^labels must be integers"):
+            validate.labels(bad, n=2, classes=3)
+    with pytest.raises(ValueError, match=r"^labels must have one entry per row, 3, got 2"):
+        validate.labels(LABELS, n=3, classes=3)
+    with pytest.raises(ValueError, match=r"^labels must lie in \[0, 2\) for 2 classes, got 2"):
+        validate.labels(LABELS, n=2, classes=2)
+    with pytest.raises(ValueError, match=r"^labels must lie in \[0, 3\) for 3 classes, got -1"):
+        validate.labels(torch.tensor([0, -1]), n=2, classes=3)
+    with pytest.raises(ValueError, match=r"^labels is on cpu but the predictions are on meta"):
+        validate.labels(LABELS, n=2, classes=3, device="meta")
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "name"),
+    [
+        (validate.predictions, PROBS, "probs"),
+        (validate.scores, LOGITS, "logits"),
+        (validate.shapes, PROBS, "probs"),
+    ],
+)
+def test_pairs(check, good, name):
+    first, second = check(good, LABELS.int())
+    assert first is good
+    assert second.tolist() == [0, 2]
+    assert second.dtype == torch.int64
+    with pytest.raises(ValueError, match=f"^{name} must have 2 dimension"):
+        check(good[0], LABELS)
+    with pytest.raises(ValueError, match=f"^{name} must have one column"):
+        check(good[:, :1], LABELS)
+    with pytest.raises(ValueError, match=r"^labels must have one entry per row"):
+        check(good, LABELS[:1])
+    with pytest.raises(ValueError, match=r"^labels must lie in \[0, 3\)"):
+        check(good, LABELS + 1)
+    with pytest.raises(ValueError, match=r"^labels is on cpu"):
+        check(good.to("meta"), LABELS)
+
+
+def test_pairs_look_at_values():
+    for check, name in ((validate.predictions, "probs"), (validate.scores, "logits")):
+        with pytest.raises(ValueError, match=f"^{name} must be finite"):
+            check(filled(NAN), LABELS)
+
+
+@pytest.mark.parametrize("classes", [2, 64, 65, 300])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_sums_to_one(classes, dtype):
+    block = torch.zeros(7, classes, dtype=dtype)
+    block[:, 0] = 0.25
+    block[:, 1] = 0.75
+    ones = torch.ones(classes, dtype=dtype)
+    assert validate.sums_to_one(block, ones)
+    for change, allowed in ((5e-5, True), (-5e-5, True), (2e-4, False), (-2e-4, False)):
+        other = block.clone()
+        other[6, 0] += change
+        assert validate.sums_to_one(other, ones) is allowed
+    for value in (NAN, INF, -INF):
+        other = block.clone()
+        other[3, 1] = value
+        assert not validate.sums_to_one(other, ones)
+
+
+def test_number_and_fraction():
+    assert validate.number("x", 2, 0, 3) == 2.0
+    assert type(validate.number("x", 2, 0, 3)) is float
+    assert validate.number("x", np.float32(0.5), 0, 1) == 0.5
+    assert validate.number("x", torch.tensor(0.5), 0, 1) == 0.5
+    assert validate.number("x", 0, 0, 1) == 0
+    assert validate.number("x", 1, 0, 1) == 1
+    for value, options, interval in (
+        (0, {"open_low": True}, r"\(0, 1\]"),
+        (1, {"open_high": True}, r"\[0, 1\)"),
+        (-1, {}, r"\[0, 1\]"),
+        (2, {}, r"\[0, 1\]"),
+        (NAN, {}, r"\[0, 1\]"),
+    ):
+        with pytest.raises(ValueError, match=f"^x must lie in {interval}, got {value}"):
+            validate.number("x", value, 0, 1, **options)
+    for bad in ("1", None, True, [0.5], torch.tensor([0.5]), np.array([0.5])):
+        with pytest.raises(TypeError, match=r"^x must be a number"):
+            validate.number("x", bad, 0, 1)
+    assert validate.fraction("x", 0.2) == 0.2
+    with pytest.raises(ValueError, match=r"^x must lie in \[0, 1\], got 20; it is a fraction"):
+        validate.fraction("x", 20)
+
+
+def test_integer():
+    assert validate.integer("x", 3, 3) == 3
+    assert validate.integer("x", np.int16(3), 0, 3) == 3
+    assert validate.integer("x", torch.tensor(3), 0) == 3
+    with pytest.raises(ValueError, match=r"^x must be at least 3, got 2"):
+        validate.integer("x", 2, 3)
+    with pytest.raises(ValueError, match=r"^x must be in \[0, 1\], got 2"):
+        validate.integer("x", 2, 0, 1)
+    for bad in (1.0, True, "1", None, np.array([1])):
+        with pytest.raises(TypeError, match=r"^x must be an integer"):
+            validate.integer("x", bad, 0)
+
+
+def test_choice_and_generator():
+    assert validate.choice("x", "a", ("a", "b")) == "a"
+    with pytest.raises(ValueError, match=r"^x must be one of 'a', 'b', got 'c'"):
+        validate.choice("x", "c", ("a", "b"))
+    first, second = (torch.rand(3, generator=validate.generator(7)) for _ in range(2))
+    assert torch.equal(first, second)
+    own = torch.Generator()
+    assert validate.generator(own) is own
+    one, other = (torch.rand(3, generator=validate.generator(None)) for _ in range(2))
+    assert not torch.equal(one, other)
+    with pytest.raises(ValueError, match=r"^seed must be at least 0"):
+        validate.generator(-1)
+    with pytest.raises(ValueError, match=r"^generator is on cpu"):
+        validate.generator(own, "meta")
