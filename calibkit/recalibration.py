@@ -7,6 +7,7 @@ recalibrated logits, `probs(logits)` their softmax. Logits that were fitted on a
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 
@@ -356,7 +357,11 @@ def _clamped(temperature: float, reason: str) -> float:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=2)
+    """Warn at the caller's own line, the first one outside this file."""
+    level, frame = 1, sys._getframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 # --- linear maps ---

@@ -190,6 +190,13 @@ def test_labels_against_the_logits_clamp_at_the_upper_limit_and_warn():
         assert TemperatureScaler().fit(balanced, [0, 1]).temperature == 1e3
 
 
+@pytest.mark.parametrize("calibrator", [TemperatureScaler, VectorScaler, MatrixScaler])
+def test_warnings_point_to_the_line_of_the_caller(calibrator):
+    with pytest.warns(UserWarning, match="separate") as caught:
+        calibrator().fit(torch.eye(3).repeat(4, 1), torch.arange(3).repeat(4))
+    assert [w.filename for w in caught] == [__file__]
+
+
 @pytest.mark.parametrize(("limits", "end"), [((3.0, 10.0), 3.0), ((0.1, 1.5), 1.5)])
 def test_an_optimum_outside_the_limits_is_clamped(limits, end):
     with pytest.warns(UserWarning, match="outside the limits"):
