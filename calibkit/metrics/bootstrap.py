@@ -20,7 +20,7 @@ METRICS = (
     "signed_gap",
     "accuracy",
 )
-SMALL = 32  # a cell of at most so many samples is resampled one by one
+SMALL = 16  # a cell of at most so many samples is resampled one by one
 GROUPS = 4096  # classwise: at most so many units are resampled
 
 
@@ -41,7 +41,7 @@ def bootstrap_interval(
     those are drawn instead:
 
     - how many samples of each cell, a (bin, right or wrong) pair: one multinomial draw, exact;
-    - the sum of their confidences: by drawing members of the cell where it has at most 32, exact,
+    - the sum of their confidences: by drawing members of the cell where it has at most 16, exact,
       and above that from a normal of the cell's mean and variance.
 
     The bins of "ada_ece" stay those of the full sample, so its interval is that of the adaptive
