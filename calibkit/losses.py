@@ -23,6 +23,7 @@ from torch import Tensor
 from calibkit import validate
 
 LOG2, LOG5 = math.log(2), math.log(5)
+NEVER = -(2**62)  # torch passes over label -100 in silence; no label may be passed over here
 NARROW = 32  # classes; below, torch's fused softmax is up to five times the slower on a CPU
 FLSD_FORMS = ("5-3", "5-3-2")
 SCHEDULES = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
@@ -76,9 +77,7 @@ def label_smoothing(
         most = (classes - 1) / classes
         alpha = validate.number("alpha", alpha, 0, most) / most
     weights = _class_weights(class_weights, logits)
-    each = F.cross_entropy(
-        logits, target, weight=weights, reduction="none", label_smoothing=min(alpha, 1.0)
-    )
+    each = _cross_entropy_each(logits, target, weights, min(alpha, 1.0))
     return _reduced(each, reduction, logits, _sample_weights(weights, target))
 
 
@@ -482,9 +481,18 @@ def _mean_one(weights: Tensor) -> Tensor:
     return (weights / weights.mean()).float()
 
 
-def _cross_entropy_each(logits: Tensor, target: Tensor) -> Tensor:
+def _cross_entropy_each(
+    logits: Tensor, target: Tensor, weights: Tensor | None = None, smoothing: float = 0.0
+) -> Tensor:
     """(n,) cross-entropy against labels or soft labels."""
-    return F.cross_entropy(logits, target, reduction="none")
+    return F.cross_entropy(
+        logits,
+        target,
+        weight=weights,
+        ignore_index=NEVER,
+        reduction="none",
+        label_smoothing=smoothing,
+    )
 
 
 def _soft(target: Tensor, logits: Tensor) -> Tensor:

@@ -1,4 +1,5 @@
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -427,15 +428,35 @@ def test_compiles_forward_and_backward():
     torch.testing.assert_close(z.grad, expected)
 
 
+def test_a_compiled_loss_ignores_no_label():
+    torch.compiler.reset()
+    compiled = torch.compile(losses.cross_entropy, backend="eager", fullgraph=True)
+    with pytest.raises((IndexError, RuntimeError), match="-100"):
+        compiled(torch.zeros(2, 3), torch.tensor([0, -100]))
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_function_transforms(name):
     stacked = torch.stack([batch(seed=seed)[0] for seed in range(3)])
-    _, target = batch()
-    together = torch.func.vmap(torch.func.grad(lambda z: LOSSES[name](z, target)))(stacked)
-    for logits, grad in zip(stacked, together, strict=True):
-        z = logits.clone().requires_grad_()
-        (alone,) = torch.autograd.grad(LOSSES[name](z, target), z)
-        torch.testing.assert_close(grad, alone)
+    for y in (batch()[1], soft_rows())[: 1 + (name in SOFT)]:
+        together = torch.func.vmap(torch.func.grad(partial(LOSSES[name], target=y)))(stacked)
+        for logits, grad in zip(stacked, together, strict=True):
+            z = logits.clone().requires_grad_()
+            (alone,) = torch.autograd.grad(LOSSES[name](z, y), z)
+            torch.testing.assert_close(grad, alone)
+
+
+def test_function_transforms_over_the_options():
+    logits, target = batch()
+    gamma = torch.linspace(0, 3, 36).reshape(3, 12)
+    weights = torch.linspace(0.5, 2, 15).reshape(3, 5)
+
+    def loss(gamma, weights):
+        return losses.focal(logits, target, gamma=gamma, class_weights=weights)
+
+    together = torch.func.vmap(loss)(gamma, weights)
+    alone = torch.stack([loss(*pair) for pair in zip(gamma, weights, strict=True)])
+    torch.testing.assert_close(together, alone)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -473,7 +494,11 @@ def test_arrays_and_small_integers():
         assert losses.focal(logits, target.to(dtype), gamma=1) == losses.focal(
             logits, target, gamma=1
         )
-    assert losses.brier(logits, F.one_hot(target, 5).float()) == expected  # soft in another float
+    rough = soft_rows().float()
+    for name in SOFT:  # soft labels in another float type than the logits
+        torch.testing.assert_close(
+            LOSSES[name](logits, rough), LOSSES[name](logits, rough.double()), msg=name
+        )
 
 
 # --- properties ------------------------------------------------------------------------------
@@ -593,6 +618,8 @@ def test_inverse_frequency_weights():
     assert weights.mean().item() == pytest.approx(1)
     assert weights.dtype == torch.float32
     assert losses.inverse_frequency_weights(np.array([7.0, 7.0])).tolist() == [1.0, 1.0]
+    assert losses.inverse_frequency_weights([1, 3]).tolist() == [1.5, 0.5]
+    assert losses.inverse_frequency_weights([0.1, 0.3]).tolist() == [1.5, 0.5]  # shares will do
 
 
 def test_class_balanced_weights():
