@@ -14,6 +14,7 @@ help:
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
 	@echo "make bench                print speed ratios against the fastest peers"
 	@echo "make lint                 check the style of the code"
+	@echo "make clean                remove build/"
 	@echo "make doctor               say what is installed, which device is used, what is missing"
 
 $(VENV)/bin/python:
@@ -31,8 +32,9 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[test]'
 	@touch $@
 
+# Tiny models want one thread: more would wait for one another wherever the machine is shared.
 lab: $(VENV)/.course
-	$(BIN)/jupyter lab --notebook-dir=. notebooks/00_start_here.ipynb $(LAB_ARGS)
+	OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(BIN)/jupyter lab --notebook-dir=. notebooks/00_start_here.ipynb $(LAB_ARGS)
 
 course: $(VENV)/.course
 	$(BIN)/python -m calibkit course --scale $(SCALE) --jobs $(JOBS)
@@ -42,7 +44,7 @@ notebooks: $(VENV)/.course
 
 test: $(VENV)/.test
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks $(ONLY)

@@ -126,18 +126,26 @@ def _brief(value: np.ndarray) -> str:
     return " ".join(written.split())
 
 
-def _cases(*sizes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
-    """Over-confident random predictions, the last class of each case never the true one."""
+def _cases() -> list[tuple[Tensor, Tensor]]:
+    """Predictions of which some are over-, some under-confident, and one mixes both.
+
+    The last class is never the true one, so that nobody can count classes by the labels.
+    """
     generator = torch.Generator().manual_seed(0)
-    cases = []
-    for n, classes in sizes:
+
+    def bold(n: int, classes: int) -> tuple[Tensor, Tensor]:
         logits = 3 * torch.randn(n, classes, generator=generator)
-        labels = torch.randint(classes - 1, (n,), generator=generator)
-        cases.append((logits.softmax(dim=1), labels))
-    return cases
+        return logits.softmax(dim=1), torch.randint(classes - 1, (n,), generator=generator)
+
+    def shy(n: int, classes: int) -> tuple[Tensor, Tensor]:
+        logits = 0.5 * torch.randn(n, classes, generator=generator)
+        return logits.softmax(dim=1), logits.argmax(dim=1).clamp(max=classes - 2)
+
+    mixed = [torch.cat(parts) for parts in zip(bold(30, 4), shy(20, 4), strict=True)]
+    return [bold(50, 3), tuple(mixed), shy(7, 5)]
 
 
-PREDICTIONS = _cases((50, 3), (40, 4), (7, 5))
+PREDICTIONS = _cases()
 
 
 # --- 00: how far confidence and accuracy are apart --------------------------------------------

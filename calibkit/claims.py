@@ -51,7 +51,7 @@ def verdict(
     expect: "above" claims mean > margin, "below" claims mean < -margin, "within" claims
         -margin < mean < margin.
     The word is HOLDS when the whole interval lies where the claim wants it, REVERSED when the
-    whole interval lies on the opposite side (for "within": outside), else INCONCLUSIVE.
+    whole interval has the opposite sign (for "within": lies outside), else INCONCLUSIVE.
 
     Raises ValueError for fewer than 2 differences, NaN, or "within" without a margin.
 
@@ -92,7 +92,7 @@ def _word(low: float, high: float, expect: str, margin: float) -> str:
     if expect == "within":
         holds, reversed_ = -margin < low and high < margin, low > margin or high < -margin
     elif expect == "above":
-        holds, reversed_ = low > margin, high < margin
+        holds, reversed_ = low > margin, high < 0
     else:
-        holds, reversed_ = high < -margin, low > -margin
+        holds, reversed_ = high < -margin, low > 0
     return "HOLDS" if holds else "REVERSED" if reversed_ else "INCONCLUSIVE"

@@ -157,10 +157,17 @@ def stripped(notebook):
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for cell in notebook.cells:
         cell.metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if not _only_live(output)]
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop(WIDGET_MIME, None)
             output.get("metadata", {}).clear()
     return notebook
+
+
+def _only_live(output) -> bool:
+    """Whether an output, such as a progress bar, is a widget with no other face."""
+    return WIDGET_MIME in output.get("data", {}) and "text/html" not in output.data
 
 
 def run(lesson: Lesson, scale: str, folder: Path) -> Result:
@@ -200,9 +207,9 @@ def table(results: Iterable[Result]) -> str:
 
 def _spread(function, tasks: list[tuple], jobs: int) -> list[Result]:
     jobs = validate.integer("jobs", jobs, 1)
-    if jobs > 1:
-        # Several notebooks at once: one thread each, or their threads wait for one another.
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # One thread each: tiny models gain nothing from more, and on a busy machine threads that wait
+    # for one another make a notebook ten times slower.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     with (
         ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
         tqdm(total=len(tasks), unit="notebook") as bar,

@@ -14,6 +14,7 @@ from calibkit.metrics import reliability as _reliability
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#767676"
 CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK)
+MOST_COUNTS = 25  # more numbers than this would run into one another
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -46,10 +47,11 @@ def draw_reliability(
     *,
     level: float = 0.95,
     title: str | None = None,
+    legend: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """The same figure from bins that were counted before (see `metrics.reliability`)."""
-    ax = plt.subplots(figsize=(4.2, 5.0))[1] if ax is None else ax
+    ax = plt.subplots(figsize=(4.4, 5.0), layout="constrained")[1] if ax is None else ax
     filled = reliability.counts.cpu().numpy() > 0
     edges = reliability.edges.cpu().numpy()
     left, width = edges[:-1][filled], np.diff(edges)[filled]
@@ -74,11 +76,13 @@ def draw_reliability(
             hatch="//" if colour is VERMILLION else "..",
             label=name if side.any() else None,
         )
-    ax.vlines(left + width / 2, low, high, color=BLACK, lw=1.5, label=f"{level:.0%} interval")
+    thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
+    ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
     ax.plot([0, 1], [0, 1], "--", color=GREY, label="perfectly calibrated")
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
     _count_strip(ax, left, width, reliability.counts.cpu().numpy()[filled])
-    ax.legend(loc="upper left", fontsize="x-small", framealpha=0.9)
+    if legend:
+        ax.legend(loc="upper left", fontsize="x-small", framealpha=0.9)
     return ax
 
 
@@ -91,7 +95,7 @@ def confidence_histogram(
     to its sign. Source: Guo et al. (2017), figure 1.
     """
     counted = _reliability(probs, labels, bins=bins)
-    ax = plt.subplots(figsize=(4.2, 3.6))[1] if ax is None else ax
+    ax = plt.subplots(figsize=(4.2, 3.6), layout="constrained")[1] if ax is None else ax
     n = int(counted.counts.sum())
     edges, shares = counted.edges.cpu().numpy(), counted.counts.cpu().numpy() / n
     ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=SKY, edgecolor="white")
@@ -127,7 +131,8 @@ def _count_strip(ax: Axes, left, width, counts) -> None:
     strip = ax.inset_axes([0, -0.34, 1, 0.22], sharex=ax)
     strip.bar(left, counts, width, align="edge", color=GREY, edgecolor="white")
     tallest = counts.max()
-    for x, count in zip(left + width / 2, counts, strict=True):
+    written = zip(left + width / 2, counts, strict=True) if len(counts) <= MOST_COUNTS else ()
+    for x, count in written:
         strip.text(
             x,
             count + 0.06 * tallest,

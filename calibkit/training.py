@@ -195,7 +195,7 @@ def _built(model: nn.Module | Callable[[], nn.Module], seed: int) -> nn.Module:
 
 def _steps(milestones: tuple[float, ...], epochs: int) -> list[int]:
     fractions = [validate.fraction("milestones", milestone) for milestone in milestones]
-    return [int(fraction * epochs) for fraction in fractions]
+    return [max(1, int(fraction * epochs)) for fraction in fractions]
 
 
 @contextlib.contextmanager

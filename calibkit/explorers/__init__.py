@@ -2,5 +2,6 @@
 
 from calibkit.explorers.explorer import Explorer, Frame
 from calibkit.explorers.reliability import reliability_frame
+from calibkit.explorers.spread import spread_frame
 
-__all__ = ["Explorer", "Frame", "reliability_frame"]
+__all__ = ["Explorer", "Frame", "reliability_frame", "spread_frame"]

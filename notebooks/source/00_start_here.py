@@ -69,8 +69,9 @@ for ax, image, label, honest in zip(axes, test.inputs, test.labels, test.posteri
 # - On most images the posterior puts nearly all its weight on one digit, although *you* may have
 #   to squint. It is helped by knowing every clean digit there is.
 # - Where it says much less than 100 %, the image really is ambiguous: among many images like it,
-#   several digits occur. No amount of training can remove this doubt. An honest model has to
-#   *state* it.
+#   several digits occur. Then even its favourite is sometimes wrong, and should be: of all images
+#   on which it says 80 %, one in five is something else. No amount of training can remove this
+#   doubt. An honest model has to *state* it.
 #
 # ## 2. Train a network in seconds
 #
@@ -138,7 +139,7 @@ _ = plots.reliability_diagram(said.probs, said.labels, ax=right, title="How righ
 # - **The histogram (left).** Almost everything sits in the last bins: the network is nearly always
 #   nearly certain. The dashed line (mean confidence) stands to the right of the solid one
 #   (accuracy); the distance between them is the signed gap.
-# - **The bars (right).** Blue is how often the network was right, the hatched red piece what it
+# - **The bars (right).** Blue is how often the network was right, the hatched piece what it
 #   claimed on top of that. All along the range the bars end below the diagonal: over-confident.
 # - **The counts and the black lines.** The strip below counts the images in each bin, the black
 #   lines are 95 % intervals of the accuracy. Where few images fall, the line is long: do not read
@@ -202,7 +203,7 @@ explorers.Explorer(
 
 # %% [markdown]
 # Click on the handle and use the arrow keys. **ECE** in the readout is the *expected calibration
-# error*: the average length of the red pieces, weighted by how many images each bin holds.
+# error*: the average length of the orange pieces, weighted by how many images each bin holds.
 # Notebook 01 takes it apart.
 #
 # Below is the same sweep as a still picture (for paper, and for those who cannot use a slider):
@@ -215,6 +216,7 @@ fig, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
 _ = plots.spread(sizes, ece, label="ECE on the test set", ax=ax)
 _ = ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="training images", ylim=(0, None))
 _ = ax.legend()
+ax.minorticks_off()
 
 # %% [markdown]
 # ## 6. Claims are measured, not told

@@ -1,0 +1,107 @@
+"""The countable habits of a lesson, as a list of complaints about one notebook."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+HEAD = ("**Question.**", "**You will be able to**", "**Time.**", "**Needs.**")
+END = ("## Three things to take away", "## Recall", "## Go further", "## References")
+PARAMETERS = {"SCALE", "SEED", "DEVICE"}
+LONGEST_CELL, LONGEST_LINE = 25, 110
+WORDS = range(1200, 2801)
+FORBIDDEN = {
+    r"^\s*[!%]": "a shell or magic command",
+    r"simplefilter|filterwarnings": "silences warnings",
+    r"rcParams|set_theme|style\.use": "sets a global style",
+    r"[\"'](/home|/Users|/root|/tmp|[A-Z]:\\)": "an absolute path",
+    r"urlopen|urlretrieve|requests\.get|download=True": "a download",
+}
+
+
+def complaints(notebook) -> list[str]:
+    """Every habit that the notebook breaks, in words."""
+    return [
+        *_head(notebook),
+        *_end(notebook),
+        *_parameters(notebook),
+        *_code(notebook),
+        *_words(notebook),
+        *_metadata(notebook),
+    ]
+
+
+def code_cells(notebook) -> list:
+    return [c for c in notebook.cells if c.cell_type == "code" and c.source.strip()]
+
+
+def prose(notebook) -> str:
+    return "\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+
+
+def _head(notebook) -> Iterator[str]:
+    first = notebook.cells[0]
+    if first.cell_type != "markdown" or not first.source.startswith("# "):
+        yield "does not begin with a title"
+    yield from (f"the head lacks {part}" for part in HEAD if part not in first.source)
+    titles = re.findall(r"^# ", prose(notebook), flags=re.MULTILINE)
+    if len(titles) != 1:
+        yield f"{len(titles)} first-level titles"
+
+
+def _end(notebook) -> Iterator[str]:
+    text = prose(notebook)
+    places = [text.find(part) for part in END]
+    yield from (f"lacks {part}" for part, at in zip(END, places, strict=True) if at < 0)
+    if places != sorted(places):
+        yield "the closing sections are out of order"
+    if "Predict before you run" not in text:
+        yield "never asks to predict before running"
+    recall = text[places[1] : places[2]]
+    asked, answered = recall.count("<summary>"), recall.count("</details>")
+    if not 5 <= asked <= 8 or asked != answered:
+        yield f"{asked} recall questions with {answered} folded answers; wants 5 to 8"
+    if not re.search(r"arxiv\.org|doi\.org", text[places[3] :]):
+        yield "no reference has a DOI or arXiv id"
+
+
+def _parameters(notebook) -> Iterator[str]:
+    code = code_cells(notebook)
+    if not all(line.startswith(("import", "from")) for line in code[0].source.split("\n") if line):
+        yield "the first code cell does more than import"
+    tagged = [i for i, c in enumerate(code) if "parameters" in c.metadata.get("tags", ())]
+    if tagged != [1]:
+        yield "the second code cell is not the one tagged parameters"
+        return
+    body = ast.parse(code[1].source).body
+    if not all(isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant) for n in body):
+        yield "the parameters cell holds more than literals"
+    elif {n.targets[0].id for n in body} != PARAMETERS:
+        yield f"the parameters are not {', '.join(sorted(PARAMETERS))}"
+
+
+def _code(notebook) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        lines = cell.source.split("\n")
+        where = f"in the cell that begins with {lines[0]!r}"
+        if len(lines) > LONGEST_CELL:
+            yield f"{len(lines)} lines {where}"
+        if max(map(len, lines)) > LONGEST_LINE:
+            yield f"a line of {max(map(len, lines))} characters {where}"
+        if any(line.rstrip().endswith(";") for line in lines):
+            yield f"a trailing semicolon {where}"
+        for pattern, what in FORBIDDEN.items():
+            if re.search(pattern, cell.source, flags=re.MULTILINE):
+                yield f"{what} {where}"
+
+
+def _words(notebook) -> Iterator[str]:
+    count = len(prose(notebook).split())
+    if count not in WORDS:
+        yield f"{count} words of prose; wants {WORDS.start} to {WORDS.stop - 1}"
+
+
+def _metadata(notebook) -> Iterator[str]:
+    if "widgets" in notebook.metadata:
+        yield "metadata.widgets is stored"

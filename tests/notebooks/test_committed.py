@@ -1,0 +1,142 @@
+"""The committed notebooks: written well, executed in order, and in step with their text twins."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from calibkit import course
+from tests.notebooks import lint
+
+LESSONS = course.lessons()
+IDS = [lesson.name for lesson in LESSONS]
+lesson = pytest.mark.parametrize("lesson", LESSONS, ids=IDS)
+
+
+def committed(lesson):
+    return nbformat.read(lesson.notebook, as_version=4)
+
+
+@lesson
+def test_it_keeps_the_countable_habits(lesson):
+    assert lint.complaints(committed(lesson)) == []
+
+
+@lesson
+def test_it_is_in_step_with_its_text_twin(lesson):
+    twin = course.read(lesson)
+    ours = [(c.cell_type, c.source, c.metadata.get("tags")) for c in committed(lesson).cells]
+    theirs = [(c.cell_type, c.source, c.metadata.get("tags")) for c in twin.cells]
+    assert ours == theirs, f"run  make notebooks ONLY={lesson.name[:2]}"
+
+
+@lesson
+def test_it_was_executed_in_order_without_errors(lesson):
+    cells = lint.code_cells(committed(lesson))
+    assert [c.execution_count for c in cells] == list(range(1, len(cells) + 1))
+    kinds = {output.output_type for c in cells for output in c.outputs}
+    assert "error" not in kinds
+    assert not any(o.get("name") == "stderr" for c in cells for o in c.outputs), "warnings stored"
+
+
+@lesson
+def test_it_checks_outputs_that_exist(lesson):
+    checked = [c for c in lint.code_cells(committed(lesson)) if "NBVAL_CHECK_OUTPUT" in c.source]
+    assert checked, "nbval compares nothing"
+    assert all(c.outputs for c in checked)
+    text = "".join(o.text for c in checked for o in c.outputs)
+    assert re.search(r"HOLDS|REVERSED|INCONCLUSIVE", text), "no verdict is compared"
+
+
+@lesson
+def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
+    raw = lesson.notebook.read_text()
+    assert len(raw.encode()) < 500_000
+    assert course.WIDGET_MIME not in raw
+    notebook = json.loads(raw)
+    sources = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    pages = raw.count('class=\\"calibkit-explorer')
+    assert pages == sum("explorers.Explorer(" in source for source in sources)
+
+
+@lesson
+def test_every_link_to_a_file_leads_somewhere(lesson):
+    targets = re.findall(r"\]\(([^)#:]+)\)", lint.prose(committed(lesson)))
+    missing = [t for t in targets if not (lesson.notebook.parent / t).exists()]
+    assert missing == []
+
+
+def good():
+    """A notebook that keeps every habit."""
+    questions = "".join(
+        f"<details><summary>{i}?</summary>\n\nYes.\n\n</details>\n" for i in range(5)
+    )
+    return new_notebook(
+        cells=[
+            new_markdown_cell("# Title\n" + "\n".join(lint.HEAD) + "\nPredict before you run."),
+            new_code_cell("import torch"),
+            new_code_cell(
+                'SCALE = "smoke"\nSEED = 0\nDEVICE = "cpu"', metadata={"tags": ["parameters"]}
+            ),
+            new_code_cell("x = 1"),
+            new_markdown_cell("word " * 1300),
+            new_markdown_cell(
+                "\n".join([*lint.END[:2], questions, *lint.END[2:], "arxiv.org/abs/1"])
+            ),
+        ]
+    )
+
+
+def broken(change):
+    notebook = good()
+    change(notebook.cells)
+    return lint.complaints(notebook)
+
+
+def test_a_good_notebook_draws_no_complaint():
+    assert lint.complaints(good()) == []
+
+
+def set_source(place, old, new):
+    def change(cells):
+        assert old in cells[place].source
+        cells[place].source = cells[place].source.replace(old, new)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (set_source(0, "# Title", "Title"), "title"),
+        (set_source(0, "# Title", "# A\n# B"), "2 first-level"),
+        (set_source(0, "**Time.**", ""), r"\*\*Time"),
+        (set_source(0, "Predict before", ""), "predict"),
+        (set_source(5, "## Recall", ""), "## Recall"),
+        (set_source(5, "<summary>1?</summary>", ""), "4 recall"),
+        (set_source(5, "arxiv.org", "example.org"), "DOI"),
+        (set_source(1, "import torch", "import torch\nprint(1)"), "first code cell"),
+        (set_source(2, '"cpu"', '"cp" + "u"'), "literals"),
+        (set_source(2, "SEED", "SEEDS"), "parameters are not"),
+        (lambda cells: cells[2].metadata.clear(), "tagged parameters"),
+        (set_source(3, "x = 1", "x = 1\n" * 26), "27 lines"),
+        (set_source(3, "x = 1", "x = 1" + " + 1" * 40), "characters"),
+        (set_source(3, "x = 1", "ax.set();"), "semicolon"),
+        (set_source(3, "x = 1", "!pip install x"), "shell"),
+        (set_source(3, "x = 1", "warnings.simplefilter('ignore')"), "warnings"),
+        (set_source(3, "x = 1", "sns.set_theme()"), "global style"),
+        (set_source(3, "x = 1", "open('/home/me/x')"), "absolute"),
+        (set_source(3, "x = 1", "MNIST(root, download=True)"), "download"),
+        (set_source(4, "word " * 1300, "short"), "words"),
+    ],
+)
+def test_each_habit_is_really_checked(change, complaint):
+    assert re.search(complaint, "; ".join(broken(change)))
+
+
+def test_stored_widget_state_is_noticed():
+    notebook = good()
+    notebook.metadata["widgets"] = {}
+    assert lint.complaints(notebook) == ["metadata.widgets is stored"]

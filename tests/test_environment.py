@@ -1,0 +1,69 @@
+"""The three lists of requirements agree, and the package needs no more than it says."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CONSTRAINTS = [
+    Requirement(line)
+    for line in (ROOT / "constraints.txt").read_text().splitlines()
+    if line.strip() and not line.startswith("#")
+]
+
+
+def requirements():
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    return [Requirement(r) for names in lists for r in names if not r.startswith("calibkit")]
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("requirement", requirements(), ids=lambda r: r.name)
+def test_a_tested_version_is_pinned_and_allowed(requirement):
+    pins = {canonical(pin.name): pin for pin in CONSTRAINTS}
+    pin = pins[canonical(requirement.name)]
+    (exact,) = pin.specifier
+    assert exact.operator == "=="
+    assert exact.version in requirement.specifier
+
+
+def test_constraints_name_versions_and_nothing_else():
+    text = (ROOT / "constraints.txt").read_text()
+    assert "://" not in text
+    assert " @ " not in text
+    assert all(pin.url is None and len(pin.specifier) == 1 for pin in CONSTRAINTS)
+
+
+def test_conda_installs_the_same_through_pip():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    python = next(d for d in environment["dependencies"] if str(d).startswith("python "))
+    (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
+    assert SpecifierSet(python.removeprefix("python ")) == SpecifierSet(PROJECT["requires-python"])
+    assert pip == ["-c constraints.txt", "-e .[course]"]
+
+
+def test_what_the_user_fixed_is_required():
+    fixed = {"torch", "torchvision", "jupyterlab", "ipywidgets", "matplotlib", "seaborn"}
+    fixed |= {"nbval", "papermill"}
+    assert fixed <= {requirement.name for requirement in requirements()}
+
+
+def test_a_headless_machine_needs_neither_jupyter_nor_widgets():
+    blocked = ("IPython", "ipywidgets", "jupyterlab", "papermill", "jupytext", "seaborn", "nbval")
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({blocked!r}))\n"
+        "from calibkit import (check, claims, course, data, doctor, explorers, metrics, models,\n"
+        "                      plots, recalibration, scale, training, validate)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -1,0 +1,116 @@
+"""Figures: what they draw can be read back from the Axes."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+
+from calibkit import metrics, plots
+
+GENERATOR = torch.Generator().manual_seed(0)
+PROBS = (2 * torch.randn(300, 4, generator=GENERATOR)).softmax(dim=1)
+LABELS = torch.randint(4, (300,), generator=GENERATOR)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def bars(ax):
+    return [patch for patch in ax.patches if patch.get_height() or patch.get_width()]
+
+
+def test_bars_are_the_accuracies_of_the_filled_bins():
+    ax = plots.reliability_diagram(PROBS, LABELS, bins=10)
+    counted = metrics.reliability(PROBS, LABELS, bins=10)
+    expected = counted.accuracy[counted.counts > 0].tolist()
+    assert [bar.get_height() for bar in ax.containers[0]] == pytest.approx(expected)
+
+
+def test_gaps_reach_from_accuracy_to_confidence():
+    ax = plots.reliability_diagram(PROBS, LABELS, bins=10)
+    counted = metrics.reliability(PROBS, LABELS, bins=10)
+    filled = counted.counts > 0
+    ends = sorted(bar.get_y() + bar.get_height() for c in ax.containers[1:] for bar in c)
+    assert ends == pytest.approx(sorted(counted.confidence[filled].tolist()))
+
+
+def test_interval_bars_counts_diagonal_and_square_axes_are_there():
+    ax = plots.reliability_diagram(PROBS, LABELS, bins=10, level=0.9)
+    counted = metrics.reliability(PROBS, LABELS, bins=10)
+    filled = counted.counts > 0
+    low, _ = counted.interval(0.9)
+    segments = ax.collections[0].get_segments()
+    assert [s[0, 1] for s in segments] == pytest.approx(low[filled].tolist())
+    written = [text.get_text() for text in ax.child_axes[0].texts]
+    assert written == [f"{count}" for count in counted.counts[filled].tolist()]
+    assert ax.lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
+    assert ax.get_aspect() == 1
+
+
+def test_many_bins_are_not_written_over_one_another():
+    uniform = torch.linspace(0.5, 1, 400)
+    probs = torch.stack([uniform, 1 - uniform], dim=1)
+    ax = plots.reliability_diagram(probs, torch.zeros(400, dtype=torch.long), bins=80)
+    assert len(ax.child_axes[0].texts) == 0
+
+
+def test_histogram_lines_are_accuracy_and_mean_confidence():
+    ax = plots.confidence_histogram(PROBS, LABELS)
+    accuracy, confidence = (line.get_xdata()[0] for line in ax.lines)
+    assert accuracy == pytest.approx(metrics.accuracy(PROBS, LABELS))
+    assert confidence - accuracy == pytest.approx(metrics.signed_gap(PROBS, LABELS))
+    assert sum(bar.get_height() for bar in ax.containers[0]) == pytest.approx(1)
+
+
+def test_spread_draws_mean_and_range():
+    ax = plots.spread([1, 2], [[0.0, 1.0], [2.0, 3.0]], label="runs", ax=plt.subplots()[1])
+    assert ax.lines[0].get_ydata().tolist() == [1, 2]
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (0, 3)
+
+
+def test_spread_styles_differ_in_colour_and_marker():
+    ax = plt.subplots()[1]
+    for style in range(7):
+        plots.spread([1, 2], [[0.0, 1.0]], label=str(style), style=style, ax=ax)
+    assert len({line.get_color() for line in ax.lines}) == 7
+    assert len({line.get_marker() for line in ax.lines}) == 7
+
+
+def test_a_given_axes_is_used_and_nothing_global_is_set():
+    before = dict(mpl.rcParams)
+    ax = plt.subplots()[1]
+    assert plots.reliability_diagram(PROBS, LABELS, ax=ax) is ax
+    assert plots.confidence_histogram(PROBS, LABELS, ax=plt.subplots()[1]).get_figure()
+    assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("draw", [plots.reliability_diagram, plots.confidence_histogram])
+@pytest.mark.parametrize(
+    ("probs", "labels", "names"),
+    [
+        (PROBS * 3, LABELS, "probs"),
+        (PROBS * float("nan"), LABELS, "probs"),
+        (PROBS[:10], LABELS, "labels"),
+        (PROBS, LABELS + 4, "labels"),
+        (PROBS, LABELS.float(), "labels"),
+    ],
+)
+def test_wrong_predictions_are_refused_by_name(draw, probs, labels, names):
+    with pytest.raises((ValueError, TypeError), match=names):
+        draw(probs, labels)
+
+
+def test_wrong_options_are_refused_by_name():
+    with pytest.raises((ValueError, TypeError), match="bins"):
+        plots.reliability_diagram(PROBS, LABELS, bins=0)
+    with pytest.raises(ValueError, match="level"):
+        plots.reliability_diagram(PROBS, LABELS, level=95)
+    with pytest.raises(ValueError, match="runs"):
+        plots.spread([1, 2, 3], np.zeros((2, 2)), label="x", ax=plt.subplots()[1])
+    with pytest.raises(ValueError, match="style"):
+        plots.spread([1, 2], np.zeros((2, 2)), label="x", style=-1, ax=plt.subplots()[1])
