@@ -146,35 +146,37 @@ def glass_blur(x: Tensor, constants: tuple[float, int, int], generator: Generato
     """Swap pixels with near neighbours between two Gaussian filters."""
     sigma, reach, rounds = constants
     n, channels, height, width = x.shape
-    source = torch.arange(height * width, device=x.device)[:, None].repeat(1, n)
+    place = torch.arange(height * width, device=x.device)[:, None]
+    source = place.repeat(1, n)
     for _ in range(rounds):
         steps = torch.empty((2, height * width, n), dtype=torch.int64, device=x.device)
-        swap_neighbours(source, steps.random_(-reach, reach, generator=generator), width, reach)
-    pixels = source.T[:, None, :].expand(-1, channels, -1)
+        down, across = steps.random_(-reach, reach, generator=generator)
+        swap_neighbours(source, down.mul_(width).add_(across).add_(place), width, reach)
+    pixels = source.T.contiguous()[:, None, :].expand(-1, channels, -1)
     shuffled = gaussian_blur(x, sigma).flatten(2).gather(2, pixels).view_as(x)
     return gaussian_blur(shuffled, sigma)
 
 
-def swap_neighbours(source: Tensor, steps: Tensor, width: int, reach: int) -> None:
+def swap_neighbours(source: Tensor, partner: Tensor, width: int, reach: int) -> None:
     """Swap rows of source (H·W, n) in place, pixel by pixel from the bottom right.
 
-    Pixel (h, w) changes places with the one steps[:, pixel] away. The order matters, because a
-    pixel may be carried along, yet all pixels with one value of 2 reach · h + w are out of
-    each other's reach: they are swapped at once, and the result is that of the plain loop.
+    A pixel changes places with partner[pixel], at most `reach` away in both directions. The order
+    matters, because a pixel may be carried along, yet all pixels (h, w) with one value of
+    2 reach · h + w are out of each other's way: they are swapped at once, and the result is that
+    of the plain loop.
     """
-    hop = steps[0] * width + steps[1]
     for wave in waves(len(source) // width, width, reach):
-        here = wave.to(source.device)
-        there = here[:, None] + hop[here]
-        mine = source[here]
-        source[here] = source.gather(0, there)
+        there = partner[wave]
+        mine = source[wave].clone()
+        source[wave] = source.gather(0, there)
         source.scatter_(0, there, mine)
 
 
 @lru_cache(maxsize=16)
-def waves(height: int, width: int, reach: int) -> tuple[Tensor, ...]:
-    """Pixel numbers of the swaps that may run together, in order."""
+def waves(height: int, width: int, reach: int) -> tuple[slice, ...]:
+    """Pixel numbers of the swaps that may run together, in order: evenly spaced ones."""
     h, w = np.mgrid[reach + 1 : height - reach + 1, reach + 1 : width - reach + 1]
-    when = (2 * reach * h + w).ravel()
-    pixels = (h * width + w).ravel()
-    return tuple(torch.from_numpy(pixels[when == t]) for t in np.unique(when)[::-1])
+    when, pixel = (2 * reach * h + w).ravel(), (h * width + w).ravel()
+    members = [pixel[when == t] for t in np.unique(when)[::-1]]
+    spacing = width - 2 * reach  # one row down and 2 reach to the left
+    return tuple(slice(int(m[0]), int(m[-1]) + 1, spacing) for m in members)

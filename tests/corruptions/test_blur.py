@@ -79,8 +79,9 @@ def test_waves_of_swaps_give_the_result_of_the_plain_loop(height, width, reach, 
     n = 5
     steps = torch.empty(2, height * width, n, dtype=torch.int64)
     steps.random_(-reach, reach, generator=generator)
-    source = torch.arange(height * width)[:, None].repeat(1, n)
-    blur.swap_neighbours(source, steps, width, reach)
+    place = torch.arange(height * width)[:, None]
+    source = place.repeat(1, n)
+    blur.swap_neighbours(source, place + steps[0] * width + steps[1], width, reach)
     for image in range(n):
         plain = torch.arange(height * width).view(height, width)
         for h in range(height - reach, reach, -1):
