@@ -89,16 +89,15 @@ def fog(x: Tensor, constants: tuple[float, float], generator: Generator) -> Tens
 def plasma(x: Tensor, side: int, decay: float, generator: Generator) -> Tensor:
     """(n, side, side) clouds in [0, 1] by the diamond-square method on a torus, one an image.
 
-    Each level halves the grid: the mean of four neighbours plus noise uniform in ±10⁴ / decay^2l.
+    Level l halves the grid: the mean of four neighbours plus noise uniform in ± decay^(-2 l).
     """
 
     def midpoint(sum_of_four: Tensor, amplitude: float) -> Tensor:
-        return uniform_like(sum_of_four, generator, -amplitude, amplitude).add_(
-            sum_of_four, alpha=0.25
-        )
+        wobble = uniform_like(sum_of_four, generator, -amplitude, amplitude)
+        return wobble.add_(sum_of_four, alpha=0.25)
 
     maps = x.new_zeros(len(x), side, side)
-    step, amplitude = side, 1e4
+    step, amplitude = side, 1.0  # the result is rescaled, so only the decay counts
     while step > 1:
         half = step // 2
         corners = maps[:, ::step, ::step]
