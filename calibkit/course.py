@@ -20,7 +20,7 @@ from calibkit.explorers.explorer import WIDGET_MIME
 from calibkit.scale import BUDGETS
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 
 
 class NotebookError(RuntimeError):
