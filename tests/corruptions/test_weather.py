@@ -120,6 +120,14 @@ def test_frost_pattern_is_fixed_and_grey_for_grey_images(generator):
     assert 0.4 < out.mean() < 0.8
 
 
+def test_frost_has_bright_needles_in_bright_patches():
+    luma = weather.frost_pattern(256).mean(0)
+    assert weather.standardised(luma).pow(3).mean() > 0.3
+    tiles = luma.unfold(0, 16, 16).unfold(1, 16, 16).flatten(2).flatten(0, 1)
+    crispness = torch.stack([tiles.median(1).values, tiles.std(1)])
+    assert torch.corrcoef(crispness)[0, 1] > 0.5
+
+
 def test_grey_weighs_the_channels_by_luma():
     red = torch.zeros(1, 3, 8, 8)
     red[:, 0] = 1
