@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 import torch
@@ -102,8 +102,8 @@ def fit(
     validate.number("weight_decay", weight_decay, 0, float("inf"))
     device = as_device(device)
     model = _built(model, seed).to(device)
-    train = train.to(device)
-    watch = {name: dataset.to(device) for name, dataset in (watch or {}).items()}
+    train = _resident(train, device)
+    watch = {name: _resident(dataset, device) for name, dataset in (watch or {}).items()}
     optimizer = torch.optim.SGD(
         model.parameters(), lr=lr, momentum=momentum, weight_decay=weight_decay
     )
@@ -117,7 +117,7 @@ def fit(
                 row = {"epoch": epoch, "lr": rate}
                 row |= _epoch(model, train, loss, optimizer, order, batch_size, epoch)
                 for name, dataset in watch.items():
-                    row |= _score(name, predict(model, dataset))
+                    row |= _score(name, predict(model, dataset).to("cpu"))
                 schedule.step()
                 rows.append(row)
                 bar.update()
@@ -178,6 +178,11 @@ def _score(name: str, said: Predictions) -> dict[str, float]:
         f"{name}_nll": functional.cross_entropy(said.logits.double(), said.labels).item(),
         f"{name}_confidence": said.confidence.double().mean().item(),
     }
+
+
+def _resident(dataset: Dataset, device: torch.device) -> Dataset:
+    """Inputs and labels on the device; the float64 posterior stays, as Apple GPUs lack float64."""
+    return replace(dataset, posterior=None).to(device)
 
 
 def _built(model: nn.Module | Callable[[], nn.Module], seed: int) -> nn.Module:

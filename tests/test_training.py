@@ -86,6 +86,22 @@ def test_watching_does_not_change_the_training():
     assert torch.equal(weights(fit()), weights(fit(watch={"test": SPLITS.test})))
 
 
+def test_a_posterior_is_never_sent_to_the_device():
+    """Apple GPUs have no float64: what stays behind cannot fail there."""
+    sent = []
+
+    class Watched(data.Dataset):
+        def to(self, device):
+            sent.append(self.posterior)
+            return super().to(device)
+
+    train = Watched(
+        *(getattr(SPLITS.train, f) for f in ("inputs", "labels", "classes", "posterior"))
+    )
+    training.fit(network, train, epochs=1, device="cpu", progress=False, watch={"x": train})
+    assert sent == [None, None]
+
+
 def test_ctrl_c_returns_what_was_learned():
     calls = 0
 
