@@ -77,7 +77,7 @@ def label_smoothing(
         most = (classes - 1) / classes
         alpha = validate.number("alpha", alpha, 0, most) / most
     weights = _class_weights(class_weights, logits)
-    each = _cross_entropy_each(logits, target, weights, min(alpha, 1.0))
+    each = _cross_entropy_each(logits, target, weights, alpha)
     return _reduced(each, reduction, logits, _sample_weights(weights, target))
 
 

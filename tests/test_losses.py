@@ -229,6 +229,23 @@ def test_mmce_defaults_and_width():
 
 
 @pytest.mark.parametrize("form", ["plain", "weighted"])
+def test_mmce_on_soft_labels(form):
+    logits = torch.tensor([[2.0, 0.0], [0.5, 0.0]], dtype=torch.float64)
+    target = torch.tensor([[0.1, 0.9], [0.3, 0.7]], dtype=torch.float64)  # .4 hits, 1.6 misses
+    c, a = logits.softmax(1)[:, 0].tolist(), (0.1, 0.3)
+    if form == "plain":
+        v = [(hit - conf) / 2 for hit, conf in zip(a, c, strict=True)]
+    else:
+        v = [h * (1 - conf) / 0.4 - (1 - h) * conf / 1.6 for h, conf in zip(a, c, strict=True)]
+    cross = math.exp(-abs(c[0] - c[1]) / 0.4)
+    expected = math.sqrt(v[0] ** 2 + v[1] ** 2 + 2 * v[0] * v[1] * cross)
+    penalty = losses.mmce_penalty(logits, target, form=form)
+    assert penalty.item() == pytest.approx(expected, rel=1e-12)
+    together = losses.cross_entropy(logits, target) + 0.5 * penalty
+    torch.testing.assert_close(losses.mmce(logits, target, form=form, weight=0.5), together)
+
+
+@pytest.mark.parametrize("form", ["plain", "weighted"])
 @pytest.mark.parametrize("hit", [True, False])
 def test_mmce_of_one_sided_batches(form, hit):
     logits = torch.tensor([[2.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
@@ -273,6 +290,7 @@ def test_gamma_per_sample():
         assert each[i].item() == pytest.approx(losses.focal(*row, gamma=value).item())
         assert dual_each[i].item() == pytest.approx(losses.dual_focal(*row, gamma=value).item())
     torch.testing.assert_close(soft, each)
+    assert losses.focal(logits.float(), target, gamma=gamma.double()).dtype == torch.float32
     assert losses.focal(logits, target, gamma=torch.tensor(2.0)) == losses.focal(
         logits, target, gamma=2
     )
@@ -325,6 +343,9 @@ def test_a_common_offset_costs_no_digits():
         near = losses.focal(logits, target, gamma=2.0, reduction="none")
         far = losses.focal(logits + 1e4, target, gamma=2.0, reduction="none")
         torch.testing.assert_close(near, far, rtol=1e-5, atol=1e-7)
+        own = torch.linspace(-8192, 8192, 30).round()[:, None]  # another offset in each row
+        apart = losses.focal(logits + own, target, gamma=2.0, reduction="none")
+        torch.testing.assert_close(near, apart, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("classes", [3, 40])
