@@ -190,8 +190,10 @@ def true_calibration_error(probs, posterior, *, bins: int = 15, binning: str = "
 
 def _top_posterior(probs, posterior) -> tuple[Tensor, Tensor]:
     """(n,) confidence of the predicted class and its (n,) true probability."""
-    probs, posterior = validate.probs(probs), validate.probs(posterior, "posterior")
+    probs = validate.probs(probs)
+    posterior = validate.floating("posterior", posterior, ndim=2)
     validate.same_device("posterior", posterior, probs.device)
+    validate.probs(posterior, "posterior")
     if posterior.shape != probs.shape:
         raise ValueError(
             f"posterior must have the shape of probs, {tuple(probs.shape)}, "

@@ -172,6 +172,8 @@ def test_posterior_must_match():
     for other in (PROBS[:2], torch.full((3, 2), 0.5)):
         with pytest.raises(ValueError, match=r"^posterior must have the shape of probs"):
             metrics.true_calibration_error(PROBS, other)
+    with pytest.raises(ValueError, match=r"^posterior is on meta"):
+        metrics.true_calibration_error(PROBS, PROBS.to("meta"))
     for option, value in (("bins", 0), ("binning", "equal")):
         with pytest.raises(ValueError, match=f"^{option} must"):
             metrics.true_calibration_error(PROBS, PROBS, **{option: value})

@@ -87,6 +87,23 @@ def test_classwise_groups_keep_the_spread(n, monkeypatch):
     assert grouped.std() == pytest.approx(exact.std(), rel=0.15)
 
 
+def test_classwise_draws_are_exact_resamples():
+    probs, labels = problem(60)
+    values = drawn(probs, labels, "classwise_ece", 5, seed=8)
+    generator = np.random.default_rng(8)
+    order = generator.permutation(60).argsort()  # where the sample of each group is
+    weights = generator.multinomial(60, np.full(60, 1 / 60), size=5)
+    for value, weight in zip(values, weights, strict=True):
+        rows = torch.from_numpy(np.repeat(order, weight))
+        expected = metrics.classwise_ece(probs[rows], labels[rows])
+        assert value == pytest.approx(expected, abs=1e-14)
+
+
+def test_one_resample_is_enough():
+    low, high = metrics.bootstrap_interval(*problem(50), resamples=1)
+    assert low == high
+
+
 def test_groups_have_equal_sizes():
     for n in (1, 5, 4096, 4097, 5000, 8193, 100_001):
         groups = module._groups(n)

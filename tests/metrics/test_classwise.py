@@ -45,6 +45,11 @@ def test_table_against_a_look_at_every_entry(name, bins, monkeypatch):
     assert torch.equal(found.hits.sum(0).long(), torch.bincount(labels, minlength=probs.shape[1]))
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_good_input_takes_the_fast_way(name):
+    assert module._tally_on_cpu(*CASES[name], 15) is not None
+
+
 def test_entries_on_the_first_edge_stay_in_the_first_bin():
     for dtype in (torch.float32, torch.float64):
         for bins in (3, 7, 10, 15, 49):

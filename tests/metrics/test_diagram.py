@@ -63,6 +63,16 @@ def test_from_confidences_alone():
     assert torch.equal(found.counts, metrics.reliability(probs, labels, **options).counts)
 
 
+def test_confidences_on_the_edges_keep_their_side():
+    probs, labels = CASES["edges64"]
+    for closed in ("right", "left"):
+        found = metrics.reliability_of(probs.amax(1), probs.argmax(1) == labels, closed=closed)
+        expected = metrics.reliability(probs, labels, closed=closed)
+        assert torch.equal(found.counts, expected.counts)
+    ends = torch.tensor([0.0, 1.0])
+    assert metrics.reliability_of(ends, [0, 1]).counts[[0, -1]].tolist() == [1, 1]
+
+
 def test_ece_follows_from_the_diagram():
     probs, labels = CASES["random"]
     found = metrics.reliability(probs, labels)

@@ -159,6 +159,36 @@ def test_debiased_error_by_hand_and_its_options():
     )
 
 
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_debiased_error_against_a_loop(name, binning):
+    probs, labels = CASES[name]
+    confidence, hits = reference.top_loop(probs, labels)
+    for bins in (3, 10, 15):
+        square = 0.0
+        for cs, hs in reference.bins_loop(confidence, hits, bins, binning):
+            if len(cs) > 1:
+                c, a = np.mean(cs), np.mean(hs)
+                square += len(cs) / len(hits) * ((c - a) ** 2 - a * (1 - a) / (len(cs) - 1))
+        found = metrics.debiased_ece(probs, labels, bins=bins, binning=binning)
+        assert found**2 == pytest.approx(max(square, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_true_error_against_a_loop(name, binning):
+    probs, _ = CASES[name]
+    torch.manual_seed(0)
+    posterior = torch.randn(probs.shape, dtype=torch.float64).softmax(1)
+    confidence, _ = reference.top_loop(probs, torch.zeros(len(probs)))
+    best = [row.index(max(row)) for row in probs.tolist()]  # the first of equals
+    truth = [row[k] for row, k in zip(posterior.tolist(), best, strict=True)]
+    for bins in (3, 10, 15):
+        expected = reference.ece_loop(confidence, truth, bins, binning=binning)
+        found = metrics.true_calibration_error(probs, posterior, bins=bins, binning=binning)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
 def test_debiasing_removes_the_bias_of_a_calibrated_model():
     torch.manual_seed(0)
     plain, debiased = [], []

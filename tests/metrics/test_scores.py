@@ -38,6 +38,10 @@ def test_ties_in_top_k_go_to_the_lowest_class():
         assert metrics.top_k_accuracy(probs, torch.arange(4), k=k) == k / 4
 
 
+def test_top_five_by_default():
+    assert metrics.top_k_accuracy(torch.full((10, 10), 0.1), torch.arange(10)) == 0.5
+
+
 def test_top_k_grows_with_k():
     probs, labels = CASES["many"]
     shares = [metrics.top_k_accuracy(probs, labels, k=k) for k in range(1, 61)]

@@ -25,7 +25,7 @@ def kernel_error(confidence, hits, s, points=20001):
 
 
 def solved(confidence, hits, points=20001):
-    return brentq(lambda s: kernel_error(confidence, hits, s, points) - s, 1e-4, 1)
+    return brentq(lambda s: kernel_error(confidence, hits, s, points) - s, 1e-4, 2)
 
 
 def ours(confidence, hits):
@@ -39,6 +39,13 @@ def test_kernel_integral(seed, n, right):
     generator = np.random.default_rng(seed)
     confidence, hits = generator.uniform(0, 1, n), generator.random(n) < right
     assert ours(confidence, hits) == pytest.approx(solved(confidence, hits), abs=1e-6)
+
+
+def test_kernel_integral_with_mass_on_both_ends():
+    confidence, hits = np.array([0.0, 1.0, 0.3]), np.array([1, 0, 1], dtype=bool)
+    for chosen in ([0], [1], [0, 1], [0, 1, 2]):
+        expected = solved(confidence[chosen], hits[chosen])
+        assert ours(confidence[chosen], hits[chosen]) == pytest.approx(expected, abs=1e-6)
 
 
 def test_kernel_integral_at_a_narrow_bandwidth():

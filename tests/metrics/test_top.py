@@ -109,3 +109,15 @@ def test_rows_must_sum_to_one_within_1e_4(classes, off):
     probs[3, 1] += off
     with pytest.raises(ValueError, match="sum to 1"):
         module.top(probs, labels)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_good_input_takes_the_fast_way(name):
+    assert module._checked_on_cpu(*CASES[name]) is not None
+
+
+def test_float_types():
+    probs, labels = CASES["half"]
+    assert module.top(probs, labels)[0].dtype == torch.float32
+    for dtype in (torch.float32, torch.float64):
+        assert module.top(probs.to(dtype), labels)[0].dtype == dtype
