@@ -152,6 +152,7 @@ def _sums_of_members(members: np.ndarray, counts: np.ndarray, random) -> np.ndar
 def _classwise(probs, labels, bins: int, resamples: int, random) -> np.ndarray:
     """(resamples,) classwise ECE of resampled groups of samples."""
     probs, labels = validate.predictions(probs, labels)
+    probs = probs.detach()
     n, classes = probs.shape
     groups = _groups(n)
     group = torch.from_numpy(random.permutation(n) % groups).to(probs.device)

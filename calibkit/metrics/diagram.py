@@ -96,7 +96,7 @@ def reliability_of(
 
 def _confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
     """(n,) confidences in [0, 1] and as many hits, as bool."""
-    confidence = validate.floating("confidence", confidence, ndim=1)
+    confidence = validate.floating("confidence", confidence, ndim=1).detach()
     validate.finite("confidence", confidence)
     low, high = (bound.item() for bound in torch.aminmax(confidence))
     if low < 0 or high > 1:

@@ -199,5 +199,5 @@ def _top_posterior(probs, posterior) -> tuple[Tensor, Tensor]:
             f"posterior must have the shape of probs, {tuple(probs.shape)}, "
             f"got {tuple(posterior.shape)}"
         )
-    confidence, best = probs.max(dim=1)
-    return confidence, posterior.gather(1, best[:, None])[:, 0]
+    confidence, best = probs.detach().max(dim=1)
+    return confidence, posterior.detach().gather(1, best[:, None])[:, 0]

@@ -44,7 +44,7 @@ def brier(probs, labels) -> float:
 
 def _of_label(probs: Tensor, labels: Tensor) -> Tensor:
     """(n,) probability that each row gave its label, in float64."""
-    return probs.gather(1, labels[:, None])[:, 0].double()
+    return probs.detach().gather(1, labels[:, None])[:, 0].double()
 
 
 class BrierParts(NamedTuple):
@@ -94,4 +94,4 @@ def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
 def _sum_of_squares(probs: Tensor) -> Tensor:
     """Sum of all squared entries in float64, by blocks so that no wide copy is made."""
     rows = max(1, BLOCK // probs.shape[1])
-    return sum(block.double().square().sum() for block in probs.split(rows))
+    return sum(block.double().square().sum() for block in probs.detach().split(rows))

@@ -67,7 +67,7 @@ def entropy(probs) -> Tensor:
     >>> [round(h, 4) for h in entropy([[0.5, 0.5], [1.0, 0.0]]).tolist()]  # log 2, 0
     [0.6931, 0.0]
     """
-    return torch.special.entr(validate.probs(probs).double()).sum(1)
+    return torch.special.entr(validate.probs(probs).detach().double()).sum(1)
 
 
 def auroc(in_scores, out_scores) -> float:

@@ -27,7 +27,7 @@ def top(probs, labels) -> tuple[Tensor, Tensor]:
         found = _checked_on_cpu(probs, labels)
         if found is not None:
             return found
-    probs = validate.probs(probs)
+    probs = validate.probs(probs).detach()
     confidence, best = probs.max(dim=1)
     return confidence, best == labels
 

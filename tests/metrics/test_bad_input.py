@@ -271,3 +271,20 @@ def test_auroc_on_two_devices():
     good = torch.tensor([0.5, 0.6])
     with pytest.raises(ValueError, match=r"^out_scores is on meta"):
         metrics.auroc(good, good.to("meta"))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("function", SCORED, ids=lambda f: f.__name__)
+def test_gradients_do_not_matter(function):
+    probs = torch.cat([PROBS / 2, PROBS / 2], dim=1)
+    found = function(probs.clone().requires_grad_(), LABELS)
+    assert str(found) == str(function(probs, LABELS))
+
+
+def test_gradients_do_not_pass_through():
+    probs = PROBS.clone().requires_grad_()
+    assert not metrics.entropy(probs).requires_grad
+    assert metrics.true_calibration_error(probs, probs) == 0
+    found = metrics.reliability_of(probs.amax(1), CORRECT, binning="mass")
+    assert not found.confidence.requires_grad
+    assert metrics.auroc(probs.amax(1), probs.amin(1)) == 1
