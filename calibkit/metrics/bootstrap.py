@@ -86,8 +86,9 @@ def resampled(
     binning = "mass" if metric == "ada_ece" else "width"
     cell, moments = _cells(confidence, correct, bins, binning)
     counts, sums = _draw(confidence, cell, moments, resamples, random)
-    counts, sums = (torch.from_numpy(x).view(resamples, bins, 2) for x in (counts, sums))
-    return _METRIC[metric](counts.sum(-1), counts[..., 1], sums.sum(-1)).numpy()
+    counts, sums = torch.from_numpy(counts), torch.from_numpy(sums)
+    hits = counts[:, 1::2]
+    return _METRIC[metric](counts[:, ::2] + hits, hits, sums[:, ::2] + sums[:, 1::2]).numpy()
 
 
 def _gap(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:

@@ -161,7 +161,9 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
     return float(square.clamp(min=0).sqrt())
 
 
-def true_calibration_error(probs, posterior, *, bins: int = 15, binning: str = "width") -> float:
+def true_calibration_error(
+    probs, posterior, *, bins: int = 15, norm: str = "l1", binning: str = "width"
+) -> float:
     """ECE against the known posterior instead of sampled labels.
 
         sum_b |B_b| / n * |conf(B_b) - mean over B_b of posterior(predicted class)|
@@ -169,13 +171,14 @@ def true_calibration_error(probs, posterior, *, bins: int = 15, binning: str = "
     Given the inputs, a 0/1 hit is a coin whose head has the posterior probability of the predicted
     class. Replacing the hit by that probability takes the coin's noise out, so this is the value
     to which the binned ECE with the same bins converges as n grows, without the upward bias that
-    the noise gives the ECE at finite n. It is exactly 0 for probs == posterior.
+    the noise of the labels gives the ECE at finite n. It is exactly 0 for probs == posterior.
+    `norm="l2"` is what `debiased_ece` estimates.
 
     Parameters
     ----------
     probs : (n, K) predicted probabilities.
     posterior : (n, K) true p(class | input) of the same inputs.
-    bins, binning : as in `ece`.
+    bins, norm, binning : as in `ece`.
 
     Raises as `ece` does, and ValueError if the shapes differ.
 
@@ -183,9 +186,10 @@ def true_calibration_error(probs, posterior, *, bins: int = 15, binning: str = "
     0.2
     """
     bins = _bins.check_options(bins, binning, "right")
+    validate.choice("norm", norm, NORMS)
     confidence, truth = _top_posterior(probs, posterior)
     counted = _bins.tally(confidence, truth, bins=bins, binning=binning, closed="right")
-    return float(binned_error(counted.counts, counted.hits, counted.confidence, "l1"))
+    return float(binned_error(counted.counts, counted.hits, counted.confidence, norm))
 
 
 def _top_posterior(probs, posterior) -> tuple[Tensor, Tensor]:

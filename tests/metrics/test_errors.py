@@ -9,7 +9,7 @@ import torchmetrics.functional.classification as torchmetrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibkit import metrics
+from calibkit import data, metrics
 from tests.metrics import reference
 
 CASES = reference.cases()
@@ -336,3 +336,17 @@ def test_a_known_miscalibration_is_recovered():
     assert metrics.ece(sharp, labels) == pytest.approx(truth, abs=0.003)
     assert metrics.smooth_ece(sharp, labels) == pytest.approx(truth, abs=0.01)
     assert metrics.ece(posterior, labels) < 0.005
+
+
+def test_the_truth_of_noisy_digits_is_recovered_as_n_grows():
+    drawn = data.NoisyDigits(noise=0.5).draw(8000, seed=0)
+    sharp = (2 * drawn.posterior.clamp(min=1e-30).log()).softmax(1)  # twice as sure as it should be
+    misses = []
+    for n in (200, 8000):
+        truth = metrics.true_calibration_error(sharp[:n], drawn.posterior[:n])
+        misses.append(abs(metrics.ece(sharp[:n], drawn.labels[:n]) - truth))
+    assert misses[1] < 0.006 < misses[0]
+    assert truth > 0.03
+    assert metrics.ece(drawn.posterior, drawn.labels) < 0.015
+    assert metrics.smooth_ece(drawn.posterior, drawn.labels) < 0.015
+    assert metrics.true_calibration_error(drawn.posterior, drawn.posterior) == 0
