@@ -140,7 +140,7 @@ def classwise_noise(
     labels = _labels(labels, classes)
     generator = validate.generator(seed)
     p = _rates(rates, classes, generator)
-    transition_matrix(p, form="classwise", exclude_true=exclude_true)  # refuse before drawing
+    law = _reassignment(p, exclude_true)
     size = labels.bincount(minlength=classes).cpu()
     count = (p * size).round().long()
     rank = _ranks(labels, _permutation(len(labels), generator, labels.device))
@@ -148,11 +148,9 @@ def classwise_noise(
     old = labels[flipped].cpu()
     new = old
     if len(old):
-        target = _reassignment(p, exclude_true)[old]
-        new = torch.multinomial(target, 1, generator=generator)[:, 0]
+        new = torch.multinomial(law[old], 1, generator=generator)[:, 0]
     drawn = torch.where(size > 0, count / size.clamp(min=1), p)
-    matrix = _mix(drawn, _reassignment(p, exclude_true))
-    return _noisy(labels, flipped, new.to(labels.device), drawn, matrix)
+    return _noisy(labels, flipped, new.to(labels.device), drawn, _mix(drawn, law))
 
 
 def transition_matrix(
@@ -178,7 +176,7 @@ def transition_matrix(
         raise ValueError(f"prior is used by form='shuffle' only, got form={form!r}; leave it out")
     if form == "classwise":
         return _mix(r, _reassignment(r, exclude_true))
-    target = torch.full_like(r, 1 / len(r)) if prior is None else _prior(prior, len(r))
+    target = torch.ones_like(r) if prior is None else _prior(prior, len(r))
     return _mix(r, _rows(target, exclude_true))
 
 
@@ -299,7 +297,7 @@ def _noisy(labels: Tensor, flipped: Tensor, new: Tensor, rates: Tensor, matrix: 
 
 
 def _labels(labels, classes: int | None = None) -> Tensor:
-    labels = validate.as_tensor("labels", labels, ndim=1)
+    labels = validate.as_tensor("labels", labels)
     if classes is None:
         countable = not (labels.is_floating_point() or labels.is_complex())
         classes = max(int(labels.max()) + 1, 1) if countable else 1
@@ -372,7 +370,7 @@ def _balanced(size: Tensor, strategy: str) -> Tensor:
     validate.choice("strategy", strategy, ("oversample", "undersample"))
     present = size[size > 0]
     wanted = present.max() if strategy == "oversample" else present.min()
-    return torch.where(size > 0, wanted, 0)
+    return torch.full_like(size, int(wanted))  # absent classes have no sample to repeat
 
 
 def _counts(counts, labels: Tensor) -> Tensor:

@@ -113,7 +113,7 @@ class TemperatureScaler(_Calibrator):
 class VectorScaler(_Calibrator):
     """Vector scaling: logits w * z + b, one weight and one bias a class, of the least NLL.
 
-    `fit` sets `weight` (K,) and `bias` (K,), float64, the bias centred.
+    `fit` sets `weight` (K,) and `bias` (K,), float64, the bias of mean 0.
     Source: Guo et al. 2017, section 4.2.
 
     >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
@@ -131,7 +131,7 @@ class VectorScaler(_Calibrator):
             return cross_entropy(z * weight + bias, labels)
 
         fitted = _minimise(loss, start, labels, classes)
-        self.weight, self.bias = fitted[0], fitted[1] - fitted[1].mean()
+        self.weight, self.bias = fitted[0], fitted[1]
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits * self.weight.to(logits) + self.bias.to(logits)
@@ -294,22 +294,24 @@ def _limiting_slopes(logits: Tensor, labels: Tensor) -> tuple[float, float]:
 
 def _newton(logits: Tensor, labels: Tensor, u: float, bounds: tuple[float, float]) -> float:
     """Root in u = log(1 / T) of the slope of the NLL, by Newton steps kept inside a bracket."""
-    low, high = bounds
-    u = min(max(u, low), high)
+    low, high = -math.inf, math.inf  # where the slope was seen negative, and positive
+    u = _clip(u, *bounds)
     for _ in range(200):
         slope, curvature = _slope_and_curvature(logits, labels, math.exp(u))
         low, high = (u, high) if slope < 0 else (low, u)
-        step = -slope / (math.exp(u) * curvature) if curvature > 0 else math.copysign(9, -slope)
+        change = math.exp(u) * curvature
+        step = -slope / change if change > 0 else math.copysign(math.inf, -slope)
         if abs(step) < 1e-7:  # the error left is of the order of its square
-            return u + step
-        following = u + min(max(step, -1.5), 1.5)  # the slope is flat far from its root
-        following = min(max(following, bounds[0]), bounds[1])
-        if not low <= following <= high:
-            following = (low + high) / 2
-        if abs(following - u) < 1e-13:  # at a bound
-            break
-        u = following
+            return _clip(u + step, *bounds)
+        following = _clip(u + _clip(step, -1.5, 1.5), *bounds)  # flat far from the root
+        if following == u:  # the root lies beyond a bound
+            return u
+        u = following if low < following < high else (low + high) / 2
     return u
+
+
+def _clip(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
 
 
 def _slope_and_curvature(logits: Tensor, labels: Tensor, beta: float) -> tuple[float, float]:
@@ -431,7 +433,7 @@ def _bin(scores: Tensor, edges: Tensor) -> Tensor:
 
 
 def _isotonic(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    fitted = IsotonicRegression(y_min=0, y_max=1).fit(x.cpu().numpy(), y.cpu().numpy())
+    fitted = IsotonicRegression().fit(x.cpu().numpy(), y.cpu().numpy())
     return x.new_tensor(fitted.X_thresholds_), x.new_tensor(fitted.y_thresholds_)
 
 

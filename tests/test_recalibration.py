@@ -150,6 +150,39 @@ def test_newton_agrees_with_a_bounded_search():
     assert nll(logits / fitted, labels) <= found.fun + 1e-15
 
 
+def test_full_passes_are_few_after_a_warm_start(monkeypatch):
+    calls = []
+    real = recalibration._slope_and_curvature
+
+    def counted(logits, labels, beta):
+        calls.append((len(logits), beta))
+        return real(logits, labels, beta)
+
+    monkeypatch.setattr(recalibration, "_slope_and_curvature", counted)
+    TemperatureScaler().fit(*scored(30_000, 4, 3.0))
+    assert calls[0] == (10_000, 1.0)
+    assert 2 <= sum(n == 30_000 for n, _ in calls) <= 4
+    calls.clear()
+    TemperatureScaler().fit(*scored(10_000, 4, 3.0))
+    assert calls[0] == (10_000, 1.0)
+    assert {n for n, _ in calls} == {10_000}
+
+
+@pytest.mark.parametrize("steepness", [0.5, 4.0, 30.0])
+@pytest.mark.parametrize("flat", [False, True])
+def test_newton_cannot_be_trapped(monkeypatch, steepness, flat):
+    def slope(logits, labels, beta):  # tanh sends plain Newton steps astray
+        u = math.log(beta) - 0.8
+        change = steepness / math.cosh(steepness * u) ** 2
+        return math.tanh(steepness * u), 0.0 if flat else change / beta
+
+    monkeypatch.setattr(recalibration, "_slope_and_curvature", slope)
+    assert recalibration._newton(None, None, 0.0, (-7, 7)) == pytest.approx(0.8, abs=1e-12)
+    assert recalibration._newton(None, None, 9.0, (-7, 7)) == pytest.approx(0.8, abs=1e-12)
+    assert recalibration._newton(None, None, 0.0, (-7, 0.5)) == 0.5
+    assert recalibration._newton(None, None, 2.0, (1.5, 7)) == 1.5
+
+
 def test_slope_and_curvature_are_the_derivatives_of_the_nll():
     logits, labels = scored(300, 4, seed=4)
     beta = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
@@ -175,7 +208,10 @@ def test_blocks_add_up():
 
 def test_separable_data_clamps_at_the_lower_limit_and_warns():
     logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
-    with pytest.warns(UserWarning, match=r"separate the labels.*clamped to T = 0\.001"):
+    with pytest.warns(
+        UserWarning,
+        match=r"^the logits separate the labels, so the best temperature is 0; .* T = 0\.001",
+    ):
         assert TemperatureScaler().fit(logits, [0, 1]).temperature == 1e-3
     with pytest.warns(UserWarning, match=r"clamped to T = 0\.2"):
         assert TemperatureScaler(limits=(0.2, 5)).fit(logits, [0, 1]).temperature == 0.2
@@ -183,7 +219,10 @@ def test_separable_data_clamps_at_the_lower_limit_and_warns():
 
 def test_labels_against_the_logits_clamp_at_the_upper_limit_and_warn():
     logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
-    with pytest.warns(UserWarning, match=r"do not favour.*clamped to T = 1000"):
+    with pytest.warns(
+        UserWarning,
+        match="^the logits do not favour the labels: the best T is infinite; clamped to T = 1000",
+    ):
         assert TemperatureScaler().fit(logits, [1, 0]).temperature == 1e3
     balanced = torch.tensor([[1.0, 0.0], [1.0, 0.0]])  # right as often as wrong: T infinite
     with pytest.warns(UserWarning, match="do not favour"):
@@ -199,7 +238,7 @@ def test_warnings_point_to_the_line_of_the_caller(calibrator):
 
 @pytest.mark.parametrize(("limits", "end"), [((3.0, 10.0), 3.0), ((0.1, 1.5), 1.5)])
 def test_an_optimum_outside_the_limits_is_clamped(limits, end):
-    with pytest.warns(UserWarning, match="outside the limits"):
+    with pytest.warns(UserWarning, match="^the best temperature lies outside the limits; clamped"):
         fitted = TemperatureScaler(limits=limits).fit(*exact(2.0)).temperature
     assert fitted == pytest.approx(end, rel=1e-12)
 
@@ -214,7 +253,9 @@ def test_an_optimum_just_inside_the_limits_is_found_without_warning(limits):
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -3.7])
 def test_constant_rows_keep_one_and_warn(value):
-    with pytest.warns(UserWarning, match="every row of logits is constant"):
+    with pytest.warns(
+        UserWarning, match="^every row of logits is constant.* matters; keeping T = 1$"
+    ):
         fitted = TemperatureScaler().fit(torch.full((6, 3), value), [0, 1, 2, 0, 1, 1])
     assert fitted.temperature == 1.0
 
@@ -249,7 +290,7 @@ def test_ece_grid_hand_value():
 @pytest.mark.parametrize(("labels", "end"), [([0, 1], 0.1), ([1, 0], 10.0)])
 def test_ece_grid_warns_at_its_ends(labels, end):
     logits = torch.tensor([[2.0, 0.0], [0.0, 1.0]])
-    with pytest.warns(UserWarning, match="at an end of the grid"):
+    with pytest.warns(UserWarning, match="^the least ECE lies at an end of the grid; clamped"):
         assert TemperatureScaler("ece_grid").fit(logits, labels).temperature == end
 
 
@@ -323,15 +364,26 @@ def test_penalties_are_means_over_their_entries():
             assert loss(scaler.weight + move[:3], scaler.bias + move[3]) >= best - 1e-12
 
 
+def test_the_intercept_penalty_shrinks_the_bias():
+    z, labels, *_ = biased(1500, 3)
+    free = MatrixScaler().fit(z, labels).bias.norm()
+    norms = [MatrixScaler(intercept=b).fit(z, labels).bias.norm() for b in (0.1, 0.5, 5.0)]
+    assert free > norms[0] > norms[1] > norms[2]
+    assert norms[2] < 0.1 * free
+
+
 @pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
 def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
     logits = torch.eye(3).repeat(4, 1)
-    with pytest.warns(UserWarning, match="separate the labels"):
+    with pytest.warns(
+        UserWarning, match="^the logits separate .* infinitely steep; stopped early$"
+    ):
         scaler().fit(logits, torch.arange(3).repeat(4))
     logits, labels = scored(300, 3)
-    kept = labels != 1
-    with pytest.warns(UserWarning, match=r"labels hold no sample of class \[1\]"):
-        scaler().fit(logits[kept], labels[kept])
+    for absent in (1, 2):
+        kept = labels != absent
+        with pytest.warns(UserWarning, match=rf"^labels hold no sample of class \[{absent}\]"):
+            scaler().fit(logits[kept], labels[kept])
 
 
 @pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
@@ -405,10 +457,10 @@ def test_isotonic_agrees_with_scikit_learn(classes):
 
 
 def test_interpolation_is_linear_inside_and_constant_outside():
-    x, y = torch.tensor([0.2, 0.4, 0.8]).double(), torch.tensor([0.1, 0.1, 0.9]).double()
+    x, y = torch.tensor([0.2, 0.4, 0.8]).double(), torch.tensor([0.1, 0.3, 0.9]).double()
     s = torch.tensor([0.0, 0.2, 0.3, 0.6, 0.8, 1.0]).double()
     ours = recalibration._interpolate(s, x, y)
-    assert ours.tolist() == pytest.approx([0.1, 0.1, 0.1, 0.5, 0.9, 0.9])
+    assert ours.tolist() == pytest.approx([0.1, 0.1, 0.2, 0.6, 0.9, 0.9])
     assert recalibration._interpolate(s, x[:1], y[2:]).tolist() == pytest.approx([0.9] * 6)
 
 
@@ -420,6 +472,28 @@ def test_shares_of_zero_give_finite_logits(calibrator):
     transformed = fitted.transform(fresh)
     assert bool(torch.isfinite(transformed).all())
     assert fitted.probs(fresh)[0].tolist() == pytest.approx([1, 0, 0])
+
+
+@pytest.mark.parametrize("calibrator", [HistogramBinning, IsotonicCalibrator])
+def test_a_class_without_calibration_samples_gets_no_probability(calibrator):
+    logits, labels = scored(500, 4)
+    kept = labels != 3
+    probs = calibrator().fit(logits[kept], labels[kept]).probs(scored(50, 4, seed=1)[0])
+    assert probs.shape == (50, 4)
+    sure = probs[:, 3] if calibrator is IsotonicCalibrator else probs[probs[:, 3] < 0.3, 3]
+    assert bool((sure < 1e-30).all())
+
+
+@pytest.mark.parametrize("calibrator", [HistogramBinning, IsotonicCalibrator])
+def test_logits_of_binned_scores_are_normalised(calibrator):
+    fitted = calibrator().fit(*scored(500, 4))
+    total = fitted.transform(scored(50, 4, seed=1)[0]).logsumexp(1)
+    assert torch.allclose(total, torch.zeros(50, dtype=torch.float64), atol=1e-12)
+
+
+def test_defaults_are_fifteen_bins_and_one_bin_is_allowed():
+    assert TemperatureScaler().bins == HistogramBinning().bins == 15
+    assert TemperatureScaler(bins=1).bins == HistogramBinning(bins=1).bins == 1
 
 
 def test_a_row_of_zero_shares_becomes_uniform():
@@ -487,12 +561,17 @@ def test_refitting_replaces_what_was_seen():
 
 # --- scoring what was fitted ---
 
+LEAK = (
+    "^logits hold the very data that the calibrator was fitted on, so any score would flatter it; "
+    r"pass test logits \(or allow_fitted=True to show the mistake\)$"
+)
+
 
 @pytest.mark.parametrize("calibrator", ALL)
 def test_fitted_logits_are_refused_unless_asked_for(calibrator):
     logits, labels = scored(200, 3)
     fitted = calibrator().fit(logits, labels)
-    with pytest.raises(LeakageError, match=r"logits .* pass test logits"):
+    with pytest.raises(LeakageError, match=LEAK):
         fitted.transform(logits)
     with pytest.raises(LeakageError):
         fitted.probs(logits)
@@ -504,7 +583,7 @@ def test_fitted_logits_are_refused_unless_asked_for(calibrator):
     "leak",
     [
         lambda z: z.clone(),
-        lambda z: z.float(),
+        lambda z: z.double(),
         lambda z: z[50:150],
         lambda z: z[:1],
         lambda z: z[-1:],
@@ -570,13 +649,13 @@ BAD_LABELS = {
 @pytest.mark.parametrize("case", BAD_LOGITS)
 def test_bad_logits_are_named(calibrator, case):
     logits, error = BAD_LOGITS[case]
-    with pytest.raises(error, match="logits"):
+    with pytest.raises(error, match=r"^logits"):
         calibrator().fit(logits, [0, 1, 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = calibrator().fit(GOOD, [0, 1, 0])
     for method in (fitted.transform, fitted.probs):
-        with pytest.raises(error, match="logits"):
+        with pytest.raises(error, match=r"^logits"):
             method(logits)
 
 
@@ -584,7 +663,7 @@ def test_bad_logits_are_named(calibrator, case):
 @pytest.mark.parametrize("case", BAD_LABELS)
 def test_bad_labels_are_named(calibrator, case):
     labels, error = BAD_LABELS[case]
-    with pytest.raises(error, match="labels"):
+    with pytest.raises(error, match=r"^labels"):
         calibrator().fit(GOOD, labels)
 
 
@@ -615,6 +694,7 @@ def test_the_order_of_calls_and_the_number_of_classes_are_checked(calibrator):
         (lambda: TemperatureScaler(limits=(1, 2, 3)), TypeError, "limits"),
         (lambda: MatrixScaler(off_diagonal=-1), ValueError, "off_diagonal"),
         (lambda: MatrixScaler(intercept=-1), ValueError, "intercept"),
+        (lambda: MatrixScaler(intercept=INF), ValueError, "intercept"),
         (lambda: MatrixScaler(intercept=NAN), ValueError, "intercept"),
         (lambda: MatrixScaler(off_diagonal=INF), ValueError, "off_diagonal"),
         (lambda: MatrixScaler(off_diagonal="1"), TypeError, "off_diagonal"),
@@ -624,7 +704,7 @@ def test_the_order_of_calls_and_the_number_of_classes_are_checked(calibrator):
     ],
 )
 def test_bad_options_are_named(build, error, name):
-    with pytest.raises(error, match=name):
+    with pytest.raises(error, match=f"^{name}"):
         build()
 
 
