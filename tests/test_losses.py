@@ -354,6 +354,13 @@ def test_underflowing_p_keeps_its_loss(classes):
     logits[:, 0] = 200.0  # p of the others is e^-200, zero in float32
     each = losses.focal(logits, torch.tensor([1, 0]), gamma=2.0, reduction="none")
     assert each.tolist() == [200.0, 0.0]
+    # rows of their own: the label underflows in the first, the others peak elsewhere
+    apart = torch.linspace(-3, 3, 3 * classes).reshape(3, classes)
+    apart[0, 2], apart[1, 1] = 150.0, 60.0
+    target = torch.tensor([0, 0, 0])
+    each = losses.focal(apart, target, gamma=2.0, reduction="none")
+    exact = losses.focal(apart.double(), target, gamma=2.0, reduction="none")
+    torch.testing.assert_close(each.double(), exact, rtol=1e-5, atol=0)
 
 
 def test_near_certainty_keeps_its_digits():
@@ -465,6 +472,13 @@ def test_function_transforms(name):
             z = logits.clone().requires_grad_()
             (alone,) = torch.autograd.grad(LOSSES[name](z, y), z)
             torch.testing.assert_close(grad, alone)
+
+
+@pytest.mark.parametrize("case", ["target bool", "target shape", "target float labels"])
+def test_types_are_checked_under_transforms(case):
+    _, target, error, message = BAD[case]
+    with pytest.raises(error, match=message):
+        torch.func.grad(partial(losses.flsd, target=target))(Z)
 
 
 def test_function_transforms_over_the_options():
