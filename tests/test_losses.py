@@ -492,6 +492,9 @@ def test_function_transforms_over_the_options():
     together = torch.func.vmap(loss)(gamma, weights)
     alone = torch.stack([loss(*pair) for pair in zip(gamma, weights, strict=True)])
     torch.testing.assert_close(together, alone)
+    soft = torch.stack([soft_rows(seed=seed) for seed in range(3)])
+    together = torch.func.vmap(partial(losses.flsd, logits))(soft)
+    torch.testing.assert_close(together, torch.stack([losses.flsd(logits, q) for q in soft]))
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -534,6 +537,7 @@ def test_arrays_and_small_integers():
         torch.testing.assert_close(
             LOSSES[name](logits, rough), LOSSES[name](logits, rough.double()), msg=name
         )
+        assert LOSSES[name](logits.float(), soft_rows()).dtype == torch.float32
 
 
 # --- properties ------------------------------------------------------------------------------
