@@ -52,7 +52,7 @@ def class_tally(probs, labels, bins: int) -> ClassTally:
     """
     bins = _bins.check_options(bins)
     probs, labels = validate.shapes(probs, labels)
-    tallied = _tally_on_cpu(probs, labels, bins) if probs.device.type == "cpu" else None
+    tallied = _tally_on_cpu(probs, bins) if probs.device.type == "cpu" else None
     if tallied is None:
         tallied = _tally_all(validate.probs(probs), bins)
     counts, total = tallied
@@ -77,7 +77,7 @@ def _tally_all(probs: Tensor, bins: int) -> tuple[Tensor, Tensor]:
     return counts.view(bins, classes), total.view(bins, classes)
 
 
-def _tally_on_cpu(probs: Tensor, labels: Tensor, bins: int) -> tuple[Tensor, Tensor] | None:
+def _tally_on_cpu(probs: Tensor, bins: int) -> tuple[Tensor, Tensor] | None:
     """`_tally_all` by blocks of rows, or None where some value needs the full check."""
     probs = probs.detach()
     if probs.dtype not in (torch.float32, torch.float64):

@@ -112,8 +112,16 @@ def test_rows_must_sum_to_one_within_1e_4(classes, off):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_good_input_takes_the_fast_way(name):
-    assert module._checked_on_cpu(*CASES[name]) is not None
+def test_both_ways_through_give_the_same(name, monkeypatch):
+    probs, labels = CASES[name]
+    full = module.validate.probs
+    monkeypatch.setattr(module.validate, "probs", None)  # good input has no need of it
+    confidence, correct = module.top(probs, labels)
+    monkeypatch.setattr(module.validate, "probs", full)
+    monkeypatch.setattr(module, "_checked_on_cpu", lambda probs, labels: None)
+    again, correct_again = module.top(probs, labels)
+    assert torch.equal(confidence, again.to(confidence.dtype))
+    assert torch.equal(correct, correct_again)
 
 
 def test_float_types():
