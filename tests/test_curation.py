@@ -579,6 +579,11 @@ BAD_CALLS = {
         ValueError,
         "prior",
     ),
+    "prior shape": (
+        lambda: transition_matrix(0.1, form="shuffle", classes=2, prior=[[0.5, 0.5]]),
+        ValueError,
+        "prior must have 1 dim",
+    ),
     "prior length": (
         lambda: transition_matrix(0.1, form="shuffle", classes=2, prior=[1.0]),
         ValueError,

@@ -114,6 +114,13 @@ def test_large_offsets_do_not_overflow():
     assert fitted == pytest.approx(2.0, rel=1e-6)
 
 
+def test_rows_may_sit_at_very_different_offsets():
+    logits, labels = exact(2.0)
+    offsets = torch.linspace(-1e5, 1e5, len(logits), dtype=torch.float64)
+    fitted = TemperatureScaler().fit(logits + offsets[:, None], labels).temperature
+    assert fitted == pytest.approx(2.0, rel=1e-6)
+
+
 def test_a_few_huge_logits_do_not_overflow():
     logits = torch.tensor([[1e5, 0.0], [2.0, 0.0], [3.0, 0.0], [2.0, 0.0]])
     with warnings.catch_warnings():
