@@ -7,6 +7,7 @@ gets its hint.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 
 from calibkit import metrics
+from calibkit.metrics.bins import width_edges
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,23 @@ class Mistake:
     hint: str
 
 
+# What torch says of common slips, and what a student can do about them.
+SLIPS = {
+    r"mean\(\)|could not infer output dtype": "You took the mean of a True/False tensor: turn it "
+    "into floats first, correct.double().mean().",
+    r"only one element|converted to Python scalars|Boolean value of Tensor": "Your function gets a "
+    "whole tensor, not one number: work on all entries at once.",
+    r"must match the size": "Two shapes do not fit. A class that never occurs among the labels "
+    "still has a column: one_hot(labels, probs.shape[1]).",
+}
+
+
 @dataclass(frozen=True)
 class Exercise:
-    """A checker; call it with an answer."""
+    """A checker; call it with an answer. `arguments` names what the answer is called with."""
 
     name: str
+    arguments: tuple[str, ...]
     reference: Callable
     cases: Sequence[tuple]
     mistakes: Sequence[Mistake]
@@ -56,30 +70,51 @@ class Exercise:
             )
         try:
             given = [_result(answer, case) for case in self.cases]
-        except NotImplementedError:
-            return self._not_yet()
         except Exception as error:
-            return Reply(
-                False,
-                f"Your function raised {type(error).__name__}: {error}. "
-                f"It was called with {_shapes(self.cases[0])}.",
-            )
+            bare = type(error) is NotImplementedError and not error.args  # the stub's own `raise`
+            return self._not_yet() if bare else Reply(False, self._told(error))
         if any(result is None for result in given):
             return self._not_yet()
         return self._judge(given)
+
+    def _told(self, error: Exception) -> str:
+        said = f"Your function raised {type(error).__name__}: {str(error).strip().rstrip('.')}."
+        advice = [text for pattern, text in SLIPS.items() if re.search(pattern, str(error))]
+        return " ".join([said, *advice, f"It was called with {self._shown(self.cases[0])}."])
 
     def _judge(self, given: list[np.ndarray]) -> Reply:
         wrong = self._first_difference(self.reference, given)
         if wrong is None:
             return Reply(True, f"Correct: {self.name} agrees on all {len(self.cases)} cases.")
+        if any(np.isnan(result).any() for result in given):
+            return Reply(
+                False,
+                "Not quite: your result is NaN. An empty bin is 0/0: leave it out, "
+                "or sum with nansum.",
+            )
         for mistake in self.mistakes:
             if self._first_difference(mistake.function, given) is None:
                 return Reply(False, f"Not quite: {mistake.hint}")
         case, expected = self.cases[wrong], _result(self.reference, self.cases[wrong])
+        if expected.shape == given[wrong].shape and expected.size > 12:
+            at = int(np.abs(expected - given[wrong]).argmax())
+            return Reply(
+                False,
+                f"Not quite: for {self._shown(case)}, entry {at} of the answer is "
+                f"{_brief(expected[at])}, yours is {_brief(given[wrong][at])}.",
+            )
         return Reply(
             False,
-            f"Not quite: for {_shown(case)} the answer is {_brief(expected)}, "
+            f"Not quite: for {self._shown(case)} the answer is {_brief(expected)}, "
             f"yours is {_brief(given[wrong])}.",
+        )
+
+    def _shown(self, case: tuple) -> str:
+        """The arguments of a case by name: short ones in full, long ones by their shape."""
+        pairs = zip(self.arguments, map(np.asarray, case), strict=True)
+        return ", ".join(
+            f"{name} = {_brief(part)}" if part.size <= 12 else f"{name} of shape {part.shape}"
+            for name, part in pairs
         )
 
     def _first_difference(self, function: Callable, given: list[np.ndarray]) -> int | None:
@@ -108,22 +143,10 @@ def _result(function: Callable, case: tuple) -> np.ndarray | None:
     )
 
 
-def _shapes(case: tuple) -> str:
-    return ", ".join(
-        f"a tensor of shape {tuple(p.shape)}" if isinstance(p, Tensor) else repr(p) for p in case
-    )
-
-
-def _shown(case: tuple) -> str:
-    return ", ".join(
-        _brief(p.numpy()) if isinstance(p, Tensor) and p.numel() <= 12 else _shapes((p,))
-        for p in case
-    )
-
-
 def _brief(value: np.ndarray) -> str:
-    written = np.array2string(value, precision=4, separator=", ", threshold=12)
-    return " ".join(written.split())
+    """Up to four decimals, without trailing zeros or points, in one line."""
+    kind = {"float_kind": lambda x: f"{x:.4f}".rstrip("0").rstrip(".")}
+    return " ".join(np.array2string(value, separator=", ", threshold=12, formatter=kind).split())
 
 
 def _cases() -> list[tuple[Tensor, Tensor]]:
@@ -145,6 +168,16 @@ def _cases() -> list[tuple[Tensor, Tensor]]:
     return [bold(50, 3), tuple(mixed), shy(7, 5)]
 
 
+def _on_the_edges() -> tuple[Tensor, Tensor]:
+    """Confidences exactly on the edges of 4 bins, right and wrong in turn.
+
+    Quarters and eighths are exact in binary: the edges are the lesson here, not their rounding.
+    """
+    confidence = torch.tensor([0.5, 0.625, 0.75, 1.0])
+    rest = (1 - confidence) / 2
+    return torch.stack([confidence, rest, rest], dim=1), torch.tensor([0, 1, 0, 1])
+
+
 PREDICTIONS = _cases()
 
 
@@ -161,6 +194,7 @@ def _true_class(probs: Tensor, labels: Tensor) -> Tensor:
 
 signed_gap = Exercise(
     "signed_gap",
+    ("probs", "labels"),
     reference=metrics.signed_gap,
     cases=PREDICTIONS,
     mistakes=[
@@ -194,27 +228,35 @@ signed_gap = Exercise(
 # --- 01: bins and ECE -------------------------------------------------------------------------
 
 
+def _inner(bins: int) -> Tensor:
+    return width_edges(bins)[1:-1]
+
+
 def _bin(confidence: Tensor, bins: int) -> Tensor:
-    inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
-    return torch.bucketize(confidence.double(), inner)
+    return torch.bucketize(confidence.double(), _inner(bins))
 
 
 def _left_closed(confidence: Tensor, bins: int) -> Tensor:
-    inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
-    return torch.bucketize(confidence.double(), inner, right=True)
+    return torch.bucketize(confidence.double(), _inner(bins), right=True)
 
 
 def _extra_bin(confidence: Tensor, bins: int) -> Tensor:
     return (confidence.double() * bins).floor()
 
 
-# Quarters and eighths are exact in binary: the edges are the lesson here, not their rounding.
+def _rounded_up(confidence: Tensor, bins: int) -> Tensor:
+    return (confidence.double() * bins).ceil() - 1
+
+
+# Exact in binary, then hundredths, which are not: there the rounding of c * 100 shows.
 EDGES = torch.tensor([0.0, 0.1, 0.25, 0.3, 0.5, 0.625, 0.75, 0.8, 0.99, 1.0])
+HUNDREDTHS = torch.arange(101, dtype=torch.float64) / 100
 
 bin_index = Exercise(
     "bin_index",
+    ("confidence", "bins"),
     reference=_bin,
-    cases=[(EDGES, 4), (EDGES, 2), (EDGES, 8)],
+    cases=[(EDGES, 4), (EDGES, 2), (EDGES, 8), (HUNDREDTHS, 100)],
     mistakes=[
         Mistake(
             _extra_bin,
@@ -228,7 +270,29 @@ bin_index = Exercise(
             "belongs to the bin that ends at 0.5.",
         ),
         Mistake(
-            lambda c, bins: (c.double() * bins).ceil() - 1,
+            lambda c, bins: _left_closed(c, bins) + (c == 1).long(),
+            "your bins are closed on the left, and 1.0 got a bin of its own. In (lo, hi] a "
+            "confidence of exactly 0.5 belongs to the bin that ends at 0.5, and 1.0 to the last.",
+        ),
+        Mistake(
+            lambda c, bins: _rounded_up(c, bins).clamp(min=0),
+            "the side is right, the rounding is not: 0.07 * 100 is 7.000000000000001, so that 0.07 "
+            "falls into bin 7 in place of 6. Compare with the edges themselves: torch.bucketize.",
+        ),
+        Mistake(
+            lambda c, bins: torch.bucketize(
+                c.double(), torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
+            ),
+            "nearly; linspace does not place every edge on the number nearest to m / bins (with "
+            "100 bins it misses 0.56). Divide: torch.arange(1, bins, dtype=torch.float64) / bins.",
+        ),
+        Mistake(
+            lambda c, bins: torch.bucketize(c.double(), width_edges(bins)),
+            "you compared with the outer edges too, so every bin is one too high. "
+            "Pass bucketize the inner edges only: [1:-1].",
+        ),
+        Mistake(
+            _rounded_up,
             "confidence 0 got bin -1. It belongs to the first bin, number 0: clamp it.",
         ),
         Mistake(
@@ -250,11 +314,50 @@ def _gaps(probs: Tensor, labels: Tensor, bins: int) -> tuple[Tensor, Tensor]:
     return counted.gap[full], counted.counts[full] / len(labels)
 
 
+def _without_ones(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
+    """Bins [lo, hi) in which a confidence of 1 finds no place."""
+    confidence = probs.amax(dim=1)
+    kept = confidence < 1
+    gap = confidence.double() - (probs.argmax(dim=1) == labels).double()
+    sums = torch.bincount(_left_closed(confidence[kept], bins), weights=gap[kept])
+    return sums.abs().sum() / len(labels)
+
+
 ece = Exercise(
     "ece",
+    ("probs", "labels", "bins"),
     reference=lambda p, y, bins: metrics.ece(p, y, bins=bins),
-    cases=[(*case, bins) for case, bins in zip(PREDICTIONS, (15, 10, 4), strict=True)],
+    cases=[
+        *((*case, bins) for case, bins in zip(PREDICTIONS, (15, 10, 4), strict=True)),
+        (*_on_the_edges(), 4),
+    ],
     mistakes=[
+        Mistake(
+            lambda p, y, bins: metrics.ece(p, y, bins=bins, closed="left"),
+            "your bins are closed on the left. In (lo, hi] a confidence of exactly 0.5 belongs to "
+            "the bin that ends at 0.5.",
+        ),
+        Mistake(
+            _without_ones,
+            "samples with confidence 1.0 fell out of your last bin. "
+            "Bins are (lo, hi]: 1.0 belongs to the last.",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.ece(p, y, bins=15),
+            "you ignored the argument `bins` and took 15.",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.ece(p, y, bins=10),
+            "you ignored the argument `bins` and took 10.",
+        ),
+        Mistake(
+            lambda p, y, bins: 100 * metrics.ece(p, y, bins=bins),
+            "this is in per cent. The course computes with fractions and prints per cent.",
+        ),
+        Mistake(
+            lambda p, y, bins: len(y) * metrics.ece(p, y, bins=bins),
+            "this grows with the number of samples: divide by n.",
+        ),
         Mistake(
             lambda p, y, bins: _gaps(p, y, bins)[0].abs().mean(),
             "every bin counts the same in yours. "
@@ -298,8 +401,14 @@ def _true_class_square(probs: Tensor, labels: Tensor) -> Tensor:
     return (1 - probs.gather(1, labels[:, None]).double()).square().mean()
 
 
+def _of_the_prediction(probs: Tensor, labels: Tensor) -> Tensor:
+    correct = (probs.argmax(dim=1) == labels).double()
+    return (probs.amax(dim=1).double() - correct).square().mean()
+
+
 brier = Exercise(
     "brier",
+    ("probs", "labels"),
     reference=metrics.brier,
     cases=PREDICTIONS,
     mistakes=[
@@ -307,6 +416,11 @@ brier = Exercise(
             lambda p, y: _squares(p, y).mean(),
             "you divided by the number of classes too. "
             "Sum the squares over classes, then take the mean over samples.",
+        ),
+        Mistake(
+            _of_the_prediction,
+            "you compared the confidence with right or wrong. The Brier score compares every "
+            "probability of the row with the one-hot truth.",
         ),
         Mistake(
             lambda p, y: _squares(p, y).sum(),
@@ -344,8 +458,13 @@ def _per_predicted_class(probs: Tensor, labels: Tensor, bins: int) -> float:
     return sum(metrics.ece(probs[p], labels[p], bins=bins) for p in parts if p.any()) / len(parts)
 
 
+def _against_predictions(probs: Tensor, labels: Tensor, bins: int) -> float:
+    return metrics.classwise_ece(probs, probs.argmax(dim=1), bins=bins)
+
+
 classwise_ece = Exercise(
     "classwise_ece",
+    ("probs", "labels", "bins"),
     reference=lambda p, y, bins: metrics.classwise_ece(p, y, bins=bins),
     cases=[(*case, bins) for case, bins in zip(PREDICTIONS, (15, 10, 5), strict=True)],
     mistakes=[
@@ -357,6 +476,10 @@ classwise_ece = Exercise(
             lambda p, y, bins: np.mean(_classwise(p, y, bins, range(int(y.max()) + 1))),
             "you took the number of classes from the labels. A class that never occurs still has "
             "a column: use probs.shape[1].",
+        ),
+        Mistake(
+            _against_predictions,
+            "you took the predicted class for the truth: the hits of class k are `labels == k`.",
         ),
         Mistake(
             lambda p, y, bins: metrics.ece(p, y, bins=bins),

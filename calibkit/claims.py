@@ -46,12 +46,13 @@ def verdict(
     margin: float = 0.0,
     level: float = 0.95,
 ) -> Verdict:
-    """Judge paired differences, one per seed, by the Student t interval of their mean.
+    """Judge one number per seed, mostly a paired difference, by the Student t interval of the mean.
 
     expect: "above" claims mean > margin, "below" claims mean < -margin, "within" claims
         -margin < mean < margin.
     The word is HOLDS when the whole interval lies where the claim wants it, REVERSED when the
-    whole interval has the opposite sign (for "within": lies outside), else INCONCLUSIVE.
+    whole interval has the opposite sign (for "within": lies outside), else INCONCLUSIVE; that
+    covers seeds that disagree as well as an effect of the right sign that is smaller than claimed.
 
     Raises ValueError for fewer than 2 differences, NaN, or "within" without a margin.
 

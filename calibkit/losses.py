@@ -39,7 +39,8 @@ def cross_entropy(
 
     `logits` (n, K), `target` (n,) labels or (n, K) soft labels, `class_weights` (K,). A weighted
     mean divides by the weights of the batch, for soft labels too. Nats.
-    Raises ValueError or TypeError naming the argument. Source: torch's own, soft labels included.
+    Raises ValueError or TypeError naming the argument.
+    Source: torch's own, soft labels included.
 
     >>> cross_entropy(torch.tensor([[0.0, 0.0]]), torch.tensor([1])).item()  # log 2
     0.6931471824645996
@@ -129,7 +130,7 @@ def mmce(
     The error belongs to the batch, so every sample carries it whole: the mean of "none" is "mean".
     `logits` (n, K), `target` labels or soft labels; the rest as in `mmce_penalty`. weight >= 0.
     Raises ValueError or TypeError naming the argument.
-    Source: Kumar et al. 2018; source C, appendix E.
+    Source: Kumar et al. 2018; Mukhoti et al. 2020, appendix E.
 
     >>> even = torch.zeros(2, 2)  # one hit, one miss at confidence 1/2: calibrated, so only CE
     >>> round(mmce(even, torch.tensor([0, 1]), form="plain").item(), 4)
@@ -182,7 +183,7 @@ def focal(
     `logits` (n, K), `target` (n,) labels or (n, K) soft labels, `gamma` a number >= 0 or (n,) of
     them, `class_weights` (K,). Nats. The gradient runs through both factors; gamma = 0 is
     cross-entropy. Raises ValueError or TypeError naming the argument.
-    Source: Lin et al. 2017, eq. 4; soft labels as in source C, appendix B.
+    Source: Lin et al. 2017, eq. 4; soft labels as in Mukhoti et al. 2020, appendix B.
 
     >>> round(focal(torch.zeros(1, 2), torch.tensor([1]), gamma=2.0).item(), 4)  # log(2) / 4
     0.1733
@@ -206,7 +207,7 @@ def flsd(
 
     Form "5-3": gamma = 5 where p < 0.2, else 3. Form "5-3-2": 5 where p < 0.2, 3 where p < 0.5,
     else 2. No gradient runs through gamma. With soft labels each class has the gamma of its own p.
-    Arguments and errors as in `focal`. Source: source C, section 4 and appendix F.
+    Arguments and errors as in `focal`. Source: Mukhoti et al. 2020, section 4 and appendix F.
 
     >>> round(flsd(torch.zeros(1, 2), torch.tensor([1])).item(), 4)  # p = .5: log(2) / 8
     0.0866
@@ -259,7 +260,7 @@ def scheduled_gamma(epoch: int, epochs: int, *, form: str = "5-3-1") -> float:
 
     The first 100, the next 150 and the last 100 of 350 epochs, scaled to `epochs`, have the three
     values that `form` names ("5-3-1" or "5-3-2"). Raises ValueError or TypeError naming the
-    argument. Source: source C, appendix F.
+    argument. Source: Mukhoti et al. 2020, appendix F.
 
     >>> [scheduled_gamma(epoch, 350) for epoch in (0, 99, 100, 249, 250)]
     [5.0, 5.0, 3.0, 3.0, 1.0]
@@ -275,7 +276,8 @@ def inverse_frequency_weights(counts) -> Tensor:
     """(K,) class weights proportional to 1 / n_c, with mean 1.
 
     `counts` (K,) training samples per class, all positive. Float32 on the device of `counts`.
-    Raises ValueError or TypeError naming the argument. Source: source A, section 3.
+    Raises ValueError or TypeError naming the argument.
+    Source: Dataset Curation Beyond Accuracy, section 3.
 
     >>> inverse_frequency_weights([1, 3]).tolist()  # 1 : 1/3, times 3/2
     [1.5, 0.5]

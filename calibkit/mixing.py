@@ -2,7 +2,6 @@
 
 A `Mix` is one drawn blend (weights and partners). It can be applied to any tensor with a batch
 dimension, so a model may mix its input, its embedding or a hidden layer with the same draw.
-Source D below is the poster on mixup training and calibration.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def mixup(
     "labels" softens the labels of unmixed inputs: the two halves of mixup for comparison.
     `labels` (n,) integers or (n, K) soft labels; the rest as in `draw`.
     Raises ValueError or TypeError naming the argument.
-    Source: Zhang et al. 2018, eq. 1; source D for the halves.
+    Source: Zhang et al. 2018, eq. 1; Thulasidasan et al. 2019 for the halves.
 
     >>> inputs, labels = mixup(torch.eye(3), torch.arange(3), classes=3, alpha=1.0, generator=0)
     >>> torch.equal(inputs, labels)  # inputs that are their own one-hot labels stay so
@@ -178,7 +177,8 @@ def label_entropy(alpha, *, classes: int | None = None):
     lam ~ Beta(alpha, alpha), H(lam) = -lam log lam - (1 - lam) log(1 - lam). It rises from 0 at
     alpha -> 0 to log 2 at infinity. With `classes`, K equally likely ones, a partner of the same
     class (probability 1 / K) leaves the label certain: times 1 - 1 / K. A number gives a float.
-    Raises ValueError or TypeError naming the argument. Source: source D; digamma by E[lam log lam].
+    Raises ValueError or TypeError naming the argument.
+    Source: Thulasidasan et al. 2019; digamma by E[lam log lam].
 
     >>> round(label_entropy(1.0), 12)  # -2 times the integral of x log x over [0, 1]
     0.5

@@ -74,7 +74,7 @@ def draw_reliability(
             alpha=0.35,
             edgecolor=colour,
             hatch="//" if colour is VERMILLION else "..",
-            label=name if side.any() else None,
+            label=name,
         )
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
@@ -142,6 +142,6 @@ def _count_strip(ax: Axes, left, width, counts) -> None:
             va="bottom",
             fontsize=6,
         )
-    strip.set(xlabel="confidence", ylabel="count", ylim=(0, 1.75 * tallest))
+    strip.set(xlabel="confidence", ylabel="count", ylim=(0, 2.2 * tallest))
     strip.set_yticks([])
     ax.tick_params(labelbottom=False)

@@ -2,7 +2,6 @@
 
 Arguments are numbers, arrays or tensors that broadcast against each other; numbers, or one row
 written as a list, give a float back. Everything is computed in float64. Logarithms are natural.
-"Source A" is the study of data sets and calibration, "source C" that of focal loss.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def gradient_ratio(p, gamma):
 
     g = (1 - p)^gamma - gamma p (1 - p)^(gamma - 1) log p for p in [0, 1] and gamma >= 0, with its
     limits at both ends. Raises ValueError or TypeError naming the argument.
-    Source: source C, proposition 1.
+    Source: Mukhoti et al. 2020, proposition 1.
 
     >>> gradient_ratio(0.5, 1.0) == 0.5 + 0.5 * math.log(2)
     True
@@ -48,7 +47,8 @@ def gradient_threshold(gamma):
     """The p in (0, 1/2) where g(p, gamma) = 1: below it focal gradients are larger, above smaller.
 
     gamma > 0. The inverse of `gamma_star`, found by bracketing.
-    Raises ValueError or TypeError naming the argument. Source: source C, figure 3 (a).
+    Raises ValueError or TypeError naming the argument.
+    Source: Mukhoti et al. 2020, figure 3 (a).
 
     >>> round(gradient_threshold(1.0), 6)  # g = 1 - p - p log p = 1 at p = 1/e
     0.367879
@@ -73,7 +73,7 @@ def gamma_star(p0):
     r = -log(1 - p0) / s the equation reads log(1 + x) = r x for x = gamma s, so that
     1 + x = -W(-r exp(-r)) / r on branch -1 of Lambert's W.
     Raises ValueError or TypeError naming the argument.
-    Source: source C, proposition 2, whose formula this is in fewer symbols.
+    Source: Mukhoti et al. 2020, proposition 2, whose formula this is in fewer symbols.
 
     >>> round(gamma_star(0.2), 4), round(gamma_star(0.25), 4)
     (4.8506, 3.0702)
@@ -100,7 +100,7 @@ def binary_focal_risk(p, q, gamma):
 
     q (1 - p)^gamma (-log p) + (1 - q) p^gamma (-log(1 - p)); p, q in [0, 1], gamma >= 0. Infinite
     where cross-entropy is. Raises ValueError or TypeError naming the argument.
-    Source: source C, appendix B with K = 2.
+    Source: Mukhoti et al. 2020, appendix B with K = 2.
 
     >>> binary_focal_risk(0.5, 0.3, 1.0) == 0.5 * math.log(2)
     True
@@ -115,7 +115,7 @@ def focal_risk(p, q, gamma):
 
     -sum_k q_k (1 - p_k)^gamma log p_k; `p` and `q` (..., K) with rows that sum to 1, gamma >= 0.
     gamma = 0 is cross-entropy. Raises ValueError or TypeError naming the argument.
-    Source: source C, appendix B.
+    Source: Mukhoti et al. 2020, appendix B.
 
     >>> focal_risk([0.5, 0.5], [1.0, 0.0], 2.0) == 0.25 * math.log(2)
     True
@@ -136,7 +136,7 @@ def kl_entropy_bound(p, q, gamma):
     equal (it uses (1 - p)^gamma >= 1 - gamma p); the function takes any gamma >= 0.
     `p` and `q` (..., K) with rows that sum to 1.
     Raises ValueError or TypeError naming the argument.
-    Source: source C, section 4, eq. 1, and appendix B.
+    Source: Mukhoti et al. 2020, section 4, eq. 1, and appendix B.
 
     >>> kl_entropy_bound([0.5, 0.5], [1.0, 0.0], 2.0) == -math.log(2)  # log 2 - 2 log 2
     True
@@ -152,7 +152,7 @@ def focal_minimiser(q, gamma):
 
     Root of q g(p) / p = (1 - q) g(1 - p) / (1 - p) with g = `gradient_ratio`, by halving, to the
     last digit. q in [0, 1], gamma >= 0. Raises ValueError or TypeError naming the argument.
-    Source: source C, figure B.1.
+    Source: Mukhoti et al. 2020, figure B.1.
 
     >>> focal_minimiser(0.5, 3.0), focal_minimiser(0.25, 0.0)
     (0.5, 0.25)
@@ -170,7 +170,8 @@ def focal_minimiser_multiclass(q, gamma):
 
     All classes share one value c = q_k g(p_k) / p_k; c and the p_k are found by nested halving.
     `q` (..., K) with rows that sum to 1, gamma >= 0. Always a tensor.
-    Raises ValueError or TypeError naming the argument. Source: source C, figure B.1, for K classes.
+    Raises ValueError or TypeError naming the argument.
+    Source: Mukhoti et al. 2020, figure B.1, for K classes.
 
     >>> focal_minimiser_multiclass([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
@@ -224,7 +225,8 @@ def cross_entropy_of_logit(logit, classes: int, *, smoothing=0.0):
 
     log(1 + (K - 1) exp(-z)) + smoothing (K - 1) / K z: without smoothing it falls for ever, with
     it there is a minimum, `smoothing_minimiser`. smoothing in [0, 1] (alpha / K over all classes).
-    Raises ValueError or TypeError naming the argument. Source: source A, figure 7.
+    Raises ValueError or TypeError naming the argument.
+    Source: Dataset Curation Beyond Accuracy, figure 7.
 
     >>> cross_entropy_of_logit(0.0, 10) == math.log(10)
     True
@@ -240,7 +242,7 @@ def smoothing_minimiser(classes: int, smoothing):
 
     There the predicted probability is the smoothed label, 1 - smoothing (K - 1) / K. All other
     logits 0; smoothing in (0, 1]. Raises ValueError or TypeError naming the argument.
-    Source: derivative of source A, figure 7, set to 0.
+    Source: derivative of Dataset Curation Beyond Accuracy, figure 7, set to 0.
 
     >>> smoothing_minimiser(2, 0.5) == math.log(3)  # p = 3/4
     True
@@ -258,7 +260,8 @@ def linear_logits(weights, bias, means, covariances) -> tuple[Tensor, Tensor]:
 
     m_c = w mean_c + b and s_c = sqrt(w' cov_c w): a linear score of a Gaussian is a Gaussian.
     `weights` (d,), `bias` a number, `means` (C, d), `covariances` (C, d, d); returns (C,) and (C,).
-    Raises ValueError or TypeError naming the argument. Source: source C, appendix C.
+    Raises ValueError or TypeError naming the argument.
+    Source: Mukhoti et al. 2020, appendix C.
 
     >>> linear_logits([3.0, 4.0], 1.0, [[1.0, 1.0]], [[[1.0, 0.0], [0.0, 1.0]]])
     (tensor([8.], dtype=torch.float64), tensor([5.], dtype=torch.float64))
@@ -285,7 +288,8 @@ def linear_error(mean, std, sides, *, flip: float = 0.0) -> float:
     Average of (1 - flip) Phi(-u) + flip Phi(u) with u = side * mean / std; the label is the
     cluster's side (+1 or -1), turned round with probability `flip`. It depends on the direction of
     the weights and not on their length. `mean`, `std` (C,) from `linear_logits`, `sides` (C,).
-    Raises ValueError or TypeError naming the argument. Source: source C, appendix C (flip 0.1).
+    Raises ValueError or TypeError naming the argument.
+    Source: Mukhoti et al. 2020, appendix C (flip 0.1).
 
     >>> linear_error([1.0, -1.0], [0.0, 0.0], [1, -1], flip=0.1)  # no spread: only flips are missed
     0.1
@@ -303,7 +307,8 @@ def linear_logit_norm(mean, std) -> float:
     """Root mean square of the logit over equally likely clusters: sqrt(average of m^2 + s^2).
 
     It grows in proportion to the weights. `mean`, `std` (C,) from `linear_logits`.
-    Raises ValueError or TypeError naming the argument. Source: source C, figure C.1 (a).
+    Raises ValueError or TypeError naming the argument.
+    Source: Mukhoti et al. 2020, figure C.1 (a).
 
     >>> linear_logit_norm([3.0], [4.0])
     5.0

@@ -100,31 +100,34 @@ def fit(
     validate.number("lr", lr, 0, float("inf"), open_low=True)
     validate.number("momentum", momentum, 0, 1, open_high=True)
     validate.number("weight_decay", weight_decay, 0, float("inf"))
+    seed = validate.integer("seed", seed, 0)
+    steps = _steps(milestones, epochs)
     device = as_device(device)
-    model = _built(model, seed).to(device)
     train = _resident(train, device)
     watch = {name: _resident(dataset, device) for name, dataset in (watch or {}).items()}
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=lr, momentum=momentum, weight_decay=weight_decay
-    )
-    schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, _steps(milestones, epochs))
     order = validate.generator(seed)
     rows, interrupted = [], False
-    with _threads_for(model, device), tqdm(total=epochs, disable=not progress, unit="epoch") as bar:
+    with _seeded(seed, device), tqdm(total=epochs, disable=not progress, unit="epoch") as bar:
+        model = _built(model).to(device)
+        optimizer = torch.optim.SGD(
+            model.parameters(), lr=lr, momentum=momentum, weight_decay=weight_decay
+        )
+        schedule = torch.optim.lr_scheduler.MultiStepLR(optimizer, steps)
         try:
-            for epoch in range(1, epochs + 1):
-                rate = optimizer.param_groups[0]["lr"]
-                row = {"epoch": epoch, "lr": rate}
-                row |= _epoch(model, train, loss, optimizer, order, batch_size, epoch)
-                for name, dataset in watch.items():
-                    row |= _score(name, predict(model, dataset).to("cpu"))
-                schedule.step()
-                rows.append(row)
-                bar.update()
-                bar.set_postfix(loss=f"{row['train_loss']:.3f}")
+            with _threads_for(model, device):
+                for epoch in range(1, epochs + 1):
+                    row = {"epoch": epoch, "lr": optimizer.param_groups[0]["lr"]}
+                    row |= _epoch(model, train, loss, optimizer, order, batch_size, epoch)
+                    for name, dataset in watch.items():
+                        row |= _score(name, predict(model, dataset).to("cpu"))
+                    schedule.step()
+                    rows.append(row)
+                    bar.update()
+                    bar.set_postfix(loss=f"{row['train_loss']:.3f}")
         except KeyboardInterrupt:
             interrupted = True
-    return Run(model.eval(), pd.DataFrame(rows), interrupted)
+    columns = list(rows[0]) if rows else ["epoch", "lr", "train_loss", "train_accuracy"]
+    return Run(model.eval(), pd.DataFrame(rows, columns=columns), interrupted)
 
 
 def predict(model: nn.Module, dataset: Dataset) -> Predictions:
@@ -185,17 +188,21 @@ def _resident(dataset: Dataset, device: torch.device) -> Dataset:
     return replace(dataset, posterior=None).to(device)
 
 
-def _built(model: nn.Module | Callable[[], nn.Module], seed: int) -> nn.Module:
-    seed = validate.integer("seed", seed, 0)
-    if isinstance(model, nn.Module):
-        return model
-    if not callable(model):
+@contextlib.contextmanager
+def _seeded(seed: int, device: torch.device) -> Iterator[None]:
+    """Global random state that belongs to the seed (dropout, initial weights), then put back."""
+    gpus = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=gpus):
+        torch.manual_seed(seed)
+        yield
+
+
+def _built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
+    if not (isinstance(model, nn.Module) or callable(model)):
         raise TypeError(
             f"model must be a module or a function that builds one, got {type(model).__name__}"
         )
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return model()
+    return model if isinstance(model, nn.Module) else model()
 
 
 def _steps(milestones: tuple[float, ...], epochs: int) -> list[int]:

@@ -4,6 +4,7 @@ The wrong answers are written here as students write them, apart from the checke
 """
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def hit(probs, labels):
 
 
 def bin_numbers(confidence, bins):
-    return torch.bucketize(confidence, torch.linspace(0, 1, bins + 1).double()[1:-1])
+    return torch.bucketize(confidence, torch.arange(1, bins).double() / bins)
 
 
 def per_bin(probs, labels, bins):
@@ -35,7 +36,7 @@ def per_bin(probs, labels, bins):
 
 RIGHT = {
     "signed_gap": lambda p, y: float(conf(p).mean() - hit(p, y).mean()),
-    "bin_index": lambda c, bins: [max(0, int(np.ceil(float(v) * bins)) - 1) for v in c],
+    "bin_index": lambda c, bins: [sum(float(v) > i / bins for i in range(1, bins)) for v in c],
     "ece": lambda p, y, bins: sum(n * abs(c - a) for n, c, a in per_bin(p, y, bins)) / len(y),
     "brier": lambda p, y: ((p.double() - one_hot(y, p.shape[1])) ** 2).sum() / len(y),
     "classwise_ece": lambda p, y, bins: np.mean(
@@ -50,6 +51,22 @@ def class_error(probs, labels, bins, k):
     return sum(abs(float((c - h)[which == b].sum())) for b in range(bins)) / len(labels)
 
 
+def by_linspace(confidence, bins):
+    inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
+    return torch.bucketize(confidence.double(), inner)
+
+
+def half_open(probs, labels, bins, edges, last):
+    """The loop over [lo, hi) that many scripts have; `last` ends the last bin."""
+    c, h, total = conf(probs), hit(probs, labels), 0.0
+    edges = [*edges.double().tolist()[:-1], last]
+    for low, high in pairwise(edges):
+        inside = (c >= low) & (c < high)
+        if inside.any():
+            total += float(inside.double().mean() * (c[inside].mean() - h[inside].mean()).abs())
+    return total
+
+
 WRONG = {
     "signed_gap": [
         (lambda p, y: hit(p, y).mean() - conf(p).mean(), "sign is reversed"),
@@ -60,12 +77,34 @@ WRONG = {
     ],
     "bin_index": [
         (lambda c, bins: [int(float(v) * bins) for v in c], "extra bin"),
-        (lambda c, bins: [min(int(float(v) * bins), bins - 1) for v in c], r"\[lo, hi\)"),
+        (by_linspace, "linspace"),
+        (
+            lambda c, bins: [sum(float(v) >= i / bins for i in range(1, bins)) for v in c],
+            r"\[lo, hi\)",
+        ),
+        (
+            lambda c, bins: [sum(float(v) >= i / bins for i in range(1, bins + 1)) for v in c],
+            "its own. In",
+        ),
+        (lambda c, bins: torch.ceil(c.double() * bins).clamp(min=1) - 1, "rounding is not"),
+        (
+            lambda c, bins: np.searchsorted(np.arange(bins + 1) / bins, c.double().numpy()),
+            "inner edges only",
+        ),
         (lambda c, bins: [int(np.ceil(float(v) * bins)) - 1 for v in c], "bin -1"),
-        (lambda c, bins: np.maximum(1, np.ceil(c.double().numpy() * bins)), "count bins from 1"),
+        (lambda c, bins: np.array(RIGHT["bin_index"](c, bins)) + 1, "count bins from 1"),
         (lambda c, bins: torch.round(c.double() * bins), "rounded"),
     ],
     "ece": [
+        (
+            lambda p, y, b: half_open(p, y, b, torch.tensor([0.0, *range(1, b + 1)]) / b, last=2.0),
+            "on the left",
+        ),
+        (lambda p, y, b: half_open(p, y, b, torch.arange(b + 1) / b, last=1.0), "fell out"),
+        (lambda p, y, b: RIGHT["ece"](p, y, 15), "took 15"),
+        (lambda p, y, b: RIGHT["ece"](p, y, 10), "took 10"),
+        (lambda p, y, b: 100 * RIGHT["ece"](p, y, b), "per cent"),
+        (lambda p, y, b: len(y) * RIGHT["ece"](p, y, b), "divide by n"),
         (lambda p, y, b: np.mean([float(abs(c - a)) for _, c, a in per_bin(p, y, b)]), "same in"),
         (lambda p, y, b: sum(float(abs(c - a)) for _, c, a in per_bin(p, y, b)) / b, "number of b"),
         (lambda p, y, b: sum(n * (c - a) for n, c, a in per_bin(p, y, b)) / len(y), "cancel"),
@@ -80,6 +119,7 @@ WRONG = {
         (lambda p, y: ((p.double() - one_hot(y, p.shape[1])) ** 2).mean(), "number of classes"),
         (lambda p, y: ((p.double() - one_hot(y, p.shape[1])) ** 2).sum(), "number of samples"),
         (lambda p, y: RIGHT["brier"](p, y) / 2, "half"),
+        (lambda p, y: ((conf(p) - hit(p, y)) ** 2).mean(), "right or wrong"),
         (lambda p, y: ((1 - p[range(len(y)), y].double()) ** 2).mean(), "true class alone"),
         (lambda p, y: (p.double() - one_hot(y, p.shape[1])).norm(dim=1).mean(), "square root"),
     ],
@@ -89,7 +129,8 @@ WRONG = {
             lambda p, y, b: np.mean([class_error(p, y, b, k) for k in range(int(y.max()) + 1)]),
             "from the labels",
         ),
-        (lambda p, y, b: RIGHT["ece"](p, y, b), "predicted class"),
+        (lambda p, y, b: RIGHT["ece"](p, y, b), "ECE of the predicted class"),
+        (lambda p, y, b: RIGHT["classwise_ece"](p, p.argmax(dim=1), b), "for the truth"),
         (
             lambda p, y, b: np.mean(
                 [
@@ -153,6 +194,39 @@ def test_an_error_in_the_answer_is_told_not_raised(name):
     reply = check.EXERCISES[name](lambda *_: 1 / 0)
     assert not reply.passed
     assert "ZeroDivisionError" in repr(reply)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "advice"),
+    [
+        ("signed_gap", lambda p, y: (p.argmax(1) == y).mean(), "into floats"),
+        ("bin_index", lambda c, bins: int(c * bins), "whole tensor"),
+        ("brier", lambda p, y: ((p - one_hot(y)) ** 2).sum(1).mean(), "probs.shape"),
+    ],
+)
+def test_common_slips_get_advice_beside_the_error(name, answer, advice):
+    said = repr(check.EXERCISES[name](answer))
+    assert said.startswith("Your function raised")
+    assert advice in said
+
+
+def test_an_empty_bin_that_became_nan_is_explained():
+    said = repr(check.ece(lambda p, y, bins: float("nan")))
+    assert "0/0" in said
+
+
+def test_a_long_answer_is_told_its_wrong_entry():
+    def answer(confidence, bins):
+        numbers = RIGHT["bin_index"](confidence, bins)
+        return [*numbers[:56], 99, *numbers[57:]] if bins == 100 else numbers
+
+    said = repr(check.bin_index(answer))
+    assert "entry 56 of the answer is 55, yours is 99" in said
+
+
+def test_the_case_is_shown_by_name():
+    said = repr(check.bin_index(lambda c, bins: c * 0 + 17))
+    assert "confidence = [0, 0.1, 0.25, 0.3, 0.5, 0.625, 0.75, 0.8, 0.99, 1], bins = 4" in said
 
 
 def test_a_result_in_place_of_the_function_is_explained():

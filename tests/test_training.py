@@ -31,6 +31,17 @@ def test_equal_seeds_give_equal_weights_and_other_seeds_others():
     assert not torch.equal(weights(one), weights(fit(seed=2)))
 
 
+def test_dropout_belongs_to_the_seed_too():
+    def dropping():
+        return nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.Dropout(0.5), nn.Linear(32, 10))
+
+    runs = []
+    for state in (1, 2):
+        torch.manual_seed(state)
+        runs.append(training.fit(dropping, SPLITS.train, epochs=2, device="cpu", progress=False))
+    assert torch.equal(*map(weights, runs))
+
+
 def test_fit_leaves_the_global_random_state_alone():
     torch.manual_seed(3)
     before = torch.get_rng_state()
@@ -117,6 +128,15 @@ def test_ctrl_c_returns_what_was_learned():
     assert run.history.epoch.tolist() == [1, 2]
     assert not run.model.training
     assert len(run.predict(SPLITS.test)) == 300
+
+
+def test_ctrl_c_in_the_first_epoch_leaves_an_empty_history():
+    def loss(logits, labels):
+        raise KeyboardInterrupt
+
+    run = fit(loss=loss)
+    assert run.interrupted
+    assert run.history.epoch.tolist() == []
 
 
 def test_predict_keeps_mode_order_and_posterior(monkeypatch):

@@ -27,13 +27,15 @@ def spread_frame(
     """A histogram of each named sample, with a dashed line at its truth.
 
     Values outside `x_range` are counted in the first or last bar. Raises KeyError when a sample
-    has no truth.
+    has no truth, ValueError for no sample or more than four.
 
     >>> frame = spread_frame({"a": [0.1, 0.2]}, {"a": 0.1}, x_range=(0, 1), x_label="ECE",
     ...                      title="two draws", readout="mean 0.15")
     >>> frame.svg.count("truth of a")
     1
     """
+    if not 1 <= len(samples) <= len(COLOURS):
+        raise ValueError(f"samples must be 1 to {len(COLOURS)} named groups, got {len(samples)}")
     axes = svg.Axes(**PLOT, x_range=x_range, y_range=(0, 1))
     parts = [svg.text(axes.left + axes.width / 2, 24, title, size=14)]
     for i, (name, values) in enumerate(samples.items()):

@@ -169,9 +169,11 @@ def true_calibration_error(
         sum_b |B_b| / n * |conf(B_b) - mean over B_b of posterior(predicted class)|
 
     Given the inputs, a 0/1 hit is a coin whose head has the posterior probability of the predicted
-    class. Replacing the hit by that probability takes the coin's noise out, so this is the value
-    to which the binned ECE with the same bins converges as n grows, without the upward bias that
-    the noise of the labels gives the ECE at finite n. It is exactly 0 for probs == posterior.
+    class. Replacing the hit by that probability takes the coin's noise out: this is the exact
+    binned error of the population formed by the given inputs, and 0 for probs == posterior. For
+    the distribution they were drawn from it converges to the truth as n grows, but is still biased
+    upwards at finite n, by the luck of which inputs were drawn. Like every binned error it is a
+    lower bound of the error without bins.
     `norm="l2"` is what `debiased_ece` estimates.
 
     Parameters

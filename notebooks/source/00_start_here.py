@@ -46,6 +46,12 @@ print(doctor.machine(device))
 # Since *we* added the noise, we know what nobody knows for photographs: the exact probability of
 # each digit given the noisy image. Statisticians call it the **posterior**. It is what a perfectly
 # honest reader would say.
+#
+# All images are noisy copies of the same 1,797 clean digits, those to train on as well as those to
+# test on, each with noise of its own. That would be cheating if we asked how well a network reads a
+# new person's *handwriting* (worse than you will see here). We ask something else: the world of this
+# course *is* these digits under fresh noise, train and test are independent draws from it, and only
+# for that reason do we know the posterior.
 
 # %%
 train, cal, test = data.noisy_digits(size.train, noise=0.4, seed=SEED, test=size.test)
@@ -53,14 +59,14 @@ print(f"{len(train)} images to train on, {len(test)} to test on, {test.num_class
 print(f"the best possible reader is right on {test.posterior.amax(dim=1).mean():.1%} of the test")
 
 # %% [markdown]
-# Let us look at the first eight test images. Above each stands the true digit, and how likely the
-# most likely digit is according to the exact posterior.
+# Let us look at the first eight test images. Above each stands the true digit, then the digit that
+# the exact posterior favours and how likely it is.
 
 # %%
 fig, axes = plt.subplots(1, 8, figsize=(11, 1.9), layout="constrained")
 for ax, image, label, honest in zip(axes, test.inputs, test.labels, test.posterior, strict=False):
     ax.imshow(image[0], cmap="gray_r")
-    ax.set_title(f"a {label}\n{honest.argmax()}: {honest.max():.0%}", fontsize=9)
+    ax.set_title(f"true {label}, says\n{honest.argmax()}: {honest.max():.0%}", fontsize=9)
     ax.axis("off")
 
 # %% [markdown]
@@ -76,17 +82,14 @@ for ax, image, label, honest in zip(axes, test.inputs, test.labels, test.posteri
 # ## 2. Train a network in seconds
 #
 # A plain network with two hidden layers of 256 units, trained with the usual loss (cross-entropy)
-# and the usual optimiser (SGD with momentum). One call trains it; `watch` records how it does on
-# the test set after every epoch, only for us to look at.
+# and the usual optimiser (SGD with momentum). One call trains it.
 
 # %%
 def network():
     return models.mlp(64, 10)
 
 
-run = training.fit(
-    network, train, epochs=size.epochs, seed=SEED, device=device, watch={"test": test}
-)
+run = training.fit(network, train, epochs=size.epochs, seed=SEED, device=device)
 said = run.predict(test)
 
 # %% [markdown]
@@ -94,14 +97,14 @@ said = run.predict(test)
 # The softmax turns logits into probabilities, one per class. The largest of them is called the
 # **confidence**, and its class is the prediction.
 #
-# **Predict before you run:** the network has seen 1,500 noisy images. Which will be larger on new
-# images, how *often it is right* or how *sure it says it is*? By how much?
+# **Predict before you run:** the network has seen its training images many times over. Which will
+# be larger on new images, how *often it is right* or how *sure it says it is*? By how much?
 
 # %%
 confidence = said.probs.amax(dim=1)
 correct = said.probs.argmax(dim=1) == said.labels
-print(f"it is right on         {correct.float().mean():.1%} of the test images")
-print(f"it says it is sure at  {confidence.mean():.1%} on average")
+print(f"it is right on         {correct.float().mean():.2%} of the test images")
+print(f"it says it is sure at  {confidence.mean():.2%} on average")
 
 # %% [markdown]
 # The difference of these two numbers is the simplest measure of calibration, the **signed gap**:
@@ -116,7 +119,7 @@ print(f"it says it is sure at  {confidence.mean():.1%} on average")
 by_hand = (confidence.double().mean() - correct.double().mean()).item()
 from_package = metrics.signed_gap(said.probs, said.labels)
 assert abs(by_hand - from_package) < 1e-6
-print(f"signed gap {from_package:+.1%}")
+print(f"signed gap {100 * from_package:+.2f} points")
 
 # %% [markdown]
 # ## 3. Where is it too sure?
@@ -140,7 +143,7 @@ _ = plots.reliability_diagram(said.probs, said.labels, ax=right, title="How righ
 #   nearly certain. The dashed line (mean confidence) stands to the right of the solid one
 #   (accuracy); the distance between them is the signed gap.
 # - **The bars (right).** Blue is how often the network was right, the hatched piece what it
-#   claimed on top of that. All along the range the bars end below the diagonal: over-confident.
+#   claimed on top of that (it ends at the bin's mean confidence, which need not be the bin's middle). All along the range the bars end below the diagonal: over-confident.
 # - **The counts and the black lines.** The strip below counts the images in each bin, the black
 #   lines are 95 % intervals of the accuracy. Where few images fall, the line is long: do not read
 #   much into that bin.
@@ -167,6 +170,7 @@ for name, part in (("train", seen), ("test", said)):
 # Does more data help? We train the same network on 150, 300, ... 2,400 images, each
 # several times with different random numbers, and put the results under a slider. Nothing in it
 # is simulated or interpolated: every position shows a network that was trained in the next cell.
+# (It takes a quarter of a minute or more, and prints one line when it is done.)
 
 # %%
 sizes = [150, 300, 600, 1200, 2400]
@@ -196,15 +200,15 @@ explorers.Explorer(
     frame,
     sizes,
     label="training images",
-    description="A reliability diagram that moves with the number of training images. With few "
-    "images the bars end far below the diagonal; with more images they climb towards it, "
-    "but even with 2,400 they stay below.",
+    description="A reliability diagram that moves with the number of training images. The bars end "
+    "far below the diagonal; from 600 images on they climb towards it, and with 2,400 they are "
+    "still below.",
 )
 
 # %% [markdown]
 # Click on the handle and use the arrow keys. **ECE** in the readout is the *expected calibration
-# error*: the average length of the orange pieces, weighted by how many images each bin holds.
-# Notebook 01 takes it apart.
+# error*: the average length of the orange pieces, weighted by how many images each bin holds. Here it
+# equals the signed gap, because all pieces lie on one side; notebook 01 shows when the two part.
 #
 # Below is the same sweep as a still picture (for paper, and for those who cannot use a slider):
 # the line is the mean over the repetitions, the band reaches from the smallest to the largest.
@@ -214,7 +218,8 @@ ece = [[metrics.ece(results[n, s].probs, results[n, s].labels) for n in sizes]
        for s in range(SEED, SEED + size.seeds)]
 fig, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
 _ = plots.spread(sizes, ece, label="ECE on the test set", ax=ax)
-_ = ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="training images", ylim=(0, None))
+_ = ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="training images", ylabel="ECE",
+           ylim=(0, None))
 _ = ax.legend()
 ax.minorticks_off()
 
@@ -222,21 +227,29 @@ ax.minorticks_off()
 # ## 6. Claims are measured, not told
 #
 # One run proves nothing: another seed might say the opposite. So every statement that this course
-# makes about models is a **verdict**. It takes one difference per seed, computes the mean with its
-# 95 % interval, and says `HOLDS`, `REVERSED` or `INCONCLUSIVE`. Nobody types the result.
+# makes about models is a **verdict**. It takes one number per seed (where two models are compared,
+# their difference on the same seed), computes the mean with its 95 % interval (Student's t, which
+# knows that five seeds are few), and says
+#
+# - `HOLDS` when the whole interval lies where the claim wants it,
+# - `REVERSED` when the whole interval lies on the opposite side of zero,
+# - `INCONCLUSIVE` otherwise: the seeds disagree, or the effect is smaller than was claimed.
+#
+# Nobody types the result. The numbers are fractions: +0.149 means 14.9 points.
 
 # %%
 # NBVAL_CHECK_OUTPUT
 seeds = range(SEED, SEED + size.seeds)
 gaps = [metrics.signed_gap(results[1200, s].probs, results[1200, s].labels) for s in seeds]
-print(claims.verdict("O1", "a trained net is over-confident (signed gap)", gaps))
+print(claims.verdict("00a", "this trained net is over-confident (signed gap)", gaps))
 fall = [first[0] - first[-1] for first in ece]
-print(claims.verdict("D1", "ECE is larger with 150 than with 2,400 images", fall))
+print(claims.verdict("00b", "ECE is larger with 150 than with 2,400 images", fall))
 
 # %% [markdown]
-# The letters and numbers, such as D1, point to the claims of the research papers that the course
-# rebuilds. If your digits differ a little from those printed here, that is normal; see
-# [your numbers differ?](your_numbers_differ.md).
+# A verdict begins with its name. These two are the notebook's own, and a preview: with the number of
+# images, the number of training *steps* grew too, which notebook 05 (planned) will keep apart. Names
+# such as M2 belong to claims of research papers, [listed here](claims.md). If your digits differ a
+# little from those printed here, that is normal; see [your numbers differ?](your_numbers_differ.md).
 #
 # ## 7. Exercise: the signed gap
 #
@@ -287,8 +300,8 @@ check.signed_gap(my_signed_gap)
 # ## Three things to take away
 #
 # 1. *Calibrated* means: among the cases where the model says p, it is right a share p of the time.
-# 2. A network trained the usual way claims more than it keeps. More data lessens it; at this scale
-#    it does not end it.
+# 2. This network, trained the usual way, claims more than it keeps. More data lessen that; at this
+#    scale they do not end it.
 # 3. Calibration is measured on data that the model has never seen, and on more than one seed.
 #
 # ## Recall
@@ -329,14 +342,15 @@ check.signed_gap(my_signed_gap)
 #
 # <details><summary>6. What would make the verdict print INCONCLUSIVE?</summary>
 #
-# A 95 % interval that reaches across zero: the seeds disagree too much, or are too few.
+# An interval that lies neither wholly inside the claimed range nor wholly on the other side of zero:
+# the seeds disagree or are too few, or the effect is there but smaller than claimed.
 #
 # </details>
 #
 # ## Go further
 #
-# Change `train` to `noise=0.2` or `noise=0.7` in section 1 and run the notebook again: does the gap
-# follow the difficulty? Then go on to [01 Reliability diagrams](01_reliability_diagrams.ipynb).
+# Change `noise=0.4` in section 1 to 0.2 or 0.7 and run sections 1 to 4 again: does the gap follow the
+# difficulty? (The slider has a 0.4 of its own.) Then go on to [01 Reliability diagrams](01_reliability_diagrams.ipynb).
 #
 # ## References
 #

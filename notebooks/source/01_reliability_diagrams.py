@@ -4,9 +4,9 @@
 # **Question.** Two models are right equally often. How do you see which one to believe?
 #
 # **You will be able to**
-# - compute accuracy, mean confidence and their gap by hand for a table of five predictions;
+# - compute accuracy, mean confidence and their gap from a table of five predictions;
 # - sort predictions into bins (lo, hi] without the rounding traps, and draw the diagram yourself;
-# - compute the expected calibration error (ECE), and say what it hides with one bin and with fifty;
+# - compute the expected calibration error (ECE), and say what one bin hides and a hundred bins invent;
 # - tell a gap that means something from a bin with too few samples.
 #
 # **Time.** 45 minutes with the two exercises; the cells run in under a minute.
@@ -68,7 +68,8 @@ for name, probs in (("model 1", model_1), ("model 2", model_2)):
 # - **Model 2** is no better, but speaks as if it were. It is as sure of its mistake (95 %) as of
 #   anything else; its confidence tells you nothing.
 #
-# Accuracy cannot tell the two apart. The gap can.
+# Accuracy cannot tell the two apart. The gap can. (Five rows prove nothing, of course: they only
+# show the arithmetic. Section 8 returns to bins with five samples.)
 #
 # ## 2. From five rows to ten thousand
 #
@@ -105,29 +106,32 @@ _ = plots.confidence_histogram(said.probs, said.labels, ax=ax)
 # bin m holds the confidences in ((m-1)/M, m/M]. Confidence 0 joins the first bin; 1.0 belongs to
 # the last.
 #
-# It sounds trivial, and yet this is where well-known packages go wrong. Multiply and cut off, as
-# many scripts do, and see where the exact edges 0.1, 0.2, ... 0.9 land. By the definition, edge
-# m/10 belongs to bin m - 1 when one counts from 0, as Python does:
+# It sounds trivial, and yet this is where scripts go wrong. Multiply and cut off, as many do, and see
+# where the exact edges 0.1, 0.2, ... 1.0 land. By the definition, edge m/10 belongs to bin m - 1
+# when one counts from 0, as Python does:
 
 # %%
 # NBVAL_CHECK_OUTPUT
-edges_between = [m / 10 for m in range(1, 10)]
-right = list(range(9))
-cut_off = [int(c * 10) for c in edges_between]
-print("right    ", right)
-print("int(c*10)", cut_off)
-print("0.29 * 100 =", 0.29 * 100, " so int gives", int(0.29 * 100))
+ten_edges = [m / 10 for m in range(1, 11)]
+print("by definition      ", list(range(10)))
+print("int(c * 10)        ", [int(c * 10) for c in ten_edges])
+print("0.07 * 100       = ", 0.07 * 100)
+print("linspace, 0.56   = ", torch.linspace(0, 1, 101, dtype=torch.float64)[56].item())
 
 # %% [markdown]
-# Two separate faults: `int(c * M)` closes the bins on the *left*, so every exact edge is one bin
-# too high; and floating-point numbers are not exact, so that with 100 bins 0.29 lands in bin 28,
-# where even that rule would put it into 29. Exact edges are no rarity: ensembles that vote, or models in half precision,
-# produce them all the time. The cure is to compare with the edges themselves, once, in double
-# precision:
+# - `int(c * M)` closes the bins on the *left*: every edge is one bin too high, and confidence 1.0
+#   gets a bin that does not exist.
+# - Rounding up instead, `ceil(c * M) - 1`, repairs the side but not the rounding: with 100 bins,
+#   0.07 * 100 comes out just above 7, and 0.07 falls into bin 7 in place of 6.
+# - Even `linspace` does not place every edge on the nearest number to m/M.
+#
+# Edges are no rarity: ensembles that vote produce them all the time (divide their votes in float64:
+# 0.2 stored in float32 already lies above the edge). The cure is to compare with the edges m/M
+# themselves, in double precision:
 
 # %%
 M = 15
-edges = torch.linspace(0, 1, M + 1, dtype=torch.float64)
+edges = torch.arange(M + 1, dtype=torch.float64) / M
 which = torch.bucketize(confidence.double(), edges[1:-1])  # (lo, hi] is bucketize's default
 counts = torch.bincount(which, minlength=M)
 print(counts.tolist())
@@ -138,7 +142,7 @@ print(counts.tolist())
 # *Difficulty: medium · importance: high · 10 minutes*
 #
 # Write `bin_index(confidence, bins)` that returns for each confidence the number of its bin
-# (lo, hi], counted from 0. The checker tries confidences exactly on the edges.
+# (lo, hi], counted from 0. `confidence` is a tensor. The checker tries values exactly on the edges.
 
 # %%
 def my_bin_index(confidence, bins):
@@ -150,8 +154,9 @@ check.bin_index(my_bin_index)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# With bins closed on the right, c * bins is *rounded up*, then one is subtracted. Which confidence
-# does that send out of range? Or use `torch.bucketize` with the inner edges only.
+# `torch.bucketize(values, edges)` finds for each value the first edge that is not below it. Give it the
+# *inner* edges only, 1/bins to (bins-1)/bins, so that 0 and 1 stay inside, and do it in double
+# precision.
 #
 # </details>
 #
@@ -159,7 +164,7 @@ check.bin_index(my_bin_index)
 #
 # ```python
 # def my_bin_index(confidence, bins):
-#     inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
+#     inner = torch.arange(1, bins, dtype=torch.float64) / bins
 #     return torch.bucketize(confidence.double(), inner)
 # ```
 #
@@ -171,10 +176,10 @@ check.bin_index(my_bin_index)
 
 # %%
 sure = torch.bincount(which, weights=confidence.double(), minlength=M) / counts
-right = torch.bincount(which, weights=correct.double(), minlength=M) / counts
+hits = torch.bincount(which, weights=correct.double(), minlength=M) / counts
 fig, ax = plt.subplots(figsize=(3.6, 3.6), layout="constrained")
-_ = ax.bar(edges[:-1], right, width=1 / M, align="edge", edgecolor="white")
-_ = ax.plot(sure, right, "ko")
+_ = ax.bar(edges[:-1], hits, width=1 / M, align="edge", edgecolor="white")
+_ = ax.plot(sure, hits, "ko")
 _ = ax.plot([0, 1], [0, 1], "--", color="grey")
 _ = ax.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1), aspect="equal")
 
@@ -186,7 +191,7 @@ _ = ax.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1), asp
 # %%
 counted = metrics.reliability(said.probs, said.labels, bins=M)
 assert torch.equal(counted.counts.long(), counts)
-assert torch.allclose(counted.accuracy, right, equal_nan=True)
+assert torch.allclose(counted.accuracy, hits, equal_nan=True)
 fig, ax = plt.subplots(figsize=(4.4, 5), layout="constrained")
 _ = plots.draw_reliability(counted, ax=ax, title="An over-confident network")
 
@@ -197,7 +202,7 @@ _ = plots.draw_reliability(counted, ax=ax, title="An over-confident network")
 #   most, because most predictions live there.
 # - **The middle** lies well below the diagonal: where the network says 70 %, it keeps far less.
 # - **The far left** has few samples or none. A network with ten classes can never be less than
-#   10 % sure, and this one rarely admits to less than 30 %. Long black lines: do not interpret.
+#   10 % sure, and this one never admits to less than about 30 %. Long black lines: do not interpret.
 #
 # ## 5. One number: the expected calibration error
 #
@@ -207,7 +212,7 @@ _ = plots.draw_reliability(counted, ax=ax, title="An over-confident network")
 
 # %%
 share = counts.double() / counts.sum()
-by_hand = (share * (right - sure).abs()).nansum().item()
+by_hand = (share * (hits - sure).abs()).nansum().item()
 assert abs(by_hand - metrics.ece(said.probs, said.labels, bins=M)) < 1e-9
 print(f"ECE with {M} bins: {by_hand:.1%}")
 
@@ -240,7 +245,7 @@ check.ece(my_ece)
 # def my_ece(probs, labels, bins):
 #     confidence = probs.amax(dim=1).double()
 #     correct = (probs.argmax(dim=1) == labels).double()
-#     inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
+#     inner = torch.arange(1, bins, dtype=torch.float64) / bins
 #     which = torch.bucketize(confidence, inner)
 #     gaps = torch.bincount(which, weights=confidence - correct, minlength=bins)
 #     return gaps.abs().sum().item() / len(labels)
@@ -271,7 +276,7 @@ explorers.Explorer(
     label="bins",
     description="The reliability diagram of the same predictions with 1 to 100 bins. One bin is a "
     "single wide bar; with more bins the staircase becomes finer, and the left part, "
-    "where samples are few, becomes ragged. The ECE in the readout hardly moves.",
+    "where samples are few, becomes ragged. The readout tells the ECE.",
 )
 
 # %% [markdown]
@@ -294,8 +299,8 @@ for ax, bins in zip(axes, (1, 5, 15, 100), strict=True):
 # ## 7. The classic mistake: one bin, or one number, is enough
 #
 # A clinic pools the predictions of two models in one report. Half come from our network, half from
-# a second one, trained with *label smoothing* (targets of 0.865 for the right class in place of 1,
-# see notebook 09), which makes it cautious.
+# a second one, trained with *label smoothing* (targets of 0.865 for the right class in place of 1;
+# notebook 09, planned, is about it), which makes it cautious.
 
 # %%
 def pooled_report(seed):
@@ -315,10 +320,10 @@ reports = [pooled_report(seed) for seed in range(SEED, SEED + size.seeds)]
 # **The repair:** to draw the diagram.
 
 # %%
-probs, labels = reports[0]
-fig, (left, right) = plt.subplots(1, 2, figsize=(9.5, 5), layout="constrained")
-_ = plots.confidence_histogram(probs, labels, ax=left, title="one bin: nothing to see")
-_ = plots.reliability_diagram(probs, labels, ax=right, title="fifteen bins")
+pooled, truth = reports[0]
+fig, (ax_left, ax_right) = plt.subplots(1, 2, figsize=(9.5, 5), layout="constrained")
+_ = plots.confidence_histogram(pooled, truth, ax=ax_left, title="two means: nothing to see")
+_ = plots.reliability_diagram(pooled, truth, ax=ax_right, title="fifteen bins")
 
 # %% [markdown]
 # - **Left:** the two lines nearly coincide. The report as a whole "is calibrated".
@@ -327,7 +332,8 @@ _ = plots.reliability_diagram(probs, labels, ax=right, title="fifteen bins")
 #
 # Nobody who uses *one* of these predictions is served by the fact that the errors of others cancel
 # its own. In symbols, the triangle inequality says that the ECE with 15 bins can never be below the
-# ECE with one bin; how far above it lies is a question about models, and so it gets a verdict:
+# ECE with one bin; how far above it lies is a question about models, and so it gets a verdict. (The
+# claim "at least 3 points" is the verdict's *margin*: the whole interval must lie above it.)
 
 # %%
 # NBVAL_CHECK_OUTPUT
@@ -336,31 +342,33 @@ statement = "15 bins show at least 3 points of error that one bin cancels"
 print(claims.verdict("M2", statement, more, margin=0.03))
 
 # %% [markdown]
-# ## 8. The other mistake: to believe a bin with three samples
+# ## 8. The other mistake: to believe a bin with a handful of samples
 #
 # The **maximum calibration error** (MCE) is the largest gap of any bin. It sounds like a guarantee
-# ("nowhere worse than ..."). Look at what decides it:
+# ("nowhere worse than ..."). Look at which bin of our first network decides it:
 
 # %%
-worst = metrics.mce(probs, labels, bins=15)
-counted = metrics.reliability(probs, labels, bins=15)
+worst = metrics.mce(said.probs, said.labels, bins=15)
+counted = metrics.reliability(said.probs, said.labels, bins=15)
 at = counted.gap.abs().nan_to_num(0).argmax()
 low, high = counted.interval()
-print(f"MCE {worst:.1%}, from a bin with {counted.counts[at]:.0f} of {len(labels)} samples")
-print(f"its accuracy is {counted.accuracy[at]:.1%}, 95 % interval {low[at]:.1%} to {high[at]:.1%}")
+print(f"MCE {worst:.1%}, from a bin with {counted.counts[at]} of {len(said)} samples")
+print(f"it claims {counted.confidence[at]:.1%} and keeps {counted.accuracy[at]:.1%}, "
+      f"95 % interval {low[at]:.1%} to {high[at]:.1%}")
 
 # %% [markdown]
-# Whatever the number of samples in your run, compare it with the interval beside it: the emptier
-# the bin, the wider the interval, and the likelier the bin is to hold the record by luck. The
-# interval is Wilson's, which stays sensible even for a bin that is right 0 times out of 3. So: **no
-# diagram without counts, no gap without an interval, and no MCE without saying how full its bin is.**
+# Compare the count with the width of the interval. A bin with a handful of samples holds the record
+# easily, by luck, and its interval may well contain its own confidence. The interval is Wilson's,
+# which stays sensible even for a bin that is right 0 times out of 5. So: **no diagram without counts,
+# no gap without an interval, and no MCE without saying how full its bin is.**
 #
 # ## Three things to take away
 #
 # 1. A reliability diagram plots accuracy against confidence per bin; below the diagonal means
 #    over-confident. Counts and intervals belong to it.
 # 2. ECE is the weighted mean of the *absolute* gaps. With one bin, opposite gaps cancel.
-# 3. Bins are (lo, hi], compared with exact edges: `int(c * M)` puts every edge into the wrong one.
+# 3. Bins are (lo, hi], compared with the edges m/M in float64: `int(c * M)` puts nearly every edge
+#    into the wrong one.
 #
 # ## Recall
 #
@@ -373,7 +381,7 @@ print(f"its accuracy is {counted.accuracy[at]:.1%}, 95 % interval {low[at]:.1%} 
 #
 # <details><summary>2. With M = 10, which bin holds confidence 0.3, counting from 0?</summary>
 #
-# (0.2, 0.3], which is number 2.
+# (0.2, 0.3], which is number 2. (In float64: the float32 next to 0.3 is 0.30000001, really in bin 3.)
 #
 # </details>
 #
