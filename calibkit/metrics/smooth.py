@@ -63,7 +63,7 @@ def _fixed_point(residuals: np.ndarray) -> float:
     if excess(smallest) <= 0:  # below a grid step the bandwidth no longer matters
         return _smoothed_error(spectrum, smallest)
     # the error is at most 1, so that 2 is safely too wide even where every sample is sure and wrong
-    return float(brentq(excess, smallest, 2.0, xtol=1e-10))
+    return min(float(brentq(excess, smallest, 2.0, xtol=1e-10)), 1.0)
 
 
 def _smoothed_error(spectrum: np.ndarray, s: float) -> float:
