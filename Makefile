@@ -42,9 +42,10 @@ course: $(VENV)/.course
 notebooks: $(VENV)/.course
 	$(BIN)/python -m calibkit notebooks $(ONLY)
 
+# loadfile: the cells of one notebook must meet the same kernel
 test: $(VENV)/.test
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks $(ONLY)

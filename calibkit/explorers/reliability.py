@@ -17,7 +17,7 @@ def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> 
     >>> from calibkit import metrics
     >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
     >>> frame = reliability_frame(r, title="two predictions", readout="ECE 35 %")
-    >>> frame.svg.count("interval"), frame.readout
+    >>> frame.svg.count('class="interval"'), frame.readout
     (2, 'ECE 35 %')
     """
     bins = _bins(reliability)

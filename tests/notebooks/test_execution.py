@@ -4,13 +4,10 @@ import pytest
 
 from calibkit import course
 
-LESSONS = [
-    pytest.param(lesson, marks=pytest.mark.xdist_group(f"run {lesson.name}"), id=lesson.name)
-    for lesson in course.lessons()
-]
+LESSONS = course.lessons()
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
 def test_it_runs_headless(lesson, tmp_path):
     done = course.execute(
         course.read(lesson),
