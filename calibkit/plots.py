@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from calibkit import validate
 from calibkit.metrics import Reliability
@@ -60,21 +61,15 @@ def draw_reliability(
     )
     low, high = (end.cpu().numpy()[filled] for end in reliability.interval(level))
     ax.bar(left, accuracy, width, align="edge", color=SKY, edgecolor="white", label="accuracy")
-    for colour, side, name in (
-        (VERMILLION, confidence > accuracy, "over-confident gap"),
-        (GREEN, confidence <= accuracy, "under-confident gap"),
-    ):
+    gaps = {VERMILLION: confidence > accuracy, GREEN: confidence <= accuracy}
+    for colour, side in gaps.items():
         ax.bar(
             left[side],
             (confidence - accuracy)[side],
             width[side],
             bottom=accuracy[side],
             align="edge",
-            color=colour,
-            alpha=0.35,
-            edgecolor=colour,
-            hatch="//" if colour is VERMILLION else "..",
-            label=name,
+            **_shading(colour),
         )
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
@@ -82,7 +77,13 @@ def draw_reliability(
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
     _count_strip(ax, left, width, reliability.counts.cpu().numpy()[filled])
     if legend:
-        ax.legend(loc="upper left", fontsize="x-small", framealpha=0.9)
+        # Keys of their own: a side without a bin would leave its colour out of the legend.
+        keys = [
+            Patch(label="over-confident gap", **_shading(VERMILLION)),
+            Patch(label="under-confident gap", **_shading(GREEN)),
+        ]
+        drawn = ax.get_legend_handles_labels()[0]
+        ax.legend(handles=[*drawn, *keys], loc="upper left", fontsize="x-small", framealpha=0.9)
     return ax
 
 
@@ -124,6 +125,12 @@ def spread(x, runs, *, label: str, style: int = 0, ax: Axes) -> Axes:
     ax.plot(x, runs.mean(axis=0), color=colour, marker=marker, label=label)
     ax.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, lw=0)
     return ax
+
+
+def _shading(colour: str) -> dict:
+    """How a gap is drawn: told apart by hatch as well as by colour."""
+    hatch = "//" if colour == VERMILLION else ".."
+    return {"facecolor": colour, "alpha": 0.35, "edgecolor": colour, "hatch": hatch}
 
 
 def _count_strip(ax: Axes, left, width, counts) -> None:

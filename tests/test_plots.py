@@ -51,6 +51,22 @@ def test_interval_bars_counts_diagonal_and_square_axes_are_there():
     assert ax.get_aspect() == 1
 
 
+def test_the_legend_has_both_gaps_in_their_colours_even_where_one_is_absent():
+    ax = plots.reliability_diagram([[0.9, 0.1]], [1], bins=2)
+    handles = dict(
+        zip(
+            [t.get_text() for t in ax.get_legend().get_texts()],
+            ax.get_legend().legend_handles,
+            strict=True,
+        )
+    )
+    for name, colour in (
+        ("over-confident gap", plots.VERMILLION),
+        ("under-confident gap", plots.GREEN),
+    ):
+        assert mpl.colors.same_color(handles[name].get_facecolor()[:3], colour)
+
+
 def test_many_bins_are_not_written_over_one_another():
     uniform = torch.linspace(0.5, 1, 400)
     probs = torch.stack([uniform, 1 - uniform], dim=1)

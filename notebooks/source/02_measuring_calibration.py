@@ -9,7 +9,7 @@
 # - state how an estimate of ECE is biased, by sample size and number of bins, against a known truth;
 # - find the value that a *perfectly* calibrated model would show on your data.
 #
-# **Time.** 60 minutes with the two exercises; the cells run in about a minute.
+# **Time.** 75 minutes with the two exercises; the cells run in about a minute.
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb).
 
