@@ -10,10 +10,8 @@ from matplotlib.patches import Patch
 from calibkit import validate
 from calibkit.metrics import Reliability
 from calibkit.metrics import reliability as _reliability
+from calibkit.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 
-# Okabe and Ito's colours, for lines that must be told apart by everybody.
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-BLUE, VERMILLION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#767676"
 CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK)
 MOST_COUNTS = 25  # more numbers than this would run into one another
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")

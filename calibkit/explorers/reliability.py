@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from calibkit import palette
 from calibkit.explorers import svg
 from calibkit.explorers.explorer import Frame
 from calibkit.metrics import Reliability
@@ -24,7 +25,7 @@ def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> 
     parts = [
         svg.text(DIAGRAM.left + DIAGRAM.width / 2, 20, title, size=14),
         *(_bin(*values) for values in bins),
-        DIAGRAM.line(0, 0, 1, 1, stroke=svg.GREY, stroke_dasharray="5 4"),
+        DIAGRAM.line(0, 0, 1, 1, stroke=palette.GREY, stroke_dasharray="5 4"),
         DIAGRAM.frame("", "accuracy", (), TICKS),
         *_counts(bins, int(reliability.counts.sum())),
         *_legend(),
@@ -50,10 +51,10 @@ def _bins(r: Reliability) -> list[tuple]:
 
 def _bin(left, right, count, confidence, accuracy, interval) -> str:
     middle = (left + right) / 2
-    colour = svg.VERMILLION if confidence > accuracy else svg.GREEN
+    colour = palette.VERMILLION if confidence > accuracy else palette.GREEN
     return "".join(
         [
-            DIAGRAM.bar(left, right, 0, accuracy, fill=svg.SKY, stroke="#FFFFFF"),
+            DIAGRAM.bar(left, right, 0, accuracy, fill=palette.SKY, stroke="#FFFFFF"),
             DIAGRAM.bar(
                 left, right, accuracy, confidence, fill=colour, fill_opacity=0.35, stroke=colour
             ),
@@ -65,15 +66,15 @@ def _bin(left, right, count, confidence, accuracy, interval) -> str:
 
 
 def _counts(bins: list[tuple], total: int) -> list[str]:
-    bars = [COUNTS.bar(b[0], b[1], 0, b[2] / total, fill=svg.GREY) for b in bins]
+    bars = [COUNTS.bar(b[0], b[1], 0, b[2] / total, fill=palette.GREY) for b in bins]
     return [*bars, COUNTS.frame("confidence", "share", TICKS, (0, 1))]
 
 
 def _legend() -> list[str]:
     entries = [
-        (svg.SKY, 1, "accuracy"),
-        (svg.VERMILLION, 0.35, "over-confident gap"),
-        (svg.GREEN, 0.35, "under-confident gap"),
+        (palette.SKY, 1, "accuracy"),
+        (palette.VERMILLION, 0.35, "over-confident gap"),
+        (palette.GREEN, 0.35, "under-confident gap"),
     ]
     marks = []
     for i, (colour, opacity, words) in enumerate(entries):
@@ -84,5 +85,5 @@ def _legend() -> list[str]:
             ),
             svg.text(416, y, words, anchor="start"),
         ]
-    line = svg.tag("line", x1=403, x2=403, y1=112, y2=128, stroke=svg.BLACK, stroke_width=2)
+    line = svg.tag("line", x1=403, x2=403, y1=112, y2=128, stroke=palette.BLACK, stroke_width=2)
     return [*marks, line, svg.text(416, 126, "95 % interval", anchor="start")]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from calibkit import palette
 from calibkit.explorers import svg
 from calibkit.explorers.explorer import Frame
 
-COLOURS = (svg.VERMILLION, svg.BLUE, svg.GREEN, svg.PURPLE)
+COLOURS = (palette.VERMILLION, palette.BLUE, palette.GREEN, palette.PURPLE)
 DASHES = ("12 3", "7 3", "2 3", "9 3 2 3")
 PLOT = {"left": 60, "top": 40, "width": 420, "height": 230}
 

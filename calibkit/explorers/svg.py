@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-# Okabe and Ito's eight colours, told apart by all common forms of colour blindness.
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
-GREY = "#767676"
+from calibkit.palette import BLACK
 
 
 def tag(name: str, content: str = "", **attributes) -> str:
