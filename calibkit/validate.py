@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,7 +15,9 @@ def as_tensor(name: str, value, *, ndim: int | None = None) -> Tensor:
     """`value` (tensor, array or nested list) as a non-empty tensor of `ndim` dimensions."""
     if not isinstance(value, Tensor):
         try:
-            value = torch.as_tensor(value)
+            # By way of numpy: torch alone would read the floats of a list in float32, where 0.3 is
+            # 0.30000001 and lies on the wrong side of its edge.
+            value = torch.as_tensor(np.asarray(value))
         except (TypeError, ValueError, RuntimeError) as error:
             raise TypeError(
                 f"{name} must be a tensor or array of numbers, got {type(value).__name__}: {error}"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from calibkit import validate
+from calibkit import metrics, validate
 
 PROBS = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8]])
 LOGITS = torch.tensor([[2.0, -1.0, 0.5], [30.0, 0.0, -30.0]])
@@ -202,3 +202,9 @@ def test_choice_and_generator():
         validate.generator(-1)
     with pytest.raises(ValueError, match=r"^generator is on cpu"):
         validate.generator(own, "meta")
+
+
+def test_a_list_of_floats_keeps_its_digits():
+    """0.6 is 0.60000002 in float32, which lies above the edge 0.6."""
+    assert validate.as_tensor("x", [0.6]).dtype == torch.float64
+    assert metrics.reliability([[0.6, 0.4]], [0], bins=10).counts.tolist().index(1) == 5
