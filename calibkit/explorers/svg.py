@@ -83,15 +83,6 @@ class Axes:
         style = {"stroke": BLACK} | style
         return tag("line", x1=self.x(x0), y1=self.y(y0), x2=self.x(x1), y2=self.y(y1), **style)
 
-    def curve(self, xs, ys, **style) -> str:
-        """A line through data points."""
-        points = " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in zip(xs, ys, strict=True))
-        return tag("polyline", points=points, **{"fill": "none", "stroke": BLACK} | style)
-
-    def dot(self, x: float, y: float, radius: float = 4, **style) -> str:
-        """A filled circle at a data point."""
-        return tag("circle", cx=self.x(x), cy=self.y(y), r=radius, **style)
-
     def frame(self, x_label: str, y_label: str, x_ticks=(), y_ticks=()) -> str:
         """The box with its ticks and labels."""
         box = tag(

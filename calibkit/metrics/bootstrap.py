@@ -61,7 +61,7 @@ def bootstrap_interval(
     and the more so in a resample, so the interval may lie above the ECE of the sample. Raises as
     `ece` does.
 
-    Source: Efron (1979); Efron & Tibshirani (1993), section 13.3.
+    Source: Efron (1979); Efron & Tibshirani (1993).
 
     >>> bootstrap_interval([[0.875, 0.125]] * 50, [0] * 50)  # always right, at 0.875
     (0.125, 0.125)

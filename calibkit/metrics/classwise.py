@@ -35,7 +35,7 @@ def classwise_ece(probs, labels, *, bins: int = 15) -> float:
 
     Returns a fraction in [0, 1]. Raises as `ece` does.
 
-    Source: Kull et al. (2019), equation 2; Nixon et al. (2019) call it SCE.
+    Source: Kull et al. (2019); Nixon et al. (2019) call it SCE.
 
     >>> round(classwise_ece([[0.9, 0.1], [0.8, 0.2]], [0, 1], bins=1), 4)  # |0.85 - 0.5|, twice
     0.35

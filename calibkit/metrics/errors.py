@@ -39,7 +39,7 @@ def ece(
     NaN, rows that do not sum to 1, an empty input, lengths or devices that differ, and labels out
     of range; TypeError for wrong dtypes.
 
-    Source: Naeini et al. (2015), equation 2; Guo et al. (2017), equation 3.
+    Source: Naeini et al. (2015); Guo et al. (2017).
 
     >>> round(ece([[0.9, 0.1], [0.8, 0.2]], [0, 1], bins=1), 4)  # |0.85 - 0.5|
     0.35
@@ -70,7 +70,7 @@ def mce(probs, labels, *, bins: int = 15, closed: str = "right") -> float:
     Arguments, value and errors as in `ece`. A bin of one sample counts as much as a bin of
     thousands, so read it beside the counts.
 
-    Source: Naeini et al. (2015), equation 3; Guo et al. (2017), equation 5.
+    Source: Naeini et al. (2015); Guo et al. (2017).
 
     >>> round(mce([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=10), 4)  # gaps 0.1 and 0.6
     0.6
@@ -87,7 +87,7 @@ def ada_ece(probs, labels, *, bins: int = 15) -> float:
 
     Arguments, value and errors as in `ece`.
 
-    Source: Nguyen & O'Connor (2015), section 3; Mukhoti et al. (2020), section 2.
+    Source: Nguyen & O'Connor (2015); Mukhoti et al. (2020), section 2.
 
     >>> probs = [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.6, 0.4]]
     >>> round(ada_ece(probs, [0, 0, 0, 1], bins=2), 4)  # (|0.85 - 1| + |0.6 - 0.5|) / 2
@@ -103,7 +103,7 @@ def overconfidence_error(probs, labels, *, bins: int = 15) -> float:
 
     Arguments, bins, value and errors as in `ece`.
 
-    Source: Thulasidasan et al. (2019), section 2.
+    Source: Thulasidasan et al. (2019).
 
     >>> round(overconfidence_error([[0.9, 0.1], [0.7, 0.3]], [0, 1], bins=1), 4)  # 0.8 * 0.3
     0.24
@@ -144,7 +144,7 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
 
     Arguments, value and errors as in `ece`; the default bins hold equally many samples.
 
-    Source: Kumar, Liang & Ma (2019), definition 5.1.
+    Source: Kumar, Liang & Ma (2019).
 
     >>> probs = [[0.9, 0.1]] * 4  # (0.9 - 0.5)^2 - 0.25 / 3 = 0.0767
     >>> round(debiased_ece(probs, [0, 0, 1, 1], bins=1) ** 2, 4)

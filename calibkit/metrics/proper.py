@@ -73,7 +73,7 @@ def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
     ----------
     probs : (n, K) probabilities; labels : (n,) integers in [0, K); bins : number of bins.
 
-    Source: Murphy (1973), equation 5; the remainder is Stephenson, Coelho & Jolliffe (2008).
+    Source: Murphy (1973); the remainder is Stephenson, Coelho & Jolliffe (2008).
 
     >>> parts = brier_decomposition([[0.8, 0.2]] * 4, [0, 0, 0, 1])
     >>> [round(part, 4) for part in parts]  # 2 (0.8 - 0.75)^2, 2 * 0.75 * 0.25, nothing

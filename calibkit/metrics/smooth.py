@@ -28,7 +28,7 @@ def smooth_ece(probs, labels) -> float:
 
     Arguments, value and errors as in `ece`.
 
-    Source: Błasiok & Nakkiran (2024), definition 3 and section 3.
+    Source: Błasiok & Nakkiran (2024).
 
     >>> round(smooth_ece([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 4)  # one spot: |0.9 - 0.5|
     0.4

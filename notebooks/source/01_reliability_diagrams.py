@@ -422,7 +422,7 @@ print(f"it claims {counted.confidence[at]:.1%} and keeps {counted.accuracy[at]:.
 # ## References
 #
 # - Guo, Pleiss, Sun, Weinberger: *On Calibration of Modern Neural Networks*. ICML 2017.
-#   [arXiv:1706.04599](https://arxiv.org/abs/1706.04599) (figure 1, equations 2 to 5)
+#   [arXiv:1706.04599](https://arxiv.org/abs/1706.04599) (figure 1)
 # - Naeini, Cooper, Hauskrecht: *Obtaining Well Calibrated Probabilities Using Bayesian Binning*.
 #   AAAI 2015. [doi:10.1609/aaai.v29i1.9602](https://doi.org/10.1609/aaai.v29i1.9602)
 # - Wilson: *Probable Inference, the Law of Succession, and Statistical Inference*. JASA 22, 1927.
