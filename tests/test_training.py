@@ -145,7 +145,7 @@ def test_predict_keeps_mode_order_and_posterior(monkeypatch):
     assert model.training
     assert torch.equal(whole.labels, SPLITS.test.labels)
     assert torch.equal(whole.posterior, SPLITS.test.posterior)
-    monkeypatch.setattr(training, "CHUNK", 7)
+    monkeypatch.setattr("calibkit.training.scoring.CHUNK", 7)
     assert torch.allclose(training.predict(model, SPLITS.test).logits, whole.logits, atol=1e-5)
 
 

@@ -1,0 +1,51 @@
+"""Random crops and flips of a whole batch at once, on any device."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from calibkit import validate
+
+
+def crop_flip(
+    images: Tensor,
+    *,
+    padding: int = 4,
+    flip: bool = True,
+    generator: int | torch.Generator | None = None,
+) -> Tensor:
+    """Each image shifted by up to `padding` pixels each way, and mirrored half of the time.
+
+    images (n, c, h, w) -> the same shape and device. The border is filled with zeros, which is
+    mid-grey where images are normalised. padding = 0 does not crop; flip = False does not mirror.
+    Raises ValueError or TypeError naming the argument. Source: He et al. 2016, section 4.2.
+
+    >>> picture = torch.arange(4.0).reshape(1, 1, 2, 2)
+    >>> crop_flip(picture, padding=0, flip=False, generator=0).flatten().tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    images = validate.as_tensor("images", images, ndim=4)
+    padding = validate.integer("padding", padding, 0)
+    generator = validate.generator(generator, images.device)
+    draw = {"generator": generator, "device": images.device}
+    n, channels, height, width = images.shape
+    rows = _starts(n, padding, draw)[:, None] + torch.arange(height, device=images.device)
+    columns = _starts(n, padding, draw)[:, None] + torch.arange(width, device=images.device)
+    if flip:
+        mirrored = torch.rand(n, **draw) < 0.5
+        columns = torch.where(mirrored[:, None], columns.flip(1), columns)
+    if not (flip or padding):
+        return images
+    padded = functional.pad(images, (padding,) * 4)
+    stride = width + 2 * padding
+    pixel = (rows[:, :, None] * stride + columns[:, None, :]).reshape(n, 1, height * width)
+    flat = padded.flatten(2)
+    return flat.gather(2, pixel.expand(n, channels, -1)).reshape(images.shape)
+
+
+def _starts(n: int, padding: int, draw: dict) -> Tensor:
+    if padding == 0:
+        return torch.zeros(n, dtype=torch.int64, device=draw["device"])
+    return torch.randint(2 * padding + 1, (n,), **draw)

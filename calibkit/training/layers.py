@@ -1,0 +1,150 @@
+"""Layers that hold the weights of many models and compute them all in one call.
+
+With R runs and a batch of B, dense activations are (R, B, features), and images are
+(B, R * channels, height, width) with the channels of a run side by side. Inputs come as
+(R, B, ...). A linear layer is one batched matrix product, a convolution one grouped convolution.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from calibkit.models.base import Classifier, GlobalAverage
+from calibkit.models.residual import BasicBlock, PreActivatedBlock
+
+ELEMENTWISE = (nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.LeakyReLU, nn.ELU, nn.Identity)
+PER_CHANNEL = (nn.MaxPool2d, nn.AvgPool2d)
+CONTAINERS = (nn.Sequential, Classifier, BasicBlock, PreActivatedBlock)
+
+
+def stackable(model: nn.Module) -> bool:
+    """Whether every part of the model is known here; dropout, whose draws differ, is not."""
+    known = (*ELEMENTWISE, *PER_CHANNEL, *CONTAINERS, *STACKED)
+    return all(type(module) in known for module in model.modules()) and all(
+        module.groups == 1 and module.padding_mode == "zeros"
+        for module in model.modules()
+        if isinstance(module, nn.Conv2d)
+    )
+
+
+def stack(models: Sequence[nn.Module]) -> nn.Module:
+    """One model that computes them all: inputs (R, B, ...) -> logits (R, B, K).
+
+    The models must be `stackable` and of one shape. They are copied, not changed.
+    """
+    return _stacked(list(models), copy.deepcopy(models[0]))
+
+
+def unstack(stacked: nn.Module, models: Sequence[nn.Module]) -> None:
+    """Put the weights and running statistics back into the models they came from."""
+    with torch.no_grad():
+        state = stacked.state_dict()
+        for run, model in enumerate(models):
+            for name, tensor in model.state_dict().items():
+                tensor.copy_(state[name][run].reshape(tensor.shape))
+
+
+def _stacked(models: list[nn.Module], copied: nn.Module) -> nn.Module:
+    layer = STACKED.get(type(models[0]))
+    if layer is not None:
+        return layer(models)
+    if isinstance(copied, Classifier):
+        copied.sides = None  # its check reads shapes of one model
+    for name, child in list(copied.named_children()):
+        theirs = [getattr(model, name) for model in models]
+        setattr(copied, name, _stacked(theirs, child))
+    return copied
+
+
+class _Layer(nn.Module):
+    """Holds, per parameter and buffer of the layers, one tensor with the runs in front."""
+
+    def __init__(self, layers: list[nn.Module]):
+        super().__init__()
+        self.runs, self.like = len(layers), [layers[0]]  # in a list: no submodule of ours
+        for name, first in layers[0].named_parameters():
+            joint = torch.stack([layer.get_parameter(name).detach() for layer in layers])
+            self.register_parameter(name, nn.Parameter(joint, requires_grad=first.requires_grad))
+        for name, _ in layers[0].named_buffers():
+            self.register_buffer(name, torch.stack([layer.get_buffer(name) for layer in layers]))
+
+
+class _Linear(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        weight = self.weight.transpose(1, 2)
+        if self.like[0].bias is None:
+            return torch.bmm(x, weight)
+        return torch.baddbmm(self.bias[:, None], x, weight)
+
+
+class _Conv2d(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        like = self.like[0]
+        bias = None if like.bias is None else self.bias.flatten()
+        weight = self.weight.flatten(0, 1)
+        return functional.conv2d(
+            _images(x), weight, bias, like.stride, like.padding, like.dilation, self.runs
+        )
+
+
+class _BatchNorm(_Layer):
+    """Batch normalisation of (B, R * channels, ...) or of (R, B, features)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        like, dense = self.like[0], x.ndim == 3
+        flat = x.transpose(0, 1).flatten(1) if dense else x
+        if self.training and self.track:
+            self.num_batches_tracked += 1
+        means, variances = (self.running_mean, self.running_var) if self.track else (None, None)
+        out = functional.batch_norm(
+            flat,
+            None if means is None else means.view(-1),
+            None if variances is None else variances.view(-1),
+            self.weight.flatten() if like.affine else None,
+            self.bias.flatten() if like.affine else None,
+            self.training or not self.track,
+            like.momentum,
+            like.eps,
+        )
+        return out.unflatten(1, (self.runs, -1)).transpose(0, 1) if dense else out
+
+    @property
+    def track(self) -> bool:
+        return self.like[0].track_running_stats
+
+
+class _Flatten(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        return _dense(x, self.runs)
+
+
+class _GlobalAverage(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        return _dense(x.mean(dim=(2, 3)), self.runs)
+
+
+STACKED = {
+    nn.Linear: _Linear,
+    nn.Conv2d: _Conv2d,
+    nn.BatchNorm1d: _BatchNorm,
+    nn.BatchNorm2d: _BatchNorm,
+    nn.Flatten: _Flatten,
+    GlobalAverage: _GlobalAverage,
+}
+
+
+def _images(x: Tensor) -> Tensor:
+    """(R, B, C, H, W) inputs as (B, R * C, H, W); later layers have that already."""
+    return x.transpose(0, 1).flatten(1, 2) if x.ndim == 5 else x
+
+
+def _dense(x: Tensor, runs: int) -> Tensor:
+    """(B, R * features, ...) or (R, B, ...) inputs as (R, B, features)."""
+    if x.ndim in (2, 4):
+        return x.flatten(1).unflatten(1, (runs, -1)).transpose(0, 1)
+    return x.flatten(2)

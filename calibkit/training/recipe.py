@@ -1,0 +1,89 @@
+"""How a model is trained: every setting of a training, checked once, in one place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+from torch.nn import functional
+
+from calibkit import validate
+from calibkit.selection import MaxEntropy
+
+SCHEDULES = ("step", "cosine", "constant")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings of one training with SGD.
+
+    loss: maps logits (b, K) and labels (b,), or soft labels (b, K) under `mix`, to a scalar. A
+        loss that changes with the epoch has a method `at(epoch, epochs)` that returns the loss of
+        that epoch, counted from 0 (`losses.ScheduledFocal`).
+    epochs, batch_size, momentum, weight_decay: as everywhere.
+    lr: the highest learning rate.
+    schedule: "step" divides by 10 at each of `milestones`, fractions of the epochs; "cosine" falls
+        to 0 along half a cosine, step by step; "constant" stays.
+    warmup: epochs (or a part of one) in which the rate first rises from 0 in a straight line.
+    augment: maps images (b, c, h, w) and `generator=` to images, batch by batch
+        (`augmentation.crop_flip`).
+    mix: maps inputs, labels, `classes=` and `generator=` to inputs and soft labels
+        (`functools.partial(mixing.mixup, alpha=0.2)`).
+    select: which samples an epoch trains on (`selection.MaxEntropy`); None takes all.
+    autocast: bfloat16 where torch holds it safe; pays on a GPU, costs on most CPUs.
+    compile: `torch.compile` the model; pays in long trainings only.
+
+    Raises ValueError or TypeError that names the setting.
+
+    >>> recipe = Recipe(epochs=4, lr=1.0)
+    >>> [round(recipe.rate(done), 2) for done in range(4)]
+    [1.0, 1.0, 0.1, 0.01]
+    """
+
+    loss: Callable[[Tensor, Tensor], Tensor] = functional.cross_entropy
+    epochs: int = 60
+    batch_size: int = 128
+    lr: float = 0.1
+    momentum: float = 0.9
+    weight_decay: float = 1e-4
+    schedule: str = "step"
+    milestones: tuple[float, ...] = (0.5, 0.75)
+    warmup: float = 0.0
+    augment: Callable[..., Tensor] | None = None
+    mix: Callable[..., tuple[Tensor, Tensor]] | None = None
+    select: MaxEntropy | None = None
+    autocast: bool = False
+    compile: bool = False
+
+    def __post_init__(self) -> None:
+        validate.integer("epochs", self.epochs, 1)
+        validate.integer("batch_size", self.batch_size, 1)
+        validate.number("lr", self.lr, 0, math.inf, open_low=True)
+        validate.number("momentum", self.momentum, 0, 1, open_high=True)
+        validate.number("weight_decay", self.weight_decay, 0, math.inf)
+        validate.choice("schedule", self.schedule, SCHEDULES)
+        validate.number("warmup", self.warmup, 0, self.epochs)
+        for milestone in self.milestones:
+            validate.fraction("milestones", milestone)
+        object.__setattr__(self, "milestones", tuple(self.milestones))
+        for name in ("loss", "augment", "mix"):
+            value = getattr(self, name)
+            if not callable(value) and not (value is None and name != "loss"):
+                raise TypeError(f"{name} must be a function, got {type(value).__name__}")
+
+    def rate(self, done: float) -> float:
+        """Learning rate after `done` epochs, a fraction within an epoch."""
+        warm = min(1.0, done / self.warmup) if self.warmup else 1.0
+        if self.schedule == "step":
+            # 1e-9: 150 / 350 * 350 is meant to be 150, whatever rounding says
+            steps = [max(1, int(part * self.epochs + 1e-9)) for part in self.milestones]
+            return self.lr * warm * 0.1 ** sum(done >= step for step in steps)
+        if self.schedule == "cosine":
+            return self.lr * warm * (1 + math.cos(math.pi * done / self.epochs)) / 2
+        return self.lr * warm
+
+    def loss_at(self, epoch: int) -> Callable[[Tensor, Tensor], Tensor]:
+        """The loss of an epoch, counted from 0."""
+        return self.loss.at(epoch, self.epochs) if hasattr(self.loss, "at") else self.loss
