@@ -1,8 +1,18 @@
 """Datasets whose truth is known, and the two containers that every lesson passes around."""
 
+from calibkit.data.clusters import Clusters, clusters
 from calibkit.data.dataset import Dataset, Splits
 from calibkit.data.digits import digits
 from calibkit.data.noisy_digits import NoisyDigits, noisy_digits
 from calibkit.data.predictions import Predictions
 
-__all__ = ["Dataset", "NoisyDigits", "Predictions", "Splits", "digits", "noisy_digits"]
+__all__ = [
+    "Clusters",
+    "Dataset",
+    "NoisyDigits",
+    "Predictions",
+    "Splits",
+    "clusters",
+    "digits",
+    "noisy_digits",
+]
