@@ -9,9 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from scipy.special import lambertw
 from torch.nn.functional import one_hot
 
-from calibkit import check
+from calibkit import check, theory
 
 
 def conf(probs):
@@ -145,6 +146,57 @@ WRONG = {
         (lambda p, y, b: max(class_error(p, y, b, k) for k in range(p.shape[1])), "worst class"),
     ],
 }
+
+
+def focal_slope(p, gamma):
+    return (1 - p) ** gamma - gamma * p * (1 - p) ** (gamma - 1) * torch.log(p)
+
+
+def lambert(p0, branch=-1):
+    """s, r and u = 1 + gamma s of the equation log u = r (u - 1)."""
+    s = -p0 * np.log(p0) / (1 - p0)
+    r = -np.log(1 - p0) / s
+    return s, r, -lambertw(-r * np.exp(-r), branch).real / r
+
+
+RIGHT |= {
+    "gradient_ratio": focal_slope,
+    "gamma_star": lambda p0: (lambert(p0)[2] - 1) / lambert(p0)[0],
+    "focal_posterior": lambda p, gamma: (
+        1 / (1 + (1 - p) / p * focal_slope(p, gamma) / focal_slope(1 - p, gamma))
+    ),
+}
+WRONG |= {
+    "gradient_ratio": [
+        (lambda p, g: (1 - p).pow(g), "for a constant"),
+        (lambda p, g: (1 - p) ** g + g * p * (1 - p) ** (g - 1) * p.log(), "wrong sign"),
+        (lambda p, g: (1 - p) ** g - g * (1 - p) ** (g - 1) * p.log(), "factor p is"),
+        (lambda p, g: (1 - p) ** g - p * (1 - p) ** (g - 1) * p.log(), "factor gamma"),
+        (lambda p, g: (1 - p) ** g * (1 - g * p * p.log()), "falls by one"),
+        (lambda p, g: g * (1 - p) ** (g - 1) * p.log() - (1 - p) ** g / p, "derivative by p"),
+        (lambda p, g: -torch.exp(g * torch.log1p(-p)) * p.log(), "loss itself"),
+    ],
+    "gamma_star": [
+        (lambda p0: (lambert(p0, 0)[2] - 1) / lambert(p0)[0], "principal branch"),
+        (lambda p0: lambert(p0)[2] / lambert(p0)[0], "stopped at"),
+        (lambda p0: lambert(p0)[2] - 1, "Divide by s"),
+        (lambda p0: lambert(p0)[2], "Solve it"),
+        (lambda p0: (-lambert(p0)[2] - 1) / lambert(p0)[0], "sign got lost"),
+        (lambda p0: 3 + 2 * (p0 < 0.2), "rounded rule"),
+    ],
+    "focal_posterior": [
+        (lambda p, g: p, "p itself"),
+        (
+            lambda p, g: (
+                p * focal_slope(p, g) / (p * focal_slope(p, g) + (1 - p) * focal_slope(1 - p, g))
+            ),
+            "multiplied",
+        ),
+        (lambda p, g: p / focal_slope(p, g), "sum to 1"),
+        (theory.focal_minimiser, "way there"),
+        (lambda p, g: p ** (1 + g) / (p ** (1 + g) + (1 - p) ** (1 + g)), "the weight"),
+    ],
+}
 EXERCISES = sorted(check.EXERCISES)
 
 
@@ -202,6 +254,7 @@ def test_an_error_in_the_answer_is_told_not_raised(name):
         ("signed_gap", lambda p, y: (p.argmax(1) == y).mean(), "into floats"),
         ("bin_index", lambda c, bins: int(c * bins), "whole tensor"),
         ("brier", lambda p, y: ((p - one_hot(y)) ** 2).sum(1).mean(), "probs.shape"),
+        ("gamma_star", lambda p0: complex(lambertw(-0.1, -1)), "take .real"),
     ],
 )
 def test_common_slips_get_advice_beside_the_error(name, answer, advice):
