@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from calibkit import check, course, metrics
+from calibkit import check, course, metrics, theory
 
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flags=re.DOTALL)
 
@@ -32,7 +32,7 @@ each = pytest.mark.parametrize(
 def run(code, answer):
     import torch
 
-    space = {"torch": torch, "metrics": metrics, "check": check}
+    space = {"torch": torch, "metrics": metrics, "check": check, "theory": theory}
     exec(code, space)
     return space[answer]
 
