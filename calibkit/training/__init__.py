@@ -5,5 +5,18 @@ from calibkit.training.recipe import Recipe
 from calibkit.training.records import Run
 from calibkit.training.scoring import predict
 from calibkit.training.single import batches, fit
+from calibkit.training.stacked import fit_stacked
+from calibkit.training.trial import Trial, trial
 
-__all__ = ["Recipe", "Run", "as_device", "batches", "best_device", "fit", "predict"]
+__all__ = [
+    "Recipe",
+    "Run",
+    "Trial",
+    "as_device",
+    "batches",
+    "best_device",
+    "fit",
+    "fit_stacked",
+    "predict",
+    "trial",
+]

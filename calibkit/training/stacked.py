@@ -31,6 +31,8 @@ PER_SAMPLE = (
     losses.dual_focal,
 )
 
+JOINT = 2**28  # bytes of training inputs that may be held a second time to gather faster
+
 
 def shape_of(trial: Trial, model: nn.Module) -> tuple | None:
     """What trials must share to be trained as one stack; None for one that cannot be.
@@ -93,6 +95,19 @@ def fit_stacked(
     return [r.run(m, interrupted) for r, m in zip(stacker.recorders, models, strict=True)]
 
 
+def _plain(trials: Sequence[Trial], trains: list[Dataset]) -> bool:
+    """Whether batches are mere rows of the data, few enough to be held side by side."""
+    changed = any(trial.recipe.augment or trial.recipe.mix for trial in trials)
+    return not changed and sum(train.inputs.nbytes for train in trains) <= JOINT
+
+
+def _joint(trains: list[Dataset]) -> tuple[Tensor, Tensor, Tensor]:
+    """All inputs, all labels, and the row (R, 1) at which each run's begin."""
+    starts = torch.arange(len(trains), device=trains[0].device) * len(trains[0])
+    inputs = torch.cat([train.inputs for train in trains])
+    return inputs, torch.cat([train.labels for train in trains]), starts[:, None]
+
+
 def _initial(trial: Trial, device: torch.device) -> nn.Module:
     with place.seeded(trial.seed, device):
         return built(trial.model).to(device)
@@ -114,6 +129,7 @@ class _Stack:
             Recorder(self._watched(t), kept(t.keep, t.watch), t.gradients) for t in trials
         ]
         self.optimizer = _StackedSGD(self.model.parameters(), [t.recipe for t in trials])
+        self.joint = _joint(trains) if _plain(trials, trains) else None
 
     def _watched(self, trial: Trial) -> dict[str, Dataset]:
         return {name: self.shared[id(dataset)] for name, dataset in trial.watch.items()}
@@ -139,8 +155,7 @@ class _Stack:
         self._record(epoch, rates, total, hits, norms)
 
     def _step(self, groups, indices, rates) -> tuple[Tensor, Tensor]:
-        fed = [feed.batch(index) for feed, index in zip(self.feeds, indices, strict=True)]
-        inputs, targets, labels = (torch.stack(part) for part in zip(*fed, strict=True))
+        inputs, targets, labels = self._batch(indices)
         logits = self.model(inputs)
         values = _values(groups, logits, targets)
         self.optimizer.zero_grad()
@@ -148,6 +163,17 @@ class _Stack:
         self.optimizer.step(rates)
         correct = (logits.detach().argmax(dim=2) == labels).sum(dim=1)
         return values.detach(), correct
+
+    def _batch(self, indices) -> tuple[Tensor, Tensor, Tensor]:
+        """Inputs (R, B, ...), targets and labels of one step of every run."""
+        if self.joint is None:
+            fed = [feed.batch(index) for feed, index in zip(self.feeds, indices, strict=True)]
+            return tuple(torch.stack(part) for part in zip(*fed, strict=True))
+        inputs, labels, starts = self.joint
+        index = torch.stack(indices)
+        flat = (index + starts).flatten()
+        labels = labels[flat].view_as(index)
+        return inputs.index_select(0, flat).unflatten(0, index.shape), labels, labels
 
     def _record(self, epoch: int, rates, total, hits, norms) -> None:
         seen = len(self.feeds[0].train)
