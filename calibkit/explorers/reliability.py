@@ -21,17 +21,25 @@ def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> 
     >>> frame.svg.count('class="interval"'), frame.readout
     (2, 'ECE 35 %')
     """
-    bins = _bins(reliability)
     parts = [
         svg.text(DIAGRAM.left + DIAGRAM.width / 2, 20, title, size=14),
-        *(_bin(*values) for values in bins),
-        DIAGRAM.line(0, 0, 1, 1, stroke=palette.GREY, stroke_dasharray="5 4"),
-        DIAGRAM.frame("", "accuracy", (), TICKS),
-        *_counts(bins, int(reliability.counts.sum())),
+        *diagram(DIAGRAM, COUNTS, reliability),
         *_legend(),
     ]
     description = f"Reliability diagram, {title}. {readout}"
     return Frame(svg.picture(560, 515, *parts, description=description), readout)
+
+
+def diagram(axes: svg.Axes, strip: svg.Axes, reliability: Reliability) -> list[str]:
+    """The bins and the diagonal on `axes`, and the share of samples per bin on `strip` below."""
+    bins, total = _bins(reliability), int(reliability.counts.sum())
+    return [
+        *(_bin(axes, *values) for values in bins),
+        axes.line(0, 0, 1, 1, stroke=palette.GREY, stroke_dasharray="5 4"),
+        axes.frame("", "accuracy", (), TICKS),
+        *(strip.bar(b[0], b[1], 0, b[2] / total, fill=palette.GREY) for b in bins),
+        strip.frame("confidence", "share", TICKS, (0, 1)),
+    ]
 
 
 def _bins(r: Reliability) -> list[tuple]:
@@ -49,25 +57,18 @@ def _bins(r: Reliability) -> list[tuple]:
     return [row for row in rows if row[2] > 0]
 
 
-def _bin(left, right, count, confidence, accuracy, interval) -> str:
+def _bin(axes: svg.Axes, left, right, count, confidence, accuracy, interval) -> str:
     middle = (left + right) / 2
     colour = palette.VERMILLION if confidence > accuracy else palette.GREEN
     return "".join(
         [
-            DIAGRAM.bar(left, right, 0, accuracy, fill=palette.SKY, stroke="#FFFFFF"),
-            DIAGRAM.bar(
+            axes.bar(left, right, 0, accuracy, fill=palette.SKY, stroke="#FFFFFF"),
+            axes.bar(
                 left, right, accuracy, confidence, fill=colour, fill_opacity=0.35, stroke=colour
             ),
-            DIAGRAM.line(
-                middle, interval[0], middle, interval[1], stroke_width=2, class_="interval"
-            ),
+            axes.line(middle, interval[0], middle, interval[1], stroke_width=2, class_="interval"),
         ]
     )
-
-
-def _counts(bins: list[tuple], total: int) -> list[str]:
-    bars = [COUNTS.bar(b[0], b[1], 0, b[2] / total, fill=palette.GREY) for b in bins]
-    return [*bars, COUNTS.frame("confidence", "share", TICKS, (0, 1))]
 
 
 def _legend() -> list[str]:

@@ -1,0 +1,149 @@
+"""Several small plots under one slider: curves, points and reliability diagrams in two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from calibkit import palette, validate
+from calibkit.explorers import svg
+from calibkit.explorers.explorer import Frame
+from calibkit.explorers.reliability import diagram
+from calibkit.metrics import Reliability
+
+Mark = Callable[[svg.Axes], str]  # draws data into axes
+Panel = Callable[[float, float], str]  # draws a whole plot into the cell at (left, top)
+
+SIDE = 230  # pixels of a square plot
+CELL = (330, 312)  # of a plot with its labels
+INSET = (72, 30)
+STRIP = 36  # height of the counts under a reliability diagram, which its own plot gives up
+
+
+def curve(x: Sequence[float], y: Sequence[float], **style) -> Mark:
+    """A line through the points; `style` as SVG has it (stroke, stroke_width, stroke_dasharray).
+
+    Raises ValueError when x and y differ in length.
+
+    >>> axes = svg.Axes(0, 0, 10, 10)
+    >>> curve([0, 1], [0, 0.5])(axes)
+    '<polyline points="0,10 10,5" fill="none" stroke="#000000"/>'
+    """
+    x, y = _pair(x, y)
+    style = {"stroke": palette.BLACK} | style
+    return lambda axes: svg.tag("polyline", points=_points(axes, x, y), fill="none", **style)
+
+
+def dots(x: Sequence[float], y: Sequence[float], *, square: bool = False, **style) -> Mark:
+    """A small mark at every point, round or square, so that two groups differ in more than colour.
+
+    Raises ValueError when x and y differ in length.
+    """
+    x, y = _pair(x, y)
+
+    def mark(at: float, up: float) -> str:
+        if square:
+            return svg.tag("rect", x=at - 2, y=up - 2, width=4, height=4)
+        return svg.tag("circle", cx=at, cy=up, r=2.2)
+
+    def draw(axes: svg.Axes) -> str:
+        marks = (mark(axes.x(a), axes.y(b)) for a, b in zip(x, y, strict=True))
+        return svg.tag("g", "".join(marks), **style)
+
+    return draw
+
+
+def plot(
+    title: str,
+    marks: Iterable[Mark],
+    *,
+    x_label: str,
+    y_label: str,
+    x_ticks: Sequence[float],
+    y_ticks: Sequence[float],
+) -> Panel:
+    """A square plot that reaches from the first tick to the last; what lies outside is cut off.
+
+    Raises ValueError for fewer than two ticks.
+    """
+    marks = list(marks)
+    x_range, y_range = _range("x_ticks", x_ticks), _range("y_ticks", y_ticks)
+
+    def draw(left: float, top: float) -> str:
+        axes = svg.Axes(left + INSET[0], top + INSET[1], SIDE, SIDE, x_range, y_range)
+        return "".join(
+            [
+                _title(left, top, title),
+                _cut_off(axes, "".join(mark(axes) for mark in marks)),
+                axes.frame(x_label, y_label, x_ticks, y_ticks),
+            ]
+        )
+
+    return draw
+
+
+def reliability_plot(title: str, reliability: Reliability) -> Panel:
+    """A small reliability diagram with its intervals, its diagonal and the share of each bin."""
+
+    def draw(left: float, top: float) -> str:
+        side = SIDE - STRIP - 8
+        x, y = left + INSET[0] + (SIDE - side) / 2, top + INSET[1]
+        axes, strip = svg.Axes(x, y, side, side), svg.Axes(x, y + side + 8, side, STRIP)
+        return "".join([_title(left, top, title), *diagram(axes, strip, reliability)])
+
+    return draw
+
+
+def frame(panels: Sequence[Panel], *, title: str, readout: str) -> Frame:
+    """The plots in two columns, row by row, under one title.
+
+    Raises ValueError when there is no plot.
+
+    >>> line = plot("a line", [curve([0, 1], [0, 1])], x_label="x", y_label="y",
+    ...             x_ticks=[0, 1], y_ticks=[0, 1])
+    >>> frame([line, line], title="twice", readout="slope 1").svg.count("polyline")
+    2
+    """
+    if not panels:
+        raise ValueError("panels must hold at least 1 plot, got none")
+    width, height = CELL
+    rows = (len(panels) + 1) // 2
+    cells = [draw((i % 2) * width, 26 + (i // 2) * height) for i, draw in enumerate(panels)]
+    words = svg.text(width, 20, title, size=15)
+    whole = svg.picture(
+        2 * width, 34 + rows * height, words, *cells, description=f"{title}. {readout}"
+    )
+    return Frame(whole, readout)
+
+
+def _pair(x, y) -> tuple[list[float], list[float]]:
+    x, y = ([round(float(v), 5) for v in part] for part in (x, y))
+    validate.same_length("y", len(y), len(x))
+    return x, y
+
+
+def _range(name: str, ticks: Sequence[float]) -> tuple[float, float]:
+    if len(ticks) < 2:
+        raise ValueError(f"{name} must hold at least 2 numbers, got {list(ticks)}")
+    return float(ticks[0]), float(ticks[-1])
+
+
+def _points(axes: svg.Axes, x: list[float], y: list[float]) -> str:
+    return " ".join(f"{axes.x(a):.4g},{axes.y(b):.4g}" for a, b in zip(x, y, strict=True))
+
+
+def _title(left: float, top: float, title: str) -> str:
+    return svg.text(left + INSET[0] + SIDE / 2, top + INSET[1] - 9, title, size=13)
+
+
+def _cut_off(axes: svg.Axes, content: str) -> str:
+    """A picture of its own inside the axes: what reaches beyond them is not drawn."""
+    box = f"{axes.left:g} {axes.top:g} {axes.width:g} {axes.height:g}"
+    return svg.tag(
+        "svg",
+        content,
+        x=axes.left,
+        y=axes.top,
+        width=axes.width,
+        height=axes.height,
+        viewBox=box,
+    )
