@@ -89,6 +89,7 @@ class Store:
                 file.write(body)
                 file.flush()
                 os.fsync(file.fileno())
+            os.chmod(beside, 0o644)  # a class may share one cache
             os.replace(beside, path)
         except BaseException:
             Path(beside).unlink(missing_ok=True)
