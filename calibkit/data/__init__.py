@@ -5,6 +5,7 @@ from calibkit.data.dataset import Dataset, Splits
 from calibkit.data.digits import digits
 from calibkit.data.noisy_digits import NoisyDigits, noisy_digits
 from calibkit.data.predictions import Predictions
+from calibkit.data.prepared import Texts, channel_statistics, load, load_text, splits_of
 
 __all__ = [
     "Clusters",
@@ -12,7 +13,12 @@ __all__ = [
     "NoisyDigits",
     "Predictions",
     "Splits",
+    "Texts",
+    "channel_statistics",
     "clusters",
     "digits",
+    "load",
+    "load_text",
     "noisy_digits",
+    "splits_of",
 ]

@@ -1,0 +1,1 @@
+"""Fetch, verify and prepare the real datasets: `python -m data_scripts NAME`."""

@@ -1,0 +1,9 @@
+"""What can go wrong, in words for the person at the keyboard."""
+
+
+class FetchError(RuntimeError):
+    """A file that could not be had, or is not the one that was published."""
+
+
+class ArchiveError(RuntimeError):
+    """An archive that is damaged, unsafe, or not laid out as its dataset is."""

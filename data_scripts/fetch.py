@@ -1,0 +1,149 @@
+"""Get the files of a dataset, from its address or from a folder, and never trust them.
+
+A file counts as there when it has its published hash. Where none is published, the SHA-256 of the
+first copy is written down, and every later copy has to equal it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+import pooch
+import requests
+
+from data_scripts.errors import FetchError
+from data_scripts.source import File, Source
+
+SEEN = "seen.json"
+TIMEOUT = 60  # seconds without a byte
+
+
+def obtain(source: Source, folder: Path, given: Sequence[Path] = ()) -> dict[str, Path]:
+    """The verified files of `source` by name: downloaded into folder/archives, or among `given`.
+
+    Raises FetchError for a file that is missing, incomplete or not the published one.
+    """
+    if given:
+        found = _match(source, given)
+        for file in source.files:
+            _verify(file, found[file.name], folder)
+        return found
+    return {file.name: _download(file, folder) for file in source.files}
+
+
+def expected_hash(file: File, folder: Path) -> str | None:
+    """The published hash of a file, or the one recorded when it was first seen, or None."""
+    return file.hash or _seen(folder).get(file.name)
+
+
+def _match(source: Source, given: Sequence[Path]) -> dict[str, Path]:
+    """Which of the given files, or of the files in a given folder, is which."""
+    if len(source.files) == 1 and len(given) == 1 and given[0].is_file():
+        return {source.files[0].name: given[0]}  # under any name
+    candidates = [p for path in given for p in (path.iterdir() if path.is_dir() else [path])]
+    by_name = {path.name: path for path in candidates if path.is_file()}
+    missing = [file.name for file in source.files if file.name not in by_name]
+    if missing:
+        raise FetchError(
+            f"{source.name} needs {', '.join(missing)}, not found in "
+            f"{', '.join(map(str, given))}; name the files or a folder that holds them"
+        )
+    return {file.name: by_name[file.name] for file in source.files}
+
+
+def _verify(file: File, path: Path, folder: Path) -> None:
+    """Refuse a file whose hash is not the expected one; write down a hash never seen before."""
+    expected = expected_hash(file, folder)
+    if expected is None:
+        _record(file, path, folder)
+    elif not pooch.hashes.hash_matches(str(path), expected):
+        raise FetchError(
+            f"{path} is not {file.name} as {_authority(file, folder)}: expected {expected}, got "
+            f"{_hash_like(expected, path)}; it is incomplete, damaged or another file: get it anew"
+        )
+
+
+def _authority(file: File, folder: Path) -> str:
+    return "published" if file.hash else f"first seen (recorded in {folder / SEEN})"
+
+
+def _hash_like(expected: str, path: Path) -> str:
+    algorithm = expected.split(":")[0]
+    return f"{algorithm}:{pooch.file_hash(str(path), alg=algorithm)}"
+
+
+def _download(file: File, folder: Path) -> Path:
+    """The file in folder/archives, which it enters whole and verified or not at all."""
+    archives = folder / "archives"
+    archives.mkdir(parents=True, exist_ok=True)
+    expected = expected_hash(file, folder)
+    try:
+        path = pooch.retrieve(
+            file.url,
+            known_hash=expected,
+            fname=file.name,
+            path=archives,
+            downloader=partial(_stream, part=archives / f"{file.name}.part", resume=bool(expected)),
+        )
+    except requests.RequestException as error:
+        raise FetchError(
+            f"{file.name} did not arrive from {file.url} ({_reason(error)}); run the same command "
+            f"again to go on, or pass --from-file with a copy of it"
+        ) from error
+    except ValueError as error:  # pooch found another hash and threw the file away
+        raise FetchError(
+            f"{file.name} from {file.url} is not the file {_authority(file, folder)}: {error} "
+            f"Nothing was kept; run the command again, or pass --from-file with a good copy"
+        ) from error
+    _verify(file, Path(path), folder)
+    return Path(path)
+
+
+def _stream(url: str, output_file: str, _pooch, *, part: Path, resume: bool) -> None:
+    """Download into `part`, going on where an earlier try broke off if the server can do that.
+
+    Without a hash to check the joined pieces against (`resume` false) every try starts afresh.
+    """
+    with open(part, "ab" if resume else "wb") as kept:
+        fetch = pooch.HTTPDownloader(
+            progressbar=True,
+            chunk_size=2**20,
+            timeout=TIMEOUT,
+            # as stored: a server that compresses on the way would make offsets meaningless
+            headers={"Range": f"bytes={kept.tell()}-", "Accept-Encoding": "identity"},
+            hooks={"response": partial(_start_over_unless_partial, kept)},
+        )
+        fetch(url, kept, None)
+    os.replace(part, output_file)
+
+
+def _start_over_unless_partial(kept: BinaryIO, response: requests.Response, **_) -> None:
+    """Drop what was kept where the server sends the whole file, or has nothing after it."""
+    if response.status_code in (requests.codes.ok, requests.codes.range_not_satisfiable):
+        kept.truncate(0)
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:200]
+
+
+def _seen(folder: Path) -> dict[str, str]:
+    record = folder / SEEN
+    return json.loads(record.read_text()) if record.is_file() else {}
+
+
+def _record(file: File, path: Path, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    value = f"sha256:{pooch.file_hash(str(path), alg='sha256')}"
+    new = folder / f"{SEEN}.new"
+    new.write_text(json.dumps(_seen(folder) | {file.name: value}, indent=1) + "\n")
+    os.replace(new, folder / SEEN)
+    print(
+        f"{file.name}: no hash is published; recorded {value} in {folder / SEEN}. "
+        f"Compare it with that of a colleague."
+    )

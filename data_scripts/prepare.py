@@ -1,0 +1,125 @@
+"""From verified files to the prepared form, which appears whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from calibkit.data import prepared
+from data_scripts import fetch
+from data_scripts.errors import ArchiveError, FetchError
+from data_scripts.source import Columns, Source
+
+LEFTOVER = 24 * 3600  # seconds after which the folder of a killed run is swept away
+
+
+def prepare(source: Source, root: Path, given: Sequence[Path] = ()) -> Path:
+    """Fetch, verify, parse and place one dataset; returns the folder of its prepared form.
+
+    What is there already is hashed, and made anew only if it is damaged.
+    Raises FetchError or ArchiveError; ROOT then holds what it held before, and at most the verified
+    archives and the beginning of a download besides.
+    """
+    folder = root / source.name
+    target = folder / "prepared"
+    if _is_good(source.name, root):
+        print(f"{source.name} is already in {target}; every file is as it was prepared")
+        return target
+    files = fetch.obtain(source, folder, given)
+    with _workshop(folder) as work:
+        _build(source, files, folder, work / "new")
+        if target.exists():
+            os.replace(target, work / "old")
+        os.replace(work / "new", target)
+    print(f"{source.name} is ready in {target}")
+    return target
+
+
+def state(source: Source, root: Path) -> str:
+    """absent, fetched or prepared; and unverified where no hash is published."""
+    folder = root / source.name
+    if (folder / "prepared" / prepared.ABOUT).is_file():
+        found = "prepared"
+    elif all((folder / "archives" / file.name).is_file() for file in source.files):
+        found = "fetched"
+    else:
+        found = "absent"
+    if source.verified:
+        return found
+    recorded = all(fetch.expected_hash(file, folder) for file in source.files)
+    return f"{found}, unverified" + (" (hash recorded here)" if recorded else "")
+
+
+def table(sources: Mapping[str, Source], root: Path) -> str:
+    """All datasets with size, licence and state."""
+    rows = [("name", "download", "licence", "state", "what it is")]
+    rows += [(s.name, s.size, s.licence, state(s, root), s.title) for s in sources.values()]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = [
+        "  ".join([cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)])
+        for row in rows
+    ]
+    unsure = [f"{s.name}: {s.evidence}" for s in sources.values() if not s.verified]
+    return "\n".join([*lines, "", f"in {root}", "unverified:", *(f"  {line}" for line in unsure)])
+
+
+def _is_good(name: str, root: Path) -> bool:
+    """Whether a prepared form is there whose every byte is as it was written."""
+    try:
+        return not prepared.damaged(name, root)
+    except (OSError, ValueError, KeyError):  # absent, of another version, or its json is damaged
+        return False
+
+
+def _build(source: Source, files: Mapping[str, Path], folder: Path, new: Path) -> None:
+    """Parse into `new`. Whatever a reader stumbles over is the archive's fault."""
+    new.mkdir()
+    facts = {
+        "name": source.name,
+        "title": source.title,
+        "licence": source.licence,
+        "base": source.base,
+        "archives": {f.name: fetch.expected_hash(f, folder) for f in source.files},
+        "verified": source.verified,
+    }
+    try:
+        classes, splits = source.parse(files)
+        prepared.write(new, _checked(source, splits), classes, facts)
+    except (ArchiveError, FetchError):
+        raise
+    except Exception as error:  # of any type: these are the bytes of strangers
+        raise ArchiveError(
+            f"{source.name}: {', '.join(map(str, files.values()))} cannot be read as "
+            f"{source.title} ({type(error).__name__}: {error}); nothing was placed"
+        ) from error
+
+
+def _checked(
+    source: Source, splits: Iterator[tuple[str, Columns]]
+) -> Iterator[tuple[str, Columns]]:
+    """The splits, refused where one is missing or has another length than is known."""
+    found = {}
+    for split, columns in splits:
+        found[split] = len(next(iter(columns.values())))
+        yield split, columns
+    if source.sizes and found != dict(source.sizes):
+        raise ArchiveError(
+            f"{source.name} should have {dict(source.sizes)}, its files hold {found}; "
+            f"nothing was placed"
+        )
+
+
+@contextlib.contextmanager
+def _workshop(folder: Path) -> Iterator[Path]:
+    """A folder of one's own beside the target, on the same disk, gone afterwards."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(".making-*"):
+        if time.time() - old.stat().st_mtime > LEFTOVER:
+            shutil.rmtree(old, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=folder) as work:
+        yield Path(work)

@@ -1,0 +1,149 @@
+"""Readers of text formats: lines with labels, newsgroup folders, sentiment trees, translations."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import torch
+
+from data_scripts import archives
+from data_scripts.errors import ArchiveError
+from data_scripts.source import Parsed
+
+LEAF = re.compile(r"\([0-4] ([^()]+)\)")
+BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
+SEGMENT = re.compile(r"<seg id=[^>]*>(.*?)</seg>", re.DOTALL)
+META = re.compile(r"</?(?:url|talkid|keywords|speaker|reviewer|translator|doc)\b")
+TITLE = re.compile(r"</?(?:title|description)>")
+# The recipe of the papers: every 23rd pair validates, these talks test.
+VALIDATION_EVERY = 23
+TALKS = ("TED.dev2010", "TEDX.dev2012", "TED.tst2010", "TED.tst2011", "TED.tst2012")
+
+
+def labelled_lines(content: str, classes: Sequence[str]) -> dict:
+    """Lines "LABEL text" or "LABEL:detail text" as columns; only "\\n" ends a line."""
+    rows = [line.split(" ", 1) for line in content.split("\n") if line.strip()]
+    index = {name: place for place, name in enumerate(classes)}
+    wrong = [row for row in rows if len(row) < 2 or row[0].split(":")[0] not in index]
+    if wrong:
+        raise ArchiveError(f"not a line of the form 'LABEL text': {' '.join(wrong[0])[:60]!r}")
+    labels = torch.tensor([index[label.split(":")[0]] for label, _ in rows])
+    return {"text": [text.strip() for _, text in rows], "labels": labels}
+
+
+def trec(files: Mapping[str, Path]) -> Parsed:
+    """Questions by the type of their answer: six coarse classes."""
+    classes = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+    parts = {"train": "train_5500.label", "test": "TREC_10.label"}
+    splits = (
+        (split, labelled_lines(files[name].read_text("latin-1"), classes))
+        for split, name in parts.items()
+    )
+    return Parsed(classes, splits)
+
+
+def sentiment_trees(files: Mapping[str, Path]) -> Parsed:
+    """Whole sentences of the treebank; neutral ones are left out, as in SST-2."""
+    (path,) = files.values()
+    parts = {"train": "train", "validation": "dev", "test": "test"}
+    splits = (
+        (split, binary_trees(archives.read(path, f"trees/{name}.txt").decode()))
+        for split, name in parts.items()
+    )
+    return Parsed(("negative", "positive"), splits)
+
+
+def binary_trees(content: str) -> dict:
+    """Trees "(3 (2 The) (4 best))", one a line: root labels 0, 1 are negative, 3, 4 positive."""
+    trees = [line.strip() for line in content.split("\n") if line.strip()]
+    if any(not re.match(r"\([0-4] ", tree) for tree in trees):
+        raise ArchiveError("a line is not a sentiment tree '(LABEL ...)'")
+    kept = [tree for tree in trees if tree[1] != "2"]
+    words = ([BRACKETS.get(word, word) for word in LEAF.findall(tree)] for tree in kept)
+    labels = torch.tensor([int(tree[1] in "34") for tree in kept])
+    return {"text": [" ".join(sentence) for sentence in words], "labels": labels}
+
+
+def newsgroups(files: Mapping[str, Path]) -> Parsed:
+    """Posts in 20news-bydate-{train,test}/GROUP/NUMBER, headers and all, sorted by name."""
+    (path,) = files.values()
+    posts = sorted(archives.members(path))
+    parts = [(name.split("/"), content.decode("latin-1")) for name, content in posts]
+    classes = sorted({group for (_, group, _), _ in parts})
+
+    def split(which: str) -> dict:
+        rows = [(g, text) for (folder, g, _), text in parts if folder == f"20news-bydate-{which}"]
+        labels = torch.tensor([classes.index(group) for group, _ in rows])
+        return {"text": [text for _, text in rows], "labels": labels}
+
+    return Parsed(classes, ((which, split(which)) for which in ("train", "test")))
+
+
+def aligned(files: Mapping[str, Path], *, archives_of: Mapping[str, str], prefix: Mapping[str, str],
+            languages: Sequence[str]) -> Parsed:  # fmt: skip
+    """One archive per split with a file per language, line by line translations of one another."""
+
+    def split(which: str) -> dict[str, list[str]]:
+        path = files[archives_of[which]]
+        return aligned_lines({
+            language: archives.read(path, f"{prefix[which]}.{language}").decode()
+            for language in languages
+        })  # fmt: skip
+
+    return Parsed((), ((which, split(which)) for which in archives_of))
+
+
+def aligned_lines(contents: Mapping[str, str]) -> dict[str, list[str]]:
+    """The lines of each language, without rows that are empty in any of them."""
+    columns = [content.removesuffix("\n").split("\n") for content in contents.values()]
+    if len({len(column) for column in columns}) != 1:
+        lengths = {language: len(c) for language, c in zip(contents, columns, strict=True)}
+        raise ArchiveError(f"the languages have different numbers of lines: {lengths}")
+    rows = [row for row in zip(*columns, strict=True) if all(map(str.strip, row))]
+    return {
+        language: [row[place].strip() for row in rows] for place, language in enumerate(contents)
+    }
+
+
+def iwslt14(files: Mapping[str, Path]) -> Parsed:
+    """TED talks, German and English: tagged lines to train, five talks' XML to test."""
+    (path,) = files.values()
+    languages = ("de", "en")
+    found = {name.rsplit("/", 1)[-1]: text.decode() for name, text in archives.members(path)}
+
+    def get(name: str) -> str:
+        if name not in found:
+            raise ArchiveError(f"{path} holds no {name}")
+        return found[name]
+
+    def splits() -> Iterator[tuple[str, dict[str, list[str]]]]:
+        tagged = {lang: "\n".join(_untagged(get(f"train.tags.de-en.{lang}"))) for lang in languages}
+        pairs = aligned_lines(tagged)
+        n = len(pairs["de"])
+        for split, held in (("train", False), ("validation", True)):
+            kept = [i for i in range(n) if ((i + 1) % VALIDATION_EVERY == 0) == held]
+            yield split, {lang: [pairs[lang][i] for i in kept] for lang in languages}
+        talks = {
+            lang: "\n".join(
+                sentence
+                for talk in TALKS
+                for sentence in _segments(get(f"IWSLT14.{talk}.de-en.{lang}.xml"))
+            )
+            for lang in languages
+        }
+        yield "test", aligned_lines(talks)
+
+    return Parsed((), splits())
+
+
+def _untagged(content: str) -> list[str]:
+    """Sentences, titles and descriptions; other tagged lines say who spoke and where it is."""
+    lines = (line.strip() for line in content.split("\n"))
+    return [TITLE.sub("", line).strip() for line in lines if not META.match(line)]
+
+
+def _segments(content: str) -> list[str]:
+    return [" ".join(html.unescape(text).split()) for text in SEGMENT.findall(content)]
