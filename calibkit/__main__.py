@@ -1,4 +1,4 @@
-"""Command line: `python -m calibkit doctor | course | notebooks`."""
+"""Command line: `python -m calibkit doctor | course | notebooks | pages`."""
 
 from __future__ import annotations
 
@@ -39,6 +39,14 @@ def _notebooks(options) -> int:
     return _report(course.publish_all(jobs=options.jobs, only=options.only))
 
 
+def _pages(options) -> int:
+    from calibkit import pages
+
+    for path in pages.export_all(options.source, options.target, options.only):
+        print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
+    return 0
+
+
 def _report(results) -> int:
     from calibkit import course
 
@@ -60,6 +68,11 @@ def _parser() -> argparse.ArgumentParser:
     add.set_defaults(command=_notebooks)
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
     add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
+    add = commands.add_parser("pages", help="write the executed notebooks as HTML into build/pages")
+    add.set_defaults(command=_pages)
+    add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
+    add.add_argument("--source", help="folder of executed notebooks, by default notebooks")
+    add.add_argument("--target", help="folder of the pages, by default build/pages")
     return parser
 
 

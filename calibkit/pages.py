@@ -1,0 +1,207 @@
+"""The course as web pages: one self-contained HTML file a notebook, for readers without Python.
+
+A page needs no kernel and no network. Its sliders carry their frames with them, and its formulas
+are MathML, which browsers draw by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from pathlib import Path
+from typing import ClassVar
+
+import nbformat
+from jinja2 import pass_context
+from math_core import LatexError, LatexToMathML
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from calibkit import course
+
+# Fonts that can stretch a bracket; the first that the reader's computer has is taken.
+TEMPLATE = """\
+{% extends 'lab/index.html.j2' %}
+{% block html_head_js %}{% endblock %}
+{% block html_head_js_mathjax %}{% endblock %}
+{% block html_head_js_mermaidjs %}{% endblock %}
+{% block jupyter_widgets %}{% endblock %}
+{% block html_head_css %}
+<style>
+main { max-width: 64rem; margin: auto; }
+math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Libertinus Math",
+  "DejaVu Math TeX Gyre", math; }
+.formula { display: block; overflow-x: auto; overflow-y: hidden; margin: .6em 0; }
+</style>
+{% endblock %}
+"""
+UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
+DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
+CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
+HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
+
+
+class PageError(ValueError):
+    """A notebook that cannot become a page that works by itself."""
+
+
+def export_all(
+    source: Path | None = None, target: Path | None = None, only: str | None = None
+) -> list[Path]:
+    """Write every notebook and text page of a folder, and a list of them, as HTML.
+
+    source: the folder with the executed notebooks; by default the committed ones. The text pages
+    come from the course. Nothing is executed.
+    target: where the pages go; by default build/pages.
+    only: write the pages whose name starts with this, and no list of them.
+
+    Raises FileNotFoundError for a folder without such notebooks, PageError for a formula that
+    cannot be read and for a link that would lead nowhere.
+    """
+    home = course.root()
+    source = Path(source or home / "notebooks")
+    target = Path(target or home / "build" / "pages")
+    files = [*sorted(source.glob("*.ipynb")), *sorted((home / "notebooks").glob("*.md"))]
+    pages = {file.name: f"{file.stem}.html" for file in files}
+    chosen = [file for file in files if file.name.startswith(only or "")]
+    if not any(file.suffix == ".ipynb" for file in chosen):
+        raise FileNotFoundError(f"no notebook {only or ''}*.ipynb in {source.resolve()}")
+    target.mkdir(parents=True, exist_ok=True)
+    notebooks = {file: _read(file) for file in chosen}
+    written = [] if only else [_write(target / "index.html", _index(notebooks, pages), home, pages)]
+    for file, notebook in notebooks.items():
+        written.append(_write(target / pages[file.name], notebook, file.parent, pages))
+    return written
+
+
+def export(
+    notebook: NotebookNode, *, folder: Path = Path(), pages: Mapping[str, str] | None = None
+) -> str:
+    """One notebook, with the outputs it has, as the text of a page.
+
+    folder: where the images lie that it names.
+    pages: which page stands for which file, for links from one lesson to another.
+    """
+    resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
+    html, _ = Exporter(pages or {}).from_notebook_node(notebook, resources)
+    return html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
+
+
+def title(notebook: NotebookNode) -> str:
+    """The words of the first heading, without its marks."""
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    heading = re.search(r"^# +(.+)$", prose, re.MULTILINE)
+    return re.sub(r"[*`$]", "", heading[1]) if heading else "calibkit"
+
+
+def formula(tex: str, *, display: bool = False) -> str:
+    r"""TeX, without its dollars, as MathML.
+
+    Raises PageError for a command that is not known.
+
+    >>> formula(r"x^2")
+    '<math><msup><mi>x</mi><mn>2</mn></msup></math>'
+    """
+    try:
+        written = CONVERTER.convert_with_local_state(_numbered(tex), displaystyle=display)
+    except LatexError as error:
+        raise PageError(f"this formula cannot be shown: {error}\n{tex.strip()}") from None
+    # well-formed XML, which the headings are read as: no named characters but its own three
+    written = re.sub(r"&(?!lt|gt|amp)\w+;", lambda name: unescape(name[0]), written)
+    return f'<span class="formula">{written}</span>' if display else written
+
+
+def _numbered(tex: str) -> str:
+    """Formulas numbered as JupyterLab numbers them: where there is a tag, and nowhere else."""
+    tex = tex.strip().replace("{split}", "{aligned}")
+    if r"\tag" not in tex:
+        return re.sub(r"\\(begin|end){(align|alignat|equation|gather|multline)}", r"\\\1{\2*}", tex)
+    if r"\begin{align}" in tex or r"\begin{gather}" in tex:
+        return "".join(
+            row if r"\tag" in row else re.sub(r"(?=\\\\$|\\end{\w+}$)", r"\\notag", row)
+            for row in re.split(r"(?<=\\\\)", tex)
+        )
+    return tex if r"\begin{equation}" in tex else rf"\begin{{equation}}{tex}\end{{equation}}"
+
+
+def _read(path: Path) -> NotebookNode:
+    if path.suffix == ".md":
+        return _text(path.read_text(encoding="utf-8"))
+    return course.stripped(nbformat.read(path, as_version=4))
+
+
+def _text(source: str) -> NotebookNode:
+    """A page of text, as a notebook of one cell."""
+    return new_notebook(cells=[new_markdown_cell(source)])
+
+
+def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[str, str]) -> NotebookNode:
+    lines = [f"- [{title(notebook)}]({pages[file.name]})" for file, notebook in notebooks.items()]
+    return _text("\n".join(["# calibkit: the calibration of deep networks", "", *lines]))
+
+
+def _write(path: Path, notebook: NotebookNode, folder: Path, pages: Mapping[str, str]) -> Path:
+    try:
+        html = export(notebook, folder=folder, pages=pages)
+    except PageError as error:
+        raise PageError(f"{path.stem}: {error}") from None
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+def _page(url: str, pages: Mapping[str, str]) -> str:
+    """Where a link of a notebook leads among the pages."""
+    file, mark, place = url.partition("#")
+    if not file or re.match(r"[a-z]+:", file) or file in pages.values():
+        return url
+    if file not in pages:
+        raise PageError(f"it links to {url}, which is not among the pages; link to a notebook")
+    return pages[file] + mark + place
+
+
+def _formula_of(match: re.Match) -> str:
+    return formula(unescape(match[2]), display=match[1] == "$$")
+
+
+class Renderer(IPythonRenderer):
+    """Markdown to HTML, formulas to MathML, links to pages."""
+
+    pages: ClassVar[Mapping[str, str]] = {}
+
+    def inline_math(self, body):
+        return formula(body)
+
+    def block_math(self, body):
+        return formula(body, display=True)
+
+    def latex_environment(self, name, body):
+        return formula(rf"\begin{{{name}}}{body}\end{{{name}}}", display=True)
+
+    # The questions of the recall are HTML, which markdown does not look into.
+    def block_html(self, html):
+        return super().block_html(HTML_MATH.sub(_formula_of, html))
+
+    def link(self, text, url, title=None):
+        return super().link(text, _page(url, self.pages), title)
+
+
+class Exporter(HTMLExporter):
+    """A page that loads nothing; `pages` says which page stands for which file."""
+
+    def __init__(self, pages: Mapping[str, str], **options):
+        self.pages = pages
+        super().__init__(raw_template=TEMPLATE, **options)
+
+    @pass_context
+    def markdown2html(self, context, source):
+        renderer = Renderer(
+            escape=False,
+            embed_images=True,
+            path=context["resources"]["metadata"]["path"],
+            attachments=context.get("cell", {}).get("attachments", {}),
+        )
+        renderer.pages = self.pages
+        return MarkdownWithMath(renderer=renderer).render(source)

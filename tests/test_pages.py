@@ -1,0 +1,196 @@
+"""Exported pages: formulas, links, and nothing that a page would have to load."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
+
+from calibkit import __main__, course, pages
+from calibkit.explorers import Explorer, Frame
+
+PROOF = r"""
+\begin{align}
+\mathcal{L}_f &= -\sum_{k=1}^{K} q_k (1 - \hat p_k)^\gamma \log \hat p_k \tag{1} \\
+&\ge \mathrm{KL}(q \,\|\, \hat p) + H[q] - \gamma\, H[\hat p] \\
+&= \mathbb{E}_{k \sim q}\bigl[ -\log \hat p_k \bigr] - \gamma\, H[\hat p].
+\end{align}"""
+
+
+def page_of(text, **options):
+    return pages.export(new_notebook(cells=[new_markdown_cell(text)]), **options)
+
+
+def maths(html):
+    return re.findall(r"<math.*?</math>", html, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\mathrm{ECE} = \sum_{m=1}^{M} \frac{|B_m|}{n} \left| \mathrm{acc}(B_m) - c \right|",
+        r"\begin{aligned} a &\ge b \\ &= \sum_k q_k \log\frac{q_k}{p_k} \end{aligned}",
+        r"\begin{split} a &= b \\ &= c \end{split}",
+        r"f(x) = \begin{cases} 5 & \text{if } \hat p < 0.2, \\ 3 & \text{otherwise} \end{cases}",
+        r"\mathbb{E}_{(x, y) \sim \mathcal{D}}\bigl[ \ell(f_\theta(x), y) \bigr]",
+        r"\frac{\partial \mathcal{L}}{\partial \mathbf{w}}, \quad \boldsymbol{\theta}^\top x",
+        r"\arg\min_{p \in \Delta^{K-1}} \max_k p_k, \quad \operatorname*{arg\,max}_{\theta}",
+        r"\underbrace{-\sum_k q_k \log p_k}_{\text{cross-entropy}} \;\ge\; \overbrace{H[q]}^{h}",
+        r"\begin{pmatrix} 1-\eta & \eta \\ \eta & 1-\eta \end{pmatrix}",
+        r"\gamma^*(p_0) = \frac{1}{\log a} W_{-1}\!\left( -\frac{a^{(1 - a/b)}}{b} \log a \right)",
+        r"\lim_{p\to 0^+} p\log p = 0, \quad \sqrt{\frac{\hat p(1-\hat p)}{n}}",
+        r"\widehat{\mathrm{ECE}} \iff \forall \varepsilon > 0, \quad \Bigl\{x\Bigr\}",
+        PROOF,
+    ],
+)
+def test_the_formulas_of_the_course_become_mathml(tex):
+    written = pages.formula(tex, display=True)
+    root = ElementTree.fromstring(written)
+    assert root.find("math").get("display") == "block"
+    assert not re.search(r"[\\&$]", "".join(root.itertext()))  # no TeX is left over
+
+
+def test_a_fraction_by_hand():
+    assert pages.formula(r"\frac{1}{n}") == "<math><mfrac><mn>1</mn><mi>n</mi></mfrac></math>"
+
+
+@pytest.mark.parametrize(
+    ("tex", "numbers"),
+    [
+        (r"x = 1", []),
+        (r"x = 1 \tag{2}", ["(2)"]),
+        (r"\begin{align} a &= b \\ &= c \end{align}", []),
+        (r"\begin{equation} a \end{equation}", []),
+        (r"\begin{equation} a \tag{A} \end{equation}", ["(A)"]),
+        (r"\begin{align} a &= b \tag{7} \\ &= c \\ &= d \end{align}", ["(7)"]),
+        (r"\begin{align} a &= b \\ &= c \\ &= d \tag{8} \end{align}", ["(8)"]),
+        (r"\begin{aligned} a &= b \\ &= c \end{aligned} \tag{9}", ["(9)"]),
+    ],
+)
+def test_only_what_has_a_tag_is_numbered(tex, numbers):
+    assert re.findall(r"<mtext>(\(.*?\))</mtext>", pages.formula(tex, display=True)) == numbers
+
+
+@pytest.mark.parametrize("tex", [r"\frac{1}", r"\nonsense x", r"\left( x", "x & y"])
+def test_a_formula_that_cannot_be_read_is_refused_with_its_text(tex):
+    with pytest.raises(pages.PageError, match=re.escape(tex)):
+        pages.formula(tex)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("an inline $x_1 < y_1$ one", 1),
+        ("$$\na = b\n$$", 1),
+        (PROOF.strip(), 1),
+        ("| a | $x$ |\n|---|---|\n| **$y$** | $z_*$ and $w_*$ |", 4),
+        ("# On $\\gamma$", 1),
+        ("<details><summary>Why is $p < q$ and `$5`?</summary>\n\nAs $q > p$.\n\n</details>", 2),
+        ("<details><summary>Why is $p &lt; q$?</summary>\n\n</details>", 1),
+        ("`$HOME` and `$PATH`", 0),
+        ("```sh\necho $HOME $PATH\n```", 0),
+        ("that costs \\$5 or \\$6", 0),
+    ],
+)
+def test_formulas_are_found_where_they_stand(text, count):
+    html = page_of(text)
+    assert len(maths(html)) == count
+    assert "$$" not in html
+
+
+def test_a_heading_with_a_formula_can_be_linked_to():
+    assert re.search(r'<h2 id="[^"]*arg[^"]*">', page_of("## $\\arg\\min_p p$ again"))
+
+
+def test_a_page_loads_nothing():
+    explorer = Explorer(
+        lambda n: Frame(f"<svg>{n}</svg>", f"{n}"), [1, 2], label="n", description="d"
+    )
+    figure = new_output("display_data", {"image/png": "iVBORw0KGgo=", "text/plain": "Figure"})
+    slider = new_output("display_data", {"text/html": explorer.html()})
+    cells = [new_markdown_cell("# A $x$"), new_code_cell("x = 1", outputs=[figure, slider])]
+    html = pages.export(new_notebook(cells=cells))
+    assert not re.search(r"""(src|srcset)\s*=\s*["'](?!data:)|<link|@import|url\(["']?http""", html)
+    assert not re.search(r"import\(|from ['\"]http|fetch\(|XMLHttpRequest", html)
+    assert 'class="calibkit-explorer"' in html
+    assert pages.DRAWN_ABOVE in html
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Two lessons and a text that link to one another."""
+    notebooks = tmp_path / "notebooks"
+    (notebooks / "source").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "00_a": "# The *first* `one`\n[next](01_b.ipynb#end), [words](words.md), [up](#up)",
+        "01_b": "# Second\n[back](00_a.ipynb), [paper](https://arxiv.org/abs/1), <a@b.org>",
+    }
+    for name, text in texts.items():
+        notebook = new_notebook(cells=[new_markdown_cell(text)])
+        (notebooks / f"{name}.ipynb").write_text(writes(notebook))
+    (notebooks / "words.md").write_text("# Words\n[first](00_a.ipynb)")
+    return notebooks
+
+
+def links(path):
+    found = re.findall(r'<a\b[^>]*\bhref="([^"]+)"', path.read_text())
+    return [link for link in found if not link.startswith("#")]
+
+
+def test_lessons_link_to_pages(folder):
+    written = pages.export_all()
+    assert [path.name for path in written] == ["index.html", "00_a.html", "01_b.html", "words.html"]
+    assert links(written[0]) == ["00_a.html", "01_b.html", "words.html"]
+    assert links(written[1]) == ["01_b.html#end", "words.html"]
+    assert links(written[2]) == ["00_a.html", "https://arxiv.org/abs/1", "mailto:a@b.org"]
+    assert "<title>The first one</title>" in written[1].read_text()
+
+
+def test_the_command_writes_where_it_is_told(folder, tmp_path, capsys):
+    target = tmp_path / "handout"
+    assert __main__.main(["pages", "01", "--source", str(folder), "--target", str(target)]) == 0
+    assert sorted(path.name for path in target.iterdir()) == ["01_b.html"]
+    assert "01_b.html" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[gone](07_gone.ipynb)", "07_gone"),
+        ("# H\n$\\nonsense$", "nonsense"),
+        ("[x](../x.py)", "x.py"),
+    ],
+)
+def test_a_page_that_would_not_work_is_refused_by_name(folder, capsys, text, says):
+    (folder / "02_c.ipynb").write_text(writes(new_notebook(cells=[new_markdown_cell(text)])))
+    assert __main__.main(["pages"]) == 2
+    said = capsys.readouterr().err
+    assert "02_c" in said
+    assert says in said
+
+
+def test_notebooks_executed_elsewhere_take_the_texts_from_the_course(folder, tmp_path):
+    executed = tmp_path / "executed"
+    executed.mkdir()
+    (folder / "01_b.ipynb").rename(executed / "01_b.ipynb")
+    (folder / "00_a.ipynb").rename(executed / "00_a.ipynb")
+    written = pages.export_all(executed)
+    assert [path.name for path in written[1:]] == ["00_a.html", "01_b.html", "words.html"]
+
+
+def test_no_notebook_no_pages(folder, capsys):
+    assert __main__.main(["pages", "99"]) == 2
+    assert "99" in capsys.readouterr().err
+
+
+def test_live_widgets_are_left_out(folder):
+    output = new_output("display_data", {course.WIDGET_MIME: {"model_id": "1"}, "text/html": "<i>"})
+    notebook = new_notebook(cells=[new_code_cell("x", outputs=[output])], metadata={"widgets": {}})
+    (folder / "02_c.ipynb").write_text(writes(notebook))
+    assert "model_id" not in pages.export_all(only="02")[0].read_text()
+
+
+def test_an_image_travels_inside_the_page(folder):
+    (folder / "dot.png").write_bytes(b"\x89PNG")
+    assert 'src="data:image/png;base64,' in page_of("![a dot](dot.png)", folder=folder)
