@@ -161,9 +161,9 @@ def _names(code: types.CodeType) -> list[str]:
 def _installed(module: str | None) -> bool:
     """Whether the code lives in a package, where its version stands for it."""
     top = (module or "__main__").partition(".")[0]
-    if top in sys.stdlib_module_names:
-        return top != "__main__"
-    if top == __package__:
+    if top == "__main__":  # a notebook's functions, though its launcher is an installed file
+        return False
+    if top == __package__ or top in sys.stdlib_module_names:
         return True
     found = sys.modules.get(top)
     return "site-packages" in (getattr(found, "__file__", None) or "")

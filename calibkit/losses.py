@@ -13,8 +13,10 @@ On an accelerator a value check would stall the queue at every step, and inside 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -270,6 +272,30 @@ def scheduled_gamma(epoch: int, epochs: int, *, form: str = "5-3-1") -> float:
     epoch = validate.integer("epoch", epoch, 0, epochs - 1)
     passed = (7 * epoch >= 2 * epochs) + (7 * epoch >= 5 * epochs)  # 100/350 = 2/7, 250/350 = 5/7
     return SCHEDULES[form][passed]
+
+
+@dataclass(frozen=True)
+class ScheduledFocal:
+    """Focal loss whose gamma falls during the training; see `scheduled_gamma`.
+
+    A training asks for the loss of an epoch by `at(epoch, epochs)`, counted from 0.
+
+    >>> ScheduledFocal("5-3-2").at(349, 350).keywords
+    {'gamma': 2.0}
+    """
+
+    form: str = "5-3-1"
+
+    def __post_init__(self) -> None:
+        validate.choice("form", self.form, tuple(SCHEDULES))
+
+    def at(self, epoch: int, epochs: int) -> Callable[..., Tensor]:
+        """The focal loss of one epoch."""
+        return functools.partial(focal, gamma=scheduled_gamma(epoch, epochs, form=self.form))
+
+    def __call__(self, logits, target, *, reduction: str = "mean") -> Tensor:
+        """The loss of the first epoch."""
+        return self.at(0, 1)(logits, target, reduction=reduction)
 
 
 def inverse_frequency_weights(counts) -> Tensor:

@@ -108,10 +108,14 @@ def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
 
 
 class BasicBlock(nn.Module):
-    """relu(x + norm(conv(relu(norm(conv(x)))))), with a shortcut free of parameters."""
+    """relu(x + norm(conv(relu(norm(conv(x)))))), with a shortcut free of parameters.
+
+    `runs` models may lie side by side in the channels (see `training.layers`); each is padded.
+    """
 
     def __init__(self, before: int, after: int, *, stride: int):
         super().__init__()
+        self.runs = 1
         self.stride, self.extra = stride, after - before
         self.conv1, self.norm1 = _conv3x3(before, after, stride), nn.BatchNorm2d(after)
         self.conv2, self.norm2 = _conv3x3(after, after), nn.BatchNorm2d(after)
@@ -121,7 +125,8 @@ class BasicBlock(nn.Module):
         out = self.norm2(self.conv2(out))
         if self.extra or self.stride > 1:
             x = x[:, :, :: self.stride, :: self.stride]
-            x = functional.pad(x, (0, 0, 0, 0, 0, self.extra))
+            x = functional.pad(x.unflatten(1, (self.runs, -1)), (0, 0, 0, 0, 0, self.extra))
+            x = x.flatten(1, 2)
         return (out + x).relu()
 
 

@@ -55,6 +55,8 @@ def _stacked(models: list[nn.Module], copied: nn.Module) -> nn.Module:
         return layer(models)
     if isinstance(copied, Classifier):
         copied.sides = None  # its check reads shapes of one model
+    if isinstance(copied, BasicBlock):
+        copied.runs = len(models)
     for name, child in list(copied.named_children()):
         theirs = [getattr(model, name) for model in models]
         setattr(copied, name, _stacked(theirs, child))

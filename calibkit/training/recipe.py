@@ -60,14 +60,16 @@ class Recipe:
     def __post_init__(self) -> None:
         validate.integer("epochs", self.epochs, 1)
         validate.integer("batch_size", self.batch_size, 1)
-        validate.number("lr", self.lr, 0, math.inf, open_low=True)
+        validate.number("lr", self.lr, 0, math.inf, open_low=True, open_high=True)
         validate.number("momentum", self.momentum, 0, 1, open_high=True)
-        validate.number("weight_decay", self.weight_decay, 0, math.inf)
+        validate.number("weight_decay", self.weight_decay, 0, math.inf, open_high=True)
         validate.choice("schedule", self.schedule, SCHEDULES)
         validate.number("warmup", self.warmup, 0, self.epochs)
         for milestone in self.milestones:
             validate.fraction("milestones", milestone)
         object.__setattr__(self, "milestones", tuple(self.milestones))
+        if not (self.select is None or isinstance(self.select, MaxEntropy)):
+            raise TypeError(f"select must be a selection, got {type(self.select).__name__}")
         for name in ("loss", "augment", "mix"):
             value = getattr(self, name)
             if not callable(value) and not (value is None and name != "loss"):

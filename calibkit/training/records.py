@@ -89,9 +89,10 @@ def head_norm(model: nn.Module) -> float:
     return float("nan") if head is None else head.weight.detach().norm().item()
 
 
-def last_layer(model: nn.Module) -> nn.Linear | None:
-    """The linear layer that makes the logits."""
-    linear = [module for module in model.modules() if isinstance(module, nn.Linear)]
+def last_layer(model: nn.Module) -> nn.Module | None:
+    """The linear layer that makes the logits, of one model or of a stack."""
+    likes = [(module, getattr(module, "like", [module])[0]) for module in model.modules()]
+    linear = [module for module, like in likes if isinstance(like, nn.Linear)]
     return getattr(model, "head", linear[-1] if linear else None)
 
 

@@ -141,28 +141,30 @@ class _Stack:
         within = [moves_within_epoch(recipe) for recipe in recipes]
         total = torch.zeros(len(feeds), device=self.device)
         hits = torch.zeros(len(feeds), device=self.device)
-        norms: list[Tensor] = []
+        norms: list[Tensor | None] = []
         self.model.train()
         parts = list(zip(*(feed.epoch() for feed in feeds), strict=True))
         for step, indices in enumerate(parts):
             done = epoch + (step + 1) / len(parts)
             rates = [r.rate(done if w else epoch) for r, w in zip(recipes, within, strict=True)]
-            values, correct = self._step(groups, indices, rates)
+            values, correct, norm = self._step(groups, indices, rates)
             total += values * len(indices[0])
             hits += correct
-            if self.trials[0].gradients:
-                norms.append(last_layer(self.model).weight.grad.flatten(1).norm(dim=1))
+            norms.append(norm)
         self._record(epoch, rates, total, hits, norms)
 
-    def _step(self, groups, indices, rates) -> tuple[Tensor, Tensor]:
+    def _step(self, groups, indices, rates) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Per run the loss, the hits and, where it is asked for, the head's gradient norm."""
         inputs, targets, labels = self._batch(indices)
         logits = self.model(inputs)
         values = _values(groups, logits, targets)
         self.optimizer.zero_grad()
         values.sum().backward()
-        self.optimizer.step(rates)
+        wanted = self.trials[0].gradients
+        norm = last_layer(self.model).weight.grad.flatten(1).norm(dim=1) if wanted else None
+        self.optimizer.step(rates)  # changes the gradients
         correct = (logits.detach().argmax(dim=2) == labels).sum(dim=1)
-        return values.detach(), correct
+        return values.detach(), correct, norm
 
     def _batch(self, indices) -> tuple[Tensor, Tensor, Tensor]:
         """Inputs (R, B, ...), targets and labels of one step of every run."""
@@ -187,7 +189,7 @@ class _Stack:
                 "train_accuracy": hits[run].item() / seen,
                 "head_norm": heads[run],
             }
-            if norms:
+            if recorder.gradients is not None:
                 recorder.gradients.append([norm[run] for norm in norms])
             recorder.finish(row, {name: scores[run] for name, scores in watched.items()})
 

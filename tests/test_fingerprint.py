@@ -1,0 +1,152 @@
+"""Equal things get equal fingerprints, and everything that may change a result changes them."""
+
+import functools
+import types
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from calibkit import losses, models, training
+from calibkit.fingerprint import Fingerprint, _bare, core_code
+
+FACTOR = 2.0
+
+
+def of(*values):
+    return Fingerprint()(*values)
+
+
+def compiled(source, **names):
+    """A function as a notebook would hold it: its globals are its own."""
+    space = {"__name__": "__main__"} | names
+    exec(source, space)
+    return space["f"]
+
+
+PLAIN = "def f(x):\n    return x * FACTOR\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (1, True),
+        (1, "1"),
+        (0.1, 0.1 + 1e-16),
+        ((1, 2), (2, 1)),
+        (("ab", "c"), ("a", "bc")),
+        ([[1], 2], [[1, 2]]),
+        ({"a": 1}, {"a": 2}),
+        (torch.zeros(2), torch.zeros(3)),
+        (torch.zeros(2), torch.zeros(2, dtype=torch.float64)),
+        (torch.zeros(2, 3), torch.zeros(3, 2)),
+        (np.zeros(2), np.ones(2)),
+        (functools.partial(losses.focal, gamma=1.0), functools.partial(losses.focal, gamma=2.0)),
+        (losses.focal, losses.flsd),
+        (losses.ScheduledFocal("5-3-1"), losses.ScheduledFocal("5-3-2")),
+        (training.Recipe(), training.Recipe(lr=0.2)),
+        (nn.ReLU(), nn.GELU()),
+    ],
+)
+def test_what_differs_is_told_apart(one, other):
+    assert of(one) != of(other)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: {"b": [1, None], "a": {1.5, "x"}},
+        lambda: torch.arange(3.0),
+        lambda: training.Recipe(loss=functools.partial(losses.focal, gamma=2.0)),
+        lambda: nn.Linear(2, 2).requires_grad_(False).eval(),
+        lambda: compiled(PLAIN, FACTOR=2.0),
+    ],
+)
+def test_what_is_equal_stays_equal(make):
+    torch.manual_seed(0)
+    first = of(make())
+    torch.manual_seed(0)
+    assert first == of(make())
+
+
+def test_insertion_order_of_a_mapping_does_not_count():
+    assert of({"a": 1, "b": 2}) == of({"b": 2, "a": 1})
+
+
+def test_weights_count_and_so_does_their_place():
+    one, two = models.mlp(4, 2, width=3), models.mlp(4, 2, width=3)
+    assert of(one) != of(two)
+    two.load_state_dict(one.state_dict())
+    assert of(one) == of(two)
+    with torch.no_grad():
+        two.head.bias[0] += 1
+    assert of(one) != of(two)
+
+
+def test_a_notebooks_function_counts_with_code_globals_defaults_and_closure():
+    base = of(compiled(PLAIN, FACTOR=2.0))
+    assert base != of(compiled(PLAIN, FACTOR=3.0))
+    assert base != of(compiled(PLAIN.replace("*", "+"), FACTOR=2.0))
+    assert base != of(compiled(PLAIN.replace("x)", "x, y=1)"), FACTOR=2.0))
+    closure = "def g(n):\n    def h(x):\n        return x + n\n    return h\nf = g({})\n"
+    assert of(compiled(closure.format(1))) != of(compiled(closure.format(2)))
+    inner = "f = lambda x: (lambda y: y {} FACTOR)(x)\n"
+    assert of(compiled(inner.format("+"), FACTOR=1)) != of(compiled(inner.format("-"), FACTOR=1))
+    assert of(compiled(inner.format("+"), FACTOR=1)) != of(compiled(inner.format("+"), FACTOR=2))
+
+
+def test_helpers_that_a_function_calls_count_too():
+    source = "def help_(x):\n    return x {} 1\ndef f(x):\n    return help_(x)\n"
+    assert of(compiled(source.format("+"))) != of(compiled(source.format("-")))
+
+
+def test_an_attribute_is_not_taken_for_a_global_of_its_name():
+    source = "def f(x):\n    return x.labels\n"
+    assert of(compiled(source, labels=object())) == of(compiled(source))
+
+
+def test_recursion_ends():
+    assert len(of(compiled("def f(n):\n    return 1 if n == 0 else n * f(n - 1)\n"))) == 64
+
+
+def test_comments_and_blank_lines_do_not_count():
+    assert _bare('def f():\n    """Help."""\n    return 1  # one\n') == _bare(
+        "def f():\n\n  return 1"
+    )
+    assert _bare("x = 1") != _bare("x = 2")
+    assert len(core_code()) == 64
+
+
+def test_classes_of_a_notebook_count_with_their_methods():
+    one = types.new_class("Loss", exec_body=lambda space: space.update(__module__="__main__"))
+    one.__call__ = lambda self, x: x
+    two = types.new_class("Loss", exec_body=lambda space: space.update(__module__="__main__"))
+    two.__call__ = lambda self, x: -x
+    assert of(one) != of(two)
+
+
+def test_a_tensor_is_read_once(monkeypatch):
+    read, tensor = Fingerprint(), torch.zeros(5)
+    first = read(tensor)
+    monkeypatch.setattr("hashlib.blake2b", None)
+    assert read._tensor(tensor)
+    monkeypatch.undo()
+    assert read(tensor) == first
+
+
+def test_unknown_things_are_refused_with_a_remedy():
+    with pytest.raises(TypeError, match="settings and functions may hold"):
+        of(object())
+
+
+@dataclass
+class Pair:
+    left: int
+    right: int
+
+
+def test_dataclasses_count_by_their_fields():
+    assert of(Pair(1, 2)) == of(Pair(1, 2)) != of(Pair(2, 1))

@@ -1,0 +1,83 @@
+"""Settings of a training: their checks, the schedules, losses that change with the epoch."""
+
+import functools
+
+import pytest
+import torch
+from torch.nn import functional
+
+from calibkit import losses
+from calibkit.selection import MaxEntropy
+from calibkit.training import Recipe
+
+
+def rates(**settings):
+    recipe = Recipe(lr=1.0, **settings)
+    return [recipe.rate(epoch) for epoch in range(recipe.epochs)]
+
+
+def test_the_papers_350_epochs_step_at_150_and_250():
+    found = rates(epochs=350, milestones=(150 / 350, 250 / 350))
+    assert found[149] == 1.0
+    assert found[150] == found[249] == pytest.approx(0.1)
+    assert found[250] == found[349] == pytest.approx(0.01)
+
+
+def test_every_whole_milestone_is_met_exactly():
+    for epochs in range(2, 400):
+        for step in (1, epochs // 2, epochs - 1):
+            recipe = Recipe(lr=1.0, epochs=epochs, milestones=(step / epochs,))
+            assert recipe.rate(step) == pytest.approx(0.1), (epochs, step)
+            assert step == 0 or recipe.rate(step - 0.5) == 1.0
+
+
+def test_cosine_starts_at_the_top_and_ends_at_nothing():
+    recipe = Recipe(lr=1.0, epochs=10, schedule="cosine")
+    assert recipe.rate(0) == 1.0
+    assert recipe.rate(5) == pytest.approx(0.5)
+    assert recipe.rate(10) == pytest.approx(0.0)
+
+
+def test_warmup_rises_in_a_straight_line():
+    recipe = Recipe(lr=2.0, epochs=10, schedule="constant", warmup=4)
+    assert [recipe.rate(done) for done in (1, 2, 4, 9)] == [0.5, 1.0, 2.0, 2.0]
+
+
+def test_a_loss_may_change_with_the_epoch():
+    recipe = Recipe(loss=losses.ScheduledFocal("5-3-1"), epochs=7)
+    logits, labels = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
+    found = [recipe.loss_at(epoch)(logits, labels).item() for epoch in range(7)]
+    expected = [losses.focal(logits, labels, gamma=g).item() for g in (5, 5, 3, 3, 3, 1, 1)]
+    assert found == expected
+
+
+def test_a_plain_loss_stays():
+    loss = functools.partial(losses.focal, gamma=2.0)
+    assert Recipe(loss=loss).loss_at(3) is loss
+    assert Recipe().loss_at(0) is functional.cross_entropy
+
+
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [
+        ({"epochs": 0}, ValueError),
+        ({"epochs": True}, TypeError),
+        ({"batch_size": -1}, ValueError),
+        ({"lr": float("inf")}, ValueError),
+        ({"schedule": "linear"}, ValueError),
+        ({"milestones": (0.5, 1.5)}, ValueError),
+        ({"warmup": 61}, ValueError),
+        ({"loss": None}, TypeError),
+        ({"loss": "focal"}, TypeError),
+        ({"augment": 3}, TypeError),
+        ({"mix": 0.2}, TypeError),
+        ({"select": 0.1}, TypeError),
+    ],
+)
+def test_wrong_settings_are_refused_by_name(settings, error):
+    with pytest.raises(error, match=next(iter(settings))):
+        Recipe(**settings)
+
+
+def test_a_selection_is_a_setting():
+    assert Recipe(select=MaxEntropy(0.5)).select.share == 0.5
