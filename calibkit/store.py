@@ -56,7 +56,7 @@ class Store:
         path = self.path(key)
         try:
             raw = path.read_bytes()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         digest, body = raw[:32], raw[32:]
         if hashlib.sha256(body).digest() != digest:
@@ -70,9 +70,18 @@ class Store:
         buffer = io.BytesIO()
         torch.save(value, buffer)
         body, path = buffer.getvalue(), self.path(key)
+        self._guarded(path, hashlib.sha256(body).digest() + body)
+
+    def check(self) -> None:
+        """Raise now the OSError that `put` would raise after the work."""
+        trial = self.folder / "trial"
+        self._guarded(trial, b"")
+        trial.unlink(missing_ok=True)
+
+    def _guarded(self, path: Path, body: bytes) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._write(path, hashlib.sha256(body).digest() + body)
+            self._write(path, body)
         except OSError as error:
             raise OSError(
                 error.errno,

@@ -182,6 +182,8 @@ def run(
     results = {i: payload for i, payload in found.items() if payload is not None}
     missing = [i for i in range(len(trials)) if i not in results]
     if missing:
+        if store:
+            store.check()
         for i, payload in _train(trials, missing, device, how, jobs, progress):
             if store:
                 store.put(keys[i], payload)

@@ -1,0 +1,387 @@
+"""Sweeps: the table, the cache, equal results however they are trained, and survival of a kill."""
+
+import errno
+import functools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import joblib
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from calibkit import curation, data, metrics, models, sweep, training
+from calibkit.store import Store
+
+NOISE, SEEDS = (0.0, 0.2, 0.4), (0, 1)
+
+
+@functools.cache
+def splits(seed):
+    return data.noisy_digits(150, noise=0.3, seed=seed, test=200, calibration=50)
+
+
+def recipe(noise, seed, epochs=3, loss=nn.functional.cross_entropy):
+    train, _, test = splits(seed)
+    labels = curation.symmetric_noise(train.labels, noise, classes=10, seed=seed).labels
+    return training.trial(
+        lambda: models.mlp(64, 10, width=16),
+        train.with_labels(labels),
+        {"test": test},
+        epochs=epochs,
+        loss=loss,
+        seed=seed,
+        watch={"test": test[:50]},
+        keep=("test",),
+        gradients=True,
+    )
+
+
+def run(cache=False, made=recipe, grid=None, **options):
+    grid = grid or {"noise": NOISE, "seed": SEEDS}
+    return sweep.run(made, grid, cache=cache, device="cpu", progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return run()
+
+
+def logits(swept):
+    return torch.stack([outcome.predictions["test"].logits for outcome in swept.outcomes])
+
+
+def trainings(monkeypatch):
+    """Counts the units of work that are trained from now on."""
+    done = []
+    inner = sweep._run_unit
+    monkeypatch.setattr(sweep, "_run_unit", lambda t, d: (done.extend(t), inner(t, d))[1])
+    return done
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+
+def test_the_table_is_tidy_and_right(swept):
+    assert list(swept.table[["noise", "seed"]].itertuples(index=False, name=None)) == [
+        (noise, seed) for noise in NOISE for seed in SEEDS
+    ]
+    said = swept.one(noise=0.2, seed=1).predictions["test"]
+    row = swept.table[(swept.table.noise == 0.2) & (swept.table.seed == 1)].iloc[0]
+    assert row.test_ece == pytest.approx(metrics.ece(said.probs, said.labels))
+    assert row.test_gap == pytest.approx(metrics.signed_gap(said.probs, said.labels))
+    assert row.test_accuracy == pytest.approx(said.correct.double().mean().item())
+    assert said.posterior is not None
+
+
+def test_an_outcome_is_what_fit_gives(swept):
+    one = swept.one(noise=0.4, seed=0)
+    trial = one.trial
+    single = training.fit(
+        trial.model, trial.train, trial.recipe, seed=0, device="cpu", progress=False,
+        watch=trial.watch, keep=("test",), gradients=True,
+    )  # fmt: skip
+    assert torch.allclose(one.logits["test"], single.logits["test"], atol=1e-4)
+    assert torch.allclose(one.gradients, single.gradients, atol=1e-4)
+    assert one.history.test_nll.tolist() == pytest.approx(single.history.test_nll.tolist(), 1e-4)
+    assert torch.equal(one.diagrams["test"][-1].edges, single.diagrams["test"][-1].edges)
+    again = training.predict(one.model, splits(0).test).logits
+    assert torch.allclose(again, one.predictions["test"].logits, atol=1e-5)
+
+
+def test_pairs_are_matched_by_seed(swept):
+    column = swept.table.set_index(["noise", "seed"]).test_ece
+    expected = [column[0.4, seed] - column[0.0, seed] for seed in SEEDS]
+    found = swept.difference("test_ece", {"noise": 0.4}, {"noise": 0.0})
+    assert found.tolist() == pytest.approx(expected)
+
+
+def test_pairs_that_do_not_match_are_refused():
+    uneven = [{"noise": 0.0, "seed": 0}, {"noise": 0.2, "seed": 1}]
+    with pytest.raises(ValueError, match="pair off"):
+        run(grid=uneven).difference("test_ece", {"noise": 0.2}, {"noise": 0.0})
+
+
+def test_pooling_puts_the_seeds_end_to_end(swept):
+    pooled = swept.pooled("test", noise=0.2)
+    parts = [outcome.predictions["test"] for outcome in swept.where(noise=0.2)]
+    assert len(pooled) == 400
+    assert torch.equal(pooled.logits, torch.cat([part.logits for part in parts]))
+    assert torch.equal(pooled.posterior, torch.cat([part.posterior for part in parts]))
+
+
+def test_measures_can_be_added():
+    made = run(grid=[{"noise": 0.0, "seed": 0}, {"noise": 0.4, "seed": 0}])
+    made.measure("epochs", lambda outcome: len(outcome.history))
+    assert made.values("epochs").tolist() == [3.0, 3.0]
+    assert made.values("epochs", noise=0.4).tolist() == [3.0]
+
+
+def test_what_is_not_in_the_grid_is_named(swept):
+    with pytest.raises(ValueError, match=r"no run has .*0\.3"):
+        swept.where(noise=0.3)
+    with pytest.raises(ValueError, match="nois"):
+        swept.where(nois=0.2)
+    with pytest.raises(ValueError, match="seed"):
+        swept.one(noise=0.2)
+    with pytest.raises(ValueError, match="column"):
+        swept.values("ece")
+
+
+@pytest.mark.parametrize("grid", [{}, [], {"noise": [], "seed": [0]}])
+def test_an_empty_grid_is_refused(grid):
+    with pytest.raises(ValueError, match="grid"):
+        sweep.run(recipe, grid, cache=False)
+
+
+def test_a_recipe_must_return_a_trial():
+    with pytest.raises(TypeError, match=r"training\.trial"):
+        run(made=lambda noise, seed: models.mlp(64, 10))
+
+
+def test_how_is_checked():
+    with pytest.raises(ValueError, match="how"):
+        run(how="fast")
+    dropout = lambda: nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(64, 10))  # noqa: E731
+    with pytest.raises(ValueError, match="do not stack"):
+        run(
+            made=lambda seed: training.trial(dropout, splits(0).train, epochs=1, seed=seed),
+            grid={"seed": [0, 1]},
+            how="stacked",
+        )
+
+
+# --- equal results, however they are trained -----------------------------------------------------
+
+
+def test_sequential_and_stacked_agree(swept):
+    assert torch.allclose(logits(run(how="single")), logits(swept), atol=1e-4)
+    assert torch.allclose(logits(run(how="stacked")), logits(swept), atol=1e-4)
+
+
+def test_two_processes_give_the_same_numbers(swept):
+    assert torch.allclose(logits(run(how="single", jobs=2)), logits(swept), atol=1e-4)
+    assert torch.allclose(logits(run(how="stacked", jobs=2)), logits(swept), atol=1e-4)
+
+
+def test_dask_gives_the_same_numbers(swept):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tcp://"
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        assert torch.allclose(logits(run(how="single")), logits(swept), atol=1e-4)
+
+
+def test_mixed_shapes_are_trained_in_groups():
+    def by_width(width, seed):
+        return training.trial(
+            lambda: models.mlp(64, 10, width=width),
+            splits(0).train,
+            {"test": splits(0).test},
+            epochs=2,
+            seed=seed,
+        )
+
+    grid = {"width": [8, 16], "seed": [0, 1]}
+    both = run(made=by_width, grid=grid, how="stacked")
+    alone = run(made=by_width, grid=grid, how="single")
+    assert torch.allclose(logits(both), logits(alone), atol=1e-4)
+    assert [o.model.head.in_features for o in both.outcomes] == [8, 8, 16, 16]
+
+
+# --- the cache -----------------------------------------------------------------------------------
+
+
+def test_a_second_call_trains_nothing_and_gives_the_same(tmp_path, monkeypatch):
+    first = run(tmp_path)
+    done = trainings(monkeypatch)
+    second = run(tmp_path)
+    assert done == []
+    assert torch.equal(logits(first), logits(second))
+    assert first.table.equals(second.table)
+    assert second.one(noise=0.2, seed=1).predictions["test"].posterior is not None
+
+
+def test_only_what_changed_is_trained_again(tmp_path, monkeypatch):
+    run(tmp_path)
+    done = trainings(monkeypatch)
+    run(tmp_path, grid={"noise": (0.0, 0.1), "seed": SEEDS})
+    assert len(done) == 2  # the two seeds at noise .1
+    run(tmp_path, made=functools.partial(recipe, epochs=2))
+    assert len(done) == 8
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lr": 0.05},
+        {"weight_decay": 0.0},
+        {"seed": 5},
+        {"loss": lambda logits, labels: nn.functional.cross_entropy(logits, labels) * 1.0},
+        {"schedule": "cosine"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_every_setting_is_part_of_the_key(change):
+    base = {"model": lambda: models.mlp(64, 10, width=8), "train": splits(0).train}
+    one, two = training.trial(**base), training.trial(**base, **change)
+    keys = sweep._keys([one, two, one], torch.device("cpu"))
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_data_and_model_are_part_of_the_key():
+    train = splits(0).train
+    base = training.trial(lambda: models.mlp(64, 10, width=8), train)
+    other = [
+        training.trial(lambda: models.mlp(64, 10, width=9), train),
+        training.trial(lambda: models.mlp(64, 10, width=8, activation=nn.GELU), train),
+        training.trial(base.model, train.with_labels(train.labels.flip(0))),
+        training.trial(base.model, train[:100]),
+        training.trial(base.model, train, {"test": splits(0).test}),
+        training.trial(base.model, train, watch={"test": splits(0).test}),
+        training.trial(base.model, train, gradients=True),
+    ]
+    keys = sweep._keys([base, *other], torch.device("cpu"))
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_damaged_file_is_trained_again_and_never_returned(tmp_path):
+    first = run(tmp_path)
+    for path in list(tmp_path.glob("*/*.run"))[:2]:
+        raw = bytearray(path.read_bytes())
+        raw[len(raw) // 2] ^= 255
+        path.write_bytes(raw)
+    with pytest.warns(UserWarning, match="damaged"):
+        second = run(tmp_path)
+    assert torch.allclose(logits(first), logits(second), atol=1e-4)
+
+
+def test_a_folder_that_cannot_be_written_is_found_out_before_any_training(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    done = trainings(monkeypatch)
+    with pytest.raises(OSError, match="CALIBKIT_CACHE"):
+        run(tmp_path / "file")
+    assert done == []
+
+
+def test_a_disk_that_fills_up_stops_the_sweep_and_keeps_what_was_finished(tmp_path, monkeypatch):
+    write, room = Store._write, iter([True, True, True, False])
+
+    def filling(path, body):
+        if not next(room):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, body)
+
+    monkeypatch.setattr(Store, "_write", staticmethod(filling))
+    with pytest.raises(OSError, match=r"No space left.*CALIBKIT_CACHE"):
+        run(tmp_path, how="single")
+    assert len(finished(tmp_path)) == 2  # the first of the three was the trial write
+
+
+def test_the_users_folder_is_used_by_default(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
+    run(cache=True, grid=[{"noise": 0.0, "seed": 0}])
+    assert len(list(tmp_path.glob("*/*.run"))) == 1
+
+
+# --- interruptions -------------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {root!r})
+from tests.test_sweep import recipe
+from calibkit import sweep
+import functools
+made = functools.partial(recipe, epochs={epochs})
+grid = {{"noise": [0.0, 0.1, 0.2, 0.3, 0.4], "seed": [0, 1]}}
+done = sweep.run(made, grid, cache={folder!r}, device="cpu", how="single", progress=False)
+print(done.table.test_ece.sum())
+"""
+
+
+def script(folder, epochs=40):
+    text = SCRIPT.format(root=os.getcwd(), folder=str(folder), epochs=epochs)
+    return [sys.executable, "-c", textwrap.dedent(text)]
+
+
+def finished(folder):
+    return list(folder.glob("*/*.run"))
+
+
+def until(condition, seconds=60):
+    end = time.time() + seconds
+    while not condition():
+        assert time.time() < end, "it took too long"
+        time.sleep(0.005)
+
+
+def test_kill_9_loses_only_the_run_in_flight(tmp_path, monkeypatch):
+    process = subprocess.Popen(script(tmp_path), start_new_session=True)
+    until(lambda: len(finished(tmp_path)) >= 3)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = len(finished(tmp_path))
+    assert 3 <= kept < 10
+    done = trainings(monkeypatch)
+    grid = {"noise": [0.0, 0.1, 0.2, 0.3, 0.4], "seed": [0, 1]}
+    made = functools.partial(recipe, epochs=40)
+    resumed = sweep.run(made, grid, cache=tmp_path, device="cpu", how="single", progress=False)
+    assert len(done) == 10 - kept
+    fresh = sweep.run(made, grid, cache=False, device="cpu", how="single", progress=False)
+    assert torch.equal(logits(resumed), logits(fresh))
+
+
+def test_ctrl_c_keeps_what_was_finished(tmp_path):
+    process = subprocess.Popen(
+        script(tmp_path), stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    until(lambda: len(finished(tmp_path)) >= 2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in error
+    assert 2 <= len(finished(tmp_path)) < 10
+
+
+def test_two_processes_may_share_a_cache(tmp_path):
+    started = [
+        subprocess.Popen(script(tmp_path, epochs=5), stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    printed = [process.communicate(timeout=120)[0] for process in started]
+    assert all(process.returncode == 0 for process in started)
+    assert printed[0] == printed[1] != ""
+    assert len(finished(tmp_path)) == 10
+    assert all(Store(tmp_path).get(path.stem) for path in finished(tmp_path))
+
+
+# --- how the work is shared out ------------------------------------------------------------------
+
+
+def test_stacks_are_split_among_workers_and_none_is_lost():
+    assert sweep._split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
+    assert sweep._split([[0]], 4) == [[0]]
+
+
+def test_the_faster_way_is_chosen(monkeypatch):
+    trials = [recipe(noise, seed) for noise in NOISE for seed in SEEDS]
+    cpu = torch.device("cpu")
+    for stack_takes, expected in ((0.5, True), (100.0, False)):
+        monkeypatch.setattr(
+            sweep, "seconds_per_epoch", lambda t, _, s=stack_takes: s if len(t) > 1 else 1.0
+        )
+        units, seconds = sweep._units(trials, list(range(6)), cpu, "auto")
+        assert ([len(unit) for unit in units] == [6]) is expected
+        assert seconds == pytest.approx(3 * (0.5 if expected else 6))
+
+
+def test_seconds_are_recorded(swept):
+    assert np.isfinite([outcome.seconds for outcome in swept.outcomes]).all()
