@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit import metrics, theory
+from calibkit import curation, metrics, theory
 from calibkit.metrics.bins import width_edges
 
 
@@ -501,6 +501,97 @@ classwise_ece = Exercise(
 )
 
 
+# --- 06: label noise --------------------------------------------------------------------------
+
+RATES = [
+    torch.tensor(rates, dtype=torch.float64)
+    for rates in ([0.0, 0.25, 0.5], [0.1, 0.4, 0.2, 0.3], [0.05, 0.3])
+]
+
+
+def _law(p: Tensor, **options) -> Tensor:
+    return curation.transition_matrix(p, form="classwise", **options)
+
+
+noise_matrix = Exercise(
+    "noise_matrix",
+    ("p",),
+    reference=_law,
+    cases=[(p,) for p in RATES],
+    mistakes=[
+        Mistake(
+            lambda p: _law(p) - torch.diag(1 - p),
+            "your rows sum to p_i: the labels that are left alone are missing. "
+            "Add 1 - p_i on the diagonal.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p[:, None] * p,
+            "your rows do not sum to 1: a drawn label becomes j with probability p_j / sum(p).",
+        ),
+        Mistake(
+            lambda p: curation.transition_matrix(p, form="uniform"),
+            "you share the drawn labels out evenly. "
+            "Class j gets them in proportion to p_j, its own noise.",
+        ),
+        Mistake(
+            lambda p: _law(p, exclude_true=True),
+            "you never draw the true class again. Here it may be drawn, like any other.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p / p.sum(),
+            "every row moves the whole label. Only the share p_i of class i is drawn: "
+            "multiply row i by p_i.",
+        ),
+    ],
+)
+
+
+def _through() -> list[tuple[Tensor, Tensor, Tensor]]:
+    """Predictions, a lopsided noise, and labels."""
+    ramps = [torch.linspace(0.1, 0.5, p.shape[1], dtype=torch.float64) for p, _ in PREDICTIONS]
+    lopsided = [curation.transition_matrix(ramp, form="uniform") for ramp in ramps]
+    return [(p.double(), t, y) for (p, y), t in zip(PREDICTIONS, lopsided, strict=True)]
+
+
+def _log_at(probs: Tensor, labels: Tensor) -> Tensor:
+    return probs.gather(1, labels[:, None])[:, 0].log()
+
+
+noisy_nll = Exercise(
+    "noisy_nll",
+    ("probs", "transition", "labels"),
+    reference=lambda p, t, y: -_log_at(p @ t, y).mean(),
+    cases=_through(),
+    mistakes=[
+        Mistake(
+            lambda p, t, y: -_log_at(p, y).mean(),
+            "you left the transition matrix out: this asks how well the probabilities of the "
+            "*true* class predict the *given* labels.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t.T, y).mean(),
+            "the matrix is transposed. Row i of it belongs to true class i: probs @ transition.",
+        ),
+        Mistake(
+            lambda p, t, y: -(p.log() @ t).gather(1, y[:, None]).mean(),
+            "you took the logarithm first. Mix the probabilities, then take the logarithm.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t, y).sum(),
+            "this grows with the number of samples: take the mean.",
+        ),
+        Mistake(
+            lambda p, t, y: _log_at(p @ t, y).mean(),
+            "the sign is missing: the NLL is minus the mean logarithm.",
+        ),
+        Mistake(
+            lambda p, t, y: -(p @ t).gather(1, y[:, None]).mean(),
+            "the logarithm is missing.",
+        ),
+    ],
+)
+
+
 # --- 10: focal loss ---------------------------------------------------------------------------
 
 SHARES = torch.tensor([0.03, 0.1, 0.2, 0.37, 0.5, 0.8, 0.97], dtype=torch.float64)
@@ -637,6 +728,8 @@ EXERCISES = {
         ece,
         brier,
         classwise_ece,
+        noise_matrix,
+        noisy_nll,
         gradient_ratio,
         gamma_star,
         focal_posterior,

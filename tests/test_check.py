@@ -197,6 +197,43 @@ WRONG |= {
         (lambda p, g: p ** (1 + g) / (p ** (1 + g) + (1 - p) ** (1 + g)), "the weight"),
     ],
 }
+
+
+def shares(p):
+    return p / p.sum()
+
+
+RIGHT |= {
+    "noise_matrix": lambda p: torch.stack(
+        [(1 - p[i]) * torch.eye(len(p), dtype=p.dtype)[i] + p[i] * shares(p) for i in range(len(p))]
+    ),
+    "noisy_nll": lambda p, t, y: (
+        -sum(float((p[i] @ t)[y[i]].log()) for i in range(len(y))) / len(y)
+    ),
+}
+WRONG |= {
+    "noise_matrix": [
+        (lambda p: torch.outer(p, shares(p)), "left alone"),
+        (lambda p: (1 - p).diag() + torch.outer(p, p), "do not sum"),
+        (lambda p: (1 - p).diag() + p[:, None] / len(p), "evenly"),
+        (
+            lambda p: (
+                (1 - p).diag()
+                + torch.outer(p, p).fill_diagonal_(0) / (p.sum() - p)[:, None].clamp(min=1e-12)
+            ),
+            "true class again",
+        ),
+        (lambda p: (1 - p).diag() + shares(p)[None, :], "whole label"),
+    ],
+    "noisy_nll": [
+        (lambda p, t, y: -p[range(len(y)), y].log().mean(), "left the transition"),
+        (lambda p, t, y: -(p @ t.mT)[range(len(y)), y].log().mean(), "transposed"),
+        (lambda p, t, y: -(p.log() @ t)[range(len(y)), y].mean(), "logarithm first"),
+        (lambda p, t, y: -(p @ t)[range(len(y)), y].log().sum(), "take the mean"),
+        (lambda p, t, y: (p @ t)[range(len(y)), y].log().mean(), "sign"),
+        (lambda p, t, y: -(p @ t)[range(len(y)), y].mean(), "logarithm is missing"),
+    ],
+}
 EXERCISES = sorted(check.EXERCISES)
 
 
