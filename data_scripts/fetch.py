@@ -21,6 +21,7 @@ from data_scripts.source import File, Source
 
 SEEN = "seen.json"
 TIMEOUT = 60  # seconds without a byte
+CHUNK = 2**16  # what a broken connection loses at most
 
 
 def obtain(source: Source, folder: Path, given: Sequence[Path] = ()) -> dict[str, Path]:
@@ -112,7 +113,7 @@ def _stream(url: str, output_file: str, _pooch, *, part: Path, resume: bool) -> 
     with open(part, "ab" if resume else "wb") as kept:
         fetch = pooch.HTTPDownloader(
             progressbar=True,
-            chunk_size=2**20,
+            chunk_size=CHUNK,
             timeout=TIMEOUT,
             # as stored: a server that compresses on the way would make offsets meaningless
             headers={"Range": f"bytes={kept.tell()}-", "Accept-Encoding": "identity"},

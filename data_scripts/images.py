@@ -94,7 +94,7 @@ def cifar(
 
 
 def mnist(files: Mapping[str, Path], *, classes: Sequence[str]) -> Parsed:
-    """Four gzipped idx files, read by torchvision."""
+    """Gzipped idx files, two per split, read by torchvision."""
 
     def split(prefix: str) -> dict[str, Tensor]:
         with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +104,9 @@ def mnist(files: Mapping[str, Path], *, classes: Sequence[str]) -> Parsed:
             )
             return {"inputs": read_image_file(images)[:, None], "labels": read_label_file(labels)}
 
-    return Parsed(classes, ((s, split(p)) for s, p in (("train", "train"), ("test", "t10k"))))
+    parts = (("train", "train"), ("test", "t10k"))
+    present = [(which, p) for which, p in parts if f"{p}-images-idx3-ubyte.gz" in files]
+    return Parsed(classes, ((which, split(prefix)) for which, prefix in present))
 
 
 def svhn(files: Mapping[str, Path]) -> Parsed:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -183,6 +184,15 @@ def write(
     facts: what else to remember. "base", a dataset and its split, says whose images, statistics and
     other splits serve where this dataset has none of its own.
     Raises ValueError for columns of different lengths or labels outside the classes.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> dots = {"inputs": torch.tensor([[[[0]]], [[[255]]]], dtype=torch.uint8), "labels": [0, 1]}
+    >>> with TemporaryDirectory() as root:
+    ...     folder = Path(root) / "dots" / "prepared"
+    ...     folder.mkdir(parents=True)
+    ...     _ = write(folder, [("train", dots)], ("black", "white"), {})
+    ...     load("dots", root=root).inputs.flatten().tolist()  # (0 - .5) / .5 and (1 - .5) / .5
+    [-1.0, 1.0]
     """
     found = {"version": VERSION, "classes": list(classes), "base": None, **facts}
     found |= {"statistics": None, "splits": {}}
@@ -300,11 +310,15 @@ def _tensors(split: str, columns: Mapping, classes: int) -> dict[str, Tensor]:
         if column == "labels":
             tensors[column] = validate.labels(values, n=len(values), classes=classes).clone()
         elif column == "inputs":
+            if values.dtype != torch.uint8 or values.ndim != 4:
+                shape = f"{values.dtype} {tuple(values.shape)}"
+                raise TypeError(f"inputs must be uint8 (n, channels, height, width), got {shape}")
             tensors[column] = values.contiguous()
         else:
             encoded = [text.encode() for text in values]
             ends = torch.tensor([0, *map(len, encoded)]).cumsum(0)
-            tensors[column] = torch.frombuffer(bytearray(b"".join(encoded)), dtype=torch.uint8)
+            joined = np.frombuffer(b"".join(encoded), dtype=np.uint8).copy()
+            tensors[column] = torch.from_numpy(joined)
             tensors[column + OFFSETS] = ends
     return tensors
 

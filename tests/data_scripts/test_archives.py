@@ -1,0 +1,149 @@
+"""Archives that reach outside themselves, or that are damaged, are refused whole."""
+
+import io
+import tarfile
+import zipfile
+
+import pytest
+
+from data_scripts import archives
+from data_scripts.errors import ArchiveError
+from data_scripts.prepare import prepare
+from tests.data_scripts import builders
+
+OUTSIDE = ["../evil.txt", "/tmp/evil.txt", "a/../../evil.txt", "..\\evil.txt", "C:\\evil.txt"]
+KINDS = {
+    "symlink": tarfile.SYMTYPE,
+    "hard link": tarfile.LNKTYPE,
+    "device": tarfile.CHRTYPE,
+    "pipe": tarfile.FIFOTYPE,
+}
+
+
+def special(path, kind):
+    with tarfile.open(path, "w:gz") as archive:
+        info = tarfile.TarInfo("trees/train.txt")
+        info.type, info.linkname = KINDS[kind], "/etc/passwd"
+        archive.addfile(info)
+    return path
+
+
+def zip_link(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        info = zipfile.ZipInfo("trees/train.txt")
+        info.create_system, info.external_attr = 3, 0o120777 << 16
+        archive.writestr(info, "/etc/passwd")
+    return path
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("build", [builders.tar, builders.zipped])
+def test_a_member_that_points_outside(name, build, tmp_path):
+    path = build(tmp_path / "archive", {"good.txt": b"fine", name: b"evil"})
+    with pytest.raises(ArchiveError, match="points outside"):
+        list(archives.members(path))
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_nothing_is_unpacked_beside_it(name, tmp_path):
+    path = builders.tar(tmp_path / "archive", {name: b"evil"})
+    (tmp_path / "in").mkdir()
+    with pytest.raises(ArchiveError, match="points outside"):
+        archives.extract(path, tmp_path / "in")
+    assert [p.name for p in tmp_path.rglob("*")] == ["archive", "in"] or not list(
+        (tmp_path / "in").iterdir()
+    )
+    assert not (tmp_path / "evil.txt").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_links_and_devices(kind, tmp_path):
+    path = special(tmp_path / "archive.tgz", kind)
+    with pytest.raises(ArchiveError, match="link or a device"):
+        list(archives.members(path, lambda name: False))  # wanted or not
+    with pytest.raises(ArchiveError, match="link or a device"):
+        archives.extract(path, tmp_path)
+
+
+def test_a_link_in_a_zip(tmp_path):
+    with pytest.raises(ArchiveError, match="link or a device"):
+        list(archives.members(zip_link(tmp_path / "archive.zip")))
+
+
+def test_only_what_is_wanted_is_read_and_dots_do_not_matter(tmp_path):
+    for build in (builders.tar, builders.zipped):
+        path = build(tmp_path / build.__name__, {"./a/b.txt": b"1", "a/c.bin": b"2"})
+        assert dict(archives.members(path, lambda n: n.endswith("txt"))) == {"a/b.txt": b"1"}
+        assert archives.read(path, "a/c.bin") == b"2"
+        with pytest.raises(ArchiveError, match=r"holds no a/d\.txt"):
+            archives.read(path, "a/d.txt")
+
+
+def test_a_page_that_says_not_found_is_no_archive(tmp_path):
+    path = tmp_path / "archive.zip"
+    path.write_text("<html>404</html>")
+    with pytest.raises(ArchiveError, match="neither a tar nor a zip"):
+        list(archives.members(path))
+
+
+HOSTILE = {
+    "a path outside": lambda p: builders.zipped(p, {"../evil.txt": b"x"}),
+    "a link": zip_link,
+    "cut off": lambda p: _cut(
+        builders.zipped(p, {"trees/train.txt": builders.pixels(9999).tobytes()})
+    ),
+    "flipped bits": lambda p: _flip(
+        builders.zipped(
+            p, {f"trees/{s}.txt": b"(3 (2 a) (3 b))\n" * 99 for s in ("train", "dev", "test")}
+        )
+    ),
+    "missing members": lambda p: builders.zipped(p, {"trees/train.txt": b"(3 (2 a) (3 b))\n"}),
+    "an empty member": lambda p: builders.zipped(
+        p, {f"trees/{s}.txt": b"" for s in ("train", "dev", "test")}
+    ),
+    "not text": lambda p: builders.zipped(
+        p, {f"trees/{s}.txt": b"\xff\xfe" for s in ("train", "dev", "test")}
+    ),
+    "a web page": lambda p: p.write_text("<html>404</html>") and p,
+}
+
+
+def _cut(path):
+    path.write_bytes(path.read_bytes()[:-200])
+    return path
+
+
+def _flip(path):
+    content = bytearray(path.read_bytes())
+    content[60] ^= 0xFF
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("harm", HOSTILE)
+def test_whatever_is_wrong_inside_nothing_is_placed(harm, tmp_path):
+    path = HOSTILE[harm](tmp_path / "trainDevTestTrees_PTB.zip")
+    source = builders.trusting("sst2", {path.name: path})  # even if its hash were published
+    with pytest.raises(ArchiveError) as caught:
+        prepare(source, tmp_path / "root", [path])
+    assert str(path) in str(caught.value) or "sst2" in str(caught.value)
+    assert not [p for p in (tmp_path / "root").rglob("*") if p.is_file()]
+    assert not (tmp_path / "evil.txt").exists()
+
+
+@pytest.mark.parametrize("name", [n for n in builders.BUILDERS if n != "trec"])
+def test_every_reader_refuses_a_truncated_file(name, tiny, tmp_path):
+    _, files, _ = tiny(name)
+    for path in files.values():
+        path.write_bytes(path.read_bytes()[: int(0.4 * path.stat().st_size)])
+    source = builders.trusting(name, files)
+    with pytest.raises(ArchiveError):
+        prepare(source, tmp_path / "root", list(files.values()))
+    assert not [p for p in (tmp_path / "root").rglob("*") if p.is_file()]
+
+
+def test_a_compressed_stream_that_never_was_a_tar(tmp_path):
+    path = tmp_path / "x.tar.gz"
+    path.write_bytes(builders.gzip.compress(io.BytesIO(b"no tar").getvalue()))
+    with pytest.raises(ArchiveError, match="neither"):
+        list(archives.members(path))

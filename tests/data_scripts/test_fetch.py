@@ -1,0 +1,218 @@
+"""Downloads: what breaks off, what is wrong, what is unknown; nothing of it is ever placed."""
+
+import dataclasses
+import json
+
+import pytest
+
+from calibkit import data
+from data_scripts import fetch
+from data_scripts.errors import ArchiveError, FetchError
+from data_scripts.prepare import prepare, state
+from tests.data_scripts import builders
+
+
+@pytest.fixture
+def offered(tiny, shelf, tmp_path):
+    """A tiny dataset on the server, and an empty root."""
+
+    def offer(name, **changes):
+        source, files, expected = tiny(name)
+        shelf.content |= {n: path.read_bytes() for n, path in files.items()}
+        moved = tuple(
+            dataclasses.replace(f, url=f"{shelf.address}/{f.name}", **changes) for f in source.files
+        )
+        return dataclasses.replace(source, files=moved), expected
+
+    return offer
+
+
+def placed(root):
+    """Every file under `root` that a reader could take for data, by its place."""
+    return sorted(
+        str(path.relative_to(root))
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix != ".part"
+    )
+
+
+def test_a_download_is_verified_prepared_and_kept(offered, shelf, tmp_path):
+    source, _ = offered("mnist")
+    root = tmp_path / "root"
+    assert state(source, root) == "absent"
+    prepare(source, root)
+    assert state(source, root) == "prepared"
+    assert len(data.load("mnist", root=root)) == 5
+    assert {path for path, _ in shelf.requests} == {f"/{file.name}" for file in source.files}
+    fetch.obtain(source, root / "mnist")  # from the archives, not from the server
+    assert len(shelf.requests) == len(source.files)
+
+
+@pytest.mark.parametrize("ranges", [True, False], ids=["resumes", "starts again"])
+def test_a_dropped_connection_places_nothing_and_the_next_try_goes_on(
+    offered, shelf, tmp_path, monkeypatch, ranges
+):
+    monkeypatch.setattr(fetch, "CHUNK", 1000)
+    source, _ = offered("cifar10")
+    root, size = tmp_path / "root", len(shelf.content["cifar-10-python.tar.gz"])
+    shelf.drops, shelf.ranges = True, ranges
+    with pytest.raises(FetchError, match=r"(?s)cifar-10-python\.tar\.gz did not arrive.*again"):
+        prepare(source, root)
+    assert placed(root) == []
+    assert state(source, root) == "absent"
+    part = root / "cifar10" / "archives" / "cifar-10-python.tar.gz.part"
+    kept = part.stat().st_size
+    assert size // 2 - 1000 < kept <= size // 2
+    shelf.drops = False
+    prepare(source, root)
+    assert shelf.requests[-1][1] == (kept if ranges else 0)
+    assert len(data.load("cifar10", root=root)) == 10
+    assert not part.exists()
+
+
+def test_without_a_hash_to_check_the_pieces_a_broken_download_starts_again(
+    offered, shelf, tmp_path
+):
+    source, _ = offered("iwslt14", hash=None)
+    shelf.drops = True
+    with pytest.raises(FetchError):
+        prepare(source, tmp_path / "root")
+    shelf.drops = False
+    prepare(source, tmp_path / "root")
+    assert [start for _, start in shelf.requests] == [0, 0]
+
+
+def test_the_beginning_of_another_file_is_found_out_and_thrown_away(offered, shelf, tmp_path):
+    source, _ = offered("cifar10")
+    archives = tmp_path / "root" / "cifar10" / "archives"
+    archives.mkdir(parents=True)
+    (archives / "cifar-10-python.tar.gz.part").write_bytes(b"something else")
+    with pytest.raises(FetchError, match="not the file published"):
+        prepare(source, tmp_path / "root")
+    assert list(archives.iterdir()) == []
+    prepare(source, tmp_path / "root")
+
+
+def test_a_part_longer_than_the_file_is_thrown_away(offered, shelf, tmp_path):
+    source, _ = offered("cifar10")
+    archives = tmp_path / "root" / "cifar10" / "archives"
+    archives.mkdir(parents=True)
+    content = shelf.content["cifar-10-python.tar.gz"]
+    (archives / "cifar-10-python.tar.gz.part").write_bytes(content + b"more")
+    with pytest.raises(FetchError, match="run the same command again"):
+        prepare(source, tmp_path / "root")
+    prepare(source, tmp_path / "root")
+
+
+@pytest.mark.parametrize("name", ["cifar10", "trec", "multi30k"])
+def test_a_wrong_hash_keeps_nothing_and_reads_nothing(offered, tmp_path, name, monkeypatch):
+    source, _ = offered(name, hash="sha256:" + "0" * 64)
+    source = dataclasses.replace(source, parse=lambda files: pytest.fail("it was read"))
+    with pytest.raises(FetchError, match=r"not the file published.*--from-file"):
+        prepare(source, tmp_path / "root")
+    assert placed(tmp_path / "root") == []
+    assert not list((tmp_path / "root").rglob("*.part"))
+
+
+def test_an_address_that_is_gone(offered, shelf, tmp_path):
+    source, _ = offered("sst2")
+    shelf.content.clear()
+    with pytest.raises(FetchError, match=r"404.*--from-file"):
+        prepare(source, tmp_path / "root")
+    assert placed(tmp_path / "root") == []
+
+
+def test_a_server_that_is_not_there(offered, tmp_path):
+    source, _ = offered("sst2")
+    (file,) = source.files
+    gone = dataclasses.replace(file, url=f"http://127.0.0.1:9/{file.name}")
+    with pytest.raises(FetchError, match="did not arrive"):
+        prepare(dataclasses.replace(source, files=(gone,)), tmp_path / "root")
+
+
+def test_an_unpublished_hash_is_recorded_once_and_then_demanded(offered, shelf, tmp_path, capsys):
+    source, _ = offered("iwslt14", hash=None)
+    root, folder = tmp_path / "root", tmp_path / "root" / "iwslt14"
+    assert state(source, root) == "absent, unverified"
+    prepare(source, root)
+    assert state(source, root) == "prepared, unverified (hash recorded here)"
+    recorded = json.loads((folder / "seen.json").read_text())
+    assert recorded == {"de-en.tgz": builders.sha256(folder / "archives" / "de-en.tgz")}
+    assert recorded["de-en.tgz"] in capsys.readouterr().out
+    other = builders.tar(tmp_path / "other.tgz", {"de-en/else": b"other words"})
+    (folder / "archives" / "de-en.tgz").unlink()
+    (folder / "prepared" / "test.pt").unlink()
+    shelf.content["de-en.tgz"] = other.read_bytes()
+    with pytest.raises(FetchError, match=r"first seen.*seen\.json"):
+        prepare(source, root)
+    with pytest.raises(FetchError, match=r"first seen.*seen\.json"):
+        prepare(source, root, [other])
+    assert json.loads((folder / "seen.json").read_text()) == recorded
+
+
+def test_files_from_a_folder_need_no_network(offered, shelf, tmp_path):
+    source, _ = offered("mnist")
+    prepare(source, tmp_path / "root", [tmp_path / "published" / "mnist"])
+    assert shelf.requests == []
+    assert placed(tmp_path / "root") == [
+        "mnist/prepared/about.json", "mnist/prepared/test.pt", "mnist/prepared/train.pt"
+    ]  # fmt: skip
+
+
+def test_a_single_file_may_have_any_name(tiny, tmp_path):
+    source, files, _ = tiny("sst2")
+    other = tmp_path / "downloaded (3).zip"
+    files["trainDevTestTrees_PTB.zip"].rename(other)
+    prepare(source, tmp_path / "root", [other])
+    assert state(source, tmp_path / "root") == "prepared"
+
+
+def test_missing_files_are_named(tiny, tmp_path):
+    source, files, _ = tiny("multi30k")
+    files["validation.tar.gz"].unlink()
+    for given in (
+        [files["training.tar.gz"]],
+        [tmp_path / "published" / "multi30k"],
+        [tmp_path / "x"],
+    ):
+        with pytest.raises(FetchError, match=r"needs .*validation\.tar\.gz.*not found"):
+            prepare(source, tmp_path / "root", given)
+
+
+@pytest.mark.parametrize("harm", ["truncated", "changed", "empty"])
+def test_a_given_file_that_is_not_the_published_one(tiny, tmp_path, harm):
+    source, files, _ = tiny("cifar10")
+    (path,) = files.values()
+    good = path.read_bytes()
+    bad = {"truncated": good[:-100], "changed": good[:-9] + b"\0" * 9, "empty": b""}[harm]
+    path.write_bytes(bad)
+    with pytest.raises(FetchError, match=r"not cifar-10-python\.tar\.gz as published.*sha256"):
+        prepare(source, tmp_path / "root", [path])
+    assert placed(tmp_path / "root") == []
+
+
+def test_even_a_pickle_with_the_right_hash_runs_no_command(tiny, tmp_path, capsys):
+    class Command:
+        def __reduce__(self):
+            return (print, ("this must never be printed",))
+
+    names = [*(f"data_batch_{b}" for b in range(1, 6)), "test_batch", "batches.meta"]
+    evil = {f"cifar-10-batches-py/{name}": builders.pickle.dumps(Command()) for name in names}
+    path = builders.tar(tmp_path / "cifar-10-python.tar.gz", evil)
+    source = builders.trusting("cifar10", {path.name: path})
+    with pytest.raises(ArchiveError, match=r"the pickle asks for builtins\.print"):
+        prepare(source, tmp_path / "root", [path])
+    assert "never" not in capsys.readouterr().out
+    assert placed(tmp_path / "root") == []
+
+
+def test_labels_by_people_run_no_command_either(tmp_path, capsys):
+    class Command:
+        def __reduce__(self):
+            return (print, ("this must never be printed",))
+
+    files = builders.human_labels_zip(tmp_path, {"clean_label": Command()})
+    source = builders.trusting("cifar10n", files)
+    with pytest.raises(ArchiveError, match=r"(?s)cifar10n.*nothing was placed"):
+        prepare(source, tmp_path / "root", list(files.values()))
+    assert "never" not in capsys.readouterr().out

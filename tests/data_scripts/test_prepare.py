@@ -1,0 +1,187 @@
+"""The prepared form appears whole or not at all; the command line says what happened."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from calibkit import data
+from data_scripts import __main__ as command
+from data_scripts import registry
+from data_scripts.errors import ArchiveError
+from data_scripts.prepare import prepare, state, table
+from data_scripts.source import Parsed
+
+
+def files_in(root):
+    return [path for path in root.rglob("*") if path.is_file()]
+
+
+def interrupted(source):
+    """The same row, whose reader is interrupted after its first split."""
+
+    def parse(files):
+        classes, splits = source.parse(files)
+
+        def some():
+            yield next(splits)
+            raise KeyboardInterrupt
+
+        return Parsed(classes, some())
+
+    return dataclasses.replace(source, parse=parse)
+
+
+def test_an_interruption_places_nothing_and_the_next_run_works(tiny, tmp_path):
+    source, files, _ = tiny("cifar10")
+    root = tmp_path / "root"
+    with pytest.raises(KeyboardInterrupt):
+        prepare(interrupted(source), root, list(files.values()))
+    assert files_in(root) == []
+    prepare(source, root, list(files.values()))
+    assert len(data.load("cifar10", root=root)) == 10
+
+
+def test_a_killed_process_leaves_nothing_that_could_be_taken_for_data(tiny, tmp_path):
+    source, files, _ = tiny("mnist")
+    root = tmp_path / "root"
+    code = f"""
+import dataclasses, time
+from pathlib import Path
+from data_scripts.prepare import prepare
+from data_scripts.source import Parsed
+from tests.data_scripts import builders
+files = {{p.name: p for p in Path({str(tmp_path / "published" / "mnist")!r}).iterdir()}}
+source = builders.trusting("mnist", files)
+def parse(files):
+    classes, splits = source.parse(files)
+    def some():
+        yield next(splits)
+        print("half", flush=True)
+        time.sleep(60)
+    return Parsed(classes, some())
+prepare(dataclasses.replace(source, parse=parse), Path({str(root)!r}), list(files.values()))
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout.readline() == "half\n"
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+    assert state(source, root) == "absent"
+    with pytest.raises(FileNotFoundError, match="python -m data_scripts mnist"):
+        data.load("mnist", root=root)
+    prepare(source, root, list(files.values()))
+    assert len(data.load("mnist", split="test", root=root)) == 3
+    (left,) = (root / "mnist").glob(".making-*")
+    os.utime(left, (0, 0))  # long ago
+    (root / "mnist" / "prepared" / "test.pt").unlink()
+    prepare(source, root, list(files.values()))
+    assert not left.exists()
+
+
+def test_what_is_good_is_left_alone_and_what_is_damaged_is_made_anew(tiny, tmp_path, capsys):
+    source, files, _ = tiny("mnist")
+    target = prepare(source, tmp_path / "root", list(files.values()))
+    before = (target / "train.pt").stat().st_mtime_ns
+    prepare(source, tmp_path / "root")
+    assert "already" in capsys.readouterr().out
+    assert (target / "train.pt").stat().st_mtime_ns == before
+    content = bytearray((target / "train.pt").read_bytes())
+    content[-1000] ^= 1
+    (target / "train.pt").write_bytes(content)
+    prepare(source, tmp_path / "root", list(files.values()))
+    assert data.prepared.damaged("mnist", tmp_path / "root") == []
+    (target / "about.json").write_text("{")
+    prepare(source, tmp_path / "root", list(files.values()))
+    assert len(data.load("mnist", root=tmp_path / "root")) == 5
+
+
+def test_a_failed_renewal_keeps_the_old_one(tiny, tmp_path):
+    source, files, _ = tiny("mnist")
+    target = prepare(source, tmp_path / "root", list(files.values()))
+    (target / "test.pt").unlink()
+    with pytest.raises(KeyboardInterrupt):
+        prepare(interrupted(source), tmp_path / "root", list(files.values()))
+    assert len(data.load("mnist", root=tmp_path / "root")) == 5
+
+
+def test_a_dataset_of_another_size_is_refused(tiny, tmp_path):
+    source, files, _ = tiny("mnist", sizes={"train": 60_000, "test": 10_000})
+    with pytest.raises(ArchiveError, match=r"should have .*60000.* hold .*5"):
+        prepare(source, tmp_path / "root", list(files.values()))
+    assert files_in(tmp_path / "root") == []
+
+
+def test_labels_outside_the_classes_are_refused(tiny, tmp_path):
+    source, files, _ = tiny("mnist")
+    few = dataclasses.replace(source, parse=lambda f: source.parse(f)._replace(classes=("a", "b")))
+    with pytest.raises(ArchiveError, match=r"labels must lie in \[0, 2\)"):
+        prepare(few, tmp_path / "root", list(files.values()))
+
+
+def test_two_at_a_time_do_no_harm(tiny, tmp_path):
+    source, files, _ = tiny("mnist")
+
+    def parse(given):  # while this one is read, another is placed
+        prepare(source, tmp_path / "root", list(files.values()))
+        return source.parse(given)
+
+    slow = dataclasses.replace(source, parse=parse)
+    prepare(slow, tmp_path / "root", list(files.values()))
+    assert len(data.load("mnist", root=tmp_path / "root")) == 5
+
+
+def test_the_list_names_size_licence_and_state(tiny, tmp_path):
+    source, files, _ = tiny("mnist")
+    prepare(source, tmp_path, list(files.values()))
+    archives = tmp_path / "trec" / "archives"
+    archives.mkdir(parents=True)
+    for file in registry.SOURCES["trec"].files:
+        (archives / file.name).touch()
+    lines = {
+        line.split()[0]: line for line in table(registry.SOURCES, tmp_path).splitlines() if line
+    }
+    assert set(registry.SOURCES) < set(lines)
+    assert "prepared" in lines["mnist"]
+    assert "fetched" in lines["trec"]
+    assert "absent" in lines["cifar10"]
+    assert "unverified" not in lines["cifar10"]
+    for name in ("notmnist", "iwslt14"):
+        assert "absent, unverified" in lines[name]
+    for words in ("CC BY-SA 3.0", "12 MB"):
+        assert words in lines["mnist"]
+
+
+def test_the_command_line(tiny, tmp_path, monkeypatch, capsys):
+    source, _, _ = tiny("mnist")
+    monkeypatch.setitem(registry.SOURCES, "mnist", source)
+    root, given = str(tmp_path / "root"), str(tmp_path / "published" / "mnist")
+    assert command.main(["mnist", "--root", root, "--from-file", given]) == 0
+    assert "ready" in capsys.readouterr().out
+    assert command.main(["--list", "--root", root]) == 0
+    assert "prepared" in capsys.readouterr().out
+    assert command.main(["imagenet", "--root", root]) == 1
+    assert "cifar10" in capsys.readouterr().err
+    assert command.main(["--root", root]) == 1
+    assert command.main(["trec", "--root", root, "--from-file", given]) == 1
+    assert "train_5500.label" in capsys.readouterr().err
+
+
+def test_an_interrupted_command_says_how_to_go_on(tiny, tmp_path, monkeypatch, capsys):
+    source, _, _ = tiny("mnist")
+    monkeypatch.setitem(registry.SOURCES, "mnist", interrupted(source))
+    given = str(tmp_path / "published" / "mnist")
+    assert command.main(["mnist", "--root", str(tmp_path), "--from-file", given]) == 1
+    assert "again" in capsys.readouterr().err
+
+
+def test_the_module_runs_and_lists(tmp_path):
+    run = [sys.executable, "-m", "data_scripts", "--list", "--root", str(tmp_path)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert "iwslt14" in done.stdout
+    assert list(tmp_path.iterdir()) == []  # looking changes nothing

@@ -1,0 +1,239 @@
+"""The real files, through the same code that a user's download goes through.
+
+They are where CALIBKIT_REAL_DATA points: cifar-10-batches-py, MNIST/raw, notMNIST/raw,
+human_labels/cifar10n.npz, predictions/*.npz and text/. Their archives are rebuilt here, so that the
+published hashes cannot match: those alone are replaced.
+"""
+
+import gzip
+import json
+import lzma
+import os
+import tarfile
+from pathlib import Path
+
+import calibration
+import netcal.metrics
+import numpy as np
+import pytest
+import torch
+import torchvision
+from sklearn.calibration import _TemperatureScaling
+
+from calibkit import data, metrics
+from calibkit.recalibration import TemperatureScaler
+from data_scripts.images import PEOPLE
+from data_scripts.prepare import prepare
+from data_scripts.registry import SOURCES
+from data_scripts.texts import labelled_lines
+from tests.data_scripts import builders
+
+REAL = Path(os.environ.get("CALIBKIT_REAL_DATA") or "/nowhere")
+PREDICTIONS = ("lenet-5-cifar-10", "wideresnet-16-4-cifar-10", "densenet-bc-100-cifar-100")
+
+
+def real(place):
+    """Runs a test only where this real file is."""
+    return pytest.mark.skipif(
+        not (REAL / place).exists(),
+        reason=f"real files: CALIBKIT_REAL_DATA ({os.environ.get('CALIBKIT_REAL_DATA')}) "
+        f"holds no {place}",
+    )
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("root")
+
+
+@pytest.fixture(scope="module")
+def cifar10(root):
+    path = root / "cifar-10-python.tar.gz"
+    with tarfile.open(path, "w") as archive:
+        archive.add(REAL / "cifar-10-batches-py", "cifar-10-batches-py")
+    sizes = SOURCES["cifar10"].sizes
+    prepare(builders.trusting("cifar10", {path.name: path}, sizes=sizes), root, [path])
+    path.unlink()
+    return root
+
+
+@real("cifar-10-batches-py/data_batch_5")
+def test_cifar10_has_the_published_statistics(cifar10):
+    mean, std = data.channel_statistics("cifar10", cifar10)
+    assert mean.tolist() == pytest.approx([0.4914, 0.4822, 0.4465], abs=1e-4)
+    assert std.tolist() == pytest.approx([0.2470, 0.2435, 0.2616], abs=1e-4)
+    train = data.load("cifar10", root=cifar10)
+    assert torch.bincount(train.labels).tolist() == [5_000] * 10
+    assert train.inputs.mean((0, 2, 3)).abs().max() < 1e-5
+    assert train.classes[3] == "cat"
+
+
+class Placeholders(torchvision.datasets.CIFAR10):
+    """torchvision's loader for batches whose file names are placeholders."""
+
+    def _check_integrity(self):
+        return True
+
+
+@real("cifar-10-batches-py/data_batch_5")
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_cifar10_is_what_torchvision_reads(cifar10, split):
+    theirs = Placeholders(REAL, train=split == "train")
+    ours = data.load("cifar10", split=split, root=cifar10, normalise=False)
+    assert ours.labels.tolist() == theirs.targets
+    levels = (ours.inputs * 255).round().byte().permute(0, 2, 3, 1).numpy()
+    assert np.array_equal(levels, theirs.data)
+
+
+@real("cifar-10-batches-py/data_batch_5")
+def test_the_papers_split_of_cifar10(cifar10):
+    splits = data.splits_of("cifar10", 0, root=cifar10)
+    assert [len(part) for part in splits] == [45_000, 5_000, 10_000]
+
+
+@real("cifar10_test_lossless_first1000.npz")
+def test_the_test_images_are_those_of_the_lossless_thousand(cifar10):
+    stored = np.load(REAL / "cifar10_test_lossless_first1000.npz")
+    ours = data.load("cifar10", split="test", root=cifar10, normalise=False, rows=slice(1_000))
+    assert ours.labels.tolist() == stored["y"].tolist()
+    error = 255 * ours.inputs.permute(0, 2, 3, 1) - torch.from_numpy(stored["x"])
+    assert error.abs().mean() < 7  # the ten thousand were kept as JPEG
+
+
+@real("human_labels/cifar10n.npz")
+def test_people_were_wrong_on_the_known_shares(cifar10):
+    stored = np.load(REAL / "human_labels" / "cifar10n.npz")
+    files = builders.human_labels_zip(cifar10, {k: stored[k].astype(np.int64) for k in stored})
+    sizes = SOURCES["cifar10n"].sizes
+    prepare(builders.trusting("cifar10n", files, sizes=sizes), cifar10, list(files.values()))
+    rows = slice(10)
+    clean = data.load("cifar10n", split="clean", root=cifar10, rows=rows)
+    assert torch.equal(clean.inputs, data.load("cifar10", root=cifar10, rows=rows).inputs)
+    known = {"clean": 0, "aggregate": 0.090, "worst": 0.402}
+    known |= {"random1": 0.172, "random2": 0.181, "random3": 0.176}
+    labels = {s: data.prepared._columns("cifar10n", s, cifar10)["labels"] for s in PEOPLE}
+    wrong = {s: float((labels[s] != labels["clean"]).double().mean()) for s in PEOPLE}
+    assert wrong == pytest.approx(known, abs=5e-4)
+
+
+@real("MNIST/raw/train-images-idx3-ubyte")
+def test_mnist_is_what_torchvision_reads(root):
+    files = {}
+    for file in SOURCES["mnist"].files:
+        files[file.name] = root / file.name
+        plain = (REAL / "MNIST" / "raw" / file.name.removesuffix(".gz")).read_bytes()
+        files[file.name].write_bytes(gzip.compress(plain, 1))
+    sizes = SOURCES["mnist"].sizes
+    prepare(builders.trusting("mnist", files, sizes=sizes), root, list(files.values()))
+    for split, n in sizes.items():
+        theirs = torchvision.datasets.MNIST(REAL, train=split == "train")
+        ours = data.load("mnist", split=split, root=root, normalise=False)
+        assert len(ours) == n
+        assert torch.equal(ours.labels, theirs.targets)
+        assert torch.equal((ours.inputs[:, 0] * 255).round().byte(), theirs.data)
+    mean, std = data.channel_statistics("mnist", root)
+    assert (mean.item(), std.item()) == pytest.approx((0.1307, 0.3081), abs=1e-4)
+
+
+@real("notMNIST/raw/t10k-images-idx3-ubyte.gz")
+@real("MNIST/raw/train-images-idx3-ubyte")
+def test_letters_arrive_on_the_scale_of_mnist(root):
+    test_mnist_is_what_torchvision_reads(root)
+    half = tuple(file for file in SOURCES["notmnist"].files if file.name.startswith("t10k"))
+    given = REAL / "notMNIST" / "raw"
+    source = builders.dataclasses.replace(SOURCES["notmnist"], files=half, sizes={"test": 10_000})
+    prepare(source, root, [given])  # its hashes are not published: recorded
+    letters = data.load("notmnist", split="test", root=root, like="mnist")
+    assert torch.bincount(letters.labels, minlength=10).min() > 900
+    lowest, highest = data.channel_statistics("mnist", root)
+    assert float(letters.inputs.min()) == pytest.approx(float(-lowest / highest), abs=1e-5)
+
+
+@real("text/20news.jsonl.xz")
+def test_newsgroups_in_their_folders(root):
+    with lzma.open(REAL / "text" / "20news.jsonl.xz", "rt", encoding="utf-8") as lines:
+        posts = [json.loads(line) for place, line in enumerate(lines) if place % 10 == 0]
+    members = {}
+    for place, (group, number, text) in enumerate(posts):
+        part = "test" if place % 3 == 0 else "train"
+        members[f"20news-bydate-{part}/{group}/{number}"] = text.encode("latin-1", "replace")
+    path = builders.tar(root / "20news-bydate.tar.gz", members, "w")
+    prepare(builders.trusting("20newsgroups", {path.name: path}), root, [path])
+    found = {s: data.load_text("20newsgroups", split=s, root=root) for s in ("train", "test")}
+    assert sum(map(len, found.values())) == len(posts)
+    assert len(found["train"].classes) == 20
+    by_text = dict(zip(found["train"].columns["text"], found["train"].labels.tolist(), strict=True))
+    group, _, text = posts[1]
+    assert found["train"].classes[by_text[text]] == group
+
+
+@real("text/sst_trec_mr.tar.xz")
+@pytest.mark.parametrize(
+    ("name", "classes", "files"),
+    [
+        ("trec", "012345", {"train": "TREC.train.all", "test": "TREC.test.all"}),
+        ("sst2", "01", {s: f"stsa.binary.{f}" for s, f in
+                        (("train", "train"), ("validation", "dev"), ("test", "test"))}),
+    ],
+)  # fmt: skip
+def test_lines_with_labels_are_as_many_as_the_registry_says(name, classes, files):
+    with tarfile.open(REAL / "text" / "sst_trec_mr.tar.xz") as archive:
+        content = {s: archive.extractfile(f).read().decode("latin-1") for s, f in files.items()}
+    found = {split: labelled_lines(text, tuple(classes)) for split, text in content.items()}
+    assert {split: len(c["text"]) for split, c in found.items()} == dict(SOURCES[name].sizes)
+    assert all(c["labels"].unique().tolist() == list(range(len(classes))) for c in found.values())
+
+
+@real("text/multi30k/train.de.gz")
+def test_captions_stay_beside_their_translations(root):
+    parts = {"training": ("train", "train"), "validation": ("val", "val"),
+             "mmt16_task1_test": ("test_2016_flickr", "test")}  # fmt: skip
+    files = {}
+    for archive, (stored, inside) in parts.items():
+        members = {
+            f"{inside}.{lang}": gzip.decompress(
+                (REAL / "text" / "multi30k" / f"{stored}.{lang}.gz").read_bytes()
+            )
+            for lang in ("de", "en")
+        }
+        files[f"{archive}.tar.gz"] = builders.tar(root / f"{archive}.tar.gz", members)
+    sizes = SOURCES["multi30k"].sizes
+    prepare(builders.trusting("multi30k", files, sizes=sizes), root, list(files.values()))
+    train = data.load_text("multi30k", root=root).columns
+    assert train["en"][0] == "Two young, White males are outside near many bushes."
+    assert train["de"][0].startswith("Zwei junge weiße Männer")
+
+
+@pytest.fixture(scope="module", params=PREDICTIONS)
+def predicted(request):
+    stored = np.load(REAL / "predictions" / f"netcal_{request.param}.npz")
+    probs = stored["predictions"].astype(np.float64)
+    return request.param, probs / probs.sum(1, keepdims=True), stored["ground_truth"]
+
+
+@real("predictions/netcal_lenet-5-cifar-10.npz")
+def test_errors_of_trained_networks_agree_with_other_packages(predicted):
+    name, probs, labels = predicted
+    assert metrics.ece(probs, labels) == pytest.approx(calibration.get_ece(probs, labels), abs=1e-6)
+    theirs = netcal.metrics.ECE(15).measure(probs, labels)
+    assert metrics.ece(probs, labels, closed="left") == pytest.approx(theirs, abs=1e-6)
+    theirs = calibration.get_ece(probs, labels, mode="marginal")
+    assert metrics.classwise_ece(probs, labels) == pytest.approx(theirs, abs=1e-6)
+    if name.startswith("densenet"):
+        assert metrics.ece(probs, labels) == pytest.approx(0.142, abs=5e-4)
+
+
+@real("predictions/netcal_lenet-5-cifar-10.npz")
+def test_ada_ece_of_trained_networks(predicted):
+    _, probs, labels = predicted
+    theirs = calibration.get_ece_em(probs, labels)
+    assert metrics.ada_ece(probs, labels) == pytest.approx(theirs, abs=1e-7)
+
+
+@real("predictions/netcal_lenet-5-cifar-10.npz")
+def test_the_temperature_of_trained_networks_is_scikit_learns(predicted):
+    _, probs, labels = predicted
+    logits = np.log(np.clip(probs, 1e-12, None))
+    ours = TemperatureScaler().fit(torch.from_numpy(logits), torch.from_numpy(labels)).temperature
+    theirs = 1 / _TemperatureScaling().fit(logits, labels).beta_
+    assert float(ours) == pytest.approx(float(theirs), rel=1e-5)
