@@ -37,7 +37,8 @@ JOINT = 2**28  # bytes of training inputs that may be held a second time to gath
 def shape_of(trial: Trial, model: nn.Module) -> tuple | None:
     """What trials must share to be trained as one stack; None for one that cannot be.
 
-    Rates, momentum, weight decay, loss, mixing, augmentation, seeds and data may differ.
+    Rates, momentum, weight decay, loss, augmentation, seeds and data may differ, and how a run
+    mixes; but mixed runs have soft labels, so that all mix or none does.
     """
     recipe = trial.recipe
     if recipe.select or recipe.autocast or recipe.compile or not stackable(model):
@@ -49,6 +50,7 @@ def shape_of(trial: Trial, model: nn.Module) -> tuple | None:
         trial.train.num_classes,
         recipe.epochs,
         recipe.batch_size,
+        recipe.mix is None,
         tuple((name, len(dataset)) for name, dataset in trial.watch.items()),
         trial.keep,
         trial.gradients,
