@@ -1,4 +1,4 @@
-"""Command line: `python -m calibkit doctor | course | notebooks | pages`."""
+"""Command line: `python -m calibkit doctor | course | notebooks | pages | claims`."""
 
 from __future__ import annotations
 
@@ -47,6 +47,15 @@ def _pages(options) -> int:
     return 0
 
 
+def _claims(options) -> int:
+    from calibkit import course, ledger
+
+    notebooks = course.root() / "notebooks"
+    folder = course.root() / "build" / "course" / options.scale if options.scale else notebooks
+    print(ledger.table(ledger.verdicts(folder), ledger.claims(notebooks / "claims.md")))
+    return 0
+
+
 def _report(results) -> int:
     from calibkit import course
 
@@ -68,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
     add.set_defaults(command=_notebooks)
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
     add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
+    add = commands.add_parser("claims", help="all verdicts beside the sources' own figures")
+    add.set_defaults(command=_claims)
+    add.add_argument("--scale", help="of an execution under build/course; default: as committed")
     add = commands.add_parser("pages", help="write the executed notebooks as HTML into build/pages")
     add.set_defaults(command=_pages)
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")

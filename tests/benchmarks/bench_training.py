@@ -1,0 +1,216 @@
+"""The training engine against a plain PyTorch loop, and sweeps against one fit after the other.
+
+Wall time, since threads and processes are the matter; medians of interleaved runs. The plain loop
+is what most tutorials show: a dataset that hands out PIL images, torchvision's transforms one image
+at a time, a DataLoader, SGD. Both sides may use all threads that they want.
+"""
+
+import statistics
+import time
+
+import numpy as np
+import torch
+from PIL import Image
+from torch.nn import functional
+from torch.utils.data import DataLoader
+from torch.utils.data import Dataset as TorchDataset
+from torchvision import transforms
+
+from calibkit import augmentation, curation, data, models, sweep, training
+from calibkit.training import device as place
+from calibkit.training.single import Feed
+
+from .timing import Row
+
+IMAGES, BATCH, THREADS = 2_048, 128, 2
+MEAN, STD = (0.49, 0.48, 0.45), (0.25, 0.24, 0.26)
+
+
+def rows():
+    torch.set_num_threads(THREADS)
+    pixels, labels = _pixels()
+    plain, ours = Plain(pixels, labels), _resident(pixels, labels)
+    yield _row("crop, flip, normalise", "DataLoader, PIL", 15, _feed(ours), _load(plain))
+    for name, target, network in (
+        ("LeNet-5", 4, lambda: models.lenet5(3, 10)),
+        ("ResNet-8", 2, lambda: models.resnet(8)),
+    ):
+        work, peer = f"epoch of {name}, 32 px", "plain PyTorch loop"
+        yield _row(work, peer, target, _epoch(network, ours), _plain_epoch(network, plain))
+    for depth in (8, 20):
+        network = lambda depth=depth: models.resnet(depth)  # noqa: E731
+        contiguous = _contiguous(_epoch(network, ours))
+        work = f"epoch of ResNet-{depth}, channels_last"
+        yield _row(work, "contiguous", 1.2, _epoch(network, ours), contiguous, repeats=3)
+    yield from _sweeps()
+    yield _peak(ours)
+
+
+def _sweeps():
+    """25 runs: five noise rates, five seeds."""
+    digits = data.noisy_digits(1_500, seed=0, test=100, calibration=100).train
+    sixteen = _upsampled(digits, 2)
+    for name, target, how, train, network, epochs in (
+        ("MLP 2 x 64", 3.8, "stacked", digits, lambda: models.mlp(64, 10, width=64), 4),
+        ("MLP 2 x 256", 1, "stacked", digits, lambda: models.mlp(64, 10), 4),
+        ("CNN, 16 px", 1.5, "stacked", sixteen, lambda: models.cnn(1, 10, width=8), 2),
+        ("LeNet-5, 32 px", 1.3, "two processes", _upsampled(digits, 4), _lenet, 6),
+    ):
+        work = f"25 runs of {name}, {how}"
+        trials = [
+            training.trial(
+                network,
+                train.with_labels(
+                    curation.symmetric_noise(train.labels, rate, classes=10, seed=seed).labels
+                ),
+                epochs=epochs,
+                seed=seed,
+            )
+            for rate in (0.0, 0.1, 0.2, 0.3, 0.4)
+            for seed in range(5)
+        ]
+        options = {"how": "single", "jobs": 2} if how == "two processes" else {"how": how}
+        ours = _sweep(trials, options)
+        yield _row(work, "one fit after the other", target, ours, _one_by_one(trials), repeats=3)
+
+
+def _peak(ours):
+    """Share of the matrix-multiply peak that training an MLP of 2 x 1024 reaches."""
+    torch.set_num_threads(1)
+    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    peak = 2 * 1024**3 / _seconds(lambda: a @ b, 20)
+    train = data.Dataset(torch.randn(2_048, 1024), torch.zeros(2_048).long(), tuple("ab"))
+    network = lambda: models.mlp(1024, 2, width=1024)  # noqa: E731
+    one = lambda: training.fit(  # noqa: E731
+        network, train, epochs=1, batch_size=256, device="cpu", progress=False
+    )
+    spent = _seconds(one, 5)
+    # forward 2, backward 4 operations a weight and sample, the first layer without its input's
+    work = 2_048 * (6 * 1024**2 * 2 + 6 * 1024 * 2 - 2 * 1024**2)
+    return Row(
+        "epoch of an MLP 2 x 1024, one thread", "matrix-multiply peak", work / spent / peak, 0.5
+    )
+
+
+def _row(work, against, target, ours, theirs, repeats=5):
+    ours(), theirs()
+    pairs = [(_once(ours), _once(theirs)) for _ in range(repeats)]
+    mine, other = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return Row(work, against, other / mine, target, ours_ms=mine * 1e3)
+
+
+def _once(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def _seconds(call, repeats):
+    call()
+    return statistics.median(_once(call) for _ in range(repeats))
+
+
+def _pixels():
+    generator = np.random.default_rng(0)
+    pixels = generator.integers(0, 256, (IMAGES, 32, 32, 3), dtype=np.uint8)
+    return pixels, generator.integers(0, 10, IMAGES)
+
+
+class Plain(TorchDataset):
+    """Images as torchvision's CIFAR-10 hands them out."""
+
+    def __init__(self, pixels, labels):
+        self.pixels, self.labels = pixels, labels
+        self.transform = transforms.Compose(
+            [
+                transforms.RandomCrop(32, padding=4),
+                transforms.RandomHorizontalFlip(),
+                transforms.ToTensor(),
+                transforms.Normalize(MEAN, STD),
+            ]
+        )
+
+    def __len__(self):
+        return len(self.labels)
+
+    def __getitem__(self, i):
+        return self.transform(Image.fromarray(self.pixels[i])), int(self.labels[i])
+
+
+def _resident(pixels, labels):
+    images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 255
+    images = (images - torch.tensor(MEAN)[:, None, None]) / torch.tensor(STD)[:, None, None]
+    return data.Dataset(images.contiguous(), torch.from_numpy(labels), tuple("0123456789"))
+
+
+def _upsampled(digits, times):
+    inputs = functional.interpolate(digits.inputs, scale_factor=times)
+    return data.Dataset(inputs, digits.labels, digits.classes)
+
+
+def _lenet():
+    return models.lenet5(1, 10)
+
+
+def _feed(dataset):
+    feed = Feed(dataset, training.Recipe(augment=augmentation.crop_flip, batch_size=BATCH), 0)
+    return lambda: [feed.batch(index) for index in feed.epoch()]
+
+
+def _load(dataset):
+    return lambda: list(DataLoader(dataset, BATCH, shuffle=True))
+
+
+def _epoch(network, dataset):
+    recipe = training.Recipe(augment=augmentation.crop_flip, batch_size=BATCH, epochs=1)
+    model = network()
+    return lambda: training.fit(model, dataset, recipe, device="cpu", progress=False)
+
+
+def _contiguous(call):
+    def inner():
+        wide, place.WIDE = place.WIDE, 10**9
+        try:
+            return call()
+        finally:
+            place.WIDE = wide
+
+    return inner
+
+
+def _plain_epoch(network, dataset):
+    model = network()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, weight_decay=1e-4)
+
+    def epoch():
+        total = 0.0
+        for images, labels in DataLoader(dataset, BATCH, shuffle=True):
+            loss = functional.cross_entropy(model(images), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.item()
+        return total
+
+    return epoch
+
+
+def _sweep(trials, options):
+    settings = [{"i": i} for i in range(len(trials))]
+    return lambda: sweep.run(
+        lambda i: trials[i], settings, device="cpu", cache=False, progress=False, **options
+    )
+
+
+def _one_by_one(trials):
+    """As one would write it: fit after fit, on all threads."""
+
+    def inner():
+        small, place.SMALL = place.SMALL, 0
+        try:
+            for t in trials:
+                training.fit(t.model, t.train, t.recipe, seed=t.seed, device="cpu", progress=False)
+        finally:
+            place.SMALL = small
+
+    return inner

@@ -1,0 +1,78 @@
+"""The collected verdicts: read from outputs, joined with the list of claims."""
+
+import nbformat
+import pytest
+
+from calibkit import claims, course, ledger
+from calibkit.__main__ import main
+
+LIST = """# Claims
+
+| id | what | source | where | the source's own figure |
+|---|---|---|---|---|
+| X1 | mixup lowers ECE | E | 12 | 4.1 to 2.1 % |
+| X2 | label entropy | E | 12 | |
+"""
+
+
+def write(folder, name, *texts):
+    outputs = [nbformat.v4.new_output("stream", name="stdout", text=text) for text in texts]
+    cell = nbformat.v4.new_code_cell("...", outputs=outputs)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / f"{name}.ipynb")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "claims.md").write_text(LIST)
+    one = claims.verdict("X1", "mixup lowers ECE", [-0.1, -0.11, -0.12], expect="below")
+    other = claims.verdict("X1", "it lowers OE | much", [0.1, 0.11, 0.12], expect="below")
+    write(tmp_path, "12_mixup", f"some words\n{one}\n", f"{other}\n")
+    write(tmp_path, "00_start", str(claims.verdict("00a", "a thing", [1.0, -1.0])) + "\n")
+    return tmp_path
+
+
+def test_what_verdict_prints_is_what_the_ledger_reads(folder):
+    found = ledger.verdicts(folder)
+    assert [(p.notebook, p.claim, p.word, p.seeds) for p in found] == [
+        ("00_start", "00a", "INCONCLUSIVE", 2),
+        ("12_mixup", "X1", "HOLDS", 3),
+        ("12_mixup", "X1", "REVERSED", 3),
+    ]
+    assert found[1].measured == "-0.110 [-0.135, -0.085]"
+    assert found[2].statement == "it lowers OE | much"
+
+
+def test_the_table_sets_them_beside_the_sources_figures(folder):
+    text = ledger.table(ledger.verdicts(folder), ledger.claims(folder / "claims.md"))
+    assert (
+        "| X1 | HOLDS | mixup lowers ECE | -0.110 [-0.135, -0.085] | 3 | 12 | 4.1 to 2.1 % |"
+        in text
+    )
+    assert "3 verdicts: 1 HOLDS, 1 REVERSED, 1 INCONCLUSIVE." in text
+    assert "without a verdict: X2" in text
+
+
+def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):
+    write(folder, "13_shift", str(claims.verdict("S9", "new", [1.0, 1.1])) + "\n")
+    with pytest.raises(ValueError, match="S9"):
+        ledger.table(ledger.verdicts(folder), ledger.claims(folder / "claims.md"))
+
+
+def test_an_uneven_row_is_an_error(folder):
+    (folder / "claims.md").write_text(LIST + "| X3 | short | E |\n")
+    with pytest.raises(ValueError, match="5 cells"):
+        ledger.claims(folder / "claims.md")
+
+
+def test_a_folder_without_notebooks_says_what_to_do(tmp_path):
+    with pytest.raises(FileNotFoundError, match="calibkit course"):
+        ledger.verdicts(tmp_path)
+
+
+def test_the_course_of_this_checkout_is_complete(capsys):
+    """Every verdict that the committed notebooks print has its row, and every row a place."""
+    assert main(["claims"]) == 0
+    printed = capsys.readouterr().out
+    for row in ledger.claims(course.root() / "notebooks" / "claims.md"):
+        assert row.claim in printed
+        assert row.where
