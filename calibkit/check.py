@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit import curation, metrics, theory
+from calibkit import curation, metrics, mixing, theory
 from calibkit.metrics.bins import width_edges
 
 
@@ -720,6 +720,110 @@ focal_posterior = Exercise(
     ],
 )
 
+# --- 12: mixup --------------------------------------------------------------------------------
+
+# The last class has no sample; a cycle of four differs from its own inverse.
+MIX_CASES = [
+    (torch.tensor([0, 1, 1, 0]), torch.tensor([1, 2, 3, 0]), 0.8, 3),
+    (torch.tensor([1, 0, 0]), torch.tensor([2, 0, 1]), 0.3, 4),
+]
+
+
+def _mixed(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
+    return mixing.Mix(torch.tensor(lam), partner).soft_labels(labels, classes)
+
+
+def _mixed_numbers(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
+    return lam * labels + (1 - lam) * labels[partner]
+
+
+def _own_share(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
+    return lam * torch.nn.functional.one_hot(labels, classes)
+
+
+mixed_labels = Exercise(
+    "mixed_labels",
+    ("labels", "partner", "lam", "classes"),
+    reference=_mixed,
+    cases=MIX_CASES,
+    mistakes=[
+        Mistake(
+            lambda y, partner, lam, classes: _mixed(y, partner, 1 - lam, classes),
+            "the weights are exchanged: lam belongs to the sample itself, 1 - lam to its partner.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: _mixed(y, partner, lam, int(y.max()) + 1),
+            "a class is missing. A class that no label of the batch names still has its column: "
+            "one_hot(labels, classes).",
+        ),
+        Mistake(
+            _mixed_numbers,
+            "you mixed the numbers of the classes. Halfway between a 1 and a 7 lies no 4: turn "
+            "labels into one-hot rows first.",
+        ),
+        Mistake(
+            _own_share,
+            "the rows do not sum to 1: the partner's share, 1 - lam, is missing.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: _mixed(y, partner, float(lam >= 0.5), classes),
+            "these are hard labels, the larger share takes all. Keep both shares.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: _mixed(y, partner.argsort(), lam, classes),
+            "you went from partner to sample. Row i is mixed with row partner[i]: "
+            "index with partner.",
+        ),
+    ],
+)
+
+
+def _errors() -> list[tuple[Tensor, Tensor]]:
+    """Errors (seeds, strengths) on two splits whose best strengths differ."""
+    generator = torch.Generator().manual_seed(12)
+    shapes = ((3, 4), (2, 5), (2, 6))
+    draw = {"generator": generator, "dtype": torch.float64}
+    return [(torch.rand(shape, **draw), torch.rand(shape, **draw)) for shape in shapes]
+
+
+def _looked_up(cal: Tensor, test: Tensor) -> Tensor:
+    return test.gather(1, cal.argmin(dim=1, keepdim=True))[:, 0]
+
+
+honest_choice = Exercise(
+    "honest_choice",
+    ("cal", "test"),
+    reference=_looked_up,
+    cases=_errors(),
+    mistakes=[
+        Mistake(
+            lambda cal, test: test.amin(dim=1),
+            "you chose on the test set: this is the best that luck could offer there.",
+        ),
+        Mistake(
+            lambda cal, test: cal.amin(dim=1),
+            "you report the error on the very data that chose, where the winner was lucky. "
+            "Report the same strength's error on test.",
+        ),
+        Mistake(
+            lambda cal, test: cal.argmin(dim=1),
+            "this is the position of the chosen strength. Asked is its error on test.",
+        ),
+        Mistake(
+            lambda cal, test: test[:, cal.mean(dim=0).argmin()],
+            "you chose one strength for all seeds. Here each seed (row) chooses for itself.",
+        ),
+        Mistake(
+            lambda cal, test: test.mean(dim=1),
+            "this is the mean over all strengths: nothing was chosen.",
+        ),
+        Mistake(
+            lambda cal, test: _looked_up(-cal, test),
+            "you took the largest error on cal: argmin, not argmax.",
+        ),
+    ],
+)
+
 EXERCISES = {
     exercise.name: exercise
     for exercise in (
@@ -733,5 +837,7 @@ EXERCISES = {
         gradient_ratio,
         gamma_star,
         focal_posterior,
+        mixed_labels,
+        honest_choice,
     )
 }

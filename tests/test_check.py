@@ -234,6 +234,43 @@ WRONG |= {
         (lambda p, t, y: -(p @ t)[range(len(y)), y].mean(), "logarithm is missing"),
     ],
 }
+
+
+def one_hot_mix(y, partner, lam, classes):
+    rows = one_hot(y, classes).double()
+    return lam * rows + (1 - lam) * rows[partner]
+
+
+RIGHT |= {
+    "mixed_labels": one_hot_mix,
+    "honest_choice": lambda cal, test: [
+        row[best] for row, best in zip(test, cal.argmin(1), strict=True)
+    ],
+}
+WRONG |= {
+    "mixed_labels": [
+        (lambda y, j, lam, k: (1 - lam) * one_hot(y, k) + lam * one_hot(y[j], k), "exchanged"),
+        (lambda y, j, lam, k: lam * one_hot(y) + (1 - lam) * one_hot(y[j]), "class is missing"),
+        (lambda y, j, lam, k: torch.lerp(y[j].double(), y.double(), lam), "numbers of the classes"),
+        (lambda y, j, lam, k: one_hot(y, k) * lam, "do not sum to 1"),
+        (lambda y, j, lam, k: one_hot(y if lam > 0.5 else y[j], k), "hard labels"),
+        (
+            lambda y, j, lam, k: (
+                lam * one_hot(y, k)
+                + (1 - lam) * torch.zeros(len(y), k).index_add_(0, j, one_hot(y, k).float())
+            ),
+            "index with partner",
+        ),
+    ],
+    "honest_choice": [
+        (lambda cal, test: test.min(1).values, "on the test set"),
+        (lambda cal, test: cal.min(1).values, "data that chose"),
+        (lambda cal, test: cal.argmin(1), "position"),
+        (lambda cal, test: test[:, cal.sum(0).argmin()], "one strength for all"),
+        (lambda cal, test: test.sum(1) / test.shape[1], "nothing was chosen"),
+        (lambda cal, test: test[range(len(test)), cal.argmax(1)], "argmin"),
+    ],
+}
 EXERCISES = sorted(check.EXERCISES)
 
 

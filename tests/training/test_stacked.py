@@ -186,8 +186,10 @@ def test_trials_of_different_shape_are_refused():
 def test_seeds_and_losses_do_not_change_the_shape():
     one, two = made(NETWORKS["mlp"]), made(NETWORKS["mlp"], seed=4, loss=losses.brier, lr=1e-3)
     assert shape_of(one, one.model()) == shape_of(two, two.model())
-    other = made(NETWORKS["mlp"], batch_size=16)
-    assert shape_of(one, one.model()) != shape_of(other, other.model())
+    mixup = functools.partial(mixing.mixup, alpha=0.1)  # soft labels beside hard ones
+    for changes in ({"batch_size": 16}, {"mix": mixup}):
+        other = made(NETWORKS["mlp"], **changes)
+        assert shape_of(one, one.model()) != shape_of(other, other.model())
 
 
 def test_a_diverged_run_says_so():
