@@ -143,8 +143,7 @@ def splits_of(
     rest = n - cut - calibration
     train = rest if train is None else validate.integer("train", train, 1, rest)
     order = torch.randperm(n, generator=generator)
-    ends = [train, train + calibration, train + calibration + cut]
-    parts = [order[: ends[0]], order[ends[0] : ends[1]], order[ends[1] : ends[2]]]
+    parts = list(order[: train + calibration + cut].split([train, calibration, cut]))
     if own:
         available = _length(name, test_split, root)
         test = available if test is None else validate.integer("test", test, 1, available)

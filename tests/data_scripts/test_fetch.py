@@ -71,8 +71,9 @@ def test_a_dropped_connection_places_nothing_and_the_next_try_goes_on(
 
 
 def test_without_a_hash_to_check_the_pieces_a_broken_download_starts_again(
-    offered, shelf, tmp_path
+    offered, shelf, tmp_path, monkeypatch
 ):
+    monkeypatch.setattr(fetch, "CHUNK", 100)
     source, _ = offered("iwslt14", hash=None)
     shelf.drops = True
     with pytest.raises(FetchError):
