@@ -13,6 +13,7 @@ from calibkit import validate
 BINNINGS = ("width", "mass")
 SIDES = ("right", "left")
 BLOCK = 1 << 16  # values worked on at a time, so that temporaries stay in cache
+LANES = 4  # tables that neighbours are counted in by turns; a power of two
 
 
 class Tally(NamedTuple):
@@ -90,7 +91,7 @@ def width_index(values: Tensor, bins: int, closed: str = "right") -> Tensor:
     [0, 0, 3]
     """
     scaled = values.double() * bins
-    index = scaled.ceil_().int() - 1 if closed == "right" else scaled.int()
+    index = scaled.ceil_().int().sub_(1) if closed == "right" else scaled.int()
     index.clamp_(0, bins - 1)
     if values.dtype == torch.float64:
         _repair(index, values, width_edges(bins, values.device), closed)
@@ -127,19 +128,41 @@ def tally(confidence: Tensor, hits: Tensor, *, bins: int, binning: str, closed: 
     if binning == "mass" and hits.dtype == torch.bool:
         return _tally_sorted(confidence, hits, bins, closed)
     edges, index_of = indexer(confidence, bins, binning, closed)
-    counts = torch.zeros(2 * bins, dtype=torch.int64, device=confidence.device)
-    total, soft = torch.zeros((2, bins), dtype=torch.float64, device=confidence.device)
-    for part, hit in blocks(confidence, hits):
-        index = index_of(part)
-        total += torch.bincount(index, weights=part.double(), minlength=bins)
+    return tally_blocks(blocks(confidence, hits), edges, index_of)
+
+
+def spread(cell: Tensor, cells: int) -> Tensor:
+    """Int32 cells of neighbours moved, in place, into tables of their own for `histogram`.
+
+    An addition to a number in memory waits for the one before it. Where most samples share a bin,
+    turns between a few tables let the additions overlap.
+    """
+    turn = torch.arange(len(cell), dtype=torch.int32, device=cell.device).bitwise_and_(LANES - 1)
+    return cell.add_(turn, alpha=cells)
+
+
+def histogram(cell: Tensor, cells: int, weights: Tensor | None = None) -> Tensor:
+    """(cells,) counts, or sums of `weights`, of cells that were `spread`."""
+    return torch.bincount(cell, weights, minlength=LANES * cells).view(LANES, cells).sum(0)
+
+
+def tally_blocks(parts, edges: Tensor, index_of) -> Tally:
+    """`tally` of confidences and hits that come in parts."""
+    bins, soft = len(edges) - 1, None
+    counts = torch.zeros(2 * bins, dtype=torch.int64, device=edges.device)
+    total = torch.zeros(2 * bins, dtype=torch.float64, device=edges.device)
+    for part, hit in parts:
+        cell = index_of(part).mul_(2)
         if hit.dtype == torch.bool:
-            index = 2 * index + hit
-        else:
-            soft += torch.bincount(index, weights=hit.double(), minlength=bins)
-            index = 2 * index
-        counts += torch.bincount(index, minlength=2 * bins)
-    counts = counts.view(bins, 2)
-    return Tally(edges, counts.sum(1), counts[:, 1] if hits.dtype == torch.bool else soft, total)
+            cell += hit
+        spread(cell, 2 * bins)
+        if hit.dtype != torch.bool:
+            soft = histogram(cell, 2 * bins, hit.double()) + (0 if soft is None else soft)
+        counts += histogram(cell, 2 * bins)
+        total += histogram(cell, 2 * bins, part.double())
+    counts, total = counts.view(bins, 2), total.view(bins, 2).sum(1)
+    hits = counts[:, 1] if soft is None else soft.view(bins, 2).sum(1)
+    return Tally(edges, counts.sum(1), hits, total)
 
 
 def _tally_sorted(confidence: Tensor, hits: Tensor, bins: int, closed: str) -> Tally:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.top import top
+from calibkit.metrics.top import top, top_tally
 
 NORMS = ("l1", "l2", "max")
 
@@ -46,8 +46,7 @@ def ece(
     """
     bins = _bins.check_options(bins, binning, closed)
     validate.choice("norm", norm, NORMS)
-    confidence, correct = top(probs, labels)
-    counted = _bins.tally(confidence, correct, bins=bins, binning=binning, closed=closed)
+    counted = top_tally(probs, labels, bins=bins, binning=binning, closed=closed)
     return float(binned_error(counted.counts, counted.hits, counted.confidence, norm))
 
 
@@ -109,8 +108,7 @@ def overconfidence_error(probs, labels, *, bins: int = 15) -> float:
     0.24
     """
     bins = _bins.check_options(bins, "width", "right")
-    confidence, correct = top(probs, labels)
-    counted = _bins.tally(confidence, correct, bins=bins, binning="width", closed="right")
+    counted = top_tally(probs, labels, bins=bins, binning="width", closed="right")
     return float(over_error(counted.counts, counted.hits, counted.confidence))
 
 
@@ -151,13 +149,12 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
     0.0767
     """
     bins = _bins.check_options(bins, binning, "right")
-    confidence, correct = top(probs, labels)
-    counted = _bins.tally(confidence, correct, bins=bins, binning=binning, closed="right")
+    counted = top_tally(probs, labels, bins=bins, binning=binning, closed="right")
     kept = counted.counts >= 2
     count, hit = counted.counts[kept].double(), counted.hits[kept].double()
     gap, accuracy = (counted.confidence[kept] - hit) / count, hit / count
     noise = accuracy * (1 - accuracy) / (count - 1)
-    square = (count * (gap * gap - noise)).sum() / len(correct)
+    square = (count * (gap * gap - noise)).sum() / counted.counts.sum()
     return float(square.clamp(min=0).sqrt())
 
 

@@ -118,7 +118,7 @@ def test_both_ways_through_give_the_same(name, monkeypatch):
     monkeypatch.setattr(module.validate, "probs", None)  # good input has no need of it
     confidence, correct = module.top(probs, labels)
     monkeypatch.setattr(module.validate, "probs", full)
-    monkeypatch.setattr(module, "_checked_on_cpu", lambda probs, labels: None)
+    monkeypatch.setattr(module, "_searched", lambda block, labels: None)
     again, correct_again = module.top(probs, labels)
     assert torch.equal(confidence, again.to(confidence.dtype))
     assert torch.equal(correct, correct_again)
