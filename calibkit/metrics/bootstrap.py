@@ -88,7 +88,7 @@ def resampled(
     counts, sums = _draw(confidence, cell, moments, resamples, random)
     counts, sums = torch.from_numpy(counts), torch.from_numpy(sums)
     hits = counts[:, 1::2]
-    return _METRIC[metric](counts[:, ::2] + hits, hits, sums[:, ::2] + sums[:, 1::2]).numpy()
+    return _METRIC[metric](counts[:, ::2] + hits, hits, sums).numpy()
 
 
 def _gap(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:
@@ -130,16 +130,23 @@ def _cells(confidence: Tensor, correct: Tensor, bins: int, binning: str):
 
 
 def _draw(confidence: Tensor, cell: Tensor, moments, resamples: int, random):
-    """(resamples, cells) counts and sums of confidence of samples drawn with replacement."""
+    """What samples drawn with replacement bring: (resamples, cells) counts, and sums of confidence.
+
+    The sums are those of bins, (resamples, bins): normals of two cells add up to a normal.
+    """
     size, mean, variance = moments
     counts = np.zeros((resamples, len(size)), dtype=np.int64)
     filled = size > 0
     share = size[filled] / size.sum()
     counts[:, filled] = random.multinomial(size.sum(), share, size=resamples)
-    sums = counts * mean + np.sqrt(counts * variance) * random.standard_normal(counts.shape)
-    for c in np.flatnonzero((size > 1) & (size <= SMALL)):
+    exact = (size > 1) & (size <= SMALL)
+    of_bin = np.repeat(np.eye(len(size) // 2), 2, axis=0) * ~exact[:, None]
+    weight = counts.astype(float)
+    sums, squares = (weight @ (moment[:, None] * of_bin) for moment in (mean, variance))
+    sums += np.sqrt(squares) * random.standard_normal(sums.shape)
+    for c in np.flatnonzero(exact):
         members = confidence[cell == c].double().cpu().numpy()
-        sums[:, c] = _sums_of_members(members, counts[:, c], random)
+        sums[:, c // 2] += _sums_of_members(members, counts[:, c], random)
     return counts, sums
 
 
