@@ -104,8 +104,8 @@ def _gap_keys() -> list[str]:
     """What the colours of the diagram mean, in one row at the foot of the picture."""
     entries = [
         (60, palette.SKY, 1, "accuracy in the bin"),
-        (200, palette.VERMILLION, 0.35, "over-confident gap"),
-        (340, palette.GREEN, 0.35, "under-confident gap"),
+        (215, palette.VERMILLION, 0.35, "over-confident gap"),
+        (370, palette.GREEN, 0.35, "under-confident gap"),
     ]
     style = [{"fill": colour, "fill_opacity": opacity} for _, colour, opacity, _ in entries]
     return [
