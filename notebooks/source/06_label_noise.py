@@ -191,14 +191,14 @@ explorers.Explorer(frame, rates, label="noise rate", show="{:.0%}".format,
 # The still twin: three positions of the slider, then all of them.
 
 # %%
-fig, axes = plt.subplots(1, 3, figsize=(7.4, 3.4), layout="constrained")
+fig, axes = plt.subplots(1, 3, figsize=(6.6, 3.1), layout="constrained")
 for ax, rate in zip(axes, (0.0, 0.2, 0.5), strict=True):
     said = swept.pooled("test", rate=rate)
     _ = plots.draw_reliability(metrics.reliability(said.probs, said.labels), ax=ax,
                                title=f"noise {rate:.0%}", legend=False)
 
 # %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 2.8), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(6.6, 2.6), layout="constrained")
 for style, (name, values) in zip((3, 0, 4), lines.items(), strict=True):
     _ = plots.spread(rates, values, label=name, style=style, ax=left)
 _ = plots.spread(rates, ece, label="mean over seeds", style=6, ax=right)
@@ -207,10 +207,12 @@ _ = right.set(xlabel="noise rate", ylabel="ECE on clean labels", ylim=(0, None))
 _ = left.legend(fontsize="small"), right.legend(fontsize="small")
 
 # %% [markdown]
-# - **The diagrams:** below the diagonal, everywhere, and deeper with more noise.
+# - **The diagrams** (colours as above): below the diagonal wherever there are many samples, and deeper with more
+#   noise.
 # - **Confidence:** it hardly sinks. The readout says why: each network knows (nearly) *all* its training labels
 #   by heart, the wrong ones too. Whoever has an answer for everything sees no reason to doubt.
-# - **Honest confidence** would fall below the accuracy. The networks do the opposite.
+# - **Honest confidence** is what a model *of that accuracy* would claim if it were calibrated for the labels it was
+#   taught. It falls below the accuracy. The networks do the opposite.
 #
 # The claim of the paper behind this lesson is about the size of the error:
 
@@ -276,7 +278,7 @@ histories = [outcome.history for outcome in swept.where(rate=some)]
 a, sure, learned = (np.array([h[c] for h in histories])
                     for c in ("clean_accuracy", "clean_confidence", "drawn_accuracy"))
 at = np.unique(np.geomspace(1, size.epochs, 20).round().astype(int)) - 1  # a marker at some epochs
-fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 2.9), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(6.8, 2.8), layout="constrained")
 gaps = {"clean": sure - a, "noisy": sure - a - honest_gap(a, some)}
 for style, (name, gap) in enumerate(gaps.items()):
     _ = plots.spread(at + 1, gap[:, at], label=f"on {name} test labels", style=style, ax=left)
@@ -292,7 +294,7 @@ for ax, what in ((left, "signed gap"), (right, "share")):
 # %%
 moments = {"stopped early": size.epochs // 10, "in between": size.epochs // 4, "to the end": size.epochs}
 labels = torch.cat([outcome.trial.watch["clean"].labels for outcome in swept.where(rate=some)])
-fig, axes = plt.subplots(1, 3, figsize=(7.4, 3.4), layout="constrained")
+fig, axes = plt.subplots(1, 3, figsize=(6.6, 3.1), layout="constrained")
 for ax, (name, epoch) in zip(axes, moments.items(), strict=True):
     logits = torch.cat([outcome.logits["clean"][epoch - 1] for outcome in swept.where(rate=some)])
     counted = metrics.reliability(logits.softmax(dim=1), labels)
@@ -390,7 +392,7 @@ def both(seed, group):
 ramp = np.linspace(0, 0.5, K)
 found = {group: np.array([both(s, group) for s in seeds]) for group in ("labels", "predicted")}
 added = {group: errors[:, 0] - errors[:, 1] for group, errors in found.items()}
-fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 2.6), layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(6.6, 2.6), layout="constrained")
 for i, (name, style) in enumerate({"class-dependent noise": 3, "the same classes, no noise": 0}.items()):
     _ = plots.spread(ramp, found["labels"][:, i], label=name, style=style, ax=left)
 for (group, name), style in zip({"labels": "of", "predicted": "predicted as"}.items(), (2, 4), strict=True):
