@@ -271,6 +271,36 @@ WRONG |= {
         (lambda cal, test: test[range(len(test)), cal.argmax(1)], "argmin"),
     ],
 }
+
+
+def over(p, q):
+    return p.max(1).values.double() - q[range(len(p)), p.argmax(1)]
+
+
+RIGHT |= {
+    "equal_steps": lambda n, b, steps: max(round(steps / np.ceil(n / b)), 1),
+    "true_gap": lambda p, q: float(over(p, q).mean()),
+}
+WRONG |= {
+    "equal_steps": [
+        (lambda n, b, steps: max(1, round(steps / int(n / b))), "smaller batch"),
+        (lambda n, b, steps: max(1, round(steps / (n / b))), "images seen"),
+        (lambda n, b, steps: max(1, int(steps / np.ceil(n / b))), "cut off"),
+        (lambda n, b, steps: np.ceil(steps / np.ceil(n / b)), "epochs up"),
+        (lambda n, b, steps: round(steps / np.ceil(n / b)), "not for 0"),
+        (lambda n, b, steps: np.ceil(n / b), "steps in an epoch"),
+    ],
+    "true_gap": [
+        (lambda p, q: (p.max(1).values.double() - q.max(1).values).mean(), "best possible"),
+        (lambda p, q: float((-over(p, q)).mean()), "reversed"),
+        (lambda p, q: over(p, q).abs().mean(), "image by image"),
+        (lambda p, q: abs(float(over(p, q).mean())), "dropped the sign"),
+        (
+            lambda p, q: conf(p).mean() - (p.argmax(1) == q.argmax(1)).double().mean(),
+            "favourite",
+        ),
+    ],
+}
 EXERCISES = sorted(check.EXERCISES)
 
 
