@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,9 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.top import BLOCK
+
+BLOCK = 1 << 18  # entries read several times while they stay in cache, and turned into float64
+BLOCKS = 8  # so many blocks are scanned before what was found in them is looked up
 
 
 class ClassTally(NamedTuple):
@@ -85,25 +88,41 @@ def _tally_on_cpu(probs: Tensor, bins: int) -> tuple[Tensor, Tensor] | None:
     n, classes = probs.shape
     counts, total = np.zeros((2, bins * classes))
     columns = torch.zeros(classes, dtype=torch.float64)
-    ones = probs.new_ones(classes)
     rows = max(1, BLOCK // classes)
-    for block in probs.split(rows):
-        block = block.contiguous()
-        if not validate.sums_to_one(block, ones):
+    for part in probs.split(BLOCKS * rows):
+        part = part.contiguous()
+        scanned = _scanned(part.split(rows), bins)
+        if scanned is None:
             return None
-        columns += block.double().t().mv(torch.ones(len(block), dtype=torch.float64))
-        flat = block.view(-1)
-        where = _beyond_first_bin(flat, bins)
-        high = flat.index_select(0, where)
-        if not (high.numel() == 0 or (high.min() >= 0 and high.max() <= 1)):
+        columns += scanned[0]
+        where = scanned[1].numpy()
+        high = part.view(-1).index_select(0, scanned[1]).numpy()
+        if len(high) and not (high.min() >= 0 and high.max() <= 1):
             return None
-        cell = _bins.width_index(high, bins).numpy() * classes + where.numpy() % classes
+        column = where - where // classes * classes  # numpy's % is several times slower
+        cell = _bins.width_index(torch.from_numpy(high), bins).numpy() * classes + column
         counts += np.bincount(cell, minlength=len(counts))
-        total += np.bincount(cell, weights=high.numpy(), minlength=len(total))
+        total += np.bincount(cell, weights=high, minlength=len(total))
     counts, total = (torch.from_numpy(x).view(bins, classes) for x in (counts, total))
     counts[0] = n - counts[1:].sum(0)
     total[0] = columns - total[1:].sum(0)
     return counts, total
+
+
+def _scanned(blocks: Sequence[Tensor], bins: int) -> tuple[Tensor, Tensor] | None:
+    """Column sums in float64 and the places `_beyond_first_bin` of blocks that follow each other.
+
+    None where some row may not sum to 1.
+    """
+    columns, where, start = 0, [], 0
+    ones = blocks[0].new_ones(blocks[0].shape[1])
+    for block in blocks:
+        if not validate.sums_to_one(block, ones):
+            return None
+        columns = columns + block.double().t().mv(torch.ones(len(block), dtype=torch.float64))
+        where.append(_beyond_first_bin(block.view(-1), bins) + start)
+        start += block.numel()
+    return columns, torch.cat(where)
 
 
 def _beyond_first_bin(flat: Tensor, bins: int) -> Tensor:
