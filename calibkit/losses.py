@@ -423,7 +423,7 @@ def _inputs(logits, target) -> tuple[Tensor, Tensor]:
     logits = validate.floating("logits", logits, ndim=2)
     validate.class_columns("logits", logits)
     target = validate.as_tensor("target", target)
-    validate.same_device("target", target, logits.device)
+    validate.same_device("target", target, logits.device, "the logits")
     validate.same_length("target", len(target), len(logits))
     if logits.dtype in (torch.float16, torch.bfloat16):
         logits = logits.float()
@@ -464,7 +464,7 @@ def _class_weights(weights, logits: Tensor) -> Tensor | None:
     if weights is None:
         return None
     weights = validate.as_tensor("class_weights", weights, ndim=1)
-    validate.same_device("class_weights", weights, logits.device)
+    validate.same_device("class_weights", weights, logits.device, "the logits")
     if len(weights) != logits.shape[1]:
         raise ValueError(
             f"class_weights must have one entry per class, {logits.shape[1]}, got {len(weights)}"
@@ -478,7 +478,7 @@ def _gamma(gamma, logits: Tensor) -> float | Tensor:
     if not isinstance(gamma, Tensor) or gamma.ndim == 0:
         return validate.number("gamma", gamma, 0, math.inf, open_high=True)
     gamma = validate.floating("gamma", gamma, ndim=1).detach()
-    validate.same_device("gamma", gamma, logits.device)
+    validate.same_device("gamma", gamma, logits.device, "the logits")
     validate.same_length("gamma", len(gamma), len(logits))
     _not_negative("gamma", gamma)
     return gamma.to(logits.dtype)

@@ -76,7 +76,7 @@ class Mix:
 
     def _fits(self, name: str, tensor: Tensor) -> None:
         validate.same_length(name, len(tensor), len(self.partner))
-        validate.same_device(name, tensor, self.partner.device)
+        validate.same_device(name, tensor, self.partner.device, "the samples to mix")
 
 
 def draw(

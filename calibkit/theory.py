@@ -362,7 +362,7 @@ def _float64(name: str, value, devices=()) -> Tensor:
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise TypeError(f"{name} must be real numbers, got {tensor.dtype}")
     if devices and isinstance(value, Tensor):
-        validate.same_device(name, tensor, devices[0])
+        validate.same_device(name, tensor, devices[0], "the other arguments")
     return tensor.to(devices[0] if devices else tensor.device, torch.float64)
 
 

@@ -88,8 +88,10 @@ def logits(value, name: str = "logits") -> Tensor:
     return finite(name, _matrix(name, value))
 
 
-def labels(value, *, n: int, classes: int, device=None, name: str = "labels") -> Tensor:
-    """(n,) integer labels in [0, classes), as int64 on `device` when one is given."""
+def labels(
+    value, *, n: int, classes: int, device=None, name: str = "labels", of: str = "the predictions"
+) -> Tensor:
+    """(n,) integer labels in [0, classes), as int64 on `device`, if given, of what `of` names."""
     tensor = as_tensor(name, value, ndim=1)
     if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
         raise TypeError(
@@ -97,7 +99,7 @@ def labels(value, *, n: int, classes: int, device=None, name: str = "labels") ->
         )
     same_length(name, len(tensor), n)
     if device is not None:
-        same_device(name, tensor, device)
+        same_device(name, tensor, device, of)
     low, high = (bound.item() for bound in torch.aminmax(tensor))
     if low < 0 or high >= classes:
         wrong = low if low < 0 else high
@@ -152,12 +154,14 @@ def same_length(name: str, length: int, n: int) -> None:
         raise ValueError(f"{name} must have one entry per row, {n}, got {length}")
 
 
-def same_device(name: str, tensor: Tensor, device) -> None:
-    """Refuse tensors on two devices instead of copying behind the caller's back."""
+def same_device(name: str, tensor: Tensor, device, of: str = "the predictions") -> None:
+    """Refuse tensors on two devices instead of copying behind the caller's back.
+
+    `of` says in the plural what lies on `device`.
+    """
     if tensor.device != torch.device(device):
         raise ValueError(
-            f"{name} is on {tensor.device} but the predictions are on {device}; "
-            f"move one of them with .to(...)"
+            f"{name} is on {tensor.device} but {of} are on {device}; move one of them with .to(...)"
         )
 
 
@@ -206,7 +210,11 @@ def choice(name: str, value, options: Sequence[str]):
 def generator(seed: int | torch.Generator | None, device="cpu") -> torch.Generator:
     """A generator on `device` from an integer seed; a generator is passed through."""
     if isinstance(seed, torch.Generator):
-        same_device("generator", seed, device)
+        if seed.device != torch.device(device):
+            raise ValueError(
+                f"generator is on {seed.device} but the numbers are drawn on {device}; "
+                f"make it with torch.Generator({str(device)!r})"
+            )
         return seed
     fresh = torch.Generator(device=device)
     if seed is None:

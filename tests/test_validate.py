@@ -100,6 +100,8 @@ def test_labels():
         validate.labels(torch.tensor([0, -1]), n=2, classes=3)
     with pytest.raises(ValueError, match=r"^labels is on cpu but the predictions are on meta"):
         validate.labels(LABELS, n=2, classes=3, device="meta")
+    with pytest.raises(ValueError, match=r"^labels is on cpu but the images are on meta; move"):
+        validate.labels(LABELS, n=2, classes=3, device="meta", of="the images")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +202,7 @@ def test_choice_and_generator():
     assert not torch.equal(one, other)
     with pytest.raises(ValueError, match=r"^seed must be at least 0"):
         validate.generator(-1)
-    with pytest.raises(ValueError, match=r"^generator is on cpu"):
+    with pytest.raises(ValueError, match=r"^generator is on cpu .*torch.Generator\('meta'\)$"):
         validate.generator(own, "meta")
 
 

@@ -45,14 +45,18 @@ class Dataset:
     def __post_init__(self) -> None:
         inputs = validate.as_tensor("inputs", self.inputs)
         labels = validate.labels(
-            self.labels, n=len(inputs), classes=len(self.classes), device=inputs.device
+            self.labels,
+            n=len(inputs),
+            classes=len(self.classes),
+            device=inputs.device,
+            of="the inputs",
         )
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "labels", labels)
         if self.posterior is not None:
             posterior = validate.probs(self.posterior, "posterior")
             validate.same_length("posterior", len(posterior), len(inputs))
-            validate.same_device("posterior", posterior, inputs.device)
+            validate.same_device("posterior", posterior, inputs.device, "the inputs")
 
     def __len__(self) -> int:
         return len(self.labels)

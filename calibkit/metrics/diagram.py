@@ -106,7 +106,7 @@ def _confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
         )
     correct = validate.as_tensor("correct", correct, ndim=1)
     validate.same_length("correct", len(correct), len(confidence))
-    validate.same_device("correct", correct, confidence.device)
+    validate.same_device("correct", correct, confidence.device, "the confidences")
     if correct.dtype == torch.bool:
         return confidence, correct
     return confidence, validate.labels(correct, n=len(correct), classes=2, name="correct").bool()
@@ -149,7 +149,7 @@ def _hits_of_counts(hits, counts) -> tuple[Tensor, Tensor]:
     """Both in float64, once 0 <= hits <= counts is known to hold."""
     hits = validate.as_tensor("hits", hits).double()
     counts = validate.as_tensor("counts", counts).double()
-    validate.same_device("counts", counts, hits.device)
+    validate.same_device("counts", counts, hits.device, "the hits")
     validate.finite("hits", hits)
     validate.finite("counts", counts)
     if hits.shape != counts.shape:

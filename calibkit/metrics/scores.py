@@ -89,7 +89,7 @@ def auroc(in_scores, out_scores) -> float:
     """
     inside = validate.floating("in_scores", in_scores, ndim=1)
     outside = validate.floating("out_scores", out_scores, ndim=1)
-    validate.same_device("out_scores", outside, inside.device)
+    validate.same_device("out_scores", outside, inside.device, "the in_scores")
     validate.finite("in_scores", inside)
     validate.finite("out_scores", outside)
     outside, inside = outside.double().sort().values, inside.double()

@@ -80,6 +80,17 @@ def test_negative_zero_sorts_like_zero():
     assert found.confidence.tolist() == [0.25, 0.5, 1.0]
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 1001])
+def test_counting_by_turns_counts_the_same(n):
+    torch.manual_seed(n)
+    cell, weights = torch.randint(7, (n,), dtype=torch.int32), torch.rand(n, dtype=torch.float64)
+    turned = b.spread(cell.clone(), 7)
+    assert torch.equal(b.histogram(turned, 7), torch.bincount(cell, minlength=7))
+    torch.testing.assert_close(
+        b.histogram(turned, 7, weights), torch.bincount(cell, weights, 7), rtol=0, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("soft", [False, True])
 def test_tally_over_several_blocks(monkeypatch, soft):
     torch.manual_seed(2)

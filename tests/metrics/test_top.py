@@ -46,6 +46,17 @@ def test_ties_go_to_the_lowest_class(classes):
     assert correct.nonzero().flatten().tolist() == [1]
 
 
+@pytest.mark.parametrize("sure", [0, 3, 300])
+def test_rows_below_one_half_among_sure_ones(sure):
+    torch.manual_seed(sure)
+    probs = (torch.randn(100, 5).softmax(1) * 16).round()  # many ties
+    probs[:, 4] += 16 - probs.sum(1)
+    probs = torch.cat([probs[probs.amin(1) >= 0] / 16, torch.eye(5).repeat(sure, 1) * 0.9 + 0.02])
+    probs = probs[torch.randperm(len(probs))]
+    for shift in range(5):
+        check(probs, (probs.argmax(1) + shift) % 5)
+
+
 @pytest.mark.parametrize("classes", [3, 40])
 def test_a_tie_just_above_one_half_is_allowed_by_the_tolerance(classes):
     probs = torch.zeros(2, classes)
