@@ -301,6 +301,58 @@ WRONG |= {
         ),
     ],
 }
+
+
+def own_losses(probs, labels):
+    losses = -torch.log(probs[range(len(labels)), labels].double())
+    return losses, hit(probs, labels)
+
+
+def parts(probs, labels):
+    losses, right = own_losses(probs, labels)
+    return (losses * right).mean(), (losses * (1 - right)).mean()
+
+
+def loss_of(logits, labels):
+    return -logits.double().log_softmax(dim=1)[range(len(labels)), labels].mean()
+
+
+RIGHT |= {"nll_parts": parts, "scaled_loss": lambda z, y, a: loss_of(z + a * z, y)}
+WRONG |= {
+    "nll_parts": [
+        (
+            lambda p, y: [
+                own_losses(p, y)[0][own_losses(p, y)[1] == right].mean() for right in (1, 0)
+            ],
+            "its own group",
+        ),
+        (lambda p, y: (parts(p, y)[1], parts(p, y)[0]), "order is not"),
+        (lambda p, y: [len(y) * part for part in parts(p, y)], "divide by n"),
+        (
+            lambda p, y: [(-conf(p).log() * part).mean() for part in (hit(p, y), 1 - hit(p, y))],
+            "of the confidence",
+        ),
+        (lambda p, y: [-part for part in parts(p, y)], "sign is reversed"),
+        (lambda p, y: [part / np.log(10) for part in parts(p, y)], "base 10"),
+    ],
+    "scaled_loss": [
+        (lambda z, y, a: loss_of(a * z, y), "scaled by a"),
+        (lambda z, y, a: loss_of(z + 1 + a, y), "differences only"),
+        (lambda z, y, a: loss_of(z, y) * (1 + a), "scaled the loss"),
+        (
+            lambda z, y, a: -torch.log((1 + a) * z.softmax(1)[range(len(y)), y]).mean(),
+            "scaled the probabilities",
+        ),
+        (lambda z, y, a: loss_of(z / (1 + a), y), "divided"),
+        (lambda z, y, a: loss_of(z * (1 + a), y) * len(z), "take the mean"),
+        (
+            lambda z, y, a: (
+                -((1 + a) * z[range(len(y)), y] + torch.log(torch.exp((1 + a) * z).sum(1))).mean()
+            ),
+            "sign slipped",
+        ),
+    ],
+}
 EXERCISES = sorted(check.EXERCISES)
 
 
