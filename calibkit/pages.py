@@ -17,6 +17,7 @@ from jinja2 import pass_context
 from math_core import LatexError, LatexToMathML
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
@@ -194,6 +195,8 @@ class Exporter(HTMLExporter):
     def __init__(self, pages: Mapping[str, str], **options):
         self.pages = pages
         super().__init__(raw_template=TEMPLATE, **options)
+        # a line printed in two pieces may be stored as two outputs; JupyterLab joins them too
+        self.register_preprocessor(CoalesceStreamsPreprocessor, enabled=True)
 
     @pass_context
     def markdown2html(self, context, source):

@@ -191,6 +191,11 @@ def test_live_widgets_are_left_out(folder):
     assert "model_id" not in pages.export_all(only="02")[0].read_text()
 
 
+def test_a_line_stored_in_two_pieces_is_one_line():
+    pieces = [new_output("stream", text=text) for text in ("one ", "line\\n")]
+    assert "one line" in pages.export(new_notebook(cells=[new_code_cell("x", outputs=pieces)]))
+
+
 def test_an_image_travels_inside_the_page(folder):
     (folder / "dot.png").write_bytes(b"\x89PNG")
     assert 'src="data:image/png;base64,' in page_of("![a dot](dot.png)", folder=folder)

@@ -15,18 +15,29 @@ from calibkit import validate
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 
+# Text takes the colour of its surroundings, light or dark; a picture brings its own white.
+STYLE = """\
+<style>
+.calibkit-explorer { max-width: 46rem; }
+.calibkit-explorer .picture svg { max-width: 100%; height: auto; background: #fff; }
+.calibkit-explorer input:focus-visible, .calibkit-explorer .noUi-handle:focus-visible {
+  outline: 3px solid #0072B2; outline-offset: 3px; }
+</style>"""
+
 # Each copy of the explorer in a page is bound once; arrow keys reach an <input> inside
-# JupyterLab only when it carries data-lm-suppress-shortcuts.
+# JupyterLab only when it carries data-lm-suppress-shortcuts. Where scripts are not run, the
+# first picture stays, and the hint under it says why.
 PAGE = """\
-<div class="calibkit-explorer" data-explorer="{key}" role="group" aria-label="{label}" \
-style="max-width:46rem">
-<label style="display:flex;gap:.8em;align-items:center;font-weight:600">{label}
-<input type="range" min="0" max="{last}" step="1" value="{start}" style="flex:1" \
-data-lm-suppress-shortcuts="true" aria-valuetext="{value}">
+<div class="calibkit-explorer" data-explorer="{key}" role="group" aria-label="{label}">
+{style}
+<label style="display:flex;flex-wrap:wrap;gap:.8em;align-items:center;font-weight:600">{label}
+<input type="range" min="0" max="{last}" step="1" value="{start}" style="flex:1;min-width:12em" \
+aria-label="{label}" aria-valuetext="{value}" data-lm-suppress-shortcuts="true">
 <output style="min-width:4em">{value}</output></label>
 <div class="picture">{svg}</div>
 <p class="readout" aria-live="polite">{readout}</p>
-<p class="description" style="color:#555">{description}</p>
+<p class="description">{description}</p>
+<p class="still"><em>The slider moves once this cell has been run.</em></p>
 <script>
 (async () => {{
   const packed = "{packed}";
@@ -35,14 +46,17 @@ data-lm-suppress-shortcuts="true" aria-valuetext="{value}">
   const frames = JSON.parse(await new Response(stream).text());
   for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-bound])')) {{
     root.dataset.bound = "yes";
+    root.querySelector(".still").remove();
     const slider = root.querySelector("input");
-    slider.addEventListener("input", () => {{
+    const show = () => {{
       const [value, svg, readout] = frames[slider.value];
       root.querySelector("output").textContent = value;
       root.querySelector(".picture").innerHTML = svg;
       root.querySelector(".readout").textContent = readout;
       slider.setAttribute("aria-valuetext", value);
-    }});
+    }};
+    slider.addEventListener("input", show);
+    if (slider.value !== slider.defaultValue) show();  // brought back by a reload
   }}
 }})();
 </script>
@@ -105,18 +119,18 @@ class Explorer:
             value=self.start,
             description=self.label,
             style={"description_width": "initial"},
-            layout={"width": "46rem"},
+            layout={"width": "100%"},
         )
-        picture = widgets.HTML(self.frames[self.start].svg)
-        readout = widgets.HTML(escape(self.frames[self.start].readout))
+        picture = widgets.HTML(self.frames[self.start].svg).add_class("picture")
+        readout = widgets.HTML(escape(self.frames[self.start].readout)).add_class("readout")
 
         def move(change) -> None:
             frame = self.frames[change["new"]]
             picture.value, readout.value = frame.svg, escape(frame.readout)
 
         slider.observe(move, names="value")
-        words = widgets.HTML(f'<p style="color:#555">{escape(self.description)}</p>')
-        return widgets.VBox([slider, picture, readout, words])
+        words = widgets.HTML(f"{STYLE}<p>{escape(self.description)}</p>")
+        return widgets.VBox([slider, picture, readout, words]).add_class("calibkit-explorer")
 
     def html(self) -> str:
         """The same slider as one self-contained piece of HTML: no kernel, no network."""
@@ -125,6 +139,7 @@ class Explorer:
         first = self.frames[self.start]
         return PAGE.format(
             key=hashlib.sha256(frames + self.label.encode()).hexdigest()[:12],
+            style=STYLE,
             packed=base64.b64encode(zlib.compress(frames, 9)).decode(),
             label=escape(self.label),
             last=len(self.frames) - 1,

@@ -1,0 +1,1 @@
+"""JupyterLab and the exported pages, driven through Chromium: `make test-browser`."""

@@ -1,0 +1,78 @@
+"""Find a Chromium, or install one: `python -m tests.browser.chromium`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+from playwright.sync_api import Error, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+MISSING = """\
+No Chromium could be started or installed, so the browser tests cannot run. Install Chromium or
+Google Chrome so that it is on the PATH, or set CALIBKIT_CHROMIUM to its file; then try again."""
+
+
+def candidates() -> list[str | None]:
+    """Programs to try, in order; None is the one that Playwright downloads."""
+    named = os.environ.get("CALIBKIT_CHROMIUM")
+    found = [shutil.which(name) for name in NAMES]
+    return [named] if named else [*filter(None, found), None]
+
+
+def launch(playwright):
+    """The first browser that starts; raises RuntimeError when none does."""
+    for path in candidates():
+        try:
+            return playwright.chromium.launch(
+                executable_path=path, args=["--no-sandbox", "--disable-gpu", "--no-first-run"]
+            )
+        except Error:
+            continue
+    raise RuntimeError(MISSING)
+
+
+def starts() -> bool:
+    """Whether any browser starts; says which."""
+    with sync_playwright() as playwright:
+        try:
+            browser = launch(playwright)
+        except RuntimeError:
+            return False
+        print(f"Chromium {browser.version}")
+        browser.close()
+    return True
+
+
+def installers() -> list[list[list[str]]]:
+    """Ways to get one, each a list of commands."""
+    ways = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        ways.append([["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "chromium"]])
+    return ways
+
+
+def run(command: list[str]) -> bool:
+    """Whether a command ended well within ten minutes."""
+    print("$", *command, flush=True)
+    try:
+        return subprocess.run(command, timeout=600, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def main() -> int:
+    """0 when a browser starts, if need be after an installation."""
+    if starts():
+        return 0
+    for commands in installers():
+        if all(run(command) for command in commands) and starts():
+            return 0
+    print(MISSING, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""Open a page, watch what it complains about, and move its sliders by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from urllib.parse import unquote, urldefrag
+
+# A step is timed inside the page: from the key press to the frame in which the new picture stands.
+TIME_A_STEP = """(root, limit) => {
+  const picture = root.querySelector(".picture"), before = picture.innerHTML;
+  root.moved = new Promise(resolve => {
+    let pressed = 0;
+    document.addEventListener("keydown", e => { pressed = e.timeStamp; },
+                              {capture: true, once: true});
+    const observer = new MutationObserver(() => {
+      if (picture.innerHTML === before) return;
+      observer.disconnect();
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - pressed)));
+    });
+    observer.observe(picture, {childList: true, subtree: true, characterData: true});
+    setTimeout(() => { observer.disconnect(); resolve(null); }, limit);
+  });
+}"""
+# TeX that no converter touched; code and scripts may hold dollars and backslashes.
+TEX_LEFT_OVER = r"""() => {
+  const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (node.parentElement.closest("pre, code, script, style")) continue;
+    if (/\$\$|\$[^$\s]*\\|\\(frac|sum|begin|mathrm|hat|log|gamma)\b/.test(node.data))
+      found.push(node.data.trim().slice(0, 80));
+  }
+  return found;
+}"""
+PLACE_EXISTS = "places => places.some(place => document.getElementById(place))"
+UNDRAWN_FORMULAS = """() => {
+  for (const folded of document.querySelectorAll("details")) folded.open = true;
+  return [...document.querySelectorAll("math")].filter(formula => {
+    const box = formula.getBoundingClientRect();
+    return box.height < 4 || box.width < 2 || formula.querySelector("merror");
+  }).map(formula => formula.textContent.slice(0, 80));
+}"""
+
+
+@dataclass(frozen=True)
+class Face:
+    """How one kind of slider is found: the part that takes keys, its end, and its shown value."""
+
+    name: str
+    handle: str
+    last: str
+    value: str
+    goal: float  # ms, median from key press to new picture
+
+
+EXPORTED = Face("exported", "input[type=range]", "max", "output", goal=50)
+LIVE = Face("live", ".noUi-handle", "aria-valuemax", ".widget-readout", goal=150)
+# JupyterLab says so when a kernel restarts while its debugger is still asking; no fault of ours.
+NOT_OURS = "Could not restore the debugger state"
+HANG = 10_000  # ms without a new picture: the slider is dead
+SLOW = 2_000  # ms in the median: unusable, whatever the machine
+
+
+@dataclass
+class Walk:
+    """One slider moved from its first to its last position."""
+
+    face: Face
+    where: str
+    label: str
+    values: list[str]
+    times: list[float] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        return median(self.times) if self.times else float("nan")
+
+    def __str__(self) -> str:
+        longest = max(self.times, default=float("nan"))
+        return (
+            f"{self.face.name:9} {self.where:28.28} {self.label:28.28} {len(self.times):3d} steps"
+            f"  median {self.median:6.1f} ms  longest {longest:6.1f} ms"
+        )
+
+
+@dataclass
+class Visit:
+    """What was seen on one page."""
+
+    complaints: list[str] = field(default_factory=list)
+    walks: list[Walk] = field(default_factory=list)
+
+
+@contextmanager
+def watched(browser, *, home: str = "file:", width: int = 1280) -> Iterator[tuple]:
+    """A new page, and the list of errors and of requests that leave `home`."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 1000}, offline=home == "file:", reduced_motion="reduce"
+    )
+    page, seen = context.new_page(), []
+    allowed = (home, "data:", "blob:", "about:", home.replace("http", "ws", 1))
+    page.on("console", lambda said: _hear(said, seen))
+    page.on("pageerror", lambda error: seen.append(f"uncaught: {error}"))
+    page.on("crash", lambda _: seen.append("the page crashed"))
+    context.on(
+        "request",
+        lambda r: None if r.url.startswith(allowed) else seen.append(f"network: {r.url}"),
+    )
+    try:
+        yield page, seen
+    finally:
+        context.close()
+
+
+def _hear(said, seen: list[str]) -> None:
+    if said.type == "error" and NOT_OURS not in said.text:
+        seen.append(f"console: {said.text}")
+
+
+def walk(page, root, face: Face, where: str) -> tuple[Walk, list[str]]:
+    """Move one slider through its whole range by arrow keys, and back by Home."""
+    handle = root.locator(face.handle).first
+    handle.scroll_into_view_if_needed()
+    handle.focus()
+    label = root.locator("label").first.inner_text().split("\n")[0].strip()
+    _to_an_end(page, root, face, "Home")
+    done = Walk(face, where, label, [_value(root, face)])
+    for _ in range(round(float(handle.get_attribute(face.last)))):
+        took = _press(page, root, "ArrowRight")
+        if took is None:
+            return done, [f"{label}: the picture did not change after {done.values[-1]}"]
+        done.times.append(took)
+        done.values.append(_value(root, face))
+    return done, _judge(page, root, done)
+
+
+def _judge(page, root, done: Walk) -> list[str]:
+    """Whether the values were all different, the end is the end, and nothing hung."""
+    problems = []
+    if len(set(done.values)) < len(done.values):
+        problems.append(f"values repeat: {done.values}")
+    page.keyboard.press("End")
+    if _value(root, done.face) != done.values[-1]:
+        problems.append(f"End leads to {_value(root, done.face)}, not to {done.values[-1]}")
+    _to_an_end(page, root, done.face, "Home")
+    if _value(root, done.face) != done.values[0]:
+        problems.append(f"Home leads to {_value(root, done.face)}, not to {done.values[0]}")
+    if done.median > SLOW:
+        problems.append(f"a step takes {done.median:.0f} ms in the median")
+    return [f"{done.label}: {problem}" for problem in problems]
+
+
+def _value(root, face: Face) -> str:
+    return root.locator(face.value).first.inner_text().strip()
+
+
+def _press(page, root, key: str) -> float | None:
+    """Milliseconds to the new picture, None if there was none."""
+    root.evaluate(TIME_A_STEP, HANG)
+    page.keyboard.press(key)
+    return root.evaluate("root => root.moved")
+
+
+def _to_an_end(page, root, face: Face, key: str) -> None:
+    """Press a key that may have nothing to do, and wait for the picture where it has."""
+    before = _value(root, face)
+    root.evaluate(TIME_A_STEP, HANG)
+    page.keyboard.press(key)
+    page.wait_for_timeout(150)  # the value moves at once, a live picture takes longer
+    if _value(root, face) != before:
+        root.evaluate("root => root.moved")
+
+
+def walk_all(page, face: Face, where: str, visit: Visit) -> None:
+    """Every slider of a page; what is wrong is added to the visit."""
+    roots = page.locator(".calibkit-explorer")
+    for i in range(roots.count()):
+        done, problems = walk(page, roots.nth(i), face, where)
+        visit.walks.append(done)
+        visit.complaints += problems
+
+
+def visit_page(browser, path: Path, shots: Path | None = None) -> Visit:
+    """Open an exported page from its file, offline, and try everything on it."""
+    with watched(browser) as (page, seen):
+        page.goto(path.as_uri())
+        # a slider is ready when its script has run; a dead one is found by walking
+        page.wait_for_timeout(300)
+        visit = Visit()
+        if shots:
+            page.screenshot(path=shots / f"page_{path.stem}.png", full_page=True)
+        walk_all(page, EXPORTED, path.stem, visit)
+        visit.complaints += [f"TeX: {words}" for words in page.evaluate(TEX_LEFT_OVER)]
+        visit.complaints += [f"formula: {words}" for words in page.evaluate(UNDRAWN_FORMULAS)]
+        visit.complaints += dead_links(page, path)
+        visit.complaints += seen
+    return visit
+
+
+def dead_links(page, path: Path) -> list[str]:
+    """Links to files that are not there, or to places of this page that are not there."""
+    links = page.eval_on_selector_all("a[href]", "all => all.map(a => a.getAttribute('href'))")
+    dead = []
+    for link in links:
+        file, place = urldefrag(link)
+        if link.startswith(("http:", "https:", "mailto:")):
+            continue
+        if file:
+            if not (path.parent / unquote(file)).exists():
+                dead.append(f"link: {link}")
+        # a browser looks for the place as it is written, then with its %20 read as blanks
+        elif not page.evaluate(PLACE_EXISTS, [place, unquote(place)]):
+            dead.append(f"link: {link}")
+    return dead

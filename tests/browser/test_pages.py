@@ -1,0 +1,75 @@
+"""The exported pages, opened from their files without a network."""
+
+import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from calibkit import course, pages
+from tests.browser.drive import visit_page
+from tests.test_pages import PROOF
+
+NOTEBOOKS = sorted((course.root() / "notebooks").glob("*.ipynb"))
+TEXTS = ["index", *sorted(path.stem for path in (course.root() / "notebooks").glob("*.md"))]
+
+
+@pytest.fixture(scope="session")
+def exported(build):
+    pages.export_all(target=build / "pages")
+    return build / "pages"
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_page_works_from_its_file(browser, exported, build, remember, notebook):
+    visit = visit_page(browser, exported / f"{notebook.stem}.html", build)
+    remember(visit.walks)
+    assert visit.complaints == []
+    assert len(visit.walks) == notebook.read_text().count('class=\\"calibkit-explorer')
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_page_works_from_its_file(browser, exported, build, name):
+    assert visit_page(browser, exported / f"{name}.html", build).complaints == []
+
+
+FORMULAS = rf"""# Formulas: $\hat p_k$ in a heading
+
+Inline: $\mathrm{{ECE}} = \sum_{{m=1}}^M \frac{{|B_m|}}{{n}} |\mathrm{{acc}}(B_m) - c_m|$, $p < q$.
+{PROOF}
+
+$$
+\gamma(\hat p) = \begin{{cases}} 5 & \text{{if }} \hat p < 0.2, \\ 3 & \text{{otherwise}}
+\end{{cases}} \qquad
+\frac{{\partial \mathcal{{L}}_f}}{{\partial \mathbf{{w}}}}
+= g(\hat p, \gamma) \frac{{\partial \mathcal{{L}}_c}}{{\partial \mathbf{{w}}}} \tag{{2}}
+$$
+
+| in a table | $q_k$ |
+|---|---|
+| $\sqrt{{n}}$ | $\lambda \sim \mathrm{{Beta}}(\alpha, \alpha)$ |
+
+<details><summary>Why is $\gamma^*(p_0) \ge 0$?</summary>
+
+Because $\displaystyle \lim_{{p \to 0^+}} p \log p = 0$.
+
+</details>
+"""
+
+
+def test_formulas_are_drawn_without_a_network(browser, build):
+    path = build / "formulas.html"
+    path.write_text(pages.export(new_notebook(cells=[new_markdown_cell(FORMULAS)])))
+    assert path.read_text().count("<math") == 10
+    assert visit_page(browser, path, build).complaints == []
+
+
+def test_a_bracket_grows_with_what_it_holds(browser, build):
+    text = "$\\left(x\\right)$\n\n$$\\left(\\frac{\\frac{a}{b}}{\\frac{c}{d}}\\right)$$"
+    path = build / "brackets.html"
+    path.write_text(pages.export(new_notebook(cells=[new_markdown_cell(text)])))
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    height = (
+        "all => all.filter(o => o.textContent == '(').map(o => o.getBoundingClientRect().height)"
+    )
+    small, large = page.eval_on_selector_all("mo", height)
+    page.close()
+    assert large > 1.8 * small
