@@ -867,7 +867,7 @@ gamma_star = Exercise(
         ),
         Mistake(
             lambda p0: theory.gamma_star(p0) + 1 / _odds_slope(p0),
-            "you stopped at u = 1 + gamma s. Subtract 1 before you divide by s.",
+            "you stopped at v = 1 + gamma s. Subtract 1 before you divide by s.",
         ),
         Mistake(
             lambda p0: theory.gamma_star(p0) * _odds_slope(p0),
@@ -875,11 +875,11 @@ gamma_star = Exercise(
         ),
         Mistake(
             lambda p0: 1 + theory.gamma_star(p0) * _odds_slope(p0),
-            "this is u = 1 + gamma s. Solve it for gamma.",
+            "this is v = 1 + gamma s. Solve it for gamma.",
         ),
         Mistake(
             lambda p0: -theory.gamma_star(p0) - 2 / _odds_slope(p0),
-            "a sign got lost: W gives -r u, so that u = -W / r.",
+            "a sign got lost: W gives -r v, so that v = -W / r.",
         ),
         Mistake(
             lambda p0: 5.0 if p0 < 0.2 else 3.0,

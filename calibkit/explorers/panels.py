@@ -108,7 +108,7 @@ def frame(panels: Sequence[Panel], *, title: str, readout: str) -> Frame:
     width, height = CELL
     rows = (len(panels) + 1) // 2
     cells = [draw((i % 2) * width, 26 + (i // 2) * height) for i, draw in enumerate(panels)]
-    words = svg.text(width, 20, title, size=15)
+    words = svg.text(INSET[0] + (SIDE + width) / 2, 20, title, size=15)
     whole = svg.picture(
         2 * width, 34 + rows * height, words, *cells, description=f"{title}. {readout}"
     )
