@@ -19,14 +19,15 @@ WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 STYLE = """\
 <style>
 .calibkit-explorer { max-width: 46rem; }
-.calibkit-explorer .picture svg { max-width: 100%; height: auto; background: #fff; }
+.calibkit-explorer .picture :is(svg, img) { max-width: 100%; height: auto; background: #fff; }
 .calibkit-explorer input:focus-visible, .calibkit-explorer .noUi-handle:focus-visible {
   outline: 3px solid #0072B2; outline-offset: 3px; }
 </style>"""
 
 # Each copy of the explorer in a page is bound once; arrow keys reach an <input> inside
-# JupyterLab only when it carries data-lm-suppress-shortcuts. Where scripts are not run, the
-# first picture stays, and the hint under it says why.
+# JupyterLab only when it carries data-lm-suppress-shortcuts. Where scripts are not run, as in a
+# notebook that was opened and not executed yet, the first picture stays, with a hint; it is an
+# <img>, because an inline <svg> is taken out there.
 PAGE = """\
 <div class="calibkit-explorer" data-explorer="{key}" role="group" aria-label="{label}">
 {style}
@@ -34,7 +35,7 @@ PAGE = """\
 <input type="range" min="0" max="{last}" step="1" value="{start}" style="flex:1;min-width:12em" \
 aria-label="{label}" aria-valuetext="{value}" data-lm-suppress-shortcuts="true">
 <output style="min-width:4em">{value}</output></label>
-<div class="picture">{svg}</div>
+<div class="picture"><img src="data:image/svg+xml;base64,{still}" alt="{readout}"></div>
 <p class="readout" aria-live="polite">{readout}</p>
 <p class="description">{description}</p>
 <p class="still"><em>The slider moves once this cell has been run.</em></p>
@@ -56,7 +57,7 @@ aria-label="{label}" aria-valuetext="{value}" data-lm-suppress-shortcuts="true">
       slider.setAttribute("aria-valuetext", value);
     }};
     slider.addEventListener("input", show);
-    if (slider.value !== slider.defaultValue) show();  // brought back by a reload
+    show();
   }}
 }})();
 </script>
@@ -145,7 +146,7 @@ class Explorer:
             last=len(self.frames) - 1,
             start=self.start,
             value=escape(self.shown[self.start]),
-            svg=first.svg,
+            still=base64.b64encode(first.svg.encode()).decode(),
             readout=escape(first.readout),
             description=escape(self.description),
         )

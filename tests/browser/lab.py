@@ -31,8 +31,9 @@ PATIENCE = 120_000  # ms for JupyterLab itself
 STATE = """() => {
   const prompts = [...document.querySelectorAll(".jp-CodeCell .jp-InputArea-prompt")]
     .map(prompt => prompt.innerText.trim());
-  const wrong = document.querySelector(
-    '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]');
+  // an error is drawn like whatever is written to stderr
+  const wrong = [...document.querySelectorAll(".jp-OutputArea-output")]
+    .find(output => output.innerText.includes("Traceback (most recent call last)"));
   if (wrong) return "error: " + wrong.innerText.trim().split("\\n").pop();
   const idle = document.querySelector("#jp-main-statusbar")?.innerText.includes("| Idle");
   const numbered = prompts.filter(prompt => /^\\[\\d+\\]:$/.test(prompt)).length;

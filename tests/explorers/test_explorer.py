@@ -46,7 +46,8 @@ def test_start_is_where_it_starts():
     slider, picture, _ = parts(squares(start=3).widget())
     assert slider.value == 2
     assert "9" in picture.value
-    assert "<text>9</text>" in squares(start=3).html()
+    still = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)"', squares(start=3).html())[1]
+    assert base64.b64decode(still) == b"<svg><text>9</text></svg>"
 
 
 def test_the_page_holds_every_frame_and_reaches_for_no_network():
@@ -55,14 +56,31 @@ def test_the_page_holds_every_frame_and_reaches_for_no_network():
     frames = json.loads(zlib.decompress(base64.b64decode(packed)))
     assert [frame[0] for frame in frames] == ["1 pieces", "2 pieces", "3 pieces"]
     assert frames[2][1:] == ["<svg><text>9</text></svg>", "3 squared is 9 < 10"]
-    assert not re.search(r"(src|href)=|https?://(?!www\.w3\.org)", page)
+    assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)", page)
 
 
 def test_the_page_can_be_used_by_keyboard_and_by_ear():
     page = squares().html()
     assert 'data-lm-suppress-shortcuts="true"' in page
     assert 'aria-live="polite"' in page
+    assert 'aria-label="n" aria-valuetext="1"' in page
     assert "Squares." in page
+
+
+def test_where_scripts_are_not_run_it_says_what_to_do():
+    page = squares().html()
+    assert "once this cell has been run" in page
+    assert 'root.querySelector(".still").remove()' in page
+
+
+def test_words_take_the_colours_of_their_surroundings():
+    box = squares().widget()
+    words = box.children[3].value
+    for face in (words, squares().html()):
+        assert not re.search(r"[; \"]color:", face)
+        assert "background: #fff" in face  # the picture's, which is drawn for white
+    assert "calibkit-explorer" in box._dom_classes
+    assert [part._dom_classes for part in box.children[1:3]] == [("picture",), ("readout",)]
 
 
 def test_equal_explorers_write_equal_pages_and_others_get_another_key():
