@@ -1,0 +1,109 @@
+"""The slider itself: legible on light and dark, on narrow screens, its focus seen, or a hint."""
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from calibkit import course, pages
+from calibkit.explorers import Explorer, Frame, svg
+from tests.browser import lab
+from tests.browser.drive import EXPORTED, LIVE, watched
+from tests.browser.test_breakage import HEAD, frame
+
+# The luminance contrast of WCAG 2, of the words against the nearest background that is not clear.
+CONTRASTS = """root => {
+  const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const behind = node => {
+    for (; node; node = node.parentElement) {
+      const colour = numbers(getComputedStyle(node).backgroundColor);
+      if (colour.length < 4 || colour[3] === 1) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const worded = [...root.querySelectorAll("label, output, p, .widget-readout, .readout div")];
+  return worded.filter(node => node.innerText?.trim()).map(node => {
+    const [r, g, b, a = 1] = numbers(getComputedStyle(node).color), back = behind(node);
+    const seen = [r, g, b].map((v, i) => a * v + (1 - a) * back[i]);
+    const [low, high] = [light(seen), light(back)].sort((x, y) => x - y);
+    return (high + .05) / (low + .05);
+  });
+}"""
+OUTLINE = "node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]"
+PICTURE = """root => { const svg = root.querySelector("svg");
+  return [getComputedStyle(svg).backgroundColor, root.scrollWidth - root.clientWidth,
+          svg.getBoundingClientRect().right, innerWidth]; }"""
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def lab_in(request, build):
+    """JupyterLab in a theme, with one notebook that was executed and never trusted."""
+    work = build / f"face_{request.param}"
+    (work / "notebooks").mkdir(parents=True)
+    page = Explorer(frame, [1, 2, 3], label="place", description="A dot that moves.").html()
+    output = new_output("execute_result", {"text/html": page}, execution_count=2)
+    cells = [new_code_cell(HEAD), new_code_cell("explorer", outputs=[output], execution_count=2)]
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": course.KERNEL})
+    lab.write(notebook, work / "notebooks", "face")
+    with lab.running(work / "notebooks", work, dark=request.param == "dark") as running:
+        yield running, request.param
+
+
+def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab_in, build):
+    running, theme = lab_in
+    with watched(browser, home=running.home) as (page, seen):
+        lab.open_notebook(page, running, "face")
+        hint = page.get_by_text("The slider moves once this cell has been run.")
+        assert hint.is_visible()  # the stored slider is dead here: scripts of others are not run
+        assert page.locator(".jp-OutputArea-output .picture img").bounding_box()["height"] == 100
+        page.screenshot(path=build / f"face_{theme}_stored.png")
+        assert lab.restart_and_run_all(page) == "done"
+        root = page.locator(".calibkit-explorer")
+        root.locator(LIVE.handle).focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(500)
+        page.screenshot(path=build / f"face_{theme}_live.png")
+        assert hint.count() == 0
+        contrasts = root.evaluate(CONTRASTS)
+        assert len(contrasts) >= 4
+        assert min(contrasts) >= 4.5
+        assert root.evaluate(PICTURE)[0] == "rgb(255, 255, 255)"
+        assert root.locator(LIVE.handle).evaluate(OUTLINE) == ["solid", "3px"]
+        assert seen == []
+    running.forget()
+
+
+@pytest.fixture(scope="module")
+def page_of_one(build):
+    path = build / "face.html"
+
+    def wide(n):
+        bar = svg.tag("rect", x=0, y=0, width=200 * n, height=300, fill="#0072B2")
+        return Frame(svg.picture(660, 330, bar, description="a bar"), f"{n} of 3")
+
+    words = {"label": "a label of some length", "description": "Words. " * 30}
+    html = Explorer(wide, [1, 2, 3], **words).html()
+    output = new_output("execute_result", {"text/html": html})
+    cells = [new_code_cell("explorer", outputs=[output])]
+    path.write_text(pages.export(new_notebook(cells=cells)))
+    return path
+
+
+@pytest.mark.parametrize("width", [320, 600, 1280])
+def test_a_page_fits_the_screen(browser, page_of_one, build, width):
+    with watched(browser, width=width) as (page, seen):
+        page.goto(page_of_one.as_uri())
+        page.screenshot(path=build / f"face_{width}.png")
+        root = page.locator(".calibkit-explorer")
+        _, too_wide, right, inner = root.evaluate(PICTURE)
+        assert too_wide <= 0
+        assert right <= inner
+        assert min(root.evaluate(CONTRASTS)) >= 4.5
+        assert page.get_by_text("once this cell has been run").count() == 0
+        handle = root.locator(EXPORTED.handle)
+        page.keyboard.press("Tab")
+        handle.focus()
+        page.keyboard.press("ArrowRight")
+        assert handle.evaluate(OUTLINE) == ["solid", "3px"]
+        assert seen == []
