@@ -5,13 +5,15 @@ BIN    := $(VENV)/bin
 SCALE  ?= laptop
 JOBS   ?= 2
 
-.PHONY: lab course test notebooks bench lint doctor clean help
+.PHONY: lab course test test-browser notebooks pages bench lint doctor clean help
 
 help:
 	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
 	@echo "make course SCALE=laptop  execute every notebook headless into build/ (smoke, laptop, gpu, paper)"
 	@echo "make test                 install and run all tests"
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
+	@echo "make pages                write the notebooks as HTML pages that need neither Python nor network"
+	@echo "make test-browser         JupyterLab and the pages in Chromium, sliders by keyboard (SCALE=smoke)"
 	@echo "make bench                print speed ratios against the fastest peers"
 	@echo "make lint                 check the style of the code"
 	@echo "make clean                remove build/"
@@ -32,6 +34,10 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[test]'
 	@touch $@
 
+$(VENV)/.browser: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[browser]'
+	@touch $@
+
 # Tiny models want one thread: more would wait for one another wherever the machine is shared.
 lab: $(VENV)/.course
 	OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(BIN)/jupyter lab --notebook-dir=. notebooks/00_start_here.ipynb $(LAB_ARGS)
@@ -42,10 +48,19 @@ course: $(VENV)/.course
 notebooks: $(VENV)/.course
 	$(BIN)/python -m calibkit notebooks $(ONLY)
 
+pages: $(VENV)/.course
+	$(BIN)/python -m calibkit pages $(ONLY)
+
 # loadfile: the cells of one notebook must meet the same kernel
 test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+
+# no doctests and stored outputs here: `make test` has them
+test-browser: SCALE = smoke
+test-browser: $(VENV)/.browser
+	$(BIN)/python -m tests.browser.chromium
+	CALIBKIT_BROWSER_SCALE=$(SCALE) $(BIN)/python -m pytest -o addopts= tests/browser $(ARGS)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks $(ONLY)
