@@ -488,6 +488,7 @@ for seed in seeds:
         gap = metrics.signed_gap((said.logits / t).softmax(dim=1), said.labels)
         rows.append({"fitted on": name, "temperature": t, "gap on clean labels": gap})
 fitted = pd.DataFrame(rows)
+print(f"honest would be {honest_gap(swept.values('test_accuracy', rate=some).mean(), some):+.3f}")
 fitted.groupby("fitted on", sort=False).agg(["mean", "min", "max"]).round(3)
 
 # %%
@@ -574,8 +575,8 @@ for name in ("clean labels", "noisy labels, through the matrix"):
 # ## Go further
 #
 # Which early epoch would you choose if you had noisy labels only? Plot NLL against *noisy* validation labels over the epochs
-# of section 4. Then give `recipe` a label smoothing of `some` (`losses.label_smoothing`): why does it look
-# like the honest $\tilde q$, and is it? If your digits differ from those printed here, see
+# of section 4. Then train on *clean* labels with `functools.partial(losses.label_smoothing,
+# alpha=some)`: its targets have the same mean as noisy labels. Does the network end up as honest? If your digits differ from those printed here, see
 # [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
