@@ -168,9 +168,10 @@ for alpha in (0.1, 0.4, 2.0):
 # %% [markdown]
 # ## 3. Trained at every alpha
 #
-# Now the networks: mixup at six alphas (alpha 0 stands for no mixup), and its rivals. Label smoothing takes a part
-# $\epsilon$ of every label and spreads it evenly; the **confidence penalty** (ERL, entropy-regularised loss) pays
-# the network $\lambda$ for each nat of entropy in its predictions. The two "only" variants are for section 5.
+# The claim (Thulasidasan et al. 2019, whose poster we follow): mixup lowers ECE *and* overconfidence error (OE), and
+# costs no accuracy. Now the networks: mixup at six alphas (0 stands for no mixup), and two rivals. **Label smoothing**
+# takes a part $\epsilon$ of every label and spreads it evenly. The **confidence penalty** (ERL, entropy-regularised
+# loss) subtracts a weight times the entropy of the prediction from the loss. The two "only" variants are for section 5.
 
 # %%
 def own_labels(inputs, labels, *, classes, alpha, generator):
@@ -283,9 +284,10 @@ for ax in axes:
     _ = above.set_xticks(list(doubt.values()), [f"{alpha:g}" for alpha in alphas])
 
 # %% [markdown]
-# - **Left:** accuracy rises a little and then stays. Mean confidence falls steeply at first, and goes on falling.
+# - **Diagrams:** the bars climb from far below the diagonal onto it, and then past it.
+# - **Curves, left:** accuracy rises a little and then stays. Mean confidence falls steeply at first, and goes on falling.
 #   Where the two cross, the signed gap is zero.
-# - **Right:** ECE falls to that crossing and *rises again*: beyond it the network is under-confident. OE does not
+# - **Curves, right:** ECE falls to that crossing and *rises again*: beyond it the network is under-confident. OE does not
 #   see this side. Whoever reports OE alone can be fooled by any model that is shy enough.
 # - **Why:** the labels forbid certainty. In the table above the confidence falls on the *training* images too,
 #   which the network could know by heart.
@@ -424,7 +426,7 @@ print(claims.verdict("12e", "inputs only: more accurate than labels only",
 # %% [markdown]
 # - **Inputs only:** still clearly over-confident, as the paper says. Yet here it is not true that mixing
 #   images does nothing for calibration: if the second verdict is `REVERSED`, the ECE fell far all the same.
-#   With 1,500 images, more (blended) images are worth much, and the blends cannot be learned by heart.
+#   Where images are few, as here, any new ones are worth much, and blends are hard to learn by heart.
 # - **Labels only:** the same doubt without the extra images overshoots into under-confidence.
 # - **Both:** the labels bring the doubt, the images the accuracy.
 #
@@ -454,7 +456,7 @@ for name in ("hard digits", "real digits"):
 
 # %% [markdown]
 # - **Hard digits:** the plain network is over-confident by far more, and a dose that was right above helps but is
-#   too small.
+#   too small. Where a rival is ahead (`REVERSED`), its copied dose is the stronger one: luck rather than merit.
 # - **Real digits:** the plain network is nearly always right, so that its certainty is nearly deserved. Mixup takes
 #   it away all the same: ECE *rises*, by under-confidence. (500 test images: each ECE is a little too high, see
 #   notebook 02, yet a change this large is not noise.)
@@ -471,10 +473,10 @@ for name in ("hard digits", "real digits"):
 
 # %%
 def scaled(outcome):
-    """Test probabilities after temperature scaling fitted on cal."""
+    """Temperature fitted on cal, and the test probabilities that it gives."""
     cal = outcome.predictions["cal"]
     scaler = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
-    return scaler.probs(outcome.predictions["test"].logits)
+    return scaler.temperature, scaler.probs(outcome.predictions["test"].logits)
 
 
 def distance(said, truth):
@@ -498,10 +500,10 @@ judged = []
 for alpha in three:
     for outcome in swept.where(method="mixup", strength=alpha):
         test = outcome.predictions["test"]
-        for scaling, said in (("raw", test.probs), ("scaled", scaled(outcome))):
+        for scaling, (T, said) in (("raw", (1.0, test.probs)), ("scaled", scaled(outcome))):
             said = said.clamp(min=1e-30)  # keeps the logarithms of the divergence finite
             row = {name: measure(said, test) for name, measure in MEASURES.items()}
-            judged.append({"alpha": alpha, "scaling": scaling, **row})
+            judged.append({"alpha": alpha, "scaling": scaling, "T": T, **row})
 judged = pd.DataFrame(judged)
 judged.groupby(["scaling", "alpha"]).mean().round(3)
 
