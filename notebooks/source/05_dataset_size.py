@@ -396,16 +396,18 @@ def of_way(way, column):
 
 
 names = ["none", "mirror", "shift", "both", "fresh noise"]
-fig, axes = plt.subplots(1, 3, figsize=(8, 2.8), layout="constrained", sharey=True)
-for ax, column in zip(axes, ("test_accuracy", "test_gap", "test_ece"), strict=True):
+columns = {"train_accuracy": "right in training", "test_accuracy": "accuracy", "test_gap": "signed gap",
+           "test_ece": "ECE"}
+fig, axes = plt.subplots(1, 4, figsize=(8.4, 2.6), layout="constrained", sharey=True)
+for ax, (column, title) in zip(axes, columns.items(), strict=True):
     runs = np.array([of_way(way, column) for way in names])
     _ = ax.barh(names, runs.mean(axis=1), color=plots.SKY)
     _ = ax.hlines(names, runs.min(axis=1), runs.max(axis=1), color=plots.BLACK, lw=3)
     _ = ax.axvline(0, color=plots.GREY)
-    _ = ax.set(title={"test_accuracy": "accuracy", "test_gap": "signed gap", "test_ece": "ECE"}[column])
+    _ = ax.set(title=title)
 
 # %% [markdown]
-# (Bars are means over seeds, black lines the range.)
+# (Bars are means over seeds, black lines the range. *Right in training* counts the changed images of the last epoch.)
 #
 # - **Fresh noise** wins everywhere: more data, of the right kind, is what was missing. In effect the network never meets
 #   an image twice.
@@ -460,7 +462,7 @@ print(claims.verdict("05g", "on images like those it was trained on, the gap is 
 #
 # Where a piece's removal comes out `REVERSED`, the sign explains it: on top of fresh noise the shift has no over-confidence
 # left to remove, and pushes on, below zero. On photographs, where shifted images do occur and no exact
-# noise is known, the paper finds the ECE to rise with each piece that is taken away.
+# noise is known, the paper finds that removing them raises the ECE.
 #
 # ## 6. Beside the paper
 #

@@ -68,7 +68,7 @@ print(f"drawn {len(noisy.flipped) / len(train):.1%}, changed {len(noisy.changed)
 
 # %% [markdown]
 # Fewer labels changed than were drawn: a shuffled label may land on its own class, which happens
-# about once in $K$ times. So "noise 30 %" here means 27 % wrong labels. Some authors draw from the
+# about once in $K$ times. So "noise 30 %" here means about 27 % wrong labels. Some authors draw from the
 # *other* classes only; check before you compare papers.
 #
 # ## 2. What an honest model says
@@ -304,8 +304,9 @@ for ax, (name, epoch) in zip(axes, moments.items(), strict=True):
 # - **Early.** The network learns what many images share, and the clean labels agree with each other while the
 #   wrong ones do not. It says few of the shuffled labels, and knows that labels are unreliable: its gap on
 #   *noisy* labels is near zero. On clean labels that reads as under-confident, for the reason of section 2.
-# - **In between.** The gap on clean labels passes through zero. This is no sign of health: two errors cancel, the
-#   network is too sure of noisy labels by now, and its accuracy is already falling.
+# - **In between.** The gap on clean labels passes through zero. This is no sign of health: the modesty that noisy labels
+#   teach and the over-confidence of memorising cancel. On noisy labels the network is too sure by now, and its accuracy
+#   is already falling.
 # - **Late.** It says the shuffled labels, too: it has memorised. What it learned by heart carries no doubt, so the
 #   gap is positive whichever labels you take.
 #
