@@ -6,6 +6,8 @@ are MathML, which browsers draw by themselves.
 
 from __future__ import annotations
 
+import base64
+import mimetypes
 import re
 from collections.abc import Mapping
 from html import unescape
@@ -163,6 +165,16 @@ def _page(url: str, pages: Mapping[str, str]) -> str:
     return pages[file] + mark + place
 
 
+def _embedded(url: str, folder: Path) -> str:
+    """The image itself in place of its name."""
+    if re.match(r"[a-z]+:", url):
+        return url
+    if not (folder / url).exists():
+        raise PageError(f"it shows {url}, which is not in {folder.resolve()}")
+    packed = base64.b64encode((folder / url).read_bytes()).decode()
+    return f"data:{mimetypes.guess_type(url)[0]};base64,{packed}"
+
+
 def _formula_of(match: re.Match) -> str:
     return formula(unescape(match[2]), display=match[1] == "$$")
 
@@ -185,6 +197,9 @@ class Renderer(IPythonRenderer):
     def block_html(self, html):
         return super().block_html(HTML_MATH.sub(_formula_of, html))
 
+    def image(self, text, url, title=None):
+        return super().image(text, _embedded(url, Path(self.path)), title)
+
     def link(self, text, url, title=None):
         return super().link(text, _page(url, self.pages), title)
 
@@ -202,7 +217,6 @@ class Exporter(HTMLExporter):
     def markdown2html(self, context, source):
         renderer = Renderer(
             escape=False,
-            embed_images=True,
             path=context["resources"]["metadata"]["path"],
             attachments=context.get("cell", {}).get("attachments", {}),
         )

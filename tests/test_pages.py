@@ -98,6 +98,13 @@ def test_formulas_are_found_where_they_stand(text, count):
     assert "$$" not in html
 
 
+def test_a_folded_solution_stays_folded():
+    text = "<details><summary>Hint</summary>\n\nthe $x$ answer\n\n</details>\n\nafter"
+    folded = re.search(r"<details>(.*)</details>(.*)", page_of(text), re.DOTALL)
+    assert "answer" in folded[1]
+    assert "after" in folded[2]
+
+
 def test_a_heading_with_a_formula_can_be_linked_to():
     assert re.search(r'<h2 id="[^"]*arg[^"]*">', page_of("## $\\arg\\min_p p$ again"))
 
@@ -160,6 +167,7 @@ def test_the_command_writes_where_it_is_told(folder, tmp_path, capsys):
         ("[gone](07_gone.ipynb)", "07_gone"),
         ("# H\n$\\nonsense$", "nonsense"),
         ("[x](../x.py)", "x.py"),
+        ("![x](gone.png)", "gone.png"),
     ],
 )
 def test_a_page_that_would_not_work_is_refused_by_name(folder, capsys, text, says):
