@@ -118,13 +118,21 @@ BUILDERS = {
     "vgg16": lambda size: models.vgg16(3, 7),
     "resnet": lambda size: models.resnet(8, 3, 7),
     "wide_resnet": lambda size: models.wide_resnet(10, 2, 3, 7),
+    "resnet18": lambda size: models.resnet18(3, 7),
+    "resnet34": lambda size: models.resnet34(3, 7),
     "resnet50": lambda size: models.resnet50(3, 7),
     "densenet121": lambda size: models.densenet121(3, 7),
     "vit": lambda size: models.vit(3, 7, size=size, patch=size // 4, width=16, depth=2),
     "mlp_mixer": lambda size: models.mlp_mixer(3, 7, size=size, patch=size // 4, width=16, depth=2),
 }
 SMALLEST = {"lenet5": 16, "vgg16": 32}
-HEAVY = {"vgg16", "resnet50", "densenet121"}  # at 64 px only one sample, in eval mode
+HEAVY = {
+    "vgg16",
+    "resnet18",
+    "resnet34",
+    "resnet50",
+    "densenet121",
+}  # at 64 px only one sample, in eval mode
 CASES = [(n, s) for n in BUILDERS for s in (8, 16, 32, 64) if s >= SMALLEST.get(n, 8)]
 
 

@@ -9,7 +9,14 @@ from calibkit.models.base import Classifier
 from calibkit.models.convolutional import cnn, lenet5, vgg16
 from calibkit.models.dense import mlp
 from calibkit.models.patches import mlp_mixer, vit
-from calibkit.models.residual import densenet121, resnet, resnet50, wide_resnet
+from calibkit.models.residual import (
+    densenet121,
+    resnet,
+    resnet18,
+    resnet34,
+    resnet50,
+    wide_resnet,
+)
 from calibkit.models.text import text_cnn
 
 __all__ = [
@@ -20,6 +27,8 @@ __all__ = [
     "mlp",
     "mlp_mixer",
     "resnet",
+    "resnet18",
+    "resnet34",
     "resnet50",
     "text_cnn",
     "vgg16",

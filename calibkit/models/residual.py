@@ -69,6 +69,36 @@ def wide_resnet(
     return Classifier(nn.Sequential(*layers), before, classes, sides=(4, math.inf))
 
 
+def resnet18(channels: int = 3, classes: int = 10) -> Classifier:
+    """ResNet-18 for small images, with the stem of `resnet50`.
+
+    x (n, channels, h, w), 8 px a side or more -> logits (n, classes).
+
+    Source: He et al. 2016, table 1.
+
+    >>> import torch
+    >>> with torch.device("meta"):  # counts without allocating
+    ...     sum(p.numel() for p in resnet18(3, 10).parameters())
+    11173962
+    """
+    return _small_images(torchvision.models.resnet18(), channels, 512, classes)
+
+
+def resnet34(channels: int = 3, classes: int = 10) -> Classifier:
+    """ResNet-34 for small images, with the stem of `resnet50`.
+
+    x (n, channels, h, w), 8 px a side or more -> logits (n, classes).
+
+    Source: He et al. 2016, table 1; on CIFAR in Tata et al. 2022.
+
+    >>> import torch
+    >>> with torch.device("meta"):  # counts without allocating
+    ...     sum(p.numel() for p in resnet34(3, 10).parameters())
+    21282122
+    """
+    return _small_images(torchvision.models.resnet34(), channels, 512, classes)
+
+
 def resnet50(channels: int = 3, classes: int = 10) -> Classifier:
     """ResNet-50 for small images: bottleneck blocks, a 3 x 3 stem of stride 1 and no first pooling.
 
@@ -82,10 +112,7 @@ def resnet50(channels: int = 3, classes: int = 10) -> Classifier:
     ...     sum(p.numel() for p in resnet50(3, 10).parameters())
     23520842
     """
-    net = torchvision.models.resnet50()
-    net.conv1 = _stem(channels)
-    net.maxpool, net.fc = nn.Identity(), nn.Identity()
-    return Classifier(net, 2048, classes, sides=(8, math.inf))
+    return _small_images(torchvision.models.resnet50(), channels, 2048, classes)
 
 
 def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
@@ -148,6 +175,12 @@ class PreActivatedBlock(nn.Module):
 
 def _conv3x3(before: int, after: int, stride: int = 1) -> nn.Conv2d:
     return nn.Conv2d(before, after, 3, stride, padding=1, bias=False)
+
+
+def _small_images(net: nn.Module, channels: int, features: int, classes: int) -> Classifier:
+    net.conv1 = _stem(channels)
+    net.maxpool, net.fc = nn.Identity(), nn.Identity()
+    return Classifier(net, features, classes, sides=(8, math.inf))
 
 
 def _stem(channels: int) -> nn.Conv2d:
