@@ -37,7 +37,7 @@ from calibkit.training.stacked import fit_stacked, shape_of
 
 HOW = ("auto", "stacked", "single")
 STACK = 32  # runs a stack at most: what a kill -9 can lose
-WORTH = 40.0  # seconds of training from which starting worker processes (some 5 s) pays
+WORTH = 25.0  # seconds of training from which starting worker processes (some 5 s) pays
 
 
 @dataclass(frozen=True)
