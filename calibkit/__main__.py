@@ -1,9 +1,10 @@
-"""Command line: `python -m calibkit doctor | course | notebooks | pages | claims`."""
+"""Command line: `python -m calibkit doctor | course | notebooks | pages | claims | reproduce`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,6 +57,28 @@ def _claims(options) -> int:
     return 0
 
 
+def _reproduce(options) -> int:
+    from calibkit import course, experiments, training
+
+    device = training.as_device(options.device)
+    seeds = None if options.seeds is None else range(options.seeds)
+    done = experiments.run(
+        options.name,
+        options.scale,
+        dataset=options.dataset,
+        seeds=seeds,
+        root=options.root,
+        device=device,
+        jobs=options.jobs,
+    )
+    folder = Path(options.target or course.root() / "notebooks" / "results")
+    page = experiments.write(
+        options.name, options.scale, done, folder, dataset=options.dataset, device=device
+    )
+    print(page.read_text())
+    return 0
+
+
 def _report(results) -> int:
     from calibkit import course
 
@@ -80,6 +103,16 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser("claims", help="all verdicts beside the sources' own figures")
     add.set_defaults(command=_claims)
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
+    add = commands.add_parser("reproduce", help="a lesson's experiment on photographs")
+    add.set_defaults(command=_reproduce)
+    add.add_argument("name", help="size, noise, focal, mixup")
+    add.add_argument("--scale", default="laptop", help="laptop, gpu, paper")
+    add.add_argument("--dataset", default="cifar10", help="prepared by python -m data_scripts")
+    add.add_argument("--seeds", type=int, help="how many, by default the scale's own number")
+    add.add_argument("--root", help="folder of the prepared datasets")
+    add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
+    add.add_argument("--jobs", type=int, help="processes")
+    add.add_argument("--target", help="folder of the tables, by default notebooks/results")
     add = commands.add_parser("pages", help="write the executed notebooks as HTML into build/pages")
     add.set_defaults(command=_pages)
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")

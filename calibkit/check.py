@@ -91,18 +91,19 @@ class Exercise:
         if any(np.isnan(result).any() for result in given):
             return Reply(
                 False,
-                "Not quite: your result is NaN. An empty bin is 0/0: leave it out, "
-                "or sum with nansum.",
+                "Not quite: your result is NaN, as 0/0 or 0 times log 0 give it. Where bins may "
+                "be empty, leave those out, or sum with nansum.",
             )
         for mistake in self.mistakes:
             if self._first_difference(mistake.function, given) is None:
                 return Reply(False, f"Not quite: {mistake.hint}")
         case, expected = self.cases[wrong], _result(self.reference, self.cases[wrong])
         if expected.shape == given[wrong].shape and expected.size > 12:
-            at = int(np.abs(expected - given[wrong]).argmax())
+            at = np.unravel_index(np.abs(expected - given[wrong]).argmax(), expected.shape)
+            place = ", ".join(map(str, at))
             return Reply(
                 False,
-                f"Not quite: for {self._shown(case)}, entry {at} of the answer is "
+                f"Not quite: for {self._shown(case)}, entry {place} of the answer is "
                 f"{_brief(expected[at])}, yours is {_brief(given[wrong][at])}.",
             )
         return Reply(

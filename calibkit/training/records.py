@@ -24,9 +24,10 @@ class Run:
 
     model: the network in eval mode.
     history: one row per finished epoch. Columns: epoch, lr (at its end), train_loss and
-        train_accuracy (means over the epoch's batches, as they were met), head_norm (Euclidean
-        norm of the last layer's weights) and, per watched dataset NAME at the end of the epoch,
-        NAME_accuracy, NAME_nll, NAME_confidence, NAME_entropy, the NLL and the entropy of its
+        train_accuracy (means over the epoch's batches, as they were met; under `mix` the accuracy
+        is that of blends against the label of their first part, and says little), head_norm
+        (Euclidean norm of the last layer's weights) and, per watched dataset NAME at the end of
+        the epoch, NAME_accuracy, NAME_nll, NAME_confidence, NAME_entropy, the NLL and the entropy of its
         right and of its wrong predictions apart (NAME_nll_correct, NAME_nll_wrong,
         NAME_entropy_correct, NAME_entropy_wrong; NaN where there are none) and
         NAME_feature_norm (mean norm of what the last layer sees). Nats.

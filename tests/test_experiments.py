@@ -1,0 +1,146 @@
+"""The lessons' experiments on photographs: their grids, their tables, their reports."""
+
+import pandas as pd
+import pytest
+import torch
+
+from calibkit import experiments, metrics
+from calibkit.__main__ import main
+from calibkit.data import prepared
+from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting
+from calibkit.training import Recipe
+
+TINY = Setting("ResNet-8", Recipe(epochs=1, batch_size=16), 40, 20, 30, 2)
+NAMES = ("size", "noise", "focal", "mixup")
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Coloured squares, prepared as a dataset of photographs is."""
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.arange(120) % 3
+    inputs = torch.randint(256, (120, 3, 8, 8), generator=generator, dtype=torch.uint8)
+    inputs[torch.arange(120), labels] //= 4
+    folder = tmp_path / "squares" / "prepared"
+    folder.mkdir(parents=True)
+    split = {"inputs": inputs, "labels": labels}
+    prepared.write(folder, [("train", split), ("test", split)], ("r", "g", "b"), {})
+    monkeypatch.setitem(SETTINGS, "laptop", TINY)
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def run(name, root, **options):
+    options = {"device": "cpu", "progress": False, "dataset": "squares"} | options
+    return experiments.run(name, "laptop", root=root, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_whole_grid_runs_and_is_reported(name, root):
+    done = run(name, root)
+    experiment = EXPERIMENTS[name]
+    assert len(done.table) == len(experiment.values) * 2
+    assert done.table[list(experiments.MEASURES)].notna().all(axis=None)
+    page = experiments.write(name, "laptop", done, root / "out", dataset="squares", device="cpu")
+    text = page.read_text()
+    assert str(experiments.verdict(name, done.table)) in text
+    assert f"reproduce {name} --scale laptop --dataset squares" in text
+    assert f"torch {torch.__version__}" in text
+    assert "40 training, 20 calibration" in text
+    again = experiments.stored(name, "laptop", root / "out")
+    assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
+    assert experiments.summary(again).shape == (len(experiment.values), 12)
+
+
+def test_the_parts_share_no_image_and_the_seed_shuffles_them(root):
+    one, other = (experiments._splits("squares", TINY, seed, root) for seed in (0, 1))
+    assert [len(part) for part in one] == [40, 20, 30]
+    rows = {tuple(x.flatten().tolist()) for part in one for x in part.inputs}
+    assert len(rows) == 90
+    assert not torch.equal(one.train.inputs, other.train.inputs)
+
+
+def trial(name, value, root):
+    splits = experiments._splits("squares", TINY, 0, root)
+    return experiments._trial(EXPERIMENTS[name], TINY, splits, value, 0), splits
+
+
+def test_a_smaller_set_gets_as_many_steps(root):
+    small, _ = trial("size", 0.2, root)
+    assert len(small.train) == 8
+    assert small.recipe.epochs == 5
+
+
+def test_noise_moves_labels_and_nothing_else(root):
+    noisy, splits = trial("noise", 0.4, root)
+    assert torch.equal(noisy.train.inputs, splits.train.inputs)
+    assert 0 < (noisy.train.labels != splits.train.labels).sum() <= 16
+    assert torch.equal(trial("noise", 0.0, root)[0].train.labels, splits.train.labels)
+
+
+def test_losses_and_mixing_are_what_they_are_called(root):
+    assert trial("focal", "focal, gamma 2", root)[0].recipe.loss.keywords == {"gamma": 2.0}
+    assert trial("mixup", 0.0, root)[0].recipe.mix is None
+    assert trial("mixup", 0.3, root)[0].recipe.mix.keywords == {"alpha": 0.3}
+
+
+def test_the_temperature_is_fitted_on_the_calibration_images(root):
+    done = run("noise", root, values=[0.0], seeds=[0])
+    outcome = done.one(value=0.0, seed=0)
+    said, temperature = outcome.predictions["test"], done.values("temperature")[0]
+    expected = metrics.ece((said.logits.double() / temperature).softmax(1), said.labels)
+    assert done.values("scaled_ece")[0] == pytest.approx(expected, abs=1e-6)
+    cal = outcome.predictions["calibration"]
+    nll = [metrics.nll((cal.logits / t).softmax(1), cal.labels) for t in (1.02, 1.0, 0.98)]
+    at_best = metrics.nll((cal.logits / temperature).softmax(1), cal.labels)
+    assert at_best <= min(nll) + 1e-6
+
+
+def test_every_experiment_judges_values_of_its_own_grid():
+    for name, experiment in EXPERIMENTS.items():
+        assert {experiment.first, experiment.last} <= set(experiment.values), name
+        rising = pd.DataFrame(
+            [
+                {"seed": s, "value": v, "test_ece": 0.1 + (v == experiment.last) * (0.1 + s / 100)}
+                for s in range(3)
+                for v in experiment.values
+            ]
+        )
+        expected = "HOLDS" if experiment.expect == "above" else "REVERSED"
+        assert experiments.verdict(name, rising).word == expected
+
+
+@pytest.mark.parametrize("scale", ["laptop", "gpu", "paper"])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_scale_has_a_setting_that_builds(name, scale):
+    setting = experiments._setting(EXPERIMENTS[name], scale)
+    with torch.device("meta"):
+        assert experiments.NETWORKS[setting.network](3, 10).head.out_features == 10
+    if scale == "paper":
+        assert setting.seeds == 5
+
+
+def test_the_papers_own_settings():
+    focal = experiments._setting(EXPERIMENTS["focal"], "paper")
+    assert (focal.network, focal.recipe.epochs) == ("ResNet-50", 350)
+    assert focal.recipe.rate(150) == pytest.approx(0.01)
+    assert focal.recipe.rate(250) == pytest.approx(0.001)
+    assert experiments._setting(EXPERIMENTS["mixup"], "paper").network == "ResNet-34"
+
+
+def test_the_command_line_trains_writes_and_prints(root, capsys):
+    arguments = ["--root", str(root), "--dataset", "squares", "--target", str(root / "out")]
+    assert main(["reproduce", "mixup", "--device", "cpu", *arguments]) == 0
+    assert "X1" in capsys.readouterr().out
+    assert (root / "out" / "laptop" / "mixup.csv").exists()
+
+
+def test_what_is_missing_is_said_with_the_remedy(root, capsys):
+    assert main(["reproduce", "noise", "--root", str(root), "--dataset", "cifar10"]) == 2
+    assert "python -m data_scripts cifar10" in capsys.readouterr().err
+    assert main(["reproduce", "naps"]) == 2
+    assert "naps" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="huge"):
+        experiments.run("noise", "huge")
+    with pytest.raises(FileNotFoundError, match="reproduce noise --scale gpu"):
+        experiments.stored("noise", "gpu", root)
