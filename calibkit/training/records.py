@@ -27,10 +27,10 @@ class Run:
         train_accuracy (means over the epoch's batches, as they were met; under `mix` the accuracy
         is that of blends against the label of their first part, and says little), head_norm
         (Euclidean norm of the last layer's weights) and, per watched dataset NAME at the end of
-        the epoch, NAME_accuracy, NAME_nll, NAME_confidence, NAME_entropy, the NLL and the entropy of its
-        right and of its wrong predictions apart (NAME_nll_correct, NAME_nll_wrong,
-        NAME_entropy_correct, NAME_entropy_wrong; NaN where there are none) and
-        NAME_feature_norm (mean norm of what the last layer sees). Nats.
+        the epoch, NAME_accuracy, NAME_nll, NAME_confidence, NAME_entropy, the NLL and the entropy
+        of its right and of its wrong predictions apart (NAME_nll_correct, NAME_nll_wrong,
+        NAME_entropy_correct, NAME_entropy_wrong; NaN where there are none) and NAME_feature_norm
+        (mean norm of what the last layer sees). Nats.
     interrupted: True when Ctrl-C ended the training before the last epoch.
     diagrams: per watched dataset the reliability on 25 equal bins, one per epoch.
     logits: per dataset that was kept, (epochs, n, K).
