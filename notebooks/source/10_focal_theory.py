@@ -422,7 +422,7 @@ for gamma in (5.0, 3.0):
 # Proposition 1 lets us write the gradient descent without autograd:
 
 # %%
-def descend(gamma, train, steps=400, rate=0.25):
+def descend(gamma, train, steps=200, rate=0.5):
     sign = 2.0 * train.labels - 1  # +1 right, -1 left
     x, w, norms = train.inputs.double(), torch.zeros(2).double(), []
     for _ in range(steps):
@@ -474,8 +474,8 @@ fig, (left, middle, right) = plt.subplots(1, 3, figsize=(7.6, 2.5), layout="cons
 test, up = flat[SEED].test, np.array([-5, 5])
 _ = middle.scatter(*test.inputs[:200].T, c=test.labels[:200], cmap="Greys", vmin=-1, vmax=2, s=4)
 for style, (gamma, wide) in enumerate(((0.0, 3), (3.0, 1.5))):
-    colour, runs = plots.CYCLE[style], [lines[gamma, seed][1][:60:5] for seed in seeds]
-    _ = plots.spread(np.arange(1, 61, 5), runs, label=f"gamma {gamma:g}", style=style, ax=left)
+    colour, runs = plots.CYCLE[style], [lines[gamma, seed][1][:30:3] for seed in seeds]
+    _ = plots.spread(np.arange(1, 31, 3), runs, label=f"gamma {gamma:g}", style=style, ax=left)
     w = lines[gamma, SEED][0].numpy()
     for height, line in ((0, "-"), (np.log(1.5), "--"), (-np.log(1.5), "--")):
         _ = middle.plot((height - w[1] * up) / w[0], up, line, color=colour, lw=wide)
