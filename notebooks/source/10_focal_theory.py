@@ -491,7 +491,7 @@ _ = right.set(xlabel="confidence on mistakes", ylabel="test points")
 # - **Left**: cross-entropy's weights are longer from the start to the end, and both *stop*.
 # - **Middle**: the same solid line decides. Between the dashed lines a model is less than 60 % sure. Focal loss
 #   moves those, not the decision.
-# - **Right** (same colours): on its mistakes cross-entropy is surer, up to nearly certain; focal loss is never sure at all.
+# - **Right** (same colours): on its mistakes cross-entropy is surer, up to nearly certain; focal loss is never very sure.
 
 # %%
 # NBVAL_CHECK_OUTPUT
