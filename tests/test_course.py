@@ -1,7 +1,13 @@
 """The runner: which lessons, what a failed one does, what a committed notebook leaves out."""
 
+import base64
+import io
+
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from PIL import Image
 
 from calibkit import __main__, course
 
@@ -84,3 +90,21 @@ def test_the_table_is_sorted_and_sums_up():
     assert lines[1].split() == ["b", "2.0", "s", "ok"]
     assert lines[2].split() == ["together", "3.0", "s"]
     assert lines[-1] == "a: boom"
+
+
+def test_figures_are_kept_light_and_look_the_same():
+    figure, ax = plt.subplots(figsize=(6, 4))
+    for i in range(8):
+        ax.plot(np.cumsum(np.random.default_rng(i).normal(size=200)), alpha=0.7)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    plt.close(figure)
+    before = base64.b64encode(buffer.getvalue()).decode()
+    after = course.lighter(before)
+    assert len(after) < 0.6 * len(before)
+    pixels = [
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")).astype(float)
+        for png in (before, after)
+    ]
+    assert np.abs(pixels[0] - pixels[1]).mean() < 1  # of 255 grey levels
+    assert course.lighter(after) == after
