@@ -20,6 +20,7 @@ from torch import nn
 from calibkit import (
     augmentation,
     claims,
+    course,
     curation,
     data,
     losses,
@@ -37,6 +38,8 @@ from calibkit.training import Recipe, Trial
 STEPS_OF_C = (150 / 350, 250 / 350)
 # per run, over the scored images: columns of the reported table, as fractions
 MEASURES = ("test_accuracy", "test_ece", "test_gap", "test_nll", "temperature", "scaled_ece")
+HEADS = ("accuracy, %", "ECE, %", "confidence - accuracy, %", "NLL", "T", "ECE after T, %")
+FACTORS = (100, 100, 100, 1, 1, 100)
 
 
 @dataclass(frozen=True)
@@ -297,22 +300,17 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: str) -> str:
     """A page in Markdown: what was run, where, what came out, and the paper's own figure."""
     experiment, setting = EXPERIMENTS[name], _setting(EXPERIMENTS[name], scale)
-    recipe, spread = setting.recipe, summary(table)
-    head = ["accuracy, %", "ECE, %", "confidence - accuracy, %", "NLL, nats", "T", "ECE after T, %"]
-    factors = [100, 100, 100, 1, 1, 100]
+    recipe, rows = setting.recipe, shown(table)
     lines = [
         f"# {name}, {dataset}, scale {scale}",
         "",
-        f"| {experiment.varies} | {' | '.join(head)} |",
+        f"| {experiment.varies} | {' | '.join(HEADS)} |",
         "|---" * 7 + "|",
     ]
-    for value in spread.index:
-        cells = [
-            f"{factor * spread.loc[value, (m, 'mean')]:.2f} ± "
-            f"{factor * spread.loc[value, (m, 'std')]:.2f}"
-            for m, factor in zip(MEASURES, factors, strict=True)
-        ]
-        lines.append(f"| {value} | {' | '.join(cells)} |")
+    lines += [
+        f"| {value} | {' | '.join(row)} |"
+        for value, row in zip(rows.index, rows.to_numpy(), strict=True)
+    ]
     seeds = table.seed.nunique()
     sizes = f"{setting.train or 'all other'} training, {setting.calibration} calibration"
     tested = f"{setting.test} held-out training images" if setting.test else "the test images"
@@ -340,6 +338,34 @@ def _hardware(device: str) -> str:
     if str(device).startswith("cuda"):
         return torch.cuda.get_device_name(device)
     return f"CPU {platform.machine()}, {torch.get_num_threads()} threads"
+
+
+def on_photographs(name: str, scale: str, *, device=None) -> pd.DataFrame:
+    """One row a run of the experiment, for a lesson: trained at "gpu" and "paper", else as stored.
+
+    A laptop would need half an hour: at the other scales this is the table under
+    notebooks/results/laptop, with its hardware and n beside it. Raises as `run` and `stored` do.
+    """
+    if scale in ("gpu", "paper"):
+        return run(name, scale, device=device).table
+    return stored(name, "laptop", course.root() / "notebooks" / "results")
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean ± standard deviation over seeds as text; accuracy, gap and ECE in per cent."""
+    spread = summary(table)
+    return pd.DataFrame(
+        {
+            head: [
+                f"{factor * mean:.1f} ± {factor * std:.1f}"
+                if factor == 100
+                else f"{mean:.2f} ± {std:.2f}"
+                for mean, std in spread[measure].itertuples(index=False)
+            ]
+            for measure, head, factor in zip(MEASURES, HEADS, FACTORS, strict=True)
+        },
+        index=spread.index,
+    )
 
 
 def stored(name: str, scale: str, folder: Path) -> pd.DataFrame:

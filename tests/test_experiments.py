@@ -146,3 +146,18 @@ def test_what_is_missing_is_said_with_the_remedy(root, capsys):
         experiments.run("noise", "huge")
     with pytest.raises(FileNotFoundError, match="reproduce noise --scale gpu"):
         experiments.stored("noise", "gpu", root)
+
+
+def test_a_lesson_shows_what_is_stored_and_trains_where_it_is_told_to(root, monkeypatch):
+    done = run("noise", root)
+    (root / "notebooks" / "source").mkdir(parents=True)
+    folder = root / "notebooks" / "results"
+    experiments.write("noise", "laptop", done, folder, dataset="squares", device="cpu")
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(experiments, "run", lambda *a, **k: done)
+    for scale in ("smoke", "laptop", "gpu"):
+        table = experiments.on_photographs("noise", scale)
+        assert experiments.shown(table).equals(experiments.shown(done.table))
+    accuracy = 100 * done.values("test_accuracy", value=0.2)
+    first = experiments.shown(done.table).loc[0.2, "accuracy, %"]
+    assert first == f"{accuracy.mean():.1f} ± {accuracy.std(ddof=1):.1f}"
