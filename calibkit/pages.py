@@ -10,7 +10,7 @@ import base64
 import mimetypes
 import re
 from collections.abc import Mapping
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import ClassVar
 
@@ -62,7 +62,7 @@ def export_all(
     only: write the pages whose name starts with this, and no list of them.
 
     Raises FileNotFoundError for a folder without such notebooks, PageError for a formula that
-    cannot be read and for a link that would lead nowhere.
+    cannot be read and for a link to a file that is not there.
     """
     home = course.root()
     source = Path(source or home / "notebooks")
@@ -155,14 +155,16 @@ def _write(path: Path, notebook: NotebookNode, folder: Path, pages: Mapping[str,
     return path
 
 
-def _page(url: str, pages: Mapping[str, str]) -> str:
-    """Where a link of a notebook leads among the pages."""
+def _page(url: str, pages: Mapping[str, str], folder: Path) -> str | None:
+    """Where a link of a notebook leads among the pages; None for another file of the course."""
     file, mark, place = url.partition("#")
     if not file or re.match(r"[a-z]+:", file) or file in pages.values():
         return url
-    if file not in pages:
-        raise PageError(f"it links to {url}, which is not among the pages; link to a notebook")
-    return pages[file] + mark + place
+    if file in pages:
+        return pages[file] + mark + place
+    if not (folder / file).exists():
+        raise PageError(f"it links to {url}, which is not in {folder.resolve()}")
+    return None
 
 
 def _embedded(url: str, folder: Path) -> str:
@@ -201,7 +203,10 @@ class Renderer(IPythonRenderer):
         return super().image(text, _embedded(url, Path(self.path)), title)
 
     def link(self, text, url, title=None):
-        return super().link(text, _page(url, self.pages), title)
+        page = _page(url, self.pages, Path(self.path))
+        if page is None:  # the reader of a page has no such file: tell where it would be
+            return f"{text} (<code>{escape(url.removeprefix('../'))}</code>)"
+        return super().link(text, page, title)
 
 
 class Exporter(HTMLExporter):

@@ -154,6 +154,13 @@ def test_lessons_link_to_pages(folder):
     assert "<title>The first one</title>" in written[1].read_text()
 
 
+def test_a_file_that_is_no_page_is_named_and_not_linked_to(folder):
+    (folder.parent / "README.md").write_text("# Read me")
+    (folder / "words.md").write_text("# Words\nsee [the *front*](../README.md#top)")
+    html = pages.export_all()[-1].read_text()
+    assert "see the <em>front</em> (<code>README.md#top</code>)" in html
+
+
 def test_the_command_writes_where_it_is_told(folder, tmp_path, capsys):
     target = tmp_path / "handout"
     assert __main__.main(["pages", "01", "--source", str(folder), "--target", str(target)]) == 0
