@@ -100,7 +100,7 @@ pictured = nets.table[nets.table.net != "dense"]
 pictured.groupby("net", sort=False)[columns].mean().round(3)
 
 # %%
-fig, axes = plt.subplots(1, 4, figsize=(12, 4), dpi=72, layout="constrained")
+fig, axes = plt.subplots(1, 4, figsize=(12, 4), dpi=90, layout="constrained")
 for net, pair in zip(("small", "deep"), (axes[:2], axes[2:]), strict=True):
     said = nets.one(**plain | {"net": net}, seed=SEED).predictions["test"]
     _ = plots.confidence_histogram(said.probs, said.labels, ax=pair[0], title=f"{net}: how sure")
@@ -138,7 +138,7 @@ print(claims.verdict("O1", statement, against("net", "deep", "LeNet-5"), margin=
 # **Predict before you run:** do you expect the same from our small networks, for all four?
 
 # %%
-fig, axes = plt.subplots(1, 4, figsize=(10, 2.6), dpi=75, sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 4, figsize=(10, 2.6), sharey=True, layout="constrained")
 for ax, (what, values) in zip(axes, changes.items(), strict=True):
     at = range(len(values))
     for style, column in enumerate(("test_ece", "train_accuracy", "test_accuracy")):
@@ -259,7 +259,7 @@ def lines(ax, ylabel, **columns):
     _ = ax.legend(fontsize="small")
 
 
-fig, axes = plt.subplots(1, 4, figsize=(9.8, 2.4), dpi=80, layout="constrained")
+fig, axes = plt.subplots(1, 4, figsize=(11, 2.8), layout="constrained")
 lines(axes[0], "NLL, error", **{"test NLL": "test_nll", "training NLL": "train_nll",
                                 "test error": lambda h: 1 - h.test_accuracy})
 lines(axes[1], "part of the test NLL", right=lambda h: h.test_nll_correct * h.test_accuracy,
@@ -380,8 +380,8 @@ explorers.Explorer(
 # images of all seeds below (darker is denser).
 
 # %%
-few = [stops[i * (len(stops) - 1) // 2] for i in range(3)]
-fig, axes = plt.subplots(2, 3, figsize=(10, 6.2), dpi=76, layout="constrained")
+few = [stops[i * (len(stops) - 1) // 3] for i in range(4)]
+fig, axes = plt.subplots(2, 4, figsize=(12, 5.6), layout="constrained")
 for epoch, (above, below) in zip(few, axes.T, strict=True):
     _ = plots.draw_reliability(film.diagrams["train"][epoch - 1], ax=above, legend=False,
                                title=f"epoch {epoch}: training")
@@ -504,7 +504,7 @@ logits = {loss: torch.stack([equivalent(one) for one in pushed.where(loss=loss)]
 
 # %%
 z = np.linspace(-2, 12, 141)
-fig, (left, right) = plt.subplots(1, 2, figsize=(8.5, 2.8), dpi=75, layout="constrained")
+fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 for style, (name, alpha) in enumerate({"cross-entropy": 0.0, "smoothed": 0.1}.items()):
     curve = theory.cross_entropy_of_logit(z, 10, smoothing=alpha)
     _ = left.plot(z, curve, color=plots.CYCLE[style], ls=("-", "--")[style], label=f"{name}")
@@ -610,7 +610,7 @@ stretched = {"fits its training images": np.stack(list(map(scaling, films.outcom
              "does not (small)": np.stack(list(map(scaling, small, seeds)))}
 
 # %%
-fig, axes = plt.subplots(1, 3, figsize=(10, 2.6), dpi=75, layout="constrained")
+fig, axes = plt.subplots(1, 3, figsize=(10, 2.8), layout="constrained")
 names = ("training loss / at a = 0", "training confidence", "ECE on the test")
 for row, (ax, name) in enumerate(zip(axes, names, strict=True)):
     for style, (which, found) in enumerate(stretched.items()):
@@ -662,12 +662,12 @@ def memorise(n, ratio, seed):
 
 
 learned = sweep.run(memorise, {"n": numbers, "ratio": ratios, "seed": seeds}, device=device,
-                    jobs=1)  # the networks are so small that workers would not pay
+                    how="stacked")  # so small that they are best trained side by side
 right = {n: np.stack([learned.values("seen_accuracy", n=n, ratio=r) for r in ratios], axis=1)
          for n in numbers}
 
 # %%
-fig, (left, scaled_axis) = plt.subplots(1, 2, figsize=(7.5, 2.6), dpi=80, sharey=True, layout="constrained")
+fig, (left, scaled_axis) = plt.subplots(1, 2, figsize=(8, 2.8), sharey=True, layout="constrained")
 for style, n in enumerate(numbers):
     widths = [round(r * math.sqrt(n)) for r in ratios]
     _ = plots.spread(widths, right[n], label=f"n = {n}", style=style, ax=left)
