@@ -50,7 +50,7 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert "40 training, 20 calibration" in text
     again = experiments.stored(name, "laptop", root / "out")
     assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
-    assert experiments.summary(again).shape == (len(experiment.values), 12)
+    assert experiments.summary(again).shape == (len(experiment.values), 14)
 
 
 def test_the_parts_share_no_image_and_the_seed_shuffles_them(root):
