@@ -247,7 +247,7 @@ print(claims.verdict("00b", "ECE is larger with 150 than with 2,400 images", fal
 
 # %% [markdown]
 # A verdict begins with its name. These two are the notebook's own, and a preview: with the number of
-# images, the number of training *steps* grew too, which notebook 05 (planned) will keep apart. Names
+# images, the number of training *steps* grew too, which notebook 05 keeps apart. Names
 # such as M2 belong to claims of research papers, [listed here](claims.md). If your digits differ a
 # little from those printed here, that is normal; see [your numbers differ?](your_numbers_differ.md).
 #
