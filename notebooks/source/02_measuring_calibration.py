@@ -171,6 +171,8 @@ print(f"NLL of the network {nll:.3f} nats")
 # ### Exercise: the Brier score
 #
 # *Difficulty: easy · importance: high · 5 minutes*
+#
+# From `probs` (n x K) and integer `labels`, return the Brier score as defined above: one number.
 
 # %%
 def my_brier(probs, labels):
