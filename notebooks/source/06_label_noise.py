@@ -23,8 +23,8 @@ import pandas as pd
 import torch
 from scipy.optimize import minimize_scalar
 
-from calibkit import check, claims, curation, data, experiments, explorers, metrics, models, plots, recalibration
-from calibkit import sweep, training
+from calibkit import check, claims, curation, data, experiments, explorers, metrics, models, plots
+from calibkit import recalibration, sweep, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
