@@ -340,8 +340,8 @@ def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: 
     tested = f"{setting.test} held-out training images" if setting.test else "the test images"
     lines += [
         "",
-        f"Mean ± standard deviation over {seeds} seeds. Training accuracy is that of the last epoch "
-        "as it was met: on noisy labels where there are any, under mixup on blends.",
+        f"Mean ± standard deviation over {seeds} seeds. Training accuracy is that of the last "
+        "epoch as it was met: on noisy labels where there are any, under mixup on blends.",
         "",
         str(verdict(name, table)) if seeds > 1 else "One seed: no verdict.",
         "",
