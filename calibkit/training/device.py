@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 SMALL = 1_000_000  # parameters below which a second CPU thread costs more than it brings
+LARGE = 1_000  # numbers a sample, as in a colour image of 18 px, from which a second one pays
 WIDE = 16  # channels from which channels_last pays on a CPU
 
 
@@ -46,10 +47,13 @@ def seeded(seed: int, device: torch.device) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def threads_for(parameters: int, device: torch.device) -> Iterator[None]:
-    """One CPU thread while a tiny model trains: more would spend their time waiting."""
+def threads_for(parameters: int, numbers: int, device: torch.device) -> Iterator[None]:
+    """One CPU thread while a tiny model trains: more would spend their time waiting.
+
+    Tiny are few `parameters` on samples of few `numbers`; convolutions do much with few weights.
+    """
     before = torch.get_num_threads()
-    if device.type == "cpu" and parameters < SMALL:
+    if device.type == "cpu" and parameters < SMALL and numbers < LARGE:
         torch.set_num_threads(1)
     try:
         yield

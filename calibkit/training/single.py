@@ -61,7 +61,8 @@ def fit(
     ):
         trainer = _Trainer(built(model).to(device), train, recipe, seed)
         try:
-            with place.threads_for(sum(p.numel() for p in trainer.model.parameters()), device):
+            parameters = sum(p.numel() for p in trainer.model.parameters())
+            with place.threads_for(parameters, train.inputs[0].numel(), device):
                 for epoch in range(recipe.epochs):
                     row = trainer.epoch(epoch, recorder.gradients)
                     recorder.finish(row, {n: scored(trainer.model, d) for n, d in watch.items()})

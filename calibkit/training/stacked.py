@@ -85,7 +85,8 @@ def fit_stacked(
     parameters = sum(p.numel() for p in stacker.model.parameters())
     with tqdm(total=epochs, disable=not progress, unit="epoch") as bar:
         try:
-            with place.threads_for(parameters, device):
+            numbers = trials[0].train.inputs[0].numel()
+            with place.threads_for(parameters, numbers, device):
                 for epoch in range(epochs):
                     stacker.epoch(epoch)
                     bar.update()
