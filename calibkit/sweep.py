@@ -299,14 +299,16 @@ def _units(trials, missing, device, how) -> tuple[list[list[int]], float]:
 def _faster(trials: list[Trial], device: torch.device, how: str) -> tuple[bool, float]:
     """Whether a stack beats one by one, as measured on a few steps; seconds of the faster way."""
     epochs = sum(trial.recipe.epochs for trial in trials)
-    if how == "stacked" and len(trials) > 1:
-        return True, 0.0
-    single = seconds_per_epoch(trials[:1], device) * epochs
-    if how == "single" or len(trials) == 1:
-        return False, single
-    part = trials[:STACK]
-    stacked = seconds_per_epoch(part, device) * epochs / len(part)
-    return stacked < single, min(stacked, single)
+    ways = {"single": trials[:1], "stacked": trials[:STACK]}
+    if len(trials) == 1:
+        how = "single"
+    spent = {
+        way: seconds_per_epoch(part, device) * epochs / len(part)
+        for way, part in ways.items()
+        if how in ("auto", way)
+    }
+    best = min(spent, key=spent.get)
+    return best == "stacked", spent[best]
 
 
 def _named(unit, trials, device):

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import torch
 
-from calibkit.training.device import as_device
-from calibkit.training.single import fit
-from calibkit.training.stacked import fit_stacked
+from calibkit.training import device as place
+from calibkit.training.single import Trainer, resident
+from calibkit.training.stacked import Stack, initial
 from calibkit.training.trial import Trial
 
-STEPS = 4
+STEPS = 4  # of one model; a stack takes one, since each of its steps is many
 
 
 def seconds_per_epoch(trials: Sequence[Trial], device: torch.device) -> float:
@@ -21,25 +21,28 @@ def seconds_per_epoch(trials: Sequence[Trial], device: torch.device) -> float:
 
     Trains a few steps on a few samples, once to warm up and then for the better of two.
     """
-    batch = trials[0].recipe.batch_size
-    few = min(STEPS * batch, len(trials[0].train))
+    steps = STEPS if len(trials) == 1 else 1
+    few = min(steps * trials[0].recipe.batch_size, len(trials[0].train))
     short = [_shortened(trial, few) for trial in trials]
-    spent = [_timed(short, as_device(device)) for _ in range(3)]
+    models = initial(short, device)
+    with place.seeded(0, device), place.prepared(models[0], device, runs=len(models)):
+        if len(trials) == 1:
+            train = resident(short[0].train, device)
+            work = Trainer(models[0], train, short[0].recipe, short[0].seed)
+        else:
+            work = Stack(short, models, device)
+        spent = [_timed(work, epoch, device) for epoch in range(3)]
     return min(spent[1:]) * len(trials[0].train) / few
 
 
 def _shortened(trial: Trial, few: int) -> Trial:
-    recipe = replace(trial.recipe, epochs=1, warmup=0.0)
+    recipe = replace(trial.recipe, epochs=3, warmup=0.0)
     return replace(trial, train=trial.train[:few], recipe=recipe, watch={}, keep=())
 
 
-def _timed(trials: list[Trial], device: torch.device) -> float:
+def _timed(work: Trainer | Stack, epoch: int, device: torch.device) -> float:
     start = time.perf_counter()
-    if len(trials) > 1:
-        fit_stacked(trials, device=device, progress=False)
-    else:
-        t = trials[0]
-        fit(t.model, t.train, t.recipe, seed=t.seed, device=device, progress=False)
+    work.epoch(epoch)
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     return time.perf_counter() - start

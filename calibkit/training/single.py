@@ -59,10 +59,9 @@ def fit(
         place.seeded(seed, device),
         tqdm(total=recipe.epochs, disable=not progress, unit="epoch") as bar,
     ):
-        trainer = _Trainer(built(model).to(device), train, recipe, seed)
+        trainer = Trainer(built(model).to(device), train, recipe, seed)
         try:
-            parameters = sum(p.numel() for p in trainer.model.parameters())
-            with place.threads_for(parameters, train.inputs[0].numel(), device):
+            with place.prepared(trainer.model, device):
                 for epoch in range(recipe.epochs):
                     row = trainer.epoch(epoch, recorder.gradients)
                     recorder.finish(row, {n: scored(trainer.model, d) for n, d in watch.items()})
@@ -114,11 +113,11 @@ class Feed:
         return *mixed, labels
 
 
-class _Trainer:
+class Trainer:
     """One model with its optimiser and its feed."""
 
     def __init__(self, model: nn.Module, train: Dataset, recipe: Recipe, seed: int):
-        self.layout = place.memory_format(model)
+        self.layout = place.memory_format(model, train.device)
         self.model = model.to(memory_format=self.layout)
         self.forward = torch.compile(model) if recipe.compile else model
         self.train, self.recipe = train, recipe
@@ -130,7 +129,7 @@ class _Trainer:
             weight_decay=recipe.weight_decay,
         )
 
-    def epoch(self, epoch: int, gradients: list | None) -> dict[str, float]:
+    def epoch(self, epoch: int, gradients: list | None = None) -> dict[str, float]:
         """Train for one epoch, counted from 0, and return its row of the history."""
         loss, norms = self.recipe.loss_at(epoch), []
         parts = self.feed.epoch(self._chosen(epoch))

@@ -73,20 +73,18 @@ def fit_stacked(
     (dropout, attention), RuntimeError when a loss stops being finite.
     """
     device = place.as_device(device)
-    models = [_initial(trial, device) for trial in trials]
+    models = initial(trials, device)
     shapes = {shape_of(t, m) for t, m in zip(trials, models, strict=True)}
     if len(shapes) != 1 or None in shapes:
         raise ValueError(
             f"trials must share one shape of model, data and epochs, got {len(shapes)} shapes"
             f"{' and layers that cannot be stacked' if None in shapes else ''}; use training.fit"
         )
-    stacker = _Stack(trials, models, device)
+    stacker = Stack(trials, models, device)
     interrupted, epochs = False, trials[0].recipe.epochs
-    parameters = sum(p.numel() for p in stacker.model.parameters())
     with tqdm(total=epochs, disable=not progress, unit="epoch") as bar:
         try:
-            numbers = trials[0].train.inputs[0].numel()
-            with place.threads_for(parameters, numbers, device):
+            with place.prepared(models[0], device, runs=len(models)):
                 for epoch in range(epochs):
                     stacker.epoch(epoch)
                     bar.update()
@@ -111,12 +109,16 @@ def _joint(trains: list[Dataset]) -> tuple[Tensor, Tensor, Tensor]:
     return inputs, torch.cat([train.labels for train in trains]), starts[:, None]
 
 
-def _initial(trial: Trial, device: torch.device) -> nn.Module:
-    with place.seeded(trial.seed, device):
-        return built(trial.model).to(device)
+def initial(trials: Sequence[Trial], device: torch.device) -> list[nn.Module]:
+    """The untrained model of each trial, made under its seed."""
+    models = []
+    for trial in trials:
+        with place.seeded(trial.seed, device):
+            models.append(built(trial.model).to(device))
+    return models
 
 
-class _Stack:
+class Stack:
     """The joint model, its momentum buffers, and per run a feed, a loss and a recorder."""
 
     def __init__(self, trials: Sequence[Trial], models: list[nn.Module], device: torch.device):

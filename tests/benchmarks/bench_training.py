@@ -6,6 +6,8 @@ at a time, a DataLoader, SGD. Both sides may use all threads that they want.
 """
 
 import statistics
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -14,6 +16,7 @@ from PIL import Image
 from torch.nn import functional
 from torch.utils.data import DataLoader
 from torch.utils.data import Dataset as TorchDataset
+from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
 from calibkit import augmentation, curation, data, models, sweep, training
@@ -23,6 +26,19 @@ from calibkit.training.single import Feed
 from .timing import Row
 
 IMAGES, BATCH, THREADS = 2_048, 128, 2
+MEMORY = """
+import resource, sys, torch
+from calibkit import data, models, sweep, training
+train = data.Dataset(torch.randn(1_500, 1, 16, 16), torch.arange(1_500) % 10, tuple("0123456789"))
+network = lambda: models.cnn(1, 10, width=8)
+trial = lambda seed: training.trial(network, train, seed=seed, epochs=1)
+once = lambda runs: sweep.run(
+    trial, {"seed": range(runs)}, device="cpu", cache=False, progress=False,
+    how="stacked" if runs > 1 else "single",
+)
+once(int(sys.argv[1]))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
 MEAN, STD = (0.49, 0.48, 0.45), (0.25, 0.24, 0.26)
 
 
@@ -43,7 +59,8 @@ def rows():
         work = f"epoch of ResNet-{depth}, channels_last"
         yield _row(work, "contiguous", 1.2, _epoch(network, ours), contiguous, repeats=3)
     yield from _sweeps()
-    yield _peak(ours)
+    yield from _shares(ours)
+    yield from _memory()
 
 
 def _sweeps():
@@ -51,10 +68,10 @@ def _sweeps():
     digits = data.noisy_digits(1_500, seed=0, test=100, calibration=100).train
     sixteen = _upsampled(digits, 2)
     for name, target, how, train, network, epochs in (
-        ("MLP 2 x 64", 3.8, "stacked", digits, lambda: models.mlp(64, 10, width=64), 4),
-        ("MLP 2 x 256", 1, "stacked", digits, lambda: models.mlp(64, 10), 4),
-        ("CNN, 16 px", 1.5, "stacked", sixteen, lambda: models.cnn(1, 10, width=8), 2),
-        ("LeNet-5, 32 px", 1.3, "two processes", _upsampled(digits, 4), _lenet, 6),
+        ("MLP 2 x 64", 3.8, "stacked", digits, lambda: models.mlp(64, 10, width=64), 12),
+        ("MLP 2 x 256", 1, "stacked", digits, lambda: models.mlp(64, 10), 12),
+        ("CNN, 16 px", 1.5, "stacked", sixteen, lambda: models.cnn(1, 10, width=8), 4),
+        ("LeNet-5, 32 px", 1.3, "auto", _upsampled(digits, 4), _lenet, 6),
     ):
         work = f"25 runs of {name}, {how}"
         trials = [
@@ -69,27 +86,45 @@ def _sweeps():
             for rate in (0.0, 0.1, 0.2, 0.3, 0.4)
             for seed in range(5)
         ]
-        options = {"how": "single", "jobs": 2} if how == "two processes" else {"how": how}
-        ours = _sweep(trials, options)
-        yield _row(work, "one fit after the other", target, ours, _one_by_one(trials), repeats=3)
+        ours = _sweep(trials, how)
+        yield _row(work, "one fit after the other", target, ours, _one_by_one(trials), repeats=2)
 
 
-def _peak(ours):
-    """Share of the matrix-multiply peak that training an MLP of 2 x 1024 reaches."""
-    torch.set_num_threads(1)
-    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
-    peak = 2 * 1024**3 / _seconds(lambda: a @ b, 20)
-    train = data.Dataset(torch.randn(2_048, 1024), torch.zeros(2_048).long(), tuple("ab"))
-    network = lambda: models.mlp(1024, 2, width=1024)  # noqa: E731
-    one = lambda: training.fit(  # noqa: E731
-        network, train, epochs=1, batch_size=256, device="cpu", progress=False
+def _shares(ours):
+    """Share of the matrix-multiply peak of as many threads that a training reaches."""
+    flat = data.Dataset(torch.randn(2_048, 1024), torch.zeros(2_048).long(), tuple("ab"))
+    for name, threads, target, network, train in (
+        ("MLP 2 x 1024", 1, 0.5, lambda: models.mlp(1024, 2, width=1024), flat),
+        ("ResNet-8, 32 px", THREADS, 0.5, lambda: models.resnet(8), ours),
+        ("LeNet-5, 32 px", THREADS, 0.25, lambda: models.lenet5(3, 10), ours),
+    ):
+        torch.set_num_threads(threads)
+        a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+        peak = 2 * 1024**3 / _seconds(lambda a=a, b=b: a @ b, 20)
+        recipe = training.Recipe(epochs=1, batch_size=BATCH)
+        epoch = lambda n=network, t=train, r=recipe: training.fit(  # noqa: E731
+            n, t, r, device="cpu", progress=False
+        )
+        share = _operations(network, train) / _seconds(epoch, 5) / peak
+        noun = "thread" if threads == 1 else "threads"
+        yield Row(f"epoch of {name}, {threads} {noun}", "matrix-multiply peak", share, target)
+    torch.set_num_threads(THREADS)
+
+
+def _operations(network, train):
+    """Floating-point operations of an epoch, forward and backward."""
+    with FlopCounterMode(display=False) as counted:
+        functional.cross_entropy(network()(train.inputs[:BATCH]), train.labels[:BATCH]).backward()
+    return counted.get_total_flops() * len(train) / BATCH
+
+
+def _memory():
+    """Peak memory of the whole process, imports and all."""
+    one, many = (
+        int(subprocess.check_output([sys.executable, "-c", MEMORY, str(runs)])) for runs in (1, 25)
     )
-    spent = _seconds(one, 5)
-    # forward 2, backward 4 operations a weight and sample, the first layer without its input's
-    work = 2_048 * (6 * 1024**2 * 2 + 6 * 1024 * 2 - 2 * 1024**2)
-    return Row(
-        "epoch of an MLP 2 x 1024, one thread", "matrix-multiply peak", work / spent / peak, 0.5
-    )
+    work = f"peak memory, 25 stacked CNNs: {many / 1024:.0f} MiB"
+    yield Row(work, f"process with one: {one / 1024:.0f} MiB", many / one, 3, "lower")
 
 
 def _row(work, against, target, ours, theirs, repeats=5):
@@ -169,11 +204,11 @@ def _epoch(network, dataset):
 
 def _contiguous(call):
     def inner():
-        wide, place.WIDE = place.WIDE, 10**9
+        chosen, place.memory_format = place.memory_format, lambda *_: torch.contiguous_format
         try:
             return call()
         finally:
-            place.WIDE = wide
+            place.memory_format = chosen
 
     return inner
 
@@ -195,10 +230,10 @@ def _plain_epoch(network, dataset):
     return epoch
 
 
-def _sweep(trials, options):
+def _sweep(trials, how):
     settings = [{"i": i} for i in range(len(trials))]
     return lambda: sweep.run(
-        lambda i: trials[i], settings, device="cpu", cache=False, progress=False, **options
+        lambda i: trials[i], settings, device="cpu", cache=False, progress=False, how=how
     )
 
 
@@ -206,11 +241,11 @@ def _one_by_one(trials):
     """As one would write it: fit after fit, on all threads."""
 
     def inner():
-        small, place.SMALL = place.SMALL, 0
+        chosen, place._takes_threads = place._takes_threads, lambda *_: True
         try:
             for t in trials:
                 training.fit(t.model, t.train, t.recipe, seed=t.seed, device="cpu", progress=False)
         finally:
-            place.SMALL = small
+            place._takes_threads = chosen
 
     return inner

@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from calibkit import data, models, training
+from calibkit.training import device as place
 
 SPLITS = data.noisy_digits(200, noise=0.3, seed=0, test=300, calibration=50)
 
@@ -166,6 +167,43 @@ def test_threads_are_put_back_as_they_were():
     before = torch.get_num_threads()
     fit()
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("model", "runs", "threads"),
+    [
+        (models.mlp(64, 10, width=64), 1, 1),  # 9,000 weights: a second thread would wait
+        (models.mlp(64, 10, width=64), 25, 2),
+        (models.mlp(1_024, 10, width=1_024), 1, 2),
+        (models.cnn(1, 10, width=8), 1, 2),
+    ],
+)
+def test_only_small_dense_networks_are_held_to_one_thread(model, runs, threads):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with place.prepared(model, torch.device("cpu"), runs):
+            assert torch.get_num_threads() == threads
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_allocator_is_told_back_even_after_a_failure(monkeypatch):
+    told = []
+    monkeypatch.setattr(place, "_tell_allocator", told.append)
+    with pytest.raises(KeyError), place.prepared(network(), torch.device("cpu")):
+        raise KeyError
+    assert told == [place.KEEPING, place.RETURNING]
+
+
+def test_layout_follows_the_device():
+    cpu, cuda = torch.device("cpu"), torch.device("cuda")
+    narrow, wide = models.lenet5(3, 10), models.resnet(8)
+    assert place.memory_format(network(), cpu) == torch.contiguous_format
+    assert place.memory_format(narrow, cpu) == torch.channels_last
+    assert place.memory_format(narrow, cuda) == torch.contiguous_format
+    assert place.memory_format(wide, cuda) == torch.channels_last
 
 
 @pytest.mark.parametrize(
