@@ -23,7 +23,7 @@ class Budget:
 
 
 BUDGETS = {
-    "smoke": Budget(train=300, test=1_000, epochs=10, seeds=3, draws=20),
+    "smoke": Budget(train=256, test=1_000, epochs=10, seeds=2, draws=20),
     "laptop": Budget(train=1_500, test=10_000, epochs=60, seeds=5, draws=200),
     "gpu": Budget(train=1_500, test=50_000, epochs=60, seeds=10, draws=1_000),
     "paper": Budget(train=1_500, test=100_000, epochs=60, seeds=20, draws=1_000),

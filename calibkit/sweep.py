@@ -37,7 +37,8 @@ from calibkit.training.stacked import fit_stacked, shape_of
 
 HOW = ("auto", "stacked", "single")
 STACK = 32  # runs a stack at most: what a kill -9 can lose
-WORTH = 25.0  # seconds of training from which starting worker processes (some 5 s) pays
+SHORT = 1.0  # seconds of training below which comparing ways costs more than it brings
+WORTH = 15.0  # seconds of training for which starting one more process (some 5 s) pays
 
 
 @dataclass(frozen=True)
@@ -242,11 +243,11 @@ def _train(trials, missing, device, how, jobs, progress):
     """Yield (index, payload) of each missing run as it is finished."""
     units, seconds = _units(trials, missing, device, how)
     if jobs is None and not _configured():
-        pays = device.type == "cpu" and seconds > WORTH and len(missing) > 1
-        jobs = min(os.cpu_count() or 1, len(missing)) if pays else 1
+        most = os.cpu_count() or 1 if device.type == "cpu" else 1
+        jobs = min(most, len(missing), 1 + int(seconds / WORTH))
     with tqdm(total=len(missing), disable=not progress, unit="run", smoothing=0) as bar:
         if jobs == 1:
-            for unit in units:
+            for unit in _split(units, 1):
                 yield from _counted(bar, unit, _run_unit([trials[i] for i in unit], device))
             return
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
@@ -271,27 +272,33 @@ def _configured() -> bool:
 
 
 def _split(units: list[list[int]], jobs: int) -> list[list[int]]:
-    """Large stacks in parts, so that every worker has something to do."""
-    size = max(1, -(-sum(map(len, units)) // jobs))
-    return [unit[i : i + size] for unit in units for i in range(0, len(unit), size)]
+    """Each stack in even parts, one or more a worker and none above `STACK` runs."""
+    parts = []
+    for unit in units:
+        rounds = -(-len(unit) // (jobs * STACK))
+        cut = np.array_split(np.array(unit), min(len(unit), jobs * rounds))
+        parts += [part.tolist() for part in cut]
+    return parts
 
 
 def _units(trials, missing, device, how) -> tuple[list[list[int]], float]:
-    """Which runs are trained together, and about how many seconds one worker needs for all."""
+    """Which runs may be trained together, and about how many seconds one worker needs for all."""
     groups: dict[Any, list[int]] = {}
     for i in missing:
-        shape = None if how == "single" else shape_of(trials[i], _initial(trials[i]))
+        model = _initial(trials[i])
+        shape = shape_of(trials[i], model)
         if shape is None and how == "stacked":
             raise ValueError(
                 f"how='stacked' cannot train run {i}: its model has layers that do not stack, or "
                 "its recipe selects, compiles or autocasts; leave how='auto'"
             )
-        groups.setdefault(("alone", i) if shape is None else shape, []).append(i)
+        alike = ("alone", str(model), trials[i].train.inputs.shape, trials[i].recipe.batch_size)
+        groups.setdefault(alike if shape is None else shape, []).append(i)
     units, seconds = [], 0.0
-    for group in groups.values():
-        stacked, spent = _faster([trials[i] for i in group], device, how)
-        size = STACK if stacked else 1
-        units += [group[i : i + size] for i in range(0, len(group), size)]
+    for shape, group in groups.items():
+        way = "single" if shape[0] == "alone" else how
+        stacked, spent = _faster([trials[i] for i in group], device, way)
+        units += [group] if stacked else [[run] for run in group]
         seconds += spent
     return units, seconds
 
@@ -299,16 +306,15 @@ def _units(trials, missing, device, how) -> tuple[list[list[int]], float]:
 def _faster(trials: list[Trial], device: torch.device, how: str) -> tuple[bool, float]:
     """Whether a stack beats one by one, as measured on a few steps; seconds of the faster way."""
     epochs = sum(trial.recipe.epochs for trial in trials)
-    ways = {"single": trials[:1], "stacked": trials[:STACK]}
-    if len(trials) == 1:
-        how = "single"
-    spent = {
-        way: seconds_per_epoch(part, device) * epochs / len(part)
-        for way, part in ways.items()
-        if how in ("auto", way)
-    }
-    best = min(spent, key=spent.get)
-    return best == "stacked", spent[best]
+    part = trials[:STACK]
+    single = stacked = float("inf")
+    if how != "stacked" or len(trials) == 1:
+        single = seconds_per_epoch(trials[:1], device) * epochs
+    if how != "single" and len(trials) > 1:
+        if single < SHORT:
+            return True, single
+        stacked = seconds_per_epoch(part, device) * epochs / len(part)
+    return stacked < single, min(stacked, single)
 
 
 def _named(unit, trials, device):

@@ -2,6 +2,7 @@
 
 import errno
 import functools
+import itertools
 import os
 import signal
 import subprocess
@@ -369,6 +370,42 @@ def test_two_processes_may_share_a_cache(tmp_path):
 def test_stacks_are_split_among_workers_and_none_is_lost():
     assert sweep._split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
     assert sweep._split([[0]], 4) == [[0]]
+    many = sweep._split([list(range(70))], 2)
+    assert [len(part) for part in many] == [18, 18, 17, 17]  # even, a multiple of the workers
+    assert list(itertools.chain(*many)) == list(range(70))
+    assert [len(part) for part in sweep._split([list(range(70))], 1)] == [24, 23, 23]
+
+
+def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch):
+    taken = []
+
+    def parallel(n_jobs, **_):
+        taken.append(n_jobs)
+        return lambda work: iter([([i], [{}]) for i, _ in enumerate(work)])
+
+    monkeypatch.setattr(sweep.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(sweep.joblib, "Parallel", parallel)
+    monkeypatch.setattr(sweep, "_run_unit", lambda trials, device: [{}])
+    for times in (0.0, 1.5, 2.5, 99.0):
+        work = [[0], [1], [2], [3], [4]], times * sweep.WORTH
+        monkeypatch.setattr(sweep, "_units", lambda *_, work=work: work)
+        list(sweep._train([None] * 5, range(5), torch.device("cpu"), "auto", None, False))
+    assert taken == [2, 3, 4]  # the first sweep is short, and takes none
+
+
+def test_models_that_do_not_stack_are_timed_once_and_not_run_by_run(monkeypatch):
+    timed = []
+    monkeypatch.setattr(sweep, "seconds_per_epoch", lambda t, _: timed.append(len(t)) or 1.0)
+    trials = [
+        training.trial(
+            lambda: models.vit(1, 10, size=8, patch=4), splits(s).train, seed=s, epochs=2
+        )
+        for s in SEEDS
+    ]
+    units, seconds = sweep._units(trials, list(range(len(trials))), torch.device("cpu"), "auto")
+    assert timed == [1]
+    assert units == [[i] for i in range(len(trials))]
+    assert seconds == pytest.approx(2.0 * len(trials))
 
 
 def test_the_faster_way_is_chosen(monkeypatch):
@@ -381,6 +418,14 @@ def test_the_faster_way_is_chosen(monkeypatch):
         units, seconds = sweep._units(trials, list(range(6)), cpu, "auto")
         assert ([len(unit) for unit in units] == [6]) is expected
         assert seconds == pytest.approx(3 * (0.5 if expected else 6))
+
+
+def test_a_short_group_is_stacked_without_comparing(monkeypatch):
+    timed = []
+    monkeypatch.setattr(sweep, "seconds_per_epoch", lambda t, _: timed.append(len(t)) or 1e-3)
+    trials = [recipe(0.0, seed) for seed in SEEDS]
+    assert sweep._faster(trials, torch.device("cpu"), "auto")[0]
+    assert timed == [1]
 
 
 def test_seconds_are_recorded(swept):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.data.dataset import Dataset, Splits
+from calibkit.data.dataset import Dataset, Splits, independent_draws
 
 CLASSES = ("left", "right")
 CORNERS = ((-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0))
@@ -106,9 +105,4 @@ def clusters(
     >>> len(train), len(calibration), len(test)
     (4000, 1000, 1000)
     """
-    world = Clusters(flip)
-    sizes = {"n": n, "calibration": calibration, "test": test}
-    sizes = [validate.integer(name, size, 1) for name, size in sizes.items()]
-    # SeedSequence keeps the three streams of one seed, and those of neighbouring seeds, apart.
-    streams = np.random.SeedSequence(validate.integer("seed", seed, 0)).generate_state(3)
-    return Splits(*(world.draw(k, seed=int(s)) for k, s in zip(sizes, streams, strict=True)))
+    return independent_draws(Clusters(flip), n=n, calibration=calibration, test=test, seed=seed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -98,3 +99,15 @@ class Splits(NamedTuple):
     train: Dataset
     calibration: Dataset
     test: Dataset
+
+
+def independent_draws(source: Source, *, n: int, calibration: int, test: int, seed: int) -> Splits:
+    """Three draws from `source` whose random streams have nothing in common.
+
+    Raises ValueError for a size below 1 or a negative seed.
+    """
+    sizes = {"n": n, "calibration": calibration, "test": test}
+    sizes = [validate.integer(name, size, 1) for name, size in sizes.items()]
+    # SeedSequence keeps the three streams of one seed, and those of neighbouring seeds, apart.
+    streams = np.random.SeedSequence(validate.integer("seed", seed, 0)).generate_state(3)
+    return Splits(*(source.draw(k, seed=int(s)) for k, s in zip(sizes, streams, strict=True)))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.data.dataset import Dataset, Splits
+from calibkit.data.dataset import Dataset, Splits, independent_draws
 from calibkit.data.digits import CLASSES, all_digits
 
 CHUNK = 5_000  # rows at a time: 5,000 x 1,797 float64 distances take 72 MB
@@ -88,9 +87,4 @@ def noisy_digits(
     >>> len(train), len(calibration), len(test)
     (300, 2000, 10000)
     """
-    mixture = NoisyDigits(noise)
-    sizes = {"n": n, "calibration": calibration, "test": test}
-    sizes = [validate.integer(name, size, 1) for name, size in sizes.items()]
-    # SeedSequence keeps the three streams of one seed, and those of neighbouring seeds, apart.
-    streams = np.random.SeedSequence(validate.integer("seed", seed, 0)).generate_state(3)
-    return Splits(*(mixture.draw(k, seed=int(s)) for k, s in zip(sizes, streams, strict=True)))
+    return independent_draws(NoisyDigits(noise), n=n, calibration=calibration, test=test, seed=seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from calibkit.data import Dataset, Predictions
 
@@ -20,18 +20,20 @@ def scored(model: nn.Module, dataset: Dataset) -> tuple[Predictions, float]:
     home = next(model.parameters()).device
     mode = model.training
     model.eval()
-    parts, norms = [], []
     try:
         with torch.no_grad():
-            for inputs in dataset.inputs.split(CHUNK):
-                if hasattr(model, "features"):
-                    features = model.features(inputs.to(home))
-                    parts.append(model.head(features))
-                    norms.append(features.norm(dim=1))
-                else:
-                    parts.append(model(inputs.to(home)))
+            parts = [forward(model, inputs.to(home)) for inputs in dataset.inputs.split(CHUNK)]
     finally:
         model.train(mode)
-    logits = torch.cat(parts).to(dataset.device)
-    norm = torch.cat(norms).mean().item() if norms else float("nan")
-    return Predictions(logits, dataset.labels, dataset.posterior), norm
+    logits, norms = map(torch.cat, zip(*parts, strict=True))
+    logits = logits.to(dataset.device)
+    return Predictions(logits, dataset.labels, dataset.posterior), norms.mean().item()
+
+
+def forward(model: nn.Module, inputs: Tensor) -> tuple[Tensor, Tensor]:
+    """Logits, and per sample the norm of its features (NaN for a model without `features`)."""
+    if not hasattr(model, "features"):
+        logits = model(inputs)
+        return logits, torch.full_like(logits[..., 0], float("nan"))
+    features = model.features(inputs)
+    return model.head(features), features.norm(dim=-1)

@@ -15,7 +15,7 @@ from calibkit.data import Dataset, Predictions
 from calibkit.training import device as place
 from calibkit.training.layers import stack, stackable, unstack
 from calibkit.training.records import Recorder, Run, last_layer
-from calibkit.training.scoring import CHUNK
+from calibkit.training.scoring import CHUNK, forward
 from calibkit.training.single import Feed, built, finite_loss, kept, moves_within_epoch, resident
 from calibkit.training.trial import Trial
 
@@ -211,18 +211,12 @@ class Stack:
 def predict_stacked(model: nn.Module, inputs: list[Tensor]) -> tuple[Tensor, list[float]]:
     """Logits (R, n, K) of a stacked model in eval mode, and per run the mean feature norm."""
     model.eval()
-    parts, norms = [], []
     size = max(1, CHUNK // len(inputs))
     with torch.no_grad():
-        for chunk in zip(*(x.split(size) for x in inputs), strict=True):
-            if hasattr(model, "features"):
-                features = model.features(torch.stack(chunk))
-                parts.append(model.head(features))
-                norms.append(features.norm(dim=2))
-            else:
-                parts.append(model(torch.stack(chunk)))
-    means = torch.cat(norms, dim=1).mean(dim=1).tolist() if norms else [float("nan")] * len(inputs)
-    return torch.cat(parts, dim=1), means
+        chunks = zip(*(x.split(size) for x in inputs), strict=True)
+        parts = [forward(model, torch.stack(chunk)) for chunk in chunks]
+    logits, norms = (torch.cat(part, dim=1) for part in zip(*parts, strict=True))
+    return logits, norms.mean(dim=1).tolist()
 
 
 class _StackedSGD:

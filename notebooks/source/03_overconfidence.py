@@ -9,7 +9,7 @@
 # - prove that cross-entropy has no minimum once the training set is fitted;
 # - choose when to stop by a measure that sees over-confidence.
 #
-# **Time.** 75 minutes with the two exercises; the cells run in about a minute and a half.
+# **Time.** 75 minutes with the two exercises; the cells run in about a minute.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 

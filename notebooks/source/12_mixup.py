@@ -10,7 +10,7 @@
 # - compare it fairly: with label smoothing, with a confidence penalty, and with a repaired baseline;
 # - tell calibration *on average* from being right about each single image.
 #
-# **Time.** 60 minutes with the two exercises; the cells run in a minute or two.
+# **Time.** 60 minutes with the two exercises; the cells run in a little over a minute.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 
@@ -121,7 +121,7 @@ check.mixed_labels(my_mixed_labels)
 # **Predict before you run:** which alpha leaves most labels as they were, 0.1 or 2?
 
 # %%
-def label_entropies(alpha, seed=SEED, n=20_000):
+def label_entropies(alpha, seed=SEED, n=2 * size.test):
     """Entropies of n mixed labels of ten equally likely classes, and the weights behind them."""
     drawn = mixing.draw(n, alpha, per_sample=True, generator=seed)
     labels = torch.randint(10, (n,), generator=torch.Generator().manual_seed(seed))
