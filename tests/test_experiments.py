@@ -11,7 +11,7 @@ from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting
 from calibkit.training import Recipe
 
 TINY = Setting("ResNet-8", Recipe(epochs=1, batch_size=16), 40, 20, 30, 2)
-NAMES = ("size", "noise", "focal", "mixup")
+NAMES = tuple(EXPERIMENTS)
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def root(tmp_path, monkeypatch):
     """Coloured squares, prepared as a dataset of photographs is."""
     generator = torch.Generator().manual_seed(0)
     labels = torch.arange(120) % 3
-    inputs = torch.randint(256, (120, 3, 8, 8), generator=generator, dtype=torch.uint8)
+    inputs = torch.randint(256, (120, 3, 16, 16), generator=generator, dtype=torch.uint8)
     inputs[torch.arange(120), labels] //= 4
     folder = tmp_path / "squares" / "prepared"
     folder.mkdir(parents=True)
@@ -83,6 +83,12 @@ def test_losses_and_mixing_are_what_they_are_called(root):
     assert trial("focal", "focal, gamma 2", root)[0].recipe.loss.keywords == {"gamma": 2.0}
     assert trial("mixup", 0.0, root)[0].recipe.mix is None
     assert trial("mixup", 0.3, root)[0].recipe.mix.keywords == {"alpha": 0.3}
+
+
+def test_the_deep_network_is_the_one_of_the_scale(root):
+    heads = [trial("depth", value, root)[0].model().head for value in EXPERIMENTS["depth"].values]
+    assert [head.in_features for head in heads] == [84, 64]  # LeNet-5, ResNet-8
+    assert experiments._setting(EXPERIMENTS["depth"], "paper").network == "ResNet-110"
 
 
 def test_the_temperature_is_fitted_on_the_calibration_images(root):
