@@ -358,7 +358,7 @@ def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: 
         "|---" * (len(HEADS) + 1) + "|",
     ]
     lines += [
-        f"| {value} | {' | '.join(row)} |"
+        f"| {f'{value} ({setting.network})' if value == DEEP else value} | {' | '.join(row)} |"
         for value, row in zip(rows.index, rows.to_numpy(), strict=True)
     ]
     seeds = table.seed.nunique()
@@ -388,7 +388,8 @@ def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: 
 def _hardware(device: str) -> str:
     if str(device).startswith("cuda"):
         return torch.cuda.get_device_name(device)
-    return f"CPU {platform.machine()}, {torch.get_num_threads()} threads"
+    kind = "CPU" if str(device) == "cpu" else str(device)
+    return f"{kind} {platform.machine()}, {torch.get_num_threads()} threads"
 
 
 def on_photographs(name: str, scale: str, *, device=None) -> pd.DataFrame:

@@ -10,7 +10,7 @@ a cluster.
 from __future__ import annotations
 
 import itertools
-import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -37,6 +37,7 @@ from calibkit.training.stacked import fit_stacked, shape_of
 
 HOW = ("auto", "stacked", "single")
 STACK = 32  # runs a stack at most: what a kill -9 can lose
+_ALONE = threading.Lock()  # one training at a time in a process: they share its random state
 SHORT = 1.0  # seconds of training below which comparing ways costs more than it brings
 WORTH = 15.0  # seconds of training for which starting one more process (some 5 s) pays
 
@@ -159,7 +160,8 @@ def run(
         False nowhere.
     jobs: processes (or a cluster's workers); None takes several only where that pays, or what
         `joblib.parallel_config` says.
-    how: "auto" trains a few steps of each kind and takes the faster; "stacked" and "single" insist.
+    how: "auto" trains a few steps of each kind and takes the faster, but stacks without asking what
+        takes less than a second; "stacked" and "single" insist.
 
     Ctrl-C, or a kill, loses the runs in flight and nothing that was finished.
     Raises ValueError or TypeError naming the argument, OSError when a result cannot be kept.
@@ -242,16 +244,20 @@ def _initial(trial: Trial) -> nn.Module:
 def _train(trials, missing, device, how, jobs, progress):
     """Yield (index, payload) of each missing run as it is finished."""
     units, seconds = _units(trials, missing, device, how)
-    if jobs is None and not _configured():
-        most = os.cpu_count() or 1 if device.type == "cpu" else 1
+    backend, asked = joblib.parallel.get_active_backend()
+    elsewhere = type(backend).__name__ not in ("LokyBackend", "SequentialBackend")
+    if jobs is None:
+        jobs = asked
+    if jobs is None and not elsewhere:
+        most = joblib.cpu_count() if device.type == "cpu" else 1
         jobs = min(most, len(missing), 1 + int(seconds / WORTH))
     with tqdm(total=len(missing), disable=not progress, unit="run", smoothing=0) as bar:
-        if jobs == 1:
+        if jobs == 1 and not elsewhere:
             for unit in _split(units, 1):
                 yield from _counted(bar, unit, _run_unit([trials[i] for i in unit], device))
             return
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-        units = _split(units, max(1, joblib.effective_n_jobs(jobs or -1)))
+        units = _split(units, max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs)))
         work = (joblib.delayed(_named)(u, [trials[i] for i in u], device) for u in units)
         for unit, payloads in parallel(work):
             yield from _counted(bar, unit, payloads)
@@ -260,15 +266,6 @@ def _train(trials, missing, device, how, jobs, progress):
 def _counted(bar, unit, payloads):
     bar.update(len(unit))
     yield from zip(unit, payloads, strict=True)
-
-
-def _configured() -> bool:
-    """Whether the caller stands inside `joblib.parallel_config`."""
-    backend, jobs = joblib.parallel.get_active_backend()
-    return jobs not in (1, None) or type(backend).__name__ not in (
-        "LokyBackend",
-        "SequentialBackend",
-    )
 
 
 def _split(units: list[list[int]], jobs: int) -> list[list[int]]:
@@ -322,15 +319,16 @@ def _named(unit, trials, device):
 
 
 def _run_unit(trials: list[Trial], device: torch.device) -> list[dict[str, Any]]:
-    start = time.perf_counter()
-    if len(trials) > 1:
-        runs = fit_stacked(trials, device=device, progress=False)
-    else:
-        runs = [_fit(trials[0], device)]
-    if any(run.interrupted for run in runs):
-        raise KeyboardInterrupt
-    seconds = (time.perf_counter() - start) / len(runs)
-    return [_payload(trial, run, seconds) for trial, run in zip(trials, runs, strict=True)]
+    with _ALONE:
+        start = time.perf_counter()
+        if len(trials) > 1:
+            runs = fit_stacked(trials, device=device, progress=False)
+        else:
+            runs = [_fit(trials[0], device)]
+        if any(run.interrupted for run in runs):
+            raise KeyboardInterrupt
+        seconds = (time.perf_counter() - start) / len(runs)
+        return [_payload(trial, run, seconds) for trial, run in zip(trials, runs, strict=True)]
 
 
 def _fit(trial: Trial, device: torch.device) -> Run:

@@ -326,7 +326,7 @@ def until(condition, seconds=60):
 
 
 def test_kill_9_loses_only_the_run_in_flight(tmp_path, monkeypatch):
-    process = subprocess.Popen(script(tmp_path), start_new_session=True)
+    process = subprocess.Popen(script(tmp_path, epochs=200), start_new_session=True)
     until(lambda: len(finished(tmp_path)) >= 3)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -334,7 +334,7 @@ def test_kill_9_loses_only_the_run_in_flight(tmp_path, monkeypatch):
     assert 3 <= kept < 10
     done = trainings(monkeypatch)
     grid = {"noise": [0.0, 0.1, 0.2, 0.3, 0.4], "seed": [0, 1]}
-    made = functools.partial(recipe, epochs=40)
+    made = functools.partial(recipe, epochs=200)
     resumed = sweep.run(made, grid, cache=tmp_path, device="cpu", how="single", progress=False)
     assert len(done) == 10 - kept
     fresh = sweep.run(made, grid, cache=False, device="cpu", how="single", progress=False)
@@ -343,7 +343,7 @@ def test_kill_9_loses_only_the_run_in_flight(tmp_path, monkeypatch):
 
 def test_ctrl_c_keeps_what_was_finished(tmp_path):
     process = subprocess.Popen(
-        script(tmp_path), stderr=subprocess.PIPE, text=True, start_new_session=True
+        script(tmp_path, epochs=400), stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     until(lambda: len(finished(tmp_path)) >= 2)
     os.killpg(process.pid, signal.SIGINT)
@@ -383,7 +383,7 @@ def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch):
         taken.append(n_jobs)
         return lambda work: iter([([i], [{}]) for i, _ in enumerate(work)])
 
-    monkeypatch.setattr(sweep.os, "cpu_count", lambda: 4)
+    monkeypatch.setattr(sweep.joblib, "cpu_count", lambda: 4)
     monkeypatch.setattr(sweep.joblib, "Parallel", parallel)
     monkeypatch.setattr(sweep, "_run_unit", lambda trials, device: [{}])
     for times in (0.0, 1.5, 2.5, 99.0):
@@ -391,6 +391,45 @@ def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch):
         monkeypatch.setattr(sweep, "_units", lambda *_, work=work: work)
         list(sweep._train([None] * 5, range(5), torch.device("cpu"), "auto", None, False))
     assert taken == [2, 3, 4]  # the first sweep is short, and takes none
+
+
+def test_joblib_decides_where_it_was_told_to(monkeypatch):
+    used = []
+
+    def parallel(n_jobs, **_):
+        used.append(n_jobs)
+        return lambda work: iter([([i], [{}]) for i, _ in enumerate(work)])
+
+    monkeypatch.setattr(sweep.joblib, "Parallel", parallel)
+    monkeypatch.setattr(sweep, "_run_unit", lambda trials, device: [{}] * len(trials))
+    monkeypatch.setattr(sweep, "_units", lambda *_: ([[0, 1, 2, 3, 4, 5]], 99 * sweep.WORTH))
+    cut = []
+    split = sweep._split
+    monkeypatch.setattr(sweep, "_split", lambda units, jobs: cut.append(jobs) or split(units, jobs))
+    train = lambda: list(  # noqa: E731
+        sweep._train([None] * 6, range(6), torch.device("cpu"), "auto", None, False)
+    )
+    with joblib.parallel_config("loky", n_jobs=1):
+        train()
+    with joblib.parallel_config("threading", n_jobs=3):
+        train()
+    assert used == [3]  # one process asked for: none started
+    assert cut == [1, 3]
+
+
+def test_threads_of_one_process_do_not_share_their_random_state():
+    def dropping(seed):
+        train, _, test = splits(seed)
+        network = lambda: nn.Sequential(  # noqa: E731
+            nn.Flatten(), nn.Linear(64, 32), nn.Dropout(0.5), nn.Linear(32, 10)
+        )
+        return training.trial(network, train, {"test": test}, seed=seed, epochs=5)
+
+    grid = {"seed": range(4)}
+    alone = run(made=dropping, grid=grid, jobs=1)
+    with joblib.parallel_config("threading", n_jobs=2):
+        together = run(made=dropping, grid=grid)
+    assert torch.equal(logits(alone), logits(together))
 
 
 def test_models_that_do_not_stack_are_timed_once_and_not_run_by_run(monkeypatch):

@@ -47,7 +47,10 @@ def as_device(device: str | torch.device | None) -> torch.device:
 
 @contextlib.contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """Global random state that belongs to the seed (dropout, initial weights), then put back."""
+    """Global random state that belongs to the seed (dropout, initial weights).
+
+    Afterwards that of the CPU and of a CUDA `device` is what it was.
+    """
     gpus = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=gpus):
         if device.type == "cpu":
@@ -63,7 +66,8 @@ def prepared(model: nn.Module, device: torch.device, runs: int = 1) -> Iterator[
 
     A small dense network gets one thread: more would spend their time waiting. And what a step
     frees is kept for the next one: given back, it costs a page fault per 4 KiB, up to two fifths
-    of the time of a convolutional network. Both are put back afterwards.
+    of the time of a convolutional network. Afterwards the threads are as before, and freed memory
+    goes back as in glibc's most generous default.
     """
     if device.type != "cpu":
         yield

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 
 from calibkit.data import Dataset, Predictions
 
-CHUNK = 10_000  # samples scored at a time
+CHUNK = 10_000  # samples scored at a time at the most,
+NUMBERS = 3_200_000  # and numbers in them: a thousand colour images of 32 px
 
 
 def predict(model: nn.Module, dataset: Dataset) -> Predictions:
@@ -22,7 +23,8 @@ def scored(model: nn.Module, dataset: Dataset) -> tuple[Predictions, float]:
     model.eval()
     try:
         with torch.no_grad():
-            parts = [forward(model, inputs.to(home)) for inputs in dataset.inputs.split(CHUNK)]
+            chunks = dataset.inputs.split(chunk_size(dataset.inputs))
+            parts = [forward(model, inputs.to(home)) for inputs in chunks]
     finally:
         model.train(mode)
     logits, norms = map(torch.cat, zip(*parts, strict=True))
@@ -30,9 +32,14 @@ def scored(model: nn.Module, dataset: Dataset) -> tuple[Predictions, float]:
     return Predictions(logits, dataset.labels, dataset.posterior), norms.mean().item()
 
 
+def chunk_size(inputs: Tensor, runs: int = 1) -> int:
+    """How many samples (n, ...) are scored at a time, by each of so many stacked runs."""
+    return max(1, min(CHUNK, NUMBERS // max(1, inputs[:1].numel())) // runs)
+
+
 def forward(model: nn.Module, inputs: Tensor) -> tuple[Tensor, Tensor]:
-    """Logits, and per sample the norm of its features (NaN for a model without `features`)."""
-    if not hasattr(model, "features"):
+    """Logits, and per sample the norm of its features (NaN without `features` and `head`)."""
+    if not (hasattr(model, "features") and hasattr(model, "head")):
         logits = model(inputs)
         return logits, torch.full_like(logits[..., 0], float("nan"))
     features = model.features(inputs)

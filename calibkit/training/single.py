@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -122,6 +123,9 @@ class Trainer:
         self.forward = torch.compile(model) if recipe.compile else model
         self.train, self.recipe = train, recipe
         self.feed = Feed(train, recipe, seed)
+        select = recipe.select
+        target = None if select is None else copy.deepcopy(select.target)  # ours to move
+        self.judge = model if target is None else target.to(train.device)
         self.optimizer = torch.optim.SGD(
             model.parameters(),
             lr=recipe.lr,
@@ -160,8 +164,7 @@ class Trainer:
         select = self.recipe.select
         if select is None or not select.due(epoch):
             return None
-        judge = self.model if select.target is None else select.target.to(self.train.device)
-        return select.choose(predict(judge, self.train).logits)
+        return select.choose(predict(self.judge, self.train).logits)
 
     def _step(self, loss, index: Tensor) -> tuple[Tensor, Tensor]:
         inputs, target, labels = self.feed.batch(index)

@@ -15,7 +15,7 @@ from calibkit.data import Dataset, Predictions
 from calibkit.training import device as place
 from calibkit.training.layers import stack, stackable, unstack
 from calibkit.training.records import Recorder, Run, last_layer
-from calibkit.training.scoring import CHUNK, forward
+from calibkit.training.scoring import chunk_size, forward
 from calibkit.training.single import Feed, built, finite_loss, kept, moves_within_epoch, resident
 from calibkit.training.trial import Trial
 
@@ -211,7 +211,7 @@ class Stack:
 def predict_stacked(model: nn.Module, inputs: list[Tensor]) -> tuple[Tensor, list[float]]:
     """Logits (R, n, K) of a stacked model in eval mode, and per run the mean feature norm."""
     model.eval()
-    size = max(1, CHUNK // len(inputs))
+    size = chunk_size(inputs[0], len(inputs))
     with torch.no_grad():
         chunks = zip(*(x.split(size) for x in inputs), strict=True)
         parts = [forward(model, torch.stack(chunk)) for chunk in chunks]

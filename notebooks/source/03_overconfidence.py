@@ -745,8 +745,8 @@ experiments.shown(photographs)
 print(experiments.verdict("depth", photographs))
 
 # %% [markdown]
-# **Both** are over-confident here, LeNet-5 the more on the mean, with too wide a spread for a verdict. "Old networks
-# are calibrated" speaks of networks with images enough: with 2,500, LeNet-5's two accuracies lie far apart too.
+# **Both** are over-confident here, LeNet-5 the more on the mean, with too wide a spread for a verdict. In both, training
+# and test accuracy lie about equally far apart: what was learned by heart does not alone decide the ECE.
 #
 # ## Beside the papers
 #

@@ -1,0 +1,47 @@
+"""Scoring in chunks, and what counts as features."""
+
+import pytest
+import torch
+from torch import nn
+
+from calibkit import data, models
+from calibkit.training import scoring
+
+
+@pytest.mark.parametrize(
+    ("shape", "runs", "size"),
+    [
+        ((1, 8, 8), 1, 10_000),
+        ((1, 8, 8), 25, 400),
+        ((3, 32, 32), 1, 1_041),  # a tenth of what digits get: activations grow with the image
+        ((3, 224, 224), 1, 21),
+        ((3, 224, 224), 100, 1),
+    ],
+)
+def test_chunks_shrink_with_the_sample_and_the_stack(shape, runs, size):
+    assert scoring.chunk_size(torch.empty(2, *shape), runs) == size
+
+
+def test_chunks_change_nothing(monkeypatch):
+    test = data.noisy_digits(50, test=300, seed=0).test
+    model = models.mlp(64, 10)
+    whole, norm = scoring.scored(model, test)
+    monkeypatch.setattr(scoring, "NUMBERS", 64 * 7)
+    parts, again = scoring.scored(model, test)
+    torch.testing.assert_close(parts.logits, whole.logits)
+    assert again == pytest.approx(norm)
+
+
+def test_features_without_a_head_are_not_ours():
+    class Theirs(nn.Module):  # as torchvision's VGG: `features`, but the last layer elsewhere
+        def __init__(self):
+            super().__init__()
+            self.features, self.classifier = nn.Flatten(), nn.Linear(64, 10)
+
+        def forward(self, x):
+            return self.classifier(self.features(x))
+
+    test = data.noisy_digits(50, test=30, seed=0).test
+    said, norm = scoring.scored(Theirs(), test)
+    assert said.logits.shape == (30, 10)
+    assert norm != norm
