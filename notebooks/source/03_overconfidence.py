@@ -745,8 +745,8 @@ experiments.shown(photographs)
 print(experiments.verdict("depth", photographs))
 
 # %% [markdown]
-# **Both** are over-confident here, LeNet-5 the more on the mean, with too wide a spread for a verdict. In both, training
-# and test accuracy lie about equally far apart: what was learned by heart does not alone decide the ECE.
+# **Both** are over-confident, LeNet-5 the more on the mean, with too wide a spread for a verdict. In both, training
+# and test accuracy lie about equally far apart: memorising alone does not decide the ECE.
 #
 # ## Beside the papers
 #
