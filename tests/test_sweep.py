@@ -297,7 +297,8 @@ def test_the_users_folder_is_used_by_default(tmp_path, monkeypatch):
 # --- interruptions -------------------------------------------------------------------------------
 
 SCRIPT = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell put us behind
 sys.path.insert(0, {root!r})
 from tests.test_sweep import recipe
 from calibkit import sweep
