@@ -9,7 +9,7 @@ JOBS   ?= 2
 
 help:
 	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
-	@echo "make course SCALE=laptop  execute every notebook headless into build/ (smoke, laptop, gpu, paper)"
+	@echo "make course SCALE=laptop  execute every notebook headless into build/ (smoke, laptop, night, gpu, paper)"
 	@echo "make test                 install and run all tests"
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
 	@echo "make pages                write the notebooks as HTML pages that need neither Python nor network"

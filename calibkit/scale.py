@@ -25,13 +25,14 @@ class Budget:
 BUDGETS = {
     "smoke": Budget(train=256, test=1_000, epochs=10, seeds=2, draws=20),
     "laptop": Budget(train=1_500, test=10_000, epochs=60, seeds=5, draws=200),
+    "night": Budget(train=1_500, test=10_000, epochs=60, seeds=5, draws=200),
     "gpu": Budget(train=1_500, test=50_000, epochs=60, seeds=10, draws=1_000),
     "paper": Budget(train=1_500, test=100_000, epochs=60, seeds=20, draws=1_000),
 }
 
 
 def budget(scale: str) -> Budget:
-    """The budget called smoke, laptop, gpu or paper; raises ValueError for another name.
+    """The budget called smoke, laptop, night, gpu or paper; raises ValueError for another name.
 
     >>> budget("laptop").seeds
     5

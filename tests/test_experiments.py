@@ -8,6 +8,8 @@ from calibkit import experiments, metrics
 from calibkit.__main__ import main
 from calibkit.data import prepared
 from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting
+from calibkit.experiments.runs import splits_of, trial_of
+from calibkit.experiments.settings import setting_of
 from calibkit.training import Recipe
 
 TINY = Setting("ResNet-8", Recipe(epochs=1, batch_size=16), 40, 20, 30, 2)
@@ -38,7 +40,7 @@ def run(name, root, **options):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_whole_grid_runs_and_is_reported(name, root):
     experiment = EXPERIMENTS[name]
-    assert set(run(name, root).table.value) == set(experiment.few)  # a laptop's part
+    assert set(run(name, root).table.value) == set(experiment.grid("laptop"))  # a laptop's part
     done = run(name, root, values=experiment.values)
     assert len(done.table) == len(experiment.values) * 2
     assert done.table[list(experiments.MEASURES)].notna().all(axis=None)
@@ -48,13 +50,19 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert f"reproduce {name} --scale laptop --dataset squares" in text
     assert f"torch {torch.__version__}" in text
     assert "40 training, 20 calibration" in text
-    again = experiments.stored(name, "laptop", root / "out")
+    again = experiments.stored(name, "laptop", root / "out", dataset="squares")
     assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
     assert experiments.summary(again).shape == (len(experiment.values), 14)
+    steps = experiments.verdicts(name, again)
+    assert len(steps) == len(experiment.values) - 1
+    assert all(str(step) in text for step in steps)
+    curves = pd.read_csv(page.with_name(f"{page.stem}-epochs.csv"))
+    last = curves[curves.epoch == curves.groupby(["value", "seed"]).epoch.transform("max")]
+    assert last.test_nll.to_numpy() == pytest.approx(done.table.test_nll.to_numpy(), abs=1e-4)
 
 
 def test_the_parts_share_no_image_and_the_seed_shuffles_them(root):
-    one, other = (experiments._splits("squares", TINY, seed, root) for seed in (0, 1))
+    one, other = (splits_of("squares", TINY, seed, root) for seed in (0, 1))
     assert [len(part) for part in one] == [40, 20, 30]
     rows = {tuple(x.flatten().tolist()) for part in one for x in part.inputs}
     assert len(rows) == 90
@@ -62,8 +70,8 @@ def test_the_parts_share_no_image_and_the_seed_shuffles_them(root):
 
 
 def trial(name, value, root):
-    splits = experiments._splits("squares", TINY, 0, root)
-    return experiments._trial(EXPERIMENTS[name], TINY, splits, value, 0), splits
+    splits = splits_of("squares", TINY, 0, root)
+    return trial_of(EXPERIMENTS[name], TINY, splits, value, 0), splits
 
 
 def test_a_smaller_set_gets_as_many_steps(root):
@@ -88,7 +96,7 @@ def test_losses_and_mixing_are_what_they_are_called(root):
 def test_the_deep_network_is_the_one_of_the_scale(root):
     heads = [trial("depth", value, root)[0].model().head for value in EXPERIMENTS["depth"].values]
     assert [head.in_features for head in heads] == [84, 64]  # LeNet-5, ResNet-8
-    assert experiments._setting(EXPERIMENTS["depth"], "paper").network == "ResNet-110"
+    assert setting_of("paper", EXPERIMENTS["depth"].paper).network == "ResNet-110"
 
 
 def test_the_temperature_is_fitted_on_the_calibration_images(root):
@@ -105,8 +113,8 @@ def test_the_temperature_is_fitted_on_the_calibration_images(root):
 
 def test_every_experiment_judges_values_of_its_own_grid():
     for name, experiment in EXPERIMENTS.items():
-        assert {experiment.first, experiment.last} <= set(experiment.few), name
-        assert set(experiment.few) <= set(experiment.values), name
+        assert {experiment.first, experiment.last} <= set(experiment.grid("laptop")), name
+        assert set(experiment.grid("laptop")) <= set(experiment.values), name
         rising = pd.DataFrame(
             [
                 {"seed": s, "value": v, "test_ece": 0.1 + (v == experiment.last) * (0.1 + s / 100)}
@@ -118,10 +126,10 @@ def test_every_experiment_judges_values_of_its_own_grid():
         assert experiments.verdict(name, rising).word == expected
 
 
-@pytest.mark.parametrize("scale", ["laptop", "gpu", "paper"])
+@pytest.mark.parametrize("scale", ["laptop", "night", "gpu", "paper"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_scale_has_a_setting_that_builds(name, scale):
-    setting = experiments._setting(EXPERIMENTS[name], scale)
+    setting = setting_of(scale, EXPERIMENTS[name].paper)
     with torch.device("meta"):
         assert experiments.NETWORKS[setting.network](3, 10).head.out_features == 10
     if scale == "paper":
@@ -129,18 +137,18 @@ def test_every_scale_has_a_setting_that_builds(name, scale):
 
 
 def test_the_papers_own_settings():
-    focal = experiments._setting(EXPERIMENTS["focal"], "paper")
+    focal = setting_of("paper", EXPERIMENTS["focal"].paper)
     assert (focal.network, focal.recipe.epochs) == ("ResNet-50", 350)
     assert focal.recipe.rate(150) == pytest.approx(0.01)
     assert focal.recipe.rate(250) == pytest.approx(0.001)
-    assert experiments._setting(EXPERIMENTS["mixup"], "paper").network == "ResNet-34"
+    assert setting_of("paper", EXPERIMENTS["mixup"].paper).network == "ResNet-34"
 
 
 def test_the_command_line_trains_writes_and_prints(root, capsys):
     arguments = ["--root", str(root), "--dataset", "squares", "--target", str(root / "out")]
     assert main(["reproduce", "mixup", "--device", "cpu", *arguments]) == 0
     assert "X1" in capsys.readouterr().out
-    assert (root / "out" / "laptop" / "mixup.csv").exists()
+    assert (root / "out" / "laptop" / "mixup-squares.csv").exists()
 
 
 def test_what_is_missing_is_said_with_the_remedy(root, capsys):
@@ -158,12 +166,36 @@ def test_a_lesson_shows_what_is_stored_and_trains_where_it_is_told_to(root, monk
     done = run("noise", root)
     (root / "notebooks" / "source").mkdir(parents=True)
     folder = root / "notebooks" / "results"
-    experiments.write("noise", "laptop", done, folder, dataset="squares", device="cpu")
+    experiments.write("noise", "laptop", done, folder, dataset="cifar10", device="cpu")
     monkeypatch.chdir(root)
-    monkeypatch.setattr(experiments, "run", lambda *a, **k: done)
+    monkeypatch.setattr("calibkit.experiments.tables.run", lambda *a, **k: done)
     for scale in ("smoke", "laptop", "gpu"):
         table = experiments.on_photographs("noise", scale)
         assert experiments.shown(table).equals(experiments.shown(done.table))
     accuracy = 100 * done.values("test_accuracy", value=0.2)
     first = experiments.shown(done.table).loc[0.2, "accuracy, %"]
     assert first == f"{accuracy.mean():.1f} ± {accuracy.std(ddof=1):.1f}"
+
+
+def test_the_steps_of_a_grid_are_judged_one_by_one():
+    """A rise that comes back is not hidden behind its ends."""
+    ece = {0.0: 0.10, 0.1: 0.20, 0.2: 0.15, 0.3: 0.16, 0.4: 0.30}
+    rows = [
+        {"seed": seed, "value": value, "test_ece": level + seed * 1e-4 * (1 + value)}
+        for seed in range(3)
+        for value, level in ece.items()
+    ]
+    steps = experiments.verdicts("noise", pd.DataFrame(rows))
+    assert [step.word for step in steps] == ["HOLDS", "REVERSED", "HOLDS", "HOLDS"]
+    assert steps[1].statement == "ECE at share of labels shuffled 0.2 is larger than at 0.1"
+
+
+def test_a_name_is_compared_with_the_first_one():
+    ece = {"cross-entropy": 0.1, "focal, gamma 1": 0.05, "focal, gamma 2": 0.12, "FLSD-53": 0.02}
+    rows = [
+        {"seed": seed, "value": value, "test_ece": level * (1 + seed * 1e-3)}
+        for seed in range(3)
+        for value, level in ece.items()
+    ]
+    steps = experiments.verdicts("focal", pd.DataFrame(rows))
+    assert [step.word for step in steps] == ["HOLDS", "REVERSED", "HOLDS"]

@@ -6,7 +6,7 @@ from calibkit.scale import BUDGETS, budget
 
 
 def test_budgets_grow_with_the_scale():
-    budgets = [budget(scale) for scale in ("smoke", "laptop", "gpu", "paper")]
+    budgets = [budget(scale) for scale in ("smoke", "laptop", "night", "gpu", "paper")]
     for field in ("train", "test", "epochs", "seeds", "draws"):
         values = [getattr(b, field) for b in budgets]
         assert values == sorted(values)
@@ -20,4 +20,4 @@ def test_an_unknown_scale_is_refused_by_name(scale):
 
 
 def test_every_budget_has_a_name():
-    assert list(BUDGETS) == ["smoke", "laptop", "gpu", "paper"]
+    assert list(BUDGETS) == ["smoke", "laptop", "night", "gpu", "paper"]

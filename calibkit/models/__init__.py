@@ -6,7 +6,7 @@ seed it with `torch.manual_seed` before the call.
 """
 
 from calibkit.models.base import Classifier
-from calibkit.models.convolutional import cnn, lenet5, vgg16
+from calibkit.models.convolutional import cnn, convnet, lenet5, vgg16
 from calibkit.models.dense import mlp
 from calibkit.models.patches import mlp_mixer, vit
 from calibkit.models.residual import (
@@ -22,6 +22,7 @@ from calibkit.models.text import text_cnn
 __all__ = [
     "Classifier",
     "cnn",
+    "convnet",
     "densenet121",
     "lenet5",
     "mlp",

@@ -101,6 +101,28 @@ def vgg16(channels: int, classes: int) -> Classifier:
     return Classifier(nn.Sequential(*layers, GlobalAverage()), 512, classes, sides=(32, math.inf))
 
 
+def convnet(channels: int, classes: int, *, width: int = 24) -> Classifier:
+    """Three blocks of two 3 x 3 convolutions, `width`, 2 and 4 times `width` channels wide.
+
+    x (n, channels, h, w), 8 px a side or more -> logits (n, classes). A block is convolution, max
+    pooling, batch normalisation, ReLU, convolution, batch normalisation, ReLU: pooling early makes
+    it the fastest network here that learns all of CIFAR-10's training images by heart on a CPU.
+    Source: the block of cifar10-airbench (Jordan 2024), without its whitening and its GELU.
+
+    >>> sum(p.numel() for p in convnet(3, 10).parameters())
+    162994
+    """
+    before = validate.integer("channels", channels, 1)
+    width = validate.integer("width", width, 1)
+    layers: list[nn.Module] = []
+    for after in (width, 2 * width, 4 * width):
+        first, *rest = _convolution(before, after, "batch", nn.ReLU, bias=False)
+        layers += [first, nn.MaxPool2d(2), *rest]
+        layers += _convolution(after, after, "batch", nn.ReLU, bias=False)
+        before = after
+    return Classifier(nn.Sequential(*layers, GlobalAverage()), before, classes, sides=(8, math.inf))
+
+
 def _convolution(before: int, after: int, norm, activation, *, bias: bool) -> list[nn.Module]:
     normalise = [nn.BatchNorm2d(after)] if norm == "batch" else []
     return [nn.Conv2d(before, after, 3, padding=1, bias=bias), *normalise, activation()]

@@ -10,6 +10,7 @@ import json
 import lzma
 import os
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import calibration
@@ -20,7 +21,8 @@ import torch
 import torchvision
 from sklearn.calibration import _TemperatureScaling
 
-from calibkit import data, metrics
+from calibkit import data, experiments, metrics
+from calibkit.experiments import SETTINGS
 from calibkit.recalibration import TemperatureScaler
 from data_scripts.images import PEOPLE
 from data_scripts.prepare import prepare
@@ -237,3 +239,18 @@ def test_the_temperature_of_trained_networks_is_scikit_learns(predicted):
     ours = TemperatureScaler().fit(torch.from_numpy(logits), torch.from_numpy(labels)).temperature
     theirs = 1 / _TemperatureScaling().fit(logits, labels).beta_
     assert float(ours) == pytest.approx(float(theirs), rel=1e-5)
+
+
+@real("cifar-10-batches-py/data_batch_5")
+def test_a_cell_of_the_night_runs_on_real_images(cifar10, monkeypatch):
+    """300 photographs, two epochs: every setting of the scale but its size."""
+    night = SETTINGS["night"]
+    recipe = replace(night.recipe, epochs=2)
+    small = replace(night, recipe=recipe, train=300, calibration=100, test=200)
+    monkeypatch.setitem(SETTINGS, "night", small)
+    chosen = {"values": [0.2], "seeds": [0], "root": cifar10, "device": "cpu"}
+    done = experiments.run("noise", "night", **chosen, cache=False, progress=False)
+    row = done.table.iloc[0]
+    assert len(done.outcomes[0].history) == 2
+    assert 0.05 < row.test_accuracy < 0.6
+    assert row.test_ece >= abs(row.test_gap) - 1e-9

@@ -1,0 +1,40 @@
+"""The lessons' experiments on photographs: one grid each, at the scale of a laptop or of a paper.
+
+`run` trains, `write` keeps the table with hardware, versions and n beside the figure of the paper
+that it follows; `python -m calibkit reproduce NAME --scale SCALE` does both.
+"""
+
+from calibkit.experiments.grids import EXPERIMENTS, Experiment
+from calibkit.experiments.runs import run
+from calibkit.experiments.settings import NETWORKS, SETTINGS, Setting
+from calibkit.experiments.tables import (
+    HISTORY,
+    MEASURES,
+    on_photographs,
+    report,
+    shown,
+    stored,
+    summary,
+    verdict,
+    verdicts,
+    write,
+)
+
+__all__ = [
+    "EXPERIMENTS",
+    "HISTORY",
+    "MEASURES",
+    "NETWORKS",
+    "SETTINGS",
+    "Experiment",
+    "Setting",
+    "on_photographs",
+    "report",
+    "run",
+    "shown",
+    "stored",
+    "summary",
+    "verdict",
+    "verdicts",
+    "write",
+]

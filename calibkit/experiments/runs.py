@@ -1,0 +1,111 @@
+"""Train an experiment's grid on a prepared dataset."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from calibkit import data, metrics, models, recalibration, sweep, training, validate
+from calibkit.data import Splits
+from calibkit.experiments.grids import EXPERIMENTS, Experiment
+from calibkit.experiments.settings import NETWORKS, SETTINGS, Setting, setting_of
+from calibkit.training import Trial
+
+
+def run(
+    name: str,
+    scale: str,
+    *,
+    dataset: str = "cifar10",
+    seeds: Sequence[int] | None = None,
+    values: Sequence | None = None,
+    root: str | Path | None = None,
+    device: str | torch.device | None = None,
+    jobs: int | None = None,
+    cache: bool | str | Path = True,
+    progress: bool = True,
+) -> sweep.Sweep:
+    """Train the grid of experiment `name` on a prepared dataset; see `sweep.run`.
+
+    `values` and `seeds` take the place of the experiment's own. The table has the `MEASURES`:
+    `temperature` minimises the NLL on the calibration images, `scaled_ece` and `scaled_nll` are
+    those of the test images after it.
+
+    Raises ValueError for a name or scale that there is not, FileNotFoundError, with the command
+    that fetches it, for a dataset that is not prepared.
+    """
+    experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
+    setting = setting_of(validate.choice("scale", scale, tuple(SETTINGS)), experiment.paper)
+
+    @functools.cache
+    def splits(seed: int) -> Splits:
+        return splits_of(dataset, setting, seed, root)
+
+    def recipe(value, seed: int) -> Trial:
+        return trial_of(experiment, setting, splits(seed), value, seed)
+
+    chosen = range(setting.seeds) if seeds is None else seeds
+    grid = {"value": experiment.grid(scale) if values is None else values, "seed": chosen}
+    done = sweep.run(recipe, grid, device=device, jobs=jobs, cache=cache, progress=progress)
+    return _measured(done)
+
+
+def splits_of(dataset: str, setting: Setting, seed: int, root) -> Splits:
+    """Training, calibration and test images of a setting."""
+    return data.splits_of(
+        dataset,
+        seed,
+        train=setting.train,
+        calibration=setting.calibration,
+        test=setting.test,
+        test_split=None if setting.test else "test",
+        root=root,
+    )
+
+
+def trial_of(experiment: Experiment, setting: Setting, splits: Splits, value, seed: int) -> Trial:
+    """The training that one value of the grid stands for; its test images are watched."""
+    train, changes = experiment.change(splits.train, value, seed)
+    changes = dict(changes)
+    epochs = round(setting.recipe.epochs * changes.pop("times", 1))
+    network = NETWORKS[changes.pop("network", setting.network)]
+    sized = {"size": train.inputs.shape[-1]} if network is models.lenet5 else {}
+    channels, classes = train.inputs.shape[1], train.num_classes
+    return training.trial(
+        functools.partial(network, channels, classes, **sized),
+        train,
+        {"calibration": splits.calibration, "test": splits.test},
+        setting.recipe,
+        seed=seed,
+        watch={"test": splits.test},
+        epochs=epochs,
+        **changes,
+    )
+
+
+def _measured(done: sweep.Sweep) -> sweep.Sweep:
+    """The sweep with the columns of a report that its table does not have by itself."""
+    done.measure("temperature", lambda outcome: _scaler(outcome).temperature)
+    done.measure("scaled_ece", lambda outcome: _scaled(outcome, metrics.ece))
+    done.measure("scaled_nll", lambda outcome: _scaled(outcome, metrics.nll))
+    for name in ("smooth_ece", "classwise_ece", "brier", "overconfidence_error"):
+        done.measure(f"test_{name}", functools.partial(_of_test, getattr(metrics, name)))
+    return done.measure("seconds", lambda outcome: outcome.seconds)
+
+
+def _of_test(measure, outcome: sweep.Outcome) -> float:
+    test = outcome.predictions["test"]
+    return measure(test.probs, test.labels)
+
+
+def _scaler(outcome: sweep.Outcome) -> recalibration.TemperatureScaler:
+    calibration = outcome.predictions["calibration"]
+    return recalibration.TemperatureScaler().fit(calibration.logits, calibration.labels)
+
+
+def _scaled(outcome: sweep.Outcome, measure) -> float:
+    test = outcome.predictions["test"]
+    return measure(_scaler(outcome).transform(test.logits).softmax(dim=1), test.labels)

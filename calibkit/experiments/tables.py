@@ -1,0 +1,226 @@
+"""What an experiment's runs say: verdicts, the table, the report, and their stored form."""
+
+from __future__ import annotations
+
+import platform
+from itertools import pairwise
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+from calibkit import claims, course, sweep, validate
+from calibkit.experiments.grids import DEEP, EXPERIMENTS
+from calibkit.experiments.runs import run
+from calibkit.experiments.settings import setting_of
+
+# per run, over the scored images: columns of the kept table, as fractions
+MEASURES = (
+    "train_accuracy",
+    "test_accuracy",
+    "test_ece",
+    "test_gap",
+    "test_nll",
+    "temperature",
+    "scaled_ece",
+)
+MORE = (
+    "scaled_nll",
+    "test_smooth_ece",
+    "test_classwise_ece",
+    "test_brier",
+    "test_overconfidence_error",
+    "seconds",
+)
+HEADS = (
+    "training accuracy, %",
+    "accuracy, %",
+    "ECE, %",
+    "confidence - accuracy, %",
+    "NLL",
+    "T",
+    "ECE after T, %",
+)
+FACTORS = (100, 100, 100, 100, 1, 1, 100)
+# per epoch of a run, over the test images
+HISTORY = (
+    "epoch",
+    "train_loss",
+    "train_accuracy",
+    "head_norm",
+    "test_accuracy",
+    "test_confidence",
+    "test_nll",
+    "test_nll_correct",
+    "test_nll_wrong",
+    "test_entropy",
+    "test_entropy_correct",
+    "test_entropy_wrong",
+    "test_feature_norm",
+)
+
+
+def verdict(name: str, table: pd.DataFrame) -> claims.Verdict:
+    """The experiment's claim, judged by the paired differences of a table of runs."""
+    experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
+    by_seed = table.pivot(index="seed", columns="value", values="test_ece")
+    for value in (experiment.first, experiment.last):
+        if value not in by_seed:
+            raise ValueError(f"table must hold runs at {value!r}, got {list(by_seed)}")
+    differences = (by_seed[experiment.last] - by_seed[experiment.first]).tolist()
+    return claims.verdict(
+        experiment.claim, experiment.statement, differences, expect=experiment.expect
+    )
+
+
+def verdicts(name: str, table: pd.DataFrame) -> list[claims.Verdict]:
+    """The claim for every step of the grid, or for each value against the first one.
+
+    An ordered grid is judged from value to value in the direction of its claim, so that a rise that
+    comes and goes is not hidden behind its ends. Raises as `verdict` does.
+    """
+    experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
+    by_seed = table.pivot(index="seed", columns="value", values="test_ece")
+    values = [value for value in experiment.values if value in by_seed]
+    if experiment.ordered:
+        forward = values.index(experiment.first) < values.index(experiment.last)
+        steps = list(pairwise(values if forward else values[::-1]))
+    else:
+        steps = [(experiment.first, value) for value in values if value != experiment.first]
+    relation = "larger" if experiment.expect == "above" else "smaller"
+    return [
+        claims.verdict(
+            experiment.claim,
+            f"ECE at {experiment.varies} {right} is {relation} than at {left}",
+            (by_seed[right] - by_seed[left]).tolist(),
+            expect=experiment.expect,
+        )
+        for left, right in steps
+    ]
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over seeds of each measure, a row per value of the grid."""
+    grouped = table.groupby("value", sort=False)[list(MEASURES)]
+    return grouped.agg(["mean", "std"])
+
+
+def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: str) -> str:
+    """A page in Markdown: what was run, where, what came out, and the paper's own figure."""
+    experiment = EXPERIMENTS[name]
+    setting = setting_of(scale, experiment.paper)
+    recipe, rows = setting.recipe, shown(table)
+    lines = [
+        f"# {name}, {dataset}, scale {scale}",
+        "",
+        f"| {experiment.varies} | {' | '.join(HEADS)} |",
+        "|---" * (len(HEADS) + 1) + "|",
+    ]
+    lines += [
+        f"| {f'{value} ({setting.network})' if value == DEEP else value} | {' | '.join(row)} |"
+        for value, row in zip(rows.index, rows.to_numpy(), strict=True)
+    ]
+    seeds = table.seed.nunique()
+    sizes = f"{setting.train or 'all other'} training, {setting.calibration} calibration"
+    tested = f"{setting.test} held-out training images" if setting.test else "the test images"
+    lines += [
+        "",
+        f"Mean ± standard deviation over {seeds} seeds. Training accuracy is that of the last "
+        "epoch as it was met: on noisy labels where there are any, under mixup on blends.",
+        "",
+        *_judged(name, table),
+        "",
+        f"Source: {experiment.figure}.",
+        "",
+        f"- Network and training: {setting.network}, {recipe.epochs} epochs of "
+        f"{sizes} images, tested on {tested}; batch {recipe.batch_size}, "
+        f"lr {recipe.lr:g} ({recipe.schedule}), weight decay {recipe.weight_decay:g}, "
+        f"{'crops and flips' if recipe.augment else 'no augmentation'}"
+        f"{', bfloat16' if recipe.autocast else ''}.",
+        f"- Seconds a run: {table.seconds.median():.0f} (median).",
+        f"- Hardware: {_hardware(device)}.",
+        f"- Versions: Python {platform.python_version()}, torch {torch.__version__}.",
+        f"- Again: `python -m calibkit reproduce {name} --scale {scale} --dataset {dataset}`",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _judged(name: str, table: pd.DataFrame) -> list[str]:
+    if table.seed.nunique() < 2:
+        return ["One seed: no verdict."]
+    lines = [str(verdict(name, table)), "", "Step by step:", ""]
+    return lines + [f"- {step}" for step in verdicts(name, table)]
+
+
+def _hardware(device: str) -> str:
+    if str(device).startswith("cuda"):
+        return torch.cuda.get_device_name(device)
+    kind = "CPU" if str(device) == "cpu" else str(device)
+    return f"{kind} {platform.machine()}, {torch.get_num_threads()} threads"
+
+
+def on_photographs(name: str, scale: str, *, device=None) -> pd.DataFrame:
+    """One row a run of the experiment, for a lesson: trained at "gpu" and "paper", else as stored.
+
+    A laptop would need hours: at the other scales this is the table under notebooks/results/night,
+    or /laptop where there is none, with its hardware and n beside it. Raises as `run` and `stored`
+    do.
+    """
+    if scale in ("gpu", "paper"):
+        return run(name, scale, device=device).table
+    results = course.root() / "notebooks" / "results"
+    kept = "night" if (results / "night" / f"{name}.csv").exists() else "laptop"
+    return stored(name, kept, results)
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean ± standard deviation over seeds as text; accuracy, gap and ECE in per cent."""
+    spread = summary(table)
+    return pd.DataFrame(
+        {
+            head: [
+                f"{factor * mean:.1f} ± {factor * std:.1f}"
+                if factor == 100
+                else f"{mean:.2f} ± {std:.2f}"
+                for mean, std in spread[measure].itertuples(index=False)
+            ]
+            for measure, head, factor in zip(MEASURES, HEADS, FACTORS, strict=True)
+        },
+        index=spread.index,
+    )
+
+
+def stored(name: str, scale: str, folder: Path, *, dataset: str = "cifar10") -> pd.DataFrame:
+    """The table of an earlier run; raises FileNotFoundError with the command that makes it."""
+    path = folder / scale / f"{_stem(name, dataset)}.csv"
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{path} is not there; run python -m calibkit reproduce {name} --scale {scale} "
+            f"--dataset {dataset}"
+        )
+    return pd.read_csv(path)
+
+
+def write(name: str, scale: str, done: sweep.Sweep, folder: Path, *, dataset: str, device) -> Path:
+    """Keep the runs as FOLDER/SCALE/NAME.csv and the report beside it; returns the report.
+
+    NAME-epochs.csv has the `HISTORY` of every run. Another dataset than CIFAR-10 joins the name.
+    """
+    target = folder / scale
+    target.mkdir(parents=True, exist_ok=True)
+    stem = _stem(name, dataset)
+    columns = ["value", "seed", *MEASURES, *MORE]
+    done.table[columns].round(6).to_csv(target / f"{stem}.csv", index=False)
+    histories = [
+        outcome.history[list(HISTORY)].assign(**outcome.setting) for outcome in done.outcomes
+    ]
+    curves = pd.concat(histories)[["value", "seed", *HISTORY]]
+    curves.round(5).to_csv(target / f"{stem}-epochs.csv", index=False)
+    page = target / f"{stem}.md"
+    page.write_text(report(name, scale, done.table, dataset=dataset, device=str(device)))
+    return page
+
+
+def _stem(name: str, dataset: str) -> str:
+    return name if dataset == "cifar10" else f"{name}-{dataset}"
