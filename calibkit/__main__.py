@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well."""
@@ -15,6 +17,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, TypeError, FileNotFoundError) as error:
         print(f"calibkit: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("calibkit: stopped by Ctrl-C", file=sys.stderr)
+        return INTERRUPTED
 
 
 # Each command imports what it needs: `doctor` must speak where torch is missing.
@@ -31,13 +36,15 @@ def _doctor(_) -> int:
 def _course(options) -> int:
     from calibkit import course
 
-    return _report(course.run_all(options.scale, jobs=options.jobs, only=options.only))
+    chosen = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
+    return _report(course.run_all(options.scale, **chosen))
 
 
 def _notebooks(options) -> int:
     from calibkit import course
 
-    return _report(course.publish_all(jobs=options.jobs, only=options.only))
+    chosen = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
+    return _report(course.publish_all(**chosen))
 
 
 def _pages(options) -> int:
@@ -83,12 +90,16 @@ def _report(results) -> int:
     from calibkit import course
 
     print(course.table(results))
+    if course.stopped(results):
+        print("calibkit: stopped by Ctrl-C; what is ok above is written", file=sys.stderr)
+        return INTERRUPTED
     return 1 if any(result.error for result in results) else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m calibkit", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    limit = "end a lesson that lasts longer; default: by scale, none for days of training"
     add = commands.add_parser("doctor", help="what is installed, which device, what is missing")
     add.set_defaults(command=_doctor)
     add = commands.add_parser("course", help="execute every notebook headless into build/")
@@ -96,10 +107,12 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--scale", default="laptop", help="smoke, laptop, night, gpu, paper")
     add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
     add.add_argument("--only", help="lessons whose name starts with this, such as 01")
+    add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
     add = commands.add_parser("notebooks", help="execute notebooks/source into the notebooks")
     add.set_defaults(command=_notebooks)
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
     add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
+    add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
     add = commands.add_parser("claims", help="all verdicts beside the sources' own figures")
     add.set_defaults(command=_claims)
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")

@@ -6,24 +6,24 @@ import ast
 import base64
 import hashlib
 import io
+import math
 import os
 import time
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from tqdm.auto import tqdm
-
-from calibkit import validate
+from calibkit import runner, validate
 from calibkit.explorers.explorer import WIDGET_MIME
+from calibkit.runner import Result
 from calibkit.scale import BUDGETS
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 PNG = "image/png"
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+# Seconds for a lesson, twenty times its budget or more; none where a run may take days.
+LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "gpu": 4 * 3_600.0}
 
 
 class NotebookError(RuntimeError):
@@ -43,15 +43,6 @@ class Lesson:
     @property
     def notebook(self) -> Path:
         return self.source.parent.parent / f"{self.name}.ipynb"
-
-
-@dataclass(frozen=True)
-class Result:
-    """How one execution went; `error` is None for a good one."""
-
-    name: str
-    seconds: float
-    error: str | None = None
 
 
 def root() -> Path:
@@ -92,10 +83,11 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
     """Run a notebook in a fresh kernel and return it with its outputs.
 
     Raises NotebookError for a parameter that the notebook does not have (papermill only logs it),
-    for a cell that raises, and for an error hidden in a widget's state.
+    for a cell that raises, for a kernel that dies, and for an error hidden in a widget's state.
     """
     import nbformat
     import papermill
+    from nbclient.exceptions import DeadKernelError
 
     unknown = set(parameters or {}) - parameter_names(notebook)
     if unknown:
@@ -115,6 +107,10 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
         )
     except papermill.PapermillExecutionError as error:
         raise NotebookError(f"{error.ename}: {error.evalue}\nin the cell\n{error.source}") from None
+    except DeadKernelError:
+        raise NotebookError(
+            "its kernel died: a crash, or the system ended it for want of memory"
+        ) from None
     hidden = hidden_errors(done)
     if hidden:
         raise NotebookError(f"a widget's callback raised {'; '.join(hidden)}")
@@ -146,13 +142,11 @@ def publish(lesson: Lesson) -> Result:
     """Execute a lesson at its own defaults and write the notebook that is committed."""
     import nbformat
 
-    start = time.perf_counter()
-    try:
+    def work() -> None:
         done = execute(read(lesson), cwd=lesson.notebook.parent)
-    except NotebookError as error:
-        return Result(lesson.name, time.perf_counter() - start, str(error))
-    nbformat.write(stripped(done), lesson.notebook)
-    return Result(lesson.name, time.perf_counter() - start)
+        nbformat.write(stripped(done), lesson.notebook)
+
+    return _timed(lesson.name, work)
 
 
 def stripped(notebook):
@@ -189,51 +183,69 @@ def _only_live(output) -> bool:
 
 def run(lesson: Lesson, scale: str, folder: Path) -> Result:
     """Execute a lesson at `scale` into `folder`."""
-    start = time.perf_counter()
+    output = folder / f"{lesson.name}.ipynb"
+    given = {"parameters": {"SCALE": scale}, "cwd": lesson.notebook.parent, "output": output}
+    return _timed(lesson.name, lambda: execute(read(lesson), **given))
+
+
+def _timed(name: str, work: Callable[[], Any]) -> Result:
+    start, error = time.perf_counter(), None
     try:
-        output = folder / f"{lesson.name}.ipynb"
-        execute(
-            read(lesson), parameters={"SCALE": scale}, cwd=lesson.notebook.parent, output=output
-        )
-    except NotebookError as error:
-        return Result(lesson.name, time.perf_counter() - start, str(error))
-    return Result(lesson.name, time.perf_counter() - start)
+        work()
+    except NotebookError as found:
+        error = str(found)
+    except Exception as found:  # of any type: the other lessons go on, and the table names this one
+        error = f"{type(found).__name__}: {found}"
+    return Result(name, time.perf_counter() - start, error)
 
 
-def run_all(scale: str, *, jobs: int = 2, only: str | None = None) -> list[Result]:
-    """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time, a thread each."""
+def run_all(
+    scale: str, *, jobs: int = 2, only: str | None = None, limit: float | None = None
+) -> list[Result]:
+    """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time, a thread each.
+
+    limit: seconds after which a lesson is ended, by default those of LIMITS.
+    """
     validate.choice("scale", scale, tuple(BUDGETS))
     folder = root() / "build" / "course" / scale
     folder.mkdir(parents=True, exist_ok=True)
-    return _spread(run, [(lesson, scale, folder) for lesson in lessons(only)], jobs)
+    tasks = {lesson.name: (lesson, scale, folder) for lesson in lessons(only)}
+    return _spread(run, tasks, jobs, LIMITS.get(scale, math.inf) if limit is None else limit)
 
 
-def publish_all(*, jobs: int = 2, only: str | None = None) -> list[Result]:
+def publish_all(
+    *, jobs: int = 2, only: str | None = None, limit: float | None = None
+) -> list[Result]:
     """Execute the text twins into the notebooks that are committed."""
-    return _spread(publish, [(lesson,) for lesson in lessons(only)], jobs)
+    tasks = {lesson.name: (lesson,) for lesson in lessons(only)}
+    return _spread(publish, tasks, jobs, LIMITS["laptop"] if limit is None else limit)
 
 
 def table(results: Iterable[Result]) -> str:
     """Seconds per notebook, then what went wrong."""
     results = sorted(results, key=lambda result: result.name)
-    lines = [f"{r.name:32} {r.seconds:7.1f} s  {'FAILED' if r.error else 'ok'}" for r in results]
+    lines = [f"{r.name:32} {r.seconds:7.1f} s  {_verdict(r)}" for r in results]
     lines.append(f"{'together':32} {sum(r.seconds for r in results):7.1f} s")
-    lines += [f"\n{r.name}: {r.error}" for r in results if r.error]
+    lines += [f"\n{r.name}: {r.error}" for r in results if _verdict(r) == "FAILED"]
     return "\n".join(lines)
 
 
-def _spread(function, tasks: list[tuple], jobs: int) -> list[Result]:
+def stopped(results: Iterable[Result]) -> bool:
+    """Whether Ctrl-C ended the run before its time."""
+    return any(result.error in (runner.STOPPED, runner.NOT_STARTED) for result in results)
+
+
+def _verdict(result: Result) -> str:
+    if result.error is None:
+        return "ok"
+    return result.error if stopped([result]) else "FAILED"
+
+
+def _spread(function, tasks: Mapping[str, tuple], jobs: int, limit: float) -> list[Result]:
     jobs = validate.integer("jobs", jobs, 1)
+    limit = validate.number("limit", limit, 0, math.inf, open_low=True)
     # One thread each: tiny models gain nothing from more, and on a busy machine threads that wait
     # for one another make a notebook ten times slower.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    with (
-        ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool,
-        tqdm(total=len(tasks), unit="notebook") as bar,
-    ):
-        results = []
-        for future in as_completed([pool.submit(function, *task) for task in tasks]):
-            results.append(future.result())
-            bar.set_postfix_str(results[-1].name)
-            bar.update()
-    return results
+    logs = root() / "build" / "course" / "logs"
+    return runner.spread(function, tasks, jobs=jobs, limit=limit, logs=logs)

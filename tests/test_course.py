@@ -2,26 +2,89 @@
 
 import base64
 import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 from calibkit import __main__, course
 
+HEAD = "# %% [markdown]\n# # T\n\n# %% tags=['parameters']\nSCALE = 'laptop'\n\n# %%\n"
+# a kernel with a child of its own; the file tells that both are there
+HANGS = """\
+import os, subprocess, time
+child = subprocess.Popen(["sleep", "600"])
+open("running.new", "w").write(f"{os.getpid()} {child.pid}")
+os.rename("running.new", "running")
+time.sleep(600)
+"""
+
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
     """A course of two tiny lessons, the second of which fails."""
-    source = tmp_path / "notebooks" / "source"
-    source.mkdir(parents=True)
-    head = "# %% [markdown]\n# # T\n\n# %% tags=['parameters']\nSCALE = 'laptop'\n\n# %%\n"
-    (source / "00_good.py").write_text(head + "print(SCALE)\n")
-    (source / "01_bad.py").write_text(head + "raise RuntimeError('broken on purpose')\n")
+    (tmp_path / "notebooks" / "source").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
+    add("00_good", "print(SCALE)\n")
+    add("01_bad", "raise RuntimeError('broken on purpose')\n")
     return tmp_path
+
+
+def add(name, code):
+    Path("notebooks", "source", f"{name}.py").write_text(HEAD + code)
+
+
+def verdicts(said):
+    """The last word of each lesson's line of the table."""
+    lines = [line.split() for line in said.split("together")[0].splitlines()]
+    return {words[0]: " ".join(words[3:]) for words in lines if words}
+
+
+def started(command):
+    """A running `calibkit COMMAND` that has a hanging lesson, and that lesson's two processes."""
+    before = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    code = f"{before}from calibkit.__main__ import main; raise SystemExit(main({command!r}))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    mark, end = Path("notebooks", "running"), time.monotonic() + 60
+    while not mark.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return process, pids(mark)
+
+
+def pids(file):
+    return [int(pid) for pid in file.read_text().split()]
+
+
+def all_gone(those, seconds=10):
+    """Whether these processes end in time; one that only waits to be reaped has ended."""
+    end = time.monotonic() + seconds
+    while any(map(runs, those)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not any(map(runs, those))
+
+
+def runs(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_lessons_come_in_order_and_by_prefix(checkout):
@@ -36,7 +99,13 @@ def test_an_unknown_lesson_is_refused_with_the_known_ones(checkout, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "names"), [(["--scale", "huge"], "scale"), (["--jobs", "0"], "jobs")]
+    ("arguments", "names"),
+    [
+        (["--scale", "huge"], "scale"),
+        (["--jobs", "0"], "jobs"),
+        (["--limit", "0"], "limit"),
+        (["--limit", "nan"], "limit"),
+    ],
 )
 def test_wrong_options_are_refused_by_name(checkout, capsys, arguments, names):
     assert __main__.main(["course", *arguments]) == 2
@@ -49,6 +118,71 @@ def test_a_failed_lesson_is_reported_and_the_others_run(checkout, capsys):
     assert "FAILED" in said
     assert "broken on purpose" in said
     assert (checkout / "build" / "course" / "smoke" / "00_good.ipynb").exists()
+
+
+def test_a_kernel_that_dies_and_a_process_that_dies_are_named(checkout, capsys):
+    add("02_dies", "import os; os._exit(3)")
+    add("03_killed", "import os, time; os.kill(os.getppid(), 9); time.sleep(60)")
+    assert __main__.main(["course", "--scale", "smoke", "--jobs", "1", "--only", "0"]) == 1
+    said = capsys.readouterr()
+    assert verdicts(said.out) == {
+        "00_good": "ok",
+        "01_bad": "FAILED",
+        "02_dies": "FAILED",
+        "03_killed": "FAILED",
+    }
+    assert "02_dies: its kernel died" in said.out
+    assert "03_killed: its process died (exit code -9" in said.out
+    assert "WARNING" not in said.err  # what kernels print goes to their logs
+    assert (checkout / "build" / "course" / "logs" / "00_good.log").exists()
+
+
+def test_a_lesson_that_hangs_is_ended_with_its_children_and_the_others_run(checkout, capsys):
+    add("02_hangs", HANGS)
+    add("03_good", "print(SCALE)")
+    assert __main__.main(["course", "--scale", "smoke", "--limit", "15"]) == 1
+    said = capsys.readouterr().out
+    assert verdicts(said)["02_hangs"] == "FAILED"
+    assert verdicts(said)["03_good"] == "ok"
+    assert "02_hangs: it was ended after 15 s" in said
+    assert all_gone(pids(checkout / "notebooks" / "running"))
+
+
+def test_children_of_a_lesson_that_is_done_are_ended(checkout):
+    code = 'import subprocess; open("pid", "w").write(str(subprocess.Popen(["sleep", "600"]).pid))'
+    add("02_leaves_one", code + "\nimport time; time.sleep(2)")
+    assert __main__.main(["course", "--scale", "smoke", "--only", "02"]) == 0
+    assert all_gone(pids(checkout / "notebooks" / "pid"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals to a process group")
+def test_ctrl_c_ends_with_a_table_and_nothing_left(checkout):
+    add("02_hangs", HANGS)
+    add("03_later", "print(SCALE)")
+    process, family = started(["course", "--scale", "smoke", "--jobs", "1"])
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert verdicts(out) == {
+        "00_good": "ok",
+        "01_bad": "FAILED",
+        "02_hangs": "stopped",
+        "03_later": "not started",
+    }
+    assert "Traceback" not in err
+    assert err.rsplit("\r")[-1].strip().splitlines()[-1].startswith("calibkit: stopped by Ctrl-C")
+    assert all_gone(family)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_a_killed_run_leaves_no_process_behind(checkout):
+    add("02_hangs", HANGS)
+    process, family = started(["course", "--scale", "smoke", "--only", "02"])
+    family += [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+    assert len(family) > 2  # its kernel, the kernel's child, and the workers
+    process.kill()
+    assert all_gone(family)
+    process.communicate()
 
 
 def test_publishing_writes_good_notebooks_only(checkout):
