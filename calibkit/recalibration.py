@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, one_hot
 
 from calibkit import metrics, validate
+from calibkit.metrics.bins import edges_of
 
 WARM_START_ROWS = 10_000
 
@@ -199,22 +200,12 @@ class HistogramBinning(_Calibrator):
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         scores, hits = _one_vs_rest(logits), _targets(labels, logits.shape[1])
-        self.edges = self._cut(scores)
+        self.edges = torch.stack([edges_of(row, self.bins, self.equal) for row in scores])
         cell = _bin(scores, self.edges)
         count = torch.zeros_like(self.edges[:, 1:]).scatter_add_(1, cell, torch.ones_like(scores))
         positive = torch.zeros_like(count).scatter_add_(1, cell, hits)
         centre = (self.edges[:, 1:] + self.edges[:, :-1]) / 2
         self.values = torch.where(count > 0, positive / count.clamp(min=1), centre)
-
-    def _cut(self, scores: Tensor) -> Tensor:
-        if self.equal == "width":
-            grid = torch.arange(self.bins + 1, dtype=scores.dtype, device=scores.device) / self.bins
-            return grid.repeat(len(scores), 1)
-        last = (torch.arange(1, self.bins) * scores.shape[1] / self.bins).ceil().long() - 1
-        inner = scores.sort(dim=1).values[:, last.clamp(min=0).to(scores.device)]
-        return torch.cat(
-            [torch.zeros_like(scores[:, :1]), inner, torch.ones_like(scores[:, :1])], 1
-        )
 
     def _apply(self, logits: Tensor) -> Tensor:
         edges, values = self.edges.to(logits.device), self.values.to(logits.device)
@@ -343,8 +334,7 @@ def _ece_temperature(logits: Tensor, labels: Tensor, bins: int) -> float:
 
     def ece(temperature: float) -> float:
         confidence = 1 / (below_top / temperature).exp_().sum(1)  # T leaves the argmax alone
-        found = metrics.reliability_of(confidence, correct, bins=bins)
-        return (found.counts * found.gap.abs()).nansum().item()
+        return metrics.reliability_of(confidence, correct, bins=bins).error()
 
     errors = [ece(temperature) for temperature in grid]
     best = grid[errors.index(min(errors))]

@@ -52,6 +52,17 @@ def finite(name: str, tensor: Tensor) -> Tensor:
     return tensor
 
 
+def unit_interval(name: str, tensor: Tensor, remedy: str) -> Tensor:
+    """`tensor`, not empty, if all its values lie in [0, 1]."""
+    low, high = (bound.item() for bound in torch.aminmax(tensor))
+    if not (low >= 0 and high <= 1):  # also true for NaN
+        finite(name, tensor)
+        raise ValueError(
+            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; {remedy}"
+        )
+    return tensor
+
+
 def class_columns(name: str, tensor: Tensor) -> None:
     """Refuse a score matrix with fewer than two classes."""
     if tensor.shape[1] < 2:
@@ -64,13 +75,7 @@ def class_columns(name: str, tensor: Tensor) -> None:
 def probs(value, name: str = "probs") -> Tensor:
     """(n, K) probabilities: floating, in [0, 1], rows summing to 1 within 1e-4."""
     tensor = _matrix(name, value)
-    low, high = (bound.item() for bound in torch.aminmax(tensor))
-    if not (low >= 0 and high <= 1):  # also true for NaN
-        finite(name, tensor)
-        raise ValueError(
-            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; "
-            f"if these are logits pass {name}.softmax(dim=1)"
-        )
+    unit_interval(name, tensor, f"if these are logits pass {name}.softmax(dim=1)")
     if sums_to_one(tensor, tensor.new_ones(tensor.shape[1])):
         return tensor
     off = (tensor.sum(dim=1, dtype=torch.promote_types(tensor.dtype, torch.float32)) - 1).abs()
@@ -186,6 +191,11 @@ def fraction(name: str, value) -> float:
         return number(name, value, 0, 1)
     except ValueError as error:
         raise ValueError(f"{error}; it is a fraction, so write 0.2 for 20 %") from None
+
+
+def level(value) -> float:
+    """The coverage of an interval, in (0, 1)."""
+    return number("level", value, 0, 1, open_low=True, open_high=True)
 
 
 def integer(name: str, value, low: int, high: int | None = None) -> int:

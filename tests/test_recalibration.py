@@ -445,6 +445,14 @@ def test_equal_mass_bins_hold_equally_many(n, bins):
     assert counts.sum(1).tolist() == [n] * 3
 
 
+def test_equal_mass_edges_are_those_of_the_adaptive_ece():
+    logits, labels = scored(200, 2)
+    edges = HistogramBinning(bins=7, equal="mass").fit(logits, labels).edges[0]
+    second = logits.double().softmax(1)[:, 1]
+    counted = metrics.reliability_of(second, labels, bins=7, binning="mass")
+    assert torch.equal(edges, counted.edges)
+
+
 @pytest.mark.parametrize("classes", [2, 4])
 def test_isotonic_agrees_with_scikit_learn(classes):
     logits, labels = scored(1000, classes)

@@ -8,18 +8,10 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.errors import binned_error, over_error
+from calibkit.metrics.bins import weighted_gap
+from calibkit.metrics.errors import over_error
 from calibkit.metrics.top import top
 
-METRICS = (
-    "ece",
-    "mce",
-    "ada_ece",
-    "classwise_ece",
-    "overconfidence_error",
-    "signed_gap",
-    "accuracy",
-)
 SMALL = 16  # a cell of at most so many samples is resampled one by one
 GROUPS = 4096  # classwise: at most so many units are resampled
 
@@ -36,9 +28,7 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Percentile bootstrap interval of a metric: what resampling the samples would give.
 
-    Drawing n samples with replacement and computing the metric again costs a pass over the data
-    each time. But the metric depends on the drawn samples only through three numbers per bin, so
-    those are drawn instead:
+    The metric depends on the drawn samples only through three numbers per bin, so those are drawn:
 
     - how many samples of each cell, a (bin, right or wrong) pair: one multinomial draw, exact;
     - the sum of their confidences: by drawing members of the cell where it has at most 16, exact,
@@ -46,8 +36,7 @@ def bootstrap_interval(
 
     The bins of "ada_ece" stay those of the full sample, so its interval is that of the adaptive
     bins once chosen. "classwise_ece" depends on K bins per sample, which are not independent:
-    there whole samples are resampled by multinomial weights, exactly up to n = 4096, and above
-    that up to 4096 random groups of equal size are resampled as units.
+    there samples are resampled by multinomial weights, above n = 4096 in up to 4096 random groups.
 
     Parameters
     ----------
@@ -57,9 +46,8 @@ def bootstrap_interval(
     bins : number of bins; level : coverage aimed at, in (0, 1).
     resamples : number of resamples; seed : integer seed of the draws.
 
-    Returns (low, high), the (1 - level) / 2 and (1 + level) / 2 quantiles. ECE is biased upwards
-    and the more so in a resample, so the interval may lie above the ECE of the sample. Raises as
-    `ece` does.
+    Returns (low, high), the (1 - level) / 2 and (1 + level) / 2 quantiles. ECE is biased upwards,
+    the more so in a resample: the interval may lie above it. Raises as `ece` does.
 
     Source: Efron (1979); Efron & Tibshirani (1993).
 
@@ -67,8 +55,8 @@ def bootstrap_interval(
     (0.125, 0.125)
     """
     validate.choice("metric", metric, METRICS)
-    bins = _bins.check_options(bins, "width", "right")
-    level = validate.number("level", level, 0, 1, open_low=True, open_high=True)
+    bins = _bins.check_options(bins)
+    level = validate.level(level)
     resamples = validate.integer("resamples", resamples, 1)
     random = np.random.default_rng(validate.integer("seed", seed, 0))
     values = resampled(probs, labels, metric, bins, resamples, random)
@@ -83,58 +71,41 @@ def resampled(
     if metric == "classwise_ece":
         return _classwise(probs, labels, bins, resamples, random)
     confidence, correct = top(probs, labels)
-    binning = "mass" if metric == "ada_ece" else "width"
-    cell, moments = _cells(confidence, correct, bins, binning)
-    counts, sums = _draw(confidence, cell, moments, resamples, random)
-    counts, sums = torch.from_numpy(counts), torch.from_numpy(sums)
-    hits = counts[:, 1::2]
-    return _METRIC[metric](counts[:, ::2] + hits, hits, sums).numpy()
+    edges = _bins.edges_of(confidence, bins, "mass" if metric == "ada_ece" else "width")
+    cell = 2 * _bins.bin_index(confidence, edges) + correct  # a bin's wrong ones, its right ones
+    counts, sums = _draw(confidence, cell, 2 * bins, resamples, random)
+    counts, hits, sums = (torch.from_numpy(x) for x in (counts, counts[:, 1::2], sums))
+    counts = (counts[:, ::2] + hits).double()
+    share = counts / counts.sum(-1, keepdim=True)
+    return _METRIC[metric](sums / counts, (sums - hits) / counts, share).numpy()
 
 
-def _gap(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:
-    return (confidence - hits).sum(-1) / counts.sum(-1)
-
-
-def _accuracy(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:
-    return hits.sum(-1).double() / counts.sum(-1)
-
-
-_METRIC = {
-    "ece": lambda *t: binned_error(*t, "l1"),
-    "ada_ece": lambda *t: binned_error(*t, "l1"),
-    "mce": lambda *t: binned_error(*t, "max"),
+_METRIC = {  # from mean confidence, gap and share of the bins, the last dimension
+    "ece": lambda _, gap, share: weighted_gap(gap, share, "l1"),
+    "ada_ece": lambda _, gap, share: weighted_gap(gap, share, "l1"),
+    "mce": lambda _, gap, share: weighted_gap(gap, share, "max"),
     "overconfidence_error": over_error,
-    "signed_gap": _gap,
-    "accuracy": _accuracy,
+    "signed_gap": lambda _, gap, share: (share * gap).nansum(-1),
+    "accuracy": lambda confidence, gap, share: (share * (confidence - gap)).nansum(-1),
 }
+METRICS = (*_METRIC, "classwise_ece")
 
 
-def _cells(confidence: Tensor, correct: Tensor, bins: int, binning: str):
-    """The (bin, right or wrong) cell of every sample; sizes, means and variances of the cells."""
-    _, index_of = _bins.indexer(confidence, bins, binning)
-    cell = torch.empty(len(confidence), dtype=torch.int32, device=confidence.device)
-    power = torch.zeros((3, 2 * bins), dtype=torch.float64, device=confidence.device)
-    start = 0
-    for part, hit in _bins.blocks(confidence, correct):
-        here = 2 * index_of(part) + hit
-        cell[start : start + len(here)] = here
-        start += len(here)
-        value = part.double()
-        power[0] += torch.bincount(here, minlength=2 * bins)
-        power[1] += torch.bincount(here, weights=value, minlength=2 * bins)
-        power[2] += torch.bincount(here, weights=value * value, minlength=2 * bins)
-    size, first, second = power.cpu().numpy()
+def _moments(values: Tensor, cell: Tensor, cells: int) -> tuple[np.ndarray, ...]:
+    """Size, mean and variance of the values in each cell."""
+    size, first, second = (
+        torch.bincount(cell, values**power, cells).cpu().numpy() for power in (0, 1, 2)
+    )
     mean = first / np.maximum(size, 1)
-    variance = np.maximum(second / np.maximum(size, 1) - mean * mean, 0)
-    return cell, (size.astype(np.int64), mean, variance)
+    return size.astype(int), mean, np.maximum(second / np.maximum(size, 1) - mean * mean, 0)
 
 
-def _draw(confidence: Tensor, cell: Tensor, moments, resamples: int, random):
+def _draw(confidence: Tensor, cell: Tensor, cells: int, resamples: int, random):
     """What samples drawn with replacement bring: (resamples, cells) counts, and sums of confidence.
 
     The sums are those of bins, (resamples, bins): normals of two cells add up to a normal.
     """
-    size, mean, variance = moments
+    size, mean, variance = _moments(confidence.double(), cell, cells)
     counts = np.zeros((resamples, len(size)), dtype=np.int64)
     filled = size > 0
     share = size[filled] / size.sum()
@@ -162,20 +133,26 @@ def _classwise(probs, labels, bins: int, resamples: int, random) -> np.ndarray:
     probs, labels = validate.predictions(probs, labels)
     probs = probs.detach()
     n, classes = probs.shape
-    groups = _groups(n)
-    group = torch.from_numpy(random.permutation(n) % groups).to(probs.device)
-    weights = random.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
-    weights = torch.from_numpy(weights).double().to(probs.device)
+    groups = Groups(n, resamples, random, probs.device)
+    edges = _bins.width_edges(bins, probs.device)
     error = torch.zeros(resamples, dtype=torch.float64, device=probs.device)
     for k in range(classes):
-        cell = group * bins + _bins.width_index(probs[:, k], bins)
         residual = probs[:, k].double() - (labels == k).double()
-        sums = torch.bincount(cell, weights=residual, minlength=groups * bins)
-        error += (weights @ sums.view(groups, bins)).abs().sum(-1)
+        error += groups.sums(residual, _bins.bin_index(probs[:, k], edges), bins).abs().sum(-1)
     return (error / (n * classes)).cpu().numpy()
 
 
-def _groups(n: int) -> int:
-    """At most GROUPS groups of n samples, all but a few of the same size."""
-    size = -(-n // GROUPS)  # rounded up
-    return n // size
+class Groups:
+    """Random groups of samples that are resampled as units: the samples up to n = 4096."""
+
+    def __init__(self, n: int, resamples: int, random: np.random.Generator, device="cpu"):
+        self.groups = n // -(-n // GROUPS)  # -(-a // b) rounds up: all but a few of equal size
+        self.of = torch.from_numpy(random.permutation(n) % self.groups).to(device)
+        share = np.full(self.groups, 1 / self.groups)
+        weights = random.multinomial(self.groups, share, size=resamples)
+        self.weights = torch.from_numpy(weights).double().to(device)
+
+    def sums(self, values: Tensor, index: Tensor, bins: int) -> Tensor:
+        """(resamples, bins) sums of the (n,) values by the bin of each."""
+        table = torch.bincount(self.of * bins + index, values, self.groups * bins)
+        return self.weights @ table.view(self.groups, bins)

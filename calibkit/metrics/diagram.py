@@ -41,6 +41,22 @@ class Reliability:
         """Wilson interval of the accuracy of each bin; see `wilson_interval`."""
         return wilson_interval(self.hits, self.counts, level=level)
 
+    def error(self, norm: str = "l1") -> float:
+        """The calibration error of these bins; see `ece`."""
+        validate.choice("norm", norm, _bins.NORMS)
+        return float(_bins.weighted_gap(self.gap, self.share, norm))
+
+    def __add__(self, other: Reliability) -> Reliability:
+        """The bins of both samples together, so that batches can be added up.
+
+        Raises ValueError where the edges differ; those of equal mass belong to one sample.
+        """
+        if not torch.equal(self.edges, other.edges):
+            raise ValueError("edges must be the same in both; count with binning='width'")
+        counts = self.counts + other.counts
+        parts = (r.confidence.nan_to_num() * r.counts for r in (self, other))
+        return Reliability(self.edges, counts, self.hits + other.hits, sum(parts) / counts)
+
 
 def reliability(
     probs, labels, *, bins: int = 15, binning: str = "width", closed: str = "right"
@@ -52,15 +68,13 @@ def reliability(
     probs : (n, K) probabilities; the confidence of a row is its largest entry, and ties go to the
         lowest class.
     labels : (n,) integers in [0, K).
-    bins : number of bins.
-    binning : "width" for edges i / bins, "mass" for bins of (nearly) equally many samples, in
-        which equal confidences share a bin.
+    bins : number of bins; binning : "width" for edges i / bins, "mass" for bins of (nearly)
+        equally many samples, in which equal confidences share a bin.
     closed : "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
         1 in the last in either case.
 
     Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model
-    is over-confident. Raises ValueError or TypeError for input that is not probabilities and
-    labels.
+    is over-confident. Raises as `ece` does.
 
     Source: DeGroot & Fienberg (1983); Niculescu-Mizil & Caruana (2005).
 
@@ -71,7 +85,7 @@ def reliability(
     """
     bins = _bins.check_options(bins, binning, closed)
     confidence, correct = top(probs, labels)
-    return _reliability(confidence, correct, bins, binning, closed)
+    return diagram(confidence, correct, bins, binning, closed)
 
 
 def reliability_of(
@@ -91,19 +105,13 @@ def reliability_of(
     """
     bins = _bins.check_options(bins, binning, closed)
     confidence, correct = _confidence_hits(confidence, correct)
-    return _reliability(confidence, correct, bins, binning, closed)
+    return diagram(confidence, correct, bins, binning, closed)
 
 
 def _confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
     """(n,) confidences in [0, 1] and as many hits, as bool."""
     confidence = validate.floating("confidence", confidence, ndim=1).detach()
-    validate.finite("confidence", confidence)
-    low, high = (bound.item() for bound in torch.aminmax(confidence))
-    if low < 0 or high > 1:
-        raise ValueError(
-            f"confidence must lie in [0, 1], got values from {low:.4g} to {high:.4g}; "
-            f"it is a fraction, so write 0.9 for 90 %"
-        )
+    validate.unit_interval("confidence", confidence, "it is a fraction, so write 0.9 for 90 %")
     correct = validate.as_tensor("correct", correct, ndim=1)
     validate.same_length("correct", len(correct), len(confidence))
     validate.same_device("correct", correct, confidence.device, "the confidences")
@@ -112,9 +120,16 @@ def _confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
     return confidence, validate.labels(correct, n=len(correct), classes=2, name="correct").bool()
 
 
-def _reliability(confidence, correct, bins, binning, closed) -> Reliability:
-    t = _bins.tally(confidence, correct, bins=bins, binning=binning, closed=closed)
-    return Reliability(t.edges, t.counts, t.hits, t.confidence / t.counts)
+def diagram(confidence: Tensor, hits: Tensor, bins: int, binning: str, closed: str) -> Reliability:
+    """`reliability_of` once its arguments are checked; a hit may be a probability."""
+    edges = _bins.edges_of(confidence, bins, binning)
+    index = _bins.bin_index(confidence, edges, closed)
+    counts = torch.bincount(index, minlength=bins)
+    right = torch.bincount(index, hits.double(), bins)
+    right = right.long() if hits.dtype == torch.bool else right
+    return Reliability(
+        edges, counts, right, torch.bincount(index, confidence.double(), bins) / counts
+    )
 
 
 def wilson_interval(hits, counts, *, level: float = 0.95) -> tuple[Tensor, Tensor]:
@@ -133,7 +148,7 @@ def wilson_interval(hits, counts, *, level: float = 0.95) -> tuple[Tensor, Tenso
     >>> low.item(), round(high.item(), 4)
     (0.0, 0.2775)
     """
-    level = validate.number("level", level, 0, 1, open_low=True, open_high=True)
+    level = validate.level(level)
     hits, counts = _hits_of_counts(hits, counts)
     z = float(ndtri((1 + level) / 2))
     p = hits / counts

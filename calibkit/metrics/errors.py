@@ -7,9 +7,8 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.top import top, top_tally
-
-NORMS = ("l1", "l2", "max")
+from calibkit.metrics.diagram import diagram, reliability
+from calibkit.metrics.top import top
 
 
 def ece(
@@ -44,21 +43,7 @@ def ece(
     >>> round(ece([[0.9, 0.1], [0.8, 0.2]], [0, 1], bins=1), 4)  # |0.85 - 0.5|
     0.35
     """
-    bins = _bins.check_options(bins, binning, closed)
-    validate.choice("norm", norm, NORMS)
-    counted = top_tally(probs, labels, bins=bins, binning=binning, closed=closed)
-    return float(binned_error(counted.counts, counted.hits, counted.confidence, norm))
-
-
-def binned_error(counts: Tensor, hits: Tensor, confidence: Tensor, norm: str) -> Tensor:
-    """The `norm` of the gaps; bins are the last dimension, `confidence` their sums."""
-    difference = (confidence - hits).abs()
-    if norm == "max":
-        return (difference / counts.clamp(min=1)).amax(-1)
-    n = counts.sum(-1)
-    if norm == "l1":
-        return difference.sum(-1) / n
-    return ((difference * difference / counts.clamp(min=1)).sum(-1) / n).sqrt()
+    return reliability(probs, labels, bins=bins, binning=binning, closed=closed).error(norm)
 
 
 def mce(probs, labels, *, bins: int = 15, closed: str = "right") -> float:
@@ -66,8 +51,7 @@ def mce(probs, labels, *, bins: int = 15, closed: str = "right") -> float:
 
         MCE = max_b |conf(B_b) - acc(B_b)|
 
-    Arguments, value and errors as in `ece`. A bin of one sample counts as much as a bin of
-    thousands, so read it beside the counts.
+    A bin of one sample counts like a bin of thousands. Arguments, value and errors as in `ece`.
 
     Source: Naeini et al. (2015); Guo et al. (2017).
 
@@ -107,15 +91,13 @@ def overconfidence_error(probs, labels, *, bins: int = 15) -> float:
     >>> round(overconfidence_error([[0.9, 0.1], [0.7, 0.3]], [0, 1], bins=1), 4)  # 0.8 * 0.3
     0.24
     """
-    bins = _bins.check_options(bins, "width", "right")
-    counted = top_tally(probs, labels, bins=bins, binning="width", closed="right")
-    return float(over_error(counted.counts, counted.hits, counted.confidence))
+    counted = reliability(probs, labels, bins=bins)
+    return float(over_error(counted.confidence, counted.gap, counted.share))
 
 
-def over_error(counts: Tensor, hits: Tensor, confidence: Tensor) -> Tensor:
-    """Overconfidence error of bins in the last dimension; `confidence` holds their sums."""
-    excess = (confidence - hits).clamp(min=0)
-    return (confidence / counts.clamp(min=1) * excess).sum(-1) / counts.sum(-1)
+def over_error(confidence: Tensor, gap: Tensor, share: Tensor) -> Tensor:
+    """Overconfidence error of bins in the last dimension, empty ones with NaN."""
+    return (share * confidence * gap.clamp(min=0)).nansum(-1)
 
 
 def signed_gap(probs, labels) -> float:
@@ -148,13 +130,11 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
     >>> round(debiased_ece(probs, [0, 0, 1, 1], bins=1) ** 2, 4)
     0.0767
     """
-    bins = _bins.check_options(bins, binning, "right")
-    counted = top_tally(probs, labels, bins=bins, binning=binning, closed="right")
+    counted = reliability(probs, labels, bins=bins, binning=binning)
     kept = counted.counts >= 2
-    count, hit = counted.counts[kept].double(), counted.hits[kept].double()
-    gap, accuracy = (counted.confidence[kept] - hit) / count, hit / count
-    noise = accuracy * (1 - accuracy) / (count - 1)
-    square = (count * (gap * gap - noise)).sum() / counted.counts.sum()
+    gap, accuracy = counted.gap[kept], counted.accuracy[kept]
+    noise = accuracy * (1 - accuracy) / (counted.counts[kept] - 1)
+    square = (counted.share[kept] * (gap * gap - noise)).sum()
     return float(square.clamp(min=0).sqrt())
 
 
@@ -165,13 +145,11 @@ def true_calibration_error(
 
         sum_b |B_b| / n * |conf(B_b) - mean over B_b of posterior(predicted class)|
 
-    Given the inputs, a 0/1 hit is a coin whose head has the posterior probability of the predicted
-    class. Replacing the hit by that probability takes the coin's noise out: this is the exact
-    binned error of the population formed by the given inputs, and 0 for probs == posterior. For
-    the distribution they were drawn from it converges to the truth as n grows, but is still biased
-    upwards at finite n, by the luck of which inputs were drawn. Like every binned error it is a
-    lower bound of the error without bins.
-    `norm="l2"` is what `debiased_ece` estimates.
+    Given the inputs, a hit is a coin whose head has the posterior probability of the predicted
+    class. With that probability in its place the coin's noise is gone: this is the exact binned
+    error of the population formed by the given inputs, and 0 for probs == posterior. For the
+    distribution they were drawn from it is still biased upwards at finite n. Like every binned
+    error it is a lower bound of the error without bins; `debiased_ece` estimates its "l2" form.
 
     Parameters
     ----------
@@ -185,10 +163,8 @@ def true_calibration_error(
     0.2
     """
     bins = _bins.check_options(bins, binning, "right")
-    validate.choice("norm", norm, NORMS)
     confidence, truth = _top_posterior(probs, posterior)
-    counted = _bins.tally(confidence, truth, bins=bins, binning=binning, closed="right")
-    return float(binned_error(counted.counts, counted.hits, counted.confidence, norm))
+    return diagram(confidence, truth, bins, binning, "right").error(norm)
 
 
 def _top_posterior(probs, posterior) -> tuple[Tensor, Tensor]:

@@ -7,18 +7,13 @@ from typing import NamedTuple
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.metrics.classwise import class_tally
-from calibkit.metrics.top import BLOCK
+from calibkit.metrics.classwise import blocks, class_tally
 
 
 def nll(probs, labels) -> float:
     """Negative log likelihood: the mean of -log p(label), in nats.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K).
-
-    Infinite when a label was given probability 0. Raises as `ece` does.
+    Infinite when a label was given probability 0. Arguments and errors as in `ece`.
 
     >>> round(nll([[0.5, 0.5], [0.25, 0.75]], [0, 0]), 4)  # (log 2 + log 4) / 2
     1.0397
@@ -31,7 +26,7 @@ def brier(probs, labels) -> float:
     """Brier score: mean over samples of the sum over classes of (p_k - [label = k])^2.
 
     The value lies in [0, 2]; some packages divide it by K or by 2. Arguments and errors as in
-    `nll`.
+    `ece`.
 
     Source: Brier (1950), Monthly Weather Review 78.
 
@@ -92,6 +87,5 @@ def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
 
 
 def _sum_of_squares(probs: Tensor) -> Tensor:
-    """Sum of all squared entries in float64, by blocks so that no wide copy is made."""
-    rows = max(1, BLOCK // probs.shape[1])
-    return sum(block.double().square().sum() for block in probs.detach().split(rows))
+    """Sum of all squared entries in float64."""
+    return sum(block.square().sum() for block in blocks(probs))

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from scipy.fft import dct
 from scipy.optimize import brentq
+from torch import Tensor
 
-from calibkit import validate
-from calibkit.metrics.top import top_blocks
+from calibkit.metrics.top import top
 
 GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
 COARSE = 1 << 11  # steps that suffice to integrate what a wide kernel has smoothed
@@ -32,25 +32,17 @@ def smooth_ece(probs, labels) -> float:
     >>> round(smooth_ece([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 4)  # one spot: |0.9 - 0.5|
     0.4
     """
-    probs, labels = validate.shapes(probs, labels)
-    return _fixed_point(_residuals(top_blocks(probs, labels)))
+    return _fixed_point(_residuals(*top(probs, labels)))
 
 
-def _residuals(parts) -> np.ndarray:
-    """(GRID + 1,) sums of (confidence - hit) / n, each shared by the two nearest grid points.
-
-    `parts` are pairs of confidences and hits.
-    """
-    grid, n = np.zeros(GRID + 2), 0
-    for part, hit in parts:
-        place = part * GRID  # exact, for GRID is a power of two
-        cell = place.int()
-        residual = part.double() - hit.double()
-        above = residual * (place - cell)
-        grid[1:] += torch.bincount(cell, above, GRID + 1).cpu().numpy()
-        grid[:-1] += torch.bincount(cell, residual.sub_(above), GRID + 1).cpu().numpy()
-        n += len(part)
-    return grid[:-1] / n
+def _residuals(confidence: Tensor, correct: Tensor) -> np.ndarray:
+    """(GRID + 1,) sums of (confidence - hit) / n, each shared by the two nearest grid points."""
+    confidence, residual = confidence.double(), confidence.double() - correct.double()
+    cell = (confidence * GRID).long()
+    above = residual * (confidence * GRID - cell)
+    grid = torch.bincount(cell, residual - above, GRID + 2)
+    grid += torch.bincount(cell + 1, above, GRID + 2)
+    return (grid[:-1] / len(confidence)).cpu().numpy()
 
 
 def _fixed_point(residuals: np.ndarray) -> float:

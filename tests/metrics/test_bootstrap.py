@@ -106,12 +106,14 @@ def test_one_resample_is_enough():
 
 def test_groups_have_equal_sizes():
     for n in (1, 5, 4096, 4097, 5000, 8193, 100_001):
-        groups = module._groups(n)
-        assert 1 <= groups <= 4096
-        smallest = n // groups
-        assert n - groups * smallest <= max(1, n // 1000) or smallest > 20
-    assert module._groups(4096) == 4096
-    assert module._groups(4097) == 2048
+        drawn_groups = module.Groups(n, 1, np.random.default_rng(0))
+        sizes = torch.bincount(drawn_groups.of)
+        assert len(sizes) == drawn_groups.groups <= 4096
+        assert sizes.sum() == n
+        assert sizes.max() - sizes.min() <= 1
+        assert drawn_groups.weights.sum() == drawn_groups.groups
+    assert module.Groups(4096, 1, np.random.default_rng(0)).groups == 4096
+    assert module.Groups(4097, 1, np.random.default_rng(0)).groups == 2048
 
 
 @pytest.mark.parametrize("metric", module.METRICS)

@@ -37,34 +37,28 @@ def test_uncertainty_calibration_agrees(name):
 def test_table_against_a_look_at_every_entry(name, bins, monkeypatch):
     monkeypatch.setattr(module, "BLOCK", 500)
     probs, labels = CASES[name]
-    found = module.class_tally(probs, labels, bins)
-    counts, total = module._tally_all(probs, bins)
-    assert torch.equal(found.counts, counts)
-    torch.testing.assert_close(found.total, total, rtol=0, atol=1e-10)
-    assert found.hits.sum() == len(labels)
-    assert torch.equal(found.hits.sum(0).long(), torch.bincount(labels, minlength=probs.shape[1]))
+    counts, found_hits, total = module.class_tally(probs, labels, bins)
+    for k in range(probs.shape[1]):
+        hits = (labels == k).int().tolist()
+        content = reference.bins_loop(probs[:, k].tolist(), hits, bins)
+        assert counts[:, k].tolist() == [len(p) for p, _ in content]
+        assert found_hits[:, k].tolist() == [sum(h) for _, h in content]
+        expected = [sum(p) for p, _ in content]
+        np.testing.assert_allclose(total[:, k], expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_both_ways_through_give_the_same(name, monkeypatch):
-    probs, labels = CASES[name]
-    slow, fast = module._tally_all, module._tally_on_cpu
-    monkeypatch.setattr(module, "_tally_all", None)  # good input has no need of it
-    values = [metrics.classwise_ece(probs, labels, bins=bins) for bins in (4, 15)]
-    monkeypatch.setattr(module, "_tally_all", slow)
-    monkeypatch.setattr(module, "_tally_on_cpu", lambda probs, bins: None)
-    again = [metrics.classwise_ece(probs, labels, bins=bins) for bins in (4, 15)]
-    assert values == pytest.approx(again, abs=1e-12)
-    assert fast(probs, 4) is not None
-
-
-def test_entries_on_the_first_edge_stay_in_the_first_bin():
-    for dtype in (torch.float32, torch.float64):
-        for bins in (3, 7, 10, 15, 49):
-            edge = torch.tensor(1 / bins, dtype=dtype)
-            values = torch.stack([edge, edge.nextafter(edge * 2), edge.nextafter(edge * 0)])
-            expected = (values.double() > 1 / bins).nonzero().flatten()
-            assert torch.equal(module._beyond_first_bin(values, bins), expected)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("bins", [1, 3, 7, 10, 15, 49])
+def test_entries_on_and_beside_the_first_edge(bins, dtype):
+    edge = torch.tensor(1 / bins, dtype=dtype)
+    half = edge / 2
+    values = [v for e in (edge, half) for v in (e, e.nextafter(e * 2), e.nextafter(e * 0))]
+    first = torch.stack(values).clamp(max=1)
+    probs = torch.stack([first, 1 - first], 1)
+    counts, _, _ = module.class_tally(probs, torch.zeros(6, dtype=torch.long), bins)
+    for k in (0, 1):
+        content = reference.bins_loop(probs[:, k].tolist(), [0] * 6, bins)
+        assert counts[:, k].tolist() == [len(p) for p, _ in content]
 
 
 def test_an_absent_class_counts():

@@ -73,11 +73,41 @@ def test_confidences_on_the_edges_keep_their_side():
     assert metrics.reliability_of(ends, [0, 1]).counts[[0, -1]].tolist() == [1, 1]
 
 
-def test_ece_follows_from_the_diagram():
+@pytest.mark.parametrize("binning", ["width", "mass"])
+def test_the_error_of_a_diagram_is_the_ece(binning):
     probs, labels = CASES["random"]
-    found = metrics.reliability(probs, labels)
-    ece = (found.counts * found.gap.abs().nan_to_num()).sum() / found.counts.sum()
-    assert metrics.ece(probs, labels) == pytest.approx(ece.item(), abs=1e-12)
+    found = metrics.reliability(probs, labels, binning=binning)
+    by_hand = (found.counts * found.gap.abs().nan_to_num()).sum() / found.counts.sum()
+    assert found.error() == pytest.approx(by_hand.item(), abs=1e-12)
+    for norm in ("l1", "l2", "max"):
+        expected = metrics.ece(probs, labels, norm=norm, binning=binning)
+        assert found.error(norm) == expected
+    with pytest.raises(ValueError, match=r"^norm must be one of"):
+        found.error("L1")
+
+
+@pytest.mark.parametrize("name", ["random", "tiny", "saturated", "edges"])
+def test_batches_add_up_to_the_whole(name):
+    probs, labels = CASES[name]
+    cut = len(probs) // 3
+    parts = [metrics.reliability(probs[s], labels[s]) for s in (slice(cut), slice(cut, None))]
+    whole, added = metrics.reliability(probs, labels), parts[0] + parts[1]
+    assert torch.equal(added.counts, whole.counts)
+    assert torch.equal(added.hits, whole.hits)
+    for field in ("confidence", "accuracy", "gap"):
+        one, other = getattr(added, field), getattr(whole, field)
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12, equal_nan=True)
+    assert added.error() == pytest.approx(whole.error(), abs=1e-12)
+
+
+def test_only_equal_edges_can_be_added():
+    probs, labels = CASES["random"]
+    one, other = (metrics.reliability(p, labels, binning="mass") for p in (probs, probs.flip(0)))
+    assert (one + other).counts.sum() == 2 * len(probs)  # the same sample has the same edges
+    with pytest.raises(ValueError, match=r"^edges must be the same .*binning='width'"):
+        one + metrics.reliability(probs[:50], labels[:50], binning="mass")
+    with pytest.raises(ValueError, match=r"^edges must be the same"):
+        one + metrics.reliability(probs, labels, bins=10)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])

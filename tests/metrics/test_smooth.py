@@ -31,7 +31,7 @@ def solved(confidence, hits, points=20001):
 
 
 def ours(confidence, hits):
-    return module._fixed_point(module._residuals([(torch.tensor(confidence), torch.tensor(hits))]))
+    return module._fixed_point(module._residuals(torch.tensor(confidence), torch.tensor(hits)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -73,7 +73,7 @@ def test_kernel_integral_where_the_residuals_change_sign(spread):
 @pytest.mark.parametrize("s", [0.0005, 0.0009, 0.00097, 0.001, 0.01, 0.3, 1.0])
 def test_every_bandwidth(s):
     confidence, hits = np.array([0.1, 0.4, 0.4003, 0.9995]), np.array([0, 1, 0, 1])
-    residuals = module._residuals([(torch.tensor(confidence), torch.tensor(hits))])
+    residuals = module._residuals(torch.tensor(confidence), torch.tensor(hits))
     mass = residuals.copy()
     mass[[0, -1]] *= 2
     spectrum = module.dct(mass, type=1) / 2
@@ -100,7 +100,7 @@ def test_one_confidence_leaves_the_plain_gap(gap):
 
 def test_residuals_keep_their_mass_and_place():
     confidence = torch.tensor([0.0, 1.0, 0.25, 0.3], dtype=torch.float64)
-    grid = module._residuals([(confidence, torch.tensor([True, False, False, False]))])
+    grid = module._residuals(confidence, torch.tensor([True, False, False, False]))
     assert grid.shape == (module.GRID + 1,)
     assert grid[0] == pytest.approx(-0.25)
     assert grid[-1] == pytest.approx(0.25)
@@ -110,10 +110,3 @@ def test_residuals_keep_their_mass_and_place():
     assert grid[cell] == pytest.approx(0.075 * (1 - share))
     assert grid[cell + 1] == pytest.approx(0.075 * share)
     assert np.count_nonzero(grid) == 5
-
-
-def test_several_blocks(monkeypatch):
-    probs, labels = reference.cases()["random"]
-    whole = metrics.smooth_ece(probs, labels)
-    monkeypatch.setattr(importlib.import_module("calibkit.metrics.top"), "BLOCK", 37)
-    assert metrics.smooth_ece(probs, labels) == pytest.approx(whole, abs=1e-12)
