@@ -1,0 +1,36 @@
+"""Checkers of the exercises: `check.NAME(your_function)` says in words what is right or wrong.
+
+`lesson_NN_*.py` hold the exercises of one notebook each, and `engine.py` is what runs them. A new
+exercise is named here and used by its notebook; nothing else needs to know of it.
+"""
+
+from calibkit.check.lesson_00_start_here import signed_gap
+from calibkit.check.lesson_01_reliability_diagrams import bin_index, ece
+from calibkit.check.lesson_02_measuring_calibration import brier, classwise_ece
+from calibkit.check.lesson_03_overconfidence import nll_parts, scaled_loss
+from calibkit.check.lesson_05_dataset_size import equal_steps, true_gap
+from calibkit.check.lesson_06_label_noise import noise_matrix, noisy_nll
+from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
+from calibkit.check.lesson_12_mixup import honest_choice, mixed_labels
+
+EXERCISES = {
+    exercise.name: exercise
+    for exercise in (
+        signed_gap,
+        bin_index,
+        ece,
+        brier,
+        classwise_ece,
+        nll_parts,
+        scaled_loss,
+        equal_steps,
+        true_gap,
+        noise_matrix,
+        noisy_nll,
+        gradient_ratio,
+        gamma_star,
+        focal_posterior,
+        mixed_labels,
+        honest_choice,
+    )
+}
