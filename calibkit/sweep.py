@@ -33,6 +33,7 @@ from calibkit.store import Store
 from calibkit.training import Run, Trial
 from calibkit.training import device as place
 from calibkit.training.probe import seconds_per_epoch
+from calibkit.training.single import built
 from calibkit.training.stacked import fit_stacked, shape_of
 
 HOW = ("auto", "stacked", "single")
@@ -235,7 +236,7 @@ def _keys(trials: Sequence[Trial], device: torch.device) -> list[str]:
 
 def _initial(trial: Trial) -> nn.Module:
     with place.seeded(trial.seed, torch.device("cpu")):
-        return trial.model()
+        return built(trial.model)
 
 
 # --- the work ------------------------------------------------------------------------------------

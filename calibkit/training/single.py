@@ -202,12 +202,12 @@ def resident(dataset: Dataset, device: torch.device) -> Dataset:
 
 
 def built(model: nn.Module | Callable[[], nn.Module]) -> nn.Module:
-    """The module itself, or what the function builds."""
+    """The module itself, or a copy of what the function builds: it may return one network twice."""
     if not (isinstance(model, nn.Module) or callable(model)):
         raise TypeError(
             f"model must be a module or a function that builds one, got {type(model).__name__}"
         )
-    return model if isinstance(model, nn.Module) else model()
+    return model if isinstance(model, nn.Module) else copy.deepcopy(model())
 
 
 def kept(keep: Sequence[str], watch: Mapping[str, Dataset]) -> tuple[str, ...]:

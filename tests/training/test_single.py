@@ -242,3 +242,15 @@ def test_cuda_learns_the_same_task():
     run = fit(epochs=30, batch_size=16, device="cuda")
     assert run.predict(SPLITS.test).logits.device.type == "cpu"
     assert run.predict(SPLITS.test).correct.float().mean() > 0.6
+
+
+def test_a_network_that_a_function_returns_twice_is_not_trained_twice():
+    shared = models.mlp(64, 10, width=8)
+    before = shared.head.weight.detach().clone()
+    one, two = (
+        training.fit(lambda: shared, SPLITS.train, epochs=1, device="cpu", progress=False)
+        for _ in range(2)
+    )
+    assert torch.equal(shared.head.weight, before)
+    assert torch.equal(one.model.head.weight, two.model.head.weight)
+    assert not torch.equal(one.model.head.weight, before)
