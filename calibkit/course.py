@@ -8,6 +8,7 @@ import hashlib
 import io
 import math
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -20,8 +21,16 @@ from calibkit.runner import Result
 from calibkit.scale import BUDGETS
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-PNG = "image/png"
+PNG, HTML = "image/png", "text/html"
+HTML_PNG = re.compile(r"(?<=src=\"data:image/png;base64,)[A-Za-z0-9+/=\s]+")
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+# What JupyterLab folds of a cell with this tag: the answer to a prediction, the code that only
+# draws, and what few readers need.
+FOLDED = {
+    "answer": {"outputs_hidden": True},
+    "drawing": {"source_hidden": True},
+    "aside": {"source_hidden": True, "outputs_hidden": True},
+}
 # Seconds for a lesson, twenty times its budget or more; none where a run may take days.
 LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "gpu": 4 * 3_600.0}
 
@@ -75,8 +84,15 @@ def read(lesson: Lesson):
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for place, cell in enumerate(notebook.cells):
         cell.id = hashlib.sha256(f"{lesson.name} {place}".encode()).hexdigest()[:8]
-        cell.metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+        cell.metadata = _kept(cell)
     return notebook
+
+
+def _kept(cell) -> dict[str, Any]:
+    """The tags of a cell, and what JupyterLab folds for them."""
+    tags = cell.metadata.get("tags", [])
+    folded = {part: True for tag in tags for part in FOLDED.get(tag, ())}
+    return {**({"tags": tags} if tags else {}), **({"jupyter": folded} if folded else {})}
 
 
 def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path, output=None):
@@ -153,13 +169,15 @@ def stripped(notebook):
     """The notebook without what changes from run to run or needs a live kernel to be shown."""
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for cell in notebook.cells:
-        cell.metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+        cell.metadata = _kept(cell)
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if not _only_live(output)]
         for output in cell.get("outputs", ()):
             output.get("data", {}).pop(WIDGET_MIME, None)
             if PNG in output.get("data", {}):
                 output.data[PNG] = lighter(output.data[PNG])
+            if HTML in output.get("data", {}):
+                output.data[HTML] = HTML_PNG.sub(lambda png: lighter(png[0]), output.data[HTML])
             output.get("metadata", {}).clear()
     return notebook
 

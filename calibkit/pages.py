@@ -35,10 +35,27 @@ TEMPLATE = """\
 {% block html_head_css %}
 <style>
 main { max-width: 64rem; margin: auto; }
+details.cell-part > summary { cursor: pointer; margin: .4em 0 .4em 6rem; font-family: sans-serif; }
 math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Libertinus Math",
   "DejaVu Math TeX Gyre", math; }
 .formula { display: block; overflow-x: auto; overflow-y: hidden; margin: .6em 0; }
 </style>
+{% endblock %}
+{% macro folded(words, part) %}
+<details class="cell-part"><summary>{{ words }}</summary>
+{{ part }}
+</details>
+{% endmacro %}
+{% block input_group %}
+{% if cell | hides("source_hidden") %}{{ folded("Show the code", super()) }}
+{% else %}{{ super() }}{% endif %}
+{% endblock %}
+{% block output_group %}
+{% if cell | hides("outputs_hidden") and cell | hides("source_hidden") %}
+{{ folded("Show what it prints", super()) }}
+{% elif cell | hides("outputs_hidden") %}
+{{ folded("I have predicted: show the answer", super()) }}
+{% else %}{{ super() }}{% endif %}
 {% endblock %}
 """
 UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
@@ -209,12 +226,18 @@ class Renderer(IPythonRenderer):
         return super().link(text, page, title)
 
 
+def hides(cell: NotebookNode, part: str) -> bool:
+    """Whether JupyterLab folds a part of the cell, "source_hidden" or "outputs_hidden"."""
+    return bool(cell.metadata.get("jupyter", {}).get(part))
+
+
 class Exporter(HTMLExporter):
     """A page that loads nothing; `pages` says which page stands for which file."""
 
     def __init__(self, pages: Mapping[str, str], **options):
         self.pages = pages
         super().__init__(raw_template=TEMPLATE, **options)
+        self.register_filter("hides", hides)
         # a line printed in two pieces may be stored as two outputs; JupyterLab joins them too
         self.register_preprocessor(CoalesceStreamsPreprocessor, enabled=True)
 

@@ -2,7 +2,9 @@
 
 import base64
 import io
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,10 +15,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import psutil
 import pytest
+from matplotlib.figure import Figure
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
-from calibkit import __main__, course
+from calibkit import __main__, alt_text, course
 
 HEAD = "# %% [markdown]\n# # T\n\n# %% tags=['parameters']\nSCALE = 'laptop'\n\n# %%\n"
 # a kernel with a child of its own; the file tells that both are there
@@ -242,3 +245,36 @@ def test_figures_are_kept_light_and_look_the_same():
     ]
     assert np.abs(pixels[0] - pixels[1]).mean() < 1  # of 255 grey levels
     assert course.lighter(after) == after
+
+
+@pytest.mark.parametrize(
+    ("tags", "folded"),
+    [
+        ([], None),
+        (["answer"], {"outputs_hidden": True}),
+        (["drawing", "nbval-check-output"], {"source_hidden": True}),
+        (["aside"], {"source_hidden": True, "outputs_hidden": True}),
+    ],
+)
+def test_tags_say_what_is_folded_when_read_and_when_published(tmp_path, tags, folded):
+    twin = tmp_path / "notebooks" / "source" / "07_x.py"
+    twin.parent.mkdir(parents=True)
+    marks = f" tags={json.dumps(tags)}" if tags else ""
+    twin.write_text(f"# %%{marks}\nx = 1\n")
+    notebook = course.read(course.Lesson(twin))
+    for cells in (notebook.cells, course.stripped(notebook).cells):
+        assert cells[0].metadata.get("jupyter") == folded
+        assert cells[0].metadata.get("tags", []) == tags
+
+
+def test_figures_inside_of_html_are_made_lighter_and_keep_their_text():
+    figure = Figure()
+    figure.subplots().plot([0, 1], [0, 1])
+    output = new_output("display_data", data={"text/html": alt_text.html(figure)})
+    before = len(output.data["text/html"])
+    cell = new_code_cell("figure", outputs=[output])
+    (kept,) = course.stripped(new_notebook(cells=[cell])).cells[0].outputs
+    assert len(kept.data["text/html"]) < before
+    assert 'alt="from 0 at 0 to 1 at 1."' in kept.data["text/html"]
+    picture = re.search(r"base64,([^\"]+)", kept.data["text/html"])[1]
+    assert Image.open(io.BytesIO(base64.b64decode(picture))).mode == "P"

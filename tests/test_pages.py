@@ -214,3 +214,34 @@ def test_a_line_stored_in_two_pieces_is_one_line():
 def test_an_image_travels_inside_the_page(folder):
     (folder / "dot.png").write_bytes(b"\x89PNG")
     assert 'src="data:image/png;base64,' in page_of("![a dot](dot.png)", folder=folder)
+
+
+def folding(tags):
+    """The page of one cell with these tags, as the course writes it."""
+    output = new_output("stream", text="the output")
+    cell = new_code_cell("the_source", outputs=[output], metadata={"tags": tags})
+    return pages.export(course.stripped(new_notebook(cells=[cell])))
+
+
+def inside_details(html, what):
+    parts = re.findall(r"<details class=\"cell-part\">.*?</details>", html, re.DOTALL)
+    return any(what in part for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("tags", "source", "output"),
+    [
+        ([], False, False),
+        (["parameters"], False, False),
+        (["answer"], False, True),
+        (["drawing"], True, False),
+        (["aside"], True, True),
+    ],
+)
+def test_what_jupyterlab_folds_is_folded_on_pages(tags, source, output):
+    html = folding(tags)
+    assert "the_source" in html
+    assert "the output" in html
+    assert inside_details(html, "the_source") == source
+    assert inside_details(html, "the output") == output
+    assert ("I have predicted" in html) == (tags == ["answer"])
