@@ -50,7 +50,8 @@ def _notebooks(options) -> int:
 def _pages(options) -> int:
     from calibkit import pages
 
-    for path in pages.export_all(options.source, options.target, options.only):
+    trust = True if options.trust else None
+    for path in pages.export_all(options.source, options.target, options.only, trust=trust):
         print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
     return 0
 
@@ -131,6 +132,8 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
     add.add_argument("--source", help="folder of executed notebooks, by default notebooks")
     add.add_argument("--target", help="folder of the pages, by default build/pages")
+    trust = "keep scripts and sliders: only for a --source that you executed yourself"
+    add.add_argument("--trust", action="store_true", help=trust)
     return parser
 
 

@@ -2,6 +2,10 @@
 
 A page needs no kernel and no network. Its sliders carry their frames with them, and its formulas
 are MathML, which browsers draw by themselves.
+
+A notebook may carry scripts in its text and in its outputs; so do the sliders of the course. They
+enter the page of a notebook that one trusts, because one executed it. Every other page keeps text,
+tables, figures and formulas, and nothing that a browser would run or load.
 """
 
 from __future__ import annotations
@@ -13,8 +17,11 @@ from collections.abc import Mapping
 from html import escape, unescape
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import quote
 
 import nbformat
+from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+from bleach.sanitizer import Cleaner
 from jinja2 import pass_context
 from math_core import LatexError, LatexToMathML
 from nbconvert import HTMLExporter
@@ -62,6 +69,36 @@ UNDESCRIBED = "No description has been provided for this image"  # nbconvert's w
 DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
 HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
+# What a page may hold whose notebook is not trusted. Names that are not here are taken out.
+TAGS = (
+    "a", "abbr", "b", "blockquote", "br", "caption", "code", "col", "colgroup", "dd", "del",
+    "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img",
+    "kbd", "li", "main", "ol", "p", "pre", "s", "small", "span", "strong", "sub", "summary",
+    "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul",
+)  # fmt: skip
+MATH_TAGS = (
+    "math", "menclose", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover",
+    "mpadded", "mphantom", "mroot", "mrow", "mspace", "msqrt", "mstyle", "msub", "msubsup",
+    "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover",
+)  # fmt: skip
+ATTRIBUTES = (
+    "class", "id", "title", "tabindex", "style", "alt", "width", "height", "colspan", "rowspan",
+    "scope", "start", "open", "data-mime-type", "data-type",
+)  # fmt: skip
+MATH_ATTRIBUTES = (
+    "display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "symmetric", "fence",
+    "separator", "form", "largeop", "movablelimits", "lspace", "rspace", "minsize", "maxsize",
+    "accent", "accentunder", "linethickness", "columnalign", "columnspacing", "rowspacing",
+    "columnlines", "rowlines", "notation",
+)  # fmt: skip
+# those of formulas that stand in two columns, too
+STYLES = (*ALLOWED_CSS_PROPERTIES, "justify-items", "padding-left", "padding-right")
+LINK = re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))")  # the last: another page
+PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,")
+POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+    "font-src data:; style-src 'unsafe-inline'\">"
+)
 
 
 class PageError(ValueError):
@@ -69,7 +106,11 @@ class PageError(ValueError):
 
 
 def export_all(
-    source: Path | None = None, target: Path | None = None, only: str | None = None
+    source: Path | None = None,
+    target: Path | None = None,
+    only: str | None = None,
+    *,
+    trust: bool | None = None,
 ) -> list[Path]:
     """Write every notebook and text page of a folder, and a list of them, as HTML.
 
@@ -77,10 +118,13 @@ def export_all(
     come from the course. Nothing is executed.
     target: where the pages go; by default build/pages.
     only: write the pages whose name starts with this, and no list of them.
+    trust: keep the scripts of the notebooks, sliders among them. By default those of the course
+    alone, not those of another `source`: whoever opens a page runs its scripts.
 
     Raises FileNotFoundError for a folder without such notebooks, PageError for a formula that
     cannot be read and for a link to a file that is not there.
     """
+    trust = source is None if trust is None else trust
     home = course.root()
     source = Path(source or home / "notebooks")
     target = Path(target or home / "build" / "pages")
@@ -93,21 +137,57 @@ def export_all(
     notebooks = {file: _read(file) for file in chosen}
     written = [] if only else [_write(target / "index.html", _index(notebooks, pages), home, pages)]
     for file, notebook in notebooks.items():
-        written.append(_write(target / pages[file.name], notebook, file.parent, pages))
+        own = trust or file.suffix == ".md"
+        written.append(_write(target / pages[file.name], notebook, file.parent, pages, trust=own))
     return written
 
 
 def export(
-    notebook: NotebookNode, *, folder: Path = Path(), pages: Mapping[str, str] | None = None
+    notebook: NotebookNode,
+    *,
+    folder: Path = Path(),
+    pages: Mapping[str, str] | None = None,
+    trust: bool = False,
 ) -> str:
     """One notebook, with the outputs it has, as the text of a page.
 
     folder: where the images lie that it names.
     pages: which page stands for which file, for links from one lesson to another.
+    trust: keep the scripts of the notebook and of its outputs, which the reader's browser runs.
     """
     resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
     html, _ = Exporter(pages or {}).from_notebook_node(notebook, resources)
-    return html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
+    html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
+    return html if trust else safe(html)
+
+
+def safe(html: str) -> str:
+    """A page without anything that a browser would run or load, by bleach's parser.
+
+    The whole body goes through one list of what may stay. Should anything get past it, the policy
+    in the head still forbids browsers to run or to load it.
+    """
+    head, body = html.split("</head>", 1)  # made here: nothing of the notebook but its title
+    opening, content = re.match(r"\s*(<body[^>]*>)(.*)", body, re.DOTALL).groups()
+    # their content would be shown as text
+    content = re.sub(r"(?is)<(script|style)\b.*?</\1\s*>", "", content)
+    cleaner = Cleaner(
+        tags=TAGS + MATH_TAGS,
+        attributes=_allowed,
+        protocols=["http", "https", "mailto", "data"],
+        strip=True,
+        css_sanitizer=CSSSanitizer(STYLES),
+    )
+    head = head.replace("<head>", f"<head>\n{POLICY}", 1)
+    return f"{head}</head>\n{opening}{cleaner.clean(content)}</body>\n</html>\n"
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    if name == "href":
+        return tag == "a" and bool(LINK.match(value))
+    if name == "src":
+        return tag == "img" and bool(PICTURE.match(value))
+    return name in ATTRIBUTES or (tag in MATH_TAGS and name in MATH_ATTRIBUTES)
 
 
 def title(notebook: NotebookNode) -> str:
@@ -159,14 +239,25 @@ def _text(source: str) -> NotebookNode:
 
 
 def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[str, str]) -> NotebookNode:
-    lines = [f"- [{title(notebook)}]({pages[file.name]})" for file, notebook in notebooks.items()]
-    return _text("\n".join(["# calibkit: the calibration of deep networks", "", *lines]))
+    links = [
+        f'<li><a href="{quote(pages[file.name])}">{escape(title(notebook))}</a></li>'
+        for file, notebook in notebooks.items()
+    ]
+    heading = "# calibkit: the calibration of deep networks"
+    return _text("\n".join([heading, "", "<ul>", *links, "</ul>"]))
 
 
-def _write(path: Path, notebook: NotebookNode, folder: Path, pages: Mapping[str, str]) -> Path:
+def _write(
+    path: Path,
+    notebook: NotebookNode,
+    folder: Path,
+    pages: Mapping[str, str],
+    *,
+    trust: bool = False,
+) -> Path:
     try:
-        html = export(notebook, folder=folder, pages=pages)
-    except PageError as error:
+        html = export(notebook, folder=folder, pages=pages, trust=trust)
+    except (PageError, nbformat.ValidationError) as error:
         raise PageError(f"{path.stem}: {error}") from None
     path.write_text(html, encoding="utf-8")
     return path
@@ -188,10 +279,11 @@ def _embedded(url: str, folder: Path) -> str:
     """The image itself in place of its name."""
     if re.match(r"[a-z]+:", url):
         return url
-    if not (folder / url).exists():
-        raise PageError(f"it shows {url}, which is not in {folder.resolve()}")
-    packed = base64.b64encode((folder / url).read_bytes()).decode()
-    return f"data:{mimetypes.guess_type(url)[0]};base64,{packed}"
+    path, kind = (folder / url).resolve(), mimetypes.guess_type(url)[0] or "no picture"
+    # a page is passed on: no other file of its maker may travel inside it
+    if not (path.is_relative_to(folder.resolve()) and path.is_file() and kind.startswith("image/")):
+        raise PageError(f"it shows {url}, which is not a picture in {folder.resolve()}")
+    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def _formula_of(match: re.Match) -> str:

@@ -1,10 +1,19 @@
 """Exported pages: formulas, links, and nothing that a page would have to load."""
 
+import json
 import re
 from xml.etree import ElementTree
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
+from bs4 import BeautifulSoup
+from nbformat.v4 import (
+    new_code_cell,
+    new_markdown_cell,
+    new_notebook,
+    new_output,
+    new_raw_cell,
+    writes,
+)
 
 from calibkit import __main__, course, pages
 from calibkit.explorers import Explorer, Frame
@@ -15,6 +24,78 @@ PROOF = r"""
 &\ge \mathrm{KL}(q \,\|\, \hat p) + H[q] - \gamma\, H[\hat p] \\
 &= \mathbb{E}_{k \sim q}\bigl[ -\log \hat p_k \bigr] - \gamma\, H[\hat p].
 \end{align}"""
+
+
+SCRIPT = "<script>alert(1)</script>"
+DRAWING = f'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)">{SCRIPT}</svg>'
+HOSTILE_TEXTS = [
+    f"# A {SCRIPT} heading <img src=x onerror=alert(1)>",
+    "<img src=x onerror=alert(1)>",
+    "[a](javascript:alert(1)) <a href='javascript&colon;alert(1)'>b</a> [c](data:text/html,x)",
+    "<a href=' java\tscript:alert(1)'>a</a> <a href='//x.org/y'>b</a> <a href='file:///x'>c</a>",
+    "<details open ontoggle=alert(1)><summary>s</summary></details>",
+    f"<iframe srcdoc='{SCRIPT}'></iframe><object data=x></object><embed src=x>",
+    "<form action=http://x.org><input name=word></form><base href=http://x.org/>",
+    "<meta http-equiv=refresh content='0;url=http://x.org'><link rel=stylesheet href=http://x.org>",
+    DRAWING,
+    "<svg><style><img src=x onerror=alert(1)></style></svg>",
+    "<math><mtext><table><mglyph><style><!--</style><img title='--><img src=1 onerror=alert(1)>'>",
+    "<math href='javascript:alert(1)'><mi>x</mi></math>",
+    "<p style='background: url(http://x.org/a); position: fixed'>x</p>",
+    "![x](https://x.org/x.png) <img src='file:///etc/hostname'> <img srcset='http://x.org/a 1x'>",
+    "![x](attachment:a)",
+    r"$\text{<img src=x onerror=alert(1)>}$",
+    f"</main></body></head>{SCRIPT}",
+    "<!-- x --!><img src=x onerror=alert(1)>",
+    f"```mermaid\n</pre>{SCRIPT}\n```",
+    f'```x">{SCRIPT}\nfoo\n```',
+]
+HOSTILE_OUTPUTS = [
+    {"text/html": f"<b>kept</b>{SCRIPT}<img src=x onerror=alert(1)>"},
+    {"application/javascript": "alert(1)"},
+    {"image/svg+xml": DRAWING},
+    {"text/markdown": SCRIPT + DRAWING},
+    {"text/latex": SCRIPT},
+    {"text/vnd.mermaid": "</pre>" + SCRIPT},
+    {"image/png": 'AAAA" onerror="alert(1)'},
+    {"text/plain": SCRIPT},
+]
+
+
+def hostile():
+    """A notebook that tries to run a script, or to load something, wherever it can."""
+    notebook = new_notebook(cells=[new_markdown_cell(text) for text in HOSTILE_TEXTS])
+    attached = {"a": {'image/png" onerror="alert(1)': "AAAA"}}
+    notebook.cells[HOSTILE_TEXTS.index("![x](attachment:a)")]["attachments"] = attached
+    outputs = [new_output("display_data", data) for data in HOSTILE_OUTPUTS]
+    outputs += [
+        new_output("stream", text=SCRIPT),
+        new_output("error", ename=SCRIPT, evalue=SCRIPT, traceback=[SCRIPT]),
+    ]
+    code = new_code_cell(f"x = '{SCRIPT}'", outputs=outputs)
+    code.metadata.tags = ['"onclick="alert(1)']
+    raw = new_raw_cell(SCRIPT)
+    raw.metadata.raw_mimetype = "text/html"
+    notebook.cells += [code, raw]
+    notebook.metadata.title = f"</title>{SCRIPT}"
+    return notebook
+
+
+def live(html):
+    """What of a page would run or load something: elements, attributes, addresses."""
+    soup = BeautifulSoup(html, "html.parser")
+    strange = {tag.name for tag in soup.body.find_all(True)} - {*pages.TAGS, *pages.MATH_TAGS}
+    strange |= {tag.name for tag in soup.head.find_all(True)} - {"meta", "title", "style"}
+    for tag in soup.find_all(True):
+        strange |= {name for name in tag.attrs if name.startswith("on") or name == "srcset"}
+        address = tag.attrs.get("href", tag.attrs.get("src", "#"))
+        if not re.match(r"#|https?:|data:image/[a-z+]+;base64,|[\w.%-]+\.html", address):
+            strange.add(address)
+        if tag.name == "img" and "src" in tag.attrs and not address.startswith("data:"):
+            strange.add(address)
+        if "url(" in tag.attrs.get("style", "") or "position" in tag.attrs.get("style", ""):
+            strange.add(tag["style"])
+    return strange
 
 
 def page_of(text, **options):
@@ -116,7 +197,7 @@ def test_a_page_loads_nothing():
     figure = new_output("display_data", {"image/png": "iVBORw0KGgo=", "text/plain": "Figure"})
     slider = new_output("display_data", {"text/html": explorer.html()})
     cells = [new_markdown_cell("# A $x$"), new_code_cell("x = 1", outputs=[figure, slider])]
-    html = pages.export(new_notebook(cells=cells))
+    html = pages.export(new_notebook(cells=cells), trust=True)
     assert not re.search(r"""(src|srcset)\s*=\s*["'](?!data:)|<link|@import|url\(["']?http""", html)
     assert not re.search(r"import\(|from ['\"]http|fetch\(|XMLHttpRequest", html)
     assert 'class="calibkit-explorer"' in html
@@ -209,6 +290,87 @@ def test_live_widgets_are_left_out(folder):
 def test_a_line_stored_in_two_pieces_is_one_line():
     pieces = [new_output("stream", text=text) for text in ("one ", "line\\n")]
     assert "one line" in pages.export(new_notebook(cells=[new_code_cell("x", outputs=pieces)]))
+
+
+def test_a_hostile_notebook_becomes_a_page_that_runs_and_loads_nothing():
+    html = pages.export(hostile())
+    assert live(html) == set()
+    assert "<b>kept</b>" in html
+    assert pages.POLICY in html.split("<title>")[0]
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS[:2] + HOSTILE_TEXTS[4:9])
+def test_each_of_these_would_be_live_where_it_is_trusted(text):
+    assert live(page_of(text, trust=True)) - {"body"} != set()
+
+
+def test_a_page_that_is_not_trusted_looks_the_same():
+    cells = [
+        new_markdown_cell(f"# A *head* $x$\n{PROOF}\n\n| a | $y$ |\n|---|---|\n| `b` | [c](#d) |"),
+        new_markdown_cell("<details><summary>Why?</summary>\n\nAs $q > p$.\n\n</details>"),
+        new_code_cell("x = 1", outputs=[new_output("stream", text="3 < 4")]),
+    ]
+    both = [pages.export(new_notebook(cells=cells), trust=trust) for trust in (True, False)]
+    trusted, safe = (BeautifulSoup(html, "html.parser").body for html in both)
+    for one, other in zip(trusted.find_all(True), safe.find_all(True), strict=True):
+        for tag in (one, other):
+            tag["style"] = tag.attrs.get("style", "").replace(" ", "").rstrip(";")
+        assert (one.name, one.attrs) == (other.name, other.attrs)
+    assert safe.get_text().split() == trusted.get_text().split()
+
+
+def test_sliders_need_trust_and_leave_their_first_picture():
+    explorer = Explorer(
+        lambda n: Frame(f"<svg>{n}</svg>", f"read {n}"), [1, 2], label="n", description="words"
+    )
+    output = new_output("display_data", {"text/html": explorer.html()})
+    notebook = new_notebook(cells=[new_code_cell("x", outputs=[output])])
+    assert "<script>" in pages.export(notebook, trust=True)
+    safe = pages.export(notebook)
+    assert live(safe) == set()
+    assert re.search(r'<img alt="read 1" src="data:image/svg\+xml;base64,', safe)
+    assert "words" in safe
+    assert "DecompressionStream" not in safe
+
+
+def test_other_peoples_notebooks_are_not_trusted_unless_told_so(folder, tmp_path, capsys):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    notebook = new_notebook(cells=[new_markdown_cell(f"# A\n{SCRIPT}")])
+    for place in (folder, theirs):
+        (place / "02_c.ipynb").write_text(writes(notebook))
+    page = tmp_path / "out" / "02_c.html"
+    found = []
+    for options in ([], ["--source", str(theirs)], ["--source", str(theirs), "--trust"]):
+        assert __main__.main(["pages", "02", "--target", str(page.parent), *options]) == 0
+        found.append(SCRIPT in page.read_text())
+    assert found == [True, False, True]
+
+
+def test_headings_and_names_cannot_enter_the_list_of_pages(folder):
+    theirs = folder / 'x"><script>alert(1)<script>.ipynb'
+    heading = new_markdown_cell(f"# A {SCRIPT} [b](#c) &amp;")
+    theirs.write_text(writes(new_notebook(cells=[heading])))
+    html = pages.export_all()[0].read_text()
+    assert live(html) == set()
+    assert "A &lt;script&gt;alert(1)&lt;/script&gt; [b](#c) &amp;amp;</a>" in html
+
+
+@pytest.mark.parametrize("where", ["../secret.png", "{above}/secret.png", "link.png", "notes.txt"])
+def test_no_file_outside_the_folder_and_no_other_kind_is_embedded(folder, tmp_path, where):
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    (folder / "notes.txt").write_text("secret")
+    (folder / "link.png").symlink_to(tmp_path / "secret.png")
+    with pytest.raises(pages.PageError, match="not a picture in"):
+        page_of(f"![x]({where.format(above=tmp_path)})", folder=folder)
+
+
+def test_a_damaged_notebook_is_refused_by_name(folder, capsys):
+    notebook = new_notebook(cells=[new_markdown_cell("x")])
+    notebook.cells[0].id = f'">{SCRIPT}'
+    (folder / "02_c.ipynb").write_text(json.dumps(notebook))
+    assert __main__.main(["pages", "02"]) == 2
+    assert "02_c" in capsys.readouterr().err
 
 
 def test_an_image_travels_inside_the_page(folder):

@@ -5,7 +5,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit import course, pages
 from tests.browser.drive import visit_page
-from tests.test_pages import PROOF
+from tests.test_pages import PROOF, hostile
 
 NOTEBOOKS = sorted((course.root() / "notebooks").glob("*.ipynb"))
 TEXTS = ["index", *sorted(path.stem for path in (course.root() / "notebooks").glob("*.md"))]
@@ -73,3 +73,16 @@ def test_a_bracket_grows_with_what_it_holds(browser, build):
     small, large = page.eval_on_selector_all("mo", height)
     page.close()
     assert large > 1.8 * small
+
+
+def test_a_page_of_a_hostile_notebook_runs_and_loads_nothing(browser, build):
+    path = build / "hostile.html"
+    path.write_text(pages.export(hostile()).replace(pages.POLICY, ""))  # bleach's work alone
+    page, seen = browser.new_page(), []
+    page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: seen.append(request.url))
+    page.goto(path.as_uri())
+    for link in page.locator("main a").all():
+        link.click()
+    page.close()
+    assert [url for url in seen if not url.startswith((path.as_uri(), "data:image/"))] == []
