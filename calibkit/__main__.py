@@ -119,7 +119,9 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
     add = commands.add_parser("reproduce", help="a lesson's experiment on photographs")
     add.set_defaults(command=_reproduce)
-    add.add_argument("name", help="depth, width, size, augmentation, noise, soft, focal, mixup")
+    add.add_argument(
+        "name", help="depth, width, size, augmentation, noise, people, soft, focal, mixup"
+    )
     add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
     add.add_argument("--dataset", default="cifar10", help="prepared by python -m data_scripts")
     add.add_argument("--seeds", type=int, help="how many, by default the scale's own number")

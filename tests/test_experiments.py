@@ -23,17 +23,34 @@ def root(tmp_path, monkeypatch):
     labels = torch.arange(120) % 3
     inputs = torch.randint(256, (120, 3, 16, 16), generator=generator, dtype=torch.uint8)
     inputs[torch.arange(120), labels] //= 4
-    folder = tmp_path / "squares" / "prepared"
-    folder.mkdir(parents=True)
     split = {"inputs": inputs, "labels": labels}
-    prepared.write(folder, [("train", split), ("test", split)], ("r", "g", "b"), {})
+    for name in ("squares", "cifar10"):
+        folder = tmp_path / name / "prepared"
+        folder.mkdir(parents=True)
+        prepared.write(folder, [("train", split), ("test", split)], ("r", "g", "b"), {})
+    folder = tmp_path / "cifar10n" / "prepared"
+    folder.mkdir(parents=True)
+    given = {"clean": 0, "aggregate": 1, "random1": 2, "worst": 3}  # tens of wrong labels
+    people = [(kind, {"labels": _wrong(labels, tens)}) for kind, tens in given.items()]
+    prepared.write(folder, people, ("r", "g", "b"), {"base": ["cifar10", "train"]})
     monkeypatch.setitem(SETTINGS, "laptop", TINY)
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
     return tmp_path
 
 
+def _wrong(labels, tens):
+    wrong = labels.clone()
+    wrong[: 10 * tens] = (wrong[: 10 * tens] + 1) % 3
+    return wrong
+
+
+def of(name):
+    """The dataset that an experiment is tried on: labels given by people are CIFAR-10's alone."""
+    return "cifar10" if EXPERIMENTS[name].people else "squares"
+
+
 def run(name, root, **options):
-    options = {"device": "cpu", "progress": False, "dataset": "squares"} | options
+    options = {"device": "cpu", "progress": False, "dataset": of(name)} | options
     return experiments.run(name, "laptop", root=root, **options)
 
 
@@ -44,13 +61,13 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     done = run(name, root, values=experiment.values)
     assert len(done.table) == len(experiment.values) * 2
     assert done.table[list(experiments.MEASURES)].notna().all(axis=None)
-    page = experiments.write(name, "laptop", done, root / "out", dataset="squares", device="cpu")
+    page = experiments.write(name, "laptop", done, root / "out", dataset=of(name), device="cpu")
     text = page.read_text()
     assert str(experiments.verdict(name, done.table)) in text
-    assert f"reproduce {name} --scale laptop --dataset squares" in text
+    assert f"reproduce {name} --scale laptop --dataset {of(name)}" in text
     assert f"torch {torch.__version__}" in text
     assert "40 training, 20 calibration" in text
-    again = experiments.stored(name, "laptop", root / "out", dataset="squares")
+    again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
     assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
     assert experiments.summary(again).shape == (len(experiment.values), 14)
     steps = experiments.verdicts(name, again)
@@ -85,6 +102,23 @@ def test_noise_moves_labels_and_nothing_else(root):
     assert torch.equal(noisy.train.inputs, splits.train.inputs)
     assert 0 < (noisy.train.labels != splits.train.labels).sum() <= 16
     assert torch.equal(trial("noise", 0.0, root)[0].train.labels, splits.train.labels)
+
+
+def test_people_wrote_the_training_labels_and_no_others(root):
+    trained = {}
+    for value in EXPERIMENTS["people"].values:
+        outcome = run("people", root, values=[value], seeds=[0]).outcomes[0]
+        trained[value] = outcome.trial.train
+        for part in outcome.predictions.values():
+            assert part.labels.bincount().max() < 20
+    true = trained["true labels"]
+    wrong = [int((given.labels != true.labels).sum()) for given in trained.values()]
+    assert wrong[0] == 0
+    assert sorted(wrong) == wrong
+    assert wrong[1] > 0
+    assert all(torch.equal(given.inputs, true.inputs) for given in trained.values())
+    with pytest.raises(ValueError, match="dataset must be 'cifar10'"):
+        run("people", root, dataset="squares")
 
 
 def test_losses_and_mixing_are_what_they_are_called(root):
@@ -152,8 +186,8 @@ def test_the_command_line_trains_writes_and_prints(root, capsys):
 
 
 def test_what_is_missing_is_said_with_the_remedy(root, capsys):
-    assert main(["reproduce", "noise", "--root", str(root), "--dataset", "cifar10"]) == 2
-    assert "python -m data_scripts cifar10" in capsys.readouterr().err
+    assert main(["reproduce", "noise", "--root", str(root), "--dataset", "svhn"]) == 2
+    assert "python -m data_scripts svhn" in capsys.readouterr().err
     assert main(["reproduce", "naps"]) == 2
     assert "naps" in capsys.readouterr().err
     with pytest.raises(ValueError, match="huge"):

@@ -40,12 +40,19 @@ def run(
     experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
     setting = setting_of(validate.choice("scale", scale, tuple(SETTINGS)), experiment.paper)
 
+    if experiment.people and dataset != "cifar10":
+        raise ValueError(f"dataset must be 'cifar10' for {name!r}, got {dataset!r}")
+
     @functools.cache
     def splits(seed: int) -> Splits:
         return splits_of(dataset, setting, seed, root)
 
     def recipe(value, seed: int) -> Trial:
-        return trial_of(experiment, setting, splits(seed), value, seed)
+        parts = splits(seed)
+        if value in experiment.people:
+            given = people_labels(experiment.people[value], setting, seed, root)
+            parts = parts._replace(train=parts.train.with_labels(given))
+        return trial_of(experiment, setting, parts, value, seed)
 
     chosen = range(setting.seeds) if seeds is None else seeds
     grid = {"value": experiment.grid(scale) if values is None else values, "seed": chosen}
@@ -64,6 +71,27 @@ def splits_of(dataset: str, setting: Setting, seed: int, root) -> Splits:
         test_split=None if setting.test else "test",
         root=root,
     )
+
+
+def people_labels(split: str, setting: Setting, seed: int, root) -> torch.Tensor:
+    """What people wrote under the training images of `splits_of("cifar10", setting, seed)`."""
+    clean, given = (
+        data.splits_of(
+            "cifar10n",
+            seed,
+            train=setting.train,
+            calibration=setting.calibration,
+            test=setting.test or 1,
+            train_split=which,
+            test_split=None if setting.test else "test",
+            root=root,
+        ).train.labels
+        for which in ("clean", split)
+    )
+    ours = splits_of("cifar10", setting, seed, root).train.labels
+    if not torch.equal(clean, ours):
+        raise ValueError("the images of cifar10n are not those of cifar10; prepare both again")
+    return given
 
 
 def trial_of(experiment: Experiment, setting: Setting, splits: Splits, value, seed: int) -> Trial:
