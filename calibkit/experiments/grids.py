@@ -76,11 +76,6 @@ PEOPLE = {
     "one person": "random1",
     "worst": "worst",
 }
-    "true labels": None,
-    "three votes": "aggregate",
-    "one person": "random1",
-    "worst": "worst",
-}
 AUGMENTATIONS = {
     "none": None,
     "crops": functools.partial(augmentation.crop_flip, flip=False),
