@@ -26,7 +26,6 @@ from calibkit import validate
 
 LOG2, LOG5 = math.log(2), math.log(5)
 NEVER = -(2**62)  # torch passes over label -100 in silence; no label may be passed over here
-NARROW = 32  # classes; below, torch's fused softmax is up to five times the slower on a CPU
 FLSD_FORMS = ("5-3", "5-3-2")
 SCHEDULES = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
 
@@ -344,10 +343,7 @@ def _focal(logits: Tensor, target: Tensor, gamma_of: GammaOf, class_weights, red
     if target.ndim == 2:
         each = target * _modulated(-logits.log_softmax(1), gamma_of)
         return _weighted(each, target, class_weights, reduction, logits)
-    if _traced():
-        each = _modulated(_cross_entropy_each(logits, target), gamma_of)
-    else:
-        each = _FastFocal.apply(logits, target, gamma_of)
+    each = _modulated(_cross_entropy_each(logits, target), gamma_of)
     return _weighted(each, target, class_weights, reduction, logits)
 
 
@@ -359,55 +355,6 @@ def _modulated(ce: Tensor, gamma_of: GammaOf) -> Tensor:
     """
     ce = ce.clamp_min(_tiny(ce))
     return (-torch.expm1(-ce)) ** gamma_of(ce.detach()) * ce
-
-
-class _FastFocal(torch.autograd.Function):
-    """Focal loss of labels with its gradient in closed form: g(p, gamma) (softmax - onehot).
-
-    The exponentials of the forward pass serve the backward pass too, where cross-entropy takes
-    them twice. Differentiating the gradient goes through the plain formula, so double backward is
-    exact.
-    """
-
-    @staticmethod
-    def forward(ctx, logits: Tensor, target: Tensor, gamma_of: GammaOf) -> Tensor:
-        probs, ce = _softmax(logits, target[:, None])
-        ce = ce.squeeze(1).clamp_min_(_tiny(ce))  # as in _modulated
-        gamma = gamma_of(ce)
-        miss = torch.expm1(-ce).neg_()
-        factor = miss**gamma
-        # d loss / d ce = (1 - p)^gamma (1 + gamma p ce / (1 - p)) = g(p, gamma)
-        slope = factor * (1 + gamma * ((1 - miss) * ce / miss))
-        ctx.gamma_of = gamma_of
-        ctx.save_for_backward(logits, target, probs, slope)
-        return factor * ce
-
-    @staticmethod
-    def backward(ctx, grad: Tensor):
-        logits, target, probs, slope = ctx.saved_tensors
-        if torch.is_grad_enabled():  # create_graph=True
-            each = _modulated(_cross_entropy_each(logits, target), ctx.gamma_of)
-            return *torch.autograd.grad(each, logits, grad, create_graph=True), None, None
-        step = (grad * slope)[:, None]
-        return (probs * step).scatter_add_(1, target[:, None], -step), None, None
-
-
-def _softmax(logits: Tensor, label: Tensor) -> tuple[Tensor, Tensor]:
-    """(n, K) softmax and (n, 1) cross-entropy, by the faster way for the width.
-
-    Differences from the largest logit keep the digits of p where it underflows.
-    """
-    if logits.shape[1] < NARROW:
-        top = logits.amax(1, keepdim=True)
-        probs = (logits - top).exp_()
-        total = probs.sum(1, keepdim=True)
-        return probs.div_(total), total.log_().add_(top - logits.gather(1, label))
-    probs = logits.softmax(1)
-    own = probs.gather(1, label)
-    if logits.device.type == "cpu" and own.amin().item() > _tiny(own):
-        return probs, own.log_().neg_()  # nothing underflows: spare two passes over the batch
-    below = logits.amax(1, keepdim=True) - logits.gather(1, label)
-    return probs, below.sub_(probs.amax(1, keepdim=True).log_())  # the largest p is 1 / total
 
 
 # --- shared pieces ---------------------------------------------------------------------------
