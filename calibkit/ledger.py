@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-VERDICT = re.compile(
-    r"^(?P<claim>\w+) (?P<word>HOLDS|REVERSED|INCONCLUSIVE): (?P<statement>.+) \| "
-    r"(?P<measured>[-+.\d]+ \[[-+.\d]+, [-+.\d]+\]) (?P<level>\d+%) over (?P<seeds>\d+) seeds$"
-)
+from calibkit.claims import WORDS, Verdict, parse
+
 NONE = "–"
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A verdict line as a notebook printed it."""
+    """A verdict as a notebook printed it."""
 
     notebook: str
-    claim: str
-    word: str
-    statement: str
-    measured: str
-    level: str
-    seeds: int
+    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -51,10 +43,10 @@ def verdicts(folder: Path) -> list[Printed]:
             f"no notebooks in {folder}; execute them first: python -m calibkit course"
         )
     return [
-        Printed(path.stem, **{**found.groupdict(), "seeds": int(found["seeds"])})
+        Printed(path.stem, verdict)
         for path in paths
         for line in _lines(nbformat.read(path, as_version=4))
-        if (found := VERDICT.match(line))
+        if (verdict := parse(line))
     ]
 
 
@@ -91,32 +83,66 @@ def _cells(line: str) -> list[str]:
 def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     """Markdown: each verdict with what was measured and what the source itself reports.
 
-    Claims of the list that no verdict speaks of follow by name: methods that are built and tested,
-    not measured. Raises ValueError for a verdict whose id is not in the list.
+    Below it the verdicts are counted by word, and `by_chance`. Claims of the list that no verdict
+    speaks of follow by name: methods that are built and tested, not measured. Raises ValueError
+    for a verdict whose id is not in the list.
     """
     printed, listed = list(printed), {row.claim: row for row in listed}
-    unknown = sorted({p.claim for p in printed} - set(listed) - _own(printed))
+    ids = {p.verdict.claim for p in printed}
+    unknown = sorted(ids - set(listed) - _own(printed))
     if unknown:
         raise ValueError(f"verdicts of claims that claims.md does not list: {', '.join(unknown)}")
     lines = [
         "| id | verdict | statement | measured | seeds | notebook | the source's own figure |",
         "|---|---|---|---|---|---|---|",
     ]
-    for p in sorted(printed, key=lambda p: (p.notebook, p.claim)):
-        figure = listed[p.claim].figure if p.claim in listed else ""
-        cells = (p.claim, p.word, p.statement, p.measured, str(p.seeds), p.notebook[:2], figure)
-        lines.append("| " + " | ".join(c.replace("|", "\\|") or NONE for c in cells) + " |")
-    words = [p.word for p in printed]
-    counts = ", ".join(
-        f"{words.count(word)} {word}" for word in ("HOLDS", "REVERSED", "INCONCLUSIVE")
-    )
-    silent = [claim for claim in listed if claim not in {p.claim for p in printed}]
-    lines += ["", f"{len(printed)} verdicts: {counts}."]
+    for p in sorted(printed, key=lambda p: (p.notebook, p.verdict.claim)):
+        lines.append(_row(p, listed.get(p.verdict.claim)))
+    lines += ["", counted(p.verdict for p in printed), by_chance(p.verdict for p in printed)]
+    silent = [claim for claim in listed if claim not in ids]
     if silent:
         lines.append(f"Built and tested, without a verdict: {', '.join(silent)}.")
     return "\n".join(lines)
 
 
+def _row(p: Printed, claim: Claim | None) -> str:
+    v = p.verdict
+    word = f"{v.word} (post hoc)" if v.post_hoc else v.word
+    measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
+    figure = "" if claim is None else claim.figure
+    cells = (v.claim, word, v.statement, measured, str(v.seeds), p.notebook[:2], figure)
+    return "| " + " | ".join(c.replace("|", "\\|") or NONE for c in cells) + " |"
+
+
+def counted(verdicts: Iterable[Verdict]) -> str:
+    """How often each word was given, in one sentence."""
+    verdicts = list(verdicts)
+    words = [v.word for v in verdicts]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in WORDS)
+    return f"{len(words)} verdicts: {counts}; {sum(v.post_hoc for v in verdicts)} post hoc."
+
+
+def by_chance(verdicts: Iterable[Verdict]) -> str:
+    """How many verdicts the error of their intervals would decide by chance.
+
+    An interval of level 95 % misses a true mean in 5 % of cases, on either side in half of them.
+
+    A claim that was made after its numbers were seen (post hoc) has no such error: it is left out.
+
+    >>> line = "X1 HOLDS: a | -0.110 [-0.135, -0.085] 95% over 3 seeds"
+    >>> by_chance([parse(line)] * 40).split(":")[0]
+    'By chance 2.0 of 40 would be decided, 1.0 of them HOLDS'
+    """
+    levels = [v.level for v in verdicts if not v.post_hoc]
+    expected = sum(1 - level for level in levels)
+    return (
+        f"By chance {expected:.1f} of {len(levels)} would be decided, {expected / 2:.1f} of them "
+        f"HOLDS: so many are expected if every true mean lies on the very line that its claim "
+        f"draws. It is the sum of 1 - level over the verdicts that are not post hoc, whether they "
+        f"depend on each other or not."
+    )
+
+
 def _own(printed: list[Printed]) -> set[str]:
     """Ids that begin with their notebook's number are that notebook's own."""
-    return {p.claim for p in printed if p.claim.startswith(p.notebook[:2])}
+    return {p.verdict.claim for p in printed if p.verdict.claim.startswith(p.notebook[:2])}

@@ -11,25 +11,82 @@ def word(differences, **options):
     return claims.verdict("X", "s", differences, **options).word
 
 
+UP, DOWN, BOTH = [1.0, 1.1, 0.9], [-1.0, -1.1, -0.9], [-1.0, 1.1, 0.2]
+SHARE = [0.36, 0.37, 0.38]
+
+
 @pytest.mark.parametrize(
-    ("differences", "options", "expected"),
+    ("values", "options", "expected"),
     [
-        ([1.0, 1.1, 0.9], {}, "HOLDS"),
-        ([-1.0, -1.1, -0.9], {}, "REVERSED"),
-        ([-1.0, 1.1, 0.2], {}, "INCONCLUSIVE"),
-        ([-1.0, -1.1, -0.9], {"expect": "below"}, "HOLDS"),
-        ([1.0, 1.1, 0.9], {"expect": "below"}, "REVERSED"),
-        ([1.0, 1.1, 0.9], {"margin": 2.0}, "INCONCLUSIVE"),  # right sign, too small
-        ([-1.0, -1.1, -0.9], {"expect": "below", "margin": 2.0}, "INCONCLUSIVE"),
-        ([-1.0, -1.1, -0.9], {"margin": 0.5}, "REVERSED"),
+        (UP, {}, "HOLDS"),
+        (DOWN, {}, "REVERSED"),
+        (BOTH, {}, "INCONCLUSIVE"),
+        (DOWN, {"expect": "below"}, "HOLDS"),
+        (UP, {"expect": "below"}, "REVERSED"),
+        (BOTH, {"expect": "below"}, "INCONCLUSIVE"),
+        # a stated size: reached, surely missed in the right direction, the other direction
+        (UP, {"margin": 0.5}, "HOLDS"),
+        (UP, {"margin": 2.0}, "NOT MET"),
+        (UP, {"margin": 1.1}, "INCONCLUSIVE"),
+        (BOTH, {"margin": 9.0}, "INCONCLUSIVE"),  # not even the direction is sure
+        (DOWN, {"margin": 0.5}, "REVERSED"),
+        (DOWN, {"expect": "below", "margin": 0.5}, "HOLDS"),
+        (DOWN, {"expect": "below", "margin": 2.0}, "NOT MET"),
+        (DOWN, {"expect": "below", "margin": 1.1}, "INCONCLUSIVE"),
+        (UP, {"expect": "below", "margin": 0.5}, "REVERSED"),
+        # as close as stated
         ([0.01, -0.01, 0.0], {"expect": "within", "margin": 0.1}, "HOLDS"),
-        ([1.0, 1.1, 0.9], {"expect": "within", "margin": 0.1}, "REVERSED"),
-        ([-1.0, -1.1, -0.9], {"expect": "within", "margin": 0.1}, "REVERSED"),
+        (UP, {"expect": "within", "margin": 0.1}, "REVERSED"),
+        (DOWN, {"expect": "within", "margin": 0.1}, "REVERSED"),
         ([0.0, 0.2, 0.1], {"expect": "within", "margin": 0.1}, "INCONCLUSIVE"),
+        ([0.0, -0.2, -0.1], {"expect": "within", "margin": 0.1}, "INCONCLUSIVE"),
+        ([0.01, 0.02, 0.03], {"expect": "within", "margin": 0.04}, "INCONCLUSIVE"),
+        # a level: a share of .37
+        (SHARE, {"than": 0.3}, "HOLDS"),
+        (SHARE, {"than": 0.9}, "NOT MET"),
+        (SHARE, {"than": 0.38}, "INCONCLUSIVE"),
+        (SHARE, {"than": 0.0}, "HOLDS"),
+        (SHARE, {"expect": "below", "than": 0.9}, "HOLDS"),
+        (SHARE, {"expect": "below", "than": 0.3}, "NOT MET"),
+        (SHARE, {"expect": "below", "than": 0.36}, "INCONCLUSIVE"),
+        (SHARE, {"expect": "below", "than": 0.0}, "NOT MET"),
+        (SHARE, {"expect": "within", "than": 0.4, "margin": 0.1}, "HOLDS"),
+        (SHARE, {"expect": "within", "than": 0.9, "margin": 0.1}, "NOT MET"),
+        (SHARE, {"expect": "within", "than": 0.1, "margin": 0.1}, "NOT MET"),
+        (SHARE, {"expect": "within", "than": 0.4, "margin": 0.03}, "INCONCLUSIVE"),
+        (DOWN, {"than": -2.0}, "HOLDS"),
     ],
 )
-def test_the_word(differences, options, expected):
-    assert word(differences, **options) == expected
+def test_the_word(values, options, expected):
+    assert word(values, **options) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ([0.0, 0.0], {}),
+        ([0.0, 0.0], {"margin": 1.0}),
+        ([1.0, 1.0], {"margin": 1.0}),
+        ([-1.0, -1.0], {"expect": "below", "margin": 1.0}),
+        ([0.5, 0.5], {"than": 0.5}),
+        ([1.0, 1.0], {"expect": "within", "margin": 1.0}),
+        ([-1.0, -1.0], {"expect": "within", "margin": 1.0}),
+    ],
+)
+def test_on_the_line_itself_nothing_is_decided(values, options):
+    assert word(values, **options) == "INCONCLUSIVE"
+
+
+def test_below_mirrors_above():
+    draws = np.random.default_rng(2).normal(0.1, 1, size=(400, 4))
+    seen = set()
+    for values in draws:
+        for options in ({"margin": 0.0}, {"margin": 1.0}, {"than": 0.3}):
+            than = {"than": -options["than"]} if "than" in options else options
+            found = word(values, **options)
+            assert found == word(-values, expect="below", **than)
+            seen.add(found)
+    assert seen == set(claims.WORDS)
 
 
 def test_the_interval_is_students():
@@ -48,6 +105,63 @@ def test_nine_in_ten_intervals_contain_the_truth():
 def test_the_line_is_stable():
     line = str(claims.verdict("D1", "less is worse", [0.1, 0.2, 0.15]))
     assert line == "D1 HOLDS: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds"
+    late = claims.verdict("D1", "less is worse", [0.1, 0.2, 0.15], level=0.9, post_hoc=True)
+    assert str(late) == (
+        "D1 HOLDS (post hoc): less is worse | +0.150 [+0.066, +0.234] 90% over 3 seeds"
+    )
+    level = claims.verdict("F4", "nine in ten", SHARE, than=0.9, level=0.999)
+    assert str(level) == (
+        "F4 NOT MET: nine in ten | +0.370 [+0.188, +0.552] against 0.9, 99.9% over 3 seeds"
+    )
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        claims.verdict("D1", "a | b", [0.1, 0.2, 0.15]),
+        claims.verdict("10b", "a: b (post hoc): [c]", UP, expect="below"),
+        claims.verdict("X", "within 5 % over 3 seeds", BOTH, expect="within", margin=9.0),
+        claims.verdict("X", "s", SHARE, than=0.9, level=0.999),
+        claims.verdict("X", "s", UP, margin=2.0, post_hoc=True),
+        claims.verdict("X", "s", SHARE, than=-1e-6, post_hoc=True),
+    ],
+)
+def test_what_is_printed_can_be_read_again(verdict):
+    found = claims.parse(str(verdict))
+    assert str(found) == str(verdict)
+    for name in ("claim", "statement", "word", "seeds", "than", "post_hoc"):
+        assert getattr(found, name) == getattr(verdict, name)
+    numbers = [(v.mean, v.low, v.high, v.level) for v in (found, verdict)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=5e-4)
+    assert found.measured == verdict.measured
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "D1 holds: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds",
+        "D1 HOLDS: less is worse",
+        "we see: D1 HOLDS: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds",
+        "D1 HOLDS: less is worse | +0.150 [+0.026, +0.274] 95% over 3 seeds, as foreseen",
+    ],
+)
+def test_other_lines_are_no_verdicts(line):
+    assert claims.parse(line) is None
+
+
+def test_a_verdict_is_made_of_what_was_passed():
+    found = claims.verdict("X", "s", SHARE, than=0.9, level=0.9, post_hoc=True)
+    assert (found.claim, found.statement, found.word) == ("X", "s", "NOT MET")
+    assert (found.mean, found.low, found.high) == claims.interval(SHARE, level=0.9)
+    assert (found.seeds, found.level, found.than, found.post_hoc) == (3, 0.9, 0.9, True)
+    plain = claims.verdict("X", "s", SHARE)
+    assert (plain.level, plain.than, plain.post_hoc) == (0.95, None, False)
+    assert (
+        (plain.low, plain.high)
+        == claims.interval(SHARE)[1:]
+        == claims.interval(SHARE, level=0.95)[1:]
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,9 +174,15 @@ def test_the_line_is_stable():
         ([1.0, 2.0], {"expect": "up"}, "expect"),
         ([1.0, 2.0], {"expect": "within"}, "margin"),
         ([1.0, 2.0], {"margin": -1}, "margin"),
+        ([1.0, 2.0], {"margin": float("inf")}, "margin"),
+        ([1.0, 2.0], {"margin": 0.1, "than": 0.5}, "margin must be 0 beside than .* got 0.1"),
+        ([1.0, 2.0], {"margin": 0.1, "than": 0.5, "expect": "below"}, "margin"),
+        ([1.0, 2.0], {"than": float("nan")}, "than"),
+        ([1.0, 2.0], {"than": float("-inf")}, "than"),
+        ([1.0, 2.0], {"than": float("inf")}, "than"),
         ([1.0, 2.0], {"level": 95}, "level"),
     ],
 )
 def test_wrong_arguments_are_refused_by_name(differences, options, names):
-    with pytest.raises(ValueError, match=names):
+    with pytest.raises(ValueError, match=f"^{names}"):
         word(differences, **options)

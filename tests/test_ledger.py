@@ -1,6 +1,9 @@
 """The collected verdicts: read from outputs, joined with the list of claims."""
 
+import re
+
 import nbformat
+import numpy as np
 import pytest
 
 from calibkit import claims, course, ledger
@@ -33,13 +36,13 @@ def folder(tmp_path):
 
 def test_what_verdict_prints_is_what_the_ledger_reads(folder):
     found = ledger.verdicts(folder)
-    assert [(p.notebook, p.claim, p.word, p.seeds) for p in found] == [
+    assert [(p.notebook, p.verdict.claim, p.verdict.word, p.verdict.seeds) for p in found] == [
         ("00_start", "00a", "INCONCLUSIVE", 2),
         ("12_mixup", "X1", "HOLDS", 3),
         ("12_mixup", "X1", "REVERSED", 3),
     ]
-    assert found[1].measured == "-0.110 [-0.135, -0.085]"
-    assert found[2].statement == "it lowers OE | much"
+    assert found[1].verdict.measured == "-0.110 [-0.135, -0.085]"
+    assert found[2].verdict.statement == "it lowers OE | much"
 
 
 def test_the_table_sets_them_beside_the_sources_figures(folder):
@@ -48,8 +51,32 @@ def test_the_table_sets_them_beside_the_sources_figures(folder):
         "| X1 | HOLDS | mixup lowers ECE | -0.110 [-0.135, -0.085] | 3 | 12 | 4.1 to 2.1 % |"
         in text
     )
-    assert "3 verdicts: 1 HOLDS, 1 REVERSED, 1 INCONCLUSIVE." in text
+    assert "3 verdicts: 1 HOLDS, 0 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 0 post hoc." in text
+    assert "By chance 0.2 of 3 would be decided, 0.1 of them HOLDS" in text  # 3 times .05
     assert "without a verdict: X2" in text
+
+
+def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):
+    late = claims.verdict("X2", "late", [0.36, 0.37, 0.38], than=0.9, level=0.9, post_hoc=True)
+    write(folder, "13_shift", f"{late}\n")
+    text = ledger.table(ledger.verdicts(folder), ledger.claims(folder / "claims.md"))
+    assert (
+        "| X2 | NOT MET (post hoc) | late | +0.370 [+0.353, +0.387] against 0.9 | 3 | 13 |" in text
+    )
+    assert "4 verdicts: 1 HOLDS, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post hoc." in text
+    assert "By chance 0.2 of 3 would be decided" in text
+    assert "without a verdict" not in text
+
+
+def test_the_share_of_verdicts_that_chance_decides_is_what_the_table_says():
+    draws = np.random.default_rng(0).normal(0, 1, size=(4000, 5))
+    found = [claims.verdict("X", "s", values, level=0.9) for values in draws]
+    decided = [v.word for v in found if v.word != "INCONCLUSIVE"]
+    said = re.match(
+        r"By chance ([.\d]+) of 4000 would be decided, ([.\d]+)", ledger.by_chance(found)
+    )
+    assert len(decided) == pytest.approx(float(said[1]), rel=0.1)
+    assert decided.count("HOLDS") == pytest.approx(float(said[2]), rel=0.15)
 
 
 def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):
