@@ -131,7 +131,8 @@ def core_code() -> str:
     """Hash of the code of this package that decides a training; comments and docstrings aside."""
     here = Path(__file__).parent
     files = [*here.glob("training/*.py"), *here.glob("models/*.py")]
-    files += [here / f"{name}.py" for name in ("losses", "mixing", "augmentation", "selection")]
+    others = ("losses", "mixing", "augmentation", "prioritization")
+    files += [here / f"{name}.py" for name in others]
     files += [here / "metrics" / f"{name}.py" for name in ("bins", "diagram")]
     return _hash([torch.__version__, *(_bare(path.read_text()) for path in sorted(files))])
 

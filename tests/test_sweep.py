@@ -1,8 +1,8 @@
 """Sweeps: the table, the cache, equal results however they are trained, and survival of a kill."""
 
+import copy
 import errno
 import functools
-import itertools
 import os
 import signal
 import subprocess
@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import curation, data, metrics, models, sweep, training
+from calibkit import curation, data, metrics, models, scheduling, sweep, training
 from calibkit.store import Store
 
 NOISE, SEEDS = (0.0, 0.2, 0.4), (0, 1)
@@ -60,8 +60,8 @@ def logits(swept):
 def trainings(monkeypatch):
     """Counts the units of work that are trained from now on."""
     done = []
-    inner = sweep._run_unit
-    monkeypatch.setattr(sweep, "_run_unit", lambda t, d: (done.extend(t), inner(t, d))[1])
+    inner = scheduling.train_unit
+    monkeypatch.setattr(scheduling, "train_unit", lambda t, d: (done.extend(t), inner(t, d))[1])
     return done
 
 
@@ -72,21 +72,17 @@ def test_the_table_is_tidy_and_right(swept):
     assert list(swept.table[["noise", "seed"]].itertuples(index=False, name=None)) == [
         (noise, seed) for noise in NOISE for seed in SEEDS
     ]
-    said = swept.one(noise=0.2, seed=1).predictions["test"]
+    predictions = swept.one(noise=0.2, seed=1).predictions["test"]
     row = swept.table[(swept.table.noise == 0.2) & (swept.table.seed == 1)].iloc[0]
-    assert row.test_ece == pytest.approx(metrics.ece(said.probs, said.labels))
-    assert row.test_gap == pytest.approx(metrics.signed_gap(said.probs, said.labels))
-    assert row.test_accuracy == pytest.approx(said.correct.double().mean().item())
-    assert said.posterior is not None
+    assert row.test_ece == pytest.approx(metrics.ece(predictions.probs, predictions.labels))
+    assert row.test_gap == pytest.approx(metrics.signed_gap(predictions.probs, predictions.labels))
+    assert row.test_accuracy == pytest.approx(predictions.correct.double().mean().item())
+    assert predictions.posterior is not None
 
 
-def test_an_outcome_is_what_fit_gives(swept):
+def test_an_outcome_is_what_its_trial_gives(swept):
     one = swept.one(noise=0.4, seed=0)
-    trial = one.trial
-    single = training.fit(
-        trial.model, trial.train, trial.recipe, seed=0, device="cpu", progress=False,
-        watch=trial.watch, keep=("test",), gradients=True,
-    )  # fmt: skip
+    (single,) = training.train_trials([one.trial], device="cpu", progress=False)
     assert torch.allclose(one.logits["test"], single.logits["test"], atol=1e-4)
     assert torch.allclose(one.gradients, single.gradients, atol=1e-4)
     assert one.history.test_nll.tolist() == pytest.approx(single.history.test_nll.tolist(), 1e-4)
@@ -98,8 +94,8 @@ def test_an_outcome_is_what_fit_gives(swept):
 def test_pairs_are_matched_by_seed(swept):
     column = swept.table.set_index(["noise", "seed"]).test_ece
     expected = [column[0.4, seed] - column[0.0, seed] for seed in SEEDS]
-    found = swept.difference("test_ece", {"noise": 0.4}, {"noise": 0.0})
-    assert found.tolist() == pytest.approx(expected)
+    differences = swept.difference("test_ece", {"noise": 0.4}, {"noise": 0.0})
+    assert differences.tolist() == pytest.approx(expected)
 
 
 def test_pairs_that_do_not_match_are_refused():
@@ -114,6 +110,15 @@ def test_pooling_puts_the_seeds_end_to_end(swept):
     assert len(pooled) == 400
     assert torch.equal(pooled.logits, torch.cat([part.logits for part in parts]))
     assert torch.equal(pooled.posterior, torch.cat([part.posterior for part in parts]))
+
+
+def test_an_outcome_has_what_its_run_has(swept):
+    one = swept.one(noise=0.2, seed=1)
+    assert one.history is one.run.history
+    assert {"history", "predictions", "setting", "trial"} <= set(dir(one))
+    assert copy.copy(one).logits is one.run.logits
+    with pytest.raises(AttributeError, match="histories"):
+        one.histories  # noqa: B018
 
 
 def test_measures_can_be_added():
@@ -132,6 +137,19 @@ def test_what_is_not_in_the_grid_is_named(swept):
         swept.one(noise=0.2)
     with pytest.raises(ValueError, match="column"):
         swept.values("ece")
+
+
+def test_a_run_without_a_key_is_trained_again_and_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep, "_keys", lambda trials, _: ["ab" * 32, None])
+    grid = [{"noise": 0.0, "seed": 0}, {"noise": 0.2, "seed": 0}]
+    first = run(tmp_path, grid=grid)
+    assert len(finished(tmp_path)) == 1
+    done = trainings(monkeypatch)
+    second = run(tmp_path, grid=grid)
+    assert [trial.train.labels.tolist() for trial in done] == [
+        first.one(noise=0.2).trial.train.labels.tolist()
+    ]
+    assert torch.allclose(logits(first), logits(second), atol=1e-4)
 
 
 @pytest.mark.parametrize("grid", [{}, [], {"noise": [], "seed": [0]}])
@@ -368,56 +386,6 @@ def test_two_processes_may_share_a_cache(tmp_path):
 # --- how the work is shared out ------------------------------------------------------------------
 
 
-def test_stacks_are_split_among_workers_and_none_is_lost():
-    assert sweep._split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
-    assert sweep._split([[0]], 4) == [[0]]
-    many = sweep._split([list(range(70))], 2)
-    assert [len(part) for part in many] == [18, 18, 17, 17]  # even, a multiple of the workers
-    assert list(itertools.chain(*many)) == list(range(70))
-    assert [len(part) for part in sweep._split([list(range(70))], 1)] == [24, 23, 23]
-
-
-def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch):
-    taken = []
-
-    def parallel(n_jobs, **_):
-        taken.append(n_jobs)
-        return lambda work: iter([([i], [{}]) for i, _ in enumerate(work)])
-
-    monkeypatch.setattr(sweep.joblib, "cpu_count", lambda: 4)
-    monkeypatch.setattr(sweep.joblib, "Parallel", parallel)
-    monkeypatch.setattr(sweep, "_run_unit", lambda trials, device: [{}])
-    for times in (0.0, 1.5, 2.5, 99.0):
-        work = [[0], [1], [2], [3], [4]], times * sweep.WORTH
-        monkeypatch.setattr(sweep, "_units", lambda *_, work=work: work)
-        list(sweep._train([None] * 5, range(5), torch.device("cpu"), "auto", None, False))
-    assert taken == [2, 3, 4]  # the first sweep is short, and takes none
-
-
-def test_joblib_decides_where_it_was_told_to(monkeypatch):
-    used = []
-
-    def parallel(n_jobs, **_):
-        used.append(n_jobs)
-        return lambda work: iter([([i], [{}]) for i, _ in enumerate(work)])
-
-    monkeypatch.setattr(sweep.joblib, "Parallel", parallel)
-    monkeypatch.setattr(sweep, "_run_unit", lambda trials, device: [{}] * len(trials))
-    monkeypatch.setattr(sweep, "_units", lambda *_: ([[0, 1, 2, 3, 4, 5]], 99 * sweep.WORTH))
-    cut = []
-    split = sweep._split
-    monkeypatch.setattr(sweep, "_split", lambda units, jobs: cut.append(jobs) or split(units, jobs))
-    train = lambda: list(  # noqa: E731
-        sweep._train([None] * 6, range(6), torch.device("cpu"), "auto", None, False)
-    )
-    with joblib.parallel_config("loky", n_jobs=1):
-        train()
-    with joblib.parallel_config("threading", n_jobs=3):
-        train()
-    assert used == [3]  # one process asked for: none started
-    assert cut == [1, 3]
-
-
 def test_threads_of_one_process_do_not_share_their_random_state():
     def dropping(seed):
         train, _, test = splits(seed)
@@ -431,41 +399,6 @@ def test_threads_of_one_process_do_not_share_their_random_state():
     with joblib.parallel_config("threading", n_jobs=2):
         together = run(made=dropping, grid=grid)
     assert torch.equal(logits(alone), logits(together))
-
-
-def test_models_that_do_not_stack_are_timed_once_and_not_run_by_run(monkeypatch):
-    timed = []
-    monkeypatch.setattr(sweep, "seconds_per_epoch", lambda t, _: timed.append(len(t)) or 1.0)
-    trials = [
-        training.trial(
-            lambda: models.vit(1, 10, size=8, patch=4), splits(s).train, seed=s, epochs=2
-        )
-        for s in SEEDS
-    ]
-    units, seconds = sweep._units(trials, list(range(len(trials))), torch.device("cpu"), "auto")
-    assert timed == [1]
-    assert units == [[i] for i in range(len(trials))]
-    assert seconds == pytest.approx(2.0 * len(trials))
-
-
-def test_the_faster_way_is_chosen(monkeypatch):
-    trials = [recipe(noise, seed) for noise in NOISE for seed in SEEDS]
-    cpu = torch.device("cpu")
-    for stack_takes, expected in ((0.5, True), (100.0, False)):
-        monkeypatch.setattr(
-            sweep, "seconds_per_epoch", lambda t, _, s=stack_takes: s if len(t) > 1 else 1.0
-        )
-        units, seconds = sweep._units(trials, list(range(6)), cpu, "auto")
-        assert ([len(unit) for unit in units] == [6]) is expected
-        assert seconds == pytest.approx(3 * (0.5 if expected else 6))
-
-
-def test_a_short_group_is_stacked_without_comparing(monkeypatch):
-    timed = []
-    monkeypatch.setattr(sweep, "seconds_per_epoch", lambda t, _: timed.append(len(t)) or 1e-3)
-    trials = [recipe(0.0, seed) for seed in SEEDS]
-    assert sweep._faster(trials, torch.device("cpu"), "auto")[0]
-    assert timed == [1]
 
 
 def test_seconds_are_recorded(swept):

@@ -134,27 +134,31 @@ def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
     return Classifier(net, 1024, classes, sides=(8, math.inf))
 
 
-class BasicBlock(nn.Module):
-    """relu(x + norm(conv(relu(norm(conv(x)))))), with a shortcut free of parameters.
+class Shortcut(nn.Module):
+    """Skips pixels and adds channels of zeros: (..., c, h, w) -> (..., c + extra, h', w')."""
 
-    `runs` models may lie side by side in the channels (see `training.layers`); each is padded.
-    """
+    def __init__(self, extra: int, stride: int):
+        super().__init__()
+        self.extra, self.stride = extra, stride
+
+    def forward(self, x: Tensor) -> Tensor:
+        skipped = x[..., :: self.stride, :: self.stride]
+        return functional.pad(skipped, (0, 0, 0, 0, 0, self.extra))
+
+
+class BasicBlock(nn.Module):
+    """relu(x + norm(conv(relu(norm(conv(x)))))), with a shortcut free of parameters."""
 
     def __init__(self, before: int, after: int, *, stride: int):
         super().__init__()
-        self.runs = 1
-        self.stride, self.extra = stride, after - before
         self.conv1, self.norm1 = _conv3x3(before, after, stride), nn.BatchNorm2d(after)
         self.conv2, self.norm2 = _conv3x3(after, after), nn.BatchNorm2d(after)
+        changes = before != after or stride > 1
+        self.shortcut = Shortcut(after - before, stride) if changes else nn.Identity()
 
     def forward(self, x: Tensor) -> Tensor:
         out = self.norm1(self.conv1(x)).relu()
-        out = self.norm2(self.conv2(out))
-        if self.extra or self.stride > 1:
-            x = x[:, :, :: self.stride, :: self.stride]
-            x = functional.pad(x.unflatten(1, (self.runs, -1)), (0, 0, 0, 0, 0, self.extra))
-            x = x.flatten(1, 2)
-        return (out + x).relu()
+        return (self.norm2(self.conv2(out)) + self.shortcut(x)).relu()
 
 
 class PreActivatedBlock(nn.Module):

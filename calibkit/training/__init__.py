@@ -1,11 +1,11 @@
-"""Training: one model (`fit`), or many of one shape at once (`fit_stacked`)."""
+"""Training: a `Trial` in, a `Run` out; one model, or many of one shape at once."""
 
 from calibkit.training.device import as_device, best_device
+from calibkit.training.feed import batches
+from calibkit.training.loop import fit, train_trials
 from calibkit.training.recipe import Recipe
 from calibkit.training.records import Run
 from calibkit.training.scoring import predict
-from calibkit.training.single import batches, fit
-from calibkit.training.stacked import fit_stacked
 from calibkit.training.trial import Trial, trial
 
 __all__ = [
@@ -16,7 +16,7 @@ __all__ = [
     "batches",
     "best_device",
     "fit",
-    "fit_stacked",
     "predict",
+    "train_trials",
     "trial",
 ]

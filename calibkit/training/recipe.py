@@ -10,30 +10,34 @@ from torch import Tensor
 from torch.nn import functional
 
 from calibkit import validate
-from calibkit.selection import MaxEntropy
+from calibkit.prioritization import MaxEntropy
 
-SCHEDULES = ("step", "cosine", "constant")
+OPTIMIZERS = ("sgd", "adamw")
+SCHEDULES = ("step", "cosine", "onecycle", "constant")
+RISE = 0.3  # the part of the epochs in which "onecycle" climbs
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The settings of one training with SGD.
+    """The settings of one training.
 
     loss: maps logits (b, K) and labels (b,), or soft labels (b, K) under `mix`, to a scalar. A
         loss that changes with the epoch has a method `at(epoch, epochs)` that returns the loss of
         that epoch, counted from 0 (`losses.ScheduledFocal`).
-    epochs, batch_size, momentum, weight_decay: as everywhere.
+    epochs, batch_size, weight_decay: as everywhere.
+    optimizer: "sgd" with `momentum`, or "adamw" (betas .9 and .999, eps 1e-8, decoupled weight
+        decay; `momentum` plays no part).
     lr: the highest learning rate.
     schedule: "step" divides by 10 at each of `milestones`, fractions of the epochs; "cosine" falls
-        to 0 along half a cosine, step by step; "constant" stays.
+        to 0 along half a cosine, step by step; "onecycle" rises from 0 in a straight line during
+        the first 30 % and then falls as "cosine" does; "constant" stays.
     warmup: epochs (or a part of one) in which the rate first rises from 0 in a straight line.
     augment: maps images (b, c, h, w) and `generator=` to images, batch by batch
         (`augmentation.crop_flip`).
     mix: maps inputs, labels, `classes=` and `generator=` to inputs and soft labels
         (`functools.partial(mixing.mixup, alpha=0.2)`).
-    select: which samples an epoch trains on (`selection.MaxEntropy`); None takes all.
+    select: which samples an epoch trains on (`prioritization.MaxEntropy`); None takes all.
     autocast: bfloat16 where torch holds it safe; pays on a GPU, costs on most CPUs.
-    compile: `torch.compile` the model; pays in long trainings only.
 
     Raises ValueError or TypeError that names the setting.
 
@@ -45,6 +49,7 @@ class Recipe:
     loss: Callable[[Tensor, Tensor], Tensor] = functional.cross_entropy
     epochs: int = 60
     batch_size: int = 128
+    optimizer: str = "sgd"
     lr: float = 0.1
     momentum: float = 0.9
     weight_decay: float = 1e-4
@@ -55,11 +60,11 @@ class Recipe:
     mix: Callable[..., tuple[Tensor, Tensor]] | None = None
     select: MaxEntropy | None = None
     autocast: bool = False
-    compile: bool = False
 
     def __post_init__(self) -> None:
         validate.integer("epochs", self.epochs, 1)
         validate.integer("batch_size", self.batch_size, 1)
+        validate.choice("optimizer", self.optimizer, OPTIMIZERS)
         validate.number("lr", self.lr, 0, math.inf, open_low=True, open_high=True)
         validate.number("momentum", self.momentum, 0, 1, open_high=True)
         validate.number("weight_decay", self.weight_decay, 0, math.inf, open_high=True)
@@ -69,7 +74,9 @@ class Recipe:
             validate.fraction("milestones", milestone)
         object.__setattr__(self, "milestones", tuple(self.milestones))
         if not (self.select is None or isinstance(self.select, MaxEntropy)):
-            raise TypeError(f"select must be a selection, got {type(self.select).__name__}")
+            raise TypeError(
+                f"select must be a prioritization.MaxEntropy, got {type(self.select).__name__}"
+            )
         for name in ("loss", "augment", "mix"):
             value = getattr(self, name)
             if not callable(value) and not (value is None and name != "loss"):
@@ -78,14 +85,31 @@ class Recipe:
     def rate(self, done: float) -> float:
         """Learning rate after `done` epochs, a fraction within an epoch."""
         warm = min(1.0, done / self.warmup) if self.warmup else 1.0
+        part = done / self.epochs
         if self.schedule == "step":
             # 1e-9: 150 / 350 * 350 is meant to be 150, whatever rounding says
-            steps = [max(1, int(part * self.epochs + 1e-9)) for part in self.milestones]
+            steps = [max(1, int(share * self.epochs + 1e-9)) for share in self.milestones]
             return self.lr * warm * 0.1 ** sum(done >= step for step in steps)
         if self.schedule == "cosine":
-            return self.lr * warm * (1 + math.cos(math.pi * done / self.epochs)) / 2
+            return self.lr * warm * _half_cosine(part)
+        if self.schedule == "onecycle":
+            cycle = part / RISE if part < RISE else _half_cosine((part - RISE) / (1 - RISE))
+            return self.lr * warm * cycle
         return self.lr * warm
+
+    def rate_of_step(self, epoch: int, step: int, steps: int) -> float:
+        """Learning rate of one of the `steps` of an epoch, both counted from 0.
+
+        It changes within the epoch only where the schedule or the warm-up asks for it.
+        """
+        smooth = self.schedule in ("cosine", "onecycle") or self.warmup > 0
+        return self.rate(epoch + (step + 1) / steps if smooth else epoch)
 
     def loss_at(self, epoch: int) -> Callable[[Tensor, Tensor], Tensor]:
         """The loss of an epoch, counted from 0."""
         return self.loss.at(epoch, self.epochs) if hasattr(self.loss, "at") else self.loss
+
+
+def _half_cosine(part: float) -> float:
+    """From 1 at 0 to 0 at 1."""
+    return (1 + math.cos(math.pi * part)) / 2

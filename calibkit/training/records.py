@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
 
 import pandas as pd
 import torch
@@ -13,16 +15,20 @@ from torch.nn import functional
 from calibkit import metrics
 from calibkit.data import Dataset, Predictions
 from calibkit.metrics import Reliability
+from calibkit.training import process
+from calibkit.training.device import memory_format
 from calibkit.training.scoring import predict
+from calibkit.training.trial import Trial
 
 DIAGRAM_BINS = 25
 
 
 @dataclass(frozen=True)
 class Run:
-    """A trained model, how it got there, and whether it was stopped early.
+    """What came of a trial.
 
-    model: the network in eval mode.
+    trial: what was trained.
+    state: the trained weights and running statistics by name.
     history: one row per finished epoch. Columns: epoch, lr (at its end), train_loss and
         train_accuracy (means over the epoch's batches, as they were met; under `mix` the accuracy
         is that of blends against the label of their first part, and says little), head_norm
@@ -36,75 +42,127 @@ class Run:
     logits: per dataset that was kept, (epochs, n, K).
     gradients: (epochs, batches) norm of the last layer's weight gradient, if it was asked for; rows
         shorter than the longest end in NaN.
+    scored: per dataset of `trial.score` its logits (n, K) at the end.
+    seconds: what the training took; a stack's time is shared evenly.
     """
 
-    model: nn.Module
+    trial: Trial
+    state: Mapping[str, Tensor]
     history: pd.DataFrame
     interrupted: bool = False
     diagrams: Mapping[str, list[Reliability]] = field(default_factory=dict)
     logits: Mapping[str, Tensor] = field(default_factory=dict)
     gradients: Tensor | None = None
+    scored: Mapping[str, Tensor] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @cached_property
+    def model(self) -> nn.Module:
+        """The trained network in eval mode, where the state lies."""
+        device = next((tensor.device for tensor in self.state.values()), torch.device("cpu"))
+        with process.own_randomness(device):
+            model = self.trial.network(device)
+        model.load_state_dict(self.state)
+        return model.to(memory_format=memory_format(model, device)).eval()
+
+    @property
+    def predictions(self) -> dict[str, Predictions]:
+        """Per dataset of `trial.score` its logits at the end, labels and posterior."""
+        asked = self.trial.score
+        return {
+            name: Predictions(logits, asked[name].labels, asked[name].posterior)
+            for name, logits in self.scored.items()
+        }
 
     def predict(self, dataset: Dataset) -> Predictions:
-        """What the model says of `dataset`."""
+        """Predictions of the trained network for `dataset`."""
         return predict(self.model, dataset)
+
+    def with_scores(self) -> Run:
+        """The same run with the predictions that its trial asks for."""
+        asked = self.trial.score.items()
+        logits = {name: self.predict(replace(d, posterior=None)).logits for name, d in asked}
+        return replace(self, scored=logits)
+
+    def tensors(self) -> dict[str, Any]:
+        """All but the trial as tensors and plain values on the CPU: the form that is kept."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "trial"}
+        return _plain(kept)
+
+    @classmethod
+    def from_tensors(cls, trial: Trial, kept: Mapping[str, Any]) -> Run:
+        """The run whose `tensors()` were kept."""
+        diagrams = {
+            name: [Reliability(**diagram) for diagram in epochs]
+            for name, epochs in kept["diagrams"].items()
+        }
+        history = pd.DataFrame(kept["history"])
+        return cls(trial, **{**kept, "history": history, "diagrams": diagrams})
+
+
+def _plain(value: Any) -> Any:
+    """Tensors of their own on the CPU, tables and diagrams as dictionaries."""
+    if isinstance(value, Tensor):
+        return value.detach().cpu().clone()
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict(orient="list")
+    if isinstance(value, Reliability):
+        return {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 class Recorder:
     """Collects the rows of one run while it trains."""
 
-    def __init__(self, watch: Mapping[str, Dataset], keep: tuple[str, ...], gradients: bool):
-        self.watch, self.keep = watch, keep
+    def __init__(self, trial: Trial):
+        self.trial = trial
         self.rows: list[dict[str, float]] = []
-        self.diagrams: dict[str, list[Reliability]] = {name: [] for name in watch}
-        self.logits: dict[str, list[Tensor]] = {name: [] for name in keep}
-        self.gradients: list[list[Tensor]] | None = [] if gradients else None
+        self.diagrams: dict[str, list[Reliability]] = {name: [] for name in trial.watch}
+        self.logits: dict[str, list[Tensor]] = {name: [] for name in trial.keep}
+        self.gradients: list[Tensor] = []
 
-    def finish(self, row: dict[str, float], watched: Mapping[str, tuple]) -> None:
-        """End an epoch: its row, and per watched dataset its predictions and feature norm."""
-        for name, (said, feature_norm) in watched.items():
-            said = said.to("cpu")
-            row |= _score(name, said) | {f"{name}_feature_norm": feature_norm}
-            counted = metrics.reliability(said.probs, said.labels, bins=DIAGRAM_BINS)
-            self.diagrams[name].append(counted)
-            if name in self.keep:
-                self.logits[name].append(said.logits)
+    def watched(self, name: str, predictions: Predictions, feature_norm: float) -> dict[str, float]:
+        """Record an epoch's predictions for a watched dataset; returns its columns."""
+        predictions = predictions.to("cpu")
+        diagram = metrics.reliability(predictions.probs, predictions.labels, bins=DIAGRAM_BINS)
+        self.diagrams[name].append(diagram)
+        if name in self.trial.keep:
+            self.logits[name].append(predictions.logits)
+        return _measures(name, predictions) | {f"{name}_feature_norm": feature_norm}
+
+    def finish(self, row: dict[str, float], gradients: Tensor | None) -> None:
+        """End an epoch: its row, and the gradient norms of its batches."""
+        if gradients is not None:
+            self.gradients.append(gradients.cpu())
         self.rows.append(row)
 
-    def run(self, model: nn.Module, interrupted: bool) -> Run:
-        columns = list(self.rows[0]) if self.rows else ["epoch", "lr", "train_loss"]
+    def run(self, state: Mapping[str, Tensor], seconds: float, interrupted: bool) -> Run:
+        """The run, as far as its epochs were finished."""
         epochs = len(self.rows)
+        columns = list(self.rows[0]) if self.rows else ["epoch", "lr", "train_loss"]
+        norms = self.gradients[:epochs]
+        pad = nn.utils.rnn.pad_sequence
         return Run(
-            model.eval(),
+            self.trial,
+            state,
             pd.DataFrame(self.rows, columns=columns),
-            interrupted,
-            {name: found[:epochs] for name, found in self.diagrams.items()},
-            {n: torch.stack(found[:epochs]) for n, found in self.logits.items() if found},
-            None if not self.gradients else _padded(self.gradients[:epochs]),
+            interrupted=interrupted,
+            diagrams={name: kept[:epochs] for name, kept in self.diagrams.items()},
+            logits={n: torch.stack(kept[:epochs]) for n, kept in self.logits.items() if kept},
+            gradients=pad(norms, batch_first=True, padding_value=float("nan")) if norms else None,
+            seconds=seconds,
         )
 
 
-def head_norm(model: nn.Module) -> float:
-    """Euclidean norm of the last linear layer's weights; NaN where there is none."""
-    head = last_layer(model)
-    return float("nan") if head is None else head.weight.detach().norm().item()
-
-
-def last_layer(model: nn.Module) -> nn.Module | None:
-    """The linear layer that makes the logits, of one model or of a stack."""
-    likes = [(module, getattr(module, "like", [module])[0]) for module in model.modules()]
-    linear = [module for module, like in likes if isinstance(like, nn.Linear)]
-    return getattr(model, "head", linear[-1] if linear else None)
-
-
-def _score(name: str, said: Predictions) -> dict[str, float]:
+def _measures(name: str, predictions: Predictions) -> dict[str, float]:
     """The measures of one dataset, in float64."""
-    logits = said.logits.double()
-    log_probs = logits.log_softmax(dim=1)
-    nll = functional.nll_loss(log_probs, said.labels, reduction="none")
+    log_probs = predictions.logits.double().log_softmax(dim=1)
+    nll = functional.nll_loss(log_probs, predictions.labels, reduction="none")
     probs = log_probs.exp()
     entropy = -(probs * log_probs).sum(dim=1)
-    right = said.correct
+    right = predictions.correct
     values = {
         "accuracy": right.double(),
         "nll": nll,
@@ -116,10 +174,3 @@ def _score(name: str, said: Predictions) -> dict[str, float]:
         "entropy_wrong": entropy[~right],
     }
     return {f"{name}_{what}": value.mean().item() for what, value in values.items()}
-
-
-def _padded(epochs: list[list[Tensor]]) -> Tensor | None:
-    if not epochs:
-        return None
-    rows = [torch.stack(batches).cpu() for batches in epochs]
-    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=float("nan"))

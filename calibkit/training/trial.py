@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 
+import torch
 from torch import nn
 
 from calibkit import validate
 from calibkit.data import Dataset
+from calibkit.training import process
 from calibkit.training.recipe import Recipe
+
+CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
 class Trial:
     """One training that is still to be run.
 
-    model: a function without arguments that builds the network, called under `seed`.
+    model: a function without arguments that builds the network, called under `seed`, so that the
+        initial weights belong to the seed; a network that it hands out twice is trained as a copy.
     train: what it learns from.
     score: datasets whose predictions are wanted at the end, by name.
     recipe: the settings.
-    watch, keep, gradients: as in `training.fit`.
+    watch: datasets to score after every epoch, by the name their history columns start with.
+    keep: names of watched datasets whose logits are kept, epoch by epoch.
+    gradients: keep the norm of the last layer's weight gradient, batch by batch.
+
+    Raises ValueError or TypeError naming the argument.
     """
 
     model: Callable[[], nn.Module]
@@ -32,39 +42,48 @@ class Trial:
     keep: tuple[str, ...] = ()
     gradients: bool = False
 
+    def __post_init__(self) -> None:
+        if isinstance(self.model, nn.Module) or not callable(self.model):
+            raise TypeError(
+                f"model must be a function that builds one, got {type(self.model).__name__}; "
+                "write lambda: models.mlp(64, 10)"
+            )
+        for name in ("score", "watch"):
+            datasets = dict(getattr(self, name) or {})
+            if not all(isinstance(dataset, Dataset) for dataset in datasets.values()):
+                raise TypeError(f"{name} must map names to datasets, got {datasets!r}")
+            object.__setattr__(self, name, datasets)
+        for name in self.keep:
+            validate.choice("keep", name, tuple(self.watch))
+        object.__setattr__(self, "keep", tuple(self.keep))
+        object.__setattr__(self, "seed", validate.integer("seed", self.seed, 0))
+
+    def network(self, device: torch.device = CPU) -> nn.Module:
+        """The untrained network on the device, after seeding the global random state.
+
+        Call it within `process.own_randomness`.
+        """
+        process.seed_globally(self.seed, device)
+        network = copy.deepcopy(self.model())
+        if not isinstance(network, nn.Module):
+            raise TypeError(f"model must build a network, got {type(network).__name__}")
+        return network.to(device)
+
 
 def trial(
     model: Callable[[], nn.Module],
     train: Dataset,
     score: Mapping[str, Dataset] | None = None,
     recipe: Recipe | None = None,
-    *,
-    seed: int = 0,
-    watch: Mapping[str, Dataset] | None = None,
-    keep: Sequence[str] = (),
-    gradients: bool = False,
-    **settings,
+    **options,
 ) -> Trial:
-    """A `Trial`; `settings` are changes to the recipe, as in `training.fit`.
-
-    Raises ValueError or TypeError naming the argument.
+    """A `Trial`; `options` are its other fields, or changes to the recipe.
 
     >>> from calibkit import data, models
     >>> train, _, test = data.noisy_digits(300)
-    >>> trial(lambda: models.mlp(64, 10), train, {"test": test}, epochs=5).recipe.epochs
-    5
+    >>> made = trial(lambda: models.mlp(64, 10), train, {"test": test}, seed=3, epochs=5)
+    >>> made.seed, made.recipe.epochs
+    (3, 5)
     """
-    if isinstance(model, nn.Module) or not callable(model):
-        raise TypeError(
-            f"model must be a function that builds one, got {type(model).__name__}; "
-            "write lambda: models.mlp(64, 10)"
-        )
-    for name, datasets in (("score", score), ("watch", watch)):
-        if not all(isinstance(dataset, Dataset) for dataset in (datasets or {}).values()):
-            raise TypeError(f"{name} must map names to datasets, got {datasets!r}")
-    for name in keep:
-        validate.choice("keep", name, tuple(watch or ()))
-    recipe = replace(recipe or Recipe(), **settings)
-    seed = validate.integer("seed", seed, 0)
-    watch = dict(watch or {})
-    return Trial(model, train, dict(score or {}), recipe, seed, watch, tuple(keep), gradients)
+    own = {f.name: options.pop(f.name) for f in fields(Trial) if f.name in options}
+    return Trial(model, train, score or {}, replace(recipe or Recipe(), **options), **own)

@@ -21,8 +21,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
 from calibkit import augmentation, curation, data, models, sweep, training
-from calibkit.training import device as place
-from calibkit.training.single import Feed
+from calibkit.training import loop, process
+from calibkit.training.device import memory_format
+from calibkit.training.feed import Feed
 
 from .timing import Row
 
@@ -145,14 +146,14 @@ def _ceiling(work, ours, bare):
 def _bare(network, dataset):
     cpu = torch.device("cpu")
     model = network()
-    layout = place.memory_format(model, cpu)
+    layout = memory_format(model, cpu)
     model = model.to(memory_format=layout)
     optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9, weight_decay=1e-4)
     images = dataset.inputs[:BATCH].contiguous(memory_format=layout)
     labels = dataset.labels[:BATCH]
 
     def steps():
-        with place.prepared(model, cpu):
+        with process.prepared(model, cpu):
             for _ in range(IMAGES // BATCH):
                 loss = functional.cross_entropy(model(images), labels)
                 optimizer.zero_grad()
@@ -232,11 +233,11 @@ def _epoch(network, dataset):
 
 def _contiguous(call):
     def inner():
-        chosen, place.memory_format = place.memory_format, lambda *_: torch.contiguous_format
+        chosen, loop.memory_format = loop.memory_format, lambda *_: torch.contiguous_format
         try:
             return call()
         finally:
-            place.memory_format = chosen
+            loop.memory_format = chosen
 
     return inner
 
@@ -269,11 +270,11 @@ def _one_by_one(trials):
     """As one would write it: fit after fit, on all threads."""
 
     def inner():
-        chosen, place._takes_threads = place._takes_threads, lambda *_: True
+        chosen, process._takes_threads = process._takes_threads, lambda *_: True
         try:
             for t in trials:
                 training.fit(t.model, t.train, t.recipe, seed=t.seed, device="cpu", progress=False)
         finally:
-            place._takes_threads = chosen
+            process._takes_threads = chosen
 
     return inner

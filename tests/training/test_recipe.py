@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 
 from calibkit import losses
-from calibkit.selection import MaxEntropy
+from calibkit.prioritization import MaxEntropy
 from calibkit.training import Recipe
 
 
@@ -17,10 +17,10 @@ def rates(**settings):
 
 
 def test_the_papers_350_epochs_step_at_150_and_250():
-    found = rates(epochs=350, milestones=(150 / 350, 250 / 350))
-    assert found[149] == 1.0
-    assert found[150] == found[249] == pytest.approx(0.1)
-    assert found[250] == found[349] == pytest.approx(0.01)
+    stepped = rates(epochs=350, milestones=(150 / 350, 250 / 350))
+    assert stepped[149] == 1.0
+    assert stepped[150] == stepped[249] == pytest.approx(0.1)
+    assert stepped[250] == stepped[349] == pytest.approx(0.01)
 
 
 def test_every_whole_milestone_is_met_exactly():
@@ -38,6 +38,22 @@ def test_cosine_starts_at_the_top_and_ends_at_nothing():
     assert recipe.rate(10) == pytest.approx(0.0)
 
 
+def test_one_cycle_climbs_in_a_line_and_falls_along_half_a_cosine():
+    recipe = Recipe(lr=2.0, epochs=10, schedule="onecycle")
+    rates = [recipe.rate(done) for done in (0, 1.5, 3, 6.5, 10)]
+    assert rates == pytest.approx([0, 1, 2, 1, 0])
+
+
+def test_the_rate_moves_within_an_epoch_only_where_it_is_asked_to():
+    halfway = {"schedule": "cosine"}, {"schedule": "constant", "warmup": 10}
+    for settings in halfway:
+        assert Recipe(lr=1.0, epochs=10, **settings).rate_of_step(4, 1, 2) == pytest.approx(0.5)
+    assert Recipe(lr=1.0, epochs=10, schedule="onecycle").rate_of_step(2, 3, 4) == 1.0
+    stepped = Recipe(lr=1.0, epochs=10, milestones=(0.5,))
+    assert stepped.rate_of_step(4, 1, 2) == 1.0  # the step comes with the next epoch
+    assert stepped.rate_of_step(5, 0, 2) == pytest.approx(0.1)
+
+
 def test_warmup_rises_in_a_straight_line():
     recipe = Recipe(lr=2.0, epochs=10, schedule="constant", warmup=4)
     assert [recipe.rate(done) for done in (1, 2, 4, 9)] == [0.5, 1.0, 2.0, 2.0]
@@ -46,9 +62,9 @@ def test_warmup_rises_in_a_straight_line():
 def test_a_loss_may_change_with_the_epoch():
     recipe = Recipe(loss=losses.ScheduledFocal("5-3-1"), epochs=7)
     logits, labels = torch.tensor([[1.0, 0.0]]), torch.tensor([0])
-    found = [recipe.loss_at(epoch)(logits, labels).item() for epoch in range(7)]
+    values = [recipe.loss_at(epoch)(logits, labels).item() for epoch in range(7)]
     expected = [losses.focal(logits, labels, gamma=g).item() for g in (5, 5, 3, 3, 3, 1, 1)]
-    assert found == expected
+    assert values == expected
 
 
 def test_a_plain_loss_stays():
@@ -65,6 +81,7 @@ def test_a_plain_loss_stays():
         ({"batch_size": -1}, ValueError),
         ({"lr": float("inf")}, ValueError),
         ({"schedule": "linear"}, ValueError),
+        ({"optimizer": "adam"}, ValueError),
         ({"milestones": (0.5, 1.5)}, ValueError),
         ({"warmup": 61}, ValueError),
         ({"loss": None}, TypeError),

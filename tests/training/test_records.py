@@ -1,5 +1,7 @@
 """What a training records, against the same numbers taken by hand."""
 
+import dataclasses
+import io
 import math
 
 import pytest
@@ -23,15 +25,17 @@ def run():
 
 
 def test_right_and_wrong_predictions_are_scored_apart(run):
-    said, last = run.predict(SPLITS.test), run.history.iloc[-1]
-    nll = nn.functional.cross_entropy(said.logits.double(), said.labels, reduction="none")
-    probs = said.logits.double().softmax(1)
+    predictions, last = run.predict(SPLITS.test), run.history.iloc[-1]
+    nll = nn.functional.cross_entropy(
+        predictions.logits.double(), predictions.labels, reduction="none"
+    )
+    probs = predictions.logits.double().softmax(1)
     entropy = -(probs * probs.log()).sum(1)
-    for name, part in (("correct", said.correct), ("wrong", ~said.correct)):
+    for name, part in (("correct", predictions.correct), ("wrong", ~predictions.correct)):
         assert last[f"test_nll_{name}"] == pytest.approx(nll[part].mean().item())
         assert last[f"test_entropy_{name}"] == pytest.approx(entropy[part].mean().item())
     assert last.test_entropy == pytest.approx(entropy.mean().item())
-    share = said.correct.double().mean().item()
+    share = predictions.correct.double().mean().item()
     whole = share * last.test_nll_correct + (1 - share) * last.test_nll_wrong
     assert last.test_nll == pytest.approx(whole)
 
@@ -44,9 +48,9 @@ def test_norms_are_those_of_the_last_layer_and_of_what_it_sees(run):
 
 
 def test_each_epoch_leaves_a_diagram_of_25_bins(run):
-    assert [len(found) for found in run.diagrams.values()] == [4, 4]
-    said = run.predict(SPLITS.train)
-    expected = metrics.reliability(said.probs, said.labels, bins=25)
+    assert [len(diagrams) for diagrams in run.diagrams.values()] == [4, 4]
+    predictions = run.predict(SPLITS.train)
+    expected = metrics.reliability(predictions.probs, predictions.labels, bins=25)
     assert torch.equal(run.diagrams["train"][-1].counts, expected.counts)
     assert torch.equal(run.diagrams["train"][-1].hits, expected.hits)
 
@@ -94,3 +98,54 @@ def test_recording_does_not_change_the_training(run):
         assert torch.equal(ours, theirs)
     assert bare.diagrams == {}
     assert bare.gradients is None
+
+
+# --- the stored form -----------------------------------------------------------------------------
+
+
+def test_a_run_comes_back_from_its_stored_form():
+    first = fit(epochs=2, keep=("test",), gradients=True, score={"test": SPLITS.test})
+    file = io.BytesIO()
+    torch.save(first.tensors(), file)
+    file.seek(0)
+    again = training.Run.from_tensors(first.trial, torch.load(file, weights_only=True))
+    assert again.history.equals(first.history)
+    assert again.seconds == first.seconds > 0
+    assert not again.interrupted
+    assert torch.equal(again.logits["test"], first.logits["test"])
+    assert torch.equal(again.gradients, first.gradients)
+    assert torch.equal(again.predictions["test"].logits, first.predictions["test"].logits)
+    assert torch.equal(again.predictions["test"].posterior, SPLITS.test.posterior)
+    assert torch.equal(again.diagrams["train"][1].hits, first.diagrams["train"][1].hits)
+    ours, theirs = again.predict(SPLITS.test), first.predict(SPLITS.test)
+    assert torch.equal(ours.logits, theirs.logits)
+    assert not again.model.training
+
+
+def test_every_field_of_a_run_is_stored():
+    stored = fit(epochs=1).tensors()
+    assert {"trial", *stored} == {f.name for f in dataclasses.fields(training.Run)}
+
+
+def test_the_stored_form_shares_no_memory_with_the_run():
+    run = fit(epochs=1)
+    stored = run.tensors()["state"]["head.bias"]
+    before = stored.clone()
+    run.state["head.bias"].add_(1)
+    assert torch.equal(stored, before)
+
+
+def test_scored_predictions_are_those_of_the_trained_network(run):
+    scored = fit(epochs=2, score={"a": SPLITS.test, "b": SPLITS.calibration})
+    assert list(scored.predictions) == ["a", "b"]
+    for name, dataset in (("a", SPLITS.test), ("b", SPLITS.calibration)):
+        assert torch.equal(scored.predictions[name].logits, scored.predict(dataset).logits)
+        assert torch.equal(scored.predictions[name].labels, dataset.labels)
+
+
+def test_the_model_is_built_without_touching_the_random_state(run):
+    torch.manual_seed(8)
+    before = torch.get_rng_state()
+    fresh = training.Run(run.trial, run.state, run.history)
+    assert fresh.model is fresh.model
+    assert torch.equal(torch.get_rng_state(), before)

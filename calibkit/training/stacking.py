@@ -1,4 +1,4 @@
-"""Layers that hold the weights of many models and compute them all in one call.
+"""Many models as one: layers that hold the weights of all and compute them in one call.
 
 With R runs and a batch of B, dense activations are (R, B, features), and images are
 (B, R * channels, height, width) with the channels of a run side by side. Inputs come as
@@ -8,14 +8,15 @@ With R runs and a batch of B, dense activations are (R, B, features), and images
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from calibkit.models.base import Classifier, GlobalAverage
-from calibkit.models.residual import BasicBlock, PreActivatedBlock
+from calibkit.models.residual import BasicBlock, PreActivatedBlock, Shortcut
+from calibkit.training.trial import Trial
 
 ELEMENTWISE = (nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.LeakyReLU, nn.ELU, nn.Identity)
 PER_CHANNEL = (nn.MaxPool2d, nn.AvgPool2d)
@@ -32,21 +33,81 @@ def stackable(model: nn.Module) -> bool:
     )
 
 
-def stack(models: Sequence[nn.Module]) -> nn.Module:
-    """One model that computes them all: inputs (R, B, ...) -> logits (R, B, K).
+def shape_of(trial: Trial, model: nn.Module) -> tuple | None:
+    """What trials must share to be trained as one stack; None for one that cannot be.
 
-    The models must be `stackable` and of one shape. They are copied, not changed.
+    Rates, momentum, weight decay, loss, augmentation, seeds and data may differ, and how a run
+    mixes; but mixed runs have soft labels, so that all mix or none does.
     """
-    return _stacked(list(models), copy.deepcopy(models[0]))
+    recipe = trial.recipe
+    if recipe.select or recipe.autocast or not stackable(model):
+        return None
+    return (
+        str(model),
+        tuple((name, tensor.shape, tensor.dtype) for name, tensor in model.state_dict().items()),
+        tuple(trial.train.inputs.shape),
+        trial.train.num_classes,
+        recipe.epochs,
+        recipe.batch_size,
+        recipe.optimizer,
+        recipe.mix is None,
+        tuple((name, len(dataset)) for name, dataset in trial.watch.items()),
+        trial.keep,
+        trial.gradients,
+    )
 
 
-def unstack(stacked: nn.Module, models: Sequence[nn.Module]) -> None:
-    """Put the weights and running statistics back into the models they came from."""
-    with torch.no_grad():
-        state = stacked.state_dict()
-        for run, model in enumerate(models):
-            for name, tensor in model.state_dict().items():
-                tensor.copy_(state[name][run].reshape(tensor.shape))
+class Joint(nn.Module):
+    """R models as one: inputs (R, B, ...) -> logits (R, B, K).
+
+    A single model is used as it is, whatever its layers. Several must be `stackable` and of one
+    shape; their weights are copied.
+    """
+
+    def __init__(self, models: Sequence[nn.Module]):
+        super().__init__()
+        self.runs = len(models)
+        alone = self.runs == 1
+        self.net = models[0] if alone else _stacked(list(models), copy.deepcopy(models[0]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self._through(self.net, x)
+
+    def scores(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits, and (R, B) norms of the features (NaN without `features` and `head`)."""
+        if not (hasattr(self.net, "features") and hasattr(self.net, "head")):
+            logits = self(x)
+            return logits, torch.full_like(logits[..., 0], float("nan"))
+        features = self._through(self.net.features, x)
+        return self._through(self.net.head, features), features.norm(dim=-1)
+
+    def head_norms(self, gradient: bool = False) -> Tensor:
+        """(R,) Euclidean norm of the last linear layer's weights, or of their gradient.
+
+        NaN where there is no such layer.
+        """
+        likes = [(module, getattr(module, "like", [module])[0]) for module in self.net.modules()]
+        linear = [module for module, like in likes if isinstance(like, nn.Linear)]
+        head = getattr(self.net, "head", linear[-1] if linear else None)
+        if head is None:
+            return torch.full((self.runs,), float("nan"))
+        weight = head.weight.grad if gradient else head.weight.detach()
+        return weight.reshape(self.runs, -1).norm(dim=1)
+
+    def states(self) -> list[dict[str, Tensor]]:
+        """Per run the weights and running statistics, under the names of its own model."""
+        state = self.net.state_dict()
+        if self.runs == 1:
+            return [state]
+        return [{name: t[run].clone() for name, t in state.items()} for run in range(self.runs)]
+
+    def _through(self, part: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
+        return part(x[0])[None] if self.runs == 1 else part(x)
+
+
+def side_by_side(tensors: Sequence[Tensor]) -> Tensor:
+    """One tensor with the runs in front; a single one is not copied."""
+    return tensors[0][None] if len(tensors) == 1 else torch.stack(list(tensors))
 
 
 def _stacked(models: list[nn.Module], copied: nn.Module) -> nn.Module:
@@ -55,11 +116,9 @@ def _stacked(models: list[nn.Module], copied: nn.Module) -> nn.Module:
         return layer(models)
     if isinstance(copied, Classifier):
         copied.sides = None  # its check reads shapes of one model
-    if isinstance(copied, BasicBlock):
-        copied.runs = len(models)
     for name, child in list(copied.named_children()):
-        theirs = [getattr(model, name) for model in models]
-        setattr(copied, name, _stacked(theirs, child))
+        children = [getattr(model, name) for model in models]
+        setattr(copied, name, _stacked(children, child))
     return copied
 
 
@@ -130,6 +189,11 @@ class _GlobalAverage(_Layer):
         return _dense(x.mean(dim=(2, 3)), self.runs)
 
 
+class _Shortcut(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        return self.like[0](x.unflatten(1, (self.runs, -1))).flatten(1, 2)
+
+
 STACKED = {
     nn.Linear: _Linear,
     nn.Conv2d: _Conv2d,
@@ -137,6 +201,7 @@ STACKED = {
     nn.BatchNorm2d: _BatchNorm,
     nn.Flatten: _Flatten,
     GlobalAverage: _GlobalAverage,
+    Shortcut: _Shortcut,
 }
 
 

@@ -1,14 +1,15 @@
 """Many models as one: the same numbers as one by one, and each run alone with its own settings."""
 
 import functools
+import itertools
 
 import pytest
 import torch
 from torch import nn
 
 from calibkit import augmentation, data, losses, mixing, models, training
-from calibkit.training import layers, trial
-from calibkit.training.stacked import fit_stacked, shape_of
+from calibkit.training import train_trials, trial
+from calibkit.training.stacking import shape_of, stackable
 
 SPLITS = data.noisy_digits(96, noise=0.3, seed=0, test=100, calibration=50)
 
@@ -38,17 +39,7 @@ def made(network, **settings):
 
 
 def alone(one):
-    return training.fit(
-        one.model,
-        one.train,
-        one.recipe,
-        seed=one.seed,
-        watch=one.watch,
-        keep=one.keep,
-        gradients=one.gradients,
-        device="cpu",
-        progress=False,
-    )
+    return train_trials([one], device="cpu", progress=False)[0]
 
 
 def furthest(ours, theirs):
@@ -57,7 +48,7 @@ def furthest(ours, theirs):
 
 
 def check(trials, tolerance=1e-12):
-    stacked = fit_stacked(trials, device="cpu", progress=False)
+    stacked = train_trials(trials, device="cpu", progress=False)
     for one, run in zip(trials, stacked, strict=True):
         single = alone(one)
         assert furthest(run, single) < tolerance
@@ -103,6 +94,19 @@ def test_every_loss_is_each_runs_own():
     check([made(NETWORKS["mlp"], loss=loss) for loss in CHANGING.values()], tolerance=1e-9)
 
 
+@pytest.mark.parametrize("name", ["mlp", "resnet"])
+def test_adamw_stacks_too(name):
+    settings = {"optimizer": "adamw", "lr": 3e-3, "weight_decay": 0.05}
+    check(
+        [
+            made(NETWORKS[name], **settings),
+            made(NETWORKS[name], **settings | {"seed": 1, "schedule": "onecycle"}),
+            made(NETWORKS[name], **settings | {"lr": 1e-3, "weight_decay": 0.0}),
+        ],
+        tolerance=1e-11,
+    )
+
+
 def test_mixing_and_augmentation_draw_as_they_would_alone():
     mixup = [functools.partial(mixing.mixup, alpha=alpha) for alpha in (0.1, 1.0)]
     crop = functools.partial(augmentation.crop_flip, padding=1, flip=False)
@@ -134,10 +138,10 @@ def test_watching_keeping_and_gradients_are_recorded_per_run():
 
 def test_changing_one_run_moves_only_that_run():
     trials = [made(NETWORKS["mlp with batch norm"], seed=seed) for seed in range(3)]
-    before = fit_stacked(trials, device="cpu", progress=False)
+    before = train_trials(trials, device="cpu", progress=False)
     flipped = TRAIN.with_labels(TRAIN.labels.flip(0))
     trials[1] = trial(trials[1].model, flipped, recipe=trials[1].recipe, seed=1)
-    after = fit_stacked(trials, device="cpu", progress=False)
+    after = train_trials(trials, device="cpu", progress=False)
     moved = [furthest(a, b) for a, b in zip(before, after, strict=True)]
     assert moved[0] == moved[2] == 0
     assert moved[1] > 1e-3
@@ -152,12 +156,15 @@ def test_float32_stays_close():
 
 
 def test_ctrl_c_returns_every_run_as_far_as_it_came():
-    def stop(epoch):
-        if epoch == 1:
-            raise KeyboardInterrupt
+    calls = itertools.count(1)
 
-    trials = [made(NETWORKS["mlp"], seed=seed) for seed in range(2)]
-    runs = fit_stacked(trials, device="cpu", progress=False, after_epoch=stop)
+    def stopping(logits, labels):
+        if next(calls) == 2 * 2 * 3 + 1:  # two runs, two epochs, three batches: in the third
+            raise KeyboardInterrupt
+        return nn.functional.cross_entropy(logits, labels)
+
+    trials = [made(NETWORKS["mlp"], seed=seed, loss=stopping) for seed in range(2)]
+    runs = train_trials(trials, device="cpu", progress=False)
     assert all(run.interrupted and run.history.epoch.tolist() == [1, 2] for run in runs)
 
 
@@ -171,37 +178,39 @@ def test_ctrl_c_returns_every_run_as_far_as_it_came():
     ids=["dropout", "attention", "reflected padding"],
 )
 def test_what_cannot_be_stacked_is_known(network):
-    assert not layers.stackable(network())
+    assert not stackable(network())
 
 
 def test_trials_of_different_shape_are_refused():
     with pytest.raises(ValueError, match="share one shape"):
-        fit_stacked([made(NETWORKS["mlp"]), made(NETWORKS["linear"])], device="cpu")
+        train_trials([made(NETWORKS["mlp"]), made(NETWORKS["linear"])], device="cpu")
     with pytest.raises(ValueError, match="share one shape"):
-        fit_stacked([made(NETWORKS["mlp"]), made(NETWORKS["mlp"], epochs=5)], device="cpu")
+        train_trials([made(NETWORKS["mlp"]), made(NETWORKS["mlp"], epochs=5)], device="cpu")
+    dropping = lambda: nn.Sequential(nn.Dropout(), nn.Flatten(), nn.Linear(64, 10))  # noqa: E731
     with pytest.raises(ValueError, match="cannot be stacked"):
-        fit_stacked([made(lambda: nn.Sequential(nn.Dropout(), nn.Flatten(), nn.Linear(64, 10)))])
+        train_trials([made(dropping), made(dropping, seed=1)])
 
 
 def test_seeds_and_losses_do_not_change_the_shape():
     one, two = made(NETWORKS["mlp"]), made(NETWORKS["mlp"], seed=4, loss=losses.brier, lr=1e-3)
     assert shape_of(one, one.model()) == shape_of(two, two.model())
     mixup = functools.partial(mixing.mixup, alpha=0.1)  # soft labels beside hard ones
-    for changes in ({"batch_size": 16}, {"mix": mixup}):
+    for changes in ({"batch_size": 16}, {"mix": mixup}, {"optimizer": "adamw"}):
         other = made(NETWORKS["mlp"], **changes)
         assert shape_of(one, one.model()) != shape_of(other, other.model())
 
 
 def test_a_diverged_run_says_so():
     with pytest.raises(RuntimeError, match="lower lr"):
-        fit_stacked([made(NETWORKS["mlp"], lr=1e7, epochs=8)] * 2, device="cpu", progress=False)
+        train_trials([made(NETWORKS["mlp"], lr=1e7, epochs=8)] * 2, device="cpu", progress=False)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
 @pytest.mark.parametrize("name", ["mlp", "cnn with batch norm"])
 def test_cuda_stacks_to_the_same_numbers(name):
     trials = [made(NETWORKS[name], seed=seed) for seed in range(2)]
-    here = fit_stacked(trials, device="cpu", progress=False)
-    there = fit_stacked(trials, device="cuda", progress=False)
+    here = train_trials(trials, device="cpu", progress=False)
+    there = train_trials(trials, device="cuda", progress=False)
     for ours, theirs in zip(here, there, strict=True):
-        assert furthest(ours, training.Run(theirs.model.cpu(), theirs.history)) < 1e-9
+        theirs = training.Run.from_tensors(theirs.trial, theirs.tensors())
+        assert furthest(ours, theirs) < 1e-9

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from calibkit import data, models, training
-from calibkit.selection import MaxEntropy
+from calibkit.prioritization import MaxEntropy
 
 TRAIN = data.noisy_digits(100, noise=0.3, seed=0, test=10, calibration=10).train
 

@@ -1,0 +1,127 @@
+"""Which runs of a sweep are trained together, and in how many processes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import joblib
+import numpy as np
+import torch
+from tqdm.auto import tqdm
+
+from calibkit.training import Trial, process, train_trials
+from calibkit.training.stacking import shape_of
+
+HOW = ("auto", "stacked", "single")
+SMALL = 100_000  # parameters of a network up to which a stack is faster than one after the other
+STACK = 32  # runs a stack at most: what a kill -9 can lose
+WORTH = 15.0  # seconds of training for which starting one more process (some 5 s) pays
+HERE = ("LokyBackend", "SequentialBackend")  # joblib's backends on this machine
+_ALONE = threading.Lock()  # one training at a time in a process: they share its random state
+
+
+def train(
+    trials: Sequence[Trial],
+    device: torch.device,
+    *,
+    how: str = "auto",
+    jobs: int | None = None,
+    progress: bool = True,
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Train all, and yield index and `Run.tensors()` of each run as it is finished.
+
+    how, jobs: as in `sweep.run`. Raises KeyboardInterrupt on Ctrl-C, ValueError for a trial that
+    how="stacked" cannot stack.
+    """
+    with tqdm(total=len(trials), disable=not (progress and trials), unit="run", smoothing=0) as bar:
+        for unit, finished in _finished(trials, units(trials, how), device, jobs):
+            bar.update(len(unit))
+            yield from zip(unit, finished, strict=True)
+
+
+def units(trials: Sequence[Trial], how: str = "auto") -> list[list[int]]:
+    """Indices of the trials that are trained together.
+
+    "auto" stacks small networks of one shape, "stacked" all networks of one shape, "single" none.
+    """
+    groups: dict[Any, list[int]] = {}
+    for i, trial in enumerate(trials):
+        shape = None if how == "single" else _stack_of(trial, how)
+        if shape is None and how == "stacked":
+            raise ValueError(
+                f"how='stacked' cannot train run {i}: its model has layers that do not stack, or "
+                "its recipe selects or autocasts; leave how='auto'"
+            )
+        groups.setdefault(i if shape is None else shape, []).append(i)
+    return list(groups.values())
+
+
+def split(units: Sequence[Sequence[int]], jobs: int) -> list[list[int]]:
+    """Each stack in even parts, one or more a worker and none above `STACK` runs.
+
+    >>> split([[0, 1, 2, 3, 4], [5]], 2)
+    [[0, 1, 2], [3, 4], [5]]
+    """
+    parts = []
+    for unit in units:
+        rounds = -(-len(unit) // (jobs * STACK))
+        cut = np.array_split(np.array(unit), min(len(unit), jobs * rounds))
+        parts += [part.tolist() for part in cut]
+    return parts
+
+
+def processes(seconds: float, runs: int, device: torch.device) -> int:
+    """How many processes pay for so many runs that take one process so many seconds."""
+    most = joblib.cpu_count() if device.type == "cpu" else 1
+    return max(1, min(most, runs, 1 + int(seconds / WORTH)))
+
+
+def train_unit(trials: Sequence[Trial], device: torch.device) -> list[dict[str, Any]]:
+    """`Run.tensors()` of trials that are trained together in this process."""
+    with _ALONE:
+        runs = train_trials(trials, device=device, progress=False)
+    if any(run.interrupted for run in runs):
+        raise KeyboardInterrupt
+    return [run.tensors() for run in runs]
+
+
+def _stack_of(trial: Trial, how: str) -> tuple | None:
+    """What the trial shares with those that it is stacked with; None where it stays alone."""
+    with process.own_randomness(torch.device("cpu")):
+        network = trial.network()
+    large = sum(parameter.numel() for parameter in network.parameters()) >= SMALL
+    return None if large and how == "auto" else shape_of(trial, network)
+
+
+def _finished(trials, units, device, jobs) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
+    """Each unit of work with its runs.
+
+    Where nobody says how many processes to take, the first unit is trained here, and the time that
+    it takes says how many pay for the rest.
+    """
+    if not units:
+        return
+    backend, asked = joblib.parallel.get_active_backend()
+    here = type(backend).__name__ in HERE
+    jobs = asked if jobs is None else jobs
+    if jobs is None and here:
+        first, *units = split(units, 1)
+        start = time.perf_counter()
+        yield first, train_unit([trials[i] for i in first], device)
+        left = sum(map(len, units))
+        jobs = processes((time.perf_counter() - start) / len(first) * left, left, device)
+    if jobs == 1 and here:
+        for unit in split(units, 1):
+            yield unit, train_unit([trials[i] for i in unit], device)
+        return
+    workers = max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs))
+    work = split(units, workers)
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from parallel(joblib.delayed(_named)(u, [trials[i] for i in u], device) for u in work)
+
+
+def _named(unit, trials, device):
+    return unit, train_unit(trials, device)

@@ -1,0 +1,53 @@
+"""The batches of one run: shuffled, augmented and mixed, each draw belonging to its seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from calibkit import validate
+from calibkit.data import Dataset
+from calibkit.training.recipe import Recipe
+
+
+def batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
+    """Index tensors of one shuffled pass over `n` samples; the last may be short.
+
+    A last batch of a single sample joins the one before it: batch norm cannot train on one.
+    """
+    order = torch.randperm(n, generator=generator)
+    parts = list(order.split(size))
+    if len(parts) > 1 and len(parts[-1]) == 1:
+        parts[-2:] = [torch.cat(parts[-2:])]
+    yield from parts
+
+
+class Feed:
+    """Batches of one run."""
+
+    def __init__(self, train: Dataset, recipe: Recipe, seed: int):
+        self.train, self.recipe = train, recipe
+        self.order = validate.generator(seed)
+        self.changes = validate.generator(seed, train.device)  # augmentation and mixing
+
+    def epoch(self, chosen: Tensor | None = None) -> list[Tensor]:
+        """Index tensors of one pass over all samples, or over the `chosen` ones."""
+        n = len(self.train) if chosen is None else len(chosen)
+        parts = batches(n, self.recipe.batch_size, self.order)
+        if chosen is None:
+            return [part.to(self.train.device) for part in parts]
+        return [chosen[part.to(self.train.device)] for part in parts]
+
+    def batch(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Inputs and targets as the model meets them, and the labels as they stand."""
+        inputs, labels = self.train.inputs[index], self.train.labels[index]
+        if self.recipe.augment is not None:
+            inputs = self.recipe.augment(inputs, generator=self.changes)
+        if self.recipe.mix is None:
+            return inputs, labels, labels
+        mixed = self.recipe.mix(
+            inputs, labels, classes=self.train.num_classes, generator=self.changes
+        )
+        return *mixed, labels
