@@ -6,6 +6,7 @@ recalibrated logits, `probs(logits)` their softmax. Logits that were fitted on a
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import warnings
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
@@ -42,11 +43,10 @@ class _Calibrator:
         self._seen = logits
         return self
 
-    def transform(self, logits, *, allow_fitted: bool = False) -> Tensor:
+    def transform(self, logits) -> Tensor:
         """Recalibrated logits (n, K) of test logits (n, K), in their type and on their device.
 
-        Raises NotFittedError before `fit` and LeakageError for the logits that were fitted on,
-        unless `allow_fitted=True` (to show the mistake).
+        Raises NotFittedError before `fit` and LeakageError for the logits that were fitted on.
         """
         if self._seen is None:
             raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
@@ -56,25 +56,25 @@ class _Calibrator:
                 f"logits must have the {self._seen.shape[1]} classes that were fitted, "
                 f"got shape {tuple(logits.shape)}"
             )
-        if not allow_fitted and _shares_rows(logits, self._seen):
+        if _shares_rows(logits, self._seen):
             raise LeakageError(
                 "logits hold the very data that the calibrator was fitted on, so any score would "
-                "flatter it; pass test logits (or allow_fitted=True to show the mistake)"
+                "flatter it; pass test logits"
             )
         return self._apply(logits)
 
-    def probs(self, logits, *, allow_fitted: bool = False) -> Tensor:
+    def probs(self, logits) -> Tensor:
         """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
-        return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
+        return self.transform(logits).softmax(dim=1)
 
 
 class TemperatureScaler(_Calibrator):
     """Temperature scaling: softmax(z / T) with one T > 0 for all classes.
 
-    `method="nll"` takes T = argmin_T sum_i -log softmax(z_i / T)[y_i], exactly (Newton on log T in
-    float64). `method="ece_grid"` takes the T in 0.1, 0.2, ... 10.0 of the least ECE (`bins` bins,
-    the lowest T on ties): the grid of the focal-loss paper. T is clamped to `limits`, with a
-    warning: data that the logits separate sends it to 0, random labels to infinity.
+    `method="nll"` takes T = argmin_T sum_i -log softmax(z_i / T)[y_i], exactly (the root of its
+    slope in float64). `method="ece_grid"` takes the T in 0.1, 0.2, ... 10.0 of the least ECE
+    (`bins` bins, the lowest T on ties): the grid of the focal-loss paper. T is clamped to `limits`,
+    with a warning: data that the logits separate sends it to 0, random labels to infinity.
 
     `fit` sets `temperature`. Raises ValueError for an unknown method or limits out of order.
 
@@ -243,8 +243,8 @@ class IsotonicCalibrator(_Calibrator):
 def _shares_rows(logits: Tensor, seen: Tensor) -> bool:
     """Whether two matrices are equal, or views that hold a common row of one memory."""
     if logits.device == seen.device:
-        ours, theirs = _row_addresses(logits), _row_addresses(seen)
-        if ours[0] <= theirs[-1] and theirs[0] <= ours[-1] and np.intersect1d(ours, theirs).size:
+        new, old = _row_addresses(logits), _row_addresses(seen)
+        if new[0] <= old[-1] and old[0] <= new[-1] and np.intersect1d(new, old).size:
             return True
     return logits.shape == seen.shape and torch.equal(logits.to(seen), seen)
 
@@ -268,9 +268,11 @@ def _nll_temperature(logits: Tensor, labels: Tensor, low: float, high: float) ->
     if at_zero >= 0:
         return _clamped(high, "the logits do not favour the labels: the best T is infinite")
     bounds = (-math.log(high), -math.log(low))
-    step = math.ceil(len(logits) / WARM_START_ROWS)
-    start = 0.0 if step == 1 else _newton(logits[::step], labels[::step], 0.0, bounds)
-    log_beta = _newton(logits, labels, start, bounds)
+    step, start, width = math.ceil(len(logits) / WARM_START_ROWS), 0.0, 0.5
+    if step > 1:  # some rows say where to look
+        start = _log_beta(logits[::step], labels[::step], start, width, bounds)
+        width = 0.02
+    log_beta = _log_beta(logits, labels, start, width, bounds)
     if log_beta in bounds:
         return _clamped(math.exp(-log_beta), "the best temperature lies outside the limits")
     return math.exp(-log_beta)
@@ -279,51 +281,44 @@ def _nll_temperature(logits: Tensor, labels: Tensor, low: float, high: float) ->
 def _limiting_slopes(logits: Tensor, labels: Tensor) -> tuple[float, float]:
     """Slope of the mean NLL in beta = 1 / T at beta = 0 and at infinity: E z - z_y, max z - z_y."""
     z = logits.double()
-    own = z.gather(1, labels[:, None])[:, 0]
-    return (z.mean(1) - own).mean().item(), (z.amax(1) - own).mean().item()
+    of_label = z.gather(1, labels[:, None])[:, 0]
+    return (z.mean(1) - of_label).mean().item(), (z.amax(1) - of_label).mean().item()
 
 
-def _newton(logits: Tensor, labels: Tensor, u: float, bounds: tuple[float, float]) -> float:
-    """Root in u = log(1 / T) of the slope of the NLL, by Newton steps kept inside a bracket."""
-    low, high = -math.inf, math.inf  # where the slope was seen negative, and positive
-    u = _clip(u, *bounds)
-    for _ in range(200):
-        slope, curvature = _slope_and_curvature(logits, labels, math.exp(u))
-        low, high = (u, high) if slope < 0 else (low, u)
-        change = math.exp(u) * curvature
-        step = -slope / change if change > 0 else math.copysign(math.inf, -slope)
-        if abs(step) < 1e-7:  # the error left is of the order of its square
-            return _clip(u + step, *bounds)
-        following = _clip(u + _clip(step, -1.5, 1.5), *bounds)  # flat far from the root
-        if following == u:  # the root lies beyond a bound
-            return u
-        u = following if low < following < high else (low + high) / 2
-    return u
+def _log_beta(
+    logits: Tensor, labels: Tensor, start: float, width: float, bounds: tuple[float, float]
+) -> float:
+    """Root in u = log(1 / T) of the slope of the NLL, which rises with u; a bound if it has none.
+
+    Looks first within `width` of `start`, then ever further away.
+    """
+    slope = functools.cache(lambda u: _slope(logits, labels, math.exp(u)))
+    low, high = (float(np.clip(start + side, *bounds)) for side in (-width, width))
+    while slope(low) > 0 and low > bounds[0]:
+        low, high, width = max(low - 4 * width, bounds[0]), low, 4 * width
+    while slope(high) < 0 and high < bounds[1]:
+        low, high, width = high, min(high + 4 * width, bounds[1]), 4 * width
+    if slope(low) >= 0 or slope(high) <= 0:
+        return low if slope(low) >= 0 else high
+    return brentq(slope, low, high, xtol=1e-12)
 
 
-def _clip(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
-
-
-def _slope_and_curvature(logits: Tensor, labels: Tensor, beta: float) -> tuple[float, float]:
-    """d/dbeta and d2/dbeta2 of sum_i -log softmax(beta z_i)[y_i]: E z - z_y and Var z.
+def _slope(logits: Tensor, labels: Tensor, beta: float) -> float:
+    """d/dbeta of sum_i -log softmax(beta z_i)[y_i], which is sum_i E z - z_y.
 
     In blocks that stay in the processor's cache, and need no float64 copy of all logits.
     """
-    total = torch.zeros(2, dtype=torch.float64, device=logits.device)
+    total = torch.zeros((), dtype=torch.float64, device=logits.device)
     elements = 2**16 if logits.device.type == "cpu" else 2**24
     rows = max(1, elements // logits.shape[1])
-    for part, own in zip(logits.split(rows), labels.split(rows), strict=True):
+    for part, label in zip(logits.split(rows), labels.split(rows), strict=True):
         z = part.double()
         z = z - z.amax(1, keepdim=True)
         weight = (beta * z).exp_()
         scale = weight.sum(1)
         mean = weight.mul_(z).sum(1) / scale
-        square = weight.mul_(z).sum(1) / scale
-        total[0] += (mean - z.gather(1, own[:, None])[:, 0]).sum()
-        total[1] += (square - mean.square()).sum()
-    slope, curvature = total.tolist()
-    return slope, curvature
+        total += (mean - z.gather(1, label[:, None])[:, 0]).sum()
+    return total.item()
 
 
 def _ece_temperature(logits: Tensor, labels: Tensor, bins: int) -> float:
