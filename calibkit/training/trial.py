@@ -85,5 +85,6 @@ def trial(
     >>> made.seed, made.recipe.epochs
     (3, 5)
     """
-    own = {f.name: options.pop(f.name) for f in fields(Trial) if f.name in options}
-    return Trial(model, train, score or {}, replace(recipe or Recipe(), **options), **own)
+    names = {f.name for f in fields(Trial)} & set(options)
+    recipe = replace(recipe or Recipe(), **{n: options[n] for n in set(options) - names})
+    return Trial(model, train, score or {}, recipe, **{n: options[n] for n in names})
