@@ -1,0 +1,168 @@
+"""Each part of the pattern is really checked: a good lesson passes, each broken one is named."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from calibkit import course
+from tests.notebooks import pattern
+from tests.notebooks.lint import HEAD
+
+GLOSSARY = {
+    "confidence": "00",
+    "ece": "02",
+    "signed gap": "02",
+    "label noise": "06",
+    "temperature": "08",
+}
+VERDICT = "06a HOLDS: noise raises ECE | +0.100 [+0.080, +0.120] 95% over 5 seeds\n"
+SLIDER = '<div class="calibkit-explorer"><img src="a" alt="noise 0 %: ECE 3 %"></div>'
+
+
+def shows(html):
+    return new_output("display_data", data={"text/html": html})
+
+
+def prints(text):
+    return new_output("stream", text=text)
+
+
+def code(source, tags=(), outputs=()):
+    cell = new_code_cell(source, metadata={"tags": list(tags)} if tags else {})
+    cell.outputs = list(outputs)
+    return cell
+
+
+def good():
+    cells = [
+        new_markdown_cell("# Noise\n" + "\n".join(HEAD[:2]) + "\n**Time.** 45 minutes"),
+        code("import torch"),
+        code("explorers.stored('noise')", outputs=[shows(SLIDER)]),
+        new_markdown_cell(
+            "## 1. Noise\n\n**Label noise** is a wrong label. Its ECE is known.\n\n"
+            "**Predict before you run:** is the ECE larger?"
+        ),
+        code("print(ece)", ["answer"], [prints("ECE 12 %\n")]),
+        code("print(claims.verdict(...))", ["nbval-check-output"], [prints(VERDICT)]),
+        code("draw()", outputs=[shows('<img src="b" alt="ECE from 0.1 at 0 to 0.3 at 1.">')]),
+        new_markdown_cell(
+            "### Exercise: the matrix\n\nWrite it.\n\n### Exercise: a thought\n\nWhy?\n\n"
+            "<details><summary>Answer</summary>\n\nSo.\n\n</details>"
+        ),
+        new_markdown_cell(
+            "## Three things to take away\n## Recall\n## Go further\n\nTry 0.9.\n\n"
+            "<details><summary>Answer</summary>\n\n```python\nx = 1\n```\n\n</details>\n\n"
+            "## References"
+        ),
+    ]
+    return course.stripped(new_notebook(cells=cells))
+
+
+def broken(change):
+    notebook = good()
+    change(notebook.cells)
+    return "; ".join(pattern.complaints(notebook, GLOSSARY, "06"))
+
+
+def test_a_good_lesson_draws_no_complaint():
+    assert pattern.complaints(good(), GLOSSARY, "06") == []
+
+
+def put(place, old, new):
+    def change(cells):
+        assert old in cells[place].source
+        cells[place].source = cells[place].source.replace(old, new)
+
+    return change
+
+
+def outputs(place, *found):
+    return lambda cells: cells[place].update(outputs=list(found))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda cells: cells[4].metadata.clear(), "not followed by a cell tagged answer"),
+        (outputs(4, prints("larger\n")), "prints no number"),
+        (put(5, "print", "# NBVAL_CHECK_OUTPUT\nprint"), "test's mark"),
+        (put(3, "## 1. Noise", "## 1\n" + "## more\n" * 8), "9 sections"),
+        (put(0, "45 minutes", "75 minutes"), "60 minutes"),
+        (put(0, "**Time.** 45 minutes", "**Time.** an hour"), "60 minutes"),
+        (outputs(2, prints("no slider")), "no slider from stored"),
+        (put(1, "import torch", "swept = sweep.run(recipe, grid)"), "no slider from stored"),
+        (put(7, "### Exercise: a thought", ""), "1 exercises"),
+        (put(7, "<summary>Answer<", "<summary>Solution<"), "asks for reasoning"),
+        (put(8, "<summary>Answer<", "<summary>Solution<"), "Go further has no folded"),
+        (outputs(5, prints(VERDICT * 6)), "6 verdicts in the reader's way"),
+        (outputs(5, prints(VERDICT.replace("06a", "06c"))), "numbered with gaps: c"),
+        (lambda cells: cells[5].metadata.clear(), "no nbval-check-output"),
+        (outputs(6, shows('<img src="b">')), "1 images have no text"),
+        (outputs(6, shows('<img src="b" alt="">')), "1 images have no text"),
+        (
+            outputs(6, new_output("display_data", data={"image/png": "x"})),
+            "1 images have no text",
+        ),
+        (outputs(6, *[shows('<img alt="same">')] * 2), "two images have the text 'same'"),
+        (put(3, "Its ECE", "Its temperature and ECE"), "uses 'temperature', which lesson 08"),
+        (put(3, "**Label noise**", "Label noise"), "does not set 'label noise' in bold"),
+        (put(3, "Its ECE", "It shouts. Its ECE"), "shouts"),
+        (put(6, "draw()", "[[a for a in b] for b in c]"), "nested comprehension"),
+        (put(6, "draw()", "draw(rates[::2])"), "slice with a step"),
+    ],
+)
+def test_each_part_is_really_checked(change, complaint):
+    assert complaint.lower() in broken(change).lower()
+
+
+def test_four_new_terms_in_a_section_are_too_many():
+    notebook = good()
+    names = ["one", "two", "three", "label noise"]
+    notebook.cells[3].source += "".join(f" **{name}**" for name in names[:3])
+    glossary = GLOSSARY | dict.fromkeys(names, "06")
+    assert any("4 new terms" in c for c in pattern.complaints(notebook, glossary, "06"))
+
+
+def test_drawing_cells_may_be_as_they_must_and_folded_verdicts_do_not_count():
+    def change(cells):
+        cells[6].source = "[[a for a in b] for b in c[::2]]"
+        cells[6].metadata = {"tags": ["drawing"], "jupyter": {"source_hidden": True}}
+        aside = code("more", ["aside", "nbval-check-output"], [prints(VERDICT * 9)])
+        cells.append(course.stripped(new_notebook(cells=[aside])).cells[0])
+
+    assert broken(change) == ""
+
+
+def test_the_glossary_is_read_from_its_tables(tmp_path):
+    page = tmp_path / "glossary.md"
+    page.write_text(
+        "# Glossary\n\n| term | meaning | lesson |\n|---|---|---|\n"
+        "| ECE | expected calibration error | [02](02_x.ipynb) |\n| **$T$** | temperature | 08 |\n"
+    )
+    assert pattern.read_glossary(page) == {"ece": "02"}
+
+
+def test_the_code_of_go_further_is_found():
+    assert pattern.further(good()) == "x = 1\n"
+
+
+def committed(lesson):
+    return nbformat.read(lesson.notebook, as_version=4)
+
+
+LESSONS = [
+    lesson for lesson in course.lessons() if not lesson.name.startswith(pattern.EARLIER)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
+def test_a_lesson_keeps_the_pattern(lesson):
+    glossary = pattern.read_glossary(Path(lesson.notebook.parent, "glossary.md"))
+    assert pattern.complaints(committed(lesson), glossary, lesson.name[:2]) == []
+
+
+def test_no_two_figures_of_the_course_have_the_same_text():
+    texts = [text for lesson in LESSONS for text in pattern.alt_texts(committed(lesson))]
+    assert len(texts) == len(set(texts))
