@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
-from calibkit import scheduling, training, validate
-from calibkit.fingerprint import Fingerprint, core_code
+from calibkit import fingerprint, scheduling, training, validate
 from calibkit.outcomes import Outcome, Sweep
 from calibkit.store import Store
-from calibkit.training import Run, Trial, process
+from calibkit.training import Run, Trial
 
 
 def run(
@@ -63,7 +61,7 @@ def run(
     settings = _settings(grid)
     trials = [_made(recipe, setting) for setting in settings]
     store = None if cache is False else Store(None if cache is True else cache)
-    keys = _keys(trials, device) if store else [None] * len(trials)
+    keys = fingerprint.keys(trials, device) if store else [None] * len(trials)
     kept = {i: store.get(key) for i, key in enumerate(keys) if key is not None}
     kept = {i: tensors for i, tensors in kept.items() if tensors is not None}
     missing = [i for i in range(len(trials)) if i not in kept]
@@ -72,7 +70,7 @@ def run(
     work = [trials[i] for i in missing]
     for j, tensors in scheduling.train(work, device, how=how, jobs=jobs, progress=progress):
         i = missing[j]
-        if keys[i] is not None:
+        if keys[i] is not None and fingerprint.still(keys[i], trials[i]):
             store.put(keys[i], tensors)
         kept[i] = tensors
     runs = [Run.from_tensors(trial, kept[i]) for i, trial in enumerate(trials)]
@@ -97,27 +95,3 @@ def _made(recipe: Callable[..., Trial], setting: dict[str, Any]) -> Trial:
             f"recipe must return a training.trial(...), got {type(made).__name__} for {setting}"
         )
     return made
-
-
-def _keys(trials: Sequence[Trial], device: torch.device) -> list[str | None]:
-    """Per trial the fingerprint of all that decides its result."""
-    read = Fingerprint()
-    return [
-        read(
-            core_code(),
-            device.type,
-            _untrained(trial),
-            trial.recipe,
-            trial.seed,
-            (trial.train.inputs, trial.train.labels, trial.train.num_classes),
-            {name: dataset.inputs for name, dataset in trial.score.items()},
-            {name: (dataset.inputs, dataset.labels) for name, dataset in trial.watch.items()},
-            (trial.keep, trial.gradients),
-        )
-        for trial in trials
-    ]
-
-
-def _untrained(trial: Trial) -> nn.Module:
-    with process.own_randomness(torch.device("cpu")):
-        return trial.network()

@@ -16,7 +16,7 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import curation, data, metrics, models, scheduling, sweep, training
+from calibkit import curation, data, fingerprint, metrics, models, scheduling, sweep, training
 from calibkit.store import Store
 
 NOISE, SEEDS = (0.0, 0.2, 0.4), (0, 1)
@@ -140,7 +140,8 @@ def test_what_is_not_in_the_grid_is_named(swept):
 
 
 def test_a_run_without_a_key_is_trained_again_and_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweep, "_keys", lambda trials, _: ["ab" * 32, None])
+    monkeypatch.setattr(fingerprint, "keys", lambda trials, _: ["ab" * 32, None])
+    monkeypatch.setattr(fingerprint, "still", lambda key, trial: True)
     grid = [{"noise": 0.0, "seed": 0}, {"noise": 0.2, "seed": 0}]
     first = run(tmp_path, grid=grid)
     assert len(finished(tmp_path)) == 1
@@ -253,7 +254,7 @@ def test_only_what_changed_is_trained_again(tmp_path, monkeypatch):
 def test_every_setting_is_part_of_the_key(change):
     base = {"model": lambda: models.mlp(64, 10, width=8), "train": splits(0).train}
     one, two = training.trial(**base), training.trial(**base, **change)
-    keys = sweep._keys([one, two, one], torch.device("cpu"))
+    keys = fingerprint.keys([one, two, one], torch.device("cpu"))
     assert keys[0] == keys[2] != keys[1]
 
 
@@ -269,7 +270,7 @@ def test_data_and_model_are_part_of_the_key():
         training.trial(base.model, train, watch={"test": splits(0).test}),
         training.trial(base.model, train, gradients=True),
     ]
-    keys = sweep._keys([base, *other], torch.device("cpu"))
+    keys = fingerprint.keys([base, *other], torch.device("cpu"))
     assert len(set(keys)) == len(keys)
 
 
