@@ -1,4 +1,10 @@
-"""Figures of calibration: every function draws on an Axes, returns it, and sets nothing global."""
+"""Figures of calibration, and the course's theme.
+
+Every function that draws takes an Axes, returns it, and sets nothing global; `theme` alone does,
+when a cell calls it. Curves over a sweep's table are seaborn's:
+
+    sns.lineplot(swept.table, x="noise", y="test_ece", errorbar=("pi", 100))
+"""
 
 from __future__ import annotations
 
@@ -7,14 +13,38 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from calibkit import validate
+from calibkit import palette
 from calibkit.metrics import Reliability
 from calibkit.metrics import reliability as _reliability
-from calibkit.palette import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
+from calibkit.palette import ACCURACY, BLACK, CONFIDENCE, COUNTS, DIAGONAL, OVER, UNDER, Role
 
-CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK)
-MOST_COUNTS = 25  # more numbers than this would run into one another
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
+TALL = 10  # times the median count: one bar of this height flattens all others
+SIDE = 4.2  # inches of a square figure
+
+
+def theme() -> None:
+    """The look of the course's figures: white, gridded, square, in the palette's colours.
+
+    A cell calls it; it may be called again. Needs seaborn, which the course installs.
+    """
+    import seaborn as sns
+
+    sns.set_theme(
+        style="whitegrid",
+        context="notebook",
+        font_scale=0.85,
+        palette=palette.CYCLE,
+        rc={
+            "figure.figsize": (SIDE, SIDE),
+            "figure.constrained_layout.use": True,
+            "axes.edgecolor": BLACK,
+            "axes.linewidth": 0.8,
+            "grid.linewidth": 0.5,
+            "hatch.linewidth": 0.6,
+            "legend.framealpha": 0.9,
+        },
+    )
 
 
 def reliability_diagram(
@@ -29,9 +59,10 @@ def reliability_diagram(
 ) -> Axes:
     """Accuracy against confidence per bin, with interval bars, counts per bin and the diagonal.
 
-    Bars are accuracies; the shaded piece reaches to the mean confidence of the bin, red where the
-    model is over-confident, green where it is under-confident; black lines are Wilson intervals
-    of coverage `level`. The strip below counts the samples of each bin. Empty bins are not drawn.
+    Bars are accuracies; the hatched piece reaches to the mean confidence of the bin, with slanted
+    lines where the model is over-confident, with dots where it is under-confident; black lines are
+    Wilson intervals of coverage `level`. The strip below counts the samples of each bin, on a log
+    axis where one bin would flatten all others. Empty bins are not drawn.
 
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.reliability` does.
     Source: Guo et al. (2017), figure 1.
@@ -58,28 +89,19 @@ def draw_reliability(
         part.cpu().numpy()[filled] for part in (reliability.confidence, reliability.accuracy)
     )
     low, high = (end.cpu().numpy()[filled] for end in reliability.interval(level))
-    ax.bar(left, accuracy, width, align="edge", color=SKY, edgecolor="white", label="accuracy")
-    gaps = {VERMILLION: confidence > accuracy, GREEN: confidence <= accuracy}
-    for colour, side in gaps.items():
-        ax.bar(
-            left[side],
-            (confidence - accuracy)[side],
-            width[side],
-            bottom=accuracy[side],
-            align="edge",
-            **_shading(colour),
-        )
+    ax.bar(left, accuracy, width, align="edge", **ACCURACY.area(edgecolor="white", hatch=None))
+    for role, side in ((OVER, confidence > accuracy), (UNDER, confidence <= accuracy)):
+        gap = (confidence - accuracy)[side]
+        look = role.area(label=None)
+        ax.bar(left[side], gap, width[side], bottom=accuracy[side], align="edge", **look)
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
-    ax.plot([0, 1], [0, 1], "--", color=GREY, label="perfectly calibrated")
+    ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
     _count_strip(ax, left, width, reliability.counts.cpu().numpy()[filled])
     if legend:
-        # Keys of their own: a side without a bin would leave its colour out of the legend.
-        keys = [
-            Patch(label="over-confident gap", **_shading(VERMILLION)),
-            Patch(label="under-confident gap", **_shading(GREEN)),
-        ]
+        # Keys of their own: a side without a bin would leave its look out of the legend.
+        keys = [Patch(**OVER.area()), Patch(**UNDER.area())]
         drawn = ax.get_legend_handles_labels()[0]
         ax.legend(handles=[*drawn, *keys], loc="upper left", fontsize="x-small", framealpha=0.9)
     return ax
@@ -97,11 +119,11 @@ def confidence_histogram(
     ax = plt.subplots(figsize=(4.2, 3.6), layout="constrained")[1] if ax is None else ax
     n = int(counted.counts.sum())
     edges, shares = counted.edges.cpu().numpy(), counted.counts.cpu().numpy() / n
-    ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=SKY, edgecolor="white")
+    ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=COUNTS.colour, edgecolor="white")
     confidence = float((counted.confidence * counted.counts).nansum() / n)
     accuracy = float(counted.hits.sum() / n)
-    ax.axvline(accuracy, color=BLACK, ls="-", label=f"accuracy {accuracy:.1%}")
-    ax.axvline(confidence, color=VERMILLION, ls="--", label=f"mean confidence {confidence:.1%}")
+    for role, value in ((ACCURACY, accuracy), (CONFIDENCE, confidence)):
+        ax.axvline(value, **role.line(marker="", lw=2, label=f"{role.words} {value:.1%}"))
     ax.set(
         xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel=f"share of {n:,} samples", title=title
     )
@@ -109,44 +131,37 @@ def confidence_histogram(
     return ax
 
 
-def spread(x, runs, *, label: str, style: int = 0, ax: Axes) -> Axes:
+def spread(x, runs, role: Role, *, ax: Axes) -> Axes:
     """Mean over runs as a marked line and the whole range over runs as a band.
 
-    x: (m,) positions; runs: (seeds, m) one row per run; style: which colour and marker.
+    For runs that stand in no table; for those that do, `sns.lineplot` is the way.
+
+    x: (m,) positions; runs: (seeds, m) one row per run; role: their look (see `palette`).
     Raises ValueError when the shapes disagree.
     """
     x, runs = np.asarray(x), np.asarray(runs)
     if runs.ndim != 2 or runs.shape[1] != len(x):
         raise ValueError(f"runs must be (seeds, {len(x)}), one column per x, got {runs.shape}")
-    style = validate.integer("style", style, 0)
-    colour, marker = CYCLE[style % len(CYCLE)], MARKERS[style % len(MARKERS)]
-    ax.plot(x, runs.mean(axis=0), color=colour, marker=marker, label=label)
-    ax.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, lw=0)
+    ax.plot(x, runs.mean(axis=0), **role.line())
+    ax.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=role.colour, alpha=0.2, lw=0)
     return ax
-
-
-def _shading(colour: str) -> dict:
-    """How a gap is drawn: told apart by hatch as well as by colour."""
-    hatch = "//" if colour == VERMILLION else ".."
-    return {"facecolor": colour, "alpha": 0.35, "edgecolor": colour, "hatch": hatch}
 
 
 def _count_strip(ax: Axes, left, width, counts) -> None:
     """A strip under the diagram, as wide as it, with the number of samples in each bin."""
     strip = ax.inset_axes([0, -0.34, 1, 0.22], sharex=ax)
-    strip.bar(left, counts, width, align="edge", color=GREY, edgecolor="white")
+    strip.bar(left, counts, width, align="edge", color=COUNTS.colour, edgecolor="white")
     tallest = counts.max()
-    written = zip(left + width / 2, counts, strict=True) if len(counts) <= MOST_COUNTS else ()
-    for x, count in written:
-        strip.text(
-            x,
-            count + 0.06 * tallest,
-            f"{count:g}",
-            rotation=90,
-            ha="center",
-            va="bottom",
-            fontsize=6,
-        )
-    strip.set(xlabel="confidence", ylabel="count", ylim=(0, 2.2 * tallest))
-    strip.set_yticks([])
+    written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
+    if tallest > TALL * np.median(counts):
+        strip.set(yscale="log", ylim=(0.5, tallest * (50 if written else 2)))
+    else:
+        strip.set(ylim=(0, tallest * (2.2 if written else 1.1)))
+    strip.set(xlabel="confidence", ylabel=COUNTS.words)
+    if written:
+        strip.set_yticks([], minor=False)
+        strip.minorticks_off()
+        look = {"rotation": 90, "ha": "center", "va": "bottom", "fontsize": 7}
+        for x, count in zip(left + width / 2, counts, strict=True):
+            strip.text(x, 1.2 * count, f"{count:g}", **look)
     ax.tick_params(labelbottom=False)

@@ -3,10 +3,12 @@
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
+import seaborn as sns
 import torch
 
-from calibkit import metrics, plots
+from calibkit import metrics, palette, plots
 
 GENERATOR = torch.Generator().manual_seed(0)
 PROBS = (2 * torch.randn(300, 4, generator=GENERATOR)).softmax(dim=1)
@@ -60,11 +62,30 @@ def test_the_legend_has_both_gaps_in_their_colours_even_where_one_is_absent():
             strict=True,
         )
     )
-    for name, colour in (
-        ("over-confident gap", plots.VERMILLION),
-        ("under-confident gap", plots.GREEN),
-    ):
-        assert mpl.colors.same_color(handles[name].get_facecolor()[:3], colour)
+    for role in (palette.OVER, palette.UNDER):
+        assert mpl.colors.same_color(handles[role.words].get_facecolor(), role.pale)
+        assert handles[role.words].get_hatch() == role.hatch
+
+
+def test_both_gaps_are_hatched_as_in_the_legend():
+    over = plots.reliability_diagram([[0.9, 0.1]], [1], bins=2)
+    under = plots.reliability_diagram([[0.6, 0.4]], [0], bins=2)
+    assert {bar.get_hatch() for bar in over.patches} == {None, palette.OVER.hatch}
+    assert {bar.get_hatch() for bar in under.patches} == {None, palette.UNDER.hatch}
+
+
+def test_one_tall_bar_makes_the_counts_logarithmic():
+    probs = torch.tensor([[0.55, 0.45]] * 3 + [[0.75, 0.25]] * 2 + [[0.95, 0.05]] * 500)
+    ax = plots.reliability_diagram(probs, torch.zeros(505, dtype=torch.long), bins=10)
+    assert ax.child_axes[0].get_yscale() == "log"
+    even = plots.reliability_diagram(probs[:5], torch.zeros(5, dtype=torch.long), bins=10)
+    assert even.child_axes[0].get_yscale() == "linear"
+
+
+def test_a_small_diagram_has_no_counts_that_nobody_could_read():
+    ax = plt.subplots(1, 4, figsize=(6.6, 3))[1][0]
+    plots.reliability_diagram(PROBS, LABELS, bins=15, ax=ax)
+    assert len(ax.child_axes[0].texts) == 0
 
 
 def test_many_bins_are_not_written_over_one_another():
@@ -83,18 +104,35 @@ def test_histogram_lines_are_accuracy_and_mean_confidence():
 
 
 def test_spread_draws_mean_and_range():
-    ax = plots.spread([1, 2], [[0.0, 1.0], [2.0, 3.0]], label="runs", ax=plt.subplots()[1])
+    ax = plots.spread([1, 2], [[0.0, 1.0], [2.0, 3.0]], palette.TRUTH, ax=plt.subplots()[1])
+    assert ax.lines[0].get_label() == "the truth"
     assert ax.lines[0].get_ydata().tolist() == [1, 2]
     band = ax.collections[0].get_paths()[0].vertices[:, 1]
     assert (band.min(), band.max()) == (0, 3)
 
 
-def test_spread_styles_differ_in_colour_and_marker():
+def test_the_theme_is_square_in_the_palette_and_may_be_set_twice():
+    with mpl.rc_context():
+        plots.theme()
+        once = dict(mpl.rcParams)
+        plots.theme()
+        assert dict(mpl.rcParams) == once
+        ax = plt.subplots()[1]
+        assert [mpl.colors.to_hex(ax.plot([0, 1])[0].get_color()).upper() for _ in range(7)] == list(
+            palette.CYCLE
+        )
+        assert len(set(ax.figure.get_size_inches())) == 1
+
+
+def test_a_table_is_drawn_by_seaborn_in_a_role():
+    table = pd.DataFrame({"noise": [0, 0, 1, 1], "test_ece": [0.1, 0.3, 0.2, 0.4]})
     ax = plt.subplots()[1]
-    for style in range(7):
-        plots.spread([1, 2], [[0.0, 1.0]], label=str(style), style=style, ax=ax)
-    assert len({line.get_color() for line in ax.lines}) == 7
-    assert len({line.get_marker() for line in ax.lines}) == 7
+    look = palette.TRAINED.line()
+    sns.lineplot(table, x="noise", y="test_ece", errorbar=("pi", 100), ax=ax, **look)
+    assert ax.lines[0].get_ydata().tolist() == pytest.approx([0.2, 0.3])
+    assert ax.lines[0].get_color() == palette.TRAINED.colour
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == pytest.approx((0.1, 0.4))
 
 
 def test_a_given_axes_is_used_and_nothing_global_is_set():
@@ -127,6 +165,4 @@ def test_wrong_options_are_refused_by_name():
     with pytest.raises(ValueError, match="level"):
         plots.reliability_diagram(PROBS, LABELS, level=95)
     with pytest.raises(ValueError, match="runs"):
-        plots.spread([1, 2, 3], np.zeros((2, 2)), label="x", ax=plt.subplots()[1])
-    with pytest.raises(ValueError, match="style"):
-        plots.spread([1, 2], np.zeros((2, 2)), label="x", style=-1, ax=plt.subplots()[1])
+        plots.spread([1, 2, 3], np.zeros((2, 2)), palette.TRUTH, ax=plt.subplots()[1])

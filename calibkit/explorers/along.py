@@ -9,56 +9,59 @@ import numpy as np
 from calibkit import palette, validate
 from calibkit.explorers import svg
 from calibkit.explorers.explorer import Frame
-from calibkit.explorers.reliability import COUNTS, DIAGRAM, TICKS, diagram
+from calibkit.explorers.reliability import DIAGRAM, HEIGHT, TICKS, diagram_panel, legend
 from calibkit.metrics import Reliability
+from calibkit.palette import Role
 
-COLOURS = (palette.VERMILLION, palette.BLUE, palette.PURPLE, palette.BLACK)
-DASHES = ("none", "8 3", "2 3", "9 3 2 3")
-RIGHT = {"left": 470, "top": DIAGRAM.top, "width": 230, "height": DIAGRAM.height}
-KEYS_TOP = 418  # of the legend, beside the counts
+MOST = 4  # lines: more would not be told apart, and their legend would leave the panel
+PLOT = {"left": DIAGRAM.left, "top": DIAGRAM.top, "width": DIAGRAM.width, "height": 190}
 
 
 def along_frame(
     reliability: Reliability,
     at: float,
     x: Sequence[float],
-    lines: Mapping[str, Sequence],
+    lines: Mapping[Role, Sequence],
     *,
     x_label: str,
     x_ticks: Sequence[float],
     title: str,
     readout: str,
+    log_x: bool = False,
 ) -> Frame:
     """The diagram of the models at `at`, and how `lines` run over all of `x`, `at` marked.
 
-    lines: by name (seeds, m) shares in [0, 1], drawn as the mean with the whole range as a band.
+    lines: by role (see `palette`) (seeds, m) shares in [0, 1], drawn as the mean with the whole
+        range as a band.
+    log_x: whether x has a log axis, as epochs mostly want.
 
     Raises ValueError when `at` is none of `x`, for a line of another length, or for no line or
     more than four.
 
     >>> from calibkit import metrics
     >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
-    >>> frame = along_frame(r, 0.2, [0.0, 0.2], {"accuracy": [[0.9, 0.5]]}, x_label="noise",
-    ...                     x_ticks=[0, 0.2], title="two predictions", readout="ECE 35 %")
-    >>> frame.svg.count('class="here"'), frame.readout
+    >>> frame = along_frame(r, 0.2, [0.0, 0.2], {palette.ACCURACY: [[0.9, 0.5]]},
+    ...                     x_label="noise", x_ticks=[0, 0.2], title="two", readout="ECE 35 %")
+    >>> frame.panels[1].count('class="here"'), frame.readout
     (1, 'ECE 35 %')
     """
     x = [float(value) for value in x]
     place = x.index(validate.choice("at", float(at), tuple(x)))
-    if not 1 <= len(lines) <= len(COLOURS):
-        raise ValueError(f"lines must be 1 to {len(COLOURS)} named groups, got {len(lines)}")
-    axes = svg.Axes(**RIGHT, x_range=(min(x), max(x)))
+    if not 1 <= len(lines) <= MOST:
+        raise ValueError(f"lines must be 1 to {MOST} named groups, got {len(lines)}")
+    runs = {role: _runs(role.words, values, len(x)) for role, values in lines.items()}
+    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), log_x=log_x)
+    means = {role: values.mean(axis=0).tolist() for role, values in runs.items()}
     parts = [
-        svg.text(axes.left - 90, 20, title, size=14),
-        *diagram(DIAGRAM, COUNTS, reliability),
-        axes.line(at, 0, at, 1, stroke=palette.GREY, stroke_width=1.5, class_="here"),
+        *(_line(axes, x, role, values) for role, values in runs.items()),
         axes.frame(x_label, "share", x_ticks, TICKS),
-        *_gap_keys(),
+        *_keys(list(lines)),
+        # what moves comes last, so that the frames of one slider begin alike
+        axes.line(at, 0, at, 1, stroke=palette.GREY, stroke_width=1.5, class_="here"),
+        *(svg.marker(role, axes.x(at), axes.y(mean[place])) for role, mean in means.items()),
     ]
-    for i, (name, runs) in enumerate(lines.items()):
-        parts += [_line(axes, x, _runs(name, runs, len(x)), place, i), _key(i, name)]
-    description = f"Reliability diagram and curves, {title}. {readout}"
-    return Frame(svg.picture(720, 548, *parts, description=description), readout)
+    curves = svg.picture(svg.PANEL, HEIGHT - 40, *parts)
+    return Frame((diagram_panel(reliability, title), curves), readout)
 
 
 def _runs(name: str, runs, length: int) -> np.ndarray:
@@ -68,52 +71,18 @@ def _runs(name: str, runs, length: int) -> np.ndarray:
     return runs
 
 
-def _line(axes: svg.Axes, x: list[float], runs: np.ndarray, place: int, i: int) -> str:
-    """The band from the least to the largest run, the mean, and a mark on the mean at `place`."""
-    mean = runs.mean(axis=0).tolist()
-    around = [*zip(x, runs.max(axis=0), strict=True), *zip(x, runs.min(axis=0), strict=True)]
-    around[len(x) :] = around[: len(x) - 1 : -1]  # back along the lower edge
-    line = _points(axes, zip(x, mean, strict=True))
-    return "".join(
-        [
-            svg.tag("polygon", points=_points(axes, around), fill=COLOURS[i], fill_opacity=0.2),
-            svg.tag("polyline", points=line, fill="none", **_style(i)),
-            _mark(axes.x(x[place]), axes.y(mean[place]), i),
-        ]
+def _line(axes: svg.Axes, x: list[float], role: Role, runs: np.ndarray) -> str:
+    """The band from the least to the largest run, and the mean."""
+    around = np.concatenate([runs.max(axis=0), runs.min(axis=0)[::-1]])
+    band = axes.points([*x, *x[::-1]], around)
+    mean = axes.points(x, runs.mean(axis=0))
+    return svg.tag("polygon", points=band, fill=role.colour, fill_opacity=0.2) + svg.tag(
+        "polyline", points=mean, fill="none", **svg.stroke(role)
     )
 
 
-def _style(i: int) -> dict:
-    return {"stroke": COLOURS[i], "stroke_dasharray": DASHES[i], "stroke_width": 2}
-
-
-def _mark(x: float, y: float, i: int) -> str:
-    if i % 2:
-        return svg.tag("rect", x=x - 4.5, y=y - 4.5, width=9, height=9, fill=COLOURS[i])
-    return svg.tag("circle", cx=x, cy=y, r=5, fill=COLOURS[i])
-
-
-def _key(i: int, name: str) -> str:
-    y = KEYS_TOP + 20 * i
-    left = RIGHT["left"]
-    line = svg.tag("line", x1=left, x2=left + 34, y1=y - 4, y2=y - 4, **_style(i))
-    return line + _mark(left + 17, y - 4, i) + svg.text(left + 42, y, name, anchor="start")
-
-
-def _gap_keys() -> list[str]:
-    """What the colours of the diagram mean, in one row at the foot of the picture."""
-    entries = [
-        (60, palette.SKY, 1, "accuracy in the bin"),
-        (215, palette.VERMILLION, 0.35, "over-confident gap"),
-        (370, palette.GREEN, 0.35, "under-confident gap"),
-    ]
-    style = [{"fill": colour, "fill_opacity": opacity} for _, colour, opacity, _ in entries]
-    return [
-        svg.tag("rect", x=x, y=524, width=14, height=12, **look)
-        + svg.text(x + 20, 534, words, anchor="start")
-        for (x, _, _, words), look in zip(entries, style, strict=True)
-    ]
-
-
-def _points(axes: svg.Axes, pairs) -> str:
-    return " ".join(f"{axes.x(a):.4g},{axes.y(b):.4g}" for a, b in pairs)
+def _keys(roles: list[Role]) -> list[str]:
+    """The lines in a column, the parts of the diagram in another."""
+    top = PLOT["top"] + PLOT["height"] + 62
+    lines = [svg.line_key(role, 8, top + 20 * i) for i, role in enumerate(roles)]
+    return [*lines, *legend(196, top)]

@@ -1,163 +1,225 @@
-"""One slider over pictures: live in JupyterLab, the same in a page without a kernel."""
+"""One or two sliders over pictures: live in JupyterLab, the same in a page without a kernel."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
+from importlib import resources
 from typing import Any
 
 from calibkit import validate
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+FACE = resources.files("calibkit.explorers").joinpath("face.js").read_text(encoding="utf-8")
 
 # Text takes the colour of its surroundings, light or dark; a picture brings its own white.
 STYLE = """\
 <style>
-.calibkit-explorer { max-width: 46rem; }
-.calibkit-explorer .picture :is(svg, img) { max-width: 100%; height: auto; background: #fff; }
-.calibkit-explorer input:focus-visible, .calibkit-explorer .noUi-handle:focus-visible {
+.calibkit-explorer { max-width: 60rem; }
+.calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .2em 1.5em; }
+.calibkit-explorer label { display: flex; flex: 1 1 17em; gap: .6em; align-items: center;
+  font-weight: 600; }
+.calibkit-explorer input { flex: 1; min-width: 6em; }
+.calibkit-explorer output { min-width: 3em; }
+.calibkit-explorer button { font: inherit; color: inherit; background: transparent;
+  border: 1px solid; border-radius: 4px; min-width: 5em; padding: .2em .8em; }
+.calibkit-explorer .picture { display: flex; flex-wrap: wrap; justify-content: center;
+  align-items: flex-start; background: #fff; }
+.calibkit-explorer .picture :is(svg, img) { max-width: 100%; height: auto; }
+.calibkit-explorer .readout { margin: .4em 0; }
+.calibkit-explorer :is(input, button):focus-visible {
   outline: 3px solid #0072B2; outline-offset: 3px; }
 </style>"""
 
-# Each copy of the explorer in a page is bound once; arrow keys reach an <input> inside
-# JupyterLab only when it carries data-lm-suppress-shortcuts. Where scripts are not run, as in a
-# notebook that was opened and not executed yet, the first picture stays, with a hint; it is an
-# <img>, because an inline <svg> is taken out there.
+# Arrow keys and Enter reach a control inside JupyterLab only when it carries
+# data-lm-suppress-shortcuts. Where scripts are not run, as in a notebook that was opened and not
+# executed yet, the first picture stays, with a hint; it is an <img>, because an inline <svg> is
+# taken out there.
 PAGE = """\
-<div class="calibkit-explorer" data-explorer="{key}" role="group" aria-label="{label}">
+<div class="calibkit-explorer" data-explorer="{key}" role="group" aria-label="{name}">
 {style}
-<label style="display:flex;flex-wrap:wrap;gap:.8em;align-items:center;font-weight:600">{label}
-<input type="range" min="0" max="{last}" step="1" value="{start}" style="flex:1;min-width:12em" \
-aria-label="{label}" aria-valuetext="{value}" data-lm-suppress-shortcuts="true">
-<output style="min-width:4em">{value}</output></label>
-<div class="picture"><img src="data:image/svg+xml;base64,{still}" alt="{readout}"></div>
+<div class="controls">
+{controls}
+</div>
+<div class="picture" role="img" aria-label="{readout}">{still}</div>
 <p class="readout" aria-live="polite">{readout}</p>
 <p class="description">{description}</p>
 <p class="still"><em>The slider moves once this cell has been run.</em></p>
+{script}</div>"""
+CONTROL = """\
+<label>{label}
+<input type="range" min="0" max="{last}" step="1" value="{start}" aria-label="{label}" \
+aria-valuetext="{value}" data-lm-suppress-shortcuts="true">
+<output aria-live="off">{value}</output></label>"""
+BUTTON = """\
+<button type="button" class="play" data-lm-suppress-shortcuts="true" hidden>Play</button>"""
+# Each copy of the explorer in a page is bound once.
+SCRIPT = """\
 <script>
-(async () => {{
-  const packed = "{packed}";
-  const bytes = Uint8Array.from(atob(packed), c => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const frames = JSON.parse(await new Response(stream).text());
-  for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-bound])')) {{
-    root.dataset.bound = "yes";
-    root.querySelector(".still").remove();
-    const slider = root.querySelector("input");
-    const show = () => {{
-      const [value, svg, readout] = frames[slider.value];
-      root.querySelector("output").textContent = value;
-      root.querySelector(".picture").innerHTML = svg;
-      root.querySelector(".readout").textContent = readout;
-      slider.setAttribute("aria-valuetext", value);
-    }};
-    slider.addEventListener("input", show);
-    show();
-  }}
+(() => {{
+{face}
+for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-bound])')) {{
+  root.dataset.bound = "yes";
+  bind(root, "{packed}");
+}}
 }})();
 </script>
-</div>"""
+"""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What one slider position shows: a picture (SVG text) and one line that reads it out."""
+    """What one position of the sliders shows: pictures side by side, and a line of words.
 
-    svg: str
+    panels: SVG text of each; they stand below one another where there is less room.
+    readout: the numbers in words, for everyone and above all for those who cannot see the panels.
+    """
+
+    panels: tuple[str, ...]
     readout: str
 
 
+class Slider:
+    """One parameter of an explorer.
+
+    label: what it moves, with its unit.
+    values: its positions, in order.
+    show: how a value is written beside the slider.
+    start: the value shown first; by default the first one.
+
+    Raises ValueError when there are fewer than 2 values or `start` is none of them.
+
+    >>> Slider("noise rate", [0.0, 0.3], show="{:.0%}".format).shown
+    ['0%', '30%']
+    """
+
+    def __init__(
+        self,
+        label: str,
+        values: Sequence,
+        *,
+        show: Callable[[Any], str] = str,
+        start: Any = None,
+    ) -> None:
+        self.label, self.values = label, list(values)
+        if len(self.values) < 2:
+            raise ValueError(
+                f"values of {label!r} must hold at least 2 positions, got {self.values}"
+            )
+        start = self.values[0] if start is None else start
+        self.start = self.values.index(validate.choice("start", start, self.values))
+        self.shown = [show(value) for value in self.values]
+
+
 class Explorer:
-    """A slider over `values`; `render(value)` draws the frame of one of them.
+    """Pictures of one or two parameters; `render(*values)` draws the frame of one position.
 
     Every frame is drawn when the explorer is made, so a value that cannot be drawn fails there,
     in the cell, and never later in silence under somebody's hand.
 
-    label: what the slider moves, with its unit.
-    description: a paragraph for those who cannot see the picture.
-    start: the value shown first; by default the first one.
-    show: how a value is written beside the slider.
+    description: what is drawn and how to read it, for those who cannot see the picture.
+    play: whether a button plays the last slider as a film.
 
-    Raises ValueError when there are fewer than 2 values or `start` is none of them.
+    Raises ValueError for no slider or more than two, TypeError for what is no `Slider`.
 
-    >>> squares = Explorer(lambda n: Frame(f"<svg>{n * n}</svg>", f"{n} squared is {n * n}"),
-    ...                    [1, 2, 3], label="n", description="Squares of whole numbers.")
+    >>> squares = Explorer(lambda n: Frame((f"<svg>{n * n}</svg>",), f"{n} squared is {n * n}"),
+    ...                    Slider("n", [1, 2, 3]), description="Squares of whole numbers.")
     >>> squares.frames[2].readout
     '3 squared is 9'
     """
 
     def __init__(
         self,
-        render: Callable[[Any], Frame],
-        values: Sequence,
-        *,
-        label: str,
+        render: Callable[..., Frame],
+        *sliders: Slider,
         description: str,
-        start: Any = None,
-        show: Callable[[Any], str] = str,
+        play: bool = False,
     ) -> None:
-        self.values = list(values)
-        if len(self.values) < 2:
-            raise ValueError(f"values must hold at least 2 slider positions, got {self.values}")
-        start = self.values[0] if start is None else start
-        validate.choice("start", start, self.values)
-        self.start = self.values.index(start)
-        self.label, self.description = label, description
-        self.shown = [show(value) for value in self.values]
-        self.frames = [render(value) for value in self.values]
+        if not 1 <= len(sliders) <= 2:
+            raise ValueError(f"sliders must be 1 or 2, got {len(sliders)}; fix the others")
+        for slider in sliders:
+            if not isinstance(slider, Slider):
+                raise TypeError(f"sliders must be Slider(label, values), got {slider!r}")
+        self.sliders, self.description, self.play = sliders, description, play
+        positions = itertools.product(*(slider.values for slider in sliders))
+        self.frames = [render(*values) for values in positions]
+
+    @property
+    def first(self) -> Frame:
+        """The frame at the sliders' starts; the last slider runs fastest."""
+        place = 0
+        for slider in self.sliders:
+            place = place * len(slider.values) + slider.start
+        return self.frames[place]
+
+    @cached_property
+    def packed(self) -> str:
+        """All frames for the page's script: JSON, deflated, base64."""
+        content = {
+            "frames": [(frame.panels, frame.readout) for frame in self.frames],
+            "shown": [slider.shown for slider in self.sliders],
+        }
+        written = json.dumps(content, separators=(",", ":")).encode()
+        return base64.b64encode(zlib.compress(written, 9)).decode()
 
     def widget(self):
-        """The live face: an ipywidgets slider, moved by mouse or arrow keys."""
-        import ipywidgets as widgets
+        """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""
+        from calibkit.explorers.live import Live
 
-        slider = widgets.SelectionSlider(
-            options=[(shown, i) for i, shown in enumerate(self.shown)],
-            value=self.start,
-            description=self.label,
-            style={"description_width": "initial"},
-            layout={"width": "100%"},
-        )
-        picture = widgets.HTML(self.frames[self.start].svg).add_class("picture")
-        readout = widgets.HTML(escape(self.frames[self.start].readout)).add_class("readout")
-
-        def move(change) -> None:
-            frame = self.frames[change["new"]]
-            picture.value, readout.value = frame.svg, escape(frame.readout)
-
-        slider.observe(move, names="value")
-        words = widgets.HTML(f"{STYLE}<p>{escape(self.description)}</p>")
-        return widgets.VBox([slider, picture, readout, words]).add_class("calibkit-explorer")
+        starts = [slider.start for slider in self.sliders]
+        return Live(face=self._face(script=""), packed=self.packed, at=starts)
 
     def html(self) -> str:
-        """The same slider as one self-contained piece of HTML: no kernel, no network."""
-        shown = [(v, f.svg, f.readout) for v, f in zip(self.shown, self.frames, strict=True)]
-        frames = json.dumps(shown, separators=(",", ":")).encode()
-        first = self.frames[self.start]
-        return PAGE.format(
-            key=hashlib.sha256(frames + self.label.encode()).hexdigest()[:12],
-            style=STYLE,
-            packed=base64.b64encode(zlib.compress(frames, 9)).decode(),
-            label=escape(self.label),
-            last=len(self.frames) - 1,
-            start=self.start,
-            value=escape(self.shown[self.start]),
-            still=base64.b64encode(first.svg.encode()).decode(),
-            readout=escape(first.readout),
-            description=escape(self.description),
-        )
+        """The same as one self-contained piece of HTML: no kernel, no network."""
+        return self._face(SCRIPT.format(face=FACE, key=self._key, packed=self.packed))
 
     def _repr_mimebundle_(self, **_) -> dict[str, Any]:
         """Live widget first; the HTML face for exported pages; words where neither works."""
-        live = self.widget()._repr_mimebundle_()
-        data = live[0] if isinstance(live, tuple) else live
-        words = f"{self.label}: {self.shown[self.start]}. {self.frames[self.start].readout}"
+        live, _ = self.widget()._repr_mimebundle_()
+        where = ", ".join(
+            f"{slider.label}: {slider.shown[slider.start]}" for slider in self.sliders
+        )
         return {
-            WIDGET_MIME: data[WIDGET_MIME],
+            WIDGET_MIME: live[WIDGET_MIME],
             "text/html": self.html(),
-            "text/plain": words,
+            "text/plain": f"{where}. {self.first.readout}",
         }
+
+    @property
+    def _key(self) -> str:
+        labels = " ".join(slider.label for slider in self.sliders)
+        return hashlib.sha256((self.packed + labels).encode()).hexdigest()[:12]
+
+    def _face(self, script: str) -> str:
+        controls = [_control(slider) for slider in self.sliders] + [BUTTON] * self.play
+        return PAGE.format(
+            key=self._key,
+            name=escape(" and ".join(slider.label for slider in self.sliders)),
+            style=STYLE,
+            controls="\n".join(controls),
+            still="".join(_image(panel) for panel in self.first.panels),
+            readout=escape(self.first.readout),
+            description=escape(self.description),
+            script=script,
+        )
+
+
+def _control(slider: Slider) -> str:
+    return CONTROL.format(
+        label=escape(slider.label),
+        last=len(slider.values) - 1,
+        start=slider.start,
+        value=escape(slider.shown[slider.start]),
+    )
+
+
+def _image(panel: str) -> str:
+    packed = base64.b64encode(panel.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{packed}" alt="">'

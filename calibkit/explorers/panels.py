@@ -1,4 +1,4 @@
-"""Several small plots under one slider: curves, points and reliability diagrams in two columns."""
+"""Several small plots under one slider: curves, points and reliability diagrams."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from calibkit.metrics import Reliability
 Mark = Callable[[svg.Axes], str]  # draws data into axes
 Panel = Callable[[float, float], str]  # draws a whole plot into the cell at (left, top)
 
-SIDE = 230  # pixels of a square plot
-CELL = (330, 312)  # of a plot with its labels
-INSET = (72, 30)
-STRIP = 36  # height of the counts under a reliability diagram, which its own plot gives up
+SIDE = 160  # pixels of a square plot
+CELL = (228, 240)  # of a plot with its labels; four stand side by side in JupyterLab
+INSET = (56, 30)
+STRIP = 24  # height of the counts under a reliability diagram, which its own plot gives up
 
 
 def curve(x: Sequence[float], y: Sequence[float], **style) -> Mark:
@@ -26,11 +26,11 @@ def curve(x: Sequence[float], y: Sequence[float], **style) -> Mark:
 
     >>> axes = svg.Axes(0, 0, 10, 10)
     >>> curve([0, 1], [0, 0.5])(axes)
-    '<polyline points="0,10 10,5" fill="none" stroke="#000000"/>'
+    '<polyline points="0.0,10.0 10.0,5.0" fill="none" stroke="#000000"/>'
     """
     x, y = _pair(x, y)
     style = {"stroke": palette.BLACK} | style
-    return lambda axes: svg.tag("polyline", points=_points(axes, x, y), fill="none", **style)
+    return lambda axes: svg.tag("polyline", points=axes.points(x, y), fill="none", **style)
 
 
 def dots(x: Sequence[float], y: Sequence[float], *, square: bool = False, **style) -> Mark:
@@ -82,37 +82,34 @@ def plot(
 
 
 def reliability_plot(title: str, reliability: Reliability) -> Panel:
-    """A small reliability diagram with its intervals, its diagonal and the share of each bin."""
+    """A small reliability diagram with its intervals, its diagonal and the counts of its bins."""
 
     def draw(left: float, top: float) -> str:
-        side = SIDE - STRIP - 8
+        side = SIDE - STRIP - 6
         x, y = left + INSET[0] + (SIDE - side) / 2, top + INSET[1]
-        axes, strip = svg.Axes(x, y, side, side), svg.Axes(x, y + side + 8, side, STRIP)
-        return "".join([_title(left, top, title), *diagram(axes, strip, reliability)])
+        parts = diagram(svg.Axes(x, y, side, side), (x, y + side + 6, side, STRIP), reliability)
+        return "".join([_title(left, top, title), *parts])
 
     return draw
 
 
 def frame(panels: Sequence[Panel], *, title: str, readout: str) -> Frame:
-    """The plots in two columns, row by row, under one title.
+    """The plots side by side, or below one another where there is less room.
+
+    title: what is read out before the numbers, such as "after epoch 3".
 
     Raises ValueError when there is no plot.
 
     >>> line = plot("a line", [curve([0, 1], [0, 1])], x_label="x", y_label="y",
     ...             x_ticks=[0, 1], y_ticks=[0, 1])
-    >>> frame([line, line], title="twice", readout="slope 1").svg.count("polyline")
-    2
+    >>> drawn = frame([line, line], title="twice", readout="slope 1")
+    >>> len(drawn.panels), drawn.readout
+    (2, 'twice: slope 1')
     """
     if not panels:
         raise ValueError("panels must hold at least 1 plot, got none")
-    width, height = CELL
-    rows = (len(panels) + 1) // 2
-    cells = [draw((i % 2) * width, 26 + (i // 2) * height) for i, draw in enumerate(panels)]
-    words = svg.text(INSET[0] + (SIDE + width) / 2, 20, title, size=15)
-    whole = svg.picture(
-        2 * width, 34 + rows * height, words, *cells, description=f"{title}. {readout}"
-    )
-    return Frame(whole, readout)
+    drawn = (svg.picture(*CELL, draw(0, 0)) for draw in panels)
+    return Frame(tuple(drawn), f"{title}: {readout}")
 
 
 def _pair(x, y) -> tuple[list[float], list[float]]:
@@ -125,10 +122,6 @@ def _range(name: str, ticks: Sequence[float]) -> tuple[float, float]:
     if len(ticks) < 2:
         raise ValueError(f"{name} must hold at least 2 numbers, got {list(ticks)}")
     return float(ticks[0]), float(ticks[-1])
-
-
-def _points(axes: svg.Axes, x: list[float], y: list[float]) -> str:
-    return " ".join(f"{axes.x(a):.4g},{axes.y(b):.4g}" for a, b in zip(x, y, strict=True))
 
 
 def _title(left: float, top: float, title: str) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from calibkit import palette
+import functools
+import operator
+from collections.abc import Sequence
+
 from calibkit.explorers import svg
 from calibkit.explorers.explorer import Frame
 from calibkit.metrics import Reliability
+from calibkit.palette import ACCURACY, BLACK, COUNTS, DIAGONAL, OVER, UNDER
 
 TICKS = (0, 0.25, 0.5, 0.75, 1)
-DIAGRAM = svg.Axes(left=60, top=34, width=320, height=320)
-COUNTS = svg.Axes(left=60, top=400, width=320, height=70)
+HEIGHT = 400
+DIAGRAM = svg.Axes(left=56, top=30, width=272, height=272)
+STRIP = (56, 312, 272, 48)
+KEYS = 190  # pixels, width of the legend when it stands alone
 
 
 def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> Frame:
@@ -18,73 +24,89 @@ def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> 
     >>> from calibkit import metrics
     >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
     >>> frame = reliability_frame(r, title="two predictions", readout="ECE 35 %")
-    >>> frame.svg.count('class="interval"'), frame.readout
+    >>> len(frame.panels), frame.readout
     (2, 'ECE 35 %')
     """
-    parts = [
-        svg.text(DIAGRAM.left + DIAGRAM.width / 2, 20, title, size=14),
-        *diagram(DIAGRAM, COUNTS, reliability),
-        *_legend(),
-    ]
-    description = f"Reliability diagram, {title}. {readout}"
-    return Frame(svg.picture(560, 515, *parts, description=description), readout)
+    keys = svg.picture(KEYS, 110, *legend(10, 30))
+    return Frame((diagram_panel(reliability, title), keys), readout)
 
 
-def diagram(axes: svg.Axes, strip: svg.Axes, reliability: Reliability) -> list[str]:
-    """The bins and the diagonal on `axes`, and the share of samples per bin on `strip` below."""
-    bins, total = _bins(reliability), int(reliability.counts.sum())
+def diagram_panel(reliability: Reliability, title: str) -> str:
+    """One panel: the diagram under its title, the counts below."""
+    words = svg.text(DIAGRAM.left + DIAGRAM.width / 2, 19, title, size=14)
+    parts = diagram(DIAGRAM, STRIP, reliability)
+    return svg.picture(svg.PANEL, HEIGHT, words, *parts)
+
+
+def diagram(
+    axes: svg.Axes, strip: tuple[float, float, float, float], reliability: Reliability
+) -> list[str]:
+    """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
+
+    Empty bins are not drawn. A gap is hatched, so that its sign is seen without colour.
+    """
+    bins = _bins(reliability)
+    over = [b for b in bins if b["confidence"] > b["accuracy"]]
+    under = [b for b in bins if b["confidence"] <= b["accuracy"]]
+    middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]
+    bars = [(b["left"], b["right"], 0, b["accuracy"]) for b in bins]
     return [
-        *(_bin(axes, *values) for values in bins),
-        axes.line(0, 0, 1, 1, stroke=palette.GREY, stroke_dasharray="5 4"),
+        axes.bars(bars, **svg.fill(ACCURACY), stroke="#FFFFFF", class_="accuracy"),
+        axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
+        axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
+        axes.whiskers(middles, stroke=BLACK, stroke_width=svg.WIDTH, class_="interval"),
+        axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
         axes.frame("", "accuracy", (), TICKS),
-        *(strip.bar(b[0], b[1], 0, b[2] / total, fill=palette.GREY) for b in bins),
-        strip.frame("confidence", "share", TICKS, (0, 1)),
+        _count_strip(strip, bins),
     ]
 
 
-def _bins(r: Reliability) -> list[tuple]:
-    """(low edge, high edge, count, confidence, accuracy, interval) of each non-empty bin."""
+def legend(x: float, y: float) -> list[str]:
+    """What the parts of a diagram are, one below the other from the line y on."""
+    whisker = svg.tag("path", d=f"M{x + 12:.1f},{y + 49:.1f}v16", stroke=BLACK, stroke_width=2)
+    return [
+        svg.area_key(ACCURACY, x, y),
+        svg.area_key(OVER, x, y + 20),
+        svg.area_key(UNDER, x, y + 40),
+        whisker + svg.text(x + 32, y + 61, "95 % interval", anchor="start"),
+    ]
+
+
+def pooled(diagrams: Sequence[Reliability]) -> Reliability:
+    """Diagrams over the same edges, such as those of several seeds, counted as one.
+
+    Raises ValueError for no diagram or for different edges.
+
+    >>> from calibkit import metrics
+    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    >>> pooled([r, r]).counts.tolist()
+    [0, 0, 2, 0, 2]
+    """
+    if not diagrams:
+        raise ValueError("diagrams must hold at least 1 diagram, got none")
+    return functools.reduce(operator.add, diagrams)
+
+
+def _gap(b: dict) -> tuple[float, float, float, float]:
+    return b["left"], b["right"], b["accuracy"], b["confidence"]
+
+
+def _bins(r: Reliability) -> list[dict]:
+    """The non-empty bins, each with its numbers by name."""
     low, high = r.interval()
-    rows = zip(
-        r.edges[:-1].tolist(),
-        r.edges[1:].tolist(),
-        r.counts.tolist(),
-        r.confidence.tolist(),
-        r.accuracy.tolist(),
-        zip(low.tolist(), high.tolist(), strict=True),
-        strict=True,
-    )
-    return [row for row in rows if row[2] > 0]
+    columns = {"left": r.edges[:-1], "right": r.edges[1:], "count": r.counts, "low": low}
+    columns |= {"high": high, "confidence": r.confidence, "accuracy": r.accuracy}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    bins = [dict(zip(columns, row, strict=True)) for row in rows]
+    return [b for b in bins if b["count"] > 0]
 
 
-def _bin(axes: svg.Axes, left, right, count, confidence, accuracy, interval) -> str:
-    middle = (left + right) / 2
-    colour = palette.VERMILLION if confidence > accuracy else palette.GREEN
-    return "".join(
-        [
-            axes.bar(left, right, 0, accuracy, fill=palette.SKY, stroke="#FFFFFF"),
-            axes.bar(
-                left, right, accuracy, confidence, fill=colour, fill_opacity=0.35, stroke=colour
-            ),
-            axes.line(middle, interval[0], middle, interval[1], stroke_width=2, class_="interval"),
-        ]
-    )
-
-
-def _legend() -> list[str]:
-    entries = [
-        (palette.SKY, 1, "accuracy"),
-        (palette.VERMILLION, 0.35, "over-confident gap"),
-        (palette.GREEN, 0.35, "under-confident gap"),
-    ]
-    marks = []
-    for i, (colour, opacity, words) in enumerate(entries):
-        y = 60 + 22 * i
-        marks += [
-            svg.tag(
-                "rect", x=396, y=y - 10, width=14, height=12, fill=colour, fill_opacity=opacity
-            ),
-            svg.text(416, y, words, anchor="start"),
-        ]
-    line = svg.tag("line", x1=403, x2=403, y1=112, y2=128, stroke=palette.BLACK, stroke_width=2)
-    return [*marks, line, svg.text(416, 126, "95 % interval", anchor="start")]
+def _count_strip(place: tuple[float, float, float, float], bins: list[dict]) -> str:
+    """Counts on a log axis, from half a sample up: a bin of one is still seen beside thousands."""
+    total = sum(b["count"] for b in bins)
+    ceiling = 10 ** len(str(int(total)))
+    axes = svg.Axes(*place, y_range=(0.5, ceiling), log_y=True)
+    bars = [(b["left"], b["right"], 0.5, b["count"]) for b in bins]
+    ticks = (1, round(ceiling**0.5)) if len(str(ceiling)) % 2 else (1, ceiling // 10)
+    drawn = axes.bars(bars, fill=COUNTS.colour, stroke="#FFFFFF", class_="count")
+    return drawn + axes.frame("confidence", COUNTS.words, TICKS, ticks)

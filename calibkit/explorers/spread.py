@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from calibkit import palette
 from calibkit.explorers import svg
 from calibkit.explorers.explorer import Frame
+from calibkit.palette import BLACK, Role, group
 
-COLOURS = (palette.VERMILLION, palette.BLUE, palette.GREEN, palette.PURPLE)
-DASHES = ("12 3", "7 3", "2 3", "9 3 2 3")
-PLOT = {"left": 60, "top": 40, "width": 420, "height": 230}
+MOST = 4
+PLOT = {"left": 56, "top": 30, "width": 272, "height": 230}
+SHADE = 0.4  # opacity: a histogram behind another is seen
+KEYS = 260  # pixels, width of the legend
 
 
 def spread_frame(
@@ -25,47 +26,50 @@ def spread_frame(
     readout: str,
     bins: int = 40,
 ) -> Frame:
-    """A histogram of each named sample, with a dashed line at its truth.
+    """A histogram of each named sample, with a line at its truth.
 
     Values outside `x_range` are counted in the first or last bar. Raises KeyError when a sample
     has no truth, ValueError for no sample or more than four.
 
     >>> frame = spread_frame({"a": [0.1, 0.2]}, {"a": 0.1}, x_range=(0, 1), x_label="ECE",
     ...                      title="two draws", readout="mean 0.15")
-    >>> frame.svg.count("truth of a")
+    >>> frame.panels[0].count("truth of a")
     1
     """
-    if not 1 <= len(samples) <= len(COLOURS):
-        raise ValueError(f"samples must be 1 to {len(COLOURS)} named groups, got {len(samples)}")
+    if not 1 <= len(samples) <= MOST:
+        raise ValueError(f"samples must be 1 to {MOST} named groups, got {len(samples)}")
     axes = svg.Axes(**PLOT, x_range=x_range, y_range=(0, 1))
-    parts = [svg.text(axes.left + axes.width / 2, 24, title, size=14)]
-    for i, (name, values) in enumerate(samples.items()):
-        style = {"stroke": COLOURS[i], "stroke_dasharray": DASHES[i], "stroke_width": 2}
-        parts += [
-            _histogram(axes, values, bins, COLOURS[i]),
-            _truth(axes, name, truths[name], style),
-        ]
-        y = 60 + 22 * i
-        parts.append(svg.tag("line", x1=496, x2=524, y1=y - 4, y2=y - 4, **style))
-        parts.append(svg.text(530, y, name, anchor="start"))
+    roles = [group(i, name) for i, name in enumerate(samples)]
+    drawn = [_histogram(axes, samples[role.words], bins, role) for role in roles]
+    drawn += [_truth(axes, role, truths[role.words]) for role in roles]
     ticks = np.linspace(*x_range, 6).round(3).tolist()
-    parts.append(axes.frame(x_label, "share of draws (scaled)", ticks))
-    words = f"{title}. {readout} Dashed lines mark the truth."
-    return Frame(svg.picture(660, 320, *parts, description=words), readout)
+    frame = axes.frame(x_label, "share of draws (scaled)", ticks)
+    words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
+    plot = svg.picture(svg.PANEL, 305, words, *drawn, frame)
+    return Frame((plot, svg.picture(KEYS, 24 * len(roles) + 30, *_keys(roles))), readout)
 
 
-def _histogram(axes: svg.Axes, values: Sequence[float], bins: int, colour: str) -> str:
+def _keys(roles: list[Role]) -> list[str]:
+    keys = []
+    for i, role in enumerate(roles):
+        y = 24 * i + 30
+        look = {"fill": role.colour, "fill_opacity": SHADE}
+        bar = svg.tag("rect", x=8, y=y - 11, width=16, height=13, **look)
+        line = svg.tag("path", d=f"M34,{y - 14}v20", **svg.stroke(role))
+        keys.append(bar + line + svg.text(46, y, f"{role.words}, its truth", anchor="start"))
+    return keys
+
+
+def _histogram(axes: svg.Axes, values: Sequence[float], bins: int, role: Role) -> str:
     edges = np.linspace(*axes.x_range, bins + 1)
     heights = np.histogram(np.clip(values, *axes.x_range), edges)[0]
-    bars = zip(edges[:-1], edges[1:], heights / heights.max(), strict=True)
-    return "".join(
-        axes.bar(low, high, 0, 0.9 * height, fill=colour, fill_opacity=0.4)
-        for low, high, height in bars
-        if height > 0
-    )
+    bars = zip(edges[:-1], edges[1:], 0.9 * heights / heights.max(), strict=True)
+    drawn = [(low, high, 0, height) for low, high, height in bars if height > 0]
+    return axes.bars(drawn, fill=role.colour, fill_opacity=SHADE)
 
 
-def _truth(axes: svg.Axes, name: str, truth: float, style: dict) -> str:
-    title = svg.tag("title", f"truth of {name}")
-    x = axes.x(truth)
-    return svg.tag("line", title, x1=x, x2=x, y1=axes.y(0), y2=axes.y(1), **style)
+def _truth(axes: svg.Axes, role: Role, truth: float) -> str:
+    x, ends = axes.x(truth), {"y1": axes.y(0), "y2": axes.y(1)}
+    title = svg.tag("title", f"truth of {role.words}")
+    under = svg.tag("line", x1=x, x2=x, **ends, stroke=BLACK, stroke_width=0.5)
+    return under + svg.tag("line", title, x1=x, x2=x, **ends, **svg.stroke(role))

@@ -21,7 +21,8 @@
 import matplotlib.pyplot as plt
 import torch
 
-from calibkit import check, claims, data, doctor, explorers, metrics, models, plots, training
+from calibkit import check, claims, data, doctor, explorers, metrics, models
+from calibkit import palette, plots, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -198,16 +199,15 @@ def frame(n):
 
 explorers.Explorer(
     frame,
-    sizes,
-    label="training images",
-    description="A reliability diagram that moves with the number of training images. The bars end "
-    "far below the diagonal; from 600 images on they climb towards it, and with 2,400 they are "
-    "still below.",
+    explorers.Slider("training images", sizes),
+    description="A reliability diagram of one network for each number of training images. A bar "
+    "that ends below the dashed diagonal is over-confident: its images are right less often than "
+    "the network says. The strip below counts the images of each bin.",
 )
 
 # %% [markdown]
 # Click on the handle and use the arrow keys. **ECE** in the readout is the *expected calibration
-# error*: the average length of the orange pieces, weighted by how many images each bin holds. Here it
+# error*: the average length of the hatched pieces, weighted by how many images each bin holds. Here it
 # equals the signed gap, because all pieces lie on one side; notebook 01 shows when the two part.
 #
 # Below is the same sweep as a still picture (for paper, and for those who cannot use a slider):
@@ -217,7 +217,7 @@ explorers.Explorer(
 ece = [[metrics.ece(results[n, s].probs, results[n, s].labels) for n in sizes]
        for s in range(SEED, SEED + size.seeds)]
 fig, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
-_ = plots.spread(sizes, ece, label="ECE on the test set", ax=ax)
+_ = plots.spread(sizes, ece, palette.group(0, "ECE on the test set"), ax=ax)
 _ = ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="training images", ylabel="ECE",
            ylim=(0, None))
 _ = ax.legend()

@@ -271,12 +271,10 @@ def frame(bins):
 
 explorers.Explorer(
     frame,
-    [1, 2, 3, 5, 8, 10, 15, 20, 25, 30, 40, 50, 75, 100],
-    start=15,
-    label="bins",
-    description="The reliability diagram of the same predictions with 1 to 100 bins. One bin is a "
-    "single wide bar; with more bins the staircase becomes finer, and the left part, "
-    "where samples are few, becomes ragged. The readout tells the ECE.",
+    explorers.Slider("bins", [1, 2, 3, 5, 8, 10, 15, 20, 25, 30, 40, 50, 75, 100], start=15),
+    description="The reliability diagram of the same predictions, counted in 1 to 100 bins. A bar is "
+    "the accuracy of a bin, the hatched piece reaches to its mean confidence, the black line is its "
+    "95 % interval; the strip below counts its samples. The readout tells the ECE.",
 )
 
 # %% [markdown]

@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from calibkit import check, claims, data, explorers, metrics, models, plots, recalibration, training
+from calibkit import check, claims, data, explorers, metrics, models, palette, plots
+from calibkit import recalibration, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -261,8 +262,8 @@ for ax, what in zip(axes, ("ece", "ada_ece", "classwise_ece"), strict=True):
     value = [getattr(metrics, what)(said, test.labels) for said in probs.values()]
     ends = [metrics.bootstrap_interval(said, test.labels, metric=what, level=0.9, seed=SEED)
             for said in probs.values()]
-    _ = ax.bar(list(probs), value, color=plots.SKY)
-    _ = ax.vlines(list(probs), *zip(*ends, strict=True), color=plots.BLACK, lw=3)
+    _ = ax.bar(list(probs), value, color=palette.SKY)
+    _ = ax.vlines(list(probs), *zip(*ends, strict=True), color=palette.BLACK, lw=3)
     _ = ax.set(title=f"{what}, 90 % intervals")
 
 # %% [markdown]
@@ -340,10 +341,10 @@ def frame(n):
 
 
 explorers.Explorer(
-    frame, sizes, label="images in the test set",
-    description="Three histograms of the estimated ECE over many test sets, each with a dashed line "
-    "at its truth. With few images the histograms of the cooled network and of the oracle lie far "
-    "to the right of their lines; with more images all become narrow and move towards them.",
+    frame, explorers.Slider("images in the test set", sizes),
+    description="Three histograms of the estimated ECE over many test sets of the chosen size, each with "
+    "a line at its truth. A histogram to the right of its line belongs to an estimate that is too large "
+    "on average; a wide one to an estimate that depends much on the test set.",
 )
 
 # %% [markdown]
@@ -354,7 +355,7 @@ fig, axes = plt.subplots(1, 3, figsize=(11.5, 3.2), layout="constrained")
 for style, (ax, name) in enumerate(zip(axes, probs, strict=True)):
     runs = np.stack([drawn[n][name] for n in sizes], axis=1)
     middle = np.quantile(runs, [0.05, 0.95], axis=0)
-    _ = plots.spread(sizes, runs.mean(axis=0, keepdims=True), label="mean", style=style, ax=ax)
+    _ = plots.spread(sizes, runs.mean(axis=0, keepdims=True), palette.group(style, "mean"), ax=ax)
     _ = ax.fill_between(sizes, *middle, alpha=0.2, color="grey", label="middle 90 %")
     _ = ax.axhline(truths[name], ls="--", color="black", label="truth")
     _ = ax.set(title=name, xscale="log", xlabel="images in the test set", ylim=(0, widest), ylabel="ECE")

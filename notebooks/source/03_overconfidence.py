@@ -27,7 +27,7 @@ from torch.nn.functional import cross_entropy, interpolate
 
 from calibkit import check, claims, data, experiments, explorers, metrics, models, palette, plots
 from calibkit import sweep, theory, training
-from calibkit.explorers import panels
+from calibkit.explorers import panels, svg
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -154,7 +154,7 @@ for ax, (what, values) in zip(axes, changes.items(), strict=True):
         runs = [nets.values(column, **plain | {what: value}) for value in values]
         runs = 1 - np.stack(runs, axis=1) if style else np.stack(runs, axis=1)
         label = ("ECE", "training error", "test error")[style]
-        _ = plots.spread(at, runs, label=label, style=style, ax=ax)
+        _ = plots.spread(at, runs, palette.group(style, label), ax=ax)
     _ = ax.set(xticks=at, xticklabels=values, xlabel=what, xlim=(-0.3, len(values) - 0.7))
 _ = axes[2].set(ylim=(0, None))
 _ = axes[2].legend(loc=(0.2, 0.05), fontsize="small")
@@ -267,7 +267,7 @@ def lines(ax, ylabel, **columns):
     for style, (label, column) in enumerate(columns.items()):
         pick = column if callable(column) else lambda h, name=column: h[name]
         runs = np.stack([pick(one.history) for one in films.outcomes])
-        _ = plots.spread(epochs[shown], runs[:, shown], label=label, style=style, ax=ax)
+        _ = plots.spread(epochs[shown], runs[:, shown], palette.group(style, label), ax=ax)
     _ = ax.set(xlabel="epoch", ylabel=ylabel, ylim=(0, None))
     _ = ax.legend(fontsize="small")
 
@@ -355,7 +355,7 @@ def groups(one, epoch, of=50):
 
 stops = [e for e in (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60) if e <= size.epochs]
 unit = {"x_ticks": (0, 0.5, 1), "x_label": "confidence", "y_ticks": (0, 0.5, 1), "y_label": "accuracy"}
-diagonal = panels.curve((0, 1), (0, 1), stroke=palette.GREY, stroke_dasharray="5 4")
+diagonal = panels.curve((0, 1), (0, 1), **svg.stroke(palette.DIAGONAL))
 history = film.history
 
 # %%
@@ -369,8 +369,8 @@ def frame(epoch):
     drawn = [
         panels.reliability_plot("training images", film.diagrams["train"][epoch - 1]),
         panels.reliability_plot("test images", film.diagrams["test"][epoch - 1]),
-        panels.plot("groups of 50 test images", [diagonal, panels.dots(*groups(film, epoch))], **unit),
-        panels.plot("NLL: test solid, training dashed", [*curves, here], x_label="epoch", y_label="NLL",
+        panels.plot("groups of 50 (test)", [diagonal, panels.dots(*groups(film, epoch))], **unit),
+        panels.plot("NLL (dashed: training)", [*curves, here], x_label="epoch", y_label="NLL",
                     x_ticks=(0, size.epochs // 2, size.epochs), y_ticks=(0, 0.5, 1, 1.5, 2, 2.5)),
     ]
     last_bin = film.diagrams["train"][epoch - 1].counts[-1] / len(splits(SEED).train)
@@ -381,15 +381,14 @@ def frame(epoch):
 
 # %%
 explorers.Explorer(
-    frame, stops, label="epoch", start=stops[0],
-    description="Four pictures of one network after each epoch. The bars of the training images begin "
-    "above the diagonal, reach it, and all images gather in the last bin. Those of the test images begin "
-    "above the diagonal, cross it within a few epochs and end far below it, and the dots of the groups do "
-    "the same. The test loss turns up where the training loss goes on falling.",
+    frame, explorers.Slider("epoch", stops), play=True,
+    description="Four pictures of one network after an epoch: the reliability diagrams of its training and "
+    "of its test images, groups of 50 test images (above the diagonal: right more often than the network "
+    "says), and the NLL of both against the epoch, with squares at the epoch that is shown.",
 )
 
 # %% [markdown]
-# Orange is over-confident, green under-confident. The still twin: training images above, groups of test
+# Slanted lines are over-confident, dots under-confident. The still twin: training images above, groups of test
 # images of all seeds below (darker is denser).
 
 # %%
@@ -537,8 +536,8 @@ z = np.linspace(-2, 12, 141)
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 for style, (name, alpha) in enumerate({"cross-entropy": 0.0, "smoothed": 0.1}.items()):
     curve = theory.cross_entropy_of_logit(z, 10, smoothing=alpha)
-    _ = left.plot(z, curve, color=plots.CYCLE[style], ls=("-", "--")[style], label=f"{name}")
-    _ = plots.spread(epochs[shown], logits[name][:, shown], label=name, style=style, ax=right)
+    _ = left.plot(z, curve, color=palette.CYCLE[style], ls=("-", "--")[style], label=f"{name}")
+    _ = plots.spread(epochs[shown], logits[name][:, shown], palette.group(style, name), ax=right)
 _ = left.axvline(best, color="grey", ls=":", label="minimum of the smoothed loss")
 _ = right.axhline(best, color="grey", ls=":", label="minimum of the smoothed loss")
 _ = left.set(xlabel="logit of the label", ylabel="loss of one image")
@@ -645,7 +644,7 @@ names = ("training loss / at a = 0", "training confidence", "ECE on the test")
 for row, (ax, name) in enumerate(zip(axes, names, strict=True)):
     for style, (which, found) in enumerate(stretched.items()):
         runs = found[:, row] / found[:, row, :1] if row == 0 else found[:, row]
-        _ = plots.spread(factors, runs, label=which, style=style, ax=ax)
+        _ = plots.spread(factors, runs, palette.group(style, which), ax=ax)
     _ = ax.set(xlabel="a", title=name, ylim=(0, None))
 _ = axes[0].legend(fontsize="small")
 
@@ -700,8 +699,8 @@ right = {n: np.stack([learned.values("seen_accuracy", n=n, ratio=r) for r in rat
 fig, (left, scaled_axis) = plt.subplots(1, 2, figsize=(8, 2.8), sharey=True, layout="constrained")
 for style, n in enumerate(numbers):
     widths = [round(r * math.sqrt(n)) for r in ratios]
-    _ = plots.spread(widths, right[n], label=f"n = {n}", style=style, ax=left)
-    _ = plots.spread(ratios, right[n], label=f"n = {n}", style=style, ax=scaled_axis)
+    _ = plots.spread(widths, right[n], palette.group(style, f"n = {n}"), ax=left)
+    _ = plots.spread(ratios, right[n], palette.group(style, f"n = {n}"), ax=scaled_axis)
 _ = left.set(xscale="log", xlabel="width", ylabel="share of random labels learned", ylim=(0, 1.05),
              xticks=[5, 10, 20, 30, 60], xticklabels=[5, 10, 20, 30, 60])
 left.minorticks_off()

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from calibkit import augmentation, check, claims, curation, data, experiments, explorers
-from calibkit import metrics, models, plots, sweep, training
+from calibkit import metrics, models, palette, plots, sweep, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -136,8 +136,8 @@ def by_size(column):
 swept.measure("true error", true_error)
 accuracy, gap, ece, truth = map(by_size, ("test_accuracy", "test_gap", "test_ece", "true error"))
 best = [digits(s).test.posterior.amax(dim=1).mean().item() for s in seeds]
-lines = {"mean confidence": by_size("test_confidence"), "accuracy": accuracy,
-         "best possible accuracy": np.repeat(np.array(best)[:, None], len(fractions), axis=1)}
+lines = {palette.CONFIDENCE: by_size("test_confidence"), palette.ACCURACY: accuracy,
+         palette.TRUTH.named("best possible accuracy"): np.repeat(np.array(best)[:, None], len(fractions), axis=1)}
 counts = [len(part(f, SEED)) for f in fractions]
 
 # %%
@@ -152,11 +152,11 @@ def frame(n):
         x_ticks=counts[::3], title=f"trained on {n} images", readout=readout)
 
 
-explorers.Explorer(frame, counts, label="training images",
-    description="Left, a reliability diagram pooled over seeds: its bars end below the diagonal at every "
-    "size, furthest below with the fewest images. Right, against the number of training images: "
-    "confidence and accuracy both rise, the accuracy faster, so that the space between them narrows. "
-    "The best possible accuracy stays far above the accuracy.")
+explorers.Explorer(frame, explorers.Slider("training images", counts),
+    description="Left, the reliability diagram of the networks of all seeds for one number of training "
+    "images: a bar below the diagonal is over-confident. Right, against the number of training images: "
+    "mean confidence, accuracy and the best possible accuracy; the bands span the seeds, the grey line "
+    "marks the chosen number.")
 
 # %% [markdown]
 # The still twin: three positions, then all of them.
@@ -170,10 +170,10 @@ for ax, fraction in zip(axes, (0.1, 0.4, 1.0), strict=True):
 
 # %%
 fig, (left, right) = plt.subplots(1, 2, figsize=(7.6, 3), layout="constrained")
-for style, (name, values) in zip((3, 0, 4), lines.items(), strict=True):
-    _ = plots.spread(counts, values, label=name, style=style, ax=left)
-_ = plots.spread(counts, ece, label="ECE, estimated", style=6, ax=right)
-_ = right.plot(counts, truth.mean(axis=0), "--", color=plots.ORANGE, label="true error")
+for role, values in lines.items():
+    _ = plots.spread(counts, values, role, ax=left)
+_ = plots.spread(counts, ece, palette.group(0, "ECE, estimated"), ax=right)
+_ = right.plot(counts, truth.mean(axis=0), **palette.TRUTH.line(label="true error"))
 _ = left.set(xlabel="training images", ylabel="share", ylim=(0, 1))
 _ = right.set(xlabel="training images", ylabel="calibration error", ylim=(0, None))
 _ = left.legend(fontsize="small"), right.legend(fontsize="small")
@@ -406,9 +406,9 @@ columns = {"train_accuracy": "right in training", "test_accuracy": "accuracy", "
 fig, axes = plt.subplots(1, 4, figsize=(8.4, 2.6), layout="constrained", sharey=True)
 for ax, (column, title) in zip(axes, columns.items(), strict=True):
     runs = np.array([of_way(way, column) for way in names])
-    _ = ax.barh(names, runs.mean(axis=1), color=plots.SKY)
-    _ = ax.hlines(names, runs.min(axis=1), runs.max(axis=1), color=plots.BLACK, lw=3)
-    _ = ax.axvline(0, color=plots.GREY)
+    _ = ax.barh(names, runs.mean(axis=1), color=palette.SKY)
+    _ = ax.hlines(names, runs.min(axis=1), runs.max(axis=1), color=palette.BLACK, lw=3)
+    _ = ax.axvline(0, color=palette.GREY)
     _ = ax.set(title=title)
 
 # %% [markdown]

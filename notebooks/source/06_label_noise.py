@@ -23,8 +23,8 @@ import pandas as pd
 import torch
 from scipy.optimize import minimize_scalar
 
-from calibkit import check, claims, curation, data, experiments, explorers, metrics, models, plots
-from calibkit import recalibration, sweep, training
+from calibkit import check, claims, curation, data, experiments, explorers, metrics, models, palette
+from calibkit import plots, recalibration, sweep, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -129,7 +129,7 @@ print(f"the honest model's gap on clean labels: {honest_gap(bayes, some):+.1%} (
 # %% [markdown]
 # Keep this negative number in mind: it is the yardstick for everything that follows.
 #
-# ## 3. The noise-rate slider
+# ## 3. Two sliders: the noise rate and the epoch
 #
 # Now real networks, trained on noisy labels: eleven rates, several seeds each. The test labels stay
 # clean. (It takes most of a minute.) `training.trial` describes one training; `watch` names data that are scored
@@ -148,11 +148,11 @@ def noise(rate, seed):
 def recipe(rate, seed):
     train, cal, test = digits(seed)
     learn = train.with_labels(noise(rate, seed).labels)
-    watch = {"clean": test[:2000]} if rate in (0.0, some) else {}  # section 4 looks at every epoch
-    if rate == some:
+    watch = {"clean": test[:2000]}
+    if rate == some:  # section 4 looks at every epoch
         watch["drawn"] = learn[noise(rate, seed).flipped]
     return training.trial(network, learn, {"cal": cal, "test": test}, seed=seed, watch=watch,
-                          keep=[name for name in watch if name == "clean"], epochs=size.epochs)
+                          keep=["clean"] if rate == some else [], epochs=size.epochs)
 
 
 swept = sweep.run(recipe, {"rate": rates, "seed": seeds}, device=device)
@@ -167,30 +167,43 @@ def by_rate(column):
 
 
 accuracy, ece = by_rate("test_accuracy"), by_rate("test_ece")
-lines = {"mean confidence": by_rate("test_confidence"), "accuracy on clean labels": accuracy,
-         "honest confidence": accuracy + honest_gap(accuracy, np.array(rates))}
+accurate = palette.ACCURACY.named("accuracy, clean labels")
+honesty = palette.TRUTH.named("honest confidence")
+lines = {palette.CONFIDENCE: by_rate("test_confidence"), accurate: accuracy,
+         honesty: accuracy + honest_gap(accuracy, np.array(rates))}
+stops = [e for e in (1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 45, 60) if e <= size.epochs]
 
 # %%
-def frame(rate):
-    said, i = swept.pooled("test", rate=rate), rates.index(rate)
-    gap, trained = by_rate("test_gap")[:, i].mean(), by_rate("train_accuracy")[:, i].mean()
-    readout = (f"noise {rate:.0%}: right on {accuracy[:, i].mean():.1%} of clean test labels and "
-               f"{trained:.1%} of its own training labels; signed gap {gap:+.1%} (honest would be "
-               f"{honest_gap(accuracy[:, i].mean(), rate) + 0:+.1%}); ECE {ece[:, i].mean():.1%}, "
-               f"{ece[:, i].min():.1%} to {ece[:, i].max():.1%} over {len(seeds)} seeds")
+def by_epoch(rate, column):
+    rows = [outcome.history[column] for outcome in swept.where(rate=rate)]
+    return np.array(rows)[:, np.array(stops) - 1]  # (seeds, stops)
+
+
+def frame(rate, epoch):
+    diagrams = [outcome.diagrams["clean"][epoch - 1] for outcome in swept.where(rate=rate)]
+    sure, a = by_epoch(rate, "clean_confidence"), by_epoch(rate, "clean_accuracy")
+    curves = {palette.CONFIDENCE: sure, accurate: a, honesty: a + honest_gap(a, rate)}
+    now = {role: values[:, stops.index(epoch)].mean() for role, values in curves.items()}
+    learned = by_epoch(rate, "train_accuracy")[:, stops.index(epoch)].mean()
+    readout = (f"noise {rate:.0%}, epoch {epoch}: right on {now[accurate]:.1%} of clean test labels and on "
+               f"{learned:.1%} of its own training labels; mean confidence {now[palette.CONFIDENCE]:.1%} "
+               f"(honest would be {now[honesty]:.1%})")
     return explorers.along_frame(
-        metrics.reliability(said.probs, said.labels), rate, rates, lines, x_label="noise rate",
-        x_ticks=rates[::2], title=f"trained with label noise {rate:.0%}", readout=readout)
+        explorers.pooled(diagrams), epoch, stops, curves, x_label="epoch", log_x=True,
+        x_ticks=[s for s in (1, 3, 10, 30) if s <= size.epochs], readout=readout,
+        title=f"label noise {rate:.0%}, epoch {epoch}")
 
-
-explorers.Explorer(frame, rates, label="noise rate", show="{:.0%}".format,
-    description="Left, a reliability diagram on clean test labels, pooled over seeds: its bars sink "
-    "further below the diagonal as the noise grows. Right, against the noise rate: the accuracy falls "
-    "steeply, the mean confidence far less, so the space between them widens. The honest "
-    "confidence falls faster than either.")
+# %%
+explorers.Explorer(
+    frame, explorers.Slider("noise rate", rates, show="{:.0%}".format, start=some),
+    explorers.Slider("epoch", stops, start=stops[-1]), play=True,
+    description="Left, the reliability diagram on clean test labels of the networks of all seeds, after the "
+    "chosen epoch: a bar below the diagonal is over-confident. Right, for the chosen noise rate: accuracy, "
+    "mean confidence and honest confidence against the epoch; the bands span the seeds, the grey line marks "
+    "the chosen epoch.")
 
 # %% [markdown]
-# The still twin: three positions of the slider, then all of them.
+# The same as figures, after the last epoch: three noise rates, then all of them.
 
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(6.6, 3.1), layout="constrained")
@@ -201,9 +214,9 @@ for ax, rate in zip(axes, (0.0, 0.2, 0.5), strict=True):
 
 # %%
 fig, (left, right) = plt.subplots(1, 2, figsize=(6.6, 2.6), layout="constrained")
-for style, (name, values) in zip((3, 0, 4), lines.items(), strict=True):
-    _ = plots.spread(rates, values, label=name, style=style, ax=left)
-_ = plots.spread(rates, ece, label="mean over seeds", style=6, ax=right)
+for role, values in lines.items():
+    _ = plots.spread(rates, values, role, ax=left)
+_ = plots.spread(rates, ece, palette.group(0, "mean over seeds"), ax=right)
 _ = left.set(xlabel="noise rate", ylabel="share", ylim=(0, 1))
 _ = right.set(xlabel="noise rate", ylabel="ECE on clean labels", ylim=(0, None))
 _ = left.legend(fontsize="small"), right.legend(fontsize="small")
@@ -285,10 +298,10 @@ without = np.array([o.history.clean_confidence - o.history.clean_accuracy for o 
 gaps = {"on clean test labels": sure - a, "on noisy test labels": sure - a - honest_gap(a, some),
         "trained without noise": without}
 for style, (name, gap) in enumerate(gaps.items()):
-    _ = plots.spread(at + 1, gap[:, at], label=name, style=style, ax=left)
-_ = left.axhline(0, ls="--", color=plots.GREY)
-_ = plots.spread(at + 1, a[:, at], label="right on clean test labels", ax=right)
-_ = plots.spread(at + 1, learned[:, at], label="says a training image's shuffled label", style=3, ax=right)
+    _ = plots.spread(at + 1, gap[:, at], palette.group(style, name), ax=left)
+_ = left.axhline(0, ls="--", color=palette.GREY)
+_ = plots.spread(at + 1, a[:, at], palette.group(0, "right on clean test labels"), ax=right)
+_ = plots.spread(at + 1, learned[:, at], palette.group(3, "says a training image's shuffled label"), ax=right)
 for ax, what in ((left, "signed gap"), (right, "share")):
     _ = ax.set(xlabel="epoch", ylabel=what, xscale="log", ylim=(None, None if ax is left else 1.3))
     _ = ax.set_xticks([1, 3, 10, 30], [1, 3, 10, 30])
@@ -403,10 +416,10 @@ found = {group: np.array([both(s, group) for s in seeds]) for group in ("labels"
 added = {group: errors[:, 0] - errors[:, 1] for group, errors in found.items()}
 fig, (left, right) = plt.subplots(1, 2, figsize=(6.6, 2.6), layout="constrained")
 for i, (name, style) in enumerate({"class-dependent noise": 3, "the same classes, no noise": 0}.items()):
-    _ = plots.spread(ramp, found["labels"][:, i], label=name, style=style, ax=left)
+    _ = plots.spread(ramp, found["labels"][:, i], palette.group(style, name), ax=left)
 for (group, name), style in zip({"labels": "of", "predicted": "predicted as"}.items(), (2, 4), strict=True):
-    _ = plots.spread(ramp, added[group], label=f"images {name} the class", style=style, ax=right)
-_ = right.axhline(0, ls="--", color=plots.GREY)
+    _ = plots.spread(ramp, added[group], palette.group(style, f"images {name} the class"), ax=right)
+_ = right.axhline(0, ls="--", color=palette.GREY)
 _ = left.set(xlabel="noise rate of the class", ylabel="ECE, images of the class", ylim=(0, None))
 _ = right.set(xlabel="noise rate of the class", ylabel="ECE that noise adds")
 _ = left.legend(fontsize="small"), right.legend(fontsize="small")

@@ -24,7 +24,7 @@ import torch
 from torch.nn.functional import one_hot
 
 from calibkit import check, claims, corruptions, data, experiments, explorers, losses, metrics
-from calibkit import mixing, models, plots, recalibration, sweep, training
+from calibkit import mixing, models, palette, plots, recalibration, sweep, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -132,10 +132,10 @@ fig, axes = plt.subplots(2, 3, figsize=(7.6, 3.5), layout="constrained", sharex=
 for (above, below), alpha in zip(axes.T, (0.1, 0.4, 2.0), strict=True):
     entropy, lam = label_entropies(alpha)
     shares = torch.full((len(lam),), 1 / len(lam))
-    _ = above.hist(lam, bins=20, range=(0, 1), weights=shares, color=plots.SKY, edgecolor="white")
+    _ = above.hist(lam, bins=20, range=(0, 1), weights=shares, color=palette.SKY, edgecolor="white")
     _ = above.set(title=f"alpha {alpha}", xlabel="lambda", ylim=(0, 0.6))
-    _ = below.hist(entropy, bins=20, range=(0, 0.7), weights=shares, color=plots.ORANGE, edgecolor="white")
-    _ = below.axvline(entropy.mean(), color=plots.BLACK, ls="--", label=f"mean {entropy.mean():.2f}")
+    _ = below.hist(entropy, bins=20, range=(0, 0.7), weights=shares, color=palette.ORANGE, edgecolor="white")
+    _ = below.axvline(entropy.mean(), color=palette.BLACK, ls="--", label=f"mean {entropy.mean():.2f}")
     _ = below.set(xlabel="entropy of the label (nats)", ylim=(0, 1))
     _ = below.legend()
 _ = [ax.set_ylabel("share") for ax in axes[:, 0]]
@@ -241,13 +241,13 @@ def runs(column):  # (seeds, alphas)
     return np.stack([swept.values(column, method="mixup", strength=alpha) for alpha in alphas], axis=1)
 
 
-lines = {"accuracy": runs("test_accuracy"), "mean confidence": runs("test_confidence"),
-         "ECE": runs("test_ece"), "OE": runs("test_oe")}
+lines = {palette.ACCURACY: runs("test_accuracy"), palette.CONFIDENCE: runs("test_confidence"),
+         palette.group(6, "ECE"): runs("test_ece"), palette.OVER.named("OE"): runs("test_oe")}
 
 
 def frame(alpha):
     said = swept.pooled("test", method="mixup", strength=alpha)
-    mean = {name: values.mean(axis=0)[alphas.index(alpha)] for name, values in lines.items()}
+    mean = {role.words: values.mean(axis=0)[alphas.index(alpha)] for role, values in lines.items()}
     gap = mean["mean confidence"] - mean["accuracy"]
     readout = (f"label entropy {doubt[alpha]:.2f} nats; accuracy {mean['accuracy']:.1%}, "
                f"ECE {mean['ECE']:.1%}, OE {mean['OE']:.1%}, signed gap {gap:+.1%}")
@@ -258,10 +258,10 @@ def frame(alpha):
 
 
 explorers.Explorer(
-    frame, alphas, label="alpha", show=lambda alpha: f"{alpha:g}",
-    description="Left, the reliability diagram of all seeds together: far below the diagonal without mixup, "
-    "near it at middle alphas, above it at the largest. Right, over the mean label entropy: accuracy hardly "
-    "moves, mean confidence falls through it, ECE falls and rises again, OE falls and stays down.")
+    frame, explorers.Slider("alpha", alphas, show="{:g}".format),
+    description="Left, the reliability diagram of the networks of all seeds for one alpha: a bar below the "
+    "diagonal is over-confident. Right, against the mean entropy of the labels at each alpha: accuracy, mean "
+    "confidence, ECE and OE; the bands span the seeds, the grey line marks the chosen alpha.")
 
 # %% [markdown]
 # The still twin: three diagrams, then the curves.
@@ -275,8 +275,8 @@ for ax, alpha in zip(axes, (0.0, 0.2, 2.0), strict=True):
 
 # %%
 fig, axes = plt.subplots(1, 2, figsize=(8.4, 3.1), layout="constrained")
-for style, (name, values) in enumerate(lines.items()):
-    _ = plots.spread(list(doubt.values()), values, label=name, style=style, ax=axes[style // 2])
+for place, (role, values) in enumerate(lines.items()):
+    _ = plots.spread(list(doubt.values()), values, role, ax=axes[place // 2])
 for ax in axes:
     _ = ax.set_xlabel("mean label entropy (nats), alpha above")
     _ = ax.legend()
@@ -548,7 +548,7 @@ for ax, alpha in zip(axes, three[:2], strict=True):
     share = torch.full((len(test),), 1 / len(test))
     counts, *_, picture = ax.hist2d(test.confidence, honest, bins=20, range=[[0, 1], [0, 1]], weights=share,
                                     cmap="Blues", norm="log", vmin=1e-4, vmax=1)
-    _ = ax.plot([0, 1], [0, 1], "--", color=plots.GREY)
+    _ = ax.plot([0, 1], [0, 1], "--", color=palette.GREY)
     _ = ax.set(title=f"alpha {alpha:g}", xlabel="confidence", aspect="equal")
 _ = axes[0].set_ylabel("posterior of the predicted class")
 _ = fig.colorbar(picture, ax=axes, label="share of images (log scale)")

@@ -48,17 +48,15 @@ UNDRAWN_FORMULAS = """() => {
 
 @dataclass(frozen=True)
 class Face:
-    """How one kind of slider is found: the part that takes keys, its end, and its shown value."""
+    """Where a slider lives: in a page without a kernel, or in JupyterLab."""
 
     name: str
-    handle: str
-    last: str
-    value: str
     goal: float  # ms, median from key press to new picture
 
 
-EXPORTED = Face("exported", "input[type=range]", "max", "output", goal=50)
-LIVE = Face("live", ".noUi-handle", "aria-valuemax", ".widget-readout", goal=150)
+EXPORTED = Face("exported", goal=16)
+LIVE = Face("live", goal=50)
+HANDLE = "input[type=range]"
 # JupyterLab says so when a kernel restarts while its debugger is still asking; no fault of ours.
 NOT_OURS = "Could not restore the debugger state"
 HANG = 10_000  # ms without a new picture: the slider is dead
@@ -121,41 +119,54 @@ def _hear(said, seen: list[str]) -> None:
         seen.append(f"console: {said.text}")
 
 
-def walk(page, root, face: Face, where: str) -> tuple[Walk, list[str]]:
-    """Move one slider through its whole range by arrow keys, and back by Home."""
-    handle = root.locator(face.handle).first
+def walk(page, root, place: int, face: Face, where: str) -> tuple[Walk, list[str]]:
+    """Move one slider of an explorer through its whole range by arrow keys, and back by Home."""
+    handle = root.locator(HANDLE).nth(place)
     handle.scroll_into_view_if_needed()
     handle.focus()
-    label = root.locator("label").first.inner_text().split("\n")[0].strip()
-    _to_an_end(page, root, face, "Home")
-    done = Walk(face, where, label, [_value(root, face)])
-    for _ in range(round(float(handle.get_attribute(face.last)))):
+    label = handle.get_attribute("aria-label")
+    _to_an_end(page, root, handle, "Home")
+    done = Walk(face, where, label, [_value(handle)])
+    for _ in range(int(handle.get_attribute("max"))):
         took = _press(page, root, "ArrowRight")
         if took is None:
             return done, [f"{label}: the picture did not change after {done.values[-1]}"]
         done.times.append(took)
-        done.values.append(_value(root, face))
-    return done, _judge(page, root, done)
+        done.values.append(_value(handle))
+    return done, _judge(page, root, handle, done)
 
 
-def _judge(page, root, done: Walk) -> list[str]:
+def _judge(page, root, handle, done: Walk) -> list[str]:
     """Whether the values were all different, the end is the end, and nothing hung."""
     problems = []
     if len(set(done.values)) < len(done.values):
         problems.append(f"values repeat: {done.values}")
     page.keyboard.press("End")
-    if _value(root, done.face) != done.values[-1]:
-        problems.append(f"End leads to {_value(root, done.face)}, not to {done.values[-1]}")
-    _to_an_end(page, root, done.face, "Home")
-    if _value(root, done.face) != done.values[0]:
-        problems.append(f"Home leads to {_value(root, done.face)}, not to {done.values[0]}")
+    if _value(handle) != done.values[-1]:
+        problems.append(f"End leads to {_value(handle)}, not to {done.values[-1]}")
+    problems += _heard(root, handle)
+    _to_an_end(page, root, handle, "Home")
+    if _value(handle) != done.values[0]:
+        problems.append(f"Home leads to {_value(handle)}, not to {done.values[0]}")
     if done.median > SLOW:
         problems.append(f"a step takes {done.median:.0f} ms in the median")
     return [f"{done.label}: {problem}" for problem in problems]
 
 
-def _value(root, face: Face) -> str:
-    return root.locator(face.value).first.inner_text().strip()
+def _heard(root, handle) -> list[str]:
+    """What a screen reader would miss: the value in words, or the line that is read out."""
+    problems = []
+    if handle.get_attribute("aria-valuetext") != _value(handle):
+        problems.append(f"aria-valuetext is {handle.get_attribute('aria-valuetext')}")
+    readout = root.locator("[aria-live=polite]")
+    if not readout.count() or not readout.first.inner_text().strip():
+        problems.append("nothing is read out")
+    return problems
+
+
+def _value(handle) -> str:
+    """What stands beside the slider."""
+    return handle.locator("xpath=..").locator("output").inner_text().strip()
 
 
 def _press(page, root, key: str) -> float | None:
@@ -165,13 +176,12 @@ def _press(page, root, key: str) -> float | None:
     return root.evaluate("root => root.moved")
 
 
-def _to_an_end(page, root, face: Face, key: str) -> None:
+def _to_an_end(page, root, handle, key: str) -> None:
     """Press a key that may have nothing to do, and wait for the picture where it has."""
-    before = _value(root, face)
+    before = _value(handle)
     root.evaluate(TIME_A_STEP, HANG)
     page.keyboard.press(key)
-    page.wait_for_timeout(150)  # the value moves at once, a live picture takes longer
-    if _value(root, face) != before:
+    if _value(handle) != before:
         root.evaluate("root => root.moved")
 
 
@@ -179,9 +189,10 @@ def walk_all(page, face: Face, where: str, visit: Visit) -> None:
     """Every slider of a page; what is wrong is added to the visit."""
     roots = page.locator(".calibkit-explorer")
     for i in range(roots.count()):
-        done, problems = walk(page, roots.nth(i), face, where)
-        visit.walks.append(done)
-        visit.complaints += problems
+        for place in range(roots.nth(i).locator(HANDLE).count()):
+            done, problems = walk(page, roots.nth(i), place, face, where)
+            visit.walks.append(done)
+            visit.complaints += problems
 
 
 def visit_page(browser, path: Path, shots: Path | None = None) -> Visit:

@@ -4,9 +4,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from calibkit import course, pages
-from calibkit.explorers import Explorer, Frame, svg
+from calibkit.explorers import Explorer, Frame, Slider, svg
 from tests.browser import lab
-from tests.browser.drive import EXPORTED, LIVE, watched
+from tests.browser.drive import HANDLE, watched
 from tests.browser.test_breakage import HEAD, frame
 
 # The luminance contrast of WCAG 2, of the words against the nearest background that is not clear.
@@ -22,7 +22,7 @@ CONTRASTS = """root => {
     }
     return [255, 255, 255];
   };
-  const worded = [...root.querySelectorAll("label, output, p, .widget-readout, .readout div")];
+  const worded = [...root.querySelectorAll("label, output, p, button")];
   return worded.filter(node => node.innerText?.trim()).map(node => {
     const [r, g, b, a = 1] = numbers(getComputedStyle(node).color), back = behind(node);
     const seen = [r, g, b].map((v, i) => a * v + (1 - a) * back[i]);
@@ -32,7 +32,7 @@ CONTRASTS = """root => {
 }"""
 OUTLINE = "node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]"
 PICTURE = """root => { const svg = root.querySelector("svg");
-  return [getComputedStyle(svg).backgroundColor, root.scrollWidth - root.clientWidth,
+  return [getComputedStyle(svg.parentElement).backgroundColor, root.scrollWidth - root.clientWidth,
           svg.getBoundingClientRect().right, innerWidth]; }"""
 
 
@@ -41,7 +41,7 @@ def lab_in(request, build):
     """JupyterLab in a theme, with one notebook that was executed and never trusted."""
     work = build / f"face_{request.param}"
     (work / "notebooks").mkdir(parents=True)
-    page = Explorer(frame, [1, 2, 3], label="place", description="A dot that moves.").html()
+    page = Explorer(frame, Slider("place", [1, 2, 3]), description="A dot that moves.").html()
     output = new_output("execute_result", {"text/html": page}, execution_count=2)
     cells = [new_code_cell(HEAD), new_code_cell("explorer", outputs=[output], execution_count=2)]
     notebook = new_notebook(cells=cells, metadata={"kernelspec": course.KERNEL})
@@ -60,7 +60,7 @@ def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab_in, bui
         page.screenshot(path=build / f"face_{theme}_stored.png")
         assert lab.restart_and_run_all(page) == "done"
         root = page.locator(".calibkit-explorer")
-        root.locator(LIVE.handle).focus()
+        root.locator(HANDLE).focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_timeout(500)
         page.screenshot(path=build / f"face_{theme}_live.png")
@@ -69,7 +69,7 @@ def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab_in, bui
         assert len(contrasts) >= 4
         assert min(contrasts) >= 4.5
         assert root.evaluate(PICTURE)[0] == "rgb(255, 255, 255)"
-        assert root.locator(LIVE.handle).evaluate(OUTLINE) == ["solid", "3px"]
+        assert root.locator(HANDLE).evaluate(OUTLINE) == ["solid", "3px"]
         assert seen == []
     running.forget()
 
@@ -80,10 +80,10 @@ def page_of_one(build):
 
     def wide(n):
         bar = svg.tag("rect", x=0, y=0, width=200 * n, height=300, fill="#0072B2")
-        return Frame(svg.picture(660, 330, bar, description="a bar"), f"{n} of 3")
+        return Frame((svg.picture(660, 330, bar),), f"{n} of 3")
 
-    words = {"label": "a label of some length", "description": "Words. " * 30}
-    html = Explorer(wide, [1, 2, 3], **words).html()
+    slider = Slider("a label of some length", [1, 2, 3])
+    html = Explorer(wide, slider, description="Words. " * 30, play=True).html()
     output = new_output("execute_result", {"text/html": html})
     cells = [new_code_cell("explorer", outputs=[output])]
     path.write_text(pages.export(new_notebook(cells=cells), trust=True))
@@ -101,7 +101,7 @@ def test_a_page_fits_the_screen(browser, page_of_one, build, width):
         assert right <= inner
         assert min(root.evaluate(CONTRASTS)) >= 4.5
         assert page.get_by_text("once this cell has been run").count() == 0
-        handle = root.locator(EXPORTED.handle)
+        handle = root.locator(HANDLE)
         page.keyboard.press("Tab")
         handle.focus()
         page.keyboard.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""The slider: frames, both faces, and what it refuses."""
+"""One or two sliders: frames, the page that carries them, and what is refused."""
 
 import base64
 import json
@@ -8,63 +8,79 @@ from xml.etree import ElementTree
 
 import pytest
 
-from calibkit import metrics
-from calibkit.explorers import Explorer, Frame, reliability_frame, spread_frame
+from calibkit import metrics, palette
+from calibkit.explorers import Explorer, Frame, Slider, pooled, reliability_frame, spread_frame
 from calibkit.explorers.explorer import WIDGET_MIME
 
-
-def squares(**options):
-    def render(n):
-        return Frame(f"<svg><text>{n * n}</text></svg>", f"{n} squared is {n * n} < {n * n + 1}")
-
-    return Explorer(render, [1, 2, 3], **({"label": "n", "description": "Squares."} | options))
+SVG = "{http://www.w3.org/2000/svg}"
 
 
-def parts(widget):
-    slider, picture, readout, _ = widget.children
-    return slider, picture, readout
+def square(n):
+    return Frame((f"<svg><text>{n * n}</text></svg>",), f"{n} squared is {n * n} < {n * n + 1}")
 
 
-def test_moving_the_live_slider_changes_picture_and_readout():
-    slider, picture, readout = parts(squares().widget())
-    for i, n in enumerate([1, 2, 3]):
-        slider.value = i
-        assert picture.value == f"<svg><text>{n * n}</text></svg>"
-        assert f"{n} squared" in readout.value
-        assert "&lt;" in readout.value  # text, not markup
+def squares(label="n", description="Squares.", play=False, **options):
+    slider = Slider(label, [1, 2, 3], **options)
+    return Explorer(square, slider, description=description, play=play)
 
 
-def test_two_faces_of_one_explorer_move_apart():
-    explorer = squares()
-    (one, shown, _), (_, untouched, _) = parts(explorer.widget()), parts(explorer.widget())
-    one.value = 2
-    assert "9" in shown.value
-    assert "1" in untouched.value
+def products(**options):
+    def render(a, b):
+        return Frame((f"<svg><text>{a * b}</text></svg>", "<svg/>"), f"{a} times {b} is {a * b}")
+
+    first, second = Slider("a", [1, 2, 3], start=2), Slider("b", [4, 5], show="b={}".format)
+    return Explorer(render, first, second, description="Products.", **options)
+
+
+def unpacked(explorer):
+    packed = re.search(r'bind\(root, "([^"]+)"\)', explorer.html())[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def images(page):
+    packed = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', page)
+    return [base64.b64decode(one).decode() for one in packed]
 
 
 def test_start_is_where_it_starts():
-    slider, picture, _ = parts(squares(start=3).widget())
-    assert slider.value == 2
-    assert "9" in picture.value
-    still = re.search(r'<img src="data:image/svg\+xml;base64,([^"]+)"', squares(start=3).html())[1]
-    assert base64.b64decode(still) == b"<svg><text>9</text></svg>"
+    assert images(squares(start=3).html()) == ["<svg><text>9</text></svg>"]
+    assert squares(start=3).first.readout.startswith("3 squared")
+    assert products().first.readout == "2 times 4 is 8"
+    assert images(products().html()) == ["<svg><text>8</text></svg>", "<svg/>"]
 
 
 def test_the_page_holds_every_frame_and_reaches_for_no_network():
-    page = squares(show=lambda n: f"{n} pieces").html()
-    packed = re.search(r'packed = "([^"]+)"', page)[1]
-    frames = json.loads(zlib.decompress(base64.b64decode(packed)))
-    assert [frame[0] for frame in frames] == ["1 pieces", "2 pieces", "3 pieces"]
-    assert frames[2][1:] == ["<svg><text>9</text></svg>", "3 squared is 9 < 10"]
-    assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)", page)
+    explorer = squares(show=lambda n: f"{n} pieces")
+    content = unpacked(explorer)
+    assert content["shown"] == [["1 pieces", "2 pieces", "3 pieces"]]
+    assert content["frames"][2] == [["<svg><text>9</text></svg>"], "3 squared is 9 < 10"]
+    assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)", explorer.html())
+
+
+def test_of_two_sliders_the_last_runs_fastest():
+    content = unpacked(products())
+    assert [words for _, words in content["frames"]] == [
+        f"{a} times {b} is {a * b}" for a in (1, 2, 3) for b in (4, 5)
+    ]
+    assert content["shown"] == [["1", "2", "3"], ["b=4", "b=5"]]
 
 
 def test_the_page_can_be_used_by_keyboard_and_by_ear():
-    page = squares().html()
-    assert 'data-lm-suppress-shortcuts="true"' in page
-    assert 'aria-live="polite"' in page
-    assert 'aria-label="n" aria-valuetext="1"' in page
-    assert "Squares." in page
+    page = products(play=True).html()
+    controls = re.findall(r"<(?:input|button)[^>]*>", page)
+    assert len(controls) == 3
+    assert all('data-lm-suppress-shortcuts="true"' in control for control in controls)
+    assert '<p class="readout" aria-live="polite">2 times 4 is 8</p>' in page
+    assert 'role="group" aria-label="a and b"' in page
+    assert 'aria-label="a" aria-valuetext="2"' in page
+    assert 'aria-label="b" aria-valuetext="b=4"' in page
+    assert 'class="picture" role="img" aria-label="2 times 4 is 8"' in page
+    assert "Products." in page
+
+
+def test_only_a_film_has_a_button():
+    assert '<button type="button" class="play"' in squares(play=True).html()
+    assert '<button type="button" class="play"' not in squares().html()
 
 
 def test_where_scripts_are_not_run_it_says_what_to_do():
@@ -74,13 +90,9 @@ def test_where_scripts_are_not_run_it_says_what_to_do():
 
 
 def test_words_take_the_colours_of_their_surroundings():
-    box = squares().widget()
-    words = box.children[3].value
-    for face in (words, squares().html()):
-        assert not re.search(r"[; \"]color:", face)
-        assert "background: #fff" in face  # the picture's, which is drawn for white
-    assert "calibkit-explorer" in box._dom_classes
-    assert [part._dom_classes for part in box.children[1:3]] == [("picture",), ("readout",)]
+    page = squares().html()
+    assert not re.search(r"[; \"]color:(?! inherit)", page)
+    assert "background: #fff" in page  # the picture's, which is drawn for white
 
 
 def test_equal_explorers_write_equal_pages_and_others_get_another_key():
@@ -93,6 +105,25 @@ def test_labels_are_text_not_markup():
     assert "<b>" not in squares(label="<b>", description="<b>").html()
 
 
+def test_the_live_face_is_the_page_without_its_script():
+    widget = products(play=True).widget()
+    assert "<script" not in widget.face
+    assert widget.face.removesuffix("</div>") in products(play=True).html()
+    assert widget.packed == products().packed
+    assert widget.at == [1, 0]
+    assert "bind(el.firstElementChild" in widget._esm
+
+
+def test_a_live_face_is_an_ipywidgets_control_that_can_be_observed():
+    import ipywidgets
+
+    widget, seen = squares().widget(), []
+    assert isinstance(widget, ipywidgets.DOMWidget)
+    widget.observe(lambda change: seen.append(change["new"]), names="at")
+    widget.at = [2]
+    assert seen == [[2]]
+
+
 def test_jupyter_is_offered_the_widget_the_page_and_words():
     bundle = squares(start=2)._repr_mimebundle_()
     assert set(bundle) == {WIDGET_MIME, "text/html", "text/plain"}
@@ -101,42 +132,90 @@ def test_jupyter_is_offered_the_widget_the_page_and_words():
 
 def test_a_value_that_cannot_be_drawn_fails_at_once():
     def render(n):
-        return Frame("<svg/>", f"{1 / (3 - n)}")
+        return Frame(("<svg/>",), f"{1 / (3 - n)}")
 
     with pytest.raises(ZeroDivisionError):
-        Explorer(render, [1, 2, 3], label="n", description="d")
+        Explorer(render, Slider("n", [1, 2, 3]), description="d")
 
 
 @pytest.mark.parametrize(
     ("values", "options", "names"),
-    [([], {}, "values"), ([1], {}, "values"), ([1, 2], {"start": 5}, "start")],
+    [([], {}, "values of 'n'"), ([1], {}, "values of 'n'"), ([1, 2], {"start": 5}, "start")],
 )
-def test_wrong_arguments_are_refused_by_name(values, options, names):
+def test_wrong_sliders_are_refused_by_name(values, options, names):
     with pytest.raises(ValueError, match=names):
-        Explorer(lambda n: Frame("", ""), values, label="n", description="d", **options)
+        Slider("n", values, **options)
 
 
-def drawn(frame):
-    return ElementTree.fromstring(frame.svg)  # well-formed, or it raises
+def test_an_explorer_takes_one_or_two_sliders_and_nothing_else():
+    slider = Slider("n", [1, 2])
+    for wrong in ((), (slider,) * 3):
+        with pytest.raises(ValueError, match="sliders must be 1 or 2"):
+            Explorer(square, *wrong, description="d")
+    with pytest.raises(TypeError, match="Slider"):
+        Explorer(square, [1, 2], description="d")
+
+
+def drawn(panel):
+    return ElementTree.fromstring(panel)  # well-formed, or it raises
+
+
+def path(panel, name):
+    """Data of the path of this class, empty where nothing is drawn."""
+    (found,) = [e for e in drawn(panel).iter(f"{SVG}path") if e.get("class") == name]
+    return found.get("d")
 
 
 def test_a_reliability_frame_draws_filled_bins_only():
     counted = metrics.reliability([[0.95, 0.05], [0.85, 0.15], [0.55, 0.45]], [0, 0, 1], bins=10)
     frame = reliability_frame(counted, title="a < b", readout="ECE & more")
-    drawn(frame)
-    assert frame.svg.count('class="interval"') == int((counted.counts > 0).sum()) == 3
-    assert "a &lt; b" in frame.svg
+    for name in ("accuracy", "interval", "count"):
+        assert path(frame.panels[0], name).count("M") == int((counted.counts > 0).sum()) == 3
+    assert "a &lt; b" in frame.panels[0]
+    assert palette.OVER.words in frame.panels[1]
 
 
-def test_over_and_under_confident_gaps_differ_in_colour():
+def test_over_and_under_confident_gaps_differ_in_hatch_and_colour():
     over = metrics.reliability([[0.9, 0.1]], [1], bins=2)
     under = metrics.reliability([[0.6, 0.4]], [0], bins=2)
-    fills = [
-        reliability_frame(r, title="t", readout="r").svg.split('class="interval"')[0]
-        for r in (over, under)
+    frames = [reliability_frame(r, title="t", readout="r").panels[0] for r in (over, under)]
+    assert [bool(path(frame, "over")) for frame in frames] == [True, False]
+    assert [bool(path(frame, "under")) for frame in frames] == [False, True]
+    fills = {e.get("class"): e.get("fill") for e in drawn(frames[0]).iter(f"{SVG}path")}
+    patterns = {f"url(#{e.get('id')})": e for e in drawn(frames[0]).iter(f"{SVG}pattern")}
+    looks = [ElementTree.tostring(patterns[fills[name]]) for name in ("over", "under")]
+    assert palette.OVER.colour.encode() in looks[0]
+    assert palette.UNDER.colour.encode() in looks[1]
+
+
+def test_a_count_of_one_is_seen_beside_thousands():
+    probs = [[0.95, 0.05]] * 2000 + [[0.55, 0.45]]
+    counted = metrics.reliability(probs, [0] * 2001, bins=10)
+    small, large = path(reliability_frame(counted, title="t", readout="r").panels[0], "count")[
+        1:-1
+    ].split("zM")
+    heights = [
+        float(bar.split(",")[1].split("V")[0]) - float(bar.split("V")[1].split("H")[0])
+        for bar in (small, large)
     ]
-    assert ("#D55E00" in fills[0], "#009E73" in fills[0]) == (True, False)
-    assert ("#D55E00" in fills[1], "#009E73" in fills[1]) == (False, True)
+    assert 2 < heights[0] < heights[1] < 48
+
+
+def test_pooled_diagrams_count_as_one():
+    probs, labels = [[0.9, 0.1], [0.6, 0.4], [0.8, 0.2]], [0, 1, 0]
+    parts = [metrics.reliability(probs[i : i + 1], labels[i : i + 1], bins=5) for i in range(3)]
+    whole, together = metrics.reliability(probs, labels, bins=5), pooled(parts)
+    for name in ("counts", "hits", "accuracy", "confidence", "gap"):
+        ours, theirs = getattr(together, name), getattr(whole, name)
+        assert ours.tolist() == pytest.approx(theirs.tolist(), nan_ok=True)
+
+
+def test_only_diagrams_over_equal_bins_are_pooled():
+    five, six = (metrics.reliability([[0.9, 0.1]], [0], bins=bins) for bins in (5, 6))
+    with pytest.raises(ValueError, match="edges must be the same"):
+        pooled([five, six])
+    with pytest.raises(ValueError, match="at least 1"):
+        pooled([])
 
 
 def test_a_spread_frame_places_the_truth():
@@ -148,8 +227,9 @@ def test_a_spread_frame_places_the_truth():
         title="t",
         readout="r",
     )
-    lines = [e for e in drawn(frame).iter() if e.tag.endswith("line") and len(e)]
-    assert [float(line.get("x1")) for line in lines] == [60 + 420 / 2, 60]
+    lines = [e for e in drawn(frame.panels[0]).iter(f"{SVG}line") if len(e)]
+    assert [float(line.get("x1")) for line in lines] == [56 + 272 / 2, 56]
+    assert "b, its truth" in frame.panels[1]
 
 
 def test_a_spread_frame_needs_every_truth():

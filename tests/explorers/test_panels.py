@@ -20,13 +20,13 @@ def plot(*marks, **options):
 def drawn(*plots):
     frame = panels.frame(plots, title="title", readout="readout & more")
     assert isinstance(frame, Frame)
-    assert frame.readout == "readout & more"
-    return ElementTree.fromstring(frame.svg)  # well-formed, or it raises
+    assert frame.readout == "title: readout & more"
+    return [ElementTree.fromstring(panel) for panel in frame.panels]  # well-formed, or it raises
 
 
 def test_curves_and_dots_land_on_their_data():
     axes = svg.Axes(100, 50, 200, 200, (0, 2), (0, 10))
-    assert 'points="100,250 200,150"' in panels.curve([0, 1], [0, 5])(axes)
+    assert 'points="100.0,250.0 200.0,150.0"' in panels.curve([0, 1], [0, 5])(axes)
     round_, square = (panels.dots([1], [5], square=s)(axes) for s in (False, True))
     assert 'cx="200" cy="150"' in round_
     assert '<rect x="198" y="148"' in square
@@ -35,41 +35,42 @@ def test_curves_and_dots_land_on_their_data():
 def test_tensors_are_taken_and_styles_reach_the_mark():
     axes = svg.Axes(0, 0, 100, 100)
     line = panels.curve(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 0.0]), stroke_width=3)(axes)
-    assert 'points="0,0 100,100"' in line
+    assert 'points="0.0,0.0 100.0,100.0"' in line
     assert 'stroke-width="3"' in line
     assert 'fill="#0072B2"' in panels.dots([0], [0], fill="#0072B2")(axes)
 
 
 def test_marks_are_drawn_inside_a_picture_of_their_own_so_that_they_end_at_the_box():
-    inner = drawn(plot(panels.curve([0, 2], [-50, 50]))).find(f"{SVG}svg")
+    (picture,) = drawn(plot(panels.curve([0, 2], [-50, 50])))
+    inner = picture.find(f"{SVG}svg")
     assert inner.find(f"{SVG}polyline") is not None
     numbers = [float(inner.get(k)) for k in ("x", "y", "width", "height")]
     assert [float(v) for v in inner.get("viewBox").split()] == numbers
 
 
-def test_plots_stand_in_two_columns_and_none_leaves_the_picture():
-    picture = drawn(*(plot(panels.curve([0, 2], [0, 10])) for _ in range(3)))
-    boxes = picture.findall(f"{SVG}svg")
-    corners = [(float(box.get("x")), float(box.get("y"))) for box in boxes]
-    assert corners[0][1] == corners[1][1] < corners[2][1]
-    assert corners[0][0] == corners[2][0] < corners[1][0]
-    bottom = max(y for _, y in corners) + panels.SIDE + 34  # the label under the axis
-    assert bottom < float(picture.get("height"))
-    assert max(x for x, _ in corners) + panels.SIDE < float(picture.get("width"))
+def test_every_plot_is_a_picture_of_its_own_that_it_does_not_leave():
+    pictures = drawn(*(plot(panels.curve([0, 2], [0, 10])) for _ in range(3)))
+    assert len(pictures) == 3
+    for picture in pictures:
+        box = picture.find(f"{SVG}svg")
+        bottom = float(box.get("y")) + panels.SIDE + 34  # the label under the axis
+        assert bottom < float(picture.get("height"))
+        assert float(box.get("x")) + panels.SIDE < float(picture.get("width"))
 
 
 def test_a_reliability_plot_draws_filled_bins_their_intervals_and_a_square():
-    picture = drawn(panels.reliability_plot("nets", COUNTED))
-    lines = [e for e in picture.iter(f"{SVG}line") if e.get("class") == "interval"]
-    assert len(lines) == int((COUNTED.counts > 0).sum()) == 3
+    (picture,) = drawn(panels.reliability_plot("nets", COUNTED))
+    (interval,) = [e for e in picture.iter(f"{SVG}path") if e.get("class") == "interval"]
+    assert interval.get("d").count("M") == int((COUNTED.counts > 0).sum()) == 3
     boxes = [e for e in picture.iter(f"{SVG}rect") if e.get("fill") == "none"]
     assert float(boxes[0].get("width")) == float(boxes[0].get("height"))
     assert float(boxes[1].get("width")) == float(boxes[0].get("width"))
 
 
 def test_titles_are_text_not_markup():
-    words = [e.text for e in drawn(plot()).iter(f"{SVG}text")]
-    assert {"title", "a < b", "x", "y", "0", "1", "2", "10"} <= set(words)
+    (picture,) = drawn(plot())
+    words = [e.text for e in picture.iter(f"{SVG}text")]
+    assert {"a < b", "x", "y", "0", "1", "2", "10"} <= set(words)
 
 
 @pytest.mark.parametrize(

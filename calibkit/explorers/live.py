@@ -1,0 +1,39 @@
+"""The face with a kernel: an ipywidgets control that brings its own HTML sliders (anywidget).
+
+It needs ipywidgets, so nothing imports it before an explorer is shown. The pictures are with the
+browser from the start: a slider answers at once, also while the kernel trains.
+"""
+
+from __future__ import annotations
+
+import anywidget
+import traitlets
+
+from calibkit.explorers.explorer import FACE
+
+RENDER = """
+export default {
+  async render({ model, el }) {
+    el.innerHTML = model.get("face");
+    const at = model.get("at"); // a second view of one explorer begins where the first one is
+    el.querySelectorAll("input").forEach((slider, i) => { slider.value = at[i]; });
+    const move = await bind(el.firstElementChild, model.get("packed"), (at) => {
+      model.set("at", at);
+      model.save_changes();
+    });
+    model.on("change:at", () => move(model.get("at")));
+  },
+};
+"""
+
+
+class Live(anywidget.AnyWidget):
+    """An explorer in a running notebook.
+
+    at: where each slider stands, counted from 0; may be observed and set.
+    """
+
+    _esm = FACE + RENDER
+    face = traitlets.Unicode().tag(sync=True)
+    packed = traitlets.Unicode().tag(sync=True)
+    at = traitlets.List(traitlets.Int()).tag(sync=True)
