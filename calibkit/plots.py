@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from calibkit import palette
+from calibkit import alt_text, palette
 from calibkit.metrics import Reliability
 from calibkit.metrics import reliability as _reliability
 from calibkit.palette import ACCURACY, BLACK, CONFIDENCE, COUNTS, DIAGONAL, OVER, UNDER, Role
@@ -99,6 +99,7 @@ def draw_reliability(
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
     _count_strip(ax, left, width, reliability.counts.cpu().numpy()[filled])
+    alt_text.note(ax, _in_words(title, confidence, accuracy))
     if legend:
         # Keys of their own: a side without a bin would leave its look out of the legend.
         keys = [Patch(**OVER.area()), Patch(**UNDER.area())]
@@ -129,6 +130,16 @@ def confidence_histogram(
     )
     ax.legend(loc="upper left", fontsize="small")
     return ax
+
+
+def _in_words(title: str | None, confidence, accuracy) -> str:
+    """A reliability diagram for those who cannot see it; empty bins are not counted."""
+    over = int((confidence > accuracy).sum())
+    opening = f"{title}: r" if title else "R"
+    return (
+        f"{opening}eliability diagram of {len(accuracy)} filled bins; accuracy below confidence in "
+        f"{over}; the last bin says {confidence[-1]:.0%}, right {accuracy[-1]:.0%}"
+    )
 
 
 def spread(x, runs, role: Role, *, ax: Axes) -> Axes:

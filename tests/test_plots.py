@@ -8,7 +8,7 @@ import pytest
 import seaborn as sns
 import torch
 
-from calibkit import metrics, palette, plots
+from calibkit import alt_text, metrics, palette, plots
 
 GENERATOR = torch.Generator().manual_seed(0)
 PROBS = (2 * torch.randn(300, 4, generator=GENERATOR)).softmax(dim=1)
@@ -88,6 +88,15 @@ def test_a_small_diagram_has_no_counts_that_nobody_could_read():
     assert len(ax.child_axes[0].texts) == 0
 
 
+def test_a_diagram_is_described_from_its_own_bins():
+    probs = [[0.9, 0.1], [0.9, 0.1], [0.6, 0.4]]
+    ax = plots.reliability_diagram(probs, [0, 1, 0], bins=5, title="nets")
+    assert alt_text.describe(ax.figure) == (
+        "nets: reliability diagram of 2 filled bins; accuracy below confidence in 1; "
+        "the last bin says 90%, right 50%."
+    )
+
+
 def test_many_bins_are_not_written_over_one_another():
     uniform = torch.linspace(0.5, 1, 400)
     probs = torch.stack([uniform, 1 - uniform], dim=1)
@@ -118,9 +127,9 @@ def test_the_theme_is_square_in_the_palette_and_may_be_set_twice():
         plots.theme()
         assert dict(mpl.rcParams) == once
         ax = plt.subplots()[1]
-        assert [mpl.colors.to_hex(ax.plot([0, 1])[0].get_color()).upper() for _ in range(7)] == list(
-            palette.CYCLE
-        )
+        assert [
+            mpl.colors.to_hex(ax.plot([0, 1])[0].get_color()).upper() for _ in range(7)
+        ] == list(palette.CYCLE)
         assert len(set(ax.figure.get_size_inches())) == 1
 
 

@@ -94,10 +94,17 @@ class Visit:
 
 
 @contextmanager
-def watched(browser, *, home: str = "file:", width: int = 1280) -> Iterator[tuple]:
-    """A new page, and the list of errors and of requests that leave `home`."""
+def watched(
+    browser, *, home: str = "file:", width: int = 1280, height: int = 1000, motion: bool = False
+) -> Iterator[tuple]:
+    """A new page, and the list of errors and of requests that leave `home`.
+
+    motion: whether the reader likes films; one who does not gets them frame by frame.
+    """
     context = browser.new_context(
-        viewport={"width": width, "height": 1000}, offline=home == "file:", reduced_motion="reduce"
+        viewport={"width": width, "height": height},
+        offline=home == "file:",
+        reduced_motion="no-preference" if motion else "reduce",
     )
     page, seen = context.new_page(), []
     allowed = (home, "data:", "blob:", "about:", home.replace("http", "ws", 1))

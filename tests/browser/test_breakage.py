@@ -50,14 +50,20 @@ def swap(old, new):
 @pytest.mark.parametrize(
     ("change", "noticed"),
     [
-        (swap('slider.addEventListener("input", () => { stop(); show(); });', ""), "picture did not change after 1"),
+        (
+            swap('slider.addEventListener("input", () => { stop(); show(); });', ""),
+            "picture did not change after 1",
+        ),
         (swap("frames[place]", "frames[0]"), "picture did not change after 1"),
         (swap("shown[i][slider.value]", "shown[i][slider.value % 2]"), "values repeat"),
         (swap("const show = ", "const hide = "), "show is not defined"),
         (swap('slider.setAttribute("aria-valuetext", words);', ""), "aria-valuetext is 1"),
         (swap('aria-live="polite"', ""), "nothing is read out"),
         (swap('max="2"', 'max="3"'), "not iterable"),
-        (swap('aria-label="place" aria-valuetext', 'disabled aria-label="place" aria-valuetext'), "did not change"),
+        (
+            swap('aria-label="place" aria-valuetext', 'disabled aria-label="place" aria-valuetext'),
+            "did not change",
+        ),
         (into_body("<script>console.error('broken on purpose')</script>"), "broken on purpose"),
         (into_body("<script>throw new Error('thrown on purpose')</script>"), "thrown on purpose"),
         (into_body('<img src="https://example.org/x.png">'), "network: https://example.org/x.png"),
@@ -76,9 +82,7 @@ def test_a_broken_page_is_noticed(browser, build, change, noticed):
 
 
 def test_equal_pictures_are_noticed(browser, build):
-    frozen = Explorer(
-        lambda n: Frame(("<svg/>",), str(n)), Slider("n", [1, 2]), description="d"
-    )
+    frozen = Explorer(lambda n: Frame(("<svg/>",), str(n)), Slider("n", [1, 2]), description="d")
     assert "did not change after 1" in complaints(browser, build, small_page(explorer=frozen))
 
 

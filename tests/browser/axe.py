@@ -1,0 +1,36 @@
+"""axe-core, the checker of accessibility: found, fetched through npm, or done without.
+
+Its licence is MPL-2.0; it is used by these tests alone and not part of the course.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+VERSION = "4.10.3"
+RUN = """async root => (await axe.run(root, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}))
+  .violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 120)).join(" | ")}`)"""
+
+
+def script(folder: Path) -> Path | None:
+    """The file axe.min.js: the one that CALIBKIT_AXE names, or npm's; None where there is neither.
+
+    folder: where npm may put it.
+    """
+    named = os.environ.get("CALIBKIT_AXE")
+    if named:
+        return Path(named)
+    found = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if not found.exists() and shutil.which("npm"):
+        command = ["npm", "install", "--no-save", "--prefix", str(folder), f"axe-core@{VERSION}"]
+        subprocess.run(command, capture_output=True, timeout=120, check=False)
+    return found if found.exists() else None
+
+
+def violations(page, root, path: Path) -> list[str]:
+    """What axe finds wrong with an element of a page, a line a rule."""
+    page.evaluate(path.read_text(encoding="utf-8"))
+    return root.evaluate(RUN)
