@@ -11,8 +11,9 @@ import subprocess
 from pathlib import Path
 
 VERSION = "4.10.3"
-RUN = """async root => (await axe.run(root, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}))
-  .violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 120)).join(" | ")}`)"""
+RUN = """async root => (
+  await axe.run(root, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]})
+).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 120)).join(" | ")}`)"""
 
 
 def script(folder: Path) -> Path | None:

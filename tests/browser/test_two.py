@@ -147,7 +147,7 @@ def test_who_wants_less_motion_goes_frame_by_frame(opened):
 
 
 def test_it_fits_beside_other_things_on_a_small_laptop(opened, build, request):
-    page, root, _ = opened(width=1366, height=768)
+    _, root, _ = opened(width=1366, height=768)
     assert root.evaluate(BOTTOM) <= 600
     root.screenshot(path=build / f"two_{request.node.callspec.id}_1366.png")
 
