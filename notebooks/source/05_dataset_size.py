@@ -135,9 +135,9 @@ def by_size(column):
 
 swept.measure("true error", true_error)
 accuracy, gap, ece, truth = map(by_size, ("test_accuracy", "test_gap", "test_ece", "true error"))
-best = [digits(s).test.posterior.amax(dim=1).mean().item() for s in seeds]
+best = np.array([digits(s).test.posterior.amax(dim=1).mean().item() for s in seeds])
 lines = {palette.CONFIDENCE: by_size("test_confidence"), palette.ACCURACY: accuracy,
-         palette.TRUTH.named("best possible accuracy"): np.repeat(np.array(best)[:, None], len(fractions), axis=1)}
+         palette.TRUTH.named("best possible accuracy"): best[:, None].repeat(len(fractions), axis=1)}
 counts = [len(part(f, SEED)) for f in fractions]
 
 # %%

@@ -129,7 +129,7 @@ print(f"the honest model's gap on clean labels: {honest_gap(bayes, some):+.1%} (
 # %% [markdown]
 # Keep this negative number in mind: it is the yardstick for everything that follows.
 #
-# ## 3. The noise-rate slider
+# ## 3. Two sliders: the noise rate and the epoch
 #
 # Now real networks, trained on noisy labels: eleven rates, several seeds each. The test labels stay
 # clean. (It takes most of a minute.) `training.trial` describes one training; `watch` names data that are scored
@@ -148,11 +148,11 @@ def noise(rate, seed):
 def recipe(rate, seed):
     train, cal, test = digits(seed)
     learn = train.with_labels(noise(rate, seed).labels)
-    watch = {"clean": test[:2000]} if rate in (0.0, some) else {}  # section 4 looks at every epoch
-    if rate == some:
+    watch = {"clean": test[:2000]}
+    if rate == some:  # section 4 looks at every epoch
         watch["drawn"] = learn[noise(rate, seed).flipped]
     return training.trial(network, learn, {"cal": cal, "test": test}, seed=seed, watch=watch,
-                          keep=[name for name in watch if name == "clean"], epochs=size.epochs)
+                          keep=["clean"] if rate == some else [], epochs=size.epochs)
 
 
 swept = sweep.run(recipe, {"rate": rates, "seed": seeds}, device=device)
@@ -167,30 +167,43 @@ def by_rate(column):
 
 
 accuracy, ece = by_rate("test_accuracy"), by_rate("test_ece")
-lines = {palette.CONFIDENCE: by_rate("test_confidence"), palette.ACCURACY: accuracy,
-         palette.TRUTH.named("honest confidence"): accuracy + honest_gap(accuracy, np.array(rates))}
+accurate = palette.ACCURACY.named("accuracy, clean labels")
+honesty = palette.TRUTH.named("honest confidence")
+lines = {palette.CONFIDENCE: by_rate("test_confidence"), accurate: accuracy,
+         honesty: accuracy + honest_gap(accuracy, np.array(rates))}
+stops = [e for e in (1, 2, 3, 4, 6, 8, 10, 15, 20, 25, 30, 45, 60) if e <= size.epochs]
 
 # %%
-def frame(rate):
-    said, i = swept.pooled("test", rate=rate), rates.index(rate)
-    gap, trained = by_rate("test_gap")[:, i].mean(), by_rate("train_accuracy")[:, i].mean()
-    readout = (f"noise {rate:.0%}: right on {accuracy[:, i].mean():.1%} of clean test labels and "
-               f"{trained:.1%} of its own training labels; signed gap {gap:+.1%} (honest would be "
-               f"{honest_gap(accuracy[:, i].mean(), rate) + 0:+.1%}); ECE {ece[:, i].mean():.1%}, "
-               f"{ece[:, i].min():.1%} to {ece[:, i].max():.1%} over {len(seeds)} seeds")
+def by_epoch(rate, column):
+    rows = [outcome.history[column] for outcome in swept.where(rate=rate)]
+    return np.array(rows)[:, np.array(stops) - 1]  # (seeds, stops)
+
+
+def frame(rate, epoch):
+    diagrams = [outcome.diagrams["clean"][epoch - 1] for outcome in swept.where(rate=rate)]
+    sure, a = by_epoch(rate, "clean_confidence"), by_epoch(rate, "clean_accuracy")
+    curves = {palette.CONFIDENCE: sure, accurate: a, honesty: a + honest_gap(a, rate)}
+    now = {role: values[:, stops.index(epoch)].mean() for role, values in curves.items()}
+    learned = by_epoch(rate, "train_accuracy")[:, stops.index(epoch)].mean()
+    readout = (f"noise {rate:.0%}, epoch {epoch}: right on {now[accurate]:.1%} of clean test labels and on "
+               f"{learned:.1%} of its own training labels; mean confidence {now[palette.CONFIDENCE]:.1%} "
+               f"(honest would be {now[honesty]:.1%})")
     return explorers.along_frame(
-        metrics.reliability(said.probs, said.labels), rate, rates, lines, x_label="noise rate",
-        x_ticks=rates[::2], title=f"trained with label noise {rate:.0%}", readout=readout)
+        explorers.pooled(diagrams), epoch, stops, curves, x_label="epoch", log_x=True,
+        x_ticks=[s for s in (1, 3, 10, 30) if s <= size.epochs], readout=readout,
+        title=f"label noise {rate:.0%}, epoch {epoch}")
 
-
-explorers.Explorer(frame, explorers.Slider("noise rate", rates, show="{:.0%}".format),
-    description="Left, a reliability diagram on clean test labels, pooled over seeds: its bars sink "
-    "further below the diagonal as the noise grows. Right, against the noise rate: the accuracy falls "
-    "steeply, the mean confidence far less, so the space between them widens. The honest "
-    "confidence falls faster than either.")
+# %%
+explorers.Explorer(
+    frame, explorers.Slider("noise rate", rates, show="{:.0%}".format, start=some),
+    explorers.Slider("epoch", stops, start=stops[-1]), play=True,
+    description="Left, the reliability diagram on clean test labels of the networks of all seeds, after the "
+    "chosen epoch: a bar below the diagonal is over-confident. Right, for the chosen noise rate: accuracy, "
+    "mean confidence and honest confidence against the epoch; the bands span the seeds, the grey line marks "
+    "the chosen epoch.")
 
 # %% [markdown]
-# The still twin: three positions of the slider, then all of them.
+# The same as figures, after the last epoch: three noise rates, then all of them.
 
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(6.6, 3.1), layout="constrained")
@@ -203,7 +216,7 @@ for ax, rate in zip(axes, (0.0, 0.2, 0.5), strict=True):
 fig, (left, right) = plt.subplots(1, 2, figsize=(6.6, 2.6), layout="constrained")
 for role, values in lines.items():
     _ = plots.spread(rates, values, role, ax=left)
-_ = plots.spread(rates, ece, palette.group(6, "mean over seeds"), ax=right)
+_ = plots.spread(rates, ece, palette.group(0, "mean over seeds"), ax=right)
 _ = left.set(xlabel="noise rate", ylabel="share", ylim=(0, 1))
 _ = right.set(xlabel="noise rate", ylabel="ECE on clean labels", ylim=(0, None))
 _ = left.legend(fontsize="small"), right.legend(fontsize="small")
