@@ -677,8 +677,8 @@ explorers.Explorer(
     trained_frame, explorers.Slider("gamma", gammas, show="{:g}".format),
     explorers.Slider("epoch", stops, start=stops[-1]), play=True,
     description="Left, the reliability diagram of the networks of all seeds after the chosen epoch: a bar "
-    "below the diagonal is over-confident. Right, for the chosen gamma: mean confidence and accuracy against the "
-    "epoch; the bands span the seeds, the grey line marks the chosen epoch.",
+    "below the diagonal is over-confident. Right, for the chosen gamma: mean confidence and accuracy against "
+    "the epoch; the bands span the seeds, the grey line marks the chosen epoch.",
 )
 
 # %% [markdown]
