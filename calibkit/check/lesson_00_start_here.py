@@ -17,6 +17,10 @@ def _true_class(probs: Tensor, labels: Tensor) -> Tensor:
     return probs.gather(1, labels[:, None]).double().mean()
 
 
+def _ties_right(probs: Tensor, labels: Tensor) -> Tensor:
+    return (probs.gather(1, labels[:, None])[:, 0] == probs.amax(dim=1)).double().mean()
+
+
 @exercise(
     cases=PREDICTIONS,
     mistakes=[
@@ -33,6 +37,26 @@ def _true_class(probs: Tensor, labels: Tensor) -> Tensor:
             lambda p, y: _true_class(p, y) - _accuracy(p, y),
             "you averaged the probability of the true class. "
             "The confidence is that of the predicted class: the largest in the row.",
+        ),
+        Mistake(
+            lambda p, y: (p.amax(dim=1).double() - (p.argmax(dim=1) == y).double()).abs().mean(),
+            "you took absolute values sample by sample. The gap is the plain mean of the "
+            "differences.",
+        ),
+        Mistake(
+            lambda p, y: p.amax(dim=0).double().mean() - _accuracy(p, y),
+            "you took the maximum along the wrong axis: dim=0 goes over the samples. The largest "
+            "of each row is amax(dim=1).",
+        ),
+        Mistake(
+            lambda p, y: p.amax(dim=1).double().mean(),
+            "this is the mean confidence alone: the accuracy is still to be subtracted.",
+        ),
+        Mistake(_accuracy, "this is the accuracy alone: subtract it from the mean confidence."),
+        Mistake(
+            lambda p, y: p.amax(dim=1).double().mean() - _ties_right(p, y),
+            "you counted a prediction as right where its label shares the largest probability. "
+            "The prediction is one class: argmax.",
         ),
         Mistake(
             lambda p, y: p.double().mean() - _accuracy(p, y),

@@ -42,6 +42,8 @@ HUNDREDTHS = torch.arange(101, dtype=torch.float64) / 100
         "2 bins": (EDGES, 2),
         "8 bins": (EDGES, 8),
         "hundredths in 100 bins": (HUNDREDTHS, 100),
+        "confidences in no order, 4 bins": (EDGES.flip(0).roll(3), 4),
+        "tenths stored in float32, in 10 bins": (torch.arange(11) / 10, 10),
     },
     mistakes=[
         Mistake(
@@ -64,6 +66,15 @@ HUNDREDTHS = torch.arange(101, dtype=torch.float64) / 100
             lambda c, bins: _rounded_up(c, bins).clamp(min=0),
             "the side is right, the rounding is not: 0.07 * 100 is 7.000000000000001, so that 0.07 "
             "falls into bin 7 in place of 6. Compare with the edges themselves: torch.bucketize.",
+        ),
+        Mistake(
+            lambda c, bins: torch.bucketize(c.float(), _inner(bins).float()),
+            "you compared in float32. 0.2 stored in float32 lies a little above the edge 0.2; with "
+            "edges in float32 nobody sees it. Compare in double precision: confidence.double().",
+        ),
+        Mistake(
+            lambda c, bins: bins - 1 - _bin(c, bins),
+            "the bins are counted from the top. Number 0 is the bin that begins at confidence 0.",
         ),
         Mistake(
             lambda c, bins: torch.bucketize(
@@ -112,6 +123,24 @@ def _without_ones(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
     return sums.abs().sum() / len(labels)
 
 
+def _equal_mass(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
+    gap = probs.amax(dim=1).double() - (probs.argmax(dim=1) == labels).double()
+    ranked = gap[probs.amax(dim=1).argsort()]
+    return sum(part.sum().abs() for part in ranked.tensor_split(bins)) / len(labels)
+
+
+def _from_the_middle(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
+    counted = metrics.reliability(probs, labels, bins=bins)
+    middle = (torch.arange(bins) + 0.5) / bins
+    return ((middle - counted.accuracy).abs() * counted.counts).nansum() / len(labels)
+
+
+def _ece_of(confidence: Tensor, right: Tensor, bins: int) -> Tensor:
+    """The binned error of any confidence against any hits."""
+    counted = metrics.reliability_of(confidence, right, bins=bins)
+    return (counted.gap.abs() * counted.counts).nansum() / len(right)
+
+
 @exercise(
     cases=BINNED,
     mistakes=[
@@ -124,6 +153,42 @@ def _without_ones(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
             _without_ones,
             "samples with confidence 1.0 fell out of your last bin. "
             "Bins are (lo, hi]: 1.0 belongs to the last.",
+        ),
+        Mistake(
+            _equal_mass,
+            "your bins hold the same number of samples each. Here they have equal width: edges "
+            "0, 1/bins, 2/bins, ..., 1.",
+        ),
+        Mistake(
+            _from_the_middle,
+            "you took the middle of the bin for its confidence. Take the mean confidence of the "
+            "samples in it.",
+        ),
+        Mistake(
+            lambda p, y, bins: _ece_of(p.amax(1), p.argmax(1) != y, bins),
+            "you counted the wrong ones: the accuracy is the share of right predictions (==).",
+        ),
+        Mistake(
+            lambda p, y, bins: _ece_of(p.gather(1, y[:, None])[:, 0], p.argmax(1) == y, bins),
+            "you binned the probability of the true class. The confidence is that of the predicted "
+            "class: the largest in the row.",
+        ),
+        Mistake(
+            lambda p, y, bins: (p.amax(1).double() - (p.argmax(1) == y).double()).abs().mean(),
+            "you took absolute values sample by sample, without bins: average within each bin "
+            "first.",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.classwise_ece(p, y, bins=bins),
+            "this is the classwise-ECE. ECE looks at the predicted class only.",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.ada_ece(p, y, bins=bins),
+            "this is the ECE with bins of equal mass (AdaECE). Here they have equal width.",
+        ),
+        Mistake(
+            lambda p, y, bins: metrics.overconfidence_error(p, y, bins=bins),
+            "you counted over-confident bins only: take the absolute value of each gap.",
         ),
         Mistake(
             lambda p, y, bins: metrics.ece(p, y, bins=15),

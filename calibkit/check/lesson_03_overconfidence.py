@@ -17,6 +17,10 @@ def _losses(probs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     return -true.log(), probs.argmax(dim=1) == labels
 
 
+def _chance(probs: Tensor, labels: Tensor) -> Tensor:
+    return probs.double().gather(1, labels[:, None])[:, 0]
+
+
 def _split(losses: Tensor, right: Tensor, share: int = 1) -> tuple[Tensor, Tensor]:
     return losses[right].sum() / share, losses[~right].sum() / share
 
@@ -50,6 +54,18 @@ def _own_means(probs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
             lambda p, y: _split(-p.double().amax(dim=1).log(), _losses(p, y)[1], len(y)),
             "you took the logarithm of the confidence. A wrong prediction pays for the probability "
             "that it left to the *label*.",
+        ),
+        Mistake(
+            lambda p, y: _split(-_chance(p, y), _losses(p, y)[1], len(y)),
+            "the logarithm is missing: each prediction pays -log p of its label.",
+        ),
+        Mistake(
+            lambda p, y: (_parts(p, y)[0], sum(_parts(p, y))),
+            "the second number is the whole NLL: only the wrong predictions belong to it.",
+        ),
+        Mistake(
+            lambda p, y: sum(_parts(p, y)),
+            "this is the sum of the two parts, the NLL. Return both parts.",
         ),
         Mistake(
             lambda p, y: [-part for part in _parts(p, y)],
@@ -89,6 +105,13 @@ LOGITS = [
             a,
         )
         for z, a in zip(LOGITS, (0.5, 2.0), strict=True)
+    }
+    | {
+        "a = 0": (LOGITS[0], LOGITS[0].argmin(dim=1), 0.0),
+        "a below 0": (LOGITS[0], LOGITS[0].argmax(dim=1), -0.5),
+        "one image": (LOGITS[1][:1], torch.tensor([2]), 0.25),
+        "logits 300 times as large": (300 * LOGITS[0], LOGITS[0].argmin(dim=1), 1.0),
+        "equal logits": (torch.zeros(4, 3, dtype=torch.float64), torch.tensor([0, 1, 2, 0]), 1.0),
     },
     mistakes=[
         Mistake(
@@ -115,6 +138,30 @@ LOGITS = [
         Mistake(
             lambda z, y, a: len(y) * _cross_entropy((1 + a) * z, y),
             "this is the sum over the samples: take the mean.",
+        ),
+        Mistake(
+            lambda z, y, a: _cross_entropy(((1 + a) * z).softmax(dim=1), y),
+            "the softmax was taken twice: cross_entropy takes logits and has a softmax inside.",
+        ),
+        Mistake(
+            lambda z, y, a: _cross_entropy((1 + a) * z.softmax(dim=1), y),
+            "cross_entropy takes logits, not probabilities: leave the softmax out.",
+        ),
+        Mistake(
+            lambda z, y, a: -_chance(((1 + a) * z).log_softmax(dim=0), y).mean(),
+            "the softmax goes along the wrong axis: dim=1 goes over the classes of an image.",
+        ),
+        Mistake(
+            lambda z, y, a: _cross_entropy((1 + a) * z.log_softmax(dim=0), y),
+            "a softmax along the wrong axis (dim=0) was taken first: cross_entropy takes logits.",
+        ),
+        Mistake(
+            lambda z, y, a: -_chance(((1 + a) * z).softmax(dim=1), y).mean(),
+            "the logarithm is missing: nll_loss takes log-probabilities, log_softmax.",
+        ),
+        Mistake(
+            lambda z, y, a: -_chance((1 + a) * z, y).mean(),
+            "the log-softmax is missing: nll_loss takes log-probabilities, cross_entropy logits.",
         ),
         Mistake(
             _sign_slip,

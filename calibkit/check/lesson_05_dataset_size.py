@@ -23,7 +23,8 @@ def _steps(n: int, batch_size: int) -> int:
             (700, 128, 100),
             (1000, 100, 333),
             (5000, 128, 10),
-            (256, 128, 7),
+            (256, 128, 6),
+            (100, 128, 4),
             (257, 128, 7),
             (1, 1, 1),
             (1281, 128, 64),
@@ -51,6 +52,22 @@ def _steps(n: int, batch_size: int) -> int:
         Mistake(
             lambda n, b, steps: round(steps / _steps(n, b)),
             "nearly: where one epoch already has more steps than wanted, train for one, not for 0.",
+        ),
+        Mistake(
+            lambda n, b, steps: max(1, round(steps / (n // b + 1))),
+            "you added a batch where n / batch_size is whole: round up, do not add 1.",
+        ),
+        Mistake(
+            lambda n, b, steps: max(1, round(steps / round(n / b))),
+            "you rounded the steps of an epoch to the nearest: round them up.",
+        ),
+        Mistake(
+            lambda n, b, steps: steps * _steps(n, b),
+            "you multiplied. Divide `steps` by the steps of one epoch.",
+        ),
+        Mistake(
+            lambda n, b, steps: steps / _steps(n, b),
+            "a whole number of epochs was expected: round to the nearest.",
         ),
         Mistake(
             lambda n, b, steps: _steps(n, b),
@@ -104,6 +121,28 @@ def _excess(probs: Tensor, posterior: Tensor) -> Tensor:
             lambda p, q: _excess(p, q).abs().mean(),
             "you took absolute values image by image. "
             "The gap is the plain mean of the differences.",
+        ),
+        Mistake(
+            lambda p, q: _excess(p, q).square().mean(),
+            "you squared. The gap is the plain mean of the differences.",
+        ),
+        Mistake(
+            lambda p, q: p.amax(dim=1).double().mean() - q[:, p.argmax(dim=1)].mean(),
+            "you took every row of the posterior with every predicted class. Row i belongs with "
+            "the class predicted for image i: gather, or index with torch.arange(n) too.",
+        ),
+        Mistake(
+            lambda p, q: p.amax(dim=1).double().mean() - (p * q).sum(dim=1).mean(),
+            "you took the chance of a class drawn from probs. A model predicts one class: argmax.",
+        ),
+        Mistake(
+            lambda p, q: p.amax(dim=1).double().mean(),
+            "this is the mean confidence alone: the chance of being right is still to be "
+            "subtracted.",
+        ),
+        Mistake(
+            lambda p, q: p.amax(dim=1).double().mean() - _excess(p, q).mean(),
+            "this is the mean chance of being right: subtract it from the mean confidence.",
         ),
         Mistake(
             lambda p, q: _excess(p, q).mean().abs(),

@@ -40,6 +40,39 @@ def _law(p: Tensor, **options) -> Tensor:
             "Class j gets them in proportion to p_j, its own noise.",
         ),
         Mistake(
+            lambda p: torch.diag(1 - p),
+            "the drawn labels are missing: add the share p_i of row i, spread over the classes.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p / len(p),
+            "you multiplied the columns. Row i is drawn with its own rate p_i: p[:, None] is a "
+            "column; and class j has the share p_j / sum(p).",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p[:, None] * p / p.sum() ** 2,
+            "you divided by the sum twice.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p * p / p.sum(),
+            "you multiplied column by column: the rate of row i is p_i, so write p[:, None].",
+        ),
+        Mistake(
+            lambda p: torch.diag(p) + (1 - p)[:, None] * p / p.sum(),
+            "p and 1 - p are exchanged: p_i is the share that is drawn.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p + p * p / p.sum()),
+            "the entries beside the diagonal are missing: a drawn label may become any class.",
+        ),
+        Mistake(
+            lambda p: torch.eye(len(p)) + p[:, None] * p / p.sum(),
+            "your rows sum to more than 1: only the share 1 - p_i is left alone.",
+        ),
+        Mistake(
+            lambda p: 1 - p + p[:, None] * p / p.sum(),
+            "1 - p belongs on the diagonal only: torch.diag(1 - p).",
+        ),
+        Mistake(
             lambda p: _law(p, exclude_true=True),
             "you never draw the true class again. Here it may be drawn, like any other.",
         ),
@@ -80,6 +113,27 @@ def _log_at(probs: Tensor, labels: Tensor) -> Tensor:
         Mistake(
             lambda p, t, y: -_log_at(p @ t.T, y).mean(),
             "the matrix is transposed. Row i of it belongs to true class i: probs @ transition.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at((p @ t).softmax(dim=1), y).mean(),
+            "a softmax was taken of probabilities (cross_entropy has one inside): take the "
+            "logarithm only.",
+        ),
+        Mistake(
+            lambda p, t, y: -(p @ t).gather(1, y[:, None]).mean().log(),
+            "you took the mean first. Take the logarithm of each sample, then the mean.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t, (p @ t).argmax(dim=1)).mean(),
+            "you took the predicted class in place of the label.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t @ t, y).mean(),
+            "you applied the transition matrix twice.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ torch.linalg.inv(t), y).mean(),
+            "you undid the noise. The labels are noisy, so apply the matrix to probs.",
         ),
         Mistake(
             lambda p, t, y: -(p.log() @ t).gather(1, y[:, None]).mean(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+from scipy.special import lambertw
 
 from calibkit import theory
 from calibkit.check.engine import Mistake, exercise
@@ -50,6 +51,38 @@ def _slope(p, gamma, *, factor=1.0, fall=1.0):
             "the exponent of the second term falls by one: (1 - p)^(gamma - 1).",
         ),
         Mistake(
+            lambda p, gamma: _slope(p, gamma, fall=-1),
+            "the exponent of the second term rises in yours. It falls by one: (1 - p)^(gamma - 1).",
+        ),
+        Mistake(
+            lambda p, gamma: _slope(p, gamma, factor=1 / math.log(2)),
+            "you took the logarithm to base 2: use the natural one, log.",
+        ),
+        Mistake(
+            lambda p, gamma: _slope(p, gamma, factor=1 / math.log(10)),
+            "you took the logarithm to base 10: use the natural one, log.",
+        ),
+        Mistake(
+            lambda p, gamma: _slope(p, gamma) - (1 - p) ** gamma,
+            "the first term of the product rule is missing: (1 - p)^gamma.",
+        ),
+        Mistake(
+            lambda p, gamma: _slope(p, gamma) - (1 - p) ** gamma + p**gamma,
+            "the first term is (1 - p)^gamma, not p^gamma.",
+        ),
+        Mistake(
+            lambda p, gamma: _slope(p, gamma, factor=-1 / p.log()),
+            "the factor log p is missing in the second term.",
+        ),
+        Mistake(
+            lambda p, gamma: _slope(p, gamma, factor=(1 - p).log() / p.log()),
+            "you took log(1 - p). The second term holds log p.",
+        ),
+        Mistake(
+            lambda p, gamma: p * theory.gradient_ratio(p, gamma),
+            "a factor p is too much: the derivative is by u, not by p.",
+        ),
+        Mistake(
             lambda p, gamma: -theory.gradient_ratio(p, gamma) / p,
             "this is the derivative by p. Divide it by that of cross-entropy, -1 / p.",
         ),
@@ -62,6 +95,12 @@ def _slope(p, gamma, *, factor=1.0, fall=1.0):
 def gradient_ratio(p, gamma):
     """The slope of focal loss as a multiple of cross-entropy's, for each p (n,): a tensor (n,)."""
     return theory.gradient_ratio(p, gamma)
+
+
+def _star(s: float, r: float, divide: bool = True) -> float:
+    """Proposition 2 with any s and r."""
+    lower = -lambertw(-r * math.exp(-r), -1).real
+    return ((lower / r if divide else lower) - 1) / s
 
 
 def _odds_slope(p0: float) -> float:
@@ -91,6 +130,22 @@ def _odds_slope(p0: float) -> float:
         Mistake(
             lambda p0: -theory.gamma_star(p0) - 2 / _odds_slope(p0),
             "a sign got lost: W gives -r v, so that v = -W / r.",
+        ),
+        Mistake(
+            lambda p0: _star(-p0 * math.log(p0), -math.log(1 - p0) / _odds_slope(p0)),
+            "s lost its denominator: s = -p0 log p0 / (1 - p0).",
+        ),
+        Mistake(
+            lambda p0: _star(_odds_slope(p0), -math.log(1 - p0)),
+            "r = -log(1 - p0) / s: the division by s is missing.",
+        ),
+        Mistake(
+            lambda p0: _star(_odds_slope(p0), -math.log(1 - p0) / _odds_slope(p0), divide=False),
+            "the division of W by r is missing.",
+        ),
+        Mistake(
+            lambda p0: _odds_slope(p0),
+            "this is s(p0), the first step only.",
         ),
         Mistake(
             lambda p0: 5.0 if p0 < 0.2 else 3.0,
@@ -125,6 +180,34 @@ def _shared_out(first, second):
         Mistake(
             lambda p, gamma: p / theory.gradient_ratio(p, gamma),
             "the two classes do not sum to 1: divide by p / g(p) + (1 - p) / g(1 - p).",
+        ),
+        Mistake(theory.gradient_ratio, "this is g(p). Asked is the probability q."),
+        Mistake(
+            lambda p, gamma: p * theory.gradient_ratio(p, gamma),
+            "you multiplied by g, and the two classes do not sum to 1: divide by g, then share "
+            "out.",
+        ),
+        Mistake(
+            lambda p, gamma: _shared_out(p / theory.gradient_ratio(p, gamma), 1 - p),
+            "the second class needs its own g, too: (1 - p) / g(1 - p).",
+        ),
+        Mistake(
+            lambda p, gamma: _shared_out(
+                1 / theory.gradient_ratio(p, gamma), 1 / theory.gradient_ratio(1 - p, gamma)
+            ),
+            "p is missing: each class has the weight p / g(p), not 1 / g(p).",
+        ),
+        Mistake(
+            lambda p, gamma: _shared_out(
+                theory.gradient_ratio(p, gamma), theory.gradient_ratio(1 - p, gamma)
+            ),
+            "you shared out g itself: each class has the weight p / g(p).",
+        ),
+        Mistake(
+            lambda p, gamma: (
+                p / (theory.gradient_ratio(p, gamma) + theory.gradient_ratio(1 - p, gamma))
+            ),
+            "p stands over the sum of both g. Divide each class by its own g, then share out.",
         ),
         Mistake(
             theory.focal_minimiser,

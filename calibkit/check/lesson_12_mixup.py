@@ -18,7 +18,6 @@ MIX_CASES = {
         ("lam = 0", [0, 1, 2], [1, 2, 0], 0.0, 3),
         ("lam = 0.5", [2, 1, 0], [0, 2, 1], 0.5, 3),
         ("a sample that is its own partner", [3, 1], [0, 1], 0.6, 4),
-        ("one sample only", [1], [0], 0.6, 2),
         ("two samples with the same partner", [1, 2, 0], [1, 1, 0], 0.6, 3),
     )
 }
@@ -36,12 +35,53 @@ def _own_share(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Ten
     return lam * torch.nn.functional.one_hot(labels, classes)
 
 
+def _overwritten(labels: Tensor, partner: Tensor, lam: float, classes: int) -> Tensor:
+    rows = torch.zeros(len(labels), classes)
+    rows[torch.arange(len(labels)), labels] = lam
+    rows[torch.arange(len(labels)), labels[partner]] = 1 - lam
+    return rows
+
+
 @exercise(
     cases=MIX_CASES,
     mistakes=[
         Mistake(
             lambda y, partner, lam, classes: _mixed(y, partner, 1 - lam, classes),
             "the weights are exchanged: lam belongs to the sample itself, 1 - lam to its partner.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: 2 * lam * _mixed(y, partner, 0.5, classes),
+            "both shares are lam: the partner has 1 - lam.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: (
+                _mixed(y, partner, lam, classes) - _own_share(y, partner, lam, classes)
+            ),
+            "the rows do not sum to 1: the own share, lam, is missing.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: torch.nn.functional.one_hot(y, classes),
+            "this is the own label alone: the partner is ignored.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: torch.nn.functional.one_hot(y[partner], classes),
+            "this is the partner's label alone: the own one is ignored.",
+        ),
+        Mistake(
+            _overwritten,
+            "where both labels are of one class, the partner's share overwrites that of the own "
+            "class: add it (+=).",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: _mixed(y, partner, max(lam, 1 - lam), classes),
+            "you gave the larger share to the sample itself. It gets lam, also where lam < 1/2.",
+        ),
+        Mistake(
+            lambda y, partner, lam, classes: (
+                _own_share(y, partner, lam, classes)
+                + (1 - lam) * torch.nn.functional.one_hot(partner, classes)
+            ),
+            "you took the partner's index for its label: labels[partner].",
         ),
         Mistake(
             lambda y, partner, lam, classes: _mixed(y, partner, lam, int(y.max()) + 1),
@@ -94,6 +134,14 @@ def _looked_up(cal: Tensor, test: Tensor) -> Tensor:
         Mistake(
             lambda cal, test: test.amin(dim=1),
             "you chose on the test set: this is the best that luck could offer there.",
+        ),
+        Mistake(
+            lambda cal, test: test.gather(1, (cal + test).argmin(dim=1, keepdim=True))[:, 0],
+            "the test errors had a say in the choice. Choose on cal alone.",
+        ),
+        Mistake(
+            lambda cal, test: test[:, cal[0].argmin()],
+            "the first seed chose for all. Here each seed (row) chooses for itself.",
         ),
         Mistake(
             lambda cal, test: cal.amin(dim=1),

@@ -1,0 +1,337 @@
+"""Mistakes that every exercise knows: what they do to a right result, or to what goes in.
+
+Each is a sentence and a function. An answer whose results are those of the reference, changed by
+such a function, has most likely made that mistake.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import combinations, permutations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit import metrics
+
+Arguments = dict[str, object]
+# A sentence, and what the mistake makes of a case: (reference, arguments) to a result.
+Diagnosis = tuple[str, Callable[[Callable, Arguments], object]]
+
+
+def _rows(arguments: Arguments) -> float:
+    return next((len(v) for v in arguments.values() if isinstance(v, Tensor)), math.nan)
+
+
+def _columns(arguments: Arguments) -> float:
+    tables = [v for v in arguments.values() if isinstance(v, Tensor) and v.ndim == 2]
+    return tables[0].shape[1] if tables else math.nan
+
+
+FACTORS: dict[str, Callable[[Arguments], float]] = {
+    "the sign is reversed.": lambda a: -1.0,
+    "this is in per cent: 100 times too large. Compute with fractions.": lambda a: 100.0,
+    "this is 100 times too small.": lambda a: 0.01,
+    "this grows with the number of samples n, as a sum does: take the mean, divide by n.": _rows,
+    "this was divided by the number of samples n once too often.": lambda a: 1 / _rows(a),
+    "this is too large by the number of columns K: take the mean over the columns, not the "
+    "sum.": _columns,
+    "this was divided by the number of columns K, which is not asked.": lambda a: 1 / _columns(a),
+    "this was divided by both n and K: the mean over all entries in place of one axis.": lambda a: (
+        1 / (_rows(a) * _columns(a))
+    ),
+    "this grows with n and with K, as a sum over all entries does.": lambda a: (
+        _rows(a) * _columns(a)
+    ),
+    "this is exactly twice the answer.": lambda a: 2.0,
+    "this is exactly half of the answer.": lambda a: 0.5,
+    "this is the logarithm to base 2: use the natural one, log.": lambda a: 1 / math.log(2),
+    "this is too small by ln 2: no change of base is asked.": lambda a: math.log(2),
+    "this is the logarithm to base 10: use the natural one, log.": lambda a: 1 / math.log(10),
+    "this was divided by n - 1 in place of n.": lambda a: _rows(a) / (_rows(a) - 1),
+    "this was divided by n + 1 in place of n.": lambda a: _rows(a) / (_rows(a) + 1),
+    "this is minus 100 times the answer: the sign is reversed, and it is in per cent.": lambda a: (
+        -100.0
+    ),
+}
+
+
+def _scaled(factor: Callable[[Arguments], float]):
+    return lambda reference, a: factor(a) * np.asarray(reference(**a), dtype=float)
+
+
+def _after(change: Callable[[np.ndarray], np.ndarray]):
+    return lambda reference, a: change(np.asarray(reference(**a), dtype=float))
+
+
+def _rounded(digits: int):
+    return lambda e: np.round(e, digits)
+
+
+def _softmax(e: np.ndarray) -> np.ndarray:
+    return torch.from_numpy(e).softmax(-1).numpy() if e.size > 1 else np.full(e.shape, np.nan)
+
+
+def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
+    """Zeros alone do not show that something was rounded."""
+    return lambda e: rounding(e) if rounding(e).any() else np.full(e.shape, np.nan)
+
+
+RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "you dropped the sign (an absolute value).": np.abs,
+    "negative results became 0.": lambda e: np.maximum(e, 0),
+    "you took a square root.": np.sqrt,
+    "you squared.": np.square,
+    "this is 1 minus the answer.": lambda e: 1 - e,
+    "this is 1 divided by the answer.": lambda e: 1 / e,
+    "this is 1 too large.": lambda e: e + 1,
+    "this is 1 too small.": lambda e: e - 1,
+    "you took a logarithm that is not asked.": np.log,
+    "you took the exponential: a logarithm is missing.": np.exp,
+    "you took the exponential of minus the answer: the logarithm is missing.": lambda e: np.exp(-e),
+    "the table is transposed: rows and columns are exchanged.": lambda e: e.T,
+    "the numbers are right, their order is reversed.": lambda e: e[::-1],
+    "the columns stand in reversed order.": lambda e: e[:, ::-1],
+    "the numbers are right, but sorted: keep the order of the samples.": lambda e: np.sort(e, 0),
+    "these are running sums (cumsum).": lambda e: np.cumsum(e, 0),
+    "this is one number, the mean over all: one for each was asked.": np.mean,
+    "this is one number, the sum over all: one for each was asked.": np.sum,
+    "this is the mean over the rows: a number for each entry was asked.": lambda e: e.mean(axis=0),
+    "this is the mean over the columns: a number for each entry was asked.": lambda e: e.mean(
+        axis=1
+    ),
+    "this is the first of the numbers only.": lambda e: e[0],
+    "this is the last of the numbers only.": lambda e: e[-1],
+    "this is the larger of the numbers only.": np.max,
+    "this is a softmax of the answer, which is not asked.": _softmax,
+    "you rounded down to a whole number.": _whole(np.floor),
+    "you rounded up to a whole number.": _whole(np.ceil),
+    "you rounded to a whole number.": _whole(np.round),
+    "you rounded the result to 1 decimal: return it as it is.": _rounded(1),
+    "you rounded the result to 2 decimals: return it as it is.": _rounded(2),
+    "you rounded the result to 3 decimals: return it as it is.": _rounded(3),
+    "you rounded the result to 4 decimals: return it as it is.": _rounded(4),
+}
+
+
+def _softmaxed(dim: int):
+    return lambda t: t.double().softmax(dim)
+
+
+def _clamped(epsilon: float):
+    return lambda t: t.clamp(min=epsilon)
+
+
+def _raised(epsilon: float):
+    return lambda t: t + epsilon
+
+
+# What may have happened to one argument, by its kind. {} stands for its name.
+TABLES: dict[str, Callable[[Tensor], Tensor]] = {
+    "a softmax was taken of `{}`. Probabilities have had theirs: a softmax twice flattens "
+    "them.": _softmaxed(1),
+    "a softmax was taken of `{}` along the wrong axis (dim=0, over the samples).": _softmaxed(0),
+    "`{}` is transposed: rows and columns are exchanged.": lambda t: t.T,
+    "a logarithm was taken of `{}` that is not asked.": torch.log,
+    "`{}` was squared.": torch.square,
+    "`{}` was replaced by its largest entries (0 or 1, argmax): use the numbers "
+    "themselves.": lambda t: torch.nn.functional.one_hot(t.argmax(1), t.shape[1]).to(t.dtype),
+    "the columns of `{}` were taken in reversed order.": lambda t: t.flip(1),
+    "the rows of `{}` were taken in reversed order: they no longer fit the others.": lambda t: (
+        t.flip(0)
+    ),
+    "the rows of `{}` were sorted, so that its columns lost their classes.": lambda t: (
+        t.sort(1).values
+    ),
+    "the columns of `{}` were moved by one: Python counts classes from 0.": lambda t: t.roll(1, 1),
+    "the last column of `{}` was left out.": lambda t: t[:, :-1],
+    "the first column of `{}` was left out.": lambda t: t[:, 1:],
+}
+WHOLE: dict[str, Callable[[Tensor], Tensor]] = {
+    "`{}` was moved by one: count from 0.": lambda t: t - 1,
+    "`{}` was moved by one.": lambda t: t + 1,
+    "`{}` was taken in reversed order.": lambda t: t.flip(0),
+    "`{}` was sorted: it no longer fits the others.": lambda t: t.sort().values,
+    "`{}` was replaced by what leads back (argsort): index with it as it is.": torch.argsort,
+}
+FLOATS: dict[str, Callable[[Tensor], Tensor]] = {
+    "1 minus `{}` was taken.": lambda t: 1 - t,
+    "`{}` was made to sum to 1.": lambda t: t / t.sum(),
+    "`{}` was taken in reversed order.": lambda t: t.flip(0),
+    "`{}` was sorted.": lambda t: t.sort().values,
+    "`{}` was squared.": torch.square,
+    "a square root was taken of `{}`.": torch.sqrt,
+    "`{}` was averaged before the formula: each entry goes in by itself.": lambda t: (
+        t.mean().expand_as(t)
+    ),
+}
+ANY_FLOATS = {
+    f"`{{}}` was {what} {epsilon:g}, which moves the result more than rounding may.": change(
+        epsilon
+    )
+    for epsilon in (0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+    for what, change in (
+        ("cut below (clamp) at", _clamped),
+        ("raised by an epsilon of", _raised),
+    )
+} | {
+    "`{}` was rounded to 1 decimal.": lambda t: t.round(decimals=1),
+    "`{}` was rounded to 2 decimals.": lambda t: t.round(decimals=2),
+    "`{}` was computed with in half precision: use double().": lambda t: t.half().to(t.dtype),
+    "`{}` was computed with in float32: use double().": lambda t: t.float().double(),
+}
+NUMBERS: dict[str, Callable[[float], float]] = {
+    "you computed with {} - 1 in place of {}.": lambda v: v - 1,
+    "you computed with {} + 1 in place of {}.": lambda v: v + 1,
+    "you computed with 1 - {} in place of {}.": lambda v: 1 - v,
+    "the sign of {} is reversed.": lambda v: -v,
+    "you computed with 1 / {} in place of {}.": lambda v: 1 / v,
+    "you computed with twice {}.": lambda v: 2 * v,
+    "you computed with half of {}.": lambda v: v / 2,
+    "you computed with {} squared.": lambda v: v * v,
+}
+CONSTANTS = (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
+
+
+MEASURES: dict[str, Callable] = {
+    "the accuracy": metrics.accuracy,
+    "the error rate": lambda probs, labels: 1 - metrics.accuracy(probs, labels),
+    "the mean confidence": lambda probs, labels: probs.amax(1).double().mean(),
+    "the mean probability of the true class": lambda probs, labels: (
+        probs.gather(1, labels[:, None]).double().mean()
+    ),
+    "the signed gap": metrics.signed_gap,
+    "the ECE with 15 bins": metrics.ece,
+    "the ECE with 10 bins": lambda probs, labels: metrics.ece(probs, labels, bins=10),
+    "the MCE": metrics.mce,
+    "the classwise-ECE with 15 bins": metrics.classwise_ece,
+    "the NLL": metrics.nll,
+    "the Brier score": metrics.brier,
+    "the mean entropy": lambda probs, labels: metrics.entropy(probs).mean(),
+    "the classwise gap": lambda probs, labels: (
+        (probs.double().mean(0) - torch.bincount(labels, minlength=probs.shape[1]) / len(labels))
+        .abs()
+        .mean()
+    ),
+}
+
+
+def _changes(value) -> dict[str, Callable]:
+    """What may have happened to an argument of this kind."""
+    if not isinstance(value, Tensor):
+        return NUMBERS
+    if not value.is_floating_point():
+        return WHOLE
+    return (TABLES if value.ndim == 2 else FLOATS) | ANY_FLOATS
+
+
+def _with(name: str, change: Callable):
+    return lambda reference, a: reference(**(a | {name: change(a[name])}))
+
+
+def _fixed(name: str, constant: float):
+    return lambda reference, a: reference(**(a | {name: constant}))
+
+
+def _exchanged(one: str, other: str):
+    return lambda reference, a: reference(**(a | {one: a[other], other: a[one]}))
+
+
+def _cut(part: slice):
+    return lambda reference, a: reference(
+        **{name: v[part] if isinstance(v, Tensor) else v for name, v in a.items()}
+    )
+
+
+def of_results(arguments: Arguments) -> Iterator[Diagnosis]:
+    """What may have happened to a right result."""
+    for name in arguments:
+        yield f"this is `{name}` itself.", lambda reference, a, name=name: a[name]
+    yield from ((words, _scaled(factor)) for words, factor in FACTORS.items())
+    yield from ((words, _after(change)) for words, change in RESULTS.items())
+    for name in _numbers(arguments):
+        yield f"this is too large by the factor `{name}`.", _scaled(lambda a, n=name: a[n])
+        yield f"this is too small by the factor `{name}`.", _scaled(lambda a, n=name: 1 / a[n])
+
+
+def of_measures(arguments: Arguments) -> Iterator[Diagnosis]:
+    """The other measures of the course."""
+    if {"probs", "labels"} <= set(arguments):
+        for name, measure in MEASURES.items():
+            yield (
+                f"this is {name}, another measure.",
+                lambda _, a, measure=measure: measure(a["probs"], a["labels"]),
+            )
+
+
+def of_constants(arguments: Arguments) -> Iterator[Diagnosis]:
+    """Something else that stands where an argument should."""
+    for name in _numbers(arguments):
+        for constant in CONSTANTS:
+            yield f"you ignored the argument `{name}` and took {constant}.", _fixed(name, constant)
+    for one, other in permutations(arguments, 2):
+        yield (
+            f"the predicted class, the argmax of `{one}`, was taken in place of `{other}`.",
+            lambda reference, a, one=one, other=other: reference(**(a | {other: a[one].argmax(1)})),
+        )
+
+
+def of_arguments(arguments: Arguments) -> Iterator[Diagnosis]:
+    """What may have happened to the arguments before a right computation."""
+    for name, value in arguments.items():
+        for words, change in _changes(value).items():
+            yield words.replace("{}", name), _with(name, change)
+    for one, other in combinations(arguments, 2):
+        yield f"`{one}` and `{other}` are exchanged.", _exchanged(one, other)
+    yield "the last sample was left out.", _cut(slice(None, -1))
+    yield "the first sample was left out.", _cut(slice(1, None))
+
+
+def _numbers(arguments: Arguments) -> list[str]:
+    return [name for name, value in arguments.items() if not isinstance(value, Tensor)]
+
+
+def of_looks(expected: np.ndarray, result: np.ndarray) -> str | None:
+    """What the two results tell without a guess at the cause; None where shapes differ."""
+    if expected.shape != result.shape:
+        return None
+    off = np.abs(result - expected)
+    if (expected % 1 == 0).all() and (result % 1 != 0).any():
+        return "a whole number was expected."
+    if off.max() < 0.02 * np.abs(expected).max():
+        return (
+            "the results are close but not equal. Look for a number that was added or cut for "
+            "safety, a rounding, float32, or a sample on the edge."
+        )
+    if not result.any():
+        return "your result is 0. Do two things cancel, or is nothing left to sum?"
+    if (expected >= 0).all() and (result < 0).any():
+        return "your result is negative, which cannot be: look for a sign."
+    return _of_tables(expected, result, off > 1e-5) if expected.ndim == 2 else None
+
+
+def _of_tables(expected: np.ndarray, result: np.ndarray, wrong: np.ndarray) -> str | None:
+    diagonal = np.eye(*expected.shape, dtype=bool)
+    sums = result.sum(axis=1)
+    if np.allclose(expected.sum(axis=1), 1) and not np.allclose(sums, 1, atol=1e-3):
+        return f"each row must sum to 1; yours sum to {np.round(sums, 4).tolist()}."
+    if not wrong[diagonal].any():
+        return "the diagonal is right, the entries beside it are not."
+    if not wrong[~diagonal].any():
+        return "the entries beside the diagonal are right, the diagonal is not."
+    return None
+
+
+def others(name: str, arguments: Arguments) -> Iterator:
+    """Other values that the argument could as well have, to see whether an answer uses it."""
+    value = arguments[name]
+    if isinstance(value, Tensor):
+        yield value.roll(1, 0)
+        if value.is_floating_point():  # rows of probabilities stay such rows
+            yield (value + value.mean(-1, keepdim=True)) / 2
+        else:
+            yield torch.zeros_like(value)
+    else:
+        yield from (value + 1, value / 2) if isinstance(value, float) else (value + 1, 2 * value)

@@ -1,0 +1,350 @@
+"""The known mistakes of each exercise as students write them, apart from the checkers."""
+
+from itertools import pairwise
+
+import numpy as np
+import torch
+from scipy.special import lambertw
+from torch.nn.functional import one_hot
+
+from calibkit import theory
+
+
+def conf(probs):
+    return probs.max(dim=1).values.double()
+
+
+def hit(probs, labels):
+    return (probs.argmax(dim=1) == labels).double()
+
+
+def bin_numbers(confidence, bins):
+    return torch.bucketize(confidence, torch.arange(1, bins).double() / bins)
+
+
+def per_bin(probs, labels, bins):
+    """Lists of (samples, mean confidence, accuracy), one for each non-empty bin."""
+    c, h = conf(probs), hit(probs, labels)
+    which = bin_numbers(c, bins)
+    chosen = [which == b for b in range(bins) if (which == b).any()]
+    return [(int(m.sum()), c[m].mean(), h[m].mean()) for m in chosen]
+
+
+RIGHT = {
+    "signed_gap": lambda p, y: float(conf(p).mean() - hit(p, y).mean()),
+    "bin_index": lambda c, bins: [sum(float(v) > i / bins for i in range(1, bins)) for v in c],
+    "ece": lambda p, y, bins: sum(n * abs(c - a) for n, c, a in per_bin(p, y, bins)) / len(y),
+    "brier": lambda p, y: ((p.double() - one_hot(y, p.shape[1])) ** 2).sum() / len(y),
+    "classwise_ece": lambda p, y, bins: np.mean(
+        [class_error(p, y, bins, k) for k in range(p.shape[1])]
+    ),
+}
+
+
+def class_error(probs, labels, bins, k):
+    c, h = probs[:, k].double(), (labels == k).double()
+    which = bin_numbers(c, bins)
+    return sum(abs(float((c - h)[which == b].sum())) for b in range(bins)) / len(labels)
+
+
+def by_linspace(confidence, bins):
+    inner = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
+    return torch.bucketize(confidence.double(), inner)
+
+
+def half_open(probs, labels, bins, edges, last):
+    """The loop over [lo, hi) that many scripts have; `last` ends the last bin."""
+    c, h, total = conf(probs), hit(probs, labels), 0.0
+    edges = [*edges.double().tolist()[:-1], last]
+    for low, high in pairwise(edges):
+        inside = (c >= low) & (c < high)
+        if inside.any():
+            total += float(inside.double().mean() * (c[inside].mean() - h[inside].mean()).abs())
+    return total
+
+
+WRONG = {
+    "signed_gap": [
+        (lambda p, y: hit(p, y).mean() - conf(p).mean(), "sign is reversed"),
+        (lambda p, y: (conf(p).mean() - hit(p, y).mean()).abs(), "dropped the sign"),
+        (lambda p, y: p.double().mean() - hit(p, y).mean(), "averaged all probabilities"),
+        (lambda p, y: p[range(len(y)), y].double().mean() - hit(p, y).mean(), "true class"),
+        (lambda p, y: 100 * (conf(p).mean() - hit(p, y).mean()), "per cent"),
+    ],
+    "bin_index": [
+        (lambda c, bins: [int(float(v) * bins) for v in c], "extra bin"),
+        (by_linspace, "linspace"),
+        (
+            lambda c, bins: [sum(float(v) >= i / bins for i in range(1, bins)) for v in c],
+            r"\[lo, hi\)",
+        ),
+        (
+            lambda c, bins: [sum(float(v) >= i / bins for i in range(1, bins + 1)) for v in c],
+            "its own. In",
+        ),
+        (lambda c, bins: torch.ceil(c.double() * bins).clamp(min=1) - 1, "rounding is not"),
+        (
+            lambda c, bins: np.searchsorted(np.arange(bins + 1) / bins, c.double().numpy()),
+            "inner edges only",
+        ),
+        (lambda c, bins: [int(np.ceil(float(v) * bins)) - 1 for v in c], "bin -1"),
+        (lambda c, bins: np.array(RIGHT["bin_index"](c, bins)) + 1, "count bins from 1"),
+        (lambda c, bins: torch.round(c.double() * bins), "rounded"),
+    ],
+    "ece": [
+        (
+            lambda p, y, b: half_open(p, y, b, torch.tensor([0.0, *range(1, b + 1)]) / b, last=2.0),
+            "on the left",
+        ),
+        (lambda p, y, b: half_open(p, y, b, torch.arange(b + 1) / b, last=1.0), "fell out"),
+        (lambda p, y, b: RIGHT["ece"](p, y, 15), "took 15"),
+        (lambda p, y, b: RIGHT["ece"](p, y, 10), "took 10"),
+        (lambda p, y, b: 100 * RIGHT["ece"](p, y, b), "per cent"),
+        (lambda p, y, b: len(y) * RIGHT["ece"](p, y, b), "divide by n"),
+        (lambda p, y, b: np.mean([float(abs(c - a)) for _, c, a in per_bin(p, y, b)]), "same in"),
+        (lambda p, y, b: sum(float(abs(c - a)) for _, c, a in per_bin(p, y, b)) / b, "number of b"),
+        (lambda p, y, b: sum(n * (c - a) for n, c, a in per_bin(p, y, b)) / len(y), "cancel"),
+        (lambda p, y, b: abs(conf(p).mean() - hit(p, y).mean()), "single bin"),
+        (lambda p, y, b: max(float(abs(c - a)) for _, c, a in per_bin(p, y, b)), "MCE"),
+        (
+            lambda p, y, b: (sum(n * (c - a) ** 2 for n, c, a in per_bin(p, y, b)) / len(y)) ** 0.5,
+            "squared",
+        ),
+    ],
+    "brier": [
+        (lambda p, y: ((p.double() - one_hot(y, p.shape[1])) ** 2).mean(), "number of classes"),
+        (lambda p, y: ((p.double() - one_hot(y, p.shape[1])) ** 2).sum(), "number of samples"),
+        (lambda p, y: RIGHT["brier"](p, y) / 2, "half"),
+        (lambda p, y: ((conf(p) - hit(p, y)) ** 2).mean(), "right or wrong"),
+        (lambda p, y: ((1 - p[range(len(y)), y].double()) ** 2).mean(), "true class alone"),
+        (lambda p, y: (p.double() - one_hot(y, p.shape[1])).norm(dim=1).mean(), "square root"),
+    ],
+    "classwise_ece": [
+        (lambda p, y, b: RIGHT["classwise_ece"](p, y, b) * p.shape[1], "take the mean"),
+        (
+            lambda p, y, b: np.mean([class_error(p, y, b, k) for k in range(int(y.max()) + 1)]),
+            "from the labels",
+        ),
+        (lambda p, y, b: RIGHT["ece"](p, y, b), "ECE of the predicted class"),
+        (lambda p, y, b: RIGHT["classwise_ece"](p, p.argmax(dim=1), b), "for the truth"),
+        (
+            lambda p, y, b: np.mean(
+                [
+                    float(RIGHT["ece"](p[p.argmax(1) == k], y[p.argmax(1) == k], b))
+                    if (p.argmax(1) == k).any()
+                    else 0.0
+                    for k in range(p.shape[1])
+                ]
+            ),
+            "split the samples",
+        ),
+        (lambda p, y, b: max(class_error(p, y, b, k) for k in range(p.shape[1])), "worst class"),
+    ],
+}
+
+
+def focal_slope(p, gamma):
+    return (1 - p) ** gamma - gamma * p * (1 - p) ** (gamma - 1) * torch.log(p)
+
+
+def lambert(p0, branch=-1):
+    """s, r and u = 1 + gamma s of the equation log u = r (u - 1)."""
+    s = -p0 * np.log(p0) / (1 - p0)
+    r = -np.log(1 - p0) / s
+    return s, r, -lambertw(-r * np.exp(-r), branch).real / r
+
+
+RIGHT |= {
+    "gradient_ratio": focal_slope,
+    "gamma_star": lambda p0: (lambert(p0)[2] - 1) / lambert(p0)[0],
+    "focal_posterior": lambda p, gamma: (
+        1 / (1 + (1 - p) / p * focal_slope(p, gamma) / focal_slope(1 - p, gamma))
+    ),
+}
+WRONG |= {
+    "gradient_ratio": [
+        (lambda p, g: (1 - p).pow(g), "for a constant"),
+        (lambda p, g: (1 - p) ** g + g * p * (1 - p) ** (g - 1) * p.log(), "wrong sign"),
+        (lambda p, g: (1 - p) ** g - g * (1 - p) ** (g - 1) * p.log(), "factor p is"),
+        (lambda p, g: (1 - p) ** g - p * (1 - p) ** (g - 1) * p.log(), "factor gamma"),
+        (lambda p, g: (1 - p) ** g * (1 - g * p * p.log()), "falls by one"),
+        (lambda p, g: g * (1 - p) ** (g - 1) * p.log() - (1 - p) ** g / p, "derivative by p"),
+        (lambda p, g: -torch.exp(g * torch.log1p(-p)) * p.log(), "loss itself"),
+    ],
+    "gamma_star": [
+        (lambda p0: (lambert(p0, 0)[2] - 1) / lambert(p0)[0], "principal branch"),
+        (lambda p0: lambert(p0)[2] / lambert(p0)[0], "stopped at"),
+        (lambda p0: lambert(p0)[2] - 1, "Divide by s"),
+        (lambda p0: lambert(p0)[2], "Solve it"),
+        (lambda p0: (-lambert(p0)[2] - 1) / lambert(p0)[0], "sign got lost"),
+        (lambda p0: 3 + 2 * (p0 < 0.2), "rounded rule"),
+    ],
+    "focal_posterior": [
+        (lambda p, g: p, "p itself"),
+        (
+            lambda p, g: (
+                p * focal_slope(p, g) / (p * focal_slope(p, g) + (1 - p) * focal_slope(1 - p, g))
+            ),
+            "multiplied",
+        ),
+        (lambda p, g: p / focal_slope(p, g), "sum to 1"),
+        (theory.focal_minimiser, "way there"),
+        (lambda p, g: p ** (1 + g) / (p ** (1 + g) + (1 - p) ** (1 + g)), "the weight"),
+    ],
+}
+
+
+def shares(p):
+    return p / p.sum()
+
+
+RIGHT |= {
+    "noise_matrix": lambda p: torch.stack(
+        [(1 - p[i]) * torch.eye(len(p), dtype=p.dtype)[i] + p[i] * shares(p) for i in range(len(p))]
+    ),
+    "noisy_nll": lambda p, t, y: (
+        -sum(float((p[i] @ t)[y[i]].log()) for i in range(len(y))) / len(y)
+    ),
+}
+WRONG |= {
+    "noise_matrix": [
+        (lambda p: torch.outer(p, shares(p)), "left alone"),
+        (lambda p: (1 - p).diag() + torch.outer(p, p), "do not sum"),
+        (lambda p: (1 - p).diag() + p[:, None] / len(p), "evenly"),
+        (
+            lambda p: (
+                (1 - p).diag()
+                + torch.outer(p, p).fill_diagonal_(0) / (p.sum() - p)[:, None].clamp(min=1e-12)
+            ),
+            "true class again",
+        ),
+        (lambda p: (1 - p).diag() + shares(p)[None, :], "whole label"),
+    ],
+    "noisy_nll": [
+        (lambda p, t, y: -p[range(len(y)), y].log().mean(), "left the transition"),
+        (lambda p, t, y: -(p @ t.mT)[range(len(y)), y].log().mean(), "transposed"),
+        (lambda p, t, y: -(p.log() @ t)[range(len(y)), y].mean(), "logarithm first"),
+        (lambda p, t, y: -(p @ t)[range(len(y)), y].log().sum(), "take the mean"),
+        (lambda p, t, y: (p @ t)[range(len(y)), y].log().mean(), "sign"),
+        (lambda p, t, y: -(p @ t)[range(len(y)), y].mean(), "logarithm is missing"),
+    ],
+}
+
+
+def one_hot_mix(y, partner, lam, classes):
+    rows = one_hot(y, classes).double()
+    return lam * rows + (1 - lam) * rows[partner]
+
+
+RIGHT |= {
+    "mixed_labels": one_hot_mix,
+    "honest_choice": lambda cal, test: [
+        row[best] for row, best in zip(test, cal.argmin(1), strict=True)
+    ],
+}
+WRONG |= {
+    "mixed_labels": [
+        (lambda y, j, lam, k: (1 - lam) * one_hot(y, k) + lam * one_hot(y[j], k), "exchanged"),
+        (lambda y, j, lam, k: lam * one_hot(y) + (1 - lam) * one_hot(y[j]), "class is missing"),
+        (lambda y, j, lam, k: torch.lerp(y[j].double(), y.double(), lam), "numbers of the classes"),
+        (lambda y, j, lam, k: one_hot(y, k) * lam, "do not sum to 1"),
+        (lambda y, j, lam, k: one_hot(y if lam > 0.5 else y[j], k), "hard labels"),
+        (
+            lambda y, j, lam, k: (
+                lam * one_hot(y, k)
+                + (1 - lam) * torch.zeros(len(y), k).index_add_(0, j, one_hot(y, k).float())
+            ),
+            "index with partner",
+        ),
+    ],
+    "honest_choice": [
+        (lambda cal, test: test.min(1).values, "on the test set"),
+        (lambda cal, test: cal.min(1).values, "data that chose"),
+        (lambda cal, test: cal.argmin(1), "position"),
+        (lambda cal, test: test[:, cal.sum(0).argmin()], "one strength for all"),
+        (lambda cal, test: test.sum(1) / test.shape[1], "nothing was chosen"),
+        (lambda cal, test: test[range(len(test)), cal.argmax(1)], "argmin"),
+    ],
+}
+
+
+def over(p, q):
+    return p.max(1).values.double() - q[range(len(p)), p.argmax(1)]
+
+
+RIGHT |= {
+    "equal_steps": lambda n, b, steps: max(round(steps / np.ceil(n / b)), 1),
+    "true_gap": lambda p, q: float(over(p, q).mean()),
+}
+WRONG |= {
+    "equal_steps": [
+        (lambda n, b, steps: max(1, round(steps / int(n / b))), "smaller batch"),
+        (lambda n, b, steps: max(1, round(steps / (n / b))), "images seen"),
+        (lambda n, b, steps: max(1, int(steps / np.ceil(n / b))), "cut off"),
+        (lambda n, b, steps: np.ceil(steps / np.ceil(n / b)), "epochs up"),
+        (lambda n, b, steps: round(steps / np.ceil(n / b)), "not for 0"),
+        (lambda n, b, steps: np.ceil(n / b), "steps in an epoch"),
+    ],
+    "true_gap": [
+        (lambda p, q: (p.max(1).values.double() - q.max(1).values).mean(), "best possible"),
+        (lambda p, q: float((-over(p, q)).mean()), "reversed"),
+        (lambda p, q: over(p, q).abs().mean(), "image by image"),
+        (lambda p, q: abs(float(over(p, q).mean())), "dropped the sign"),
+        (
+            lambda p, q: conf(p).mean() - (p.argmax(1) == q.argmax(1)).double().mean(),
+            "favourite",
+        ),
+    ],
+}
+
+
+def own_losses(probs, labels):
+    losses = -torch.log(probs[range(len(labels)), labels].double())
+    return losses, hit(probs, labels)
+
+
+def parts(probs, labels):
+    losses, right = own_losses(probs, labels)
+    return (losses * right).mean(), (losses * (1 - right)).mean()
+
+
+def loss_of(logits, labels):
+    return -logits.double().log_softmax(dim=1)[range(len(labels)), labels].mean()
+
+
+RIGHT |= {"nll_parts": parts, "scaled_loss": lambda z, y, a: loss_of(z + a * z, y)}
+WRONG |= {
+    "nll_parts": [
+        (
+            lambda p, y: [
+                own_losses(p, y)[0][own_losses(p, y)[1] == right].mean() for right in (1, 0)
+            ],
+            "its own group",
+        ),
+        (lambda p, y: (parts(p, y)[1], parts(p, y)[0]), "order is not"),
+        (lambda p, y: [len(y) * part for part in parts(p, y)], "divide by n"),
+        (
+            lambda p, y: [(-conf(p).log() * part).mean() for part in (hit(p, y), 1 - hit(p, y))],
+            "of the confidence",
+        ),
+        (lambda p, y: [-part for part in parts(p, y)], "sign is reversed"),
+        (lambda p, y: [part / np.log(10) for part in parts(p, y)], "base 10"),
+    ],
+    "scaled_loss": [
+        (lambda z, y, a: loss_of(a * z, y), "scaled by a"),
+        (lambda z, y, a: loss_of(z + 1 + a, y), "differences only"),
+        (lambda z, y, a: loss_of(z, y) * (1 + a), "scaled the loss"),
+        (
+            lambda z, y, a: -torch.log((1 + a) * z.softmax(1)[range(len(y)), y]).mean(),
+            "scaled the probabilities",
+        ),
+        (lambda z, y, a: loss_of(z / (1 + a), y), "divided"),
+        (lambda z, y, a: loss_of(z * (1 + a), y) * len(z), "take the mean"),
+        (
+            lambda z, y, a: (
+                -((1 + a) * z[range(len(y)), y] + torch.log(torch.exp((1 + a) * z).sum(1))).mean()
+            ),
+            "sign slipped",
+        ),
+    ],
+}

@@ -1,0 +1,543 @@
+"""Right answers in the styles that students write: loops, numpy, torch, float32, lists, pandas."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import torch
+import torch.nn.functional as F
+from scipy.optimize import brentq
+from scipy.special import lambertw, log_softmax
+from torch.nn.functional import one_hot
+
+from calibkit import metrics, theory
+
+
+def gap_loop(probs, labels):
+    confidence, right = 0.0, 0
+    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
+        confidence += max(row)
+        right += row.index(max(row)) == label
+    return (confidence - right) / len(labels)
+
+
+def gap_by_sorting(probs, labels):
+    order = probs.numpy().argsort(axis=1)
+    predicted = order[:, -1]
+    return np.take_along_axis(probs.numpy(), order, 1)[:, -1].mean() - np.mean(
+        predicted == labels.numpy()
+    )
+
+
+def gap_in_pandas(probs, labels):
+    table = pd.DataFrame({"c": probs.amax(1).double(), "right": probs.argmax(1) == labels})
+    return table.c.mean() - table.right.mean()
+
+
+SIGNED_GAP = [
+    gap_loop,
+    gap_by_sorting,
+    gap_in_pandas,
+    lambda p, y: p.max(dim=1).values.mean() - (p.argmax(dim=1) == y).float().mean(),
+    lambda p, y: np.max(p.numpy(), axis=1).mean() - np.mean(p.numpy().argmax(1) == y.numpy()),
+    lambda p, y: (p.amax(1) - (p.argmax(1) == y).float()).mean().reshape(1),
+    lambda p, y: float(p.amax(-1).sum() - (p.argmax(-1) == y).sum()) / len(p),
+    lambda p, y: p.topk(1).values.mean() - (p.topk(1).indices[:, 0] == y).float().mean(),
+    lambda p, y: torch.mean(torch.max(p, 1)[0]) - torch.sum(torch.max(p, 1)[1] == y) / y.shape[0],
+    lambda p, y: metrics.signed_gap(p, y),
+]
+
+
+def bin_by_fractions(confidence, bins):
+    found = []
+    for value in confidence.tolist():
+        edges = [m / bins for m in range(1, bins)]
+        found.append(Fraction(sum(value > edge for edge in edges)))
+    return found
+
+
+def bin_while(confidence, bins):
+    out = torch.zeros(len(confidence), dtype=torch.int32)
+    for i, c in enumerate(confidence):
+        m = 0
+        while m < bins - 1 and float(c) > (m + 1) / bins:
+            m += 1
+        out[i] = m
+    return out
+
+
+BIN_INDEX = [
+    bin_by_fractions,
+    bin_while,
+    lambda c, bins: np.digitize(c.double(), np.arange(1, bins) / bins, right=True),
+    lambda c, bins: np.searchsorted(np.arange(1, bins) / bins, c.numpy().astype(float), "left"),
+    lambda c, bins: (c.double()[:, None] > torch.arange(1, bins).double() / bins).sum(dim=1),
+    lambda c, bins: torch.searchsorted(torch.arange(1, bins).double() / bins, c.double()),
+    lambda c, bins: [next(m for m in range(bins) if v <= (m + 1) / bins) for v in c.tolist()],
+    lambda c, bins: pd.cut(
+        pd.Series(c.double()), [-1, *[m / bins for m in range(1, bins)], 2], labels=False
+    ),
+    lambda c, bins: torch.bucketize(
+        c.double(), torch.tensor([m / bins for m in range(1, bins)], dtype=torch.float64)
+    ).float(),
+]
+
+
+def ece_loop(probs, labels, bins):
+    confidence, predicted = probs.max(dim=1)
+    total = 0.0
+    for m in range(bins):
+        inside = (confidence > m / bins) & (confidence <= (m + 1) / bins)
+        if inside.sum() > 0:
+            accuracy = (predicted[inside] == labels[inside]).float().mean()
+            total += abs(confidence[inside].mean() - accuracy) * inside.float().mean()
+    return total
+
+
+def ece_float32(probs, labels, bins):
+    edges = torch.linspace(0, 1, bins + 1)
+    confidence, predicted = torch.max(probs, 1)
+    hits = predicted.eq(labels)
+    ece = torch.zeros(1)
+    for low, high in itertools.pairwise(edges):
+        inside = confidence.gt(low.item()) * confidence.le(high.item())
+        share = inside.float().mean()
+        if share.item() > 0:
+            ece += torch.abs(confidence[inside].mean() - hits[inside].float().mean()) * share
+    return ece.item()
+
+
+def ece_pandas(probs, labels, bins):
+    confidence = probs.amax(1).double().numpy()
+    table = pd.DataFrame({"c": confidence, "hit": (probs.argmax(1) == labels).numpy()})
+    table["bin"] = np.digitize(confidence, np.arange(1, bins) / bins, right=True)
+    each = table.groupby("bin").agg(n=("c", "size"), c=("c", "mean"), hit=("hit", "mean"))
+    return (each.n * (each.c - each.hit).abs()).sum() / len(table)
+
+
+def ece_lists(probs, labels, bins):
+    held = [[] for _ in range(bins)]
+    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
+        c = max(row)
+        held[sum(c > m / bins for m in range(1, bins))].append(c - (row.index(c) == label))
+    return sum(abs(sum(bin_)) for bin_ in held) / len(labels)
+
+
+ECE = [
+    ece_loop,
+    ece_float32,
+    ece_pandas,
+    ece_lists,
+    lambda p, y, bins: metrics.ece(p, y, bins=bins),
+    lambda p, y, bins: (
+        np.abs(
+            np.bincount(
+                np.digitize(p.amax(1).double().numpy(), np.arange(1, bins) / bins, right=True),
+                weights=(p.amax(1).double() - (p.argmax(1) == y).double()).numpy(),
+            )
+        ).sum()
+        / len(y)
+    ),
+    lambda p, y, bins: (
+        torch.zeros(bins)
+        .index_add_(
+            0,
+            torch.bucketize(p.amax(1).double(), torch.arange(1, bins).double() / bins),
+            p.amax(1) - (p.argmax(1) == y).float(),
+        )
+        .abs()
+        .sum()
+        / len(y)
+    ),
+]
+
+
+def brier_loop(probs, labels):
+    total = 0.0
+    for i in range(probs.shape[0]):
+        for k in range(probs.shape[1]):
+            total += (probs[i, k].item() - (1.0 if labels[i] == k else 0.0)) ** 2
+    return total / probs.shape[0]
+
+
+BRIER = [
+    brier_loop,
+    lambda p, y: ((p - one_hot(y, p.shape[1])) ** 2).sum(1).mean(),
+    lambda p, y: ((p.numpy() - np.eye(p.shape[1])[y.numpy()]) ** 2).sum(axis=1).mean(),
+    lambda p, y: (p**2).sum(1).mean() - 2 * p.gather(1, y[:, None]).mean() + 1,
+    lambda p, y: F.mse_loss(p, one_hot(y, p.shape[1]).float()) * p.shape[1],
+    lambda p, y: (
+        torch.cdist(p.double()[:, None], one_hot(y, p.shape[1])[:, None].double()).square().mean()
+    ),
+    lambda p, y: np.linalg.norm(p.numpy() - np.eye(p.shape[1])[y]) ** 2 / len(p),
+    lambda p, y: [float(((p - one_hot(y, p.shape[1])) ** 2).sum() / len(y))],
+]
+
+
+def classwise_loop(probs, labels, bins):
+    n, classes = probs.shape
+    total = 0.0
+    for k in range(classes):
+        for m in range(bins):
+            low, high = m / bins, (m + 1) / bins
+            inside = [
+                i for i in range(n) if low < float(probs[i, k]) <= high or m == 0 == probs[i, k]
+            ]
+            c = sum(float(probs[i, k]) for i in inside)
+            total += abs(c - sum(int(labels[i]) == k for i in inside))
+    return total / n / classes
+
+
+def classwise_by_bincount(probs, labels, bins):
+    parts = []
+    for k in range(probs.shape[1]):
+        column = probs[:, k].double()
+        where = torch.bucketize(column, torch.arange(1, bins, dtype=torch.float64) / bins)
+        parts.append(torch.bincount(where, weights=column - (labels == k).double()).abs().sum())
+    return torch.stack(parts).mean() / len(labels)
+
+
+def classwise_by_reliability(probs, labels, bins):
+    errors = []
+    for k in range(probs.shape[1]):
+        found = metrics.reliability_of(probs[:, k], labels == k, bins=bins)
+        full = found.counts > 0
+        errors.append((found.gap[full].abs() * found.counts[full] / len(labels)).sum())
+    return sum(errors) / len(errors)
+
+
+CLASSWISE_ECE = [
+    classwise_loop,
+    classwise_by_bincount,
+    classwise_by_reliability,
+    lambda p, y, bins: metrics.classwise_ece(p, y, bins=bins),
+    lambda p, y, bins: np.array(classwise_by_bincount(p, y, bins)),
+    lambda p, y, bins: [float(classwise_by_reliability(p.double(), y, bins))],
+    lambda p, y, bins: float(
+        sum(
+            np.abs(
+                np.bincount(
+                    np.searchsorted(np.arange(1, bins) / bins, p[:, k].double().numpy()),
+                    weights=p[:, k].double().numpy() - (y == k).numpy(),
+                )
+            ).sum()
+            for k in range(p.shape[1])
+        )
+        / p.numel()
+    ),
+]
+
+
+def parts_loop(probs, labels):
+    right = wrong = 0.0
+    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
+        if row.index(max(row)) == label:
+            right -= math.log(row[label])
+        else:
+            wrong -= math.log(row[label])
+    return right / len(labels), wrong / len(labels)
+
+
+def parts_numpy(probs, labels):
+    p, y = probs.numpy(), labels.numpy()
+    loss = -np.log(p[np.arange(len(y)), y])
+    right = p.argmax(1) == y
+    return np.array([np.sum(loss[right]), np.sum(loss[~right])]) / len(y)
+
+
+def parts_where(probs, labels):
+    loss = F.nll_loss(probs.log(), labels, reduction="none")
+    right = probs.argmax(1) == labels
+    return torch.where(right, loss, 0.0).mean(), torch.where(right, 0.0, loss).mean()
+
+
+def parts_difference(probs, labels):
+    loss = -probs[range(len(labels)), labels].log()
+    first = (loss * (probs.argmax(1) == labels)).mean()
+    return first, loss.mean() - first
+
+
+NLL_PARTS = [
+    parts_loop,
+    parts_numpy,
+    parts_where,
+    parts_difference,
+    lambda p, y: torch.stack(parts_where(p, y)),
+    lambda p, y: [float(part) for part in parts_where(p.double(), y)],
+    lambda p, y: [
+        F.nll_loss(p[m].log(), y[m], reduction="sum").item() / len(y)
+        for m in (p.argmax(1) == y, p.argmax(1) != y)
+    ],
+    lambda p, y: parts_where(p.clamp(min=1e-12), y),
+]
+
+
+def scaled_loop(logits, labels, a):
+    total = 0.0
+    for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
+        row = [(1 + a) * z for z in row]
+        top = max(row)
+        total += top + math.log(sum(math.exp(z - top) for z in row)) - row[label]
+    return total / len(labels)
+
+
+SCALED_LOSS = [
+    scaled_loop,
+    lambda z, y, a: F.cross_entropy(z + a * z, y),
+    lambda z, y, a: F.cross_entropy((1 + a) * z.float(), y).item(),
+    lambda z, y, a: torch.nn.CrossEntropyLoss()(z.mul(1 + a), y),
+    lambda z, y, a: -F.log_softmax(z * (1 + a), dim=1).gather(1, y[:, None]).mean(),
+    lambda z, y, a: F.nll_loss(torch.log_softmax(z * (1.0 + a), -1), y),
+    lambda z, y, a: -log_softmax((1 + a) * z.numpy(), axis=1)[np.arange(len(y)), y.numpy()].mean(),
+    lambda z, y, a: (torch.logsumexp((1 + a) * z, 1) - (1 + a) * z[torch.arange(len(y)), y]).mean(),
+]
+
+
+def steps_loop(n, batch_size, steps):
+    each = math.ceil(n / batch_size)
+    best = 1
+    for epochs in range(1, steps + 2):
+        if abs(epochs * each - steps) < abs(best * each - steps):
+            best = epochs
+    return best
+
+
+def steps_divmod(n, batch_size, steps):
+    whole, rest = divmod(n, batch_size)
+    each = whole + (rest > 0)
+    epochs, left = divmod(steps, each)
+    return max(epochs + (2 * left > each), 1)
+
+
+EQUAL_STEPS = [
+    steps_loop,
+    steps_divmod,
+    lambda n, b, steps: max(1, round(steps / math.ceil(n / b))),
+    lambda n, b, steps: max(1, round(steps / ((n + b - 1) // b))),
+    lambda n, b, steps: max(1, int(steps / -(-n // b) + 0.5)),
+    lambda n, b, steps: np.maximum(1, np.round(steps / np.ceil(n / b))),
+    lambda n, b, steps: torch.tensor(steps / len(range(0, n, b))).round().clamp(min=1),
+    lambda n, b, steps: max(1.0, float(round(steps / len(torch.arange(n).split(b))))),
+]
+
+
+def true_gap_loop(probs, posterior):
+    total = 0.0
+    for row, truth in zip(probs.tolist(), posterior.tolist(), strict=True):
+        total += max(row) - truth[row.index(max(row))]
+    return total / len(probs)
+
+
+TRUE_GAP = [
+    true_gap_loop,
+    lambda p, q: p.amax(1).mean() - q[torch.arange(len(q)), p.argmax(1)].mean(),
+    lambda p, q: (p.amax(1) - q.gather(1, p.argmax(1, keepdim=True)).squeeze(1)).mean().item(),
+    lambda p, q: np.mean(
+        p.numpy().max(1) - np.take_along_axis(q.numpy(), p.numpy().argmax(1)[:, None], 1)[:, 0]
+    ),
+    lambda p, q: (p.amax(1) - (q * one_hot(p.argmax(1), p.shape[1])).sum(1)).mean(),
+    lambda p, q: p.float().amax(1).mean() - q.float()[range(len(q)), p.argmax(1)].mean(),
+    lambda p, q: np.average([max(a) - b[int(np.argmax(a))] for a, b in zip(p.numpy(), q.numpy())]),  # noqa: B905
+    lambda p, q: (p - q).gather(1, p.argmax(1)[:, None]).mean(),
+]
+
+
+def matrix_loop(p):
+    classes = len(p)
+    table = [[0.0] * classes for _ in range(classes)]
+    for i in range(classes):
+        for j in range(classes):
+            table[i][j] = float(p[i] * p[j] / sum(p))
+        table[i][i] += 1 - float(p[i])
+    return table
+
+
+NOISE_MATRIX = [
+    matrix_loop,
+    lambda p: np.diag(1 - p.numpy()) + np.outer(p, p) / p.numpy().sum(),
+    lambda p: torch.eye(len(p)) * (1 - p) + torch.outer(p, p / p.sum()),
+    lambda p: torch.eye(len(p)) * (1 - p)[:, None] + p[:, None] * (p / p.sum())[None, :],
+    lambda p: torch.eye(len(p)) - torch.diag(p) + p.float()[:, None] @ (p / p.sum()).float()[None],
+    lambda p: [
+        [float((i == j) * (1 - p[i]) + p[i] * p[j] / p.sum()) for j in range(len(p))]
+        for i in range(len(p))
+    ],
+    lambda p: torch.einsum("i,j->ij", p, p / p.sum()) + (1 - p).diag(),
+    lambda p: tuple(tuple(row) for row in matrix_loop(p)),
+]
+
+
+def noisy_loop(probs, transition, labels):
+    total = 0.0
+    for i, label in enumerate(labels.tolist()):
+        chance = sum(
+            float(probs[i, k]) * float(transition[k, label]) for k in range(probs.shape[1])
+        )
+        total -= math.log(chance)
+    return total / len(labels)
+
+
+NOISY_NLL = [
+    noisy_loop,
+    lambda p, t, y: F.nll_loss((p @ t).log(), y),
+    lambda p, t, y: -torch.log((p @ t)[torch.arange(len(y)), y]).mean(),
+    lambda p, t, y: -np.log((p.numpy() @ t.numpy())[np.arange(len(y)), y.numpy()]).mean(),
+    lambda p, t, y: -(p * t.T[y]).sum(1).log().mean(),
+    lambda p, t, y: -torch.einsum("nk,kn->n", p, t[:, y]).log().sum() / len(p),
+    lambda p, t, y: F.nll_loss(torch.log(p.float() @ t.float()), y).item(),
+    lambda p, t, y: F.nll_loss((p @ t).clamp(min=1e-12).log(), y),
+    lambda p, t, y: -((p @ t) * one_hot(y, p.shape[1])).sum(1).log().mean(),
+]
+
+
+def ratio_by_autograd(p, gamma):
+    u = (-p.double().log()).requires_grad_()
+    loss = (1 - torch.exp(-u)) ** gamma * u
+    return torch.autograd.grad(loss.sum(), u)[0]
+
+
+GRADIENT_RATIO = [
+    ratio_by_autograd,
+    lambda p, g: theory.gradient_ratio(p, g),
+    lambda p, g: (1 - p) ** g * (1 - g * p * torch.log(p) / (1 - p)),
+    lambda p, g: [
+        (1 - v) ** g - g * v * (1 - v) ** (g - 1) * math.log(v) for v in p.double().tolist()
+    ],
+    lambda p, g: (
+        (1 - p.numpy()) ** g - g * p.numpy() * (1 - p.numpy()) ** (g - 1) * np.log(p.numpy())
+    ),
+    lambda p, g: (1 - p).pow(g) + g * p * (1 - p).pow(g - 1) * (1 / p).log(),
+    lambda p, g: (1 - p.float()) ** g - g * p.float() * (1 - p.float()) ** (g - 1) * p.log(),
+    lambda p, g: torch.tensor([float(theory.gradient_ratio(float(v), g)) for v in p]),
+]
+
+
+def star_by_root(p0):
+    def excess(g):
+        return float(theory.gradient_ratio(p0, g)) - 1
+
+    return brentq(excess, 1e-3, 1e4, xtol=1e-12)
+
+
+def star_by_bisection(p0):
+    s = -p0 * math.log(p0) / (1 - p0)
+    low, high = 1e-3, 1e4
+    for _ in range(200):
+        middle = (low + high) / 2
+        value = middle * math.log(1 - p0) + math.log1p(middle * s)
+        low, high = (middle, high) if value > 0 else (low, middle)
+    return middle
+
+
+def star_numpy(p0):
+    s = -p0 * np.log(p0) / (1 - p0)
+    r = -np.log1p(-p0) / s
+    return ((-lambertw(-r * np.exp(-r), k=-1) / r - 1) / s).real
+
+
+GAMMA_STAR = [
+    star_by_root,
+    star_by_bisection,
+    star_numpy,
+    lambda p0: theory.gamma_star(p0),
+    lambda p0: torch.tensor(star_numpy(p0), dtype=torch.float64),
+    lambda p0: [star_numpy(p0)],
+    lambda p0: np.float32(star_by_bisection(p0)),
+    lambda p0: np.real(star_numpy(p0) + 0j),
+]
+
+
+def ratio(p, gamma):
+    return (1 - p) ** gamma - gamma * p * (1 - p) ** (gamma - 1) * np.log(p)
+
+
+FOCAL_POSTERIOR = [
+    lambda p, g: theory.focal_posterior(torch.stack([p, 1 - p], 1), g)[:, 0],
+    lambda p, g: (
+        (p / theory.gradient_ratio(p, g))
+        / (p / theory.gradient_ratio(p, g) + (1 - p) / theory.gradient_ratio(1 - p, g))
+    ),
+    lambda p, g: [
+        v / ratio(v, g) / (v / ratio(v, g) + (1 - v) / ratio(1 - v, g)) for v in p.double().tolist()
+    ],
+    lambda p, g: 1 / (1 + (1 - p) * theory.gradient_ratio(p, g) / p / ratio(1 - p.numpy(), g)),
+    lambda p, g: torch.sigmoid(
+        torch.log(p / theory.gradient_ratio(p, g))
+        - torch.log((1 - p) / theory.gradient_ratio(1 - p, g))
+    ),
+    lambda p, g: torch.softmax(
+        torch.log(
+            torch.stack(
+                [p / theory.gradient_ratio(p, g), (1 - p) / theory.gradient_ratio(1 - p, g)]
+            )
+        ),
+        0,
+    )[0],
+    lambda p, g: (
+        p.numpy()
+        * ratio(1 - p.numpy(), g)
+        / (p.numpy() * ratio(1 - p.numpy(), g) + (1 - p.numpy()) * ratio(p.numpy(), g))
+    ),
+    lambda p, g: F.normalize(
+        torch.stack([p / theory.gradient_ratio(p, g), (1 - p) / theory.gradient_ratio(1 - p, g)]),
+        p=1,
+        dim=0,
+    )[0],
+]
+
+
+def mix_loop(labels, partner, lam, classes):
+    rows = [[0.0] * classes for _ in labels]
+    for i, label in enumerate(labels.tolist()):
+        rows[i][label] += lam
+        rows[i][int(labels[partner[i]])] += 1 - lam
+    return rows
+
+
+def mix_in_place(labels, partner, lam, classes):
+    rows = torch.zeros(len(labels), classes)
+    rows[torch.arange(len(labels)), labels] += lam
+    rows[torch.arange(len(labels)), labels[partner]] += 1 - lam
+    return rows
+
+
+MIXED_LABELS = [
+    mix_loop,
+    mix_in_place,
+    lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y[j], k),
+    lambda y, j, lam, k: lam * np.eye(k)[y] + (1 - lam) * np.eye(k)[y[j]],
+    lambda y, j, lam, k: torch.lerp(one_hot(y[j], k).double(), one_hot(y, k).double(), lam),
+    lambda y, j, lam, k: lam * torch.eye(k)[y] + (1 - lam) * torch.eye(k)[y][j],
+    lambda y, j, lam, k: (
+        torch.zeros(len(y), k)
+        .scatter_add(1, y[:, None], torch.full((len(y), 1), lam))
+        .scatter_add(1, y[j][:, None], torch.full((len(y), 1), 1 - lam))
+    ),
+    lambda y, j, lam, k: (
+        lam * (y[:, None] == torch.arange(k)).float()
+        + (1 - lam) * (y[j][:, None] == torch.arange(k)).float()
+    ),
+]
+
+HONEST_CHOICE = [
+    lambda cal, test: test[torch.arange(len(test)), cal.argmin(1)],
+    lambda cal, test: test.gather(1, cal.argmin(dim=1, keepdim=True)).squeeze(1),
+    lambda cal, test: [float(t[c.argmin()]) for c, t in zip(cal, test, strict=True)],
+    lambda cal, test: np.take_along_axis(test.numpy(), cal.numpy().argmin(1)[:, None], 1)[:, 0],
+    lambda cal, test: np.diag(test.numpy()[:, cal.numpy().argmin(1)]),
+    lambda cal, test: torch.gather(test.float(), 1, cal.min(1).indices[:, None])[:, 0],
+    lambda cal, test: [
+        row[values.index(min(values))]
+        for row, values in zip(test.tolist(), cal.tolist(), strict=True)
+    ],
+    lambda cal, test: (test * one_hot(cal.argmin(1), test.shape[1])).sum(1),
+    lambda cal, test: [test[i, cal[i].sort().indices[0]] for i in range(len(cal))],
+]
+
+RIGHT = {
+    name.lower(): answers
+    for name, answers in tuple(globals().items())
+    if name.isupper() and isinstance(answers, list)
+}

@@ -1,0 +1,859 @@
+"""Wrong answers as students write them, each with a word that its reply must hold.
+
+None stands where catching the mistake is enough: it has no name that a student would need.
+"""
+
+import math
+import random
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy.special import lambertw
+from torch.nn.functional import one_hot
+
+from calibkit import metrics, theory
+
+
+def conf(p):
+    return p.amax(dim=1).double()
+
+
+def hit(p, y):
+    return (p.argmax(dim=1) == y).double()
+
+
+def overwritten(probs, labels):
+    right = (probs.argmax(1) == labels).double().mean()
+    probs[probs < probs.amax(1, keepdim=True)] = 0
+    return probs.double().sum() / len(labels) - right
+
+
+def returns_early(probs, labels):
+    for row, label in zip(probs, labels, strict=True):
+        return float(row.max()) - float(row.argmax() == label)
+
+
+def gap_in_place(probs, labels):
+    labels -= probs.argmax(1)
+    return conf(probs).mean() - (labels == 0).double().mean()
+
+
+SIGNED_GAP = [
+    (overwritten, "changes its argument `probs`"),
+    (gap_in_place, "changes its argument `labels`"),
+    (returns_early, None),
+    (lambda p, y: conf(p).sum() - hit(p, y).sum(), "grows with the number of samples"),
+    (lambda p, y: conf(p) - hit(p, y), "one number was expected"),
+    (lambda p, y: (conf(p) - hit(p, y)).abs().mean(), "absolute"),
+    (lambda p, y: metrics.ece(p, y), None),
+    (lambda p, y: conf(p).mean(), "accuracy"),
+    (lambda p, y: hit(p, y).mean(), None),
+    (lambda p, y: conf(p).mean() + hit(p, y).mean(), None),
+    (lambda p, y: 1 - conf(p).mean() - hit(p, y).mean(), None),
+    (lambda p, y: hit(p, y).mean() / conf(p).mean(), None),
+    (lambda p, y: p.amax(0).double().mean() - hit(p, y).mean(), "axis"),
+    (lambda p, y: p.softmax(1).amax(1).double().mean() - hit(p, y).mean(), "softmax"),
+    (lambda p, y: conf(p).median() - hit(p, y).mean(), None),
+    (lambda p, y: round(float(conf(p).mean() - hit(p, y).mean()), 2), "2 decimals"),
+    (lambda p, y: round(float(conf(p).mean() - hit(p, y).mean()), 4), "4 decimals"),
+    (lambda p, y: f"{conf(p).mean() - hit(p, y).mean():.4f}", "text"),
+    (lambda p, y: (conf(p).mean(), hit(p, y).mean()), "one number was expected"),
+    (lambda p, y: print(conf(p).mean() - hit(p, y).mean()), "return"),
+    (
+        lambda p, y: conf(p).mean() - (p.gather(1, y[:, None])[:, 0] == p.amax(1)).double().mean(),
+        None,
+    ),
+    (lambda p, y: conf(p).mean() - hit(p, y - 1).mean(), None),
+    (lambda p, y: p.amin(1).double().mean() - hit(p, y).mean(), None),
+    (lambda p, y: conf(p).mean() - (p.argmax(1) == y).mean(), "floats"),
+    (lambda p, y: conf(p).mean() - (p.argmax(0) == y).double().mean(), None),
+    (lambda p, y: conf(p).mean() - (y == 0).double().mean(), None),
+    (lambda p, y: conf(p[1:]).mean() - hit(p[1:], y[1:]).mean(), "first sample"),
+    (lambda p, y: (conf(p) - hit(p, y)).sum() / (len(y) - 1), "n - 1"),
+    (lambda p, y: max(0.0, float(conf(p).mean() - hit(p, y).mean())), "became 0"),
+    (lambda p, y: random.random(), "same result twice"),
+    (lambda p: conf(p).mean(), "takes (p)"),
+    (lambda p, y, bins: conf(p).mean(), "takes (p, y, bins)"),
+    (lambda labels, probs: conf(probs).mean() - hit(probs, labels).mean(), "exchanged"),
+]
+
+
+def left_loop(c, bins):
+    out = []
+    for v in c.tolist():
+        for m in range(bins):
+            if m / bins <= v < (m + 1) / bins:
+                out.append(m)
+                break
+        else:
+            out.append(bins - 1)
+    return out
+
+
+def none_at_zero(c, bins):
+    return [
+        next((m for m in range(bins) if m / bins < v <= (m + 1) / bins), -1) for v in c.tolist()
+    ]
+
+
+def inner(bins):
+    return torch.arange(1, bins, dtype=torch.float64) / bins
+
+
+def right_bin(c, bins):
+    return torch.bucketize(c.double(), inner(bins))
+
+
+BIN_INDEX = [
+    (left_loop, "closed on the left"),
+    (none_at_zero, "bin -1"),
+    (lambda c, bins: np.digitize(c.double().numpy(), inner(bins).numpy()), "closed on the left"),
+    (lambda c, bins: np.floor(c.double().numpy() * bins).clip(0, bins - 1), "closed on the left"),
+    (lambda c, bins: torch.bucketize(c.float(), (torch.arange(1, bins) / bins)), "float32"),
+    (lambda c, bins: right_bin(c, 10), "ignored"),
+    (lambda c, bins: right_bin(c, 15), "ignored"),
+    (lambda c, bins: right_bin(c, bins + 1), "bins + 1"),
+    (lambda c, bins: right_bin(c, bins - 1), "bins - 1"),
+    (lambda c, bins: torch.bincount(right_bin(c, bins), minlength=bins), "shape"),
+    (lambda c, bins: right_bin(c, bins)[:, None], "length 1 is left over"),
+    (lambda c, bins: right_bin(c, bins) / bins, None),
+    (lambda c, bins: bins - 1 - right_bin(c, bins), "counted from the top"),
+    (lambda c, bins: right_bin(c, bins).float().mean(), "mean"),
+    (lambda c, bins: right_bin(c, bins)[c > 0], "shape"),
+    (lambda c, bins: (c.double() * (bins - 1)).round(), None),
+    (lambda c, bins: (c.double() * bins).long() - 1, None),
+    (lambda c, bins: (c.double() * bins + 0.5).long().clamp(max=bins - 1), None),
+    (lambda c, bins: right_bin(c.sort().values, bins), None),
+    (lambda c, bins: right_bin(c.float().double() + 1e-6, bins), None),
+    (lambda c, bins: int(c * bins), "whole tensor"),
+    (lambda c, bins: [m for m in range(bins) if c > m / bins], "whole tensor"),
+    (lambda c, bins: torch.bucketize(c, inner(bins)).tolist()[0], "shape"),
+    (lambda c, bins: (right_bin(v, bins) for v in c), "generator"),
+    (lambda c, bins: (c > 0.5).long(), "ignored"),
+    (lambda c, bins: torch.bucketize(c.double(), torch.linspace(0, 1, bins).double()), None),
+]
+
+
+def pieces(p, y, bins):
+    which = right_bin(p.amax(1), bins)
+    n = torch.bincount(which, minlength=bins).double()
+    c = torch.bincount(which, weights=conf(p), minlength=bins)
+    h = torch.bincount(which, weights=hit(p, y), minlength=bins)
+    return n, c, h
+
+
+def ece_nan(p, y, bins):
+    n, c, h = pieces(p, y, bins)
+    return (n / len(y) * (c / n - h / n).abs()).sum()
+
+
+def ece_with(p, y, bins, confidence, correct):
+    gaps = torch.bincount(right_bin(confidence, bins), weights=confidence - correct, minlength=bins)
+    return gaps.abs().sum() / len(y)
+
+
+def equal_mass(p, y, bins):
+    order = conf(p).argsort()
+    gap = (conf(p) - hit(p, y))[order]
+    return sum(part.sum().abs() for part in gap.chunk(bins)) / len(y)
+
+
+def ece_midpoint(p, y, bins):
+    n, _, h = pieces(p, y, bins)
+    middle = (torch.arange(bins) + 0.5) / bins
+    return ((n * middle - h).abs() / len(y)).sum()
+
+
+def skips_last_bin(p, y, bins):
+    _n, c, h = pieces(p, y, bins)
+    return ((c - h).abs()[:-1]).sum() / len(y)
+
+
+def skips_first_bin(p, y, bins):
+    _n, c, h = pieces(p, y, bins)
+    return ((c - h).abs()[1:]).sum() / len(y)
+
+
+def skips_singles(p, y, bins):
+    n, c, h = pieces(p, y, bins)
+    return ((c - h).abs()[n > 1]).sum() / len(y)
+
+
+def ece_from_binary(p, y, bins):
+    return ece_with(p, y, bins, p[:, 1].double(), (y == 1).double())
+
+
+def forgets_last_sample(p, y, bins):
+    return metrics.ece(p[:-1], y[:-1], bins=bins) if len(y) > 1 else 0.0
+
+
+def neighbours_merged(p, y, bins):
+    _n, c, h = pieces(p, y, bins)
+    gaps = c - h
+    return sum(gaps[i : i + 2].sum().abs() for i in range(0, bins, 2)) / len(y)
+
+
+def endless(p, y, bins):
+    while True:
+        pass
+
+
+ECE = [
+    (ece_nan, "NaN"),
+    (equal_mass, "same number of samples"),
+    (ece_midpoint, "middle of the bin"),
+    (skips_last_bin, None),
+    (skips_first_bin, None),
+    (skips_singles, None),
+    (forgets_last_sample, None),
+    (neighbours_merged, None),
+    (ece_from_binary, None),
+    (lambda p, y, b: metrics.ece(p.softmax(1), y, bins=b), "softmax"),
+    (lambda p, y, b: metrics.ece(p, y, bins=b + 1), "bins + 1"),
+    (lambda p, y, b: metrics.ece(p, y, bins=max(b - 1, 1)), "bins - 1"),
+    (lambda p, y, b: metrics.ece(p, y, bins=20), "took 20"),
+    (lambda p, y, b: metrics.ece(p, y), "took 15"),
+    (lambda p, y, b: metrics.ece(p, y, bins=b) ** 2, "squared"),
+    (lambda p, y, b: metrics.ece(p, y, bins=b) ** 0.5, "square root"),
+    (lambda p, y, b: 1 - metrics.ece(p, y, bins=b), "1 minus"),
+    (lambda p, y, b: -metrics.ece(p, y, bins=b), "sign"),
+    (lambda p, y, b: round(metrics.ece(p, y, bins=b), 3), "3 decimals"),
+    (lambda p, y, b: metrics.classwise_ece(p, y, bins=b), None),
+    (lambda p, y, b: metrics.ada_ece(p, y, bins=b), None),
+    (lambda p, y, b: metrics.overconfidence_error(p, y, bins=b), None),
+    (lambda p, y, b: metrics.brier(p, y), None),
+    (lambda p, y, b: ece_with(p, y, b, conf(p), (p.argmax(1) != y).double()), "wrong ones"),
+    (
+        lambda p, y, b: ece_with(p, y, b, p.gather(1, y[:, None])[:, 0].double(), hit(p, y)),
+        "true class",
+    ),
+    (lambda p, y, b: ece_with(p, y, b, conf(p), p.argmax(1).double()), None),
+    (lambda p, y, b: ece_with(p, y, b, p.mean(1).double(), hit(p, y)), None),
+    (lambda p, y, b: ece_with(p, y, b, conf(p), (p.amin(1) == y).double()), None),
+    (lambda p, y, b: (conf(p) - hit(p, y)).abs().mean(), "bins"),
+    (lambda p, y, b: (pieces(p, y, b)[1] - pieces(p, y, b)[2]).abs() / len(y), "one number"),
+    (
+        lambda p, y, b: (pieces(p, y, b)[1] - pieces(p, y, b)[2]).abs().mean() / len(y),
+        "factor `bins`",
+    ),
+    (lambda p, y, b: (pieces(p, y, b)[1] - pieces(p, y, b)[2]).abs().sum(), "divide by n"),
+    (lambda p, y, b: abs((pieces(p, y, b)[1] - pieces(p, y, b)[2]).sum()) / len(y), "all samples"),
+    (endless, "stopped"),
+    (lambda p, y, b: np.histogram(p, b), None),
+    (lambda p, y, b: metrics.ece, "function"),
+    (lambda p, y, b: metrics.ece(p, y, bins=b) * 0.9, None),
+    (lambda p, y, b: metrics.ece(p, y, bins=b) + 1e-3, "close"),
+    (lambda p, y, b: metrics.ece(p.sort(1).values, y, bins=b), None),
+]
+
+
+def sq(p, y):
+    return (p.double() - one_hot(y, p.shape[1])) ** 2
+
+
+BRIER = [
+    (lambda p, y: sq(p, y).sum(1), "one number was expected"),
+    (lambda p, y: sq(p, y).mean(0), None),
+    (lambda p, y: sq(p, y).sum(0).mean(), None),
+    (lambda p, y: sq(p, y).mean(1).sum(), None),
+    (lambda p, y: -sq(p, y).sum(1).mean(), "sign"),
+    (lambda p, y: 1 - sq(p, y).sum(1).mean(), "1 minus"),
+    (lambda p, y: 100 * sq(p, y).sum(1).mean(), "per cent"),
+    (lambda p, y: sq(p, y).sum(1).mean().sqrt(), "square root"),
+    (lambda p, y: (p.double() - one_hot(y, p.shape[1])).abs().sum(1).mean(), "absolute"),
+    (lambda p, y: (p.double() - one_hot(y, p.shape[1])).sum(1).mean(), None),
+    (lambda p, y: ((p.double() - one_hot(y, p.shape[1])).sum(1) ** 2).mean(), None),
+    (lambda p, y: ((p - y[:, None]) ** 2).sum(1).double().mean(), "one-hot"),
+    (lambda p, y: sq(p.softmax(1), y).sum(1).mean(), "softmax"),
+    (lambda p, y: sq(p, p.argmax(1)).sum(1).mean(), "predicted class"),
+    (lambda p, y: sq(one_hot(p.argmax(1), p.shape[1]), y).sum(1).mean(), "argmax"),
+    (lambda p, y: metrics.nll(p, y), None),
+    (lambda p, y: metrics.brier(p, y) / p.shape[1], "classes"),
+    (lambda p, y: sq(p, y).mean(), "number of classes"),
+    (lambda p, y: sq(p, y).sum(1).median(), None),
+    (lambda p, y: sq(p, y).amax(1).mean(), None),
+    (lambda p, y: sq(p[:-1], y[:-1]).sum(1).sum() / len(y), None),
+    (lambda p, y: sq(p, y)[:, :-1].sum(1).mean(), None),
+    (lambda p, y: sq(p, (y + 1) % p.shape[1]).sum(1).mean(), None),
+    (lambda p, y: sq(p, y).sum(1).sum() / (len(y) - 1), "n - 1"),
+    (lambda p, y: ((p - one_hot(y)) ** 2).sum(1).mean(), "probs.shape"),
+    (lambda p, y: ((p - one_hot(y, 10)) ** 2).sum(1).mean(), None),
+    (
+        lambda p, y: p.sub_(one_hot(y, p.shape[1])).square().double().sum(1).mean(),
+        "changes its arg",
+    ),
+    (lambda p, y: round(float(sq(p, y).sum(1).mean()), 2), "2 decimals"),
+    (lambda p, y: {"brier": sq(p, y).sum(1).mean()}, "dict"),
+    (lambda p, y: ((p**2).sum(1) - 2 * p.gather(1, y[:, None])[:, 0]).mean().double(), None),
+]
+
+
+def columns(p, y, bins):
+    return [ece_with(p, y, bins, p[:, k].double(), (y == k).double()) for k in range(p.shape[1])]
+
+
+def classwise_sums(p, y, bins):
+    errors = []
+    for k in range(p.shape[1]):
+        found = metrics.reliability_of(p[:, k], y == k, bins=bins)
+        errors.append((found.gap.abs() * found.counts).sum() / len(y))
+    return sum(errors) / len(errors)
+
+
+def unweighted(p, y, bins):
+    found = [metrics.reliability_of(p[:, k], y == k, bins=bins) for k in range(p.shape[1])]
+    return np.mean([float(one.gap.abs().nanmean()) for one in found])
+
+
+def signed_columns(p, y, bins):
+    found = [metrics.reliability_of(p[:, k], y == k, bins=bins) for k in range(p.shape[1])]
+    return np.mean([float((one.gap * one.counts).nansum()) / len(y) for one in found])
+
+
+def drops_zeros(p, y, bins):
+    total = 0.0
+    for k in range(p.shape[1]):
+        column, truth = p[:, k].double(), (y == k).double()
+        for m in range(bins):
+            inside = (column > m / bins) & (column <= (m + 1) / bins)
+            if inside.any():
+                total += float((column - truth)[inside].sum().abs()) / len(y)
+    return total / p.shape[1]
+
+
+def per_true_class(p, y, bins):
+    return np.mean(
+        [metrics.ece(p[y == k], y[y == k], bins=bins) for k in range(p.shape[1]) if (y == k).any()]
+    )
+
+
+CLASSWISE_ECE = [
+    (classwise_sums, "NaN"),
+    (unweighted, "Weigh"),
+    (signed_columns, "absolute"),
+    (drops_zeros, "exactly 0"),
+    (per_true_class, None),
+    (lambda p, y, b: columns(p, y, b), "one number was expected"),
+    (lambda p, y, b: 100 * metrics.classwise_ece(p, y, bins=b), "per cent"),
+    (lambda p, y, b: metrics.classwise_ece(p, y, bins=15), "took 15"),
+    (lambda p, y, b: metrics.classwise_ece(p, y, bins=10), "took 10"),
+    (lambda p, y, b: metrics.classwise_ece(p.softmax(1), y, bins=b), "softmax"),
+    (lambda p, y, b: -metrics.classwise_ece(p, y, bins=b), "sign"),
+    (lambda p, y, b: metrics.classwise_ece(p, y, bins=b) * len(y), "number of samples"),
+    (lambda p, y, b: float(sum(columns(p, y, b)[:-1])) / p.shape[1], None),
+    (lambda p, y, b: float(sum(columns(p, y, b)[1:])) / p.shape[1], None),
+    (lambda p, y, b: float(sum(columns(p, y, b))) / len(set(y.tolist())), "labels"),
+    (
+        lambda p, y, b: np.mean([float(columns(p, y, b)[k]) for k in sorted(set(y.tolist()))]),
+        "labels",
+    ),
+    (lambda p, y, b: np.median([float(c) for c in columns(p, y, b)]), None),
+    (lambda p, y, b: min(columns(p, y, b)), None),
+    (
+        lambda p, y, b: sum(
+            c * float((y == k).double().mean()) for k, c in enumerate(columns(p, y, b))
+        ),
+        None,
+    ),
+    (lambda p, y, b: metrics.classwise_ece(p, y, bins=b) ** 0.5, "square root"),
+    (
+        lambda p, y, b: np.mean(
+            [
+                metrics.reliability_of(p[:, k], y == k, bins=b).gap.abs().sum()
+                for k in range(p.shape[1])
+            ]
+        ),
+        "NaN",
+    ),
+    (
+        lambda p, y, b: np.mean(
+            [float(ece_with(p, y, b, p[:, k].double(), hit(p, y))) for k in range(p.shape[1])]
+        ),
+        None,
+    ),
+    (lambda p, y, b: columns(p, y, b)[0], None),
+    (lambda p, y, b: float(sum(columns(p, y, b))) / b, None),
+    (lambda p, y, b: metrics.classwise_ece(p, y, bins=b) / p.shape[1], "divided by the number of"),
+]
+
+
+def loss(p, y):
+    return -p.double().gather(1, y[:, None])[:, 0].log()
+
+
+def split(each, right):
+    return each[right].sum(), each[~right].sum()
+
+
+def pair(p, y):
+    first, second = split(loss(p, y), p.argmax(1) == y)
+    return first / len(y), second / len(y)
+
+
+def share_means(p, y):
+    right = p.argmax(1) == y
+    return loss(p, y)[right].mean() * right.double().mean(), loss(p, y)[~right].mean() * (
+        ~right
+    ).double().mean()
+
+
+NLL_PARTS = [
+    (share_means, "NaN"),
+    (lambda p, y: sum(pair(p, y)), "sum"),
+    (lambda p, y: pair(p, y)[0], "shape"),
+    (lambda p, y: loss(p, y).mean(), "shape"),
+    (lambda p, y: (loss(p, y) * hit(p, y), loss(p, y) * (1 - hit(p, y))), "shape"),
+    (lambda p, y: [x / math.log(2) for x in pair(p, y)], "base 2"),
+    (lambda p, y: [x / float(sum(pair(p, y))) for x in pair(p, y)], None),
+    (lambda p, y: [100 * x for x in pair(p, y)], "per cent"),
+    (lambda p, y: pair(p.softmax(1), y), "softmax"),
+    (lambda p, y: [-x for x in reversed(pair(p, y))], None),
+    (lambda p, y: [2 * x for x in pair(p, y)], "twice"),
+    (lambda p, y: (pair(p, y)[0], loss(p, y).mean()), None),
+    (lambda p, y: (pair(p, y)[0], pair(p, y)[0]), None),
+    (lambda p, y: (hit(p, y).mean(), 1 - hit(p, y).mean()), None),
+    (
+        lambda p, y: [
+            float(x)
+            for x in split((1 - p.gather(1, y[:, None])[:, 0]).double() / len(y), p.argmax(1) == y)
+        ],
+        None,
+    ),
+    (lambda p, y: split(loss(p, y) / p.shape[1], p.argmax(1) == y), None),
+    (lambda p, y: split(loss(p, y) / len(y), p.amax(1) > 0.5), None),
+    (
+        lambda p, y: split(
+            -(p.double().gather(1, y[:, None])[:, 0] + 1e-2).log() / len(y), p.argmax(1) == y
+        ),
+        "epsilon of 0.01",
+    ),
+    (
+        lambda p, y: split(
+            -p.double().gather(1, y[:, None])[:, 0].clamp(min=0.1).log() / len(y), p.argmax(1) == y
+        ),
+        "0.1",
+    ),
+    (
+        lambda p, y: split(
+            F.cross_entropy(p.double(), y, reduction="none") / len(y), p.argmax(1) == y
+        ),
+        "softmax",
+    ),
+    (
+        lambda p, y: split(F.nll_loss(p.double(), y, reduction="none") / len(y), p.argmax(1) == y),
+        "logarithm",
+    ),
+    (lambda p, y: [round(float(x), 2) for x in pair(p, y)], "2 decimals"),
+    (lambda p, y: [float(x) / (len(y) - 1) * len(y) for x in pair(p, y)], "n - 1"),
+    (lambda p, y: {"right": pair(p, y)[0], "wrong": pair(p, y)[1]}, "dict"),
+    (lambda p, y: [pair(p, y)], "shape"),
+]
+
+
+def ce(z, y):
+    return F.cross_entropy(z.double(), y)
+
+
+SCALED_LOSS = [
+    (lambda z, y, a: ce(z, y), "without scaling"),
+    (lambda z, y, a: ce((1 - a) * z, y), None),
+    (lambda z, y, a: ce(z + a, y), "Multiply"),
+    (lambda z, y, a: -ce((1 + a) * z, y), "sign"),
+    (lambda z, y, a: ce(((1 + a) * z).softmax(1), y), "softmax"),
+    (lambda z, y, a: ce((1 + a) * z.softmax(1), y), None),
+    (lambda z, y, a: ce((1 + a) * z.log_softmax(0), y), "axis"),
+    (lambda z, y, a: F.nll_loss(((1 + a) * z).log_softmax(0), y), "axis"),
+    (lambda z, y, a: F.nll_loss((1 + a) * z, y), "log"),
+    (lambda z, y, a: F.nll_loss(((1 + a) * z).softmax(1), y), "logarithm"),
+    (lambda z, y, a: -((1 + a) * z).softmax(1).log().gather(1, y[:, None]).mean(), "infinite"),
+    (
+        lambda z, y, a: (
+            -(((1 + a) * z).exp() / ((1 + a) * z).exp().sum(1, keepdim=True))
+            .log()[range(len(y)), y]
+            .mean()
+        ),
+        "NaN",
+    ),
+    (lambda z, y, a: F.cross_entropy((1 + a) * z, y, reduction="sum"), "mean"),
+    (lambda z, y, a: F.cross_entropy((1 + a) * z, y, reduction="none"), "one number was expected"),
+    (lambda z, y, a: F.cross_entropy(z.mul_(1 + a), y), "changes its argument `logits`"),
+    (lambda z, y, a: ce((1 + a) * z, z.argmax(1)), "predicted class"),
+    (lambda z, y, a: ce((1 + a) ** 2 * z, y), None),
+    (lambda z, y, a: ce((1 + 1) * z, y), "ignored"),
+    (lambda z, y, a: ce((1 + 2 * a) * z, y), "twice a"),
+    (lambda z, y, a: ce((1 + a) * z, y) / math.log(2), "base 2"),
+    (lambda z, y, a: ce(z**a, y), None),
+    (lambda z, y, a: ce(z ** (1 + a), y), None),
+    (lambda z, y, a: ce((1 + a) * z, y) / z.shape[1], "number of columns"),
+    (lambda z, y, a: F.cross_entropy((1 + a) * z, y, label_smoothing=0.1), None),
+    (lambda z, y, a: torch.exp(-ce((1 + a) * z, y)), "exponential"),
+    (lambda z, y, a: ce((1 + a) * z.abs(), y), None),
+    (lambda z, y, a: ce((1 + a) * z.clamp(min=0), y), None),
+]
+
+EQUAL_STEPS = [
+    (lambda n, b, steps: steps / -(-n // b), "whole"),
+    (lambda n, b, steps: max(1, steps / -(-n // b)), "whole"),
+    (lambda n, b, steps: max(1, round(steps / (n // b + 1))), None),
+    (lambda n, b, steps: max(1, round(steps / round(n / b))), None),
+    (lambda n, b, steps: max(1, round(steps * n / b)), None),
+    (lambda n, b, steps: max(1, round(steps / n)), None),
+    (lambda n, b, steps: steps, None),
+    (lambda n, b, steps: max(1, steps), None),
+    (lambda n, b, steps: 1, None),
+    (lambda n, b, steps: max(1, round(steps / b)), "ignored"),
+    (lambda n, b, steps: n // b, None),
+    (lambda n, b, steps: -(-n // b) * steps, None),
+    (lambda n, b, steps: max(1, -(-steps * b // n)), None),
+    (lambda n, b, steps: max(0, round(steps / -(-n // b))), "not for 0"),
+    (lambda n, b, steps: max(1, math.floor(steps / (n / b))), None),
+    (lambda n, b, steps: max(2, round(steps / -(-n // b))), None),
+    (lambda n, b, steps: 1 + round(steps / -(-n // b)), "1 too large"),
+    (lambda n, b, steps: max(1, round(steps / (n % b or 1))), None),
+    (lambda n, b, steps: min(1, round(steps / -(-n // b))), None),
+    (lambda n, b, steps: max(1, round(-(-n // b) / steps)), None),
+    (lambda n, b, steps: max(1, round(steps / math.ceil(n / 128))), "128"),
+    (lambda n, b, steps: [max(1, round(steps / -(-n // b)))] * 2, "shape"),
+    (lambda steps, n, batch_size: max(1, round(steps / -(-n // batch_size))), "exchanged"),
+    (lambda n, b, steps: math.ceil(math.ceil(steps) / math.ceil(n / b)), "rounded the epochs up"),
+]
+
+
+def over(p, q):
+    return conf(p) - q.double().gather(1, p.argmax(1)[:, None])[:, 0]
+
+
+TRUE_GAP = [
+    (lambda p, q: over(p, q), "one number was expected"),
+    (lambda p, q: over(p, q).sum(), "number of samples"),
+    (lambda p, q: 100 * over(p, q).mean(), "per cent"),
+    (lambda p, q: (p.double() - q).abs().sum(1).mean(), None),
+    (lambda p, q: (p.double() - q).mean(), None),
+    (lambda p, q: conf(p).mean(), None),
+    (lambda p, q: q.gather(1, p.argmax(1)[:, None]).mean(), None),
+    (lambda p, q: p.double().gather(1, q.argmax(1)[:, None]).mean() - q.amax(1).mean(), None),
+    (lambda p, q: over(q, p).mean(), "exchanged"),
+    (lambda p, q: conf(p).mean() - q.gather(1, q.argmax(1)[:, None]).mean(), "best possible"),
+    (lambda p, q: (conf(p) * over(p, q)).mean(), None),
+    (lambda p, q: over(p.softmax(1), q).mean(), "softmax"),
+    (lambda p, q: conf(p).mean() - (p * q).sum(1).mean(), None),
+    (lambda p, q: conf(p).mean() - q.mean(), None),
+    (lambda p, q: (over(p, q) ** 2).mean(), "squared"),
+    (lambda p, q: (over(p, q) ** 2).mean().sqrt(), None),
+    (lambda p, q: over(p, q).median(), None),
+    (lambda p, q: over(p, q).clamp(min=0).mean(), None),
+    (lambda p, q: conf(p).mean() - q[:, p.argmax(1)].mean(), "row"),
+    (
+        lambda p, q: (
+            conf(p).mean() - torch.multinomial(q, 1).eq(p.argmax(1)[:, None]).double().mean()
+        ),
+        "same result twice",
+    ),
+    (lambda p, q: conf(p).mean() - q[0, p.argmax(1)].mean(), None),
+    (lambda p, q: round(float(over(p, q).mean()), 3), "3 decimals"),
+    (lambda p, q: conf(p).mean() - q.gather(1, p.argmax(1)).mean(), "column"),
+    (lambda p, q: conf(p).mean() - q.gather(0, p.argmax(1)[:, None]).mean(), None),
+]
+
+NOISE_MATRIX = [
+    (lambda p: torch.outer(p, p), None),
+    (lambda p: torch.diag(1 - p), "drawn labels are missing"),
+    (lambda p: torch.diag(p) + torch.outer(1 - p, p / p.sum()), None),
+    (lambda p: torch.diag(1 - p) + (p / p.sum())[:, None] * p[None, :] / p.sum(), None),
+    (lambda p: torch.diag(1 - p) + p[None, :] / len(p), None),
+    (lambda p: (1 - p) * torch.eye(len(p)) + p[:, None] / (len(p) - 1), None),
+    (lambda p: torch.diag(1 - p) + p[:, None] * p / p.mean(), None),
+    (lambda p: torch.diag(1 - p) + p[:, None] * (1 - p) / (1 - p).sum(), None),
+    (lambda p: torch.diag(1 - p) + p[:, None] * p.softmax(0), None),
+    (lambda p: torch.diag(1 - p) + p * p / p.sum(), None),
+    (lambda p: 1 - p + p[:, None] * p / p.sum(), None),
+    (lambda p: torch.eye(len(p)) + p[:, None] * p / p.sum(), None),
+    (lambda p: torch.diag(1 - p) - p[:, None] * p / p.sum(), None),
+    (lambda p: p[:, None] * p / p.sum(), "left alone"),
+    (lambda p: torch.diag(1 - p) + p[:, None] * p / p.norm(), None),
+    (lambda p: torch.diag(1 - p) + p[:, None] * p / (p**2).sum(), None),
+    (lambda p: torch.diag(1 - p + p * p / p.sum()), None),
+    (lambda p: 1 - p + p * p / p.sum(), "shape"),
+    (lambda p: 100 * (torch.diag(1 - p) + p[:, None] * p / p.sum()), "per cent"),
+    (lambda p: torch.diag(1 - p) + p[:, None] * (p / p.sum()).flip(0), None),
+    (lambda p: torch.diag((1 - p) * p.sum()) + p[:, None] * p, None),
+    (lambda p: F.normalize(torch.diag(1 - p) + p[:, None] * p, p=1, dim=1), None),
+    (lambda p: (torch.diag(1 - p) + p[:, None] * p / p.sum()).round(decimals=2), "2 decimals"),
+    (lambda p: torch.diag(1 - p.div_(1)) + p[:, None] * p.div_(p.sum()), "changes its argument"),
+    (lambda p: torch.diag(1 - p) + p.mean() * (p / p.sum()), None),
+]
+
+
+def at(p, y):
+    return p.gather(1, y[:, None])[:, 0]
+
+
+NOISY_NLL = [
+    (lambda p, t, y: -at(p @ t, y).log(), "one number was expected"),
+    (lambda p, t, y: -at(p @ t, y).mean().log(), None),
+    (lambda p, t, y: -at(p @ t, y).log10().mean(), "base 10"),
+    (lambda p, t, y: -at(p @ t, y).log2().mean(), "base 2"),
+    (lambda p, t, y: F.cross_entropy(p @ t, y), "softmax"),
+    (lambda p, t, y: F.cross_entropy(p, y), None),
+    (lambda p, t, y: F.nll_loss(p @ t, y), "logarithm is missing"),
+    (lambda p, t, y: -at((p @ t).softmax(1), y).log().mean(), "softmax"),
+    (lambda p, t, y: -at(p.softmax(1) @ t, y).log().mean(), "softmax"),
+    (lambda p, t, y: -at(p @ torch.linalg.inv(t), y).abs().log().mean(), None),
+    (lambda p, t, y: -at(p @ t @ t, y).log().mean(), None),
+    (lambda p, t, y: -(at(p, y) * t[y, y]).log().mean(), None),
+    (lambda p, t, y: -((p @ t) * (p @ t).log()).sum(1).mean(), None),
+    (lambda p, t, y: -(p * (p @ t).log()).sum(1).mean(), None),
+    (lambda p, t, y: -at((p @ t).log(), (p @ t).argmax(1)).mean(), "predicted class"),
+    (lambda p, t, y: -at((p @ t).log(), p.argmax(1)).mean(), None),
+    (lambda p, t, y: (1 - at(p @ t, y)).mean(), None),
+    (lambda p, t, y: -100 * at(p @ t, y).log().mean(), None),
+    (lambda p, t, y: -at(p @ t, y).log().mean() / p.shape[1], "number of columns"),
+    (lambda p, t, y: -at(p @ t + 0.01, y).log().mean(), None),
+    (lambda p, t, y: -at((p @ t).round(decimals=1).clamp(min=0.05), y).log().mean(), None),
+    (lambda p, t, y: -t[p.argmax(1), y].log().mean(), None),
+    (lambda p, t, y: -at(p * t.diag(), y).log().mean(), None),
+    (lambda p, t, y: -at(t @ p, y).log().mean(), "shapes do not fit"),
+    (lambda p, t, y: torch.exp(-at(p @ t, y).log().mean()), None),
+    (lambda p, t, y: math.log(-at(p @ t, y)), "whole tensor"),
+    (lambda p, t, y: -(at(p, y).log().mean() + at(p @ t, y).log().mean()) / 2, None),
+]
+
+
+def slope(p, g):
+    return (1 - p) ** g - g * p * (1 - p) ** (g - 1) * p.log()
+
+
+GRADIENT_RATIO = [
+    (lambda p, g: -slope(p, g), "sign"),
+    (lambda p, g: slope(1 - p, g), "1 minus `p`"),
+    (lambda p, g: slope(p, 2.0), "ignored"),
+    (lambda p, g: slope(p, g).mean(), "mean"),
+    (lambda p, g: slope(p, g).sum(), "sum"),
+    (lambda p, g: slope(p, g + 1), "gamma + 1"),
+    (lambda p, g: (1 - p) ** g - g * p * (1 - p) ** (g - 1) * p.log10(), None),
+    (lambda p, g: (1 - p) ** g - g * p * (1 - p) ** (g - 1) * p.log2(), None),
+    (lambda p, g: p**g - g * p * (1 - p) ** (g - 1) * p.log(), None),
+    (lambda p, g: -g * p * (1 - p) ** (g - 1) * p.log(), None),
+    (lambda p, g: (1 - p) ** g * (1 - g * p * p.log() * (1 - p)), None),
+    (lambda p, g: (1 - p) ** g - g * p * (1 - p) ** (g + 1) * p.log(), None),
+    (lambda p, g: (1 - p) ** g - g * (1 - p) ** (g - 1) * (1 - p).log() * p, None),
+    (lambda p, g: (1 - p) ** (g - 1) - g * p * (1 - p) ** (g - 1) * p.log(), None),
+    (lambda p, g: slope(p.clamp(0.05, 0.95), g), None),
+    (lambda p, g: slope(p, g)[:, None], "length 1 is left over"),
+    (lambda p, g: slope(p, g).round(decimals=2), "2 decimals"),
+    (lambda p, g: 1 / slope(p, g), "1 divided"),
+    (lambda p, g: slope(p, g) / g if g else slope(p, g), None),
+    (lambda p, g: p * slope(p, g), None),
+    (lambda p, g: (1 - p) ** g - g * p * (1 - p) ** (g - 1) * math.log(p), "whole tensor"),
+    (lambda p, g: (1 - p) ** g + g * p * (1 - p) ** (g - 1), None),
+    (lambda p, g: slope(p, g).sort().values, None),
+    (lambda p, g: 1 - (1 - p) ** g, None),
+    (lambda p, g: slope(p.log().exp_().neg_().neg_(), g) * 1.001, "close"),
+]
+
+
+def parts_of(p0):
+    s = -p0 * math.log(p0) / (1 - p0)
+    return s, -math.log(1 - p0) / s
+
+
+def star(p0):
+    s, r = parts_of(p0)
+    return float((-lambertw(-r * math.exp(-r), -1).real / r - 1) / s)
+
+
+def star_with(p0, s, r):
+    return float((-lambertw(-r * math.exp(-r), -1).real / r - 1) / s)
+
+
+GAMMA_STAR = [
+    (
+        lambda p0: (
+            (-lambertw(-parts_of(p0)[1] * math.exp(-parts_of(p0)[1]), -1) / parts_of(p0)[1] - 1)
+            / parts_of(p0)[0]
+        ),
+        "real part",
+    ),
+    (
+        lambda p0: (
+            (-lambertw(-parts_of(p0)[1] * math.exp(-parts_of(p0)[1])).real / parts_of(p0)[1] - 1)
+            / parts_of(p0)[0]
+        ),
+        "principal",
+    ),
+    (lambda p0: -star(p0), "sign"),
+    (lambda p0: round(star(p0)), "whole number"),
+    (lambda p0: round(star(p0), 1), "1 decimal"),
+    (lambda p0: star(1 - p0), None),
+    (lambda p0: star(0.25), "same whatever"),
+    (lambda p0: 5.0, "same whatever"),
+    (lambda p0: star(p0) + 1, "1 too large"),
+    (lambda p0: star(p0) - 1, "1 too small"),
+    (lambda p0: 1 / star(p0), "1 divided"),
+    (lambda p0: star(p0) ** 2, "squared"),
+    (lambda p0: 2 * star(p0), "twice"),
+    (lambda p0: star_with(p0, parts_of(p0)[0] / math.log(10), parts_of(p0)[1]), None),
+    (lambda p0: star_with(p0, -p0 * math.log(p0), parts_of(p0)[1]), None),
+    (lambda p0: star_with(p0, -math.log(p0) / (1 - p0), parts_of(p0)[1]), None),
+    (lambda p0: star_with(p0, parts_of(p0)[0], -math.log(1 - p0)), None),
+    (lambda p0: star_with(p0, parts_of(p0)[0], -math.log(p0) / 4), None),
+    (
+        lambda p0: (
+            (-lambertw(-parts_of(p0)[1] * math.exp(-parts_of(p0)[1]), -1).real - 1)
+            / parts_of(p0)[0]
+        ),
+        None,
+    ),
+    (lambda p0: -lambertw(-parts_of(p0)[1] * math.exp(-parts_of(p0)[1]), -1).real, None),
+    (
+        lambda p0: (
+            (-lambertw(parts_of(p0)[1] * math.exp(parts_of(p0)[1]), 0).real / parts_of(p0)[1] - 1)
+            / parts_of(p0)[0]
+        ),
+        None,
+    ),
+    (lambda p0: theory.gradient_ratio(p0, 2.0), None),
+    (lambda p0: math.log(star(p0)), "logarithm"),
+    (lambda p0: star(p0) * 1.01, "close"),
+    (lambda p0: str(star(p0)), "text"),
+    (lambda p0: gamma_star(p0), "not known"),  # noqa: F821
+]
+
+
+def back(p, g, weight=theory.gradient_ratio):
+    first, second = p / weight(p, g), (1 - p) / weight(1 - p, g)
+    return first / (first + second)
+
+
+FOCAL_POSTERIOR = [
+    (lambda p, g: 1 - back(p, g), "1 minus"),
+    (lambda p, g: back(1 - p, g), None),
+    (lambda p, g: back(p, 2.0), "ignored"),
+    (lambda p, g: back(p, 3.0), "ignored"),
+    (lambda p, g: back(p, g).mean(), "mean"),
+    (lambda p, g: torch.stack([back(p, g), 1 - back(p, g)], 1), "shape"),
+    (lambda p, g: p / (p + (1 - p)) / theory.gradient_ratio(p, g), None),
+    (lambda p, g: theory.gradient_ratio(p, g), None),
+    (lambda p, g: p * theory.gradient_ratio(p, g), None),
+    (
+        lambda p, g: (
+            theory.gradient_ratio(p, g)
+            / (theory.gradient_ratio(p, g) + theory.gradient_ratio(1 - p, g))
+        ),
+        None,
+    ),
+    (
+        lambda p, g: (p / theory.gradient_ratio(p, g)) / (p / theory.gradient_ratio(p, g) + 1 - p),
+        None,
+    ),
+    (
+        lambda p, g: (
+            (p / theory.gradient_ratio(p, g))
+            / (p / theory.gradient_ratio(p, g) + (1 - p) / theory.gradient_ratio(p, g))
+        ),
+        None,
+    ),
+    (
+        lambda p, g: (
+            1
+            / theory.gradient_ratio(p, g)
+            / (1 / theory.gradient_ratio(p, g) + 1 / theory.gradient_ratio(1 - p, g))
+        ),
+        None,
+    ),
+    (lambda p, g: back(p, g) ** 2, "squared"),
+    (lambda p, g: 100 * back(p, g), "per cent"),
+    (lambda p, g: back(p, g + 1), "gamma + 1"),
+    (lambda p, g: back(p, g).round(), "whole number"),
+    (lambda p, g: p / theory.gradient_ratio(p, g) / (p / theory.gradient_ratio(p, g)).sum(), None),
+    (lambda p, g: (p / theory.gradient_ratio(p, g)).softmax(0), None),
+    (lambda p, g: p ** (1 / (1 + g)) / (p ** (1 / (1 + g)) + (1 - p) ** (1 / (1 + g))), None),
+    (lambda p, g: back(p, g)[:, None], "length 1 is left over"),
+    (lambda p, g: back(p, g).flip(0), "reversed"),
+    (lambda p, g: back(p.clamp(0.1, 0.9), g), None),
+    (lambda p, g: -back(p, g), "sign"),
+    (lambda p, g: p / (theory.gradient_ratio(p, g) + theory.gradient_ratio(1 - p, g)), None),
+]
+
+
+def mix(y, j, lam, k):
+    return lam * one_hot(y, k) + (1 - lam) * one_hot(y[j], k)
+
+
+def mix_overwriting(y, j, lam, k):
+    rows = torch.zeros(len(y), k)
+    rows[torch.arange(len(y)), y] = lam
+    rows[torch.arange(len(y)), y[j]] = 1 - lam
+    return rows
+
+
+MIXED_LABELS = [
+    (mix_overwriting, "own class"),
+    (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(j, k), None),
+    (lambda y, j, lam, k: lam * one_hot(y, k) + lam * one_hot(y[j], k), None),
+    (lambda y, j, lam, k: one_hot(y, k) + one_hot(y[j], k), None),
+    (lambda y, j, lam, k: (one_hot(y, k) + one_hot(y[j], k)) / 2, "ignored"),
+    (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y, k), "partner is ignored"),
+    (lambda y, j, lam, k: one_hot(y, k), "ignored"),
+    (lambda y, j, lam, k: one_hot(y[j], k), "ignored"),
+    (lambda y, j, lam, k: (1 - lam) * one_hot(y[j], k), None),
+    (lambda y, j, lam, k: mix(y, j.flip(0), lam, k), "`partner` was taken in reversed order"),
+    (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y, k).flip(0), None),
+    (lambda y, j, lam, k: lam * one_hot(y, k) - (1 - lam) * one_hot(y[j], k), None),
+    (lambda y, j, lam, k: mix(y, j, lam, k).argmax(1), "shape"),
+    (lambda y, j, lam, k: mix(y, j, lam, k).T, "transposed"),
+    (lambda y, j, lam, k: mix(y, j, lam, k).softmax(1), "softmax"),
+    (lambda y, j, lam, k: mix(y, j, lam, k).round(), "hard labels"),
+    (lambda y, j, lam, k: mix(y, j, lam, k + 1), "shape"),
+    (lambda y, j, lam, k: mix(y, j, lam, k).sum(0), "shape"),
+    (lambda y, j, lam, k: mix(y, j, 0.5, k), "ignored"),
+    (lambda y, j, lam, k: mix(y, j, lam**2, k), None),
+    (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) / k, None),
+    (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y, k)[:, j], None),
+    (lambda y, j, lam, k: mix(y, j, max(lam, 1 - lam), k), "larger"),
+    (lambda y, j, lam, k: mix(y.sort().values, j, lam, k), None),
+    (lambda y, j, lam, k: (lam * one_hot(y, k), (1 - lam) * one_hot(y[j], k)), "shape"),
+    (lambda y, j, lam, k: one_hot((lam * y + (1 - lam) * y[j]).long(), k), None),
+]
+
+HONEST_CHOICE = [
+    (lambda cal, test: test[:, cal.argmin(1)], "shape"),
+    (lambda cal, test: test.amin(0), None),
+    (lambda cal, test: test[torch.arange(len(test)), test.argmin(1)], "on the test set"),
+    (lambda cal, test: test.gather(1, cal.argmin(1, keepdim=True)), "length 1 is left over"),
+    (lambda cal, test: test.gather(1, cal.argmin(1, keepdim=True)).mean(), "mean"),
+    (lambda cal, test: cal[torch.arange(len(test)), test.argmin(1)], "exchanged"),
+    (lambda cal, test: cal[torch.arange(len(test)), cal.argmin(1)], "data that chose"),
+    (lambda cal, test: test[torch.arange(len(test)), cal.argmin(1) - 1], None),
+    (lambda cal, test: test[:, 0], None),
+    (lambda cal, test: test[:, -1], None),
+    (lambda cal, test: test[:, cal.argmin() % test.shape[1]], None),
+    (lambda cal, test: test.flatten()[cal.argmin()], "shape"),
+    (lambda cal, test: test.amax(1), None),
+    (lambda cal, test: test.median(1).values, None),
+    (lambda cal, test: (cal + test).amin(1), None),
+    (lambda cal, test: ((cal + test) / 2).amin(1), None),
+    (lambda cal, test: test.gather(1, (cal + test).argmin(1)[:, None])[:, 0], None),
+    (lambda cal, test: test.gather(1, cal.argmin(1)[:, None])[:, 0].sort().values, None),
+    (lambda cal, test: test.gather(1, cal.argmin(1)[:, None])[:, 0].flip(0), "reversed"),
+    (lambda cal, test: test.gather(1, cal.argmin(1)), "column"),
+    (lambda cal, test: test[cal.argmin(0)], None),
+    (lambda cal, test: test.gather(1, cal.argmin(1)[:, None])[:, 0] - cal.amin(1), None),
+    (lambda cal, test: test[torch.arange(len(test)), cal.argsort(1)[:, -1]], "argmin"),
+    (
+        lambda cal, test: test[
+            torch.arange(len(test)), cal.argsort(1)[:, min(1, cal.shape[1] - 1)]
+        ],
+        None,
+    ),
+    (lambda cal, test: [row[int(cal[0].argmin())] for row in test], None),
+    (lambda cal, test: 100 * test.gather(1, cal.argmin(1)[:, None])[:, 0], "per cent"),
+    (lambda cal, test: cal.argmin(1).float(), "position"),
+]
+
+WRONG = {
+    name.lower(): answers
+    for name, answers in tuple(globals().items())
+    if name.isupper() and isinstance(answers, list)
+}
