@@ -26,6 +26,7 @@ from calibkit import validate
 
 LOG2, LOG5 = math.log(2), math.log(5)
 NEVER = -(2**62)  # torch passes over label -100 in silence; no label may be passed over here
+LOST = 1_000.0  # nats, of which the probability is 0 in every type
 FLSD_FORMS = ("5-3", "5-3-2")
 SCHEDULES = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
 
@@ -248,8 +249,9 @@ def dual_focal(
     own = probs.gather(1, target[:, None])
     runner_up = torch.where(probs < own, probs, 0.0).amax(1)
     ce = _cross_entropy_each(logits, target)
-    ce = ce.clamp_min(_tiny(ce))
-    each = (runner_up - torch.expm1(-ce)) ** gamma * ce
+    lost = ce > LOST  # there the loss is ce, and gamma * ce could be infinite in the gradient
+    near = torch.where(lost, 1.0, ce.clamp_min(_tiny(ce)))
+    each = torch.where(lost, ce, (runner_up - torch.expm1(-near)) ** gamma * near)
     return _weighted(each, target, class_weights, reduction, logits)
 
 

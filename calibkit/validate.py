@@ -9,10 +9,14 @@ import torch
 from torch import Tensor
 
 ROW_SUM_TOLERANCE = 1e-4
+HALVES = (torch.float16, torch.bfloat16)
+FLOATS = (*HALVES, torch.float32, torch.float64)
 
 
 def as_tensor(name: str, value, *, ndim: int | None = None) -> Tensor:
-    """`value` (tensor, array or nested list) as a non-empty tensor of `ndim` dimensions."""
+    """`value` (tensor, array or nested list) as a non-empty dense tensor of `ndim` dimensions."""
+    if isinstance(value, Tensor) and value.layout != torch.strided:
+        raise TypeError(f"{name} must be dense, got {value.layout}; pass {name}.to_dense()")
     if not isinstance(value, Tensor):
         try:
             # By way of numpy: torch alone would read the floats of a list in float32, where 0.3 is
@@ -32,7 +36,7 @@ def as_tensor(name: str, value, *, ndim: int | None = None) -> Tensor:
 def floating(name: str, value, *, ndim: int | None = None) -> Tensor:
     """A non-empty tensor of floating type."""
     tensor = as_tensor(name, value, ndim=ndim)
-    if not tensor.is_floating_point():
+    if tensor.dtype not in FLOATS:
         raise TypeError(
             f"{name} must be floating point, got {tensor.dtype}; convert it with {name}.float()"
         )
@@ -72,14 +76,42 @@ def class_columns(name: str, tensor: Tensor) -> None:
         )
 
 
+def row_sum_tolerance(dtype: torch.dtype, classes: int) -> float:
+    """How far from 1 a row of probabilities may sum: 1e-4, or what a type of 16 bits rounds away.
+
+    That is eps times K, 4 at most. Rows of 2 to 1,000 classes, by softmax in float32 and then
+    rounded or all in 16 bits, were found within one eps, which is .001 for float16 and .008 for
+    bfloat16.
+
+    >>> row_sum_tolerance(torch.float32, 10), row_sum_tolerance(torch.float16, 2)
+    (0.0001, 0.001953125)
+    """
+    if dtype not in HALVES:
+        return ROW_SUM_TOLERANCE
+    return min(classes, 4) * torch.finfo(dtype).eps
+
+
 def probs(value, name: str = "probs") -> Tensor:
-    """(n, K) probabilities: floating, in [0, 1], rows summing to 1 within 1e-4."""
+    """(n, K) probabilities: floating, in [0, 1], rows summing to 1 within `row_sum_tolerance`.
+
+    Those of 16 bits come back in float64, their values unchanged: rows are not divided by their
+    sums, which would move confidences over the edges of bins.
+    """
     tensor = _matrix(name, value)
-    unit_interval(name, tensor, f"if these are logits pass {name}.softmax(dim=1)")
-    if sums_to_one(tensor, tensor.new_ones(tensor.shape[1])):
+    tolerance = row_sum_tolerance(tensor.dtype, tensor.shape[1])
+    if tensor.dtype in HALVES:
+        tensor = tensor.double()
+    low, high = (bound.item() for bound in torch.aminmax(tensor))
+    if not (low >= 0 and high <= 1):  # also true for NaN
+        finite(name, tensor)
+        raise ValueError(
+            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; "
+            f"if these are logits pass {name}.softmax(dim=1)"
+        )
+    if _sums_to_one(tensor, tolerance):
         return tensor
-    off = (tensor.sum(dim=1, dtype=torch.promote_types(tensor.dtype, torch.float32)) - 1).abs()
-    if off.max().item() > ROW_SUM_TOLERANCE:
+    off = (tensor.sum(dim=1) - 1).abs()
+    if off.max().item() > tolerance:
         row = int(off.argmax())
         raise ValueError(
             f"{name} must have rows that sum to 1, got {tensor[row].sum():.6g} in row {row}; "
@@ -105,14 +137,19 @@ def labels(
     same_length(name, len(tensor), n)
     if device is not None:
         same_device(name, tensor, device, of)
-    low, high = (bound.item() for bound in torch.aminmax(tensor))
+    signed = (
+        tensor.long()
+    )  # the unsigned types of more than 8 bits know neither minimum nor maximum
+    low, high = (bound.item() for bound in torch.aminmax(signed))
     if low < 0 or high >= classes:
         wrong = low if low < 0 else high
+        if low < 0 and tensor.dtype == torch.uint64:
+            wrong += 2**64  # such as -1, written as an unsigned number before it came here
         raise ValueError(
             f"{name} must lie in [0, {classes}) for {classes} classes, got {wrong}; "
             f"number the classes from 0"
         )
-    return tensor.long()
+    return signed
 
 
 def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
@@ -135,14 +172,12 @@ def _matrix(name: str, value) -> Tensor:
     return tensor
 
 
-def sums_to_one(block: Tensor, ones: Tensor) -> bool:
-    """Whether every row of `block` surely sums to 1; `ones` has an entry per column.
-
-    A product with `ones` is the fast way for short rows, a sum for long ones.
-    """
-    sums = block.mv(ones) if len(ones) <= 64 else block.sum(dim=1)
+def _sums_to_one(tensor: Tensor, tolerance: float) -> bool:
+    """Whether every row surely sums to 1, by a product for short rows and a sum for long ones."""
+    ones = tensor.new_ones(tensor.shape[1])
+    sums = tensor.mv(ones) if len(ones) <= 64 else tensor.sum(dim=1)
     low, high = (bound.item() for bound in torch.aminmax(sums))
-    return low >= 1 - ROW_SUM_TOLERANCE and high <= 1 + ROW_SUM_TOLERANCE
+    return low >= 1 - tolerance and high <= 1 + tolerance
 
 
 def scores(logits_, labels_) -> tuple[Tensor, Tensor]:

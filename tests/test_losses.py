@@ -873,3 +873,20 @@ def test_bad_epochs(epoch, epochs, error, message):
 def test_bad_schedule():
     with pytest.raises(ValueError, match=r"^form must be one of '5-3-1', '5-3-2'"):
         losses.scheduled_gamma(0, 5, form="5-3")
+
+
+@pytest.mark.parametrize("size", [1e30, 1e38, 1.7e38, torch.finfo(torch.float32).max])
+@pytest.mark.parametrize("gamma", [0.5, 1.0, 2.0, 5.0])
+def test_dual_focal_has_the_gradient_of_cross_entropy_where_the_label_is_lost(size, gamma):
+    logits = torch.tensor([[size, 0.0, -1.0], [0.0, size, 0.0]], requires_grad=True)
+    loss = losses.dual_focal(logits, torch.tensor([1, 1]), gamma=gamma, reduction="none")
+    assert loss.tolist() == [logits[0, 0].item(), 0.0]
+    (slope,) = torch.autograd.grad(loss[0] + loss[1], logits)
+    assert slope.tolist() == [[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]]
+
+
+def test_dual_focal_is_finite_beside_a_close_rival():
+    logits = torch.tensor([[3e38, 2.9e38, 0.0]], requires_grad=True)
+    for label in range(3):
+        loss = losses.dual_focal(logits, torch.tensor([label]), gamma=3.0)
+        assert torch.autograd.grad(loss, logits)[0].isfinite().all()

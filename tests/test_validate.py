@@ -135,22 +135,79 @@ def test_pairs_look_at_values():
             check(filled(NAN), LABELS)
 
 
-@pytest.mark.parametrize("classes", [2, 64, 65, 300])
+@pytest.mark.parametrize("classes", [2, 3, 64, 65, 1_000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_sums_to_one(classes, dtype):
-    block = torch.zeros(7, classes, dtype=dtype)
-    block[:, 0] = 0.25
-    block[:, 1] = 0.75
-    ones = torch.ones(classes, dtype=dtype)
-    assert validate.sums_to_one(block, ones)
-    for change, allowed in ((5e-5, True), (-5e-5, True), (2e-4, False), (-2e-4, False)):
-        other = block.clone()
-        other[6, 0] += change
-        assert validate.sums_to_one(other, ones) is allowed
-    for value in (NAN, INF, -INF):
-        other = block.clone()
-        other[3, 1] = value
-        assert not validate.sums_to_one(other, ones)
+def test_rows_sum_to_one_within_1e_4(classes, dtype):
+    logits = torch.randn(500, classes, generator=torch.Generator().manual_seed(0), dtype=dtype)
+    rows = logits.softmax(1)
+    assert validate.probs(rows) is rows
+    for factor, allowed in ((1.00008, True), (0.99992, True), (1.00012, False), (0.99988, False)):
+        other = rows.clone()
+        other[7] *= factor
+        if allowed:
+            validate.probs(other)
+        else:
+            with pytest.raises(ValueError, match=r"sum to 1, got .* in row 7"):
+                validate.probs(other)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10, 100, 1_000])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 5.0, 20.0])
+def test_probabilities_of_16_bits_are_used_as_they_are_in_float64(classes, dtype, scale):
+    logits = torch.randn(2_000, classes, generator=torch.Generator().manual_seed(1)) * scale
+    exponentials = (logits - logits.amax(1, keepdim=True)).to(dtype).exp()
+    rounded, inside = logits.softmax(1).to(dtype), logits.to(dtype).softmax(1)
+    for rows in (rounded, inside, exponentials / exponentials.sum(1, keepdim=True)):
+        checked = validate.probs(rows)
+        assert checked.dtype == torch.float64
+        assert torch.equal(checked, rows.double())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "off"), [(torch.float16, 0.01), (torch.bfloat16, 0.06), (torch.float16, -0.01)]
+)
+def test_rows_of_16_bits_that_are_wrong_are_refused(dtype, off):
+    rows = torch.full((3, 10), 0.1, dtype=dtype)
+    rows[1, 4] += off
+    with pytest.raises(ValueError, match=r"sum to 1, got .* in row 1"):
+        validate.probs(rows)
+    for value in (NAN, -0.1, 1.5):
+        rows[1, 4] = value
+        with pytest.raises(ValueError, match=r"must (be finite|lie in)"):
+            validate.probs(rows)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_metrics_take_probabilities_of_16_bits(dtype):
+    generator = torch.Generator().manual_seed(2)
+    rows = (2 * torch.randn(1_000, 10, generator=generator)).softmax(1)
+    labels = torch.randint(10, (1_000,), generator=generator)
+    near = {torch.float16: 2e-3, torch.bfloat16: 1e-2}[dtype]
+    for metric in (metrics.ece, metrics.brier, metrics.classwise_ece):
+        assert metric(rows.to(dtype), labels) == pytest.approx(metric(rows, labels), abs=near)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.uint16, torch.uint32, torch.uint64])
+def test_unsigned_labels(dtype):
+    assert validate.labels(LABELS.to(dtype), n=2, classes=3).tolist() == [0, 2]
+    assert validate.labels(LABELS.to(dtype).numpy(), n=2, classes=3).dtype == torch.int64
+    assert metrics.ece(PROBS, LABELS.to(dtype)) == metrics.ece(PROBS, LABELS)
+    largest = torch.iinfo(dtype).max
+    with pytest.raises(ValueError, match=rf"must lie in \[0, 3\) for 3 classes, got {largest};"):
+        validate.labels(np.array([0, largest], dtype=str(dtype)[6:]), n=2, classes=3)
+
+
+def test_sparse_tensors_are_refused_with_the_remedy():
+    with pytest.raises(TypeError, match=r"^probs must be dense, got .*; pass probs.to_dense"):
+        validate.probs(PROBS.to_sparse())
+    with pytest.raises(TypeError, match=r"^labels must be dense"):
+        metrics.ece(PROBS, LABELS.to_sparse())
+
+
+def test_floats_of_8_bits_are_refused():
+    with pytest.raises(TypeError, match=r"must be floating point, got torch.float8"):
+        validate.probs(PROBS.to(torch.float8_e4m3fn))
 
 
 def test_number_and_fraction():
