@@ -17,6 +17,7 @@ from typing import Any
 
 from calibkit import runner, validate
 from calibkit.explorers.explorer import WIDGET_MIME
+from calibkit.explorers.stored import PUBLISHING
 from calibkit.runner import Result
 from calibkit.scale import BUDGETS
 
@@ -162,7 +163,11 @@ def publish(lesson: Lesson) -> Result:
         done = execute(read(lesson), cwd=lesson.notebook.parent)
         nbformat.write(stripped(done), lesson.notebook)
 
-    return _timed(lesson.name, work)
+    os.environ[PUBLISHING] = "1"  # the kernel inherits it: the lesson's explorers are kept
+    try:
+        return _timed(lesson.name, work)
+    finally:
+        del os.environ[PUBLISHING]
 
 
 def stripped(notebook):

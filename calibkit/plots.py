@@ -26,7 +26,8 @@ SIDE = 4.2  # inches of a square figure
 def theme() -> None:
     """The look of the course's figures: white, gridded, square, in the palette's colours.
 
-    A cell calls it; it may be called again. Needs seaborn, which the course installs.
+    In a notebook figures are shown with a text of their own from then on (`alt_text`). A cell calls
+    it; it may be called again. Needs seaborn, which the course installs.
     """
     import seaborn as sns
 
@@ -45,6 +46,7 @@ def theme() -> None:
             "legend.framealpha": 0.9,
         },
     )
+    alt_text.show_with_text()
 
 
 def reliability_diagram(

@@ -4,13 +4,16 @@ from calibkit.explorers.along import along_frame
 from calibkit.explorers.explorer import Explorer, Frame, Slider
 from calibkit.explorers.reliability import pooled, reliability_frame
 from calibkit.explorers.spread import spread_frame
+from calibkit.explorers.stored import keep, stored
 
 __all__ = [
     "Explorer",
     "Frame",
     "Slider",
     "along_frame",
+    "keep",
     "pooled",
     "reliability_frame",
     "spread_frame",
+    "stored",
 ]

@@ -178,7 +178,7 @@ class Explorer:
 
     def html(self) -> str:
         """The same as one self-contained piece of HTML: no kernel, no network."""
-        return self._face(SCRIPT.format(face=FACE, key=self._key, packed=self.packed))
+        return self._face(SCRIPT.format(face=FACE, key=self.key, packed=self.packed))
 
     def _repr_mimebundle_(self, **_) -> dict[str, Any]:
         """Live widget first; the HTML face for exported pages; words where neither works."""
@@ -193,14 +193,15 @@ class Explorer:
         }
 
     @property
-    def _key(self) -> str:
+    def key(self) -> str:
+        """A short hash of all frames and labels, which tells the explorers of a page apart."""
         labels = " ".join(slider.label for slider in self.sliders)
         return hashlib.sha256((self.packed + labels).encode()).hexdigest()[:12]
 
     def _face(self, script: str) -> str:
         controls = [_control(slider) for slider in self.sliders] + [BUTTON] * self.play
         return PAGE.format(
-            key=self._key,
+            key=self.key,
             name=escape(" and ".join(slider.label for slider in self.sliders)),
             style=STYLE,
             controls="\n".join(controls),

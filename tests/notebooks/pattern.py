@@ -15,7 +15,7 @@ SECTIONS, MINUTES, NEW_TERMS, VERDICTS, EXERCISES = 8, 60, 3, 5, range(2, 5)
 EARLIER = ("00", "01", "02", "03", "05", "06", "10", "12")
 OPENING = 8  # cells within which the main slider stands, before anything is trained
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
-IMAGE = re.compile(r"<img\b[^>]*>|<svg\b[^>]*>")
+IMAGE = re.compile(r"<img\b[^>]*>")
 ALT = re.compile(r'\b(?:alt|aria-label)="([^"]+)"')
 # expressions on which readers stumbled whose second language is English
 RIDDLES = (
@@ -65,18 +65,19 @@ def further(notebook) -> str:
 
 def alt_texts(notebook) -> list[str]:
     """The texts of the images and sliders in the outputs; an empty one where there is none."""
-    pages = [
-        output.get("data", {}).get("text/html", "")
-        for cell in code_cells(notebook)
-        for output in cell.outputs
-    ]
-    bare = [
-        "" for cell in code_cells(notebook) for output in cell.outputs
-        if "image/png" in output.get("data", {})
-    ]  # fmt: skip
-    images = [tag for page in pages for tag in IMAGE.findall(page) if "aria-hidden" not in tag]
-    found = [ALT.search(tag) for tag in images if tag.startswith("<img")]
+    outputs = [output.get("data", {}) for cell in code_cells(notebook) for output in cell.outputs]
+    bare = ["" for data in outputs if "image/png" in data or "image/svg+xml" in data]
+    pages = [data.get("text/html", "") for data in outputs]
+    tags = [tag for page in pages for tag in _pictures(page)]
+    found = [ALT.search(tag) for tag in tags]
     return bare + [match[1] if match else "" for match in found]
+
+
+def _pictures(page: str) -> list[str]:
+    """The tags that hold a picture's text; an explorer's panels are one picture."""
+    if "calibkit-explorer" in page:
+        return re.findall(r'<div class="picture"[^>]*>', page)
+    return IMAGE.findall(page)
 
 
 def hidden(cell, part: str = "outputs_hidden") -> bool:

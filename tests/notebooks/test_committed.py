@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from calibkit import course
+from calibkit import course, explorers
 from tests.notebooks import lint
 
 LESSONS = course.lessons()
@@ -59,6 +59,15 @@ def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
     sources = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
     pages = raw.count('class=\\"calibkit-explorer')
     assert pages == sum("explorers.Explorer(" in source for source in sources)
+
+
+@lesson
+def test_it_opens_with_the_slider_of_its_own_last_run(lesson):
+    source = lesson.source.read_text(encoding="utf-8")
+    page = lesson.notebook.read_text(encoding="utf-8")
+    for name in re.findall(r"explorers\.stored\(\"(\w+)\"\)", source):
+        kept = explorers.stored(name, lesson.notebook.parent / "results" / "explorers")
+        assert f'data-explorer=\\"{kept.key}\\"' in page, f"run  make notebooks  again for {name}"
 
 
 @lesson
