@@ -315,8 +315,8 @@ def _not_finite(result: np.ndarray) -> str | None:
 
 def _apart(expected: np.ndarray, result: np.ndarray) -> tuple[str, str]:
     """Both in as few decimals, 4 or more, as tell them apart."""
-    texts = ((_brief(expected, digits), _brief(result, digits)) for digits in range(4, 18))
-    return next(pair for pair in texts if pair[0] != pair[1])
+    texts = [(_brief(expected, digits), _brief(result, digits)) for digits in range(4, 18)]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
 
 
 def _brief(value: np.ndarray, digits: int = 4) -> str:

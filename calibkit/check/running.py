@@ -221,10 +221,13 @@ def limited(work: Callable):
     """
     main = threading.current_thread() is threading.main_thread()
     with contextlib.redirect_stdout(_Short(sys.stdout)):
-        if main and hasattr(signal, "setitimer"):
+        if not (main and hasattr(signal, "setitimer")):
+            return _in_a_thread(work)
+        try:
             with _timer():
                 return work()
-        return _in_a_thread(work)
+        except TimeUp:  # raised between two calls of the answer
+            raise Refused(f"Your function was stopped after {SECONDS:g} seconds.") from None
 
 
 @contextlib.contextmanager

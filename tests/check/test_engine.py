@@ -469,3 +469,19 @@ def test_own_slips_come_before_the_general_ones():
     told = repr(square(lambda x: 1 / 0))
     assert "Mind the nought." in told
     assert "which count" not in told
+
+
+def test_a_long_result_with_the_same_ends_is_told_by_its_shape():
+    def answer(confidence, bins):
+        found = bins_of(confidence, bins).tolist()
+        return found if len(found) < 100 else [*found[:50], 49, *found[50:]]
+
+    assert "got shape (102,)" in said("bin_index", answer)
+
+
+def test_a_time_up_between_two_calls_is_told(monkeypatch):
+    def late(*_):
+        raise running.TimeUp
+
+    monkeypatch.setattr(running, "numbers", late)
+    assert "was stopped after 10 seconds" in said("signed_gap", gap)

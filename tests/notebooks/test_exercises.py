@@ -57,3 +57,9 @@ def test_a_hint_comes_before_the_solution(lesson, checker, answer, stub, after):
 def test_every_checker_is_used_and_every_lesson_has_an_exercise():
     assert {found[1] for found in FOUND} == set(check.EXERCISES)
     assert {found[0] for found in FOUND} == {lesson.name for lesson in course.lessons()}
+
+
+@each
+def test_an_exercise_stands_in_the_module_of_its_lesson(lesson, checker, answer, stub, after):
+    module = check.EXERCISES[checker].reference.__module__
+    assert module == f"calibkit.check.lesson_{lesson}"
