@@ -16,12 +16,15 @@ from calibkit.metrics.errors import (
     signed_gap,
     true_calibration_error,
 )
+from calibkit.metrics.paired import paired_interval
 from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import accuracy, auroc, confident_share, entropy, top_k_accuracy
 from calibkit.metrics.smooth import smooth_ece
+from calibkit.metrics.testing import CalibrationTest, calibration_test
 
 __all__ = [
     "BrierParts",
+    "CalibrationTest",
     "Reliability",
     "accuracy",
     "ada_ece",
@@ -29,6 +32,7 @@ __all__ = [
     "bootstrap_interval",
     "brier",
     "brier_decomposition",
+    "calibration_test",
     "classwise_ece",
     "confident_share",
     "debiased_ece",
@@ -37,6 +41,7 @@ __all__ = [
     "mce",
     "nll",
     "overconfidence_error",
+    "paired_interval",
     "reliability",
     "reliability_of",
     "signed_gap",

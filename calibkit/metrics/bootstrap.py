@@ -1,4 +1,4 @@
-"""Percentile bootstrap intervals from per-bin statistics, without touching the samples again."""
+"""Bootstrap intervals from per-bin statistics, without touching the samples again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import weighted_gap
-from calibkit.metrics.errors import over_error
+from calibkit.metrics.classwise import classwise_ece
+from calibkit.metrics.errors import (
+    ada_ece,
+    ece,
+    mce,
+    over_error,
+    overconfidence_error,
+    signed_gap,
+)
+from calibkit.metrics.scores import accuracy
 from calibkit.metrics.top import top
 
 SMALL = 16  # a cell of at most so many samples is resampled one by one
@@ -25,8 +34,9 @@ def bootstrap_interval(
     level: float = 0.9,
     resamples: int = 1000,
     seed: int = 0,
+    form: str = "reflected",
 ) -> tuple[float, float]:
-    """Percentile bootstrap interval of a metric: what resampling the samples would give.
+    """Bootstrap interval of a metric: what resampling the samples would give.
 
     The metric depends on the drawn samples only through three numbers per bin, so those are drawn:
 
@@ -46,22 +56,57 @@ def bootstrap_interval(
     bins : number of bins; level : coverage aimed at, in (0, 1).
     resamples : number of resamples; seed : integer seed of the draws.
 
-    Returns (low, high), the (1 - level) / 2 and (1 + level) / 2 quantiles. ECE is biased upwards,
-    the more so in a resample: the interval may lie above it. Raises as `ece` does.
+    form : "percentile" for the (1 - level) / 2 and (1 + level) / 2 quantiles [l, h] of the
+        resamples; "reflected" for [2 v - h, 2 v - l] about the value v of the sample.
 
-    Source: Efron (1979); Efron & Tibshirani (1993).
+    ECE is biased upwards in a sample and the more so in a resample, and reflection takes that
+    bias off again. Of 400 samples of n = 1000 from a known posterior of 10 classes, the 90 %
+    interval of the ECE covered the truth in so many per cent (in brackets: 200 of n = 10,000):
+
+        model                  truth   reflected   percentile
+        the posterior          0       34 (38)     0 (0)
+        cooled, T = 1.1        .032    80 (78)     6 (90)
+        sharpened, T = 1/1.1   .032    80 (85)     3 (88)
+        sharpened, T = 1/2     .206    90 (86)     90 (88)
+
+    So neither form is to be trusted near 0 (`calibration_test` is the tool there), and reflection
+    is the default, for it never fails wholly. For "signed_gap" both cover 86 to 93 %. A reflected
+    end may lie below 0.
+
+    Returns (low, high). Raises as `ece` does.
+
+    Source: Efron (1979); Efron & Tibshirani (1993); Davison & Hinkley (1997), section 5.2, for the
+    reflected form, there called basic.
 
     >>> bootstrap_interval([[0.875, 0.125]] * 50, [0] * 50)  # always right, at 0.875
     (0.125, 0.125)
     """
     validate.choice("metric", metric, METRICS)
+    validate.choice("form", form, FORMS)
     bins = _bins.check_options(bins)
     level = validate.level(level)
     resamples = validate.integer("resamples", resamples, 1)
     random = np.random.default_rng(validate.integer("seed", seed, 0))
     values = resampled(probs, labels, metric, bins, resamples, random)
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return bounds(values, _ESTIMATE[metric](probs, labels, bins=bins), level, form)
+
+
+def bounds(values: np.ndarray, here: float, level: float, form: str) -> tuple[float, float]:
+    """The interval of either form from resampled values and the sample's own, `here`."""
+    low, high = (float(x) for x in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
+    return (low, high) if form == "percentile" else (2 * here - high, 2 * here - low)
+
+
+_ESTIMATE = {
+    "ece": ece,
+    "mce": mce,
+    "ada_ece": ada_ece,
+    "classwise_ece": classwise_ece,
+    "overconfidence_error": overconfidence_error,
+    "signed_gap": lambda probs, labels, bins: signed_gap(probs, labels),
+    "accuracy": lambda probs, labels, bins: accuracy(probs, labels),
+}
+METRICS, FORMS = tuple(_ESTIMATE), ("reflected", "percentile")
 
 
 def resampled(
@@ -88,7 +133,6 @@ _METRIC = {  # from mean confidence, gap and share of the bins, the last dimensi
     "signed_gap": lambda _, gap, share: (share * gap).nansum(-1),
     "accuracy": lambda confidence, gap, share: (share * (confidence - gap)).nansum(-1),
 }
-METRICS = (*_METRIC, "classwise_ece")
 
 
 def _moments(values: Tensor, cell: Tensor, cells: int) -> tuple[np.ndarray, ...]:
@@ -151,6 +195,7 @@ class Groups:
         share = np.full(self.groups, 1 / self.groups)
         weights = random.multinomial(self.groups, share, size=resamples)
         self.weights = torch.from_numpy(weights).double().to(device)
+        self.drawn = self.weights @ torch.bincount(self.of, minlength=self.groups).double()
 
     def sums(self, values: Tensor, index: Tensor, bins: int) -> Tensor:
         """(resamples, bins) sums of the (n,) values by the bin of each."""

@@ -122,14 +122,13 @@ def _confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
 
 def diagram(confidence: Tensor, hits: Tensor, bins: int, binning: str, closed: str) -> Reliability:
     """`reliability_of` once its arguments are checked; a hit may be a probability."""
+    confidence = confidence.double()
     edges = _bins.edges_of(confidence, bins, binning)
     index = _bins.bin_index(confidence, edges, closed)
     counts = torch.bincount(index, minlength=bins)
     right = torch.bincount(index, hits.double(), bins)
     right = right.long() if hits.dtype == torch.bool else right
-    return Reliability(
-        edges, counts, right, torch.bincount(index, confidence.double(), bins) / counts
-    )
+    return Reliability(edges, counts, right, torch.bincount(index, confidence, bins) / counts)
 
 
 def wilson_interval(hits, counts, *, level: float = 0.95) -> tuple[Tensor, Tensor]:

@@ -118,9 +118,11 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
 
         sqrt(max(0, sum_b |B_b| / n * [(conf - acc)^2 - acc (1 - acc) / (|B_b| - 1)]))
 
-    The second term removes what the sampling noise of acc adds to the squared gap, so that a
-    calibrated model scores near 0 at any n. Bins of fewer than two samples weigh nothing. This is
-    the L2 form, to be compared with `ece(..., norm="l2")` and not with the L1 ECE.
+    The second term removes what the sampling noise of acc adds to the squared gap, exactly where
+    the confidences in a bin are equal. Only that square is free of bias: the cut at 0 and the root
+    keep a calibrated model above 0, in the mean at .044 for n = 100, .012 for 1000 and .005 for
+    10,000 (a posterior of 10 classes; the plain L2 error: .176, .055, .018). Bins of fewer than
+    two samples weigh nothing. To be compared with `ece(..., norm="l2")`, not with the L1 ECE.
 
     Arguments, value and errors as in `ece`; the default bins hold equally many samples.
 

@@ -32,7 +32,12 @@ def smooth_ece(probs, labels) -> float:
     >>> round(smooth_ece([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 4)  # one spot: |0.9 - 0.5|
     0.4
     """
-    return _fixed_point(_residuals(*top(probs, labels)))
+    return smooth_error(*top(probs, labels))
+
+
+def smooth_error(confidence: Tensor, correct: Tensor) -> float:
+    """smECE of (n,) confidences and hits."""
+    return _fixed_point(_residuals(confidence, correct))
 
 
 def _residuals(confidence: Tensor, correct: Tensor) -> np.ndarray:

@@ -246,7 +246,7 @@ for _ in range(size.draws):
     index = torch.randint(n, (n,), generator=generator)
     again.append(metrics.ece(said[index], test.labels[index]))
 low, high = np.quantile(again, [0.05, 0.95])
-fast_low, fast_high = metrics.bootstrap_interval(said, test.labels, metric="ece", level=0.9)
+fast_low, fast_high = metrics.bootstrap_interval(said, test.labels, level=0.9, form="percentile")
 print(f"by hand, {size.draws} resamples: {low:.2%} to {high:.2%}")
 print(f"calibkit, 1000 resamples: {fast_low:.2%} to {fast_high:.2%}")
 
@@ -260,7 +260,8 @@ print(f"calibkit, 1000 resamples: {fast_low:.2%} to {fast_high:.2%}")
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
 for ax, what in zip(axes, ("ece", "ada_ece", "classwise_ece"), strict=True):
     value = [getattr(metrics, what)(said, test.labels) for said in probs.values()]
-    ends = [metrics.bootstrap_interval(said, test.labels, metric=what, level=0.9, seed=SEED)
+    ends = [metrics.bootstrap_interval(said, test.labels, metric=what, level=0.9, seed=SEED,
+                                       form="percentile")
             for said in probs.values()]
     _ = ax.bar(list(probs), value, color=palette.SKY)
     _ = ax.vlines(list(probs), *zip(*ends, strict=True), color=palette.BLACK, lw=3)
@@ -483,7 +484,8 @@ def coverage(seed, name, n=1000):
     inside = []
     for _ in range(size.draws):
         index, labels = draw(test.posterior, n, generator)
-        low, high = metrics.bootstrap_interval(probs[name][index], labels, metric="ece", level=0.9)
+        low, high = metrics.bootstrap_interval(probs[name][index], labels, level=0.9,
+                                               form="percentile")
         twice = 2 * metrics.ece(probs[name][index], labels)
         inside.append((low <= truth <= high, twice - high <= truth <= twice - low))
     return np.mean(inside, axis=0)

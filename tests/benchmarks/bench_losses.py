@@ -13,7 +13,7 @@ from calibkit import losses
 
 from .timing import Row
 
-SIZES = (((128, 10), 2.5, 300), ((1024, 1000), 1.0, 60))
+SIZES = (((128, 10), 4, 300), ((1024, 1000), 4, 60))
 LOSSES = {
     "cross_entropy": F.cross_entropy,
     "FLSD-53": losses.flsd,

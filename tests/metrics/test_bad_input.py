@@ -65,7 +65,8 @@ SCORED.append(classwise_bootstrap)
 
 def test_all_functions_are_in_the_tables():
     others = {"auroc", "entropy", "reliability_of", "true_calibration_error", "wilson_interval"}
-    classes = {"BrierParts", "Reliability"}
+    others |= {"paired_interval"}
+    classes = {"BrierParts", "CalibrationTest", "Reliability"}
     assert {f.__name__ for f in SCORED} | others | classes == {
         *metrics.__all__,
         "classwise_bootstrap",
@@ -113,6 +114,7 @@ def test_good_input_passes(function):
         metrics.reliability,
         metrics.brier_decomposition,
         metrics.bootstrap_interval,
+        metrics.calibration_test,
         classwise_bootstrap,
     ],
 )

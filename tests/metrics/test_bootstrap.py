@@ -117,24 +117,51 @@ def test_groups_have_equal_sizes():
 
 
 @pytest.mark.parametrize("metric", module.METRICS)
-def test_interval_is_the_percentiles(metric):
+def test_interval_is_the_percentiles_or_their_reflection(metric):
     probs, labels = problem(300)
-    options = {"metric": metric, "bins": 10, "resamples": 200, "seed": 3}
+    options = {"metric": metric, "resamples": 200, "seed": 3}
     values = drawn(probs, labels, metric, 200, seed=3, bins=10)
-    found = metrics.bootstrap_interval(probs, labels, level=0.8, **options)
-    assert found == pytest.approx(tuple(np.quantile(values, [0.1, 0.9])), abs=1e-15)
-    assert all(type(end) is float for end in found)
-    wide = metrics.bootstrap_interval(probs, labels, level=0.99, **options)
-    assert wide[0] < found[0] < found[1] < wide[1]
-    assert found == metrics.bootstrap_interval(probs, labels, level=0.8, **options)
-    options["seed"] = 4
-    assert found != metrics.bootstrap_interval(probs, labels, level=0.8, **options)
+    low, high = np.quantile(values, [0.1, 0.9])
+    binned = {} if metric in ("signed_gap", "accuracy") else {"bins": 10}
+    here = getattr(metrics, metric)(probs, labels, **binned)
+    for form, ends in (
+        ("percentile", (low, high)),
+        ("reflected", (2 * here - high, 2 * here - low)),
+    ):
+        options |= {"form": form, "bins": 10}
+        found = metrics.bootstrap_interval(probs, labels, level=0.8, **options)
+        assert found == pytest.approx(ends, abs=1e-15)
+        assert all(type(end) is float for end in found)
+        wide = metrics.bootstrap_interval(probs, labels, level=0.99, **options)
+        assert wide[0] < found[0] < found[1] < wide[1]
+        assert found == metrics.bootstrap_interval(probs, labels, level=0.8, **options)
+        other = metrics.bootstrap_interval(probs, labels, level=0.8, **options | {"seed": 4})
+        assert found != other
+
+
+def test_reflection_covers_where_percentiles_cannot():
+    """A cooled posterior, T = 1.1: 80 against 6 per cent of 400 draws, as the docstring says."""
+    torch.manual_seed(0)
+    posterior = (2 * torch.randn(20_000, 10, dtype=torch.float64)).softmax(1)
+    probs = (posterior.log() / 1.1).softmax(1)
+    truth = metrics.true_calibration_error(probs, posterior)
+    covered = {"reflected": 0, "percentile": 0}
+    for seed in range(100):
+        rows = torch.randint(20_000, (1000,))
+        labels = posterior[rows].multinomial(1)[:, 0]
+        for form in covered:
+            low, high = metrics.bootstrap_interval(
+                probs[rows], labels, resamples=200, seed=seed, form=form
+            )
+            covered[form] += low <= truth <= high
+    assert covered["reflected"] == pytest.approx(80, abs=15)
+    assert covered["percentile"] <= 20
 
 
 def test_defaults():
     probs, labels = problem(300)
     named = metrics.bootstrap_interval(
-        probs, labels, metric="ece", bins=15, level=0.9, resamples=1000, seed=0
+        probs, labels, metric="ece", bins=15, level=0.9, resamples=1000, seed=0, form="reflected"
     )
     assert metrics.bootstrap_interval(probs, labels) == named
 
@@ -185,6 +212,7 @@ def test_one_sample_gives_a_point():
         ({"resamples": 1e3}, TypeError, "resamples"),
         ({"seed": -1}, ValueError, "seed"),
         ({"seed": None}, TypeError, "seed"),
+        ({"form": "basic"}, ValueError, "form"),
     ],
 )
 def test_options_are_checked(options, kind, name):

@@ -198,6 +198,7 @@ def test_debiasing_removes_the_bias_of_a_calibrated_model():
         plain.append(metrics.ece(probs, labels, norm="l2", binning="mass"))
         debiased.append(metrics.debiased_ece(probs, labels))
     assert np.mean(debiased) < 0.5 * np.mean(plain)
+    assert np.mean(debiased) > 0.005  # the root of an unbiased square, cut at 0, is biased
 
 
 def test_true_error_is_the_limit_of_the_ece():

@@ -1,0 +1,136 @@
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import binom, kstest
+
+from calibkit import metrics
+from tests.metrics import reference
+
+CASES = reference.cases()
+
+
+def population(temperature, n=20_000, classes=5):
+    """A posterior and the probabilities of a model that is wrong by a temperature."""
+    torch.manual_seed(0)
+    posterior = (2 * torch.randn(n, classes, dtype=torch.float64)).softmax(1)
+    return posterior, (posterior.log() / temperature).softmax(1)
+
+
+def outcomes(temperature, n, times, **options):
+    posterior, probs = population(temperature)
+    for seed in range(times):
+        rows = torch.randint(len(probs), (n,))
+        labels = posterior[rows].multinomial(1)[:, 0]
+        yield metrics.calibration_test(probs[rows], labels, seed=seed, **options)
+
+
+@pytest.mark.parametrize("metric", ["ece", "smooth_ece"])
+def test_p_values_of_calibrated_models_are_uniform(metric):
+    times, resamples = (400, 99) if metric == "ece" else (100, 19)
+    found = list(outcomes(1.0, 200, times, resamples=resamples, metric=metric))
+    for values in ([t.p_value for t in found], [t.p_value_z for t in found]):
+        assert kstest(values, "uniform").pvalue > 1e-3
+    rejected = np.mean([t.p_value <= 0.1 for t in found])
+    assert rejected == pytest.approx(0.1, abs=0.06)
+    z = [t.z for t in found]
+    assert np.mean(z) == pytest.approx(0, abs=0.3)
+    assert np.std(z) == pytest.approx(1, abs=0.2)
+
+
+def test_power_grows_with_n():
+    shares = []
+    for n in (50, 200, 800):
+        found = list(outcomes(1 / 1.5, n, 60, resamples=99))
+        shares.append([np.mean([t[i] <= 0.05 for t in found]) for i in (2, 4)])
+    for test in np.transpose(shares):
+        assert test[0] < test[1] < test[2] or test[1] == test[2] == 1
+        assert test[2] > 0.95
+
+
+def test_z_has_the_sign_of_the_miscalibration():
+    assert np.mean([t.z for t in outcomes(1 / 1.5, 500, 20, resamples=1)]) > 2
+    assert np.mean([t.z for t in outcomes(1.5, 500, 20, resamples=1)]) < -2
+
+
+@pytest.mark.parametrize("metric", ["ece", "smooth_ece"])
+def test_the_error_is_the_metric_and_the_expectation_that_of_a_calibrated_model(metric):
+    probs, labels = CASES["random64"]
+    found = metrics.calibration_test(probs, labels, metric=metric, resamples=300)
+    score = getattr(metrics, metric)
+    assert found.error == pytest.approx(score(probs, labels), abs=1e-12)
+    torch.manual_seed(0)
+    others = [score(probs, probs.multinomial(1)[:, 0]) for _ in range(300)]
+    assert found.expected == pytest.approx(np.mean(others), rel=0.1)
+
+
+def test_p_value_against_the_binomial():
+    # one bin, ten samples of confidence .75: the error is |hits / 10 - .75|
+    probs, labels = torch.tensor([[0.75, 0.25]]).repeat(10, 1), [0] * 5 + [1] * 5
+    hits = np.arange(11)
+    as_large = abs(hits / 10 - 0.75) >= 0.25 - 1e-9
+    exact = binom.pmf(hits, 10, 0.75)[as_large].sum()
+    found = metrics.calibration_test(probs, labels, resamples=4000)
+    assert found.p_value == pytest.approx(exact, abs=0.03)
+    mean = (abs(hits / 10 - 0.75) * binom.pmf(hits, 10, 0.75)).sum()
+    assert found.expected == pytest.approx(mean, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["two", "random64", "many", "tiny", "half"])
+def test_z_against_a_loop(name):
+    probs, labels = CASES[name]
+    excess = variance = 0.0
+    for row, label in zip(probs.tolist(), labels.tolist(), strict=True):
+        brier = [sum((p - (k == y)) ** 2 for k, p in enumerate(row)) for y in range(len(row))]
+        mean = sum(p * b for p, b in zip(row, brier, strict=True)) / sum(row)
+        excess += brier[label] - mean
+        variance += sum(p * (b - mean) ** 2 for p, b in zip(row, brier, strict=True))
+    found = metrics.calibration_test(probs, labels, resamples=1)
+    assert found.z == pytest.approx(excess / math.sqrt(variance), rel=2e-3, abs=1e-4)
+
+
+def test_z_of_two_classes_is_spiegelhalters_own():
+    probs, labels = CASES["two"]
+    p, y = probs[:, 1].double().numpy(), labels.numpy()
+    by_hand = ((y - p) * (1 - 2 * p)).sum() / np.sqrt(((1 - 2 * p) ** 2 * p * (1 - p)).sum())
+    found = metrics.calibration_test(probs, labels, resamples=1)
+    assert found.z == pytest.approx(by_hand, abs=1e-5)
+    two_sided = math.erfc(abs(by_hand) / math.sqrt(2))
+    assert found.p_value_z == pytest.approx(two_sided, abs=1e-5)
+
+
+def test_nothing_is_left_to_chance_where_rows_are_one_hot():
+    right = metrics.calibration_test(torch.eye(3), [0, 1, 2])
+    assert (right.error, right.expected, right.p_value) == (0, 0, 1)
+    assert (right.z, right.p_value_z) == (0, 1)
+    wrong = metrics.calibration_test(torch.eye(3), [0, 1, 1])
+    assert wrong.p_value == 1 / 1001
+    assert (wrong.z, wrong.p_value_z) == (math.inf, 0)
+
+
+def test_defaults_seeds_and_types():
+    probs, labels = CASES["random"]
+    named = metrics.calibration_test(probs, labels, metric="ece", bins=15, resamples=1000, seed=0)
+    assert metrics.calibration_test(probs, labels) == named
+    assert metrics.calibration_test(probs.numpy(), labels.tolist()) == named
+    other = metrics.calibration_test(probs, labels, seed=1)
+    assert other.expected != named.expected
+    assert other.z == named.z
+    assert metrics.calibration_test(probs, labels, bins=5).error != named.error
+    assert all(type(value) is float for value in named)
+    assert isinstance(named, metrics.CalibrationTest)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "name"),
+    [
+        ({"metric": "mce"}, ValueError, "metric"),
+        ({"resamples": 0}, ValueError, "resamples"),
+        ({"resamples": 1e3}, TypeError, "resamples"),
+        ({"seed": -1}, ValueError, "seed"),
+    ],
+)
+def test_options_are_checked(options, kind, name):
+    with pytest.raises(kind, match=f"^{name} must"):
+        metrics.calibration_test(*CASES["tiny"], **options)
