@@ -7,3 +7,7 @@ class FetchError(RuntimeError):
 
 class ArchiveError(RuntimeError):
     """An archive that is damaged, unsafe, or not laid out as its dataset is."""
+
+
+class FullError(RuntimeError):
+    """A disk without room, which no fresh copy of an archive would mend."""

@@ -1,18 +1,20 @@
 """Get the files of a dataset, from its address or from a folder, and never trust them.
 
 A file counts as there when it has its published hash. Where none is published, the SHA-256 of the
-first copy is written down, and every later copy has to equal it.
+first copy that could be read is written down, and every later copy has to equal it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
+import filelock
 import pooch
 import requests
 
@@ -27,6 +29,7 @@ CHUNK = 2**16  # what a broken connection loses at most
 def obtain(source: Source, folder: Path, given: Sequence[Path] = ()) -> dict[str, Path]:
     """The verified files of `source` by name: downloaded into folder/archives, or among `given`.
 
+    Two processes that fetch the same dataset take turns; the second finds what the first fetched.
     Raises FetchError for a file that is missing, incomplete or not the published one.
     """
     if given:
@@ -34,7 +37,63 @@ def obtain(source: Source, folder: Path, given: Sequence[Path] = ()) -> dict[str
         for file in source.files:
             _verify(file, found[file.name], folder)
         return found
-    return {file.name: _download(file, folder) for file in source.files}
+    with alone(folder):
+        return {file.name: _download(file, folder) for file in source.files}
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other processes that fetch or place the same dataset waiting."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = filelock.FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        print(f"another process is at work in {folder}; waiting for it")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def hashes(source: Source, files: Mapping[str, Path], folder: Path) -> dict[str, str]:
+    """The hash of each file: the expected one, which it has, or its own where none is known."""
+    return {
+        file.name: expected_hash(file, folder) or _hash_like("sha256:", files[file.name])
+        for file in source.files
+    }
+
+
+def record(source: Source, found: Mapping[str, str], folder: Path) -> None:
+    """Write down the hashes of files that none is published for, now that they could be read.
+
+    Raises FetchError where another process recorded another copy meanwhile.
+    """
+    seen = _seen(folder)
+    for file in source.files:
+        if file.hash is None and seen.setdefault(file.name, found[file.name]) != found[file.name]:
+            raise FetchError(
+                f"another copy of {file.name} was recorded in {folder / SEEN} meanwhile"
+            )
+    new = {name: value for name, value in seen.items() if name not in _seen(folder)}
+    if new:
+        draft = folder / f"{SEEN}.new"
+        draft.write_text(json.dumps(seen, indent=1) + "\n")
+        os.replace(draft, folder / SEEN)
+    for name, value in new.items():
+        print(
+            f"{name}: no hash is published; recorded {value} in {folder / SEEN}. "
+            f"Compare it with that of a colleague."
+        )
+
+
+def forget(source: Source, files: Mapping[str, Path], folder: Path) -> None:
+    """Drop downloads of unknown hash that cannot be read: perhaps a page that asks to log in."""
+    for file in source.files:
+        path = files[file.name]
+        if expected_hash(file, folder) is None and path.parent == folder / "archives":
+            path.unlink(missing_ok=True)
 
 
 def expected_hash(file: File, folder: Path) -> str | None:
@@ -58,11 +117,9 @@ def _match(source: Source, given: Sequence[Path]) -> dict[str, Path]:
 
 
 def _verify(file: File, path: Path, folder: Path) -> None:
-    """Refuse a file whose hash is not the expected one; write down a hash never seen before."""
+    """Refuse a file whose hash is not the expected one."""
     expected = expected_hash(file, folder)
-    if expected is None:
-        _record(file, path, folder)
-    elif not pooch.hashes.hash_matches(str(path), expected):
+    if expected and not pooch.hashes.hash_matches(str(path), expected):
         raise FetchError(
             f"{path} is not {file.name} as {_authority(file, folder)}: expected {expected}, got "
             f"{_hash_like(expected, path)}; it is incomplete, damaged or another file: get it anew"
@@ -136,15 +193,3 @@ def _reason(error: Exception) -> str:
 def _seen(folder: Path) -> dict[str, str]:
     record = folder / SEEN
     return json.loads(record.read_text()) if record.is_file() else {}
-
-
-def _record(file: File, path: Path, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    value = f"sha256:{pooch.file_hash(str(path), alg='sha256')}"
-    new = folder / f"{SEEN}.new"
-    new.write_text(json.dumps(_seen(folder) | {file.name: value}, indent=1) + "\n")
-    os.replace(new, folder / SEEN)
-    print(
-        f"{file.name}: no hash is published; recorded {value} in {folder / SEEN}. "
-        f"Compare it with that of a colleague."
-    )

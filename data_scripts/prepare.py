@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import tempfile
@@ -12,9 +13,10 @@ from pathlib import Path
 
 from calibkit.data import prepared
 from data_scripts import fetch
-from data_scripts.errors import ArchiveError, FetchError
+from data_scripts.errors import ArchiveError, FetchError, FullError
 from data_scripts.source import Columns, Source
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # no room, no quota, no file of this size
 LEFTOVER = 24 * 3600  # seconds after which the folder of a killed run is swept away
 
 
@@ -22,20 +24,28 @@ def prepare(source: Source, root: Path, given: Sequence[Path] = ()) -> Path:
     """Fetch, verify, parse and place one dataset; returns the folder of its prepared form.
 
     What is there already is hashed, and made anew only if it is damaged.
-    Raises FetchError or ArchiveError; ROOT then holds what it held before, and at most the verified
-    archives and the beginning of a download besides.
+    Raises FetchError, ArchiveError or FullError; ROOT then holds what it held before, and at most
+    the verified archives and the beginning of a download besides.
     """
     folder = root / source.name
     target = folder / "prepared"
     if _is_good(source.name, root):
         print(f"{source.name} is already in {target}; every file is as it was prepared")
         return target
-    files = fetch.obtain(source, folder, given)
-    with _workshop(folder) as work:
-        _build(source, files, folder, work / "new")
-        if target.exists():
-            os.replace(target, work / "old")
-        os.replace(work / "new", target)
+    with _room(source.name, folder):
+        files = fetch.obtain(source, folder, given)
+        with _workshop(folder) as work:
+            hashes = fetch.hashes(source, files, folder)
+            try:
+                _build(source, files, hashes, work / "new")
+            except ArchiveError:
+                fetch.forget(source, files, folder)
+                raise
+            with fetch.alone(folder):
+                fetch.record(source, hashes, folder)
+                if target.exists():
+                    os.replace(target, work / "old")
+                os.replace(work / "new", target)
     print(f"{source.name} is ready in {target}")
     return target
 
@@ -76,15 +86,15 @@ def _is_good(name: str, root: Path) -> bool:
         return False
 
 
-def _build(source: Source, files: Mapping[str, Path], folder: Path, new: Path) -> None:
-    """Parse into `new`. Whatever a reader stumbles over is the archive's fault."""
+def _build(source: Source, files: Mapping[str, Path], hashes: Mapping[str, str], new: Path) -> None:
+    """Parse into `new`. Whatever a reader stumbles over is the archive's fault, but a full disk."""
     new.mkdir()
     facts = {
         "name": source.name,
         "title": source.title,
         "licence": source.licence,
         "base": source.base,
-        "archives": {f.name: fetch.expected_hash(f, folder) for f in source.files},
+        "archives": hashes,
         "verified": source.verified,
     }
     try:
@@ -93,6 +103,8 @@ def _build(source: Source, files: Mapping[str, Path], folder: Path, new: Path) -
     except (ArchiveError, FetchError):
         raise
     except Exception as error:  # of any type: these are the bytes of strangers
+        if full := _full(error):
+            raise full from None
         raise ArchiveError(
             f"{source.name}: {', '.join(map(str, files.values()))} cannot be read as "
             f"{source.title} ({type(error).__name__}: {error}); nothing was placed"
@@ -112,6 +124,28 @@ def _checked(
             f"{source.name} should have {dict(source.sizes)}, its files hold {found}; "
             f"nothing was placed"
         )
+
+
+def _full(error: BaseException | None) -> OSError | None:
+    """The error of a full disk behind `error`: torch.save hides it under one of its own."""
+    while error and not (isinstance(error, OSError) and error.errno in FULL):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+@contextlib.contextmanager
+def _room(name: str, folder: Path) -> Iterator[None]:
+    """Call a full disk by its name."""
+    try:
+        yield
+    except OSError as error:
+        if not _full(error):
+            raise
+        raise FullError(
+            f"{name}: no room is left in {folder} or in {tempfile.gettempdir()} ({error}); "
+            f"nothing was placed. Make room, or name another disk with --root (TMPDIR for the "
+            f"second), and run the same command again"
+        ) from error
 
 
 @contextlib.contextmanager

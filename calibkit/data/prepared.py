@@ -1,9 +1,14 @@
 """Real datasets as `python -m data_scripts NAME` left them: one memory-mapped file per split.
 
 ROOT/NAME/prepared/ holds SPLIT.pt, a dictionary of tensors that `torch.load(mmap=True)` opens
-without reading it, and about.json (classes, channel statistics, version, SHA-256 of each file and
-the hashes of the archives that it came from). Images are uint8 (n, channels, height, width); a
-column of strings is its UTF-8 bytes end to end, with n + 1 offsets.
+without reading it, and about.json (classes, channel statistics, version, SHA-256 of each file, the
+hashes of the archives that it came from, and the SHA-256 of all this). Images are uint8 (n,
+channels, height, width); a column of strings is its UTF-8 bytes end to end, with n + 1 offsets.
+
+Before a file is mapped, its size and its SHA-256 are compared with about.json: the hash once in a
+process, as long as size and time of change stay what they were, and not above 2 GiB, where the size
+alone is compared (`python -m data_scripts NAME` hashes every file). What is returned is a copy: a
+file that is cut or changed later does no harm to it.
 """
 
 from __future__ import annotations
@@ -24,9 +29,12 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.data.dataset import Dataset, Splits
 
-VERSION = 1
+VERSION = 2
+LARGE = 2**31  # bytes; hashing more would take many seconds
 ABOUT = "about.json"
 OFFSETS = "#offsets"
+OWN_HASH = "sha256"
+_checked: dict[Path, tuple] = {}  # what a file was like when its hash was found right
 ROWS = 512  # images converted at a time: what is read stays in the processor's cache
 
 
@@ -55,20 +63,38 @@ def default_root() -> Path:
 def about(name: str, root: str | Path | None = None) -> dict:
     """What about.json says of a prepared dataset.
 
-    Raises FileNotFoundError with the command that prepares it, ValueError for another version.
+    Raises FileNotFoundError with the command that prepares it, ValueError for another version and
+    for a text that is not the one that was written.
     """
     if not re.fullmatch(r"[a-z0-9_-]+", name):
         raise ValueError(f"name must be a dataset such as 'cifar10', got {name!r}")
     place = _place(name, root)
     if not (place / ABOUT).is_file():
         raise FileNotFoundError(f"{name} is not prepared in {place.parent}; {_remedy(name, root)}")
-    found = json.loads((place / ABOUT).read_text())
-    if found["version"] != VERSION:
+    found = _json(place / ABOUT)
+    if found.get("version", VERSION) != VERSION:
         raise ValueError(
             f"{name} in {place} has version {found['version']}, this calibkit reads {VERSION}; "
             f"{_remedy(name, root)}"
         )
+    if found.get(OWN_HASH) != _hash_of(found):
+        raise ValueError(f"{place / ABOUT} was changed or damaged; {_remedy(name, root)}")
     return found
+
+
+def _json(path: Path) -> dict:
+    """What a file says; nothing where it is no JSON."""
+    try:
+        found = json.loads(path.read_bytes())
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _hash_of(found: Mapping) -> str:
+    """SHA-256 of what about.json says, but for this hash itself."""
+    rest = {key: value for key, value in found.items() if key != OWN_HASH}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def load(
@@ -99,7 +125,7 @@ def load(
     statistics = channel_statistics(like or name, root) if normalise else None
     rows = slice(None) if rows is None else rows
     inputs = _floats(images["inputs"][rows].to(device), statistics)
-    labels = columns["labels"][rows].to(device)
+    labels = columns["labels"][rows].to(device, copy=True)  # not a view of the file
     return Dataset(inputs, labels, tuple(about(name, root)["classes"]))
 
 
@@ -110,7 +136,8 @@ def load_text(name: str, *, split: str = "train", root: str | Path | None = None
     if not texts:
         raise ValueError(f"{name} holds images, not text; read it with data.load({name!r})")
     strings = {c: _strings(columns[c], columns[c + OFFSETS]) for c in texts}
-    return Texts(strings, columns.get("labels"), tuple(about(name, root)["classes"]))
+    labels = columns["labels"].clone() if "labels" in columns else None
+    return Texts(strings, labels, tuple(about(name, root)["classes"]))
 
 
 def splits_of(
@@ -198,13 +225,15 @@ def write(
     for split, columns in splits:
         tensors = _tensors(split, columns, len(classes))
         path = folder / f"{split}.pt"
-        torch.save(tensors, path)
+        with open(path, "wb") as file:  # by Python, whose errors tell a full disk from others
+            torch.save(tensors, file)
         length = len(tensors.get("labels", next(iter(columns.values()))))
         found["splits"][split] = {
             "n": length, "bytes": path.stat().st_size, "sha256": sha256(path)
         }  # fmt: skip
         if split == "train" and "inputs" in tensors:
             found["statistics"] = _measure(tensors["inputs"])
+    found[OWN_HASH] = _hash_of(found)
     (folder / ABOUT).write_text(json.dumps(found, indent=1) + "\n")
     return found
 
@@ -236,14 +265,26 @@ def _remedy(name: str, root) -> str:
 def _columns(name: str, split: str, root) -> dict[str, Tensor]:
     """The mapped tensors of one split."""
     name = _owner(name, split, root)
-    stated = about(name, root)["splits"]
+    stated = about(name, root)["splits"][split]
     path = _place(name, root) / f"{split}.pt"
-    if not path.is_file() or path.stat().st_size != stated[split]["bytes"]:
+    if not _as_stated(path, stated):
         raise ValueError(
-            f"{path} is not the file that was prepared ({stated[split]['bytes']} bytes); "
-            f"{_remedy(name, root)}"
+            f"{path} is not the file that was prepared ({stated['bytes']} bytes, sha256 "
+            f"{stated['sha256'][:12]}...); {_remedy(name, root)}"
         )
     return torch.load(path, mmap=True, weights_only=True)
+
+
+def _as_stated(path: Path, stated: Mapping) -> bool:
+    """Whether a file has the size and the hash that about.json states."""
+    if not path.is_file() or path.stat().st_size != stated["bytes"]:
+        return False
+    look = (stated["bytes"], stated["sha256"], path.stat().st_mtime_ns)
+    if stated["bytes"] <= LARGE and _checked.get(path) != look:
+        if sha256(path) != stated["sha256"]:
+            return False
+        _checked[path] = look
+    return True
 
 
 def _owner(name: str, split: str, root) -> str:

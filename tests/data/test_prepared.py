@@ -1,6 +1,7 @@
 """The prepared form: what is written, how it is loaded, split and normalised, what is refused."""
 
 import json
+import os
 
 import pytest
 import torch
@@ -194,18 +195,79 @@ def age(root):
     file.write_text(json.dumps(json.loads(file.read_text()) | {"version": 0}))
 
 
+def flip(root):
+    """One bit of one picture, after the file was once found good."""
+    data.load("pets", root=root)
+    file = root / "pets" / "prepared" / "train.pt"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    os.utime(file, (0, 0))  # a clock too coarse to see the change would hide it
+
+
+def mislead(root):
+    file = root / "pets" / "prepared" / "about.json"
+    found = json.loads(file.read_text())
+    found["statistics"]["mean"][0] += 0.001
+    file.write_text(json.dumps(found))
+
+
+def garble(root):
+    (root / "pets" / "prepared" / "about.json").write_bytes(b"[\xff")
+
+
 def lose(root):
     (root / "pets" / "prepared" / "train.pt").unlink()
 
 
 @pytest.mark.parametrize(
     ("harm", "words"),
-    [(truncate, "not the file that was prepared"), (lose, "not the file"), (age, "version 0")],
+    [
+        (truncate, "not the file that was prepared"),
+        (flip, "not the file that was prepared"),
+        (lose, "not the file"),
+        (age, "version 0"),
+        (mislead, "changed or damaged"),
+        (garble, "changed or damaged"),
+    ],
 )
 def test_a_damaged_or_old_form_is_refused_with_the_remedy(root, harm, words):
     harm(root)
     with pytest.raises(ValueError, match=rf"(?s){words}.*python -m data_scripts pets --root"):
         data.load("pets", root=root)
+
+
+def test_a_file_is_hashed_once_in_a_process_and_again_when_it_changed(root, monkeypatch):
+    hashed = []
+    real = prepared.sha256
+    monkeypatch.setattr(prepared, "sha256", lambda path: hashed.append(path.name) or real(path))
+    for _ in range(3):
+        data.load("pets", root=root)
+    assert hashed == ["train.pt"]
+    os.utime(root / "pets" / "prepared" / "train.pt", (1, 1))
+    data.load("pets", root=root)
+    assert hashed == ["train.pt"] * 2
+
+
+def test_a_very_large_file_is_not_hashed(root, monkeypatch):
+    monkeypatch.setattr(prepared, "LARGE", 10)
+    flip(root)
+    assert len(data.load("pets", root=root)) == 100
+    truncate(root)
+    with pytest.raises(ValueError, match="not the file that was prepared"):
+        data.load("pets", root=root)
+
+
+@pytest.mark.parametrize("rows", [None, slice(0, 50), torch.arange(3)])
+def test_a_file_that_is_cut_after_it_was_loaded_kills_no_process(root, rows):
+    put(root, "notes", {"train": {"text": ["a", "b"], "labels": [0, 1]}})
+    loaded, texts = data.load("pets", root=root, rows=rows), data.load_text("notes", root=root)
+    for name in ("pets", "notes"):
+        os.truncate(root / name / "prepared" / "train.pt", 0)
+    assert loaded.labels.sum() >= 1  # a page of a mapped file that is gone would end the process
+    assert loaded.inputs.isfinite().all()
+    assert texts.labels.tolist() == [0, 1]
+    assert texts.columns["text"] == ("a", "b")
 
 
 @pytest.mark.parametrize(

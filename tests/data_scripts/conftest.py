@@ -1,10 +1,11 @@
 """What the tests of the data scripts share: small archives, and a server that can misbehave."""
 
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from torchvision.datasets import STL10, SVHN
+from torchvision.datasets import SVHN
 
 from tests.data_scripts import builders
 
@@ -21,8 +22,6 @@ def tiny(tmp_path, monkeypatch):
             stated = {s: [u, n, builders.md5(files[n].read_bytes())] for s, (u, n, _) in
                       SVHN.split_list.items() if n in files}  # fmt: skip
             monkeypatch.setattr(SVHN, "split_list", stated)
-        if name == "stl10":
-            monkeypatch.setattr(STL10, "_check_integrity", lambda self: True)
         return builders.trusting(name, files, **changes), files, expected
 
     return build
@@ -32,6 +31,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self):
         shelf = self.server.shelf
         start = self._start()
+        time.sleep(shelf.pause)
         shelf.requests.append((self.path, start))
         content = shelf.content.get(self.path.lstrip("/"))
         if content is None:
@@ -57,10 +57,14 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Shelf:
-    """What the server offers: content by name; whether it drops connections, and knows ranges."""
+    """What the server offers: content by name; whether it drops connections, and knows ranges.
+
+    pause: seconds before it answers.
+    """
 
     def __init__(self):
         self.content, self.requests, self.drops, self.ranges = {}, [], False, True
+        self.pause = 0.0
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.shelf = self
         self.address = f"http://127.0.0.1:{self.server.server_port}"

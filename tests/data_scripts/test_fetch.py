@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -32,7 +34,7 @@ def placed(root):
     return sorted(
         str(path.relative_to(root))
         for path in root.rglob("*")
-        if path.is_file() and path.suffix != ".part"
+        if path.is_file() and path.suffix != ".part" and path.name != ".lock"
     )
 
 
@@ -149,6 +151,81 @@ def test_an_unpublished_hash_is_recorded_once_and_then_demanded(offered, shelf, 
     with pytest.raises(FetchError, match=r"first seen.*seen\.json"):
         prepare(source, root, [other])
     assert json.loads((folder / "seen.json").read_text()) == recorded
+
+
+@pytest.mark.parametrize("name", ["iwslt14", "notmnist"])
+def test_a_page_that_asks_to_log_in_does_not_block_the_file(offered, shelf, tmp_path, name):
+    source, _ = offered(name, hash=None)
+    root, good = tmp_path / "root", dict(shelf.content)
+    shelf.content |= dict.fromkeys(good, b"<html>Log in to this network</html>")
+    with pytest.raises(ArchiveError, match=name if name == "notmnist" else "neither a tar nor"):
+        prepare(source, root)
+    assert placed(root) == []
+    shelf.content |= good
+    prepare(source, root)
+    recorded = json.loads((root / name / "seen.json").read_text())
+    archives = root / name / "archives"
+    assert recorded == {file.name: builders.sha256(archives / file.name) for file in source.files}
+    assert data.prepared.about(name, root)["archives"] == recorded
+
+
+def test_a_given_page_is_neither_recorded_nor_deleted(tiny, tmp_path):
+    source, _, _ = tiny("iwslt14")
+    (file,) = source.files
+    source = dataclasses.replace(source, files=(dataclasses.replace(file, hash=None),))
+    page = tmp_path / "page.tgz"
+    page.write_bytes(b"<html>Log in to this network</html>")
+    with pytest.raises(ArchiveError):
+        prepare(source, tmp_path / "root", [page])
+    assert page.exists()
+    assert placed(tmp_path / "root") == []
+
+
+def test_another_copy_recorded_meanwhile_is_not_overwritten(tiny, tmp_path):
+    source, files, _ = tiny("iwslt14")
+    (file,) = source.files
+    source = dataclasses.replace(source, files=(dataclasses.replace(file, hash=None),))
+    folder = tmp_path / "root" / "iwslt14"
+
+    def parse(given):
+        (folder / "seen.json").write_text('{"de-en.tgz": "sha256:other"}')
+        return source.parse(given)
+
+    with pytest.raises(FetchError, match="another copy"):
+        prepare(dataclasses.replace(source, parse=parse), tmp_path / "root", list(files.values()))
+    assert not (folder / "prepared").exists()
+
+
+TOGETHER = """
+import dataclasses, sys
+from pathlib import Path
+from data_scripts.prepare import prepare
+from tests.data_scripts import builders
+name, published, root, address = sys.argv[1:]
+files = {path.name: path for path in Path(published).iterdir()}
+source = builders.trusting(name, files)
+unknown = {"hash": None} if name in ("notmnist", "iwslt14") else {}
+moved = [dataclasses.replace(f, url=f"{address}/{f.name}", **unknown) for f in source.files]
+prepare(dataclasses.replace(source, files=tuple(moved)), Path(root))
+"""
+
+
+@pytest.mark.parametrize("name", ["mnist", "notmnist"])
+def test_two_fetches_at_once_both_succeed(offered, shelf, tmp_path, name):
+    source, _ = offered(name)
+    root, published = tmp_path / "root", tmp_path / "published" / name
+    shelf.pause = 0.2
+    command = [sys.executable, "-c", TOGETHER, name, str(published), str(root), shelf.address]
+    running = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for process in running:
+        _, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+    assert sorted(path for path, _ in shelf.requests) == sorted(f"/{f.name}" for f in source.files)
+    assert data.prepared.damaged(name, root) == []
+    assert not list(root.rglob("*.part"))
 
 
 def test_files_from_a_folder_need_no_network(offered, shelf, tmp_path):

@@ -1,11 +1,13 @@
 """The prepared form appears whole or not at all; the command line says what happened."""
 
 import dataclasses
+import errno
 import os
 import signal
 import subprocess
 import sys
 
+import pooch
 import pytest
 
 from calibkit import data
@@ -115,6 +117,43 @@ def test_a_dataset_of_another_size_is_refused(tiny, tmp_path):
     with pytest.raises(ArchiveError, match=r"should have .*60000.* hold .*5"):
         prepare(source, tmp_path / "root", list(files.values()))
     assert files_in(tmp_path / "root") == []
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from data_scripts.prepare import prepare
+from tests.data_scripts import builders
+files = {path.name: path for path in Path(sys.argv[1]).iterdir()}
+source = builders.trusting("mnist", files)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
+prepare(source, Path(sys.argv[2]), list(files.values()))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+@pytest.mark.parametrize("size", [1_000, 4_500])  # of the unpacked pictures, of the split
+def test_a_full_disk_is_called_a_full_disk(tiny, tmp_path, size):
+    tiny("mnist")
+    root = tmp_path / "root"
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "published" / "mnist"), str(root)]
+    done = subprocess.run([*command, str(size)], capture_output=True, text=True, check=False)
+    assert "FullError: mnist: no room is left in" in done.stderr
+    assert [path.name for path in files_in(root)] in ([], [".lock"])
+    subprocess.run([*command, str(2**30)], check=True, capture_output=True)
+    assert len(data.load("mnist", root=root)) == 5
+
+
+def test_a_disk_that_fills_while_it_is_fetched_is_named(tiny, tmp_path, monkeypatch, capsys):
+    source, _, _ = tiny("mnist")
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pooch, "retrieve", full)
+    monkeypatch.setitem(registry.SOURCES, "mnist", source)
+    assert command.main(["mnist", "--root", str(tmp_path / "root")]) == 1
+    assert "mnist: no room is left in" in capsys.readouterr().err
 
 
 def test_labels_outside_the_classes_are_refused(tiny, tmp_path):
