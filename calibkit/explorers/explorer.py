@@ -23,7 +23,8 @@ FACE = resources.files("calibkit.explorers").joinpath("face.js").read_text(encod
 STYLE = """\
 <style>
 .calibkit-explorer { max-width: 60rem; }
-.calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .2em 1.5em; }
+.calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .5em 1.5em;
+  padding: 6px; } /* room for the outline of the focus */
 .calibkit-explorer label { display: flex; flex: 1 1 17em; gap: .6em; align-items: center;
   font-weight: 600; }
 .calibkit-explorer input { flex: 1; min-width: 6em; }

@@ -87,7 +87,8 @@ def reliability_plot(title: str, reliability: Reliability) -> Panel:
     def draw(left: float, top: float) -> str:
         side = SIDE - STRIP - 6
         x, y = left + INSET[0] + (SIDE - side) / 2, top + INSET[1]
-        parts = diagram(svg.Axes(x, y, side, side), (x, y + side + 6, side, STRIP), reliability)
+        axes, strip = svg.Axes(x, y, side, side), (x, y + side + 6, side, STRIP)
+        parts = diagram(axes, strip, reliability, (0, 0.5, 1))
         return "".join([_title(left, top, title), *parts])
 
     return draw

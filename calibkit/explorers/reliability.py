@@ -39,7 +39,10 @@ def diagram_panel(reliability: Reliability, title: str) -> str:
 
 
 def diagram(
-    axes: svg.Axes, strip: tuple[float, float, float, float], reliability: Reliability
+    axes: svg.Axes,
+    strip: tuple[float, float, float, float],
+    reliability: Reliability,
+    ticks: Sequence[float] = TICKS,
 ) -> list[str]:
     """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
 
@@ -56,8 +59,8 @@ def diagram(
         axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
         axes.whiskers(middles, stroke=BLACK, stroke_width=svg.WIDTH, class_="interval"),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
-        axes.frame("", "accuracy", (), TICKS),
-        _count_strip(strip, bins),
+        axes.frame("", "accuracy", (), ticks),
+        _count_strip(strip, bins, ticks),
     ]
 
 
@@ -101,7 +104,9 @@ def _bins(r: Reliability) -> list[dict]:
     return [b for b in bins if b["count"] > 0]
 
 
-def _count_strip(place: tuple[float, float, float, float], bins: list[dict]) -> str:
+def _count_strip(
+    place: tuple[float, float, float, float], bins: list[dict], x_ticks: Sequence[float]
+) -> str:
     """Counts on a log axis, from half a sample up: a bin of one is still seen beside thousands."""
     total = sum(b["count"] for b in bins)
     ceiling = 10 ** len(str(int(total)))
@@ -109,4 +114,4 @@ def _count_strip(place: tuple[float, float, float, float], bins: list[dict]) -> 
     bars = [(b["left"], b["right"], 0.5, b["count"]) for b in bins]
     ticks = (1, 100) if ceiling > 100 else (1, 10)  # longer numbers would reach the label
     drawn = axes.bars(bars, fill=COUNTS.colour, stroke="#FFFFFF", class_="count")
-    return drawn + axes.frame("confidence", COUNTS.words, TICKS, ticks)
+    return drawn + axes.frame("confidence", COUNTS.words, x_ticks, ticks)

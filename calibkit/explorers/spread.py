@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
 from calibkit.explorers import svg
 from calibkit.explorers.explorer import Frame
@@ -12,6 +13,7 @@ from calibkit.palette import BLACK, Role, group
 
 MOST = 4
 PLOT = {"left": 56, "top": 30, "width": 272, "height": 230}
+NICE = MaxNLocator(5)  # ticks at round numbers
 SHADE = 0.4  # opacity: a histogram behind another is seen
 KEYS = 260  # pixels, width of the legend
 
@@ -42,7 +44,7 @@ def spread_frame(
     roles = [group(i, name) for i, name in enumerate(samples)]
     drawn = [_histogram(axes, samples[role.words], bins, role) for role in roles]
     drawn += [_truth(axes, role, truths[role.words]) for role in roles]
-    ticks = np.linspace(*x_range, 6).round(3).tolist()
+    ticks = [tick for tick in NICE.tick_values(*x_range) if x_range[0] <= tick <= x_range[1]]
     frame = axes.frame(x_label, "share of draws (scaled)", ticks)
     words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
     plot = svg.picture(svg.PANEL, 305, words, *drawn, frame)

@@ -232,6 +232,15 @@ def test_a_spread_frame_places_the_truth():
     assert "b, its truth" in frame.panels[1]
 
 
+def test_a_spread_frame_has_round_ticks_inside_its_axes():
+    frame = spread_frame(
+        {"a": [0.1]}, {"a": 0.1}, x_range=(0, 0.157), x_label="", title="t", readout="r"
+    )
+    words = [e.text for e in drawn(frame.panels[0]).iter(f"{SVG}text")]
+    assert {"0", "0.05", "0.1", "0.15"} <= set(words)
+    assert "0.2" not in words
+
+
 def test_a_spread_frame_needs_every_truth():
     with pytest.raises(KeyError, match="b"):
         spread_frame({"b": [0.3]}, {}, x_range=(0, 1), x_label="", title="", readout="")
