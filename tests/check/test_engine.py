@@ -7,6 +7,8 @@ import sys
 import threading
 import time
 from contextlib import redirect_stdout, suppress
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -72,6 +74,7 @@ def test_labels_that_change_are_told_too():
         lambda rows: rows.numpy(),
         lambda rows: tuple(map(tuple, rows.tolist())),
         lambda rows: list(rows),
+        lambda rows: [[entry.clone().requires_grad_() for entry in row] for row in rows],
         lambda rows: [list(row) for row in rows],
         lambda rows: rows.clone().requires_grad_(),
         lambda rows: np.asmatrix(rows.numpy()),
@@ -85,7 +88,7 @@ def test_tables_in_any_form_are_taken(form):
 
 
 @pytest.mark.parametrize(
-    "kind", [np.float32, torch.tensor, lambda x: [x], lambda x: np.array([[x]])]
+    "kind", [np.float32, Fraction, torch.tensor, lambda x: [x], lambda x: np.array([[x]])]
 )
 def test_one_number_in_any_form_is_taken(kind):
     assert check.signed_gap(lambda p, y: kind(float(gap(p, y))))
@@ -109,7 +112,7 @@ def test_bfloat16_is_read_and_too_coarse():
         (lambda p, y: ["0.5", 1], "no number"),
         (lambda p, y: (x for x in p), "generator"),
         (lambda p, y: map(float, y), "generator"),
-        (lambda p, y: gap, "function"),
+        (lambda p, y: gap, "a function (are the brackets"),
         (lambda p, y: {1: 2}, "dict"),
         (lambda p, y: (None, 0.5), "a tuple with something in it"),
         (lambda p, y: [[1, 2], [3]], "different lengths"),
@@ -217,7 +220,8 @@ def test_optional_arguments_are_fine():
 def test_exchanged_parameters_are_told():
     told = said("signed_gap", lambda labels, probs: gap(probs, labels))
     assert "(labels, probs), but it is called with (probs, labels), in this order" in told
-    assert "in this order" not in said("signed_gap", lambda probs, labels: 0.5)
+    told = said("signed_gap", lambda probs, labels: 0.5)
+    assert told.endswith("yours is 0.5.")
 
 
 def loops_for_ever(*_):
@@ -485,3 +489,61 @@ def test_a_time_up_between_two_calls_is_told(monkeypatch):
 
     monkeypatch.setattr(running, "numbers", late)
     assert "was stopped after 10 seconds" in said("signed_gap", gap)
+
+
+def test_a_case_with_too_few_arguments_is_an_error_of_the_author():
+    with pytest.raises(ValueError, match="shorter"):
+        engine.Exercise(lambda x, y: x, cases={"one": (1,)}, mistakes=[])
+
+
+def test_a_reply_stays_as_it_is():
+    with pytest.raises(FrozenInstanceError):
+        check.signed_gap(gap).passed = True
+
+
+def test_output_is_flushed():
+    class Screen(io.StringIO):
+        flushed = 0
+
+        def flush(self):
+            self.flushed += 1
+
+    def answer(probs, labels):
+        print(1, flush=True)
+        return gap(probs, labels)
+
+    screen = Screen()
+    with redirect_stdout(screen):
+        check.signed_gap(answer)
+    assert screen.flushed >= 20
+
+
+def test_a_slow_answer_in_a_thread_is_waited_for():
+    def answer(probs, labels):
+        time.sleep(0.01)
+        return gap(probs, labels)
+
+    assert running._in_a_thread(lambda: check.signed_gap(answer))
+
+
+def test_the_limits_are_some_seconds_and_a_screenful():
+    assert 5 <= running.SECONDS <= 15
+    assert 1 <= running.PATIENCE <= 2
+    assert 1000 <= running.PRINTED <= 2000
+    assert engine.SHORT == 12
+
+
+def test_ties_in_length_are_shown_in_full_up_to_twelve():
+    @engine.exercise(cases={"a": (torch.zeros(12),), "b": (torch.zeros(13),)}, mistakes=[])
+    def total(x):
+        """The sum of x."""
+        return x.sum() + 1
+
+    assert "x = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])" in repr(total(lambda x: 3.7))
+    assert "b (x of shape (13,))" in repr(total(lambda x: 1.0 if len(x) == 12 else 3.7))
+
+
+def test_the_tolerance_is_that_of_float32():
+    assert check.signed_gap(lambda p, y: gap(p, y) + 5e-6)
+    assert not check.signed_gap(lambda p, y: gap(p, y) + 3e-5)
+    assert check.equal_steps(lambda n, b, steps: check.equal_steps.reference(n, b, steps) + 5e-6)
