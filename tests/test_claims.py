@@ -1,5 +1,7 @@
 """Verdicts: each word where it belongs, and their interval against scipy."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -162,6 +164,13 @@ def test_a_verdict_is_made_of_what_was_passed():
         == claims.interval(SHARE)[1:]
         == claims.interval(SHARE, level=0.95)[1:]
     )
+
+
+def test_a_verdict_is_fixed_and_not_post_hoc_unless_it_says_so():
+    found = claims.Verdict("X", "s", "HOLDS", 1.0, 0.5, 1.5, 3, 0.95)
+    assert (found.than, found.post_hoc) == (None, False)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.word = "REVERSED"
 
 
 @pytest.mark.parametrize(
