@@ -13,7 +13,7 @@ from calibkit.palette import BLACK, Role, group
 
 MOST = 4
 PLOT = {"left": 56, "top": 30, "width": 272, "height": 230}
-NICE = MaxNLocator(5)  # ticks at round numbers
+NICE = MaxNLocator(5, steps=[1, 2, 5, 10])  # ticks at round numbers
 SHADE = 0.4  # opacity: a histogram behind another is seen
 KEYS = 260  # pixels, width of the legend
 
