@@ -547,3 +547,28 @@ def test_the_tolerance_is_that_of_float32():
     assert check.signed_gap(lambda p, y: gap(p, y) + 5e-6)
     assert not check.signed_gap(lambda p, y: gap(p, y) + 3e-5)
     assert check.equal_steps(lambda n, b, steps: check.equal_steps.reference(n, b, steps) + 5e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({6: 12.0, 7: 14.0, 8: 16.0}, True),
+        ({6: 12.0, 7: 14.0, 8: 2.5}, True),
+        ({6: 12.0, 7: 1.5, 8: 2.5}, False),  # fits one wrong case of three
+        ({6: 1.5, 7: 14.0, 8: 16.0}, False),  # fits, but not where it fails first
+        ({1: 5.5, 6: 12.0, 7: 14.0, 8: 16.0}, False),
+    ],
+)
+def test_a_mistake_fits_the_first_wrong_case_and_half_of_them(given, named):
+    def late(x):
+        return x if x < 6 else 2 * x
+
+    @engine.exercise(
+        cases={f"case {x}": (float(x),) for x in range(1, 9)},
+        mistakes=[engine.Mistake(late, "you doubled late.")],
+    )
+    def same(x):
+        """The number itself."""
+        return x
+
+    assert ("doubled late" in repr(same(lambda x: given.get(int(x), x)))) is named
