@@ -27,6 +27,8 @@ class Criterion:
         self.together: list[bool] | None = None
 
     def __call__(self, logits: Tensor, targets: Tensor) -> Tensor:
+        if len(logits) == 1:
+            return self.groups[0][0](logits.squeeze(0), targets.squeeze(0)).unsqueeze(0)
         if self.together is None:
             sample = logits[0, :1].detach(), targets[0, :1]
             self.together = [len(r) > 1 and per_sample(loss, *sample) for loss, r in self.groups]

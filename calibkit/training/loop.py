@@ -68,8 +68,8 @@ def train_trials(
     In a stack as with another number of threads, sums are taken in another order. In float64 the
     runs then agree to 1e-12; in float32 small dense networks agree to rounding, while the rounding
     of deep networks with batch norm grows along the training: of 2,000 predictions of a ResNet-8
-    after 8 epochs, 17 differed in a stack and 84 with two threads. Ctrl-C returns what was learned
-    so far.
+    after 8 epochs, up to 213 differed in a stack (9 trainings). Ctrl-C returns what was learned so
+    far.
 
     Raises ValueError when the trials differ in shape or a model has layers that cannot be stacked
     (dropout, attention), RuntimeError when a loss stops being finite.

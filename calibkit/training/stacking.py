@@ -102,7 +102,7 @@ class Joint(nn.Module):
         return [{name: t[run].clone() for name, t in state.items()} for run in range(self.runs)]
 
     def _through(self, part: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-        return part(x[0])[None] if self.runs == 1 else part(x)
+        return part(x.squeeze(0)).unsqueeze(0) if self.runs == 1 else part(x)
 
 
 def side_by_side(tensors: Sequence[Tensor]) -> Tensor:
