@@ -57,8 +57,10 @@ HIDING = (  # a class with one of these is made in C and may hold what no attrib
     types.MethodDescriptorType,
     types.ClassMethodDescriptorType,
 )
+SLOTS = (types.MemberDescriptorType, types.GetSetDescriptorType, collections._tuplegetter)
 NOT_HELD = {  # names of a class that Python makes for itself, some anew in each process
-    *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__"),
+    *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__hash__"),
+    "__annotations__",
     *("__annotate__", "__annotate_func__", "__annotations_cache__", "__firstlineno__"),
     *("__static_attributes__", "__slotnames__", "_abc_impl", "__abstractmethods__"),
     *("__parameters__", "__orig_bases__", "__dataclass_params__", "_backward_cls"),
@@ -464,11 +466,14 @@ def _plain(kind: type) -> bool:
     """Whether attributes, and what a built-in container holds, are all of its instances."""
     known = (object, typing.Generic, typing.Protocol, *BASES)
     rest = [c for c in kind.__mro__ if c not in known]
-    return bool(rest) and not any(isinstance(v, HIDING) for c in rest for v in vars(c).values())
+    made_in_c = (
+        isinstance(v, HIDING) and v.__objclass__ is c for c in rest for v in vars(c).values()
+    )
+    return bool(rest) and not any(made_in_c)
 
 
 def _slot(value: object) -> bool:
-    return isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))
+    return isinstance(value, SLOTS)
 
 
 def _slots(kind: type) -> list[tuple[str, types.MemberDescriptorType]]:
@@ -583,7 +588,7 @@ def _loaded(read: Fingerprint, name: str) -> str:
     except ImportError:
         return "not loaded"
     texts = []
-    for key in sorted(key for key in space if not key.startswith("__")):
+    for key in sorted(key for key, value in space.items() if not _part(key, value)):
         try:
             texts += [key, read(_made_here(space[key], name))]
         except Untellable as error:
@@ -591,17 +596,20 @@ def _loaded(read: Fingerprint, name: str) -> str:
     return _hash(texts)
 
 
+def _part(key: str, value: object) -> bool:
+    """Whether Python sets this itself, on every import of a module inside a package too."""
+    inside = isinstance(value, types.ModuleType) and value.__name__.startswith(f"{__package__}.")
+    return inside or key.startswith("__")
+
+
 def _made_here(value: object, module: str) -> object:
-    """The value, or the name of what a module only imports, such as a kernel's own kind of bar."""
+    """The value; only whence it is where a module imports it: a kernel has its own kind of bar."""
     if isinstance(value, types.ModuleType):
         return value.__name__
     if not isinstance(value, (type, types.FunctionType)) or value.__module__ == module:
         return value
-    read_there = _found(value.__module__, value.__qualname__) is value
-    home = _home(value.__module__)
-    return (
-        value.__qualname__ if home == "installed" or (home == "package" and read_there) else value
-    )
+    home, there = _home(value.__module__), _found(value.__module__, value.__qualname__)
+    return home if home == "installed" or (home == "package" and there is value) else value
 
 
 def _torch() -> Iterable[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
+from calibkit import fingerprint
 from calibkit.training import Trial, process, train_trials
 from calibkit.training.stacking import shape_of
 
@@ -120,8 +122,27 @@ def _finished(trials, units, device, jobs) -> Iterator[tuple[list[int], list[dic
     workers = max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs))
     work = split(units, workers)
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
-    yield from parallel(joblib.delayed(_named)(u, [trials[i] for i in u], device) for u in work)
+    keys = _keys(trials, device)
+    tasks = (([trials[i] for i in u], [keys[i] for i in u]) for u in work)
+    sent = zip(work, tasks, strict=True)
+    for unit, there in parallel(joblib.delayed(_there)(u, *task, device) for u, task in sent):
+        if there is None:
+            warnings.warn(
+                "a worker has other code or other values of its modules than this process; its "
+                "part is trained here",
+                stacklevel=4,
+            )
+            there = train_unit([trials[i] for i in unit], device)
+        yield unit, there
 
 
-def _named(unit, trials, device):
-    return unit, train_unit(trials, device)
+def _there(unit, trials, keys, device):
+    """The unit with its runs, or with None where this worker would train something else."""
+    same = _keys(trials, device) == keys
+    return unit, train_unit(trials, device) if same else None
+
+
+def _keys(trials: Sequence[Trial], device: torch.device) -> list[str | None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is not cached a sweep speaks once
+        return fingerprint.keys(trials, device)

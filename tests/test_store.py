@@ -1,7 +1,11 @@
 """Results on disk: whole or absent, checked, shared, and clear about a full disk."""
 
+import errno
+import hashlib
+import io
 import os
 import resource
+import stat
 import subprocess
 import sys
 import time
@@ -9,7 +13,8 @@ import time
 import pytest
 import torch
 
-from calibkit.store import Store, default_folder
+from calibkit import store as module
+from calibkit.store import MARK, Store, default_folder
 
 
 def test_what_goes_in_comes_out(tmp_path):
@@ -107,3 +112,123 @@ def test_the_folder_is_the_users_choice(monkeypatch, tmp_path):
     assert default_folder() == tmp_path / "calibkit"
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert default_folder().name == "calibkit"
+
+
+def sealed(body):
+    return MARK + hashlib.sha256(body).digest() + body
+
+
+def saved(value):
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (sealed(b"not torch's"), "holds no run"),
+        (sealed(b""), "holds no run"),
+        (sealed(saved([1, 2])), "holds no run"),
+        (sealed(saved({"logits": 1})), "holds no run"),
+        (sealed(saved({"key": "ab12"})), "holds no run"),
+        (sealed(saved({"key": "cd34", "value": 1})), "another run's"),
+        (sealed(saved({"key": ["ab12"], "value": 1})), "another run's"),
+        (sealed(saved({"key": "ab12", "value": 1}))[1:], "of another form"),
+        (sealed(saved({"key": "ab12", "value": 1}))[len(MARK) :], "of another form"),
+        (MARK, "is damaged"),
+        (b"", "of another form"),
+    ],
+)
+def test_a_sound_file_with_anything_else_inside_counts_as_absent(tmp_path, raw, why):
+    store = Store(tmp_path)
+    store.put("ab12", 1)
+    store.path("ab12").write_bytes(raw)
+    with pytest.warns(UserWarning, match=f"{why}.*computed again") as said:
+        assert store.get("ab12") is None
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    assert not store.path("ab12").exists()
+
+
+def test_a_copy_under_another_key_is_not_believed(tmp_path):
+    store = Store(tmp_path)
+    store.put("ab12", 1)
+    store.path("ab34").write_bytes(store.path("ab12").read_bytes())
+    with pytest.warns(UserWarning, match="another run's"):
+        assert store.get("ab34") is None
+    assert store.get("ab12") == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "file"), [(0o777, 0o644), (0o2775, 0o644), (0o770, 0o640), (0o700, 0o600)]
+)
+def test_a_shared_folder_can_be_written_by_all_who_may_write_its_root(tmp_path, mode, file):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(mode)
+    Store(tmp_path / "cache").put("ab12", 1)
+    made = tmp_path / "cache" / "ab"
+    assert stat.S_IMODE(made.stat().st_mode) == mode
+    assert stat.S_IMODE((made / "ab12.run").stat().st_mode) == file
+
+
+def test_a_folder_that_somebody_chose_stays_as_it_is(tmp_path):
+    (tmp_path / "ab").mkdir(mode=0o750)
+    Store(tmp_path).put("ab12", 1)
+    assert stat.S_IMODE((tmp_path / "ab").stat().st_mode) == 0o750
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
+def test_a_read_only_cache_is_read_and_added_to_in_memory(tmp_path, monkeypatch, number):
+    Store(tmp_path).put("ab12", 1)
+
+    def refuse(*_, **__):
+        raise OSError(number, "may not")
+
+    monkeypatch.setattr(module.tempfile, "mkstemp", refuse)
+    store = Store(tmp_path)
+    with pytest.warns(UserWarning, match=r"may only be read \(may not\).*CALIBKIT_CACHE") as said:
+        store.check()
+    store.put("cd34", {"loss": 2})  # a second warning would be an error
+    store.put("ef56", 3)
+    assert [one.filename for one in said] == [__file__]
+    assert (store.get("ab12"), store.get("cd34")) == (1, {"loss": 2})
+    assert Store(tmp_path).get("ef56") == 3
+    assert Store(tmp_path / "other").get("ef56") is None
+
+
+def test_a_file_that_cannot_be_read_counts_as_absent(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.put("ab12", 1)
+
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "may not")
+
+    monkeypatch.setattr(module.Path, "read_bytes", refuse)
+    monkeypatch.setattr(module.Path, "unlink", lambda path: refuse(path))
+    with pytest.warns(UserWarning, match=r"cannot be read \(may not\)"):
+        assert store.get("ab12") is None
+
+
+def test_a_look_leaves_nothing_behind(tmp_path):
+    Store(tmp_path / "new").check()
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can change")
+def test_two_users_share_one_cache(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shared")
+    for parent in (folder.parent.parent, folder.parent):
+        parent.chmod(0o755)
+    folder.chmod(0o777)
+    Store(folder).put("ab12", 1)
+    child = os.fork()
+    if child == 0:
+        os.setuid(65534)
+        store = Store(folder)
+        store.put("ab99", 2)
+        os._exit(0 if store.get("ab12") == 1 and store.get("ab99") == 2 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert Store(folder).get("ab99") == 2
+    assert (folder / "ab" / "ab99.run").stat().st_uid == 65534

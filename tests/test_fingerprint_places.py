@@ -1,0 +1,317 @@
+"""Keys elsewhere: another process, a kernel, a worker, a changed package, what the lessons do."""
+
+import importlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import joblib
+import nbformat
+import pytest
+import torch
+from nbclient import NotebookClient
+
+from calibkit import data, fingerprint, losses, models, sweep, training
+from calibkit.training import Recipe
+
+CPU = torch.device("cpu")
+
+LESSONS = """
+import functools, math
+from dataclasses import dataclass
+from functools import cache, partial
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+from calibkit import augmentation, data, fingerprint, losses, mixing, models, prioritization
+from calibkit import training
+
+split = cache(lambda seed: data.noisy_digits(40, seed=seed, test=20, calibration=10))
+width = 8
+
+def shift(images, generator):
+    return augmentation.crop_flip(images, padding=1, flip=False, generator=generator)
+
+def fresh_noise(images, generator):
+    return images + 0.4 * torch.randn(images.shape, generator=generator, device=images.device)
+
+def own_labels(inputs, labels, *, classes, alpha, generator):
+    drawn = mixing.draw(len(inputs), alpha, generator=generator, device=inputs.device)
+    larger = torch.maximum(drawn.lam, 1 - drawn.lam)
+    return inputs, mixing.Mix(larger, drawn.partner).soft_labels(labels, classes)
+
+@dataclass(frozen=True)
+class Penalty:
+    weight: float = 0.1
+    kinds: frozenset = frozenset({"entropy", "norm", "gap"})
+    def __call__(self, logits, labels):
+        return cross_entropy(logits, labels) + self.weight * logits.square().mean()
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(64, 10)
+    def forward(self, x):
+        return self.head(x.flatten(1))
+
+def network():
+    return models.mlp(64, 10, width=width)
+
+changes = [
+    {}, {"epochs": 3, "schedule": "cosine"}, {"loss": partial(cross_entropy, label_smoothing=0.1)},
+    {"loss": nn.CrossEntropyLoss(label_smoothing=0.1)}, {"loss": losses.ScheduledFocal("5-3-2")},
+    {"loss": partial(losses.focal, gamma=2.0)}, {"loss": partial(losses.label_smoothing, alpha=.1)},
+    {"loss": partial(losses.confidence_penalty, weight=0.1)}, {"loss": losses.brier},
+    {"loss": Penalty()}, {"loss": lambda a, b: cross_entropy(a, b) if b in {"x", "y"} else a},
+    {"mix": partial(mixing.mixup, alpha=0.2)}, {"mix": partial(own_labels, alpha=0.2)},
+    {"augment": shift},
+    {"augment": lambda x, generator: shift(fresh_noise(x, generator), generator)},
+    {"select": prioritization.MaxEntropy(share=0.5)}, {"watch": {"test": split(0).test[:5]}},
+    {"augment": augmentation.crop_flip, "keep": ()}, {"seed": 3},
+]
+nets = [
+    network, lambda: models.mlp(64, 10, depth=3, width=width), partial(models.cnn, 1, 10, width=8),
+    partial(models.lenet5, 1, 10, size=16), lambda: models.cnn(1, 10, norm="batch"), Net,
+]
+trials = [training.trial(network, split(0).train, {"test": split(0).test}, **c) for c in changes]
+trials += [training.trial(net, split(0).train, {"test": split(0).test}) for net in nets[1:]]
+print("\\n".join(map(str, fingerprint.keys(trials, torch.device("cpu")))))
+"""
+
+
+def printed(script, folder=None, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**fingerprint_environment(folder), **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def fingerprint_environment(folder):
+    import os
+
+    root = str(Path(__file__).parents[1])
+    path = [str(folder)] if folder else []
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*path, root])}
+
+
+def test_all_that_lessons_do_is_found_again_in_another_process():
+    one, two = (printed(LESSONS, PYTHONHASHSEED=seed) for seed in ("1", "2"))
+    assert one == two
+    assert "None" not in one
+    assert len(set(one)) == len(one) == 24
+
+
+HELPERS = """
+import torch
+from helpers import loss
+from calibkit import data, fingerprint, models, training
+train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+one = training.trial(lambda: models.mlp(64, 10, width=8), train, loss=loss)
+print(fingerprint.keys([one], torch.device("cpu"))[0])
+"""
+
+
+def test_an_edited_module_counts_in_another_process(tmp_path):
+    source = "G = {}\ndef loss(a, b):\n    return a.sum() * G\n"
+    found = []
+    for text in (source.format(1), source.format(2), source.format(1) + "# said\n"):
+        (tmp_path / "helpers.py").write_text(text)
+        found += printed(HELPERS, tmp_path)
+    assert found[0] == found[2] != found[1]
+    assert "None" not in found
+
+
+def key(**options):
+    train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+    one = training.trial(lambda: models.mlp(64, 10, width=8), train, **options)
+    return fingerprint.keys([one], CPU)[0]
+
+
+@pytest.fixture
+def helpers(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "helpers.py").write_text("G = 1.0\ndef loss(a, b):\n    return a.sum() * 0 + G\n")
+    sys.modules.pop("helpers", None)
+    yield importlib.import_module("helpers")
+    sys.modules.pop("helpers", None)
+
+
+def test_an_own_module_counts_as_loaded_and_as_on_disk(helpers):
+    base = key(loss=helpers.loss)
+    assert key(loss=lambda a, b: helpers.loss(a, b)) not in (None, base)
+    helpers.G = 2.0
+    assert key(loss=helpers.loss) not in (None, base)
+    helpers.G = 1.0
+    assert key(loss=helpers.loss) == base
+    path = Path(helpers.__file__)
+    path.write_text(path.read_text().replace("* 0", "* 1"))
+    on_disk = key(loss=helpers.loss)
+    assert on_disk not in (None, base)
+    importlib.reload(helpers)
+    assert key(loss=helpers.loss) not in (None, base, on_disk)
+
+
+def test_workers_with_other_values_than_here_are_not_believed(helpers):
+    train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+
+    def recipe(seed):
+        network = lambda: models.mlp(64, 10, width=4)  # noqa: E731
+        return training.trial(network, train, loss=helpers.loss, seed=seed, epochs=1)
+
+    helpers.G = 5.0
+    options = {"cache": False, "device": "cpu", "progress": False}
+    with joblib.parallel_config(n_jobs=2), pytest.warns(UserWarning, match="trained here"):
+        swept = sweep.run(recipe, {"seed": [0, 1]}, **options)
+    assert swept.table.train_loss.tolist() == [5.0, 5.0]
+
+
+def test_what_a_loss_remembers_is_not_kept(tmp_path):
+    class Counting:
+        calls = 0
+
+        def __call__(self, logits, labels):
+            self.calls += 1
+            return torch.nn.functional.cross_entropy(logits, labels) * self.calls
+
+    loss, train = Counting(), data.noisy_digits(40, seed=0, test=20, calibration=10).train
+
+    def recipe(seed):
+        network = lambda: models.mlp(64, 10, width=4)  # noqa: E731
+        return training.trial(network, train, loss=loss, seed=seed, epochs=1)
+
+    sweep.run(recipe, {"seed": [0, 1]}, cache=tmp_path, device="cpu", progress=False, jobs=1)
+    assert not list(tmp_path.glob("*/*.run"))
+
+
+KERNEL = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+from calibkit import data, fingerprint, models, training
+train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+def key(loss, net=None):
+    one = training.trial(net or (lambda: models.mlp(64, 10, width=8)), train, loss=loss)
+    print(fingerprint.keys([one], torch.device("cpu"))[0])
+"""
+CELLS = [
+    "class L:\n    g = {}\n    def __call__(self, a, b): return F.cross_entropy(a, b) * self.g\n"
+    "key(L())",
+    "g = {}\ndef h(a): return a * g\ndef loss(a, b): return h(F.cross_entropy(a, b))\nkey(loss)",
+    "class N(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.head, self.g = nn.Linear(64, 10), {}\n"
+    "    def forward(self, x): return self.head(x.flatten(1)) * self.g\nkey(F.cross_entropy, N)",
+]  # fmt: skip
+
+
+def test_edits_in_a_kernel_count_and_the_same_cell_is_found_again(tmp_path):
+    cells = [KERNEL, *(cell.format(g) for cell in CELLS for g in (1, 2, 1))]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(book, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
+    found = [cell.outputs[0].text.strip() for cell in book.cells[1:]]
+    for one, two, again in (found[:3], found[3:6], found[6:]):
+        assert one == again != two
+        assert "None" not in (one, two)
+
+
+FOLDER = Path(fingerprint.__file__).parent
+MODULES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.py"))
+
+
+@pytest.fixture
+def package_copy(tmp_path, monkeypatch):
+    shutil.copytree(FOLDER, tmp_path / "calibkit", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(fingerprint, "HERE", tmp_path / "calibkit")
+    monkeypatch.setattr(fingerprint, "_loaded", lambda read, name: name)
+    return tmp_path / "calibkit"
+
+
+def test_a_change_of_any_module_moves_the_key_but_of_those_that_present(package_copy):
+    before, moved = fingerprint.package(), set()
+    for name in MODULES:
+        path = package_copy / name
+        text = path.read_text()
+        path.write_text(text + "\n# a remark\n")
+        assert fingerprint.package() == before, name
+        path.write_text(text + "\nchanged = 1\n")
+        moved |= {name} if fingerprint.package() != before else set()
+        path.write_text(text)
+    stayed = {Path(name).parts[0].removesuffix(".py") for name in set(MODULES) - moved}
+    assert stayed == {
+        *("__main__", "alt_text", "check", "claims", "course", "doctor", "explorers", "ledger"),
+        *("pages", "palette", "plots", "runner"),
+    }
+    assert {"metrics/top.py", "corruptions/weather.py", "losses.py", "training/loop.py"} <= moved
+
+
+def test_a_new_module_and_one_that_is_broken_count_too(package_copy):
+    before = fingerprint.package()
+    (package_copy / "new.py").write_text("x = 1")
+    new = fingerprint.package()
+    (package_copy / "new.py").write_text("x = ")
+    assert len({before, new, fingerprint.package()}) == 3
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "value"),
+    [
+        (losses, "LOG2", 0.5),
+        (losses, "focal", losses.brier),
+        (losses, "focal", lambda a, b: a),
+        (losses.focal, "__kwdefaults__", {"class_weights": None, "reduction": "sum"}),
+        (losses.ScheduledFocal, "at", lambda self, epoch, epochs: losses.brier),
+        (Recipe, "rate", lambda self, done: 0.1),
+        (Recipe, "momentum", 0.8),
+        (models.Classifier, "forward", lambda self, x: x),
+        (torch.nn.functional, "cross_entropy", lambda a, b: a.sum()),
+        (torch.nn.Linear, "forward", lambda self, x: x),
+        (torch.Tensor, "norm", lambda self: self),
+        (fingerprint, "FORMAT", 1),
+    ],
+)
+def test_what_somebody_puts_into_a_loaded_package_counts(monkeypatch, owner, name, value):
+    before = key()
+    monkeypatch.setattr(owner, name, value)
+    assert key() != before
+    monkeypatch.undo()
+    assert key() == before
+
+
+def test_settings_of_torch_and_hooks_for_all_modules_count():
+    found = [key()]
+    torch.set_default_dtype(torch.float64)
+    try:
+        found.append(key())
+    finally:
+        torch.set_default_dtype(torch.float32)
+    handle = torch.nn.modules.module.register_module_forward_hook(lambda m, i, o: o)
+    try:
+        found.append(key())
+    finally:
+        handle.remove()
+    torch.use_deterministic_algorithms(True)
+    try:
+        found.append(key())
+    finally:
+        torch.use_deterministic_algorithms(False)
+    assert len(set(found)) == 4
+    assert key() == found[0]
+
+
+def test_one_warning_names_all_that_could_not_be_told():
+    train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+    network = lambda: models.mlp(64, 10, width=8)  # noqa: E731
+    generator, lines = torch.Generator(), iter([])
+    bad = [lambda a, b: generator, lambda a, b: generator, lambda a, b: next(lines)]
+    trials = [training.trial(network, train, loss=loss) for loss in (*bad, losses.brier)]
+    with pytest.warns(UserWarning, match="3 of 4 trainings are not cached") as said:
+        keys = fingerprint.keys(trials, CPU)
+    assert [one is None for one in keys] == [True, True, True, False]
+    assert len(said) == 1
+    assert str(said[0].message).count("recipe.loss.generator holds a torch._C.Gen") == 1
+    assert "lines holds a builtins.list_iterator" in str(said[0].message)
