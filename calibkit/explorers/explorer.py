@@ -22,7 +22,7 @@ FACE = resources.files("calibkit.explorers").joinpath("face.js").read_text(encod
 # Text takes the colour of its surroundings, light or dark; a picture brings its own white.
 STYLE = """\
 <style>
-.calibkit-explorer { max-width: 60rem; }
+.calibkit-explorer { max-width: 60rem; contain: layout style; } /* a step leaves the page alone */
 .calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .5em 1.5em;
   padding: 6px; } /* room for the outline of the focus */
 .calibkit-explorer label { display: flex; flex: 1 1 17em; gap: .6em; align-items: center;
@@ -32,7 +32,7 @@ STYLE = """\
 .calibkit-explorer button { font: inherit; color: inherit; background: transparent;
   border: 1px solid; border-radius: 4px; min-width: 5em; padding: .2em .8em; }
 .calibkit-explorer .picture { display: flex; flex-wrap: wrap; justify-content: center;
-  align-items: flex-start; background: #fff; }
+  align-items: flex-start; background: #fff; contain: content; }
 .calibkit-explorer .picture :is(svg, img) { max-width: 100%; height: auto; }
 .calibkit-explorer .readout { margin: .4em 0; }
 .calibkit-explorer :is(input, button):focus-visible {
