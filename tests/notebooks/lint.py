@@ -40,6 +40,24 @@ def prose(notebook) -> str:
     return "\n\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
 
 
+def compared(cell) -> bool:
+    """Whether nbval compares the cell's output with the stored one."""
+    tagged = "nbval-check-output" in cell.metadata.get("tags", ())
+    return tagged or "NBVAL_CHECK_OUTPUT" in cell.source
+
+
+def shows_a_slider(notebook) -> list[bool]:
+    """For each code cell, whether it ends in an explorer: one made, stored, or named before."""
+    made, shows = r"explorers\.(Explorer|stored)\(", []
+    named = {n for c in code_cells(notebook) for n in re.findall(rf"(?m)^(\w+) = {made}", c.source)}
+    names = {name for name, _ in named}
+    for cell in code_cells(notebook):
+        last = ast.parse(cell.source).body[-1]
+        ending = ast.unparse(last.value) if isinstance(last, ast.Expr) else ""
+        shows.append(bool(re.match(made, ending)) or ending in names)
+    return shows
+
+
 def _head(notebook) -> Iterator[str]:
     first = notebook.cells[0]
     if first.cell_type != "markdown" or not first.source.startswith("# "):

@@ -211,9 +211,10 @@ def unfolded(notebook) -> str:
 
 
 def _without_code(text: str) -> str:
-    return re.sub(
-        r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", " ", text, flags=re.DOTALL
-    )
+    """The words of a text: no code, no formula, no link to a lesson, no text of a picture."""
+    code = r"```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$"
+    links = r"!?\[[^\]]*\]\((?:\d\d_\w+\.ipynb|images/[^)]*)\)|\]\([^)]*\)"
+    return re.sub(rf"{code}|{links}", " ", text, flags=re.DOTALL)
 
 
 def _plain(text: str) -> str:

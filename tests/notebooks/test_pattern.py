@@ -128,6 +128,11 @@ def test_four_new_terms_in_a_section_are_too_many():
     assert any("4 new terms" in c for c in pattern.complaints(notebook, glossary, "06"))
 
 
+def test_a_link_to_a_later_lesson_and_the_text_of_a_picture_may_name_its_term():
+    named = "[Temperature](08_temperature.ipynb) ![cured by temperature](images/map.svg)"
+    assert broken(put(3, "Its ECE", f"{named} Its ECE")) == ""
+
+
 def test_drawing_cells_may_be_as_they_must_and_folded_verdicts_do_not_count():
     def change(cells):
         cells[6].source = "[[a for a in b] for b in c[::2]]"
