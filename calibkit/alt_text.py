@@ -48,11 +48,13 @@ def html(figure: Figure) -> str:
 
 def show_with_text() -> bool:
     """From now on show figures in this notebook as images with a text; False outside IPython."""
+    import matplotlib.pyplot as plt
     from IPython import get_ipython
 
     shell = get_ipython()
     if shell is None:
         return False
+    plt.switch_backend(plt.get_backend())  # else the first figure does, and undoes the rest
     formatters = shell.display_formatter.formatters
     formatters["text/html"].for_type(Figure, html)
     formatters["image/png"].for_type(Figure, lambda figure: None)  # one face is enough
