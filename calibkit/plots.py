@@ -167,7 +167,7 @@ def _count_strip(ax: Axes, left, width, counts) -> None:
     tallest = counts.max()
     written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
     if tallest > TALL * np.median(counts):
-        strip.set(yscale="log", ylim=(0.5, tallest * (50 if written else 2)))
+        strip.set(yscale="log", ylim=(0.5, tallest * (200 if written else 2)))
     else:
         strip.set(ylim=(0, tallest * (2.2 if written else 1.1)))
     strip.set(xlabel="confidence", ylabel=COUNTS.words)

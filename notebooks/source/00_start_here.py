@@ -1,28 +1,26 @@
 # %% [markdown]
 # # 00 · Start here: a network that is too sure of itself
 #
-# **Question.** When a neural network says "I am 93 % sure", is it right 93 times out of 100?
+# **Question.** A network reads a scan and says "healthy, 93 % sure". Of a hundred patients who hear
+# that, are ninety-three healthy? If it is only seventy, who goes home untreated?
 #
 # **You will be able to**
 # - say what *calibration* means, in one sentence and in one subtraction;
 # - train a small network in seconds and measure how far its confidence can be trusted;
-# - read a reliability diagram in three looks;
+# - read a reliability diagram;
 # - explain why calibration is never measured on the training data.
 #
-# **Time.** 20 minutes of reading; the cells run in under a minute on a laptop.
+# **Time.** 35 minutes with the two exercises; the cells run in about a minute on a laptop.
 #
-# **Needs.** Python, and a first idea of what a neural network classifier is.
-# Nothing is downloaded: the data come with the installation.
-#
-# *How to use this page: click into the first code cell and press* `Shift+Enter` *to run it and
-# move on. Where it says **predict before you run**, do. It is the cheapest way to learn.*
+# **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
 
 # %%
 import matplotlib.pyplot as plt
+import seaborn as sns
 import torch
 
-from calibkit import check, claims, data, doctor, explorers, metrics, models
-from calibkit import palette, plots, training
+from calibkit import alt_text, check, claims, curation, data, explorers, metrics, models
+from calibkit import palette, plots, sweep, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -30,60 +28,93 @@ SCALE = "laptop"
 SEED = 0
 DEVICE = "auto"
 
+# %% [markdown]
+# These networks read digits. Each was trained on labels of which a part is wrong, as happens when people
+# label in a hurry. **Accuracy** is how often a network is right, **confidence** is how sure it says it is.
+# *Click on the handle and press the right arrow key.*
+
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-print(doctor.machine(device))
+plots.theme()
+explorers.stored("start_here")
 
 # %% [markdown]
-# `SCALE` sets how much is computed (`smoke` for a quick test, `laptop` for you), `SEED` where the
-# random numbers start, and `DEVICE` where the work is done: `auto` takes a GPU when there is one.
-# Every notebook of the course begins with these three.
+# The left picture is a **reliability diagram**, the main figure of this course. How to read it:
+#
+# - Across: how sure the networks say they are. Upwards: how often they are right when they say so.
+# - On the dashed diagonal the two agree. A bar that ends below it means "right less often than stated"; the
+#   hatched piece is the difference.
+# - The strip below counts the images. The picture on the right has the two averages, and the vertical line
+#   is where the slider stands.
+#
+# A model that has learned from bad data still speaks with high confidence. Where does this come from,
+# how is it measured, and what helps? That is the course.
+#
+# *To use this page, click into the first code cell and press* `Shift+Enter` *to run it and move on. Where
+# it says **predict before you run**, do: it is the cheapest way to learn. The answers are folded; click to open
+# them. Words in bold are collected in the [glossary](glossary.md).*
 #
 # ## 1. Digits that are hard to read
 #
-# The pictures are real handwritten digits, 8 by 8 pixels, with random noise added to every pixel.
-# The noise makes the task hard: on some images nobody could be sure, and that is the point.
-# Since *we* added the noise, we know what nobody knows for photographs: the exact probability of
-# each digit given the noisy image. Statisticians call it the **posterior**. It is what a perfectly
-# honest reader would say.
-#
-# All images are noisy copies of the same 1,797 clean digits, those to train on as well as those to
-# test on, each with noise of its own. That would be cheating if we asked how well a network reads a
-# new person's *handwriting* (worse than you will see here). We ask something else: the world of this
-# course *is* these digits under fresh noise, train and test are independent draws from it, and only
-# for that reason do we know the posterior.
+# The pictures are real handwritten digits, 8 by 8 pixels, and we add random noise to every pixel.
+# On some images nobody could be sure, and that is the point. Since *we* added the noise, we know
+# what nobody knows for photographs: the exact probability of each digit, given the noisy image.
+# It is called the **posterior**, and it is what the best possible reader would say.
 
 # %%
+device = training.as_device(DEVICE)
+size = budget(SCALE)
 train, cal, test = data.noisy_digits(size.train, noise=0.4, seed=SEED, test=size.test)
+best = (test.posterior.argmax(dim=1) == test.labels).float().mean()
 print(f"{len(train)} images to train on, {len(test)} to test on, {test.num_classes} classes")
-print(f"the best possible reader is right on {test.posterior.amax(dim=1).mean():.1%} of the test")
+print(f"the best possible reader is right on {best:.1%} of the test images")
 
 # %% [markdown]
-# Let us look at the first eight test images. Above each stands the true digit, then the digit that
-# the exact posterior favours and how likely it is.
+# Let us look at eight digits before and after the noise: four at random, and of 300 the four on which the
+# posterior is least sure.
 
 # %%
-fig, axes = plt.subplots(1, 8, figsize=(11, 1.9), layout="constrained")
-for ax, image, label, honest in zip(axes, test.inputs, test.labels, test.posterior, strict=False):
-    ax.imshow(image[0], cmap="gray_r")
-    ax.set_title(f"true {label}, says\n{honest.argmax()}: {honest.max():.0%}", fontsize=9)
-    ax.axis("off")
+clean = data.digits(seed=SEED).train[:300]
+generator = torch.Generator().manual_seed(SEED)
+noisy_inputs = clean.inputs + 0.4 * torch.randn(clean.inputs.shape, generator=generator)
+posterior = data.NoisyDigits(noise=0.4).posterior(noisy_inputs)
+least_sure = posterior.amax(dim=1).argsort()
+chosen = [0, 1, 2, 3, *least_sure[:4].tolist()]
+
+# %% tags=["drawing"]
+fig, axes = plt.subplots(2, 8, figsize=(11, 3.3))
+for column, place in enumerate(chosen):
+    says = posterior[place]
+    above, below = axes[:, column]
+    _ = above.imshow(clean.inputs[place, 0], cmap="gray_r")
+    _ = above.set_title(f"a {clean.labels[place]}", fontsize=10)
+    _ = below.imshow(noisy_inputs[place, 0], cmap="gray_r")
+    _ = below.set_title(f"says {says.argmax()}: {says.max():.0%}", fontsize=10)
+words = [f"a {clean.labels[i]} is read as {posterior[i].argmax()}, {posterior[i].max():.0%} sure"
+         for i in chosen]
+for ax in axes.flat:
+    _ = ax.axis("off")
+    alt_text.note(ax, "")
+alt_text.note(axes[0, 0], "Eight clean digits, below them the same under noise; " + "; ".join(words))
+plt.show()
 
 # %% [markdown]
-# Read it aloud:
+# - Above is the clean digit, below the image that a reader sees, and what the posterior says about it.
+# - The four on the right really are ambiguous. Of all images on which the posterior says 60 %, four in ten
+#   are another digit. No training can remove this doubt. A good model has to *state* it.
 #
-# - On most images the posterior puts nearly all its weight on one digit, although *you* may have
-#   to squint. It is helped by knowing every clean digit there is.
-# - Where it says much less than 100 %, the image really is ambiguous: among many images like it,
-#   several digits occur. Then even its favourite is sometimes wrong, and should be: of all images
-#   on which it says 80 %, one in five is something else. No amount of training can remove this
-#   doubt. An honest model has to *state* it.
+# <details><summary>Are train and test images independent? They show the same digits.</summary>
+#
+# All images are noisy copies of the same 1,797 clean digits, each with noise of its own. That would be
+# wrong if we asked how well a network reads a new person's *handwriting*. We ask something else: the
+# world of this course *is* these digits under fresh noise. Train and test are independent draws from
+# it, and only for that reason do we know the posterior.
+#
+# </details>
 #
 # ## 2. Train a network in seconds
 #
-# A plain network with two hidden layers of 256 units, trained with the usual loss (cross-entropy)
-# and the usual optimiser (SGD with momentum). One call trains it.
+# A plain network with two hidden layers of 256 units, the usual loss (cross-entropy), and the
+# usual optimiser (SGD with momentum). All labels are right this time. One call trains it.
 
 # %%
 def network():
@@ -94,169 +125,49 @@ run = training.fit(network, train, epochs=size.epochs, seed=SEED, device=device)
 said = run.predict(test)
 
 # %% [markdown]
-# `said` holds the network's **logits** (the raw scores of its last layer) beside the true labels.
-# The softmax turns logits into probabilities, one per class. The largest of them is called the
-# **confidence**, and its class is the prediction.
+# `said` holds, beside the true labels, the network's raw score for each class, called a **logit**. The
+# **softmax** turns logits into probabilities: it takes the exponential of each and divides by
+# their sum. The largest probability is the confidence, and its class is the prediction.
 #
-# **Predict before you run:** the network has seen its training images many times over. Which will
-# be larger on new images, how *often it is right* or how *sure it says it is*? By how much?
+# ## 3. How sure is it, how often is it right?
+#
+# **Predict before you run:** the network has seen its training images sixty times. On *new* images, which is
+# larger: how often it is right, or how sure it says it is? And for the exact posterior?
 
-# %%
-confidence = said.probs.amax(dim=1)
-correct = said.probs.argmax(dim=1) == said.labels
-print(f"it is right on         {correct.float().mean():.2%} of the test images")
-print(f"it says it is sure at  {confidence.mean():.2%} on average")
+# %% tags=["answer"]
+def right_and_sure(probs):
+    correct = probs.argmax(dim=1) == test.labels
+    return correct.double().mean().item(), probs.amax(dim=1).double().mean().item()
+
+
+right, sure = right_and_sure(said.probs)
+best_right, best_sure = right_and_sure(test.posterior)
+print(f"the network:   right on {right:.1%} of the test images, {sure:.1%} sure on average")
+print(f"the posterior: right on {best_right:.1%} of the test images, {best_sure:.1%} sure on average")
+larger = "how sure it says it is" if sure > right else "how often it is right"
+print(f"Larger for the network: {larger}, by {100 * abs(sure - right):.1f} points; "
+      f"for the posterior the two are {100 * abs(best_sure - best_right):.1f} points apart.")
 
 # %% [markdown]
-# The difference of these two numbers is the simplest measure of calibration, the **signed gap**:
-# mean confidence minus accuracy. Positive means *over-confident*, negative *under-confident*.
-# A model is **calibrated** when, among all the cases where it says p, it is right a share p of
-# the time. A gap of zero is necessary for that, though not sufficient, as notebook 01 shows.
+# The difference is the **signed gap**: mean confidence minus accuracy. A model with a positive
+# gap is **over-confident**, one with a negative gap is **under-confident**. The posterior is wrong at
+# times, too, but it says how often that happens.
 #
-# We computed it by hand, so let us make sure that the package agrees. You will meet this pattern
-# everywhere: *from scratch, then the library call, then an assertion that they are the same.*
+# You will meet this pattern everywhere: *by hand, then the package, then an assertion that
+# the two are the same.*
 
 # %%
-by_hand = (confidence.double().mean() - correct.double().mean()).item()
-from_package = metrics.signed_gap(said.probs, said.labels)
-assert abs(by_hand - from_package) < 1e-6
-print(f"signed gap {100 * from_package:+.2f} points")
+by_hand = sure - right
+assert abs(by_hand - metrics.signed_gap(said.probs, said.labels)) < 1e-6
+print(f"signed gap: {100 * by_hand:+.1f} points")
 
 # %% [markdown]
-# ## 3. Where is it too sure?
-#
-# One number hides *where* the confidence is wrong. The picture that shows it is the **reliability
-# diagram**: sort the predictions into bins by their confidence, and draw for every bin how often
-# the predictions in it were right.
-#
-# **Predict before you run:** for an over-confident model, do the bars end above the diagonal or
-# below it?
-
-# %%
-fig, (left, right) = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
-_ = plots.confidence_histogram(said.probs, said.labels, ax=left, title="How sure it is")
-_ = plots.reliability_diagram(said.probs, said.labels, ax=right, title="How right it is")
-
-# %% [markdown]
-# Read it aloud, in three looks:
-#
-# - **The histogram (left).** Almost everything sits in the last bins: the network is nearly always
-#   nearly certain. The dashed line (mean confidence) stands to the right of the solid one
-#   (accuracy); the distance between them is the signed gap.
-# - **The bars (right).** Blue is how often the network was right, the hatched piece what it
-#   claimed on top of that (it ends at the bin's mean confidence, which need not be the bin's middle). All along the range the bars end below the diagonal: over-confident.
-# - **The counts and the black lines.** The strip below counts the images in each bin, the black
-#   lines are 95 % intervals of the accuracy. Where few images fall, the line is long: do not read
-#   much into that bin.
-#
-# ## 4. The classic mistake: to measure on the training data
-#
-# What if one measures calibration on the images that the network learned from?
-
-# %%
-seen = run.predict(train)
-for name, part in (("train", seen), ("test", said)):
-    gap = metrics.signed_gap(part.probs, part.labels)
-    print(f"{name:5}  accuracy {part.correct.float().mean():6.1%}  signed gap {gap:+.1%}")
-
-# %% [markdown]
-# On the training images the network is nearly always right *and* nearly certain, so confidence and
-# accuracy agree. It looks perfectly calibrated. It has simply learned these images by heart. The
-# repair is always the same: **measure calibration on data that took no part in the training.** For
-# that reason every dataset here comes in three parts: `train` to learn from, `cal` (calibration)
-# to repair with, and `test` to judge with.
-#
-# ## 5. A slider over trained networks
-#
-# Does more data help? We train the same network on 150, 300, ... 2,400 images, each
-# several times with different random numbers, and put the results under a slider. Nothing in it
-# is simulated or interpolated: every position shows a network that was trained in the next cell.
-# (It takes a quarter of a minute or more, and prints one line when it is done.)
-
-# %%
-sizes = [150, 300, 600, 1200, 2400]
-results = {}
-for n in sizes:
-    for seed in range(SEED, SEED + size.seeds):
-        part, _, fresh = data.noisy_digits(n, noise=0.4, seed=seed, test=size.test)
-        trained = training.fit(
-            network, part, epochs=size.epochs, seed=seed, device=device, progress=False
-        )
-        results[n, seed] = trained.predict(fresh)
-print(f"{len(results)} networks trained")
-
-
-# %%
-def frame(n):
-    said = results[n, SEED]
-    accuracy, error = metrics.accuracy(said.probs, said.labels), metrics.ece(said.probs, said.labels)
-    gap = metrics.signed_gap(said.probs, said.labels)
-    readout = f"accuracy {accuracy:.1%}, signed gap {gap:+.1%}, ECE {error:.1%}"
-    return explorers.reliability_frame(
-        metrics.reliability(said.probs, said.labels), title=f"trained on {n} images", readout=readout
-    )
-
-
-explorers.Explorer(
-    frame,
-    explorers.Slider("training images", sizes),
-    description="A reliability diagram of one network for each number of training images. A bar "
-    "that ends below the dashed diagonal is over-confident: its images are right less often than "
-    "the network says. The strip below counts the images of each bin.",
-)
-
-# %% [markdown]
-# Click on the handle and use the arrow keys. **ECE** in the readout is the *expected calibration
-# error*: the average length of the hatched pieces, weighted by how many images each bin holds. Here it
-# equals the signed gap, because all pieces lie on one side; notebook 01 shows when the two part.
-#
-# Below is the same sweep as a still picture (for paper, and for those who cannot use a slider):
-# the line is the mean over the repetitions, the band reaches from the smallest to the largest.
-
-# %%
-ece = [[metrics.ece(results[n, s].probs, results[n, s].labels) for n in sizes]
-       for s in range(SEED, SEED + size.seeds)]
-fig, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
-_ = plots.spread(sizes, ece, palette.group(0, "ECE on the test set"), ax=ax)
-_ = ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="training images", ylabel="ECE",
-           ylim=(0, None))
-_ = ax.legend()
-ax.minorticks_off()
-
-# %% [markdown]
-# ## 6. Claims are measured, not told
-#
-# One run proves nothing: another seed might say the opposite. So every statement that this course
-# makes about models is a **verdict**. It takes one number per seed (where two models are compared,
-# their difference on the same seed), computes the mean with its 95 % interval (Student's t, which
-# knows that five seeds are few), and says
-#
-# - `HOLDS` when the whole interval lies where the claim wants it,
-# - `REVERSED` when the whole interval lies on the opposite side of zero,
-# - `INCONCLUSIVE` otherwise: the seeds disagree, or the effect is smaller than was claimed.
-#
-# Nobody types the result. The numbers are fractions: +0.149 means 14.9 points.
-
-# %%
-# NBVAL_CHECK_OUTPUT
-seeds = range(SEED, SEED + size.seeds)
-gaps = [metrics.signed_gap(results[1200, s].probs, results[1200, s].labels) for s in seeds]
-print(claims.verdict("00a", "this trained net is over-confident (signed gap)", gaps))
-fall = [first[0] - first[-1] for first in ece]
-print(claims.verdict("00b", "ECE is larger with 150 than with 2,400 images", fall))
-
-# %% [markdown]
-# A verdict begins with its name. These two are the notebook's own, and a preview: with the number of
-# images, the number of training *steps* grew too, which notebook 05 keeps apart. Names
-# such as M2 belong to claims of research papers, [listed here](claims.md). If your digits differ a
-# little from those printed here, that is normal; see [your numbers differ?](your_numbers_differ.md).
-#
-# ## 7. Exercise: the signed gap
+# ### Exercise: the signed gap
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# Write a function that takes probabilities (n, K) and labels (n,) and returns mean confidence minus
-# accuracy, as a number. Run the cell; the checker tells you how you are doing.
+# Write a function that takes probabilities (n, K), one row per image and one column per class, and
+# labels (n,), and returns mean confidence minus accuracy. Run the cell; the checker tells you how you are doing.
 
 # %%
 def my_signed_gap(probs, labels):
@@ -285,23 +196,176 @@ check.signed_gap(my_signed_gap)
 #
 # </details>
 #
-# ## 8. The road ahead
+# ## 4. Where is it too sure?
 #
-# | part | notebooks | question |
-# |---|---|---|
-# | I Seeing | 01, 02 | how is calibration drawn and measured, and when is the measure wrong? |
-# | II Why | 03, 04 | why are deep networks over-confident? |
-# | III Data | 05, 06, 07 | what do dataset size, label noise and imbalance do? |
-# | IV Cures | 08 to 12 | temperature, soft targets, focal loss, mixup: what helps, and why? |
-# | V Beyond | 13 to 17 | shifted data, choosing samples, text, and an audit of your own model |
+# One number hides *where* the confidence is wrong. The reliability diagram shows it. We cut the range of
+# confidences into fifteen parts of equal width. Each part is a **bin**, and for each bin we draw how often the
+# predictions in it were right.
 #
-# The table in the project's README says which of them are written and how long each takes.
+# A model is **calibrated** when, among all cases where it says p, it is right a share p of the time,
+# for every p. Then every bar ends on the diagonal, up to chance.
+
+# %%
+fig, (left, right_side) = plt.subplots(1, 2, figsize=(9.5, 5))
+_ = plots.reliability_diagram(said.probs, said.labels, ax=left, title="The network")
+_ = plots.reliability_diagram(test.posterior, test.labels, ax=right_side, title="The exact posterior")
+
+# %% [markdown]
+# - **The network.** Most of its bars end below the diagonal, so it is over-confident in most bins. The last bin
+#   matters most: the strip shows that it holds most of the images.
+# - **The posterior.** Its bars end on the diagonal, up to chance. Doubt alone is no fault; doubt of the
+#   wrong size is.
+# - **The black lines** are 95 % intervals of the accuracy. Where few images fall, the line is long. Do
+#   not read much into such a bin.
+#
+# A gap of zero is necessary for calibration but not enough: the errors of different bins may cancel.
+# [Lesson 01](01_reliability_diagrams.ipynb) shows that, and takes the diagram apart.
+#
+# ## 5. The classic mistake: to measure on the training data
+#
+# **Predict before you run:** the same network, judged on the images that it was trained on. Is the gap
+# larger than on new images, or smaller?
+
+# %% tags=["answer"]
+seen = run.predict(train)
+train_gap = metrics.signed_gap(seen.probs, seen.labels)
+test_gap = metrics.signed_gap(said.probs, said.labels)
+print(f"train: right on {seen.correct.float().mean():.1%}, signed gap {100 * train_gap:+.1f} points")
+print(f"test:  right on {said.correct.float().mean():.1%}, signed gap {100 * test_gap:+.1f} points")
+word = "smaller" if abs(train_gap) < abs(test_gap) else "larger"
+print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against {100 * test_gap:+.1f}.")
+
+# %% [markdown]
+# On its training images the network is nearly always right *and* nearly certain, so the two
+# agree. It looks calibrated because it has memorised these images. The repair is always the same:
+# **measure calibration on data that took no part in the training.** For that reason every dataset here comes in
+# three parts: `train` to learn from, `cal` to repair with, and `test` to judge with.
+#
+# ### Exercise: a rule for the clinic
+#
+# *Difficulty: medium · importance: high · 10 minutes, without code*
+#
+# A clinic wants to show patients only those answers of a network whose confidence is above 90 %; a
+# doctor reads the other scans. The maker writes: "On 20,000 scans the mean confidence of the shown answers was 97 %, and 97 % of
+# them were right." Name three questions that you would ask before you believe it. Then decide: the network is now
+# retrained until its accuracy is one point higher, and nothing else is reported. Does the rule still hold?
+#
+# <details><summary>Answer</summary>
+#
+# *Which scans?* If the network was trained on them, the numbers say nothing (section 5). *Whose?* Scans of
+# other machines or patients may be harder, and calibration was measured on these only. *One number or all
+# bins?* Among the shown answers, those at 91 % may be right far less often while those at 99 %
+# are right more often than stated; the mean hides it (section 4). Also good: how many of the 3 % wrong
+# answers were missed illnesses; whether another training run gives the same; how wide the interval is.
+#
+# The rule does not follow from the accuracy. Longer training can raise the accuracy and the confidence
+# at different speeds ([lesson 03](03_overconfidence.ipynb) measures that), so the share of right answers
+# above 90 % has to be measured again, on new scans.
+#
+# </details>
+#
+# ## 6. Wrong labels: the slider from your own runs
+#
+# Now we train the networks of the first slider. A share of the training labels is replaced by another digit,
+# chosen at random; the test labels stay right. Each share is tried with several seeds. A **seed**
+# is the number from which a run draws its random numbers, here its data, its noise and its first weights.
+
+# %%
+seeds = range(SEED, SEED + size.seeds)
+
+
+def recipe(wrong, seed):
+    learn, _, fresh = data.noisy_digits(size.train, noise=0.4, seed=seed, test=size.test)
+    noisy = curation.symmetric_noise(learn.labels, wrong, classes=10, seed=seed, form="uniform",
+                                     exclude_true=True)
+    return training.trial(network, learn.with_labels(noisy.labels), {"test": fresh}, seed=seed,
+                          epochs=size.epochs)
+
+
+shares = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
+swept = sweep.run(recipe, {"wrong": shares, "seed": seeds}, device=device)
+
+# %% [markdown]
+# Every run is a row of a table, and seaborn draws the table. The line is the mean over the seeds, the
+# band goes from the smallest to the largest.
+
+# %%
+fig, ax = plt.subplots(figsize=(5.5, 3.6))
+for column, role in {"test_accuracy": palette.ACCURACY, "test_confidence": palette.CONFIDENCE}.items():
+    _ = sns.lineplot(swept.table, x="wrong", y=column, errorbar=("pi", 100), ax=ax, **role.line())
+_ = ax.axhline(best, **palette.TRUTH.line(marker="", label="accuracy of the exact posterior"))
+_ = ax.set(xlabel="share of wrong training labels", ylabel="on the test images", ylim=(0, 1))
+_ = ax.legend()
+
+# %% [markdown]
+# - The accuracy (solid) falls with the share of wrong labels, away from the best possible reader.
+# - The mean confidence (dashed) falls too, but less. The distance between the two is the signed gap.
+#
+# [Lesson 06](06_label_noise.ipynb) asks why, and what happens in the course of a training. The next
+# cell makes the first slider again, from these runs; write `mine` in a cell of your own to see it.
+
+# %% tags=["drawing"]
+def frame(wrong):
+    pooled = swept.pooled("test", wrong=wrong)
+    right, sure = pooled.correct.double().mean(), pooled.confidence.double().mean()
+    lines = {
+        role: [swept.values(column, seed=seed) for seed in seeds]
+        for role, column in ((palette.ACCURACY, "test_accuracy"), (palette.CONFIDENCE, "test_confidence"))
+    }
+    readout = f"{wrong:.0%} of the training labels wrong: accuracy {right:.1%}, mean confidence {sure:.1%}"
+    return explorers.along_frame(
+        metrics.reliability(pooled.probs, pooled.labels), wrong, shares, lines, readout=readout,
+        x_label="share of wrong training labels", x_ticks=shares, title=f"{wrong:.0%} wrong labels")
+
+
+mine = explorers.Explorer(
+    frame, explorers.Slider("wrong training labels", shares, show="{:.0%}".format),
+    description="Left, the reliability diagram on test images with right labels, all seeds together: "
+    "bars are accuracies, hatched pieces reach to the mean confidence. Right, accuracy and mean "
+    "confidence against the share of wrong training labels.")
+explorers.keep(mine, "start_here")
+
+# %% [markdown]
+# ## 7. Claims are measured
+#
+# One run proves nothing: another seed might say the opposite. So this course turns its claims
+# about models into verdicts. A **verdict** takes one number per seed (where two settings are compared, their
+# difference on the same seed) and computes the mean with its 95 % interval. It says
+#
+# - `HOLDS` when the whole interval lies where the claim wants it,
+# - `NOT MET` when the direction is right and the stated size is not reached,
+# - `REVERSED` when the whole interval lies on the opposite side of zero,
+# - `INCONCLUSIVE` otherwise: the seeds disagree, or are too few.
+#
+# Nobody types the result. The numbers are fractions: +0.149 would be 14.9 points.
+
+# %% tags=["nbval-check-output"]
+gaps = swept.values("test_gap", wrong=0.0)
+print(claims.verdict("00a", "trained on right labels, the network is over-confident (gap)", gaps))
+rise = swept.difference("test_gap", {"wrong": 0.4}, {"wrong": 0.0})
+print(claims.verdict("00b", "with 40 % wrong labels the gap is larger than with none", rise))
+
+# %% [markdown]
+# A verdict begins with its name; these two belong to this lesson. Names such as M2 belong to claims of research
+# papers, [listed here](claims.md). With many verdicts some come out by chance, and the list says how
+# many to expect. Your digits may differ a little: [your numbers differ?](your_numbers_differ.md)
+#
+# ## 8. The map of the course
+#
+# What makes a network over- or under-confident, and what helps? The map states what verdicts of
+# this course showed, each at the conditions of its lesson. Lessons that are not written yet are marked.
+#
+# ![Map of the course. Over-confident, gap above zero. Causes: training to the end with cross-entropy (00, 03), wrong labels learned to the end (00, 06), more layers (03), few images (05). What helped: to stop early and weight decay (03), more images and augmentation (05), a temperature fitted with clean labels (06), focal loss (10), mixup (12). Gap zero: not enough, errors of bins may cancel (01); how to measure it well (02). Under-confident, gap below zero. Causes: the first epochs (03), much augmentation (05), wrong labels but stopped early (06), a temperature fitted with wrong labels (06), much mixup (12). What helped: to train on (03), a temperature fitted with clean labels (06), less mixup (12). Planned, not written yet: 04, 07, 08, 09, 11, 13 to 18.](images/course_map.svg)
+#
+# *How to read the map: from the top, what pushes the gap up; in the middle, a gap of zero; at the bottom, what pushes it
+# down. Numbers are lessons.* Too much of a cure appears as a cause, so
+# measure the sign of the gap before you choose.
 #
 # ## Three things to take away
 #
 # 1. *Calibrated* means: among the cases where the model says p, it is right a share p of the time.
-# 2. This network, trained the usual way, claims more than it keeps. More data lessen that; at this
-#    scale they do not end it.
+# 2. The network of this lesson, trained the usual way, is more confident than accurate. With wrong
+#    training labels the gap is larger.
 # 3. Calibration is measured on data that the model has never seen, and on more than one seed.
 #
 # ## Recall
@@ -315,13 +379,13 @@ check.signed_gap(my_signed_gap)
 # <details><summary>2. A weather service says "rain, 70 %" on 200 days, and it rains on 100 of them.
 # Over- or under-confident?</summary>
 #
-# Over-confident: it claimed 70 % and kept 50 %.
+# Over-confident: it said 70 %, and it rained on 50 % of these days.
 #
 # </details>
 #
 # <details><summary>3. A model has a signed gap of zero. Is it calibrated?</summary>
 #
-# Not necessarily: it may be over-confident in some places and under-confident in others, so that
+# Not necessarily: it may be over-confident in some bins and under-confident in others, so that
 # the two cancel.
 #
 # </details>
@@ -333,24 +397,40 @@ check.signed_gap(my_signed_gap)
 #
 # </details>
 #
-# <details><summary>5. Why is the best possible reader not right on every image?</summary>
+# <details><summary>5. The exact posterior is wrong on some images. Is it over-confident?</summary>
 #
-# Because noise makes some images truly ambiguous: the same noisy image could have come from several
-# digits. Its posterior says so.
+# No. The noise makes some images ambiguous, and on those it is less sure. On average it is as sure
+# as it is right.
 #
 # </details>
 #
-# <details><summary>6. What would make the verdict print INCONCLUSIVE?</summary>
+# <details><summary>6. What would make a verdict print INCONCLUSIVE?</summary>
 #
-# An interval that lies neither wholly inside the claimed range nor wholly on the other side of zero:
-# the seeds disagree or are too few, or the effect is there but smaller than claimed.
+# An interval across the line that the claim draws: the seeds disagree or are too few.
 #
 # </details>
 #
 # ## Go further
 #
-# Change `noise=0.4` in section 1 to 0.2 or 0.7 and run sections 1 to 4 again: does the gap follow the
-# difficulty? (The slider has a 0.4 of its own.) Then go on to [01 Reliability diagrams](01_reliability_diagrams.ipynb).
+# How often is the network right when it says more than 90 %, and how often is the exact posterior? Compute
+# both, with the share of images on which each says so.
+#
+# <details><summary>Answer</summary>
+#
+# ```python
+# for name, probs in (("network", said.probs), ("posterior", test.posterior)):
+#     shown = probs.amax(dim=1) > 0.9
+#     correct = (probs.argmax(dim=1) == test.labels)[shown]
+#     print(f"{name}: above 90 % on {shown.float().mean():.1%} of the images, "
+#           f"right on {correct.float().mean():.1%} of these")
+# ```
+#
+# The posterior's share of right answers lies above 90 %, as it must. Compare it with the network's: these
+# are the answers that the clinic of the exercise would show to its patients.
+#
+# </details>
+#
+# Next: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin.
 #
 # ## References
 #
