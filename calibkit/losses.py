@@ -255,6 +255,37 @@ def dual_focal(
     return _weighted(each, target, class_weights, reduction, logits)
 
 
+def forward_corrected(logits, target, *, transition: Tensor, reduction: str = "mean") -> Tensor:
+    """Cross-entropy of noisy labels, seen through their noise: -log (p N)_y.
+
+    `logits` (n, K) are about the clean class, `target` (n,) noisy labels, `transition` N (K, K)
+    with P(label j | class i) in row i. Nats. N = identity is cross-entropy. Raises ValueError or
+    TypeError naming the argument, also for a label that N never gives.
+    Source: Patrini et al. 2017, theorem 2.
+
+    >>> noise = torch.tensor([[0.9, 0.1], [0.4, 0.6]])
+    >>> even = torch.zeros(1, 2)  # (.5 * .1 + .5 * .6) = .35
+    >>> round(forward_corrected(even, torch.tensor([1]), transition=noise).item(), 4)
+    1.0498
+    """
+    logits, target = _inputs(logits, target)
+    if target.ndim != 1:
+        raise ValueError(
+            f"target must be (n,) integer labels for forward_corrected, "
+            f"got shape {tuple(target.shape)}"
+        )
+    given = _transition(transition, logits)[:, target].T
+    if logits.device.type == "cpu" and not _traced() and not bool((given > 0).any(1).all()):
+        label = int(target[(given > 0).any(1).logical_not()][0])
+        raise ValueError(
+            f"transition never gives label {label}, which is among the targets; "
+            f"its column {label} must have an entry above 0"
+        )
+    # through logarithms: a product of small numbers would round to 0, and its logarithm has no end
+    each = -torch.logsumexp(logits.log_softmax(1) + given.log(), 1)
+    return _reduced(each, reduction, logits)
+
+
 # --- settings of the losses ------------------------------------------------------------------
 
 
@@ -420,6 +451,20 @@ def _class_weights(weights, logits: Tensor) -> Tensor | None:
         )
     _not_negative("class_weights", weights)
     return weights.to(logits.dtype)
+
+
+def _transition(transition, logits: Tensor) -> Tensor:
+    """(K, K) rows that are distributions, in the type of the logits."""
+    classes = logits.shape[1]
+    transition = validate.as_tensor("transition", transition, ndim=2)
+    validate.same_device("transition", transition, logits.device, "the logits")
+    if transition.shape != (classes, classes):
+        raise ValueError(
+            f"transition must be ({classes}, {classes}), a row and a column per class, "
+            f"got {tuple(transition.shape)}"
+        )
+    look = transition.device.type == "cpu" and not _traced()
+    return (validate.probs(transition, "transition") if look else transition).to(logits.dtype)
 
 
 def _gamma(gamma, logits: Tensor) -> float | Tensor:

@@ -8,6 +8,8 @@ when a cell calls it. Curves over a sweep's table are seaborn's:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,6 +23,7 @@ from calibkit.palette import ACCURACY, BLACK, CONFIDENCE, COUNTS, DIAGONAL, OVER
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 TALL = 10  # times the median count: one bar of this height flattens all others
 SIDE = 4.2  # inches of a square figure
+MARKED = 20  # positions of a line: markers of more would touch
 
 
 def theme() -> None:
@@ -157,6 +160,22 @@ def spread(x, runs, role: Role, *, ax: Axes) -> Axes:
         raise ValueError(f"runs must be (seeds, {len(x)}), one column per x, got {runs.shape}")
     ax.plot(x, runs.mean(axis=0), **role.line())
     ax.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=role.colour, alpha=0.2, lw=0)
+    return ax
+
+
+def columns(table, x: str, roles: Mapping[str, Role], *, ax: Axes) -> Axes:
+    """Columns of a sweep's table against `x`: mean over seeds as a line, the whole range as a band.
+
+    table: pandas, one row a run; roles: the look of each column (see `palette`). The legend names
+    the roles. Needs seaborn, which the course installs.
+    """
+    import seaborn as sns
+
+    crowded = table[x].nunique() > MARKED
+    for column, role in roles.items():
+        look = role.line(marker="") if crowded else role.line()
+        sns.lineplot(table, x=x, y=column, errorbar=("pi", 100), ax=ax, **look)
+    ax.legend(fontsize="small")
     return ax
 
 

@@ -27,11 +27,13 @@ LOSSES = {
     "flsd": losses.flsd,
     "flsd 5-3-2": lambda *a, **k: losses.flsd(*a, form="5-3-2", **k),
     "dual_focal": lambda *a, **k: losses.dual_focal(*a, gamma=5.0, **k),
+    "forward_corrected": lambda *a, **k: losses.forward_corrected(
+        *a, transition=noise_for(*a), **k
+    ),
 }
-SOFT = [name for name in LOSSES if name != "dual_focal"]
-WEIGHTED = [
-    name for name in LOSSES if name.split()[0] not in ("confidence_penalty", "brier", "mmce")
-]
+SOFT = [name for name in LOSSES if name not in ("dual_focal", "forward_corrected")]
+UNWEIGHTED = ("confidence_penalty", "brier", "mmce", "forward_corrected")
+WEIGHTED = [name for name in LOSSES if name.split()[0] not in UNWEIGHTED]
 CONVEX_AT_TARGET = (
     "cross_entropy",
     "focal 0.5",
@@ -40,7 +42,18 @@ CONVEX_AT_TARGET = (
     "flsd 5-3-2",
     "dual_focal",
     "brier",
+    "forward_corrected",
 )
+
+
+def even_noise(classes, rate=0.3):
+    return (1 - rate) * torch.eye(classes, dtype=torch.float64) + rate / classes
+
+
+def noise_for(logits, *rest):
+    """A matrix of the right size; of some size where there is none, for tests of bad input."""
+    shape = getattr(logits, "shape", ())
+    return even_noise(shape[-1] if len(shape) else 2)
 
 
 def batch(n=12, classes=5, dtype=torch.float64, seed=0, scale=2.0):
@@ -105,6 +118,7 @@ NAIVE = {
     "flsd": by_class(lambda p: -((1 - p) ** gamma53(p)) * math.log(p)),
     "flsd 5-3-2": by_class(lambda p: -((1 - p) ** gamma532(p)) * math.log(p)),
     "dual_focal": dual,
+    "forward_corrected": lambda p, q: -math.log(0.7 * p[q.index(1)] + 0.3 / len(p)),
 }
 
 
@@ -611,6 +625,68 @@ def test_gradient_steps_find_the_label(name):
         logits = (logits - 0.5 * grad).detach().requires_grad_()
     assert torch.equal(logits.argmax(1), target)
     assert logits.softmax(1).amax(1).min() > 0.6
+
+
+# --- noisy labels ----------------------------------------------------------------------------
+
+LOPSIDED = torch.tensor([[0.6, 0.3, 0.1], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]], dtype=torch.float64)
+
+
+def test_forward_corrected_reads_the_matrix_by_rows():
+    logits = torch.tensor([[0.2, 0.5, 0.3]], dtype=torch.float64).log()
+    chances = (0.2 * 0.6 + 0.3 * 0.25, 0.2 * 0.3 + 0.5 + 0.3 * 0.25, 0.2 * 0.1 + 0.3 * 0.5)
+    for label, chance in enumerate(chances):
+        loss = losses.forward_corrected(logits, torch.tensor([label]), transition=LOPSIDED)
+        assert loss.item() == pytest.approx(-math.log(chance))
+
+
+def test_forward_corrected_without_noise_is_cross_entropy():
+    logits, target = batch()
+    without = losses.forward_corrected(logits, target, transition=torch.eye(5))
+    torch.testing.assert_close(without, losses.cross_entropy(logits, target))
+    distant = torch.tensor([[0.0, 500.0]])  # e^-500 is 0 in every type
+    assert losses.forward_corrected(distant, torch.tensor([0]), transition=torch.eye(2)) == 500
+
+
+def test_forward_corrected_finds_the_clean_distribution():
+    # in expectation over noisy labels the minimiser is p itself, and not p N
+    clean = torch.tensor([0.5, 0.2, 0.3], dtype=torch.float64)
+    noisy = clean @ LOPSIDED
+    logits = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS([logits], max_iter=200, line_search_fn="strong_wolfe")
+
+    def risk():
+        optimiser.zero_grad()
+        each = losses.forward_corrected(
+            logits.expand(3, 3), torch.arange(3), transition=LOPSIDED, reduction="none"
+        )
+        total = noisy @ each
+        total.backward()
+        return total
+
+    optimiser.step(risk)
+    torch.testing.assert_close(logits.detach().softmax(0), clean, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("transition", "message"),
+    [
+        (torch.eye(4), r"^transition must be \(5, 5\).*got \(4, 4\)"),
+        (torch.ones(5), "^transition"),
+        (2 * torch.eye(5), "^transition"),
+        (torch.full((5, 5), math.nan), "^transition"),
+        (torch.eye(5)[[0, 1, 2, 3, 3]], "^transition never gives label 4"),
+    ],
+)
+def test_forward_corrected_refuses(transition, message):
+    logits, _ = batch()
+    with pytest.raises(ValueError, match=message):
+        losses.forward_corrected(logits, torch.arange(12) % 5, transition=transition)
+
+
+def test_forward_corrected_takes_labels_only():
+    with pytest.raises(ValueError, match=r"^target must be .* for forward_corrected"):
+        losses.forward_corrected(batch()[0], soft_rows(), transition=torch.eye(5))
 
 
 # --- class weights and schedules -------------------------------------------------------------

@@ -175,3 +175,29 @@ def test_wrong_options_are_refused_by_name():
         plots.reliability_diagram(PROBS, LABELS, level=95)
     with pytest.raises(ValueError, match="runs"):
         plots.spread([1, 2, 3], np.zeros((2, 2)), palette.TRUTH, ax=plt.subplots()[1])
+
+
+def runs_table(positions):
+    places = [(x, seed) for x in range(positions) for seed in (0, 1)]
+    return pd.DataFrame(
+        {"epoch": x, "seed": seed, "right": 0.5 + 0.1 * seed, "sure": 0.9} for x, seed in places
+    )
+
+
+def test_columns_draw_the_mean_and_the_whole_range_in_the_look_of_each_role():
+    ax = plt.subplots()[1]
+    roles = {"right": palette.ACCURACY, "sure": palette.CONFIDENCE.named("how sure")}
+    assert plots.columns(runs_table(3), "epoch", roles, ax=ax) is ax
+    first, second = ax.lines[:2]
+    assert first.get_ydata().tolist() == pytest.approx([0.55] * 3)
+    assert (first.get_color(), second.get_color()) == (palette.BLUE, palette.PURPLE)
+    assert first.get_marker() == palette.ACCURACY.marker
+    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
+    assert (low, high) == pytest.approx((0.5, 0.6))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["accuracy", "how sure"]
+
+
+def test_columns_of_many_positions_have_no_markers():
+    ax = plt.subplots()[1]
+    plots.columns(runs_table(plots.MARKED + 1), "epoch", {"right": palette.ACCURACY}, ax=ax)
+    assert ax.lines[0].get_marker() in ("", "None")
