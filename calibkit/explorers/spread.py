@@ -27,11 +27,13 @@ def spread_frame(
     title: str,
     readout: str,
     bins: int = 40,
+    roles: Mapping[str, Role] | None = None,
 ) -> Frame:
     """A histogram of each named sample, with a line at its truth.
 
-    Values outside `x_range` are counted in the first or last bar. Raises KeyError when a sample
-    has no truth, ValueError for no sample or more than four.
+    Values outside `x_range` are counted in the first or last bar. roles: the look of each sample
+    that plays a role of the course; without them the samples are drawn as groups. Raises KeyError
+    when a sample has no truth or no role, ValueError for no sample or more than four.
 
     >>> frame = spread_frame({"a": [0.1, 0.2]}, {"a": 0.1}, x_range=(0, 1), x_label="ECE",
     ...                      title="two draws", readout="mean 0.15")
@@ -41,14 +43,15 @@ def spread_frame(
     if not 1 <= len(samples) <= MOST:
         raise ValueError(f"samples must be 1 to {MOST} named groups, got {len(samples)}")
     axes = svg.Axes(**PLOT, x_range=x_range, y_range=(0, 1))
-    roles = [group(i, name) for i, name in enumerate(samples)]
-    drawn = [_histogram(axes, samples[role.words], bins, role) for role in roles]
-    drawn += [_truth(axes, role, truths[role.words]) for role in roles]
+    groups = {name: group(i, name) for i, name in enumerate(samples)}
+    looks = [(groups if roles is None else roles)[name].named(name) for name in samples]
+    drawn = [_histogram(axes, samples[role.words], bins, role) for role in looks]
+    drawn += [_truth(axes, role, truths[role.words]) for role in looks]
     ticks = [tick for tick in NICE.tick_values(*x_range) if x_range[0] <= tick <= x_range[1]]
     frame = axes.frame(x_label, "share of draws (scaled)", ticks)
     words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
     plot = svg.picture(svg.PANEL, 305, words, *drawn, frame)
-    return Frame((plot, svg.picture(KEYS, 24 * len(roles) + 30, *_keys(roles))), readout)
+    return Frame((plot, svg.picture(KEYS, 24 * len(looks) + 30, *_keys(looks))), readout)
 
 
 def _keys(roles: list[Role]) -> list[str]:

@@ -241,6 +241,17 @@ def test_a_spread_frame_has_round_ticks_inside_its_axes():
     assert "0.2" not in words
 
 
+def test_a_spread_frame_draws_roles_in_their_colours():
+    options = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
+    frame = spread_frame({"a": [0.3]}, {"a": 0.2}, roles={"a": palette.TRAINED}, **options)
+    plot, keys = frame.panels
+    assert palette.TRAINED.colour in plot
+    assert palette.CYCLE[0] not in plot
+    assert "a, its truth" in keys
+    with pytest.raises(KeyError):
+        spread_frame({"a": [0.3]}, {"a": 0.2}, roles={}, **options)
+
+
 def test_a_spread_frame_needs_every_truth():
     with pytest.raises(KeyError, match="b"):
         spread_frame({"b": [0.3]}, {}, x_range=(0, 1), x_label="", title="", readout="")
