@@ -14,8 +14,7 @@ import torch
 from tqdm.auto import tqdm
 
 from calibkit import fingerprint
-from calibkit.training import Trial, process, train_trials
-from calibkit.training.stacking import shape_of
+from calibkit.training import Trial, train_trials
 
 HOW = ("auto", "stacked", "single")
 SMALL = 100_000  # parameters of a network up to which a stack is faster than one after the other
@@ -51,7 +50,9 @@ def units(trials: Sequence[Trial], how: str = "auto") -> list[list[int]]:
     """
     groups: dict[Any, list[int]] = {}
     for i, trial in enumerate(trials):
-        shape = None if how == "single" else _stack_of(trial, how)
+        shape = None if how == "single" else trial.shape
+        if shape and how == "auto" and shape[0].parameters >= SMALL:
+            shape = None
         if shape is None and how == "stacked":
             raise ValueError(
                 f"how='stacked' cannot train run {i}: its model has layers that do not stack, or "
@@ -88,14 +89,6 @@ def train_unit(trials: Sequence[Trial], device: torch.device) -> list[dict[str, 
     if any(run.interrupted for run in runs):
         raise KeyboardInterrupt
     return [run.tensors() for run in runs]
-
-
-def _stack_of(trial: Trial, how: str) -> tuple | None:
-    """What the trial shares with those that it is stacked with; None where it stays alone."""
-    with process.own_randomness(torch.device("cpu")):
-        network = trial.network()
-    large = sum(parameter.numel() for parameter in network.parameters()) >= SMALL
-    return None if large and how == "auto" else shape_of(trial, network)
 
 
 def _finished(trials, units, device, jobs) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:

@@ -1,9 +1,9 @@
-"""The losses of all runs of a stack, taken at once where a loss allows it."""
+"""The losses of all runs of a stack, equal ones taken at once."""
 
 from __future__ import annotations
 
 import functools
-import inspect
+import itertools
 from collections.abc import Callable, Hashable, Sequence
 
 import torch
@@ -12,75 +12,41 @@ from torch import Tensor
 Loss = Callable[..., Tensor]
 
 
-class Criterion:
-    """Maps logits (R, B, K) and targets (R, B) or (R, B, K) to (R,) losses, one loss a run.
+def criterion(losses: Sequence[Loss]) -> Loss:
+    """The loss itself of a single run; of R runs, from logits (R, B, K) and targets to (R,) losses.
 
-    Runs of one loss are computed together if it is a mean over samples (`per_sample`), which
-    saves R - 1 calls a step; the others one after the other.
+    >>> from torch.nn.functional import cross_entropy
+    >>> criterion([cross_entropy] * 2)(torch.zeros(2, 1, 2), torch.tensor([[0], [1]])).tolist()
+    [0.6931471824645996, 0.6931471824645996]
     """
+    if len(losses) == 1:
+        return losses[0]
+    groups: dict[Hashable, list[int]] = {}
+    for run, loss in enumerate(losses):
+        groups.setdefault(_key(loss), []).append(run)
+    if len(groups) == 1:
+        return _each(losses[0])
+    parts = [(_each(losses[runs[0]]), runs) for runs in groups.values()]
+    places = torch.tensor([*itertools.chain(*groups.values())]).argsort()
 
-    def __init__(self, losses: Sequence[Loss]):
-        groups: dict[Hashable, list[int]] = {}
-        for run, loss in enumerate(losses):
-            groups.setdefault(_key(loss), []).append(run)
-        self.groups = [(losses[runs[0]], runs) for runs in groups.values()]
-        self.together: list[bool] | None = None
+    def of_all(logits: Tensor, targets: Tensor) -> Tensor:
+        values = torch.cat([each(logits[runs], targets[runs]) for each, runs in parts])
+        return values[places.to(values.device)]
 
-    def __call__(self, logits: Tensor, targets: Tensor) -> Tensor:
-        if len(logits) == 1:
-            return self.groups[0][0](logits.squeeze(0), targets.squeeze(0)).unsqueeze(0)
-        if self.together is None:
-            sample = logits[0, :1].detach(), targets[0, :1]
-            self.together = [len(r) > 1 and per_sample(loss, *sample) for loss, r in self.groups]
-        values: list[Tensor | None] = [None] * len(logits)
-        for (loss, runs), together in zip(self.groups, self.together, strict=True):
-            if together and len(runs) == len(logits):
-                return _means(loss, logits, targets)
-            each = _means(loss, logits[runs], targets[runs]) if together else None
-            for i, run in enumerate(runs):
-                values[run] = loss(logits[run], targets[run]) if each is None else each[i]
-        return torch.stack(values)
+    return of_all
 
 
-def per_sample(loss: Loss, logits: Tensor, targets: Tensor) -> bool:
-    """Whether a loss is the mean of one value a sample, judged by two small random batches.
+def _each(loss: Loss) -> Loss:
+    """The loss of every run in one call, or run by run where it looks at values, as `if` does."""
+    mapped = torch.vmap(loss)
 
-    Its values under `reduction="none"` over both batches together must have the means that it
-    gives by itself batch by batch. Penalties of a whole batch and weighted means fail here, as do
-    losses without `reduction`. `logits` and `targets` of any length give type, classes and device.
+    def each(logits: Tensor, targets: Tensor) -> Tensor:
+        try:
+            return mapped(logits, targets)
+        except RuntimeError:  # torch.func cannot look into every function
+            return torch.stack([loss(*run) for run in zip(logits, targets, strict=True)])
 
-    >>> from calibkit import losses
-    >>> like = torch.zeros(1, 3), torch.zeros(1).long()
-    >>> per_sample(losses.brier, *like), per_sample(losses.mmce, *like)
-    (True, False)
-    """
-    if "reduction" not in _parameters(loss):
-        return False
-    classes, random = logits.shape[1], torch.Generator().manual_seed(0)
-    tried = 3 * torch.randn(2, 2 * classes, classes, generator=random).to(logits)
-    # every class, in unequal numbers: a weight of any of them shows
-    labels = torch.randint(classes, (2, 2 * classes), generator=random).to(logits.device)
-    labels[:, :classes] = torch.arange(classes)
-    if targets.ndim == 2:
-        labels = tried.flip(2).softmax(2).to(targets.dtype)
-    try:
-        alone = torch.stack([loss(*batch) for batch in zip(tried, labels, strict=True)])
-        together = _means(loss, tried, labels)
-    except (RuntimeError, TypeError, ValueError):
-        return False
-    return torch.allclose(alone, together, rtol=1e-5, atol=1e-6)
-
-
-def _means(loss: Loss, logits: Tensor, targets: Tensor) -> Tensor:
-    each = loss(logits.flatten(0, 1), targets.flatten(0, 1), reduction="none")
-    return each.view(len(logits), -1).mean(dim=1)
-
-
-def _parameters(loss: Loss) -> tuple[str, ...]:
-    try:
-        return tuple(inspect.signature(loss).parameters)
-    except (TypeError, ValueError):  # some functions written in C do not say
-        return ()
+    return each
 
 
 def _key(loss: Loss) -> Hashable:

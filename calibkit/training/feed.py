@@ -36,13 +36,12 @@ class Feed:
         """Index tensors of one pass over all samples, or over the `chosen` ones."""
         n = len(self.train) if chosen is None else len(chosen)
         parts = batches(n, self.recipe.batch_size, self.order)
-        if chosen is None:
-            return [part.to(self.train.device) for part in parts]
-        return [chosen[part.to(self.train.device)] for part in parts]
+        parts = [part.to(self.train.device) for part in parts]
+        return parts if chosen is None else [chosen[part] for part in parts]
 
     def batch(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Inputs and targets as the model meets them, and the labels as they stand."""
-        inputs, labels = self.train.inputs[index], self.train.labels[index]
+        inputs, labels = (t.index_select(0, index) for t in (self.train.inputs, self.train.labels))
         if self.recipe.augment is not None:
             inputs = self.recipe.augment(inputs, generator=self.changes)
         if self.recipe.mix is None:

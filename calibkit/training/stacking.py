@@ -8,7 +8,8 @@ With R runs and a batch of B, dense activations are (R, B, features), and images
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -16,98 +17,62 @@ from torch.nn import functional
 
 from calibkit.models.base import Classifier, GlobalAverage
 from calibkit.models.residual import BasicBlock, PreActivatedBlock, Shortcut
-from calibkit.training.trial import Trial
 
 ELEMENTWISE = (nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.LeakyReLU, nn.ELU, nn.Identity)
 PER_CHANNEL = (nn.MaxPool2d, nn.AvgPool2d)
 CONTAINERS = (nn.Sequential, Classifier, BasicBlock, PreActivatedBlock)
 
 
-def stackable(model: nn.Module) -> bool:
-    """Whether every part of the model is known here; dropout, whose draws differ, is not."""
+class Form(NamedTuple):
+    """What models must share to be one."""
+
+    text: str
+    tensors: tuple[tuple, ...]
+    parameters: int
+
+
+def form_of(model: nn.Module) -> Form | None:
+    """None where a part of the model is not known here, as dropout, whose draws differ."""
     known = (*ELEMENTWISE, *PER_CHANNEL, *CONTAINERS, *STACKED)
-    return all(type(module) in known for module in model.modules()) and all(
-        module.groups == 1 and module.padding_mode == "zeros"
-        for module in model.modules()
-        if isinstance(module, nn.Conv2d)
-    )
+    for module in model.modules():
+        plain = not isinstance(module, nn.Conv2d) or (
+            module.groups == 1 and module.padding_mode == "zeros"
+        )
+        if type(module) not in known or not plain:
+            return None
+    tensors = tuple((name, t.shape, t.dtype) for name, t in model.state_dict().items())
+    return Form(str(model), tensors, sum(p.numel() for p in model.parameters()))
 
 
-def shape_of(trial: Trial, model: nn.Module) -> tuple | None:
-    """What trials must share to be trained as one stack; None for one that cannot be.
+def stacked(models: Sequence[nn.Module]) -> nn.Module:
+    """R models of one form as one: inputs (R, B, ...) -> logits (R, B, K). Weights are copied."""
+    return _stacked(list(models), copy.deepcopy(models[0]))
 
-    Rates, momentum, weight decay, loss, augmentation, seeds and data may differ, and how a run
-    mixes; but mixed runs have soft labels, so that all mix or none does.
+
+def states(network: nn.Module, runs: int) -> list[dict[str, Tensor]]:
+    """Per run the weights and running statistics, under the names of its own model."""
+    state = network.state_dict()
+    if runs == 1:
+        return [state]
+    return [{name: t[run].clone() for name, t in state.items()} for run in range(runs)]
+
+
+def head_norms(network: nn.Module, runs: int, gradient: bool = False) -> Tensor:
+    """(R,) Euclidean norm of the last linear layer's weights, or of their gradient.
+
+    NaN where there is no such layer.
     """
-    recipe = trial.recipe
-    if recipe.select or recipe.autocast or not stackable(model):
-        return None
-    return (
-        str(model),
-        tuple((name, tensor.shape, tensor.dtype) for name, tensor in model.state_dict().items()),
-        tuple(trial.train.inputs.shape),
-        trial.train.num_classes,
-        recipe.epochs,
-        recipe.batch_size,
-        recipe.optimizer,
-        recipe.mix is None,
-        tuple((name, len(dataset)) for name, dataset in trial.watch.items()),
-        trial.keep,
-        trial.gradients,
-    )
-
-
-class Joint(nn.Module):
-    """R models as one: inputs (R, B, ...) -> logits (R, B, K).
-
-    A single model is used as it is, whatever its layers. Several must be `stackable` and of one
-    shape; their weights are copied.
-    """
-
-    def __init__(self, models: Sequence[nn.Module]):
-        super().__init__()
-        self.runs = len(models)
-        alone = self.runs == 1
-        self.net = models[0] if alone else _stacked(list(models), copy.deepcopy(models[0]))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self._through(self.net, x)
-
-    def scores(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits, and (R, B) norms of the features (NaN without `features` and `head`)."""
-        if not (hasattr(self.net, "features") and hasattr(self.net, "head")):
-            logits = self(x)
-            return logits, torch.full_like(logits[..., 0], float("nan"))
-        features = self._through(self.net.features, x)
-        return self._through(self.net.head, features), features.norm(dim=-1)
-
-    def head_norms(self, gradient: bool = False) -> Tensor:
-        """(R,) Euclidean norm of the last linear layer's weights, or of their gradient.
-
-        NaN where there is no such layer.
-        """
-        likes = [(module, getattr(module, "like", [module])[0]) for module in self.net.modules()]
-        linear = [module for module, like in likes if isinstance(like, nn.Linear)]
-        head = getattr(self.net, "head", linear[-1] if linear else None)
-        if head is None:
-            return torch.full((self.runs,), float("nan"))
-        weight = head.weight.grad if gradient else head.weight.detach()
-        return weight.reshape(self.runs, -1).norm(dim=1)
-
-    def states(self) -> list[dict[str, Tensor]]:
-        """Per run the weights and running statistics, under the names of its own model."""
-        state = self.net.state_dict()
-        if self.runs == 1:
-            return [state]
-        return [{name: t[run].clone() for name, t in state.items()} for run in range(self.runs)]
-
-    def _through(self, part: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-        return part(x.squeeze(0)).unsqueeze(0) if self.runs == 1 else part(x)
+    linear = [module for module in network.modules() if isinstance(module, nn.Linear | _Linear)]
+    head = getattr(network, "head", linear[-1] if linear else None)
+    if head is None:
+        return torch.full((runs,), float("nan"))
+    weight = head.weight.grad if gradient else head.weight.detach()
+    return weight.reshape(runs, -1).norm(dim=1)
 
 
 def side_by_side(tensors: Sequence[Tensor]) -> Tensor:
-    """One tensor with the runs in front; a single one is not copied."""
-    return tensors[0][None] if len(tensors) == 1 else torch.stack(list(tensors))
+    """One tensor with the runs in front; a single one as it is."""
+    return tensors[0] if len(tensors) == 1 else torch.stack(list(tensors))
 
 
 def _stacked(models: list[nn.Module], copied: nn.Module) -> nn.Module:

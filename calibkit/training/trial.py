@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 
 import torch
 from torch import nn
@@ -13,6 +14,7 @@ from calibkit import validate
 from calibkit.data import Dataset
 from calibkit.training import process
 from calibkit.training.recipe import Recipe
+from calibkit.training.stacking import form_of
 
 CPU = torch.device("cpu")
 
@@ -68,6 +70,30 @@ class Trial:
         if not isinstance(network, nn.Module):
             raise TypeError(f"model must build a network, got {type(network).__name__}")
         return network.to(device)
+
+    @cached_property
+    def shape(self) -> tuple | None:
+        """What trials must share to be trained as one stack; None for one that cannot be.
+
+        Seeds, data, loss and augmentation may differ, and how a run mixes; but mixed runs have
+        soft labels, so that all mix or none does.
+        """
+        if self.recipe.select or self.recipe.autocast:
+            return None
+        with process.own_randomness(CPU):
+            form = form_of(self.network())
+        if form is None:
+            return None
+        return (
+            form,
+            replace(self.recipe, loss=Recipe.loss, augment=None, mix=None),
+            self.recipe.mix is None,
+            self.train.inputs.shape,
+            self.train.num_classes,
+            tuple((name, len(dataset)) for name, dataset in self.watch.items()),
+            self.keep,
+            self.gradients,
+        )
 
 
 def trial(

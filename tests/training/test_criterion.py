@@ -1,4 +1,4 @@
-"""Losses of many runs at once: which can be, and that they are what each run has alone."""
+"""Losses of many runs at once are what each run has alone."""
 
 import functools
 
@@ -7,11 +7,10 @@ import torch
 from torch.nn import functional
 
 from calibkit import losses
-from calibkit.training.criterion import Criterion, per_sample
+from calibkit.training.criterion import criterion
 
-LOGITS = torch.randn(3, 8, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-LABELS = torch.arange(24).reshape(3, 8) % 10
-LIKE = LOGITS[0, :1], LABELS[0, :1]
+LOGITS = torch.randn(4, 8, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+LABELS = torch.arange(32).reshape(4, 8) % 10
 UNEVEN = torch.ones(10, dtype=torch.float64)
 UNEVEN[7] = 5.0
 
@@ -22,72 +21,78 @@ def unregistered(logits, target, *, reduction="mean"):
     return each.mean() if reduction == "mean" else each
 
 
-PER_SAMPLE = {
+def looking(logits, target):
+    """Looks at values, so that it cannot be mapped over runs."""
+    wrong = logits.argmax(1) != target
+    return losses.brier(logits, target) * (2 if wrong.any() else 1)
+
+
+LOSSES = {
     "torch's": functional.cross_entropy,
     "torch's smoothing": functools.partial(functional.cross_entropy, label_smoothing=0.1),
+    "torch's weights": functools.partial(functional.cross_entropy, weight=UNEVEN),
+    "a module": torch.nn.CrossEntropyLoss(),
     "cross-entropy": losses.cross_entropy,
     "smoothing": functools.partial(losses.label_smoothing, alpha=0.1),
     "penalty": losses.confidence_penalty,
     "brier": losses.brier,
+    "sum": functools.partial(losses.brier, reduction="sum"),
     "focal": functools.partial(losses.focal, gamma=2.0),
+    "class weights": functools.partial(losses.focal, gamma=2.0, class_weights=UNEVEN),
+    "a gamma per sample": functools.partial(losses.focal, gamma=torch.arange(8.0)),
     "flsd": losses.flsd,
     "dual": functools.partial(losses.dual_focal, gamma=2.0),
     "scheduled": losses.ScheduledFocal(),
-    "unregistered": unregistered,
-}
-OF_THE_BATCH = {
     "mmce": losses.mmce,
-    "class weights": functools.partial(losses.focal, gamma=2.0, class_weights=UNEVEN),
-    "torch's weights": functools.partial(functional.cross_entropy, weight=UNEVEN),
-    "sum": functools.partial(losses.brier, reduction="sum"),
-    "a gamma per sample": functools.partial(losses.focal, gamma=torch.ones(8)),
-    "no reduction": lambda logits, target: losses.brier(logits, target),
-    "a module": torch.nn.CrossEntropyLoss(),
+    "unregistered": unregistered,
+    "looking": looking,
 }
 
 
-@pytest.mark.parametrize("name", PER_SAMPLE)
-def test_means_over_samples_are_known_without_being_registered(name):
-    assert per_sample(PER_SAMPLE[name], *LIKE)
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("others", [[], [losses.brier, losses.flsd]], ids=["alike", "mixed"])
+def test_each_run_has_the_loss_and_gradient_that_it_has_alone(name, others):
+    chosen = [LOSSES[name], *others, LOSSES[name]] if others else [LOSSES[name]] * 4
+    ours, theirs = (LOGITS.clone().requires_grad_() for _ in range(2))
+    values = criterion(chosen)(ours, LABELS)
+    alone = [one(*batch) for one, *batch in zip(chosen, theirs, LABELS, strict=True)]
+    assert torch.allclose(values, torch.stack(alone), rtol=1e-12)
+    values.sum().backward()
+    torch.stack(alone).sum().backward()
+    assert torch.allclose(ours.grad, theirs.grad, rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", OF_THE_BATCH)
-def test_losses_of_a_whole_batch_are_not_taken_together(name):
-    assert not per_sample(OF_THE_BATCH[name], *LIKE)
+def test_soft_labels_are_taken_too():
+    soft = LOGITS.flip(2).softmax(2)
+    values = criterion([losses.brier] * 4)(LOGITS, soft)
+    alone = [losses.brier(*batch) for batch in zip(LOGITS, soft, strict=True)]
+    assert torch.allclose(values, torch.stack(alone), rtol=1e-12)
 
 
-def test_soft_labels_are_tried_with_soft_labels():
-    soft = LOGITS.softmax(2)
-    assert per_sample(losses.brier, LOGITS[0, :1], soft[0, :1])
-    dual = functools.partial(losses.dual_focal, gamma=1.0)
-    assert not per_sample(dual, LOGITS[0, :1], soft[0, :1])  # it refuses them
+def test_a_single_run_has_its_own_loss_and_nothing_around_it():
+    assert criterion([losses.brier]) is losses.brier
 
 
-@pytest.mark.parametrize("name", [*PER_SAMPLE, *OF_THE_BATCH])
-def test_each_run_has_the_loss_that_it_has_alone(name):
-    loss = (PER_SAMPLE | OF_THE_BATCH)[name]
-    for chosen in ([loss] * 3, [loss, losses.brier, loss]):
-        values = Criterion(chosen)(LOGITS, LABELS)
-        alone = [one(*batch) for one, *batch in zip(chosen, LOGITS, LABELS, strict=True)]
-        assert torch.allclose(values, torch.stack(alone), rtol=1e-12)
+def counting(made):
+    calls = []
+
+    def counted(logits, target, *, extra=None):
+        calls.append(logits.shape)
+        return unregistered(logits, target)
+
+    criterion([made(counted) for _ in range(4)])(LOGITS, LABELS)
+    return len(calls)
 
 
 def test_a_loss_is_called_once_for_all_of_its_runs():
-    sizes = []
-
-    def counting(logits, target, *, reduction="mean"):
-        sizes.append(len(logits))
-        return unregistered(logits, target, reduction=reduction)
-
-    criterion = Criterion([functools.partial(counting) for _ in range(3)])
-    criterion(LOGITS, LABELS)
-    sizes.clear()
-    criterion(LOGITS, LABELS)
-    assert sizes == [24]
+    assert counting(lambda loss: loss) == 1
+    assert counting(functools.partial) == 1  # equal settings are one loss
+    assert counting(lambda loss: functools.partial(loss, extra=[1])) == 4  # cannot be compared
 
 
-def test_equal_settings_are_one_loss_and_others_are_not():
-    by_gamma = [functools.partial(losses.focal, gamma=gamma) for gamma in (1.0, 2.0, 1.0)]
-    assert [runs for _, runs in Criterion(by_gamma).groups] == [[0, 2], [1]]
-    unhashable = [functools.partial(unregistered, extra=[1]) for _ in range(2)]
-    assert [runs for _, runs in Criterion(unhashable).groups] == [[0], [1]]
+def test_a_loss_that_raises_says_why():
+    def broken(logits, target):
+        raise RuntimeError("no such class")
+
+    with pytest.raises(RuntimeError, match="no such class"):
+        criterion([broken] * 4)(LOGITS, LABELS)

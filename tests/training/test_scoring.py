@@ -6,7 +6,6 @@ from torch import nn
 
 from calibkit import data, models
 from calibkit.training import scoring
-from calibkit.training.stacking import Joint
 
 
 @pytest.mark.parametrize(
@@ -26,9 +25,9 @@ def test_chunks_shrink_with_the_sample_and_the_stack(shape, runs, size):
 def test_chunks_change_nothing(monkeypatch):
     test = data.noisy_digits(50, test=300, seed=0).test
     model = models.mlp(64, 10)
-    whole, norm = scoring.scores(Joint([model]), [test.inputs])
+    whole, norm = scoring.scores(model, [test.inputs])
     monkeypatch.setattr(scoring, "NUMBERS", 64 * 7)
-    parts, again = scoring.scores(Joint([model]), [test.inputs])
+    parts, again = scoring.scores(model, [test.inputs])
     torch.testing.assert_close(parts, whole)
     assert again == pytest.approx(norm)
 
@@ -43,6 +42,6 @@ def test_features_without_a_head_are_not_ours():
             return self.classifier(self.features(x))
 
     test = data.noisy_digits(50, test=30, seed=0).test
-    logits, (norm,) = scoring.scores(Joint([Theirs()]), [test.inputs])
+    logits, (norm,) = scoring.scores(Theirs(), [test.inputs])
     assert logits.shape == (1, 30, 10)
     assert norm != norm
