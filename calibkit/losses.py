@@ -384,10 +384,11 @@ def _modulated(ce: Tensor, gamma_of: GammaOf) -> Tensor:
     """(1 - p)^gamma ce with p = exp(-ce).
 
     1 - p = -expm1(-ce) keeps its digits near p = 1, and the floor keeps 0^(gamma - 1) out of the
-    gradient there.
+    gradient there. From LOST on the factor is 1 and its slope 0, but the slope would be computed
+    as gamma ce times 0, and gamma ce can be infinite.
     """
-    ce = ce.clamp_min(_tiny(ce))
-    return (-torch.expm1(-ce)) ** gamma_of(ce.detach()) * ce
+    near = ce.clamp(_tiny(ce), LOST)
+    return (-torch.expm1(-near)) ** gamma_of(ce.detach()) * ce
 
 
 # --- shared pieces ---------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -184,7 +183,7 @@ def label_entropy(alpha, *, classes: int | None = None):
     0.5
     """
     number = isinstance(alpha, (int, float))
-    values = validate.as_tensor("alpha", alpha if isinstance(alpha, Tensor) else np.asarray(alpha))
+    values = validate.as_tensor("alpha", alpha)
     if values.is_complex() or values.dtype == torch.bool:
         raise TypeError(f"alpha must be numbers, got {values.dtype}")
     values = values.double()

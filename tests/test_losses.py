@@ -951,7 +951,31 @@ def test_bad_schedule():
         losses.scheduled_gamma(0, 5, form="5-3")
 
 
-@pytest.mark.parametrize("size", [1e30, 1e38, 1.7e38, torch.finfo(torch.float32).max])
+SIZES = [1e30, 1e38, 1.7e38, torch.finfo(torch.float32).max]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        *[partial(losses.focal, gamma=gamma) for gamma in (0.0, 0.5, 1.0, 5.0)],
+        partial(losses.focal, gamma=torch.tensor([5.0])),
+        losses.flsd,
+    ],
+)
+def test_focal_has_the_gradient_of_cross_entropy_where_the_label_is_lost(size, loss):
+    logits = torch.tensor([[size, 0.0, -1.0]], requires_grad=True)
+    hard = loss(logits, torch.tensor([1]))
+    (slope,) = torch.autograd.grad(hard, logits)
+    assert hard.item() == logits[0, 0].item()
+    assert slope.tolist() == [[1.0, -1.0, 0.0]]
+    half = loss(logits, torch.tensor([[0.5, 0.5, 0.0]]))
+    (slope,) = torch.autograd.grad(half, logits)
+    assert half.item() == logits[0, 0].item() / 2
+    assert slope.tolist() == [[0.5, -0.5, 0.0]]
+
+
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("gamma", [0.5, 1.0, 2.0, 5.0])
 def test_dual_focal_has_the_gradient_of_cross_entropy_where_the_label_is_lost(size, gamma):
     logits = torch.tensor([[size, 0.0, -1.0], [0.0, size, 0.0]], requires_grad=True)

@@ -1,4 +1,5 @@
 import math
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -132,6 +133,24 @@ def test_soft_labels_are_distributions(n, alpha, per_sample, seed):
         torch.testing.assert_close(soft.sum(0), F.one_hot(labels, 4).float().sum(0))
 
 
+def test_a_blend_cannot_be_changed():
+    mix = mixing.draw(3, 0.4, generator=0)
+    with pytest.raises(FrozenInstanceError):
+        mix.lam = torch.tensor(0.5)
+
+
+def test_labels_off_the_cpu_are_mixed_unseen():
+    mix = mixing.Mix(torch.tensor([0.25, 0.5], device=META), torch.tensor([1, 0], device=META))
+    labels = torch.tensor([0, 1], device=META)
+    for given_labels in (labels, torch.ones(2, 3, device=META)):
+        soft = mix.soft_labels(given_labels, 3)
+        assert soft.shape == (2, 3)
+        assert soft.device == META
+    for wrong in (labels.bool(), labels.double()):
+        refuses(lambda w=wrong: mix.soft_labels(w, 3), TypeError, "labels must be integers")
+    refuses(lambda: mix.soft_labels(labels[:, None], 3), ValueError, "labels must have 1 dim")
+
+
 # --- mixup -----------------------------------------------------------------------------------
 
 
@@ -200,6 +219,14 @@ def test_cutmix_labels_are_the_pasted_area():
         assert soft[1].tolist() == pytest.approx([pasted, 1 - pasted, 0, 0], abs=1e-6)
         shares.append(pasted)
     assert len(set(shares)) > 5
+
+
+def test_cutmix_boxes_are_uniform_in_area_unless_told():
+    images, labels = torch.rand(3, 1, 16, 16), torch.arange(3)
+    plain = mixing.cutmix(images, labels, classes=3, generator=1)
+    uniform = mixing.cutmix(images, labels, classes=3, alpha=1.0, generator=1)
+    assert torch.equal(plain[0], uniform[0])
+    assert torch.equal(plain[1], uniform[1])
 
 
 def test_cutmix_alpha_is_used():
