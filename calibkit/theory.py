@@ -59,11 +59,11 @@ def gradient_threshold(gamma):
 
 
 def _threshold(gamma: float) -> float:
-    def log_ratio_by_p(p):
-        return (gamma * math.log1p(-p) + math.log1p(-gamma * p * math.log(p) / (1 - p))) / p
+    def log_ratio(p):
+        return gamma * math.log1p(-p) + math.log1p(-gamma * p * math.log(p) / (1 - p))
 
-    # at 1/2 this is 2 (log1p(x) - x) <= 0 with x = gamma log 2, at the low end it is positive
-    return optimize.brentq(log_ratio_by_p, min(0.1, 1 / gamma), 0.5, xtol=1e-300, rtol=1e-15)
+    # at 1/2 this is log1p(x) - x <= 0 with x = gamma log 2, at the low end it is positive
+    return optimize.brentq(log_ratio, min(0.1, 1 / gamma), 0.5, xtol=1e-300, rtol=1e-15)
 
 
 def gamma_star(p0):
@@ -83,9 +83,9 @@ def gamma_star(p0):
     slope = -special.xlogy(p, p) / (1 - p)
     r = -np.log1p(-p) / slope
     x = -special.lambertw(-r * np.exp(-r), -1).real / r - 1
-    # towards p0 = 1/2 W nears its branch point and loses half its digits: a lower bound of x
-    # and Newton's method restore them
-    x = np.maximum(np.nan_to_num(x), np.maximum(2 * (1 - r), 1e-15))
+    # towards p0 = 1/2 W nears its branch point and loses half its digits, or all: Newton's method
+    # restores them
+    x = np.maximum(np.nan_to_num(x), 1e-15)
     for _ in range(2):
         mean = np.log1p(x) / x
         x = x - (mean - r) * x / (1 / (1 + x) - mean)
@@ -203,7 +203,7 @@ def focal_posterior(p, gamma):
     (p,), gamma, _ = _distributions(gamma, p=p)
     ratio = _ratio(p, gamma)
     certain = (ratio <= 0).any(-1, keepdim=True)  # g = 0 at p = 1 alone: then q = p
-    q = torch.where(certain, p, p / torch.where(certain, 1.0, ratio))
+    q = torch.where(certain, p, p / ratio)
     return q / q.sum(-1, keepdim=True)
 
 
@@ -298,8 +298,7 @@ def linear_error(mean, std, sides, *, flip: float = 0.0) -> float:
     sides = _sides(sides, len(mean))
     flip = validate.fraction("flip", flip)
     # a cluster without spread lies wholly on one side, and on the boundary it is a toss
-    score = torch.where(std > 0, mean / torch.where(std > 0, std, 1.0), mean.sign() * math.inf)
-    miss = torch.special.ndtr(-sides * torch.where(mean == 0, 0.0, score))
+    miss = torch.special.ndtr(-sides * torch.where(mean == 0, 0.0, mean / std))
     return (miss + flip * (1 - 2 * miss)).mean().item()
 
 
@@ -357,8 +356,7 @@ def _numbers(**arguments) -> tuple[list[Tensor], bool]:
 
 
 def _float64(name: str, value, devices=()) -> Tensor:
-    # through numpy, as torch would round Python floats to float32
-    tensor = validate.as_tensor(name, value if isinstance(value, Tensor) else np.asarray(value))
+    tensor = validate.as_tensor(name, value)
     if tensor.is_complex() or tensor.dtype == torch.bool:
         raise TypeError(f"{name} must be real numbers, got {tensor.dtype}")
     if devices and isinstance(value, Tensor):

@@ -50,7 +50,7 @@ def test_gradient_ratio_on_a_real_last_layer(gamma):
         torch.testing.assert_close(focal, theory.gradient_ratio(p, gamma) * plain)
 
 
-@pytest.mark.parametrize("gamma", [1e-9, 1e-3, 0.5, 1.0, 3.0, 5.0, 50.0, 1e4, 1e8])
+@pytest.mark.parametrize("gamma", [1e-9, 1e-3, 0.5, 1.0, 3.0, 5.0, 25.0, 50.0, 1e4, 1e8])
 def test_threshold_and_gamma_star_are_inverse(gamma):
     p = theory.gradient_threshold(gamma)
     assert 0 < p < 0.5
@@ -74,6 +74,19 @@ def test_gamma_star_values():
     for gap in (1e-5, 1e-7, 1e-9):
         p = 0.5 - gap
         assert theory.gradient_threshold(theory.gamma_star(p)) == pytest.approx(p, abs=1e-15)
+
+
+@pytest.mark.parametrize(("k", "within"), [(20, 1e-5), (30, 1e-6), (44, 1e-2), (54, 0.1)])
+def test_gamma_star_towards_one_half(k, within):
+    # both terms of log g to second order in gamma: gamma = 8 (1 - log 2) / log(2)^2 (1/2 - p0)
+    gap = 2.0**-k
+    expected = 8 * (1 - math.log(2)) / math.log(2) ** 2 * gap
+    assert theory.gamma_star(0.5 - gap) == pytest.approx(expected, rel=within)
+
+
+def test_gamma_star_of_a_tensor_in_a_graph():
+    p = torch.tensor([0.2, 0.25], requires_grad=True)
+    assert theory.gamma_star(p).tolist() == pytest.approx([4.8506, 3.0702], abs=5e-5)
 
 
 @given(st.floats(0.01, 0.49), st.floats(0, 3), st.floats(0, 1))
@@ -174,11 +187,19 @@ def test_multiclass_minimiser(gamma):
     )
 
 
+def test_posterior_without_doubt():
+    sure, unsure = [0.0, 1.0, 0.0], [0.2, 0.3, 0.5]
+    for gamma in (0.0, 1.0, 4.0):
+        both = theory.focal_posterior([sure, unsure], gamma)
+        assert both[0].tolist() == sure
+        shares = [p / g(p, gamma) for p in unsure]
+        assert both[1].tolist() == pytest.approx([share / sum(shares) for share in shares])
+
+
 def test_multiclass_minimiser_without_doubt():
     one_hot = torch.tensor([0.0, 1.0, 0.0], dtype=torch.float64)
     for gamma in (0.0, 1.0, 4.0):
         torch.testing.assert_close(theory.focal_minimiser_multiclass(one_hot, gamma), one_hot)
-        torch.testing.assert_close(theory.focal_posterior(one_hot, gamma), one_hot)
     zero = theory.focal_minimiser_multiclass([0.0, 0.3, 0.7], 2.0)
     assert zero[0] < 1e-20
     assert zero[1].item() == pytest.approx(theory.focal_minimiser(0.3, 2.0), abs=1e-10)
@@ -275,7 +296,14 @@ def test_linear_error_by_hand():
     flipped = theory.linear_error([2.0], [1.0], [1], flip=0.25)
     assert flipped == pytest.approx(0.75 * phi(-2) + 0.25 * phi(2))
     assert theory.linear_error([1.0, 0.0, 3.0], [0.0, 0.0, 0.0], [1, 1, -1]) == 0.5
+    assert theory.linear_error([1.0, 0.0], [0.0, 0.0], [1, 1]) == 0.25
     assert theory.linear_error([0.0], [2.0], [1]) == 0.5
+
+
+def test_a_cluster_without_spread_has_one_logit():
+    flat = [[[0.0, 0.0], [0.0, 0.0]]]
+    mean, std = theory.linear_logits([1.0, 2.0], 3.0, [[4.0, 5.0]], flat)
+    assert (mean.item(), std.item()) == (17.0, 0.0)
 
 
 @given(st.floats(0.1, 50), st.floats(0, 1))
@@ -404,7 +432,10 @@ BAD = [
         ValueError,
         "weights must be finite",
     ),
-    (theory.linear_logits, ([1.0, 1.0], INF, EYE, [EYE, EYE]), ValueError, "bias must lie in"),
+    *[
+        (theory.linear_logits, ([1.0, 1.0], b, EYE, [EYE, EYE]), ValueError, "bias must lie in")
+        for b in (INF, -INF)
+    ],
     (theory.linear_logits, ([1.0, 1.0], "0", EYE, [EYE, EYE]), TypeError, "bias must be a number"),
     (theory.linear_logits, ([1.0, 1.0], 0.0, EYE[0], [EYE]), ValueError, "means must have 2"),
     (theory.linear_logits, ([1.0, 1.0], 0.0, EYE, EYE), ValueError, "covariances must have 3"),
