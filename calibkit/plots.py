@@ -134,6 +134,12 @@ def confidence_histogram(
         xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel=f"share of {n:,} samples", title=title
     )
     ax.legend(loc="upper left", fontsize="small")
+    opening = f"{title}: c" if title else "C"
+    alt_text.note(
+        ax,
+        f"{opening}onfidence histogram of {n:,} samples, {shares[-1]:.0%} of them in the last bin; "
+        f"mean confidence {confidence:.1%}, accuracy {accuracy:.1%}",
+    )
     return ax
 
 

@@ -201,3 +201,11 @@ def test_columns_of_many_positions_have_no_markers():
     ax = plt.subplots()[1]
     plots.columns(runs_table(plots.MARKED + 1), "epoch", {"right": palette.ACCURACY}, ax=ax)
     assert ax.lines[0].get_marker() in ("", "None")
+
+
+def test_a_histogram_is_described_with_its_two_lines():
+    ax = plots.confidence_histogram([[0.9, 0.1], [0.4, 0.6]], [0, 0], bins=5, title="two")
+    assert alt_text.describe(ax.figure) == (
+        "two: confidence histogram of 2 samples, 50% of them in the last bin; mean confidence "
+        "75.0%, accuracy 50.0%."
+    )

@@ -1,15 +1,16 @@
 # %% [markdown]
 # # 01 · Reliability diagrams: confidence against accuracy, bin by bin
 #
-# **Question.** Two models are right equally often. How do you see which one to believe?
+# **Question.** Two models read the same scans and are right equally often. One of them is unsure before it
+# errs, the other never is. How do you see which one to trust?
 #
 # **You will be able to**
 # - compute accuracy, mean confidence and their gap from a table of five predictions;
-# - sort predictions into bins (lo, hi] without the rounding traps, and draw the diagram yourself;
-# - compute the expected calibration error (ECE), and say what one bin hides and a hundred bins invent;
-# - tell a gap that means something from a bin with too few samples.
+# - sort predictions into bins (lo, hi], and draw the diagram yourself;
+# - compute the expected calibration error, and say what a single bin hides;
+# - tell a gap that means something from a bin with too few predictions.
 #
-# **Time.** 45 minutes with the two exercises; the cells run in under a minute.
+# **Time.** 50 minutes with the three exercises; the cells run in under a minute.
 #
 # **Needs.** [00 Start here](00_start_here.ipynb).
 
@@ -20,7 +21,7 @@ import matplotlib.pyplot as plt
 import torch
 from torch.nn.functional import cross_entropy
 
-from calibkit import check, claims, data, explorers, metrics, models, plots, training
+from calibkit import check, claims, data, explorers, metrics, models, plots, sweep, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -28,18 +29,28 @@ SCALE = "laptop"
 SEED = 0
 DEVICE = "auto"
 
+# %% [markdown]
+# A clinic pools the answers of two networks in one report. One network is bold, the other is cautious. The slider moves
+# the share of the report that comes from the bold one. *Find a share at which accuracy and mean confidence agree, and
+# look at the bars there.*
+
+# %%
+plots.theme()
+explorers.stored("two_networks")
+
+# %% [markdown]
+# At that share the two averages say that nothing is wrong, and the diagram says otherwise. This lesson builds the
+# diagram from its parts, so that you know what each bar can tell you and what it cannot.
+#
+# ## 1. Two models, five photographs
+#
+# Two models look at the same five photographs. Each photograph shows a dog, a cat or a shark, and
+# in truth all five show a cat. Each row below is a photograph, each column a class. (The example is from a
+# seminar on calibration, see the references; it is row M1 of [the list of claims](claims.md).)
+
 # %%
 device = training.as_device(DEVICE)
 size = budget(SCALE)
-
-# %% [markdown]
-# ## 1. Two models, five photographs
-#
-# Two models look at the same five photographs; each photograph shows a dog, a cat or a shark, and
-# in truth all five show a cat. Here is what each model says (the example is from a seminar on
-# calibration; see the references). Each row is a photograph, each column a class.
-
-# %%
 cat = 1
 labels = torch.tensor([cat, cat, cat, cat, cat])
 model_1 = torch.tensor([[.10, .75, .15], [.10, .80, .10], [.60, .38, .02], [.10, .80, .10],
@@ -49,32 +60,30 @@ model_2 = torch.tensor([[.02, .98, .00], [.03, .97, .00], [.95, .02, .03], [.00,
 
 # %% [markdown]
 # **Predict before you run:** both take the third photograph for a dog and are right on the other
-# four, 80 % accuracy each. Which one would you rather ask about a photograph that you cannot see?
+# four. Which model has the larger gap between confidence and accuracy, and how large is it, by eye?
 
-# %%
-# NBVAL_CHECK_OUTPUT
+# %% tags=["answer", "nbval-check-output"]
 for name, probs in (("model 1", model_1), ("model 2", model_2)):
     confidence = probs.amax(dim=1)
     accuracy = (probs.argmax(dim=1) == labels).double().mean()
     gap = confidence.mean() - accuracy
     print(f"{name}: accuracy {accuracy:.1%}, mean confidence {confidence.mean():.1%}, "
           f"gap {100 * gap:+.1f} points")
+print("Model 2 has the larger gap. The seminar's own figures are 1.2 and 16.8 points, without sign.")
 
 # %% [markdown]
-# Read it aloud:
-#
-# - **Model 1** says on average about what it keeps. Above all, where it errs (the dog, 60 %) it
-#   sounds unsure. Its doubt is a warning that you can use.
-# - **Model 2** is no better, but speaks as if it were. It is as sure of its mistake (95 %) as of
-#   anything else; its confidence tells you nothing.
+# - **Model 1** is about as sure as it is right. Above all, where it errs (the dog, 60 %) it
+#   is less sure than usual. Its doubt is a warning that you can use.
+# - **Model 2** is right just as often, but it is as sure of its mistake (95 %) as of anything else.
+#   Its confidence tells you nothing.
 #
 # Accuracy cannot tell the two apart. The gap can. (Five rows prove nothing, of course: they only
-# show the arithmetic. Section 8 returns to bins with five samples.)
+# show the arithmetic. Section 8 returns to bins with five predictions.)
 #
 # ## 2. From five rows to ten thousand
 #
 # Five predictions make a table; ten thousand make a picture. We train a network on the noisy
-# digits of notebook 00 and collect what it says about images that it has never seen.
+# digits of lesson 00 and collect what it says about images that it has never seen.
 
 # %%
 def network():
@@ -88,60 +97,57 @@ confidence, correct = said.confidence, said.correct
 print(f"{len(said)} predictions, confidence {confidence.min():.2f} to {confidence.max():.2f}")
 
 # %% [markdown]
-# The first picture is the **confidence histogram**: how often is it how sure?
+# The first picture is the **confidence histogram**: how often is the network how sure?
 
 # %%
-fig, ax = plt.subplots(figsize=(4.6, 3.4), layout="constrained")
-_ = plots.confidence_histogram(said.probs, said.labels, ax=ax)
+_ = plots.confidence_histogram(said.probs, said.labels)
 
 # %% [markdown]
-# - The right-most bin holds most of the samples: this network is seldom in doubt.
+# - The right-most bin holds most of the predictions: this network is seldom in doubt.
 # - The dashed line (mean confidence) lies to the right of the solid one (accuracy). Their distance
 #   is the signed gap.
 #
-# ## 3. Bins, done right
+# ## 3. Bins
 #
-# To see *where* confidence and accuracy part, we group predictions of similar confidence. The usual
-# choice (Guo et al. 2017) is M intervals of equal width, **open on the left, closed on the right**:
-# bin m holds the confidences in ((m-1)/M, m/M]. Confidence 0 joins the first bin; 1.0 belongs to
-# the last.
-#
-# It sounds trivial, and yet this is where scripts go wrong. Multiply and cut off, as many do, and see
-# where the exact edges 0.1, 0.2, ... 1.0 land. By the definition, edge m/10 belongs to bin m - 1
-# when one counts from 0, as Python does:
-
-# %%
-# NBVAL_CHECK_OUTPUT
-ten_edges = [m / 10 for m in range(1, 11)]
-print("by definition      ", list(range(10)))
-print("int(c * 10)        ", [int(c * 10) for c in ten_edges])
-print("0.07 * 100       = ", 0.07 * 100)
-print("linspace, 0.56   = ", torch.linspace(0, 1, 101, dtype=torch.float64)[56].item())
-
-# %% [markdown]
-# - `int(c * M)` closes the bins on the *left*: every edge is one bin too high, and confidence 1.0
-#   gets a bin that does not exist.
-# - Rounding up instead, `ceil(c * M) - 1`, repairs the side but not the rounding: with 100 bins,
-#   0.07 * 100 comes out just above 7, and 0.07 falls into bin 7 in place of 6.
-# - Even `linspace` does not place every edge on the nearest number to m/M.
-#
-# Edges are no rarity: ensembles that vote produce them all the time (divide their votes in float64:
-# 0.2 stored in float32 already lies above the edge). The cure is to compare with the edges m/M
-# themselves, in double precision:
+# To see *where* confidence and accuracy differ, we group predictions of similar confidence. The usual
+# choice (Guo et al. 2017) is $M$ intervals of equal width, **open on the left, closed on the right**:
+# bin number $m$, counted from 1, holds the confidences in $((m-1)/M,\ m/M]$, and they form the set $B_m$. Confidence 0 joins the
+# first bin; 1 belongs to the last.
 
 # %%
 M = 15
 edges = torch.arange(M + 1, dtype=torch.float64) / M
 which = torch.bucketize(confidence.double(), edges[1:-1])  # (lo, hi] is bucketize's default
 counts = torch.bincount(which, minlength=M)
-print(counts.tolist())
+print("predictions in each bin:", counts.tolist())
 
 # %% [markdown]
+# Many scripts write `int(c * M)` instead. That closes the bins on the *left*: every edge lands one bin
+# too high, and confidence 1 gets a bin that does not exist. Edges are no rarity, for instance where
+# several models vote. In Python the bins are counted from 0:
+
+# %%
+ten_edges = [m / 10 for m in range(1, 11)]
+print("edges       ", ten_edges)
+print("(lo, hi]    ", list(range(10)))
+print("int(c * 10) ", [int(c * 10) for c in ten_edges])
+
+# %% [markdown]
+# <details><summary>Rounding: why the edges are divided, and in double precision</summary>
+#
+# - `ceil(c * M) - 1` repairs the side but not the rounding: with 100 bins, `0.07 * 100` comes out just
+#   above 7, and 0.07 falls into bin 7 in place of 6.
+# - Even `torch.linspace(0, 1, 101, dtype=torch.float64)` does not place every edge on the number nearest
+#   to m/100: it misses 0.56.
+# - 0.2 stored in float32 already lies above the edge 0.2. So divide votes in float64, and compare in float64.
+#
+# </details>
+#
 # ### Exercise: which bin?
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# Write `bin_index(confidence, bins)` that returns for each confidence the number of its bin
+# Write `my_bin_index(confidence, bins)` that returns for each confidence the number of its bin
 # (lo, hi], counted from 0. `confidence` is a tensor. The checker tries values exactly on the edges.
 
 # %%
@@ -170,43 +176,44 @@ check.bin_index(my_bin_index)
 #
 # </details>
 #
-# ## 4. The reliability diagram from scratch
+# ## 4. The reliability diagram by hand
 #
-# For every bin we need two averages: how sure the model was, and how often it was right.
+# For every bin we need two averages: how sure the network was, and how often it was right.
 
 # %%
-sure = torch.bincount(which, weights=confidence.double(), minlength=M) / counts
-hits = torch.bincount(which, weights=correct.double(), minlength=M) / counts
-fig, ax = plt.subplots(figsize=(3.6, 3.6), layout="constrained")
-_ = ax.bar(edges[:-1], hits, width=1 / M, align="edge", edgecolor="white")
-_ = ax.plot(sure, hits, "ko")
-_ = ax.plot([0, 1], [0, 1], "--", color="grey")
-_ = ax.set(xlabel="confidence", ylabel="accuracy", xlim=(0, 1), ylim=(0, 1), aspect="equal")
+sure, hits = torch.full((M,), torch.nan).double(), torch.full((M,), torch.nan).double()
+for m in range(M):
+    inside = which == m
+    if inside.any():
+        sure[m] = confidence[inside].double().mean()
+        hits[m] = correct[inside].double().mean()
+        print(f"({edges[m]:.2f}, {edges[m + 1]:.2f}]  {counts[m]:5d} predictions, "
+              f"{sure[m]:6.1%} sure, {hits[m]:6.1%} right")
 
 # %% [markdown]
-# A bin without samples divides 0 by 0, becomes NaN, and is not drawn, which is right: an empty bin
-# says nothing. The package's diagram adds what a diagram must not lack: the *count* in each bin,
-# and an *interval* for each accuracy.
+# A bin without predictions is not drawn: it says nothing. The package's diagram draws the two columns, and adds what a diagram must
+# not lack: the *count* of each bin, and an *interval* for each accuracy. First the assertion that it counts as we do:
 
 # %%
 counted = metrics.reliability(said.probs, said.labels, bins=M)
 assert torch.equal(counted.counts.long(), counts)
+assert torch.allclose(counted.confidence, sure, equal_nan=True)
 assert torch.allclose(counted.accuracy, hits, equal_nan=True)
-fig, ax = plt.subplots(figsize=(4.4, 5), layout="constrained")
-_ = plots.draw_reliability(counted, ax=ax, title="An over-confident network")
+_ = plots.draw_reliability(counted, title="By hand and by the package")
 
 # %% [markdown]
-# Read it aloud, from right to left:
+# How to read it, from right to left:
 #
-# - **The last bin** holds most samples and has a short interval: this gap is real, and it matters
-#   most, because most predictions live there.
-# - **The middle** lies well below the diagonal: where the network says 70 %, it keeps far less.
-# - **The far left** has few samples or none. A network with ten classes can never be less than
-#   10 % sure, and this one never admits to less than about 30 %. Long black lines: do not interpret.
+# - **The last bin** holds most predictions and has a short interval: this gap is real, and it matters
+#   most, because most predictions are there.
+# - **The middle** lies well below the diagonal: where the network says 70 %, it is right far less often.
+# - **The far left** has few predictions or none. The largest of ten probabilities is never below 10 %, and
+#   this network is rarely that unsure. Long black lines: do not interpret.
 #
 # ## 5. One number: the expected calibration error
 #
-# Average the length of the gaps, each weighted by the share of samples in its bin:
+# The **expected calibration error** (**ECE**) is the mean length of the gaps, each weighted by the share of
+# predictions in its bin:
 #
 # $$\mathrm{ECE} = \sum_{m=1}^{M} \frac{|B_m|}{n}\,\bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|$$
 
@@ -214,9 +221,14 @@ _ = plots.draw_reliability(counted, ax=ax, title="An over-confident network")
 share = counts.double() / counts.sum()
 by_hand = (share * (hits - sure).abs()).nansum().item()
 assert abs(by_hand - metrics.ece(said.probs, said.labels, bins=M)) < 1e-9
-print(f"ECE with {M} bins: {by_hand:.1%}")
+print(f"ECE with {M} bins: the network {by_hand:.1%}, "
+      f"the exact posterior {metrics.ece(test.posterior, test.labels, bins=M):.1%}")
 
 # %% [markdown]
+# The exact posterior is calibrated, and yet its ECE is not quite zero: the accuracy of each bin is that of a
+# sample, and the absolute value turns every chance deviation into a positive number. [Lesson 02](02_measuring_calibration.ipynb)
+# measures how much that is.
+#
 # ### Exercise: ECE
 #
 # *Difficulty: medium · importance: high · 10 minutes*
@@ -255,117 +267,169 @@ check.ece(my_ece)
 #
 # ## 6. How many bins?
 #
-# With **one bin** the sum collapses to the absolute value of the signed gap. With **very many
-# bins** each holds a handful of samples, and its accuracy is mostly luck.
+# With **one bin** the sum becomes the absolute value of the signed gap. With **very many
+# bins** each holds a handful of predictions, and its accuracy is mostly chance.
 #
-# **Predict before you run:** move the slider from 1 to 100 bins. Will the ECE go up, go down, or
-# stay?
+# **Predict before you run:** from 1 bin to 100 bins, does this network's ECE go up, go down, or stay? And
+# that of the exact posterior?
+
+# %% tags=["answer"]
+for name, probs in (("network", said.probs), ("exact posterior", test.posterior)):
+    few, usual, many = (metrics.ece(probs, test.labels, bins=bins) for bins in (1, 15, 100))
+    way = "goes up" if many > few + 0.002 else "stays"
+    print(f"{name}: ECE {few:.2%} with 1 bin, {usual:.2%} with 15, {many:.2%} with 100: it {way}")
 
 # %%
 def frame(bins):
     error = metrics.ece(said.probs, said.labels, bins=bins)
-    readout = f"{bins} bin{'s' if bins > 1 else ''}: ECE {error:.1%}"
     counted = metrics.reliability(said.probs, said.labels, bins=bins)
-    return explorers.reliability_frame(counted, title="one network, other bins", readout=readout)
+    return explorers.reliability_frame(
+        counted, title=f"one network, bins: {bins}", readout=f"bins: {bins}, ECE {error:.1%}")
 
 
 explorers.Explorer(
     frame,
-    explorers.Slider("bins", [1, 2, 3, 5, 8, 10, 15, 20, 25, 30, 40, 50, 75, 100], start=15),
+    explorers.Slider("bins", [1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100], start=15),
     description="The reliability diagram of the same predictions, counted in 1 to 100 bins. A bar is "
     "the accuracy of a bin, the hatched piece reaches to its mean confidence, the black line is its "
-    "95 % interval; the strip below counts its samples. The readout tells the ECE.",
+    "95 % interval; the strip below counts its predictions.",
 )
 
 # %% [markdown]
-# The still twin of the slider:
-
-# %%
-fig, axes = plt.subplots(1, 4, figsize=(12, 4.2), layout="constrained")
-for ax, bins in zip(axes, (1, 5, 15, 100), strict=True):
-    counted = metrics.reliability(said.probs, said.labels, bins=bins)
-    error = metrics.ece(said.probs, said.labels, bins=bins)
-    title = f"bins: {bins}, ECE {error:.1%}"
-    _ = plots.draw_reliability(counted, ax=ax, title=title, legend=ax is axes[0])
-
-# %% [markdown]
 # - **One bin against fifteen:** for this network the number barely changes. It is over-confident in
-#   (almost) every bin, all gaps point the same way, and then averaging first loses nothing.
-# - **A hundred bins:** the left becomes ragged. The ECE rises only slightly here because
-#   the true gap is far larger than the noise. Notebook 02 shows when that is not so.
+#   (almost) every bin, all gaps have the same sign, and then averaging first loses nothing.
+# - **A hundred bins:** the left becomes ragged. The network's ECE changes little, because its
+#   gap is far larger than the chance deviations. For the posterior these deviations are all there is.
 #
-# ## 7. The classic mistake: one bin, or one number, is enough
+# ## 7. The classic mistake: one bin is enough
 #
-# A clinic pools the predictions of two models in one report. Half come from our network, half from
-# a second one, trained with *label smoothing* (targets of 0.865 for the right class in place of 1;
-# notebook 09, planned, is about it), which makes it cautious.
+# Now we make the report of the first slider. The bold network is the one above. The
+# cautious one is trained with softened targets: .865 for the right class in place of 1, and
+# .015 for every other.
 
 # %%
-def pooled_report(seed):
-    train, _, test = data.noisy_digits(size.train, noise=0.4, seed=seed, test=size.test)
-    fit = partial(training.fit, network, train, epochs=size.epochs, seed=seed, device=device,
-                  progress=False)
-    half = len(test) // 2
-    bold = fit().predict(test[:half])
-    cautious = fit(loss=partial(cross_entropy, label_smoothing=0.15)).predict(test[half:])
-    return torch.cat([bold.probs, cautious.probs]), torch.cat([bold.labels, cautious.labels])
+seeds = range(SEED, SEED + size.seeds)
 
 
-reports = [pooled_report(seed) for seed in range(SEED, SEED + size.seeds)]
+def recipe(softened, seed):
+    learn, _, fresh = data.noisy_digits(size.train, noise=0.4, seed=seed, test=size.test)
+    loss = partial(cross_entropy, label_smoothing=softened)
+    return training.trial(network, learn, {"test": fresh}, seed=seed, epochs=size.epochs, loss=loss)
+
+
+swept = sweep.run(recipe, {"softened": [0.0, 0.15], "seed": seeds}, device=device)
+
+# %%
+def report(share, seed):
+    """The first `share` of the test images read by the bold network, the others by the cautious one."""
+    bold = swept.one(softened=0.0, seed=seed).predictions["test"]
+    cautious = swept.one(softened=0.15, seed=seed).predictions["test"]
+    cut = round(share * len(bold))
+    return torch.cat([bold.probs[:cut], cautious.probs[cut:]]), bold.labels
+
+
+pooled, truth = report(0.5, SEED)
+fig, (ax_left, ax_right) = plt.subplots(1, 2, figsize=(9.5, 5))
+_ = plots.confidence_histogram(pooled, truth, ax=ax_left, title="two averages")
+_ = plots.reliability_diagram(pooled, truth, ax=ax_right, title="the same report in fifteen bins")
 
 # %% [markdown]
-# **The mistake:** to look at a single number with a single bin, mean confidence against accuracy.
-# **The repair:** to draw the diagram.
-
-# %%
-pooled, truth = reports[0]
-fig, (ax_left, ax_right) = plt.subplots(1, 2, figsize=(9.5, 5), layout="constrained")
-_ = plots.confidence_histogram(pooled, truth, ax=ax_left, title="two means: nothing to see")
-_ = plots.reliability_diagram(pooled, truth, ax=ax_right, title="fifteen bins")
-
-# %% [markdown]
-# - **Left:** the two lines nearly coincide. The report as a whole "is calibrated".
-# - **Right, high confidence:** over-confident. There the bold model dominates, and claims too much.
-# - **Right, middle:** under-confident (dotted). There the cautious one dominates, and claims too little.
+# - **The mistake (left)** is to compare the two averages, which is a diagram with one bin. They nearly
+#   agree.
+# - **The repair (right)** is to draw the bins. At high confidence the bars end below the diagonal
+#   (hatched), in the middle above it (dotted). The errors of the two networks have opposite signs, and the average cancels them.
 #
-# Nobody who uses *one* of these predictions is served by the fact that the errors of others cancel
-# its own. In symbols, the triangle inequality says that the ECE with 15 bins can never be below the
-# ECE with one bin; how far above it lies is a question about models, and so it gets a verdict. (The
-# claim "at least 3 points" is the verdict's *margin*: the whole interval must lie above it.)
+# Whoever acts on *one* of these answers gains nothing from the fact that other answers err the other way. By the
+# triangle inequality the ECE with 15 bins is never below the ECE with one bin. How far above it lies depends on the models, and so it
+# gets a verdict. The claim "at least 3 points" is the verdict's *margin*: the whole interval must lie above it.
 
-# %%
-# NBVAL_CHECK_OUTPUT
+# %% tags=["nbval-check-output"]
+reports = [report(0.5, seed) for seed in seeds]
 more = [metrics.ece(p, y, bins=15) - metrics.ece(p, y, bins=1) for p, y in reports]
 statement = "15 bins show at least 3 points of error that one bin cancels"
 print(claims.verdict("M2", statement, more, margin=0.03))
+tests = [outcome.predictions["test"] for outcome in swept.where(softened=0.0)]
+honest = [metrics.ece(one.posterior, one.labels, bins=15) for one in tests]
+statement = "the exact posterior's ECE is below 2 points"
+print(claims.verdict("01a", statement, honest, expect="below", than=0.02))
 
 # %% [markdown]
-# ## 8. The other mistake: to believe a bin with a handful of samples
+# M2 is a row of [the list of claims](claims.md); it gives no number of its own to compare with. The slider at the top was made
+# from these runs by the next cell; write `mine` in a cell of your own to see it.
+
+# %% tags=["drawing"]
+def share_frame(share):
+    parts = [report(share, seed) for seed in seeds]
+    probs, truth = torch.cat([p for p, _ in parts]), torch.cat([y for _, y in parts])
+    accuracy, gap = metrics.accuracy(probs, truth), metrics.signed_gap(probs, truth)
+    words = (f"{share:.0%} from the bold network: accuracy {accuracy:.1%}, mean confidence "
+             f"{accuracy + gap:.1%}; mean length of the gaps {metrics.ece(probs, truth):.1%}")
+    return explorers.reliability_frame(
+        metrics.reliability(probs, truth), readout=words,
+        title=f"{share:.0%} bold, {1 - share:.0%} cautious")
+
+
+mine = explorers.Explorer(
+    share_frame,
+    explorers.Slider("from the bold network", [i / 10 for i in range(11)], show="{:.0%}".format),
+    description="The reliability diagram of the pooled report, all seeds together. A bar is the "
+    "accuracy of a bin, the hatched or dotted piece reaches to its mean confidence; the strip below "
+    "counts the predictions.")
+explorers.keep(mine, "two_networks")
+
+# %% [markdown]
+# ## 8. The other mistake: to believe a bin with a handful of predictions
 #
-# The **maximum calibration error** (MCE) is the largest gap of any bin. It sounds like a guarantee
+# The **maximum calibration error** (**MCE**) is the largest gap of any bin. It sounds like a guarantee
 # ("nowhere worse than ..."). Look at which bin of our first network decides it:
 
 # %%
 worst = metrics.mce(said.probs, said.labels, bins=15)
-counted = metrics.reliability(said.probs, said.labels, bins=15)
 at = counted.gap.abs().nan_to_num(0).argmax()
 low, high = counted.interval()
-print(f"MCE {worst:.1%}, from a bin with {counted.counts[at]} of {len(said)} samples")
-print(f"it claims {counted.confidence[at]:.1%} and keeps {counted.accuracy[at]:.1%}, "
+print(f"MCE {worst:.1%}, from a bin with {counted.counts[at]} of {len(said)} predictions")
+print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[at]:.1%}, "
       f"95 % interval {low[at]:.1%} to {high[at]:.1%}")
 
 # %% [markdown]
-# Compare the count with the width of the interval. A bin with a handful of samples holds the record
-# easily, by luck, and its interval may well contain its own confidence. The interval is Wilson's,
-# which stays sensible even for a bin that is right 0 times out of 5. So: **no diagram without counts,
-# no gap without an interval, and no MCE without saying how full its bin is.**
+# The interval is **Wilson's interval**, which stays sensible even for a bin that is right 0 times out of 5. So:
+# *no diagram without counts, no gap without an interval, and no MCE without the count of its bin.*
+#
+# ### Exercise: which gap would you believe?
+#
+# *Difficulty: medium · importance: high · 15 minutes, a pocket calculator helps*
+#
+# A report on 10,000 predictions has three bins that are not empty:
+#
+# | bin | predictions | mean confidence | right | 95 % interval of the accuracy |
+# |---|---|---|---|---|
+# | (0.5, 0.6] | 4 | 55 % | 1 | 5 to 70 % |
+# | (0.8, 0.9] | 400 | 85 % | 320 | 76 to 84 % |
+# | (0.9, 1.0] | 9,596 | 98 % | 9,212 | 96 to 96 % |
+#
+# Compute ECE and MCE. Which bin decides each? Which gaps does the report prove? You may improve the
+# model in one place, or collect 1,000 more labels: what do you do first?
+#
+# <details><summary>Answer</summary>
+#
+# The gaps are 30, 5 and 2 points. MCE is 30 %, from the first bin, but its interval contains 55 %: four predictions
+# prove nothing. ECE is .0004 x .30 + .04 x .05 + .9596 x .02 = .0213, of which .0192 come from the
+# last bin: a small gap on nearly all predictions. The intervals of the second and third bin do not
+# contain their confidence, so these two gaps are real (each interval alone; with many bins a few miss by chance).
+#
+# What first depends on what the answers are used for. If people act on "98 %", the last bin concerns most of
+# them. If doubtful answers go to a doctor anyway, the first bin does no harm. New labels help
+# where the intervals are long; drawn at random, only some of 1,000 would land below 0.9, so collect
+# images on which the model is unsure.
+#
+# </details>
 #
 # ## Three things to take away
 #
 # 1. A reliability diagram plots accuracy against confidence per bin; below the diagonal means
 #    over-confident. Counts and intervals belong to it.
 # 2. ECE is the weighted mean of the *absolute* gaps. With one bin, opposite gaps cancel.
-# 3. Bins are (lo, hi], compared with the edges m/M in float64: `int(c * M)` puts nearly every edge
+# 3. Bins are (lo, hi], compared with the edges m/M: `int(c * M)` puts nearly every edge
 #    into the wrong one.
 #
 # ## Recall
@@ -385,7 +449,7 @@ print(f"it claims {counted.confidence[at]:.1%} and keeps {counted.accuracy[at]:.
 #
 # <details><summary>3. Why does ECE not divide by the number of bins?</summary>
 #
-# Because it weighs each bin by its share of the samples, and these shares sum to 1 already.
+# Because it weights each bin by its share of the predictions, and these shares sum to 1 already.
 #
 # </details>
 #
@@ -406,16 +470,31 @@ print(f"it claims {counted.confidence[at]:.1%} and keeps {counted.accuracy[at]:.
 # <details><summary>6. A model always answers the commonest class, with the share of that class as its
 # confidence. What does its diagram look like?</summary>
 #
-# One bin, exactly on the diagonal. It is perfectly calibrated and perfectly useless: calibration is
-# not accuracy. Notebook 02 measures both together.
+# One bin, on the diagonal up to chance. It is calibrated and useless: calibration is
+# not accuracy. Lesson 02 measures both together.
 #
 # </details>
 #
 # ## Go further
 #
-# In section 7, change the share of each model, or the smoothing, and watch the two lines of the left
-# figure part. Then: [02 Measuring calibration](02_measuring_calibration.ipynb). If your digits differ
-# from those printed here, see [your numbers differ?](your_numbers_differ.md).
+# At which share of the bold network does the signed gap of the report change its sign? Compute it for shares from 0 to 100 %, with
+# the ECE beside it.
+#
+# <details><summary>Answer</summary>
+#
+# ```python
+# for tenth in range(11):
+#     probs, truth = report(tenth / 10, SEED)
+#     gap, error = metrics.signed_gap(probs, truth), metrics.ece(probs, truth)
+#     print(f"{tenth / 10:.0%} bold: signed gap {100 * gap:+.1f} points, ECE {error:.1%}")
+# ```
+#
+# The signed gap is (nearly) a straight line in the share, so it has to cross zero somewhere. The ECE never gets there.
+#
+# </details>
+#
+# Next: [02 Measuring calibration](02_measuring_calibration.ipynb). If your digits differ
+# from those printed here, see [your numbers differ?](your_numbers_differ.md)
 #
 # ## References
 #
