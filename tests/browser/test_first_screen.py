@@ -26,8 +26,8 @@ def answers(lesson):
 
 
 def end_of_slider(page, start):
-    """Pixels from the top of the lesson to the end of its first slider's picture and words."""
-    root = page.locator(".calibkit-explorer").first
+    """Pixels from the top of the lesson to the end of the picture under its first slider."""
+    root = page.locator(".calibkit-explorer .picture").first
     return root.evaluate(END_OF_SLIDER.replace("START", repr(start)))
 
 
