@@ -7,7 +7,7 @@ exercise is named here and used by its notebook; nothing else needs to know of i
 from calibkit.check.lesson_00_start_here import signed_gap
 from calibkit.check.lesson_01_reliability_diagrams import bin_index, ece
 from calibkit.check.lesson_02_measuring_calibration import brier, classwise_ece
-from calibkit.check.lesson_03_overconfidence import nll_parts, scaled_loss
+from calibkit.check.lesson_03_overconfidence import early_stop, nll_parts
 from calibkit.check.lesson_05_dataset_size import equal_steps, true_gap
 from calibkit.check.lesson_06_label_noise import noise_matrix, noisy_nll
 from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
@@ -22,7 +22,7 @@ EXERCISES = {
         brier,
         classwise_ece,
         nll_parts,
-        scaled_loss,
+        early_stop,
         equal_steps,
         true_gap,
         noise_matrix,

@@ -82,94 +82,117 @@ def nll_parts(probs, labels):
     return _parts(probs, labels)
 
 
-def _cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    return torch.nn.functional.cross_entropy(logits.double(), labels)
+def _walk(losses: Tensor, patience: int, better=lambda new, least: new < least) -> list[int]:
+    """(kept, last) of a rule that stops after `patience` epochs without one that is `better`."""
+    values, kept, last = losses.tolist(), 0, 0
+    for last, value in enumerate(values):
+        if better(value, values[kept]):
+            kept = last
+        if last - kept == patience:
+            break
+    return [kept, last]
 
 
-def _sign_slip(logits: Tensor, labels: Tensor, a: float) -> Tensor:
-    z = (1 + a) * logits.double()
-    return -(z.gather(1, labels[:, None])[:, 0] + z.logsumexp(dim=1)).mean()
+def _against_the_last(losses: Tensor, patience: int) -> list[int]:
+    """Counts rises from one epoch to the next."""
+    values, kept, bad, last = losses.tolist(), 0, 0, 0
+    for last, value in enumerate(values):
+        kept = last if value < values[kept] else kept
+        bad = bad + 1 if last and value >= values[last - 1] else 0
+        if bad == patience:
+            break
+    return [kept, last]
 
 
-LOGITS = [
-    3 * torch.randn(n, classes, generator=torch.Generator().manual_seed(n), dtype=torch.float64)
-    for n, classes in ((12, 3), (30, 5))
-]
+def _not_in_a_row(losses: Tensor, patience: int) -> list[int]:
+    """Counts all epochs without a new least value."""
+    values, kept, bad, last = losses.tolist(), 0, 0, 0
+    for last, value in enumerate(values):
+        bad += bool(last) and value >= values[kept]
+        kept = last if value < values[kept] else kept
+        if bad == patience:
+            break
+    return [kept, last]
+
+
+CURVES = {
+    "a loss that falls, then rises": ([2.1, 1.2, 0.8, 0.7, 0.75, 0.8, 0.9, 1.0, 1.1], 3),
+    "chance rises on the way down": ([2.0, 1.4, 1.5, 1.1, 1.2, 0.9, 1.0, 0.95, 1.05, 1.1, 1.2], 3),
+    "a lower valley that comes too late": ([1.5, 1.0, 1.2, 1.3, 0.5, 0.6, 0.7, 0.8], 2),
+    "a lower valley that the patience reaches": ([1.5, 1.0, 1.2, 1.3, 0.5, 0.6, 0.7, 0.8], 3),
+    "falls within a rise": ([1.0, 0.5, 0.9, 0.8, 0.7, 0.6, 0.55, 0.52], 4),
+    "equal values": ([1.0, 0.75, 0.75, 0.75, 0.75, 0.5], 3),
+    "equal values in between": ([1.0, 0.75, 0.75, 0.5, 0.75, 0.5, 0.75, 0.25], 3),
+    "patience 1": ([1.0, 0.8, 0.9, 0.3, 0.2], 1),
+    "a loss that rises from the start": ([0.5, 0.6, 0.7, 0.8, 0.9], 2),
+    "a loss that never stops falling": ([2.0, 1.5, 1.1, 0.8, 0.6], 2),
+    "a patience longer than the training": ([1.0, 0.9, 1.1, 1.2], 10),
+    "a single epoch": ([0.7], 1),
+}
 
 
 @exercise(
     cases={
-        f"{len(z)} images, a = {a}": (
-            z,
-            (z.argmax(dim=1) + (torch.arange(len(z)) % 4 == 0)) % z.shape[1],
-            a,
-        )
-        for z, a in zip(LOGITS, (0.5, 2.0), strict=True)
-    }
-    | {
-        "a = 0": (LOGITS[0], LOGITS[0].argmin(dim=1), 0.0),
-        "a below 0": (LOGITS[0], LOGITS[0].argmax(dim=1), -0.5),
-        "one image": (LOGITS[1][:1], torch.tensor([2]), 0.25),
-        "logits 300 times as large": (300 * LOGITS[0], LOGITS[0].argmin(dim=1), 1.0),
-        "equal logits": (torch.zeros(4, 3, dtype=torch.float64), torch.tensor([0, 1, 2, 0]), 1.0),
+        name: (torch.tensor(values, dtype=torch.float64), patience)
+        for name, (values, patience) in CURVES.items()
     },
     mistakes=[
         Mistake(
-            lambda z, y, a: _cross_entropy(a * z, y),
-            "you scaled by a. The factor is 1 + a, so that a = 0 changes nothing.",
+            lambda losses, patience: [int(losses.argmin()), len(losses) - 1],
+            "your rule looks at all epochs. During a training nobody knows the later ones: "
+            "go through them one by one, and stop.",
         ),
         Mistake(
-            lambda z, y, a: _cross_entropy(z, y),
-            "this is the loss without scaling. (Adding one number to all logits changes nothing: "
-            "the softmax sees differences only. Multiply.)",
+            lambda losses, patience: [int(losses.argmin()), _walk(losses, patience)[1]],
+            "the last epoch is right, but the kept one comes from the whole curve: it may lie "
+            "after the stop, where nobody trained.",
         ),
         Mistake(
-            lambda z, y, a: (1 + a) * _cross_entropy(z, y),
-            "you scaled the loss. Scale the logits, before the softmax.",
+            lambda losses, patience: _walk(losses, patience + 1),
+            "your rule waits one epoch too long: it stops when `patience` epochs in a row have "
+            "brought no new least value.",
         ),
         Mistake(
-            lambda z, y, a: _cross_entropy(z, y) - math.log(1 + a),
-            "you scaled the probabilities. Scale the logits, before the softmax.",
+            lambda losses, patience: _walk(losses, max(1, patience - 1)),
+            "your rule stops one epoch too early: `patience` epochs must have brought nothing new.",
         ),
         Mistake(
-            lambda z, y, a: _cross_entropy(z / (1 + a), y),
-            "you divided, which makes the network less sure. Multiply the logits by 1 + a.",
+            lambda losses, patience: _walk(losses, patience, lambda new, least: new <= least),
+            "an equal value is no new least value: compare with <, not <=.",
         ),
         Mistake(
-            lambda z, y, a: len(y) * _cross_entropy((1 + a) * z, y),
-            "this is the sum over the samples: take the mean.",
+            lambda losses, patience: _walk(losses, patience, lambda new, least: new > least),
+            "you keep the largest value. A loss is better when it is smaller.",
         ),
         Mistake(
-            lambda z, y, a: _cross_entropy(((1 + a) * z).softmax(dim=1), y),
-            "the softmax was taken twice: cross_entropy takes logits and has a softmax inside.",
+            _against_the_last,
+            "you compare each epoch with the one before. Compare it with the least value so far: "
+            "a loss may fall for a while and still be above that.",
         ),
         Mistake(
-            lambda z, y, a: _cross_entropy((1 + a) * z.softmax(dim=1), y),
-            "cross_entropy takes logits, not probabilities: leave the softmax out.",
+            _not_in_a_row,
+            "you count all epochs without a new least value. Only those in a row count: begin "
+            "again at 0 after each new least value.",
         ),
         Mistake(
-            lambda z, y, a: -_chance(((1 + a) * z).log_softmax(dim=0), y).mean(),
-            "the softmax goes along the wrong axis: dim=1 goes over the classes of an image.",
+            lambda losses, patience: _walk(losses, patience)[::-1],
+            "the numbers are right, their order is not: first the epoch that is kept, then the "
+            "last one.",
         ),
         Mistake(
-            lambda z, y, a: _cross_entropy((1 + a) * z.log_softmax(dim=0), y),
-            "a softmax along the wrong axis (dim=0) was taken first: cross_entropy takes logits.",
+            lambda losses, patience: [_walk(losses, patience)[1]] * 2,
+            "you keep the last epoch. Keep the one with the least value so far.",
         ),
         Mistake(
-            lambda z, y, a: -_chance(((1 + a) * z).softmax(dim=1), y).mean(),
-            "the logarithm is missing: nll_loss takes log-probabilities, log_softmax.",
+            lambda losses, patience: [n + 1 for n in _walk(losses, patience)],
+            "you count epochs from 1: count from 0.",
         ),
         Mistake(
-            lambda z, y, a: -_chance((1 + a) * z, y).mean(),
-            "the log-softmax is missing: nll_loss takes log-probabilities, cross_entropy logits.",
-        ),
-        Mistake(
-            _sign_slip,
-            "a sign slipped: the loss is -(z_y - log sum exp z). With a plus inside, as misprinted "
-            "in places, it is negative and has no lower bound.",
+            lambda losses, patience: _walk(losses, patience)[0],
+            "this is the kept epoch alone. Return the last one too.",
         ),
     ],
 )
-def scaled_loss(logits, labels, a):
-    """The mean cross-entropy after all logits (n, K) were multiplied by 1 + a: one number."""
-    return _cross_entropy((1 + a) * logits, labels)
+def early_stop(losses, patience):
+    """The epoch that is kept and the last that is trained, from 0, for (epochs,) losses."""
+    return _walk(losses, patience)

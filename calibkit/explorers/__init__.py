@@ -2,6 +2,7 @@
 
 from calibkit.explorers.along import along_frame
 from calibkit.explorers.explorer import Explorer, Frame, Slider
+from calibkit.explorers.film import film_frame
 from calibkit.explorers.reliability import pooled, reliability_frame
 from calibkit.explorers.spread import spread_frame
 from calibkit.explorers.stored import keep, stored
@@ -11,6 +12,7 @@ __all__ = [
     "Frame",
     "Slider",
     "along_frame",
+    "film_frame",
     "keep",
     "pooled",
     "reliability_frame",

@@ -308,11 +308,26 @@ def parts(probs, labels):
     return (losses * right).mean(), (losses * (1 - right)).mean()
 
 
-def loss_of(logits, labels):
-    return -logits.double().log_softmax(dim=1)[range(len(labels)), labels].mean()
+def stopped(losses, patience):
+    """(kept, last) by counting how long ago the least value was."""
+    for last in range(len(losses)):
+        kept = int(torch.argmin(losses[: last + 1]))
+        if last == kept + patience:
+            break
+    return kept, last
 
 
-RIGHT |= {"nll_parts": parts, "scaled_loss": lambda z, y, a: loss_of(z + a * z, y)}
+def stopped_at_rises(losses, patience):
+    kept, rises = 0, 0
+    for last in range(1, len(losses)):
+        rises = rises + 1 if losses[last] >= losses[last - 1] else 0
+        kept = last if losses[last] < losses[kept] else kept
+        if rises == patience:
+            return kept, last
+    return kept, len(losses) - 1
+
+
+RIGHT |= {"nll_parts": parts, "early_stop": stopped}
 WRONG |= {
     "nll_parts": [
         (
@@ -330,21 +345,13 @@ WRONG |= {
         (lambda p, y: [-part for part in parts(p, y)], "sign is reversed"),
         (lambda p, y: [part / np.log(10) for part in parts(p, y)], "base 10"),
     ],
-    "scaled_loss": [
-        (lambda z, y, a: loss_of(a * z, y), "scaled by a"),
-        (lambda z, y, a: loss_of(z + 1 + a, y), "differences only"),
-        (lambda z, y, a: loss_of(z, y) * (1 + a), "scaled the loss"),
-        (
-            lambda z, y, a: -torch.log((1 + a) * z.softmax(1)[range(len(y)), y]).mean(),
-            "scaled the probabilities",
-        ),
-        (lambda z, y, a: loss_of(z / (1 + a), y), "divided"),
-        (lambda z, y, a: loss_of(z * (1 + a), y) * len(z), "take the mean"),
-        (
-            lambda z, y, a: (
-                -((1 + a) * z[range(len(y)), y] + torch.log(torch.exp((1 + a) * z).sum(1))).mean()
-            ),
-            "sign slipped",
-        ),
+    "early_stop": [
+        (lambda v, k: (int(v.argmin()), len(v) - 1), "nobody knows the later ones"),
+        (lambda v, k: stopped(v, k + 1), "one epoch too long"),
+        (lambda v, k: (stopped(v, k)[1], stopped(v, k)[0]), "order is not"),
+        (lambda v, k: (stopped(v, k)[1], stopped(v, k)[1]), "least value so far"),
+        (lambda v, k: [n + 1 for n in stopped(v, k)], "from 0"),
+        (stopped_at_rises, "with the one before"),
+        (lambda v, k: stopped(-v, k), "is smaller"),
     ],
 }

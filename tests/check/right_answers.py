@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 import torch.nn.functional as F
 from scipy.optimize import brentq
-from scipy.special import lambertw, log_softmax
+from scipy.special import lambertw
 from torch.nn.functional import one_hot
 
 from calibkit import metrics, theory
@@ -274,24 +274,63 @@ NLL_PARTS = [
 ]
 
 
-def scaled_loop(logits, labels, a):
-    total = 0.0
-    for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
-        row = [(1 + a) * z for z in row]
-        top = max(row)
-        total += top + math.log(sum(math.exp(z - top) for z in row)) - row[label]
-    return total / len(labels)
+def stop_counting(losses, patience):
+    least, kept, waited = math.inf, None, 0
+    for epoch, loss in enumerate(losses.tolist()):
+        if loss < least:
+            least, kept, waited = loss, epoch, 0
+        else:
+            waited += 1
+            if waited >= patience:
+                return kept, epoch
+    return kept, len(losses) - 1
 
 
-SCALED_LOSS = [
-    scaled_loop,
-    lambda z, y, a: F.cross_entropy(z + a * z, y),
-    lambda z, y, a: F.cross_entropy((1 + a) * z.float(), y).item(),
-    lambda z, y, a: torch.nn.CrossEntropyLoss()(z.mul(1 + a), y),
-    lambda z, y, a: -F.log_softmax(z * (1 + a), dim=1).gather(1, y[:, None]).mean(),
-    lambda z, y, a: F.nll_loss(torch.log_softmax(z * (1.0 + a), -1), y),
-    lambda z, y, a: -log_softmax((1 + a) * z.numpy(), axis=1)[np.arange(len(y)), y.numpy()].mean(),
-    lambda z, y, a: (torch.logsumexp((1 + a) * z, 1) - (1 + a) * z[torch.arange(len(y)), y]).mean(),
+def stop_while(losses, patience):
+    epoch, kept = 0, 0
+    while epoch + 1 < len(losses) and epoch - kept < patience:
+        epoch += 1
+        if losses[epoch] < losses[kept]:
+            kept = epoch
+    return torch.tensor([kept, epoch])
+
+
+def stop_by_list(losses, patience):
+    seen = []
+    for loss in losses:
+        seen.append(float(loss))
+        kept = seen.index(min(seen))
+        if len(seen) - 1 - kept == patience:
+            break
+    return [kept, len(seen) - 1]
+
+
+def stop_by_running_minimum(losses, patience):
+    values = losses.numpy()
+    first = [int(values[: e + 1].argmin()) for e in range(len(values))]
+    late = [e for e, kept in enumerate(first) if e - kept >= patience]
+    last = late[0] if late else len(values) - 1
+    return np.array([first[last], last])
+
+
+def stop_by_recursion(losses, patience, epoch=0, kept=0):
+    kept = epoch if losses[epoch] < losses[kept] else kept
+    if epoch - kept == patience or epoch == len(losses) - 1:
+        return kept, epoch
+    return stop_by_recursion(losses, patience, epoch + 1, kept)
+
+
+EARLY_STOP = [
+    stop_counting,
+    stop_while,
+    stop_by_list,
+    stop_by_running_minimum,
+    lambda v, k: stop_by_recursion(v, k),
+    lambda v, k: next(
+        (int(v[: e + 1].argmin()), e)
+        for e in range(len(v))
+        if e == len(v) - 1 or e - int(v[: e + 1].argmin()) >= k
+    ),
 ]
 
 

@@ -455,41 +455,93 @@ def ce(z, y):
     return F.cross_entropy(z.double(), y)
 
 
-SCALED_LOSS = [
-    (lambda z, y, a: ce(z, y), "without scaling"),
-    (lambda z, y, a: ce((1 - a) * z, y), None),
-    (lambda z, y, a: ce(z + a, y), "Multiply"),
-    (lambda z, y, a: -ce((1 + a) * z, y), "sign"),
-    (lambda z, y, a: ce(((1 + a) * z).softmax(1), y), "softmax"),
-    (lambda z, y, a: ce((1 + a) * z.softmax(1), y), None),
-    (lambda z, y, a: ce((1 + a) * z.log_softmax(0), y), "axis"),
-    (lambda z, y, a: F.nll_loss(((1 + a) * z).log_softmax(0), y), "axis"),
-    (lambda z, y, a: F.nll_loss((1 + a) * z, y), "log"),
-    (lambda z, y, a: F.nll_loss(((1 + a) * z).softmax(1), y), "logarithm"),
-    (lambda z, y, a: -((1 + a) * z).softmax(1).log().gather(1, y[:, None]).mean(), "infinite"),
-    (
-        lambda z, y, a: (
-            -(((1 + a) * z).exp() / ((1 + a) * z).exp().sum(1, keepdim=True))
-            .log()[range(len(y)), y]
-            .mean()
-        ),
-        "NaN",
-    ),
-    (lambda z, y, a: F.cross_entropy((1 + a) * z, y, reduction="sum"), "mean"),
-    (lambda z, y, a: F.cross_entropy((1 + a) * z, y, reduction="none"), "one number was expected"),
-    (lambda z, y, a: F.cross_entropy(z.mul_(1 + a), y), "changes its argument `logits`"),
-    (lambda z, y, a: ce((1 + a) * z, z.argmax(1)), "predicted class"),
-    (lambda z, y, a: ce((1 + a) ** 2 * z, y), None),
-    (lambda z, y, a: ce((1 + 1) * z, y), "ignored"),
-    (lambda z, y, a: ce((1 + 2 * a) * z, y), "twice a"),
-    (lambda z, y, a: ce((1 + a) * z, y) / math.log(2), "base 2"),
-    (lambda z, y, a: ce(z**a, y), None),
-    (lambda z, y, a: ce(z ** (1 + a), y), None),
-    (lambda z, y, a: ce((1 + a) * z, y) / z.shape[1], "number of columns"),
-    (lambda z, y, a: F.cross_entropy((1 + a) * z, y, label_smoothing=0.1), None),
-    (lambda z, y, a: torch.exp(-ce((1 + a) * z, y)), "exponential"),
-    (lambda z, y, a: ce((1 + a) * z.abs(), y), None),
-    (lambda z, y, a: ce((1 + a) * z.clamp(min=0), y), None),
+def stopping(better=lambda new, least: new < least, stop=lambda waited, k: waited == k, start=0):
+    """A rule with one of its parts exchanged."""
+
+    def rule(losses, patience):
+        values = losses.tolist()
+        kept = start
+        for epoch in range(start, len(values)):
+            if better(values[epoch], values[kept]):
+                kept = epoch
+            if stop(epoch - kept, patience):
+                break
+        return kept, epoch
+
+    return rule
+
+
+def stop_in_place(losses, patience):
+    losses[losses > losses[0]] = losses[0]
+    return stopping()(losses, patience)
+
+
+def stop_returns_value(losses, patience):
+    kept, last = stopping()(losses, patience)
+    return float(losses[kept]), last
+
+
+def stop_at_any_rise(losses, patience):
+    for epoch in range(1, len(losses)):
+        if losses[epoch] >= losses[epoch - 1]:
+            return epoch - 1, epoch
+    return len(losses) - 1, len(losses) - 1
+
+
+def stop_keeps_before(losses, patience):
+    _, last = stopping()(losses, patience)
+    return last - patience, last
+
+
+def stop_never_resets(losses, patience):
+    kept, waited = 0, 0
+    for epoch in range(len(losses)):
+        if losses[epoch] < losses[kept]:
+            kept = epoch
+        elif epoch:
+            waited += 1
+        if waited == patience:
+            break
+    return kept, epoch
+
+
+def stop_forgets_the_end(losses, patience):
+    kept = 0
+    for epoch, loss in enumerate(losses):
+        if loss < losses[kept]:
+            kept = epoch
+        if epoch - kept == patience:
+            return kept, epoch
+
+
+EARLY_STOP = [
+    (lambda v, k: (int(v.argmin()), len(v) - 1), "nobody knows the later ones"),
+    (lambda v, k: (int(v.argmin()), stopping()(v, k)[1]), "whole curve"),
+    (stopping(stop=lambda waited, k: waited > k), "one epoch too long"),
+    (stopping(stop=lambda waited, k: waited == k + 1), "one epoch too long"),
+    (stopping(stop=lambda waited, k: waited >= max(1, k - 1)), "one epoch too early"),
+    (stopping(stop=lambda waited, k: False), None),
+    (stopping(stop=lambda waited, k: waited == 1), None),
+    (stopping(stop=lambda waited, k: waited == 3), None),
+    (stopping(better=lambda new, least: new <= least), "<="),
+    (stopping(better=lambda new, least: new > least), "smaller"),
+    (stopping(better=lambda new, least: new < least - 0.1), None),
+    (stopping(better=lambda new, least: new < least + 0.1), None),
+    (stopping(better=lambda new, least: False), None),
+    (lambda v, k: stopping()(v, k)[::-1], "order is not"),
+    (lambda v, k: stopping()(v, k)[0], "Return the last one too"),
+    (lambda v, k: stopping()(v, k)[1], None),
+    (lambda v, k: [stopping()(v, k)[1]] * 2, "keep the last epoch"),
+    (lambda v, k: [stopping()(v, k)[0]] * 2, None),
+    (lambda v, k: [n + 1 for n in stopping()(v, k)], "from 0"),
+    (stop_in_place, "changes its argument `losses`"),
+    (stop_returns_value, None),
+    (stop_at_any_rise, None),
+    (stop_keeps_before, None),
+    (stop_never_resets, "in a row"),
+    (stop_forgets_the_end, "nothing"),
+    (lambda patience, losses: stopping()(losses, patience), None),
+    (lambda v, k: int(v.argmin()), None),
 ]
 
 EQUAL_STEPS = [
