@@ -1,4 +1,7 @@
-"""What each SCALE costs: the one place where a notebook's budgets are set."""
+"""What each SCALE costs: the one place where a notebook's own budgets are set.
+
+What a scale trains on photographs stands in `calibkit.experiments.settings`.
+"""
 
 from __future__ import annotations
 

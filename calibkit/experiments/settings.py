@@ -1,4 +1,4 @@
-"""What each scale trains on photographs, and with which networks."""
+"""What each scale of `calibkit.scale` trains on photographs, and with which networks."""
 
 from __future__ import annotations
 

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from importlib import resources
 from typing import Any
 
 from calibkit import validate
+from calibkit.explorers.face import FACE
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
-FACE = resources.files("calibkit.explorers").joinpath("face.js").read_text(encoding="utf-8")
 
 # Text takes the colour of its surroundings, light or dark; a picture brings its own white.
 STYLE = """\

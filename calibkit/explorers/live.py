@@ -9,7 +9,7 @@ from __future__ import annotations
 import anywidget
 import traitlets
 
-from calibkit.explorers.explorer import FACE
+from calibkit.explorers.face import FACE
 
 RENDER = """
 export default {

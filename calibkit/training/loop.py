@@ -61,15 +61,14 @@ def train_trials(
 ) -> list[Run]:
     """Train trials of one shape together, as one stacked model where there are several.
 
-    Every run keeps its own seed, order, data and loss, so changing one moves only that one.
-    In a stack as with another number of threads, sums are taken in another order. In float64 the
-    runs then agree to 1e-12; in float32 small dense networks agree to rounding, while the rounding
-    of deep networks with batch norm grows along the training: of 2,000 predictions of a ResNet-8
-    after 8 epochs, up to 213 differed in a stack (9 trainings). Ctrl-C returns what was learned so
-    far.
+    Every run keeps its own seed, order, data and loss, so changing one moves only that one. In a
+    stack, as with another number of threads, sums are taken in another order. In float64 the runs
+    then agree to 1e-12; in float32 small dense networks agree to rounding, while the rounding of
+    deep networks with batch norm grows along the training: of 2,000 predictions of a ResNet-8
+    after 8 epochs, up to 213 differed in a stack (9 trainings).
 
-    Raises ValueError when the trials differ in shape or a model has layers that cannot be stacked
-    (dropout, attention), RuntimeError when a loss stops being finite.
+    Ctrl-C returns what was learned so far. Raises ValueError when the trials differ in `shape`,
+    RuntimeError when a loss stops being finite.
     """
     device, epochs = as_device(device), trials[0].recipe.epochs
     interrupted, start = False, time.perf_counter()
@@ -105,17 +104,14 @@ class Loop:
         self.recorders = [Recorder(one) for one in trials]
         here = _resident(trials, device)
         self.feeds = [Feed(here[id(one.train)], one.recipe, one.seed) for one in trials]
-        self.watch = {
-            name: [here[id(one.watch[name])] for one in trials] for name in trials[0].watch
-        }
-        self.losses: list[Callable] = []
+        self.watch = {n: [here[id(one.watch[n])] for one in trials] for n in trials[0].watch}
         select = self.recipe.select
         target = None if select is None else copy.deepcopy(select.target)
         self.judge = self.net if target is None else target.to(device)
 
     def epoch(self, epoch: int) -> float:
         """Train for one epoch, counted from 0, record it and return the mean loss."""
-        self._set_losses(epoch)
+        self.loss = criterion([one.recipe.loss_at(epoch) for one in self.trials])
         chosen = self._chosen(epoch)
         steps = list(zip(*(feed.epoch(chosen) for feed in self.feeds), strict=True))
         total = torch.zeros(len(self.feeds), device=self.device)
@@ -131,11 +127,6 @@ class Loop:
         self._record(epoch, rate, means, [hit / seen for hit in hits.tolist()], norms)
         return sum(means) / len(means)
 
-    def _set_losses(self, epoch: int) -> None:
-        losses = [one.recipe.loss_at(epoch) for one in self.trials]
-        if losses != self.losses:
-            self.losses, self.criterion = losses, criterion(losses)
-
     def _chosen(self, epoch: int) -> Tensor | None:
         """Indices of the samples that the epoch takes; None for all."""
         select = self.recipe.select  # of a single run: what selects is not stacked
@@ -150,7 +141,7 @@ class Loop:
         lower = self.recipe.autocast
         with torch.autocast(self.device.type, torch.bfloat16, enabled=lower):
             logits = self.net(inputs)
-        values = self.criterion(logits.float() if lower else logits, targets)
+        values = self.loss(logits.float() if lower else logits, targets)
         self.optimizer.zero_grad()
         values.sum().backward()
         if self.trials[0].gradients:
@@ -164,19 +155,14 @@ class Loop:
         heads = head_norms(self.net, runs).tolist()
         gradients = torch.stack(norms, dim=1) if norms else [None] * runs
         watched = {
-            name: (datasets, *scores(self.net, [dataset.inputs for dataset in datasets]))
+            name: scores(self.net, [dataset.inputs for dataset in datasets])
             for name, datasets in self.watch.items()
         }
         for run, recorder in enumerate(self.recorders):
-            row = {
-                "epoch": epoch + 1,
-                "lr": rate,
-                "train_loss": means[run],
-                "train_accuracy": accuracies[run],
-                "head_norm": heads[run],
-            }
-            for name, (datasets, logits, features) in watched.items():
-                predictions = Predictions(logits[run], datasets[run].labels)
+            row = {"epoch": epoch + 1, "lr": rate, "train_loss": means[run]}
+            row |= {"train_accuracy": accuracies[run], "head_norm": heads[run]}
+            for name, (logits, features) in watched.items():
+                predictions = Predictions(logits[run], self.watch[name][run].labels)
                 row |= recorder.watched(name, predictions, features[run])
             recorder.finish(row, gradients[run])
 

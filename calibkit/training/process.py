@@ -20,7 +20,7 @@ def own_randomness(device: torch.device):
 def seed_globally(seed: int, device: torch.device) -> None:
     """Start the global random state anew, as initial weights and dropout draw from it."""
     if device.type == "cpu":
-        torch.default_generator.manual_seed(seed)  # the other one notes a stack trace for CUDA
+        torch.default_generator.manual_seed(seed)  # and leaves CUDA's state alone
     else:
         torch.manual_seed(seed)
 

@@ -141,9 +141,8 @@ class Recorder:
     def run(self, state: Mapping[str, Tensor], seconds: float, interrupted: bool) -> Run:
         """The run, as far as its epochs were finished."""
         epochs = len(self.rows)
-        columns = list(self.rows[0]) if self.rows else ["epoch", "lr", "train_loss"]
-        norms = self.gradients[:epochs]
-        pad = nn.utils.rnn.pad_sequence
+        columns = None if self.rows else ["epoch", "lr", "train_loss"]
+        norms, pad = self.gradients[:epochs], nn.utils.rnn.pad_sequence
         return Run(
             self.trial,
             state,

@@ -35,10 +35,8 @@ def form_of(model: nn.Module) -> Form | None:
     """None where a part of the model is not known here, as dropout, whose draws differ."""
     known = (*ELEMENTWISE, *PER_CHANNEL, *CONTAINERS, *STACKED)
     for module in model.modules():
-        plain = not isinstance(module, nn.Conv2d) or (
-            module.groups == 1 and module.padding_mode == "zeros"
-        )
-        if type(module) not in known or not plain:
+        own = isinstance(module, nn.Conv2d) and (module.groups, module.padding_mode) != (1, "zeros")
+        if own or type(module) not in known:
             return None
     tensors = tuple((name, t.shape, t.dtype) for name, t in model.state_dict().items())
     return Form(str(model), tensors, sum(p.numel() for p in model.parameters()))
@@ -46,7 +44,15 @@ def form_of(model: nn.Module) -> Form | None:
 
 def stacked(models: Sequence[nn.Module]) -> nn.Module:
     """R models of one form as one: inputs (R, B, ...) -> logits (R, B, K). Weights are copied."""
-    return _stacked(list(models), copy.deepcopy(models[0]))
+    layer = STACKED.get(type(models[0]))
+    if layer is not None:
+        return layer(models)
+    joint = copy.deepcopy(models[0])
+    if isinstance(joint, Classifier):
+        joint.sides = None  # its check reads shapes of one model
+    for name, _ in list(joint.named_children()):
+        setattr(joint, name, stacked([getattr(model, name) for model in models]))
+    return joint
 
 
 def states(network: nn.Module, runs: int) -> list[dict[str, Tensor]]:
@@ -75,22 +81,10 @@ def side_by_side(tensors: Sequence[Tensor]) -> Tensor:
     return tensors[0] if len(tensors) == 1 else torch.stack(list(tensors))
 
 
-def _stacked(models: list[nn.Module], copied: nn.Module) -> nn.Module:
-    layer = STACKED.get(type(models[0]))
-    if layer is not None:
-        return layer(models)
-    if isinstance(copied, Classifier):
-        copied.sides = None  # its check reads shapes of one model
-    for name, child in list(copied.named_children()):
-        children = [getattr(model, name) for model in models]
-        setattr(copied, name, _stacked(children, child))
-    return copied
-
-
 class _Layer(nn.Module):
     """Holds, per parameter and buffer of the layers, one tensor with the runs in front."""
 
-    def __init__(self, layers: list[nn.Module]):
+    def __init__(self, layers: Sequence[nn.Module]):
         super().__init__()
         self.runs, self.like = len(layers), [layers[0]]  # in a list: no submodule of ours
         for name, first in layers[0].named_parameters():
@@ -123,25 +117,18 @@ class _BatchNorm(_Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         like, dense = self.like[0], x.ndim == 3
-        flat = x.transpose(0, 1).flatten(1) if dense else x
-        if self.training and self.track:
+        if self.training and like.track_running_stats:
             self.num_batches_tracked += 1
-        means, variances = (self.running_mean, self.running_var) if self.track else (None, None)
+        names = ("running_mean", "running_var", "weight", "bias")
+        held = [getattr(self, name, None) for name in names]  # None where the layer has none
         out = functional.batch_norm(
-            flat,
-            None if means is None else means.view(-1),
-            None if variances is None else variances.view(-1),
-            self.weight.flatten() if like.affine else None,
-            self.bias.flatten() if like.affine else None,
-            self.training or not self.track,
+            x.transpose(0, 1).flatten(1) if dense else x,
+            *(None if tensor is None else tensor.view(-1) for tensor in held),
+            self.training or not like.track_running_stats,
             like.momentum,
             like.eps,
         )
         return out.unflatten(1, (self.runs, -1)).transpose(0, 1) if dense else out
-
-    @property
-    def track(self) -> bool:
-        return self.like[0].track_running_stats
 
 
 class _Flatten(_Layer):

@@ -78,11 +78,9 @@ class Trial:
         Seeds, data, loss and augmentation may differ, and how a run mixes; but mixed runs have
         soft labels, so that all mix or none does.
         """
-        if self.recipe.select or self.recipe.autocast:
-            return None
         with process.own_randomness(CPU):
             form = form_of(self.network())
-        if form is None:
+        if form is None or self.recipe.select or self.recipe.autocast:
             return None
         return (
             form,
