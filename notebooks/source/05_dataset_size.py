@@ -426,7 +426,7 @@ fig, ax = plt.subplots(figsize=(5.5, 3.4))
 _ = sns.scatterplot(table, x="test_accuracy", y="test_ece", hue="way", style="way", s=60, ax=ax)
 _ = ax.axvline(means.best.mean(), label="best possible accuracy", color=palette.BLACK, ls=":")
 _ = ax.set(xlabel="accuracy", ylabel="ECE", ylim=(0, None))
-_ = ax.legend(fontsize="small")
+_ = ax.legend(fontsize="small", loc="upper center")
 columns = ["train_accuracy", "test_accuracy", "test_gap", "test_ece"]
 by_way = table.groupby("way", sort=False)[columns].mean()
 print((100 * by_way).round(1).to_string())
@@ -501,7 +501,7 @@ print(claims.verdict("05j", "on images as noisy as in training the gap of added 
 photographs = experiments.on_photographs("size", SCALE, device=device)
 experiments.shown(photographs)
 
-# %% tags=["nbval-check-output"]
+# %% tags=["aside", "nbval-check-output"]
 print(experiments.verdict("size", photographs))
 
 # %% [markdown]
