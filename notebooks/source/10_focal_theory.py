@@ -295,14 +295,14 @@ print(claims.verdict("F2", "after 2 epochs gamma 3 has the longer weights", lead
 # ## 4. What the loss asks for: its minimiser
 #
 # Let $q$ be the true distribution over the classes, $p$ the predicted one. The expected loss is
-# $L_\gamma=-\sum_k q_k (1-p_k)^\gamma \log p_k$. Mukhoti et al. (appendix B) bound it:
+# $L_\gamma=-\sum_k q_k (1-p_k)^\gamma \log p_k$. For $\gamma \ge 1$ Mukhoti et al. (appendix B) bound it:
 #
 # $$L_\gamma \ge \text{KL}(q, p) + H(q) - \gamma H(p).$$
 #
 # It holds because $(1-x)^\gamma \ge 1-\gamma x$ (Bernoulli) and $q_k \le 1$. A small focal loss thus forces divergence
 # minus entropy to be small; it does not follow that minimising the one minimises the other.
 #
-# <details><summary>Proof, for gamma of at least 1</summary>
+# <details><summary>Proof of the bound</summary>
 #
 # Bernoulli's inequality, multiplied by $-q_k \log p_k \ge 0$ and summed, gives the first step. The second uses
 # $q_k \le 1$ where $p_k \log p_k \le 0$:
@@ -321,7 +321,7 @@ print(claims.verdict("F2", "after 2 epochs gamma 3 has the longer weights", lead
 # $p^*$, and $1/2 < p^* < q$: always more entropic than the truth. It holds because the expected loss is convex, and its
 # slope is negative at $1/2$ and positive at $q$. (This is about two classes; see Go further.)
 #
-# <details><summary>Proof</summary>
+# <details><summary>Proof of the minimiser</summary>
 #
 # The expected loss is $R(p)=q L_\gamma(p)+(1-q) L_\gamma(1-p)$. As $dL_\gamma/dp=-g(p)/p$,
 #
@@ -385,7 +385,7 @@ print(f"gamma 5: at q = 90 % the minimiser is {theory.focal_minimiser(0.9, 5.0):
 # inverse to $x e^x$; $W_{-1}$ is its lower branch. It holds because $\log g$ divided by $p$ only falls, so $g$ crosses 1
 # once, and because $g=1$ can be solved for $\gamma$.
 #
-# <details><summary>Proof</summary>
+# <details><summary>Proof of proposition 2</summary>
 #
 # *One crossing.* Divide the logarithm of $g=(1-p)^\gamma (1+\gamma s)$ by $p$, with $y=\gamma s$:
 #
