@@ -85,6 +85,8 @@ strips = {"before the pixel noise": sharp, "as the network sees them, with their
 fig, axes = plt.subplots(2, 1, figsize=(6.4, 2.6))
 for ax, (name, images) in zip(axes, strips.items(), strict=True):
     _ = ax.imshow(torch.cat(list(images.inputs[shown, 0]), dim=1), cmap="gray_r")
+    for place in range(1, len(shown)):
+        _ = ax.axvline(8 * place - 0.5, color="white", lw=6)
     _ = ax.set_title(name, fontsize=9, loc="left")
     _ = ax.set_xticks([]), ax.set_yticks([]), ax.grid(False)
 for place, label in enumerate(written):
@@ -186,7 +188,7 @@ swept = sweep.run(recipe, {"rate": rates, "seed": seeds}, device=device)
 # %% tags=["drawing"]
 stops = [e for e in (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 45, 60) if e <= size.epochs]
 accurate = palette.ACCURACY.named("accuracy, clean labels")
-reference = palette.TRUTH.named("calibrated for noisy labels")
+reference = palette.TRUTH.named("for noisy labels")
 
 
 def by_epoch(rate, column):
@@ -244,7 +246,7 @@ print(f"from noise 0 to 0.5 the networks' confidence falls from {ends.test_confi
 # How to read the figure:
 #
 # - **Left:** the confidence falls far more slowly than the accuracy. The slider's readout shows that each network is right on nearly
-#   all of its training labels, the wrong ones too. The black line falls below the accuracy; the networks do the opposite.
+#   all of its training labels, the wrong ones too. The black line (calibrated for noisy labels) falls below the accuracy; the networks do the opposite.
 # - **Right:** the noisy posterior's ECE on clean labels rises as well, and at 0.4 it is *larger* than the networks'.
 #
 # So "noise raises the ECE on clean labels" holds for an exact model too. The ECE has no sign: it cannot
@@ -406,7 +408,7 @@ for seed in seeds:
 per_class, of_class = pd.DataFrame(per_class), pd.DataFrame(of_class)
 fig, ax = plt.subplots(figsize=(5, 3))
 _ = sns.lineplot(per_class, x="rate", y="ece", hue="model", style="model", markers=True,
-                 errorbar=("pi", 100), ax=ax)
+                 errorbar=("pi", 100), palette=[palette.VERMILLION, palette.SKY, palette.BLACK], ax=ax)
 _ = ax.set(xlabel="noise rate of the class", ylabel="ECE, images predicted as the class")
 _ = ax.legend(fontsize="small")
 
