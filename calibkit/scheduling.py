@@ -112,13 +112,21 @@ def _finished(trials, units, device, jobs) -> Iterator[tuple[list[int], list[dic
         for unit in split(units, 1):
             yield unit, train_unit([trials[i] for i in unit], device)
         return
-    workers = max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs))
-    work = split(units, workers)
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
     keys = _keys(trials, device)
-    tasks = (([trials[i] for i in u], [keys[i] for i in u]) for u in work)
-    sent = zip(work, tasks, strict=True)
-    for unit, there in parallel(joblib.delayed(_there)(u, *task, device) for u, task in sent):
+    threads = getattr(backend, "supports_sharedmem", False)
+    untold = {i for i, key in enumerate(keys) if key is None and not threads}
+    stay = [unit for unit in units if untold & set(unit)]
+    if stay:
+        warnings.warn(
+            f"{sum(map(len, stay))} of {len(trials)} trainings stay in this process, as it cannot "
+            "be told whether a worker would train the same",
+            stacklevel=4,
+        )
+    workers = max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs))
+    work = split([unit for unit in units if unit not in stay], workers)
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    tasks = ((u, [trials[i] for i in u], [keys[i] for i in u], device) for u in work)
+    for unit, there in parallel(joblib.delayed(_there)(*task) for task in tasks):
         if there is None:
             warnings.warn(
                 "a worker has other code or other values of its modules than this process; its "
@@ -127,11 +135,14 @@ def _finished(trials, units, device, jobs) -> Iterator[tuple[list[int], list[dic
             )
             there = train_unit([trials[i] for i in unit], device)
         yield unit, there
+    for unit in split(stay, 1):
+        yield unit, train_unit([trials[i] for i in unit], device)
 
 
 def _there(unit, trials, keys, device):
     """The unit with its runs, or with None where this worker would train something else."""
-    same = _keys(trials, device) == keys
+    with _ALONE:  # networks are built to be read, with the random state of the process
+        same = _keys(trials, device) == keys
     return unit, train_unit(trials, device) if same else None
 
 

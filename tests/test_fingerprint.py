@@ -9,8 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import losses, models, training
-from calibkit.fingerprint import Fingerprint, _bare, package
+from calibkit import data, fingerprint, losses, models, training
+from calibkit.contents import bare
+from calibkit.fingerprint import Fingerprint, package
 
 FACTOR = 2.0
 
@@ -72,8 +73,17 @@ def test_what_is_equal_stays_equal(make):
     assert first == of(make())
 
 
-def test_insertion_order_of_a_mapping_does_not_count():
-    assert of({"a": 1, "b": 2}) == of({"b": 2, "a": 1})
+def test_the_order_of_a_mapping_counts_as_code_may_follow_it_but_not_that_of_datasets():
+    assert of({"a": 1, "b": 2}) != of({"b": 2, "a": 1})
+    train, _, test = data.noisy_digits(40, test=10, calibration=10)
+    network = functools.partial(models.mlp, 64, 10, width=2)
+    trials = [
+        training.trial(network, train, score) for score in (
+            {"a": train, "b": test}, {"b": test, "a": train}, {"a": test, "b": train}
+        )
+    ]  # fmt: skip
+    keys = fingerprint.keys(trials, torch.device("cpu"))
+    assert keys[0] == keys[1] != keys[2]
 
 
 def test_weights_count_and_so_does_their_place():
@@ -113,10 +123,10 @@ def test_recursion_ends():
 
 
 def test_comments_and_blank_lines_do_not_count():
-    assert _bare('def f():\n    """Help."""\n    return 1  # one\n') == _bare(
+    assert bare('def f():\n    """Help."""\n    return 1  # one\n') == bare(
         "def f():\n\n  return 1"
     )
-    assert _bare("x = 1") != _bare("x = 2")
+    assert bare("x = 1") != bare("x = 2")
     assert len(package()) == 64
 
 

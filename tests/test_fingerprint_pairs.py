@@ -140,6 +140,131 @@ LOSSES = [
     ("G = types.ModuleType('m')\nG.g = 1\nit = lambda a, b: getattr(G, 'g')", "G.g = 1", "G.g = 2"),
     ("G = object()\nG = types.ModuleType('m')\nG.h = lambda: 1\nit = lambda a, b: G.h()",
      ": 1", ": 2"),
+    ('@dataclasses.dataclass\nclass A:\n    g: float = 1.0\n'
+     '    def __call__(s, a, b): return type(s)().g * a.sum()\nit = A(5.0)',
+     '= 1.0', '= 1.5'),
+    ('@dataclasses.dataclass(slots=True)\nclass A:\n    g: float = 1.0\n'
+     '    def __call__(s, a, b): return s.g * a.sum()\nit = A()',
+     '= 1.0', '= 1.5'),
+    ('@dataclasses.dataclass(eq=True)\nclass A:\n    g: int = 1\nx, y = A(), A()\n'
+     'it = lambda a, b: a.sum() * (x == y)',
+     'eq=True', 'eq=False'),
+    ('@dataclasses.dataclass\nclass A:\n'
+     '    g: int = dataclasses.field(default=1, hash=None)\n'
+     "it = lambda a, b: a.sum() * (A.__dataclass_fields__['g'].hash is None)",
+     'hash=None', 'hash=True'),
+    ("class A:\n    g: int\nit = lambda a, b: a.sum() * len(A.__annotations__['g'].__name__)",
+     'g: int', 'g: float'),
+    ("def h(a):\n    'x'\n    return a\nit = lambda a, b: a.sum() * len(h.__doc__)",
+     "'x'", "'xyz'"),
+    ("def h1(a): return a\nh1.__qualname__='a'\n"
+     'it = lambda a, b: a.sum() * len(h1.__qualname__)',
+     "='a'", "='abc'"),
+    ('\ndef h1(a): return a\nit = lambda a, b: a.sum() * h1.__code__.co_firstlineno',
+     '\ndef', '\n\n\ndef'),
+    ("class E(enum.Enum):\n    A = 1\n    B = 2\nit = lambda a, b: a.sum() * E['A'].value",
+     'A = 1', 'A = 3'),
+    ('class E(enum.Enum):\n    A = 1\n    def w(s): return 1.0\nG = E.A\n'
+     'it = lambda a, b: a.sum() * G.w()',
+     '1.0', '2.0'),
+    ('def d(f):\n    @functools.wraps(f)\n    def w(*a): return f(*a) * 1\n    return w\n'
+     '@d\n@d\ndef it(a, b): return a.sum() * 5',
+     '* 1', '* 3'),
+    ("G = operator.attrgetter('real')\nit = lambda a, b: G(a).sum()", "'real'", "'imag'"),
+    ('G = (x * 2 for x in range(3))\nit = lambda a, b: sum(G)', 'x * 2', 'x * 3'),
+    ("it = lambda a, b: a.sum() * float(os.environ.get('G', 1))", "'G', 1", "'G', 2"),
+    ("from os import environ\nenviron['ZZ'] = '1'\n"
+     "it = lambda a, b: a.sum() * float(environ['ZZ'])",
+     "= '1'", "= '2'"),
+    ('class A:\n    def __init__(s): s.w = np.ones(3)\n'
+     '    def __call__(s, a, b): return a.sum() * s.w.sum()\nit = A()\nit.w[0] = 1',
+     '[0] = 1', '[0] = 2'),
+    ("class B:\n    __slots__ = ('g',)\nclass A(B):\n    __slots__ = ('h',)\n"
+     '    def __call__(s, a, b): return a.sum() * s.g\nit = A()\nit.g = 1\nit.h = 1',
+     'it.g = 1', 'it.g = 2'),
+    ('class M(type):\n    g = 1\nclass A(metaclass=M):\n'
+     '    def __call__(s, a, b): return a.sum() * type(s).g\nit = A()',
+     'g = 1', 'g = 2'),
+    ('def it(a, b, s=[]): return a.sum() * len(s)\nit.__defaults__[0].extend([1])',
+     '[1]', '[1, 2]'),
+    ('def m(n):\n    fs = []\n    for i in range(n): fs.append(lambda a, b: a.sum() * i)\n'
+     '    return fs\nit = m(3)[0]',
+     'm(3)', 'm(4)'),
+    ('it = lambda a, b: a.sum() * 1', '* 1', '* 1.0'),
+    ('it = lambda a, b: a.sum() * 1', '* 1', '* True'),
+    ('it = lambda a, b: a.sum() * (1, 2)[0]', '(1, 2)', '(1.0, 2)'),
+    ('it = lambda a, b: a.sum() * -0.0', '-0.0', '0.0'),
+    ('it = lambda a, b: a.sum() * (0.0, 1)[0]', '(0.0', '(-0.0'),
+    ('it = lambda a, b: a.sum() if b in {0.0, 5} else a', '0.0, 5', '-0.0, 5'),
+    ('it = lambda a, b: a.sum() if b in {1, 5} else a', '1, 5', '1.0, 5'),
+    ('G = complex(0.0, 1)\nit = lambda a, b: a.sum() * G', '0.0', '-0.0'),
+    ("import struct\nG = struct.unpack('<d', struct.pack('<Q', 0x7ff8000000000001))[0]\n"
+     'it = lambda a, b: torch.tensor([G], dtype=torch.float64).view(torch.int64) * a.sum()',
+     '0001', '0002'),
+    ("G = float('nan')\nit = lambda a, b: a.sum() * math.copysign(1, G)",
+     "float('nan')", "-float('nan')"),
+    ("G = b'ab'\nit = lambda a, b: a.sum() * len(G)", "b'ab'", "bytearray(b'ab')"),
+    ('G = torch.float32\nit = lambda a, b: a.to(G).sum()', 'float32', 'float64'),
+    ('class A:\n    n = 0\n    def __init__(s): A.n += 1\n'
+     '    def __call__(s, a, b): return a.sum() * A.n\nit = A()',
+     'it = A()', 'it = A(); it = A()'),
+    ("def d(f):\n    seen = {'n': 1}\n    def w(a, b): return f(a, b) * seen['n']\n"
+     '    return w\n@d\ndef it(a, b): return a.sum()',
+     "'n': 1", "'n': 2"),
+    ('class A:\n    def h(s, a, b, g): return a.sum() * g\n'
+     '    __call__ = functools.partialmethod(h, g=1)\nit = A()',
+     'g=1', 'g=2'),
+    ("G = collections.Counter('aab')\nit = lambda a, b: a.sum() * G['a']", "'aab'", "'ab'"),
+    ("G = np.array([(1, 2.0)], dtype=[('a', int), ('b', float)])[0]\n"
+     "it = lambda a, b: a.sum() * G['a']",
+     "'a', int), ('b'", "'b', int), ('a'"),
+    ('G = np.ones(2)\nG.flags.writeable = True\ndef it(a, b):\n    try:\n        G[0] = 2\n'
+     '    except ValueError: pass\n    return a.sum() * G[0]',
+     '= True', '= False'),
+    ('x = np.ones(4)\nG = [x[:2], x[:2]]\ndef it(a, b):\n    G[0][0] = 2\n'
+     '    return a.sum() * G[1][0]',
+     '[x[:2], x[:2]]', '[x[:2], x[:2].copy()]'),
+    ('x = np.ones(4)\nG = [x[:2], x[0:2]]\ndef it(a, b):\n    G[0][0] = 2\n'
+     '    return a.sum() * G[1][0]',
+     'x[0:2]', 'x[2:4]'),
+    ("x = np.ones(2, 'f4')\ny = torch.from_numpy(x)\n"
+     'it = lambda a, b: [x.__iadd__(1), a.sum() * y.sum()][1]',
+     'from_numpy(x)', 'from_numpy(x.copy())'),
+    ("space = {'__name__': '__main__', '__builtins__': {'sum': lambda x: 1}}\n"
+     "exec('it = lambda a, b: a.sum() * sum([1])', space)\nit = space['it']",
+     'x: 1', 'x: 2'),
+    ('import abc\nclass A(abc.ABC): pass\nclass B: pass\nx = B()\nA.register(float)\n'
+     'it = lambda a, b: a.sum() * isinstance(x, A)',
+     'register(float)', 'register(B)'),
+    ('G = torch.ones(2, requires_grad=True)\nG.grad = torch.ones(2)\n'
+     'it = lambda a, b: a.sum() * G.grad.sum()',
+     'grad = torch.ones', 'grad = torch.zeros'),
+    ('G = torch.tensor([1+1j]).conj()\nit = lambda a, b: a.sum() * G.imag.sum()',
+     '.conj()', '.conj().resolve_conj()*1'),
+    ("ZZ = 1\ndef h(): pass\ndef it(a, b): return a.sum() * h.__globals__['ZZ']",
+     'ZZ = 1', 'ZZ = 2'),
+    ('def h(a, b, **k): return a.sum() * next(iter(k.values()))\n'
+     'it = functools.partial(h, x=1, y=2)',
+     'x=1, y=2', 'y=2, x=1'),
+    ('class A:\n    def __init__(s): s.x = 1; s.y = 2\n'
+     '    def __call__(s, a, b): return a.sum() * next(iter(vars(s).values()))\nit = A()',
+     's.x = 1; s.y = 2', 's.y = 2; s.x = 1'),
+    ("P = collections.namedtuple('P', 'g h')\nx = P(1, 2)\nit = lambda a, b: a.sum() * x.g",
+     "'g h'", "'h g'"),
+    ("import typing\nT = typing.TypeVar('T')\nclass A(typing.Generic[T]):\n    g = 1\n"
+     '    def __call__(s, a, b): return a.sum() * s.g\nit = A()',
+     'g = 1', 'g = 2'),
+    ('class X: pass\nx = X(); x.g = 1\nimport weakref\nG = weakref.ref(x)\n'
+     'it = lambda a, b: a.sum() * G().g',
+     'g = 1', 'g = 2'),
+    ('def it(a, b):\n    import math as m\n    return a.sum() * m.pi', 'pi', 'e'),
+    ("G = '1'\ndef it(a, b): return a.sum() * eval(G)", "'1'", "'2'"),
+    ("m = types.ModuleType('mm')\nm.__getattr__ = lambda n: 1\n"
+     'it = lambda a, b: a.sum() * m.g',
+     ': 1', ': 2'),
+    ('@functools.singledispatch\ndef h(x): return 1\n@h.register\ndef _(x: int): return 2\n'
+     'it = lambda a, b: a.sum() * h(1)',
+     'return 2', 'return 3'),
 ]  # fmt: skip
 
 NETWORKS = [
@@ -187,6 +312,20 @@ NETWORKS = [
     ("it = lambda: nn.BatchNorm1d(4, momentum=0.1)", "0.1", "0.2"),
     ("it = lambda: nn.Linear(64, 10).to(torch.float32)", "float32", "float64"),
     ("it = lambda: nn.Conv2d(4, 4, 3)", "3)", "3).to(memory_format=torch.channels_last)"),
+    ('class P(nn.Module):\n    def __init__(s):\n        super().__init__(); s.g = 1\n'
+     '    def forward(s, x): return x * s.g\ndef it():\n    n = nn.Linear(64, 10)\n'
+     "    nn.utils.parametrize.register_parametrization(n, 'weight', P())\n    return n",
+     's.g = 1', 's.g = 2'),
+    ('class P(nn.Module):\n    def forward(s, x): return x * 1\ndef it():\n'
+     '    n = nn.Linear(64, 10)\n'
+     "    nn.utils.parametrize.register_parametrization(n, 'weight', P())\n    return n",
+     'x * 1', 'x * 2'),
+    ('it = lambda: nn.utils.parametrizations.spectral_norm(nn.Linear(64, 10), n_power_'
+     'iterations=1)',
+     '=1', '=2'),
+    ('class Nn(nn.Module):\n    def forward(s, x): return x.flatten(1)[:, :10] * 1\n'
+     'it = lambda: torch.jit.trace(Nn(), torch.ones(2, 64))',
+     '* 1', '* 2'),
 ]  # fmt: skip
 
 
@@ -210,6 +349,15 @@ def key(source, field):
         found = fingerprint.keys([trial], torch.device("cpu"))[0]
     assert bool(said) == (found is None)
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_package():
+    """The package does not change here; read once and not with each of a thousand keys."""
+    same = fingerprint.package()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprint, "package", lambda: same)
+        yield
 
 
 PAIRS = [("loss", *row) for row in LOSSES] + [("model", *row) for row in NETWORKS]

@@ -1,6 +1,10 @@
 """Keys elsewhere: another process, a kernel, a worker, a changed package, what the lessons do."""
 
+import builtins
+import functools
 import importlib
+import itertools
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +15,8 @@ import nbformat
 import pytest
 import torch
 from nbclient import NotebookClient
+from torch import nn
+from torch.nn import functional
 
 from calibkit import data, fingerprint, losses, models, sweep, training
 from calibkit.training import Recipe
@@ -26,6 +32,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from calibkit import augmentation, data, fingerprint, losses, mixing, models, prioritization
 from calibkit import training
+import helpers
 
 split = cache(lambda seed: data.noisy_digits(40, seed=seed, test=20, calibration=10))
 width = 8
@@ -69,6 +76,7 @@ changes = [
     {"augment": lambda x, generator: shift(fresh_noise(x, generator), generator)},
     {"select": prioritization.MaxEntropy(share=0.5)}, {"watch": {"test": split(0).test[:5]}},
     {"augment": augmentation.crop_flip, "keep": ()}, {"seed": 3},
+    {"loss": helpers.loss}, {"loss": lambda a, b: helpers.loss(a, b) * 2},
 ]
 nets = [
     network, lambda: models.mlp(64, 10, depth=3, width=width), partial(models.cnn, 1, 10, width=8),
@@ -80,10 +88,12 @@ print("\\n".join(map(str, fingerprint.keys(trials, torch.device("cpu")))))
 """
 
 
-def printed(script, folder=None, **environment):
+def printed(script, folder, **environment):
+    path = os.pathsep.join([str(folder), str(Path(__file__).parents[1])])
+    command = [sys.executable, "-c", script]
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**fingerprint_environment(folder), **environment},
+        command,
+        env={**os.environ, "PYTHONPATH": path, **environment},
         capture_output=True,
         text=True,
         check=True,
@@ -91,39 +101,17 @@ def printed(script, folder=None, **environment):
     return done.stdout.split()
 
 
-def fingerprint_environment(folder):
-    import os
-
-    root = str(Path(__file__).parents[1])
-    path = [str(folder)] if folder else []
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([*path, root])}
+HELPERS = "G = 1.0\ndef loss(a, b):\n    return a.sum() * 0 + G\n"
 
 
-def test_all_that_lessons_do_is_found_again_in_another_process():
-    one, two = (printed(LESSONS, PYTHONHASHSEED=seed) for seed in ("1", "2"))
-    assert one == two
-    assert "None" not in one
-    assert len(set(one)) == len(one) == 24
-
-
-HELPERS = """
-import torch
-from helpers import loss
-from calibkit import data, fingerprint, models, training
-train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
-one = training.trial(lambda: models.mlp(64, 10, width=8), train, loss=loss)
-print(fingerprint.keys([one], torch.device("cpu"))[0])
-"""
-
-
-def test_an_edited_module_counts_in_another_process(tmp_path):
-    source = "G = {}\ndef loss(a, b):\n    return a.sum() * G\n"
+def test_all_that_lessons_do_is_found_again_in_another_process(tmp_path):
     found = []
-    for text in (source.format(1), source.format(2), source.format(1) + "# said\n"):
-        (tmp_path / "helpers.py").write_text(text)
-        found += printed(HELPERS, tmp_path)
-    assert found[0] == found[2] != found[1]
-    assert "None" not in found
+    for seed, remark in ("1", ""), ("2", "# a remark\n"):
+        (tmp_path / "helpers.py").write_text(HELPERS + remark)
+        found.append(printed(LESSONS, tmp_path, PYTHONHASHSEED=seed))
+    assert found[0] == found[1]
+    assert "None" not in found[0]
+    assert len(set(found[0])) == len(found[0]) == 26
 
 
 def key(**options):
@@ -136,7 +124,7 @@ def key(**options):
 def helpers(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "helpers.py").write_text("G = 1.0\ndef loss(a, b):\n    return a.sum() * 0 + G\n")
+    (tmp_path / "helpers.py").write_text(HELPERS)
     sys.modules.pop("helpers", None)
     yield importlib.import_module("helpers")
     sys.modules.pop("helpers", None)
@@ -157,18 +145,27 @@ def test_an_own_module_counts_as_loaded_and_as_on_disk(helpers):
     assert key(loss=helpers.loss) not in (None, base, on_disk)
 
 
-def test_workers_with_other_values_than_here_are_not_believed(helpers):
+def test_workers_train_only_what_they_would_train_as_it_is_here(helpers):
+    """A worker imports `helpers` anew: what was changed in it here, it does not have."""
     train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+    lines = itertools.count()
 
-    def recipe(seed):
+    def untold(logits, labels):
+        return helpers.loss(logits, labels) + 0 * next(lines)
+
+    def recipe(seed, loss):
         network = lambda: models.mlp(64, 10, width=4)  # noqa: E731
-        return training.trial(network, train, loss=helpers.loss, seed=seed, epochs=1)
+        return training.trial(network, train, loss=loss, seed=seed, epochs=1)
 
     helpers.G = 5.0
-    options = {"cache": False, "device": "cpu", "progress": False}
-    with joblib.parallel_config(n_jobs=2), pytest.warns(UserWarning, match="trained here"):
-        swept = sweep.run(recipe, {"seed": [0, 1]}, **options)
-    assert swept.table.train_loss.tolist() == [5.0, 5.0]
+    grid = [{"seed": seed, "loss": loss} for loss in (helpers.loss, untold) for seed in (0, 1)]
+    options = {"cache": False, "device": "cpu", "progress": False, "how": "single"}
+    with joblib.parallel_config(n_jobs=2), pytest.warns(UserWarning, match="this process") as said:
+        swept = sweep.run(recipe, grid, **options)
+    assert swept.table.train_loss.tolist() == [5.0] * 4
+    messages = {str(one.message) for one in said}
+    assert any("2 of 4 trainings stay in this process" in message for message in messages)
+    assert any("its part is trained here" in message for message in messages)
 
 
 def test_what_a_loss_remembers_is_not_kept(tmp_path):
@@ -193,30 +190,46 @@ KERNEL = """
 import torch
 from torch import nn
 from torch.nn import functional as F
-from calibkit import data, fingerprint, models, training
+from calibkit import data, fingerprint, models, scheduling, sweep, training
 train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
-def key(loss, net=None):
-    one = training.trial(net or (lambda: models.mlp(64, 10, width=8)), train, loss=loss)
-    print(fingerprint.keys([one], torch.device("cpu"))[0])
+def trial(seed=0, loss=F.cross_entropy, net=lambda: models.mlp(64, 10, width=8)):
+    return training.trial(net, train, loss=loss, seed=seed, epochs=1)
+def key(**options):
+    print(fingerprint.keys([trial(**options)], torch.device("cpu"))[0])
 """
 CELLS = [
     "class L:\n    g = {}\n    def __call__(self, a, b): return F.cross_entropy(a, b) * self.g\n"
-    "key(L())",
-    "g = {}\ndef h(a): return a * g\ndef loss(a, b): return h(F.cross_entropy(a, b))\nkey(loss)",
+    "key(loss=L())",
+    "g = {}\ndef h(a): return a * g\ndef loss(a, b): return h(F.cross_entropy(a, b))\n"
+    "key(loss=loss)",
     "class N(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     "        self.head, self.g = nn.Linear(64, 10), {}\n"
-    "    def forward(self, x): return self.head(x.flatten(1)) * self.g\nkey(F.cross_entropy, N)",
+    "    def forward(self, x): return self.head(x.flatten(1)) * self.g\nkey(net=N)",
 ]  # fmt: skip
+SWEEP = """
+trained, inner = [], scheduling.train_unit
+scheduling.train_unit = lambda trials, device: (trained.extend(trials), inner(trials, device))[1]
+grid = [dict(seed=s, loss=o, net=n) for s in (0, 1) for o in (L(), loss) for n in (N, lambda: N())]
+table = sweep.run(trial, grid, cache={folder!r}, device="cpu", progress=False).table
+print(len(trained), table.train_loss.tolist())
+"""
 
 
-def test_edits_in_a_kernel_count_and_the_same_cell_is_found_again(tmp_path):
+def test_a_kernel_tells_edits_apart_and_finds_its_runs_again_when_it_is_started_anew(tmp_path):
     cells = [KERNEL, *(cell.format(g) for cell in CELLS for g in (1, 2, 1))]
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    NotebookClient(book, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
-    found = [cell.outputs[0].text.strip() for cell in book.cells[1:]]
-    for one, two, again in (found[:3], found[3:6], found[6:]):
+    cells.append(SWEEP.format(folder=str(tmp_path / "cache")))
+    found = []
+    for _ in range(2):
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        NotebookClient(book, timeout=None, resources={"metadata": {"path": tmp_path}}).execute()
+        found.append([cell.outputs[0].text.strip() for cell in book.cells[1:]])
+    first, second = found
+    for one, two, again in (first[:3], first[3:6], first[6:9]):
         assert one == again != two
         assert "None" not in (one, two)
+    assert second[:-1] == first[:-1]
+    assert [printed.split(maxsplit=1)[0] for printed in (first[-1], second[-1])] == ["8", "0"]
+    assert first[-1].split(maxsplit=1)[1] == second[-1].split(maxsplit=1)[1]
 
 
 FOLDER = Path(fingerprint.__file__).parent
@@ -268,9 +281,6 @@ def test_a_new_module_and_one_that_is_broken_count_too(package_copy):
         (Recipe, "rate", lambda self, done: 0.1),
         (Recipe, "momentum", 0.8),
         (models.Classifier, "forward", lambda self, x: x),
-        (torch.nn.functional, "cross_entropy", lambda a, b: a.sum()),
-        (torch.nn.Linear, "forward", lambda self, x: x),
-        (torch.Tensor, "norm", lambda self: self),
         (fingerprint, "FORMAT", 1),
     ],
 )
@@ -280,6 +290,70 @@ def test_what_somebody_puts_into_a_loaded_package_counts(monkeypatch, owner, nam
     assert key() != before
     monkeypatch.undo()
     assert key() == before
+
+
+def own(*values):
+    return values[0].sum()
+
+
+@pytest.fixture(scope="module")
+def one_package():
+    """What changes here is torch; the package is read once."""
+    same = fingerprint.package()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fingerprint, "package", lambda: same)
+        yield
+
+
+@pytest.mark.usefixtures("one_package")
+@pytest.mark.parametrize(
+    ("owner", "name", "value"),
+    [
+        (functional, "cross_entropy", own),
+        (functional, "cross_entropy", functional.nll_loss),
+        (functional, "cross_entropy", functools.partial(functional.cross_entropy, reduction="sum")),
+        (functional, "cross_entropy", losses.ScheduledFocal("5-3-1")),
+        (functional, "relu", torch.sigmoid),
+        (torch, "relu", torch.sigmoid),
+        (torch, "sigmoid", own),
+        (torch.Tensor, "norm", own),
+        (torch.Tensor, "relu", torch.Tensor.sigmoid),
+        (nn.Linear, "forward", own),
+        (nn.Linear, "forward", nn.Conv2d.forward),
+        (nn.Linear, "forward", staticmethod(own)),
+        (nn.Linear, "bias", property(own)),
+        (nn.Linear, "scale", 0.5),
+        (nn.Module, "__call__", own),
+        (nn.Module, "dump_patches", True),
+        (nn.init, "uniform_", own),
+        (nn.init, "kaiming_uniform_", nn.init.kaiming_normal_),
+        (torch.optim, "SGD", torch.optim.Adam),
+        (torch.optim.SGD, "step", torch.optim.Adam.step),
+        (torch.optim.Optimizer, "zero_grad", own),
+        (torch.backends.cudnn, "deterministic", True),
+        (torch.backends.cudnn, "benchmark", True),
+        (builtins, "sum", own),
+    ],
+)
+def test_what_somebody_puts_into_torch_counts(monkeypatch, owner, name, value):
+    before = key()
+    monkeypatch.setattr(owner, name, value, raising=False)
+    assert key() not in (None, before)
+    monkeypatch.undo()
+    assert key() == before
+
+
+def test_a_network_that_sets_something_for_all_of_torch_is_not_cached():
+    def network():
+        torch.set_default_dtype(torch.float64)
+        return models.mlp(64, 10, width=8)
+
+    train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+    try:
+        with pytest.warns(UserWarning, match="changes what is set for all of torch"):
+            assert fingerprint.keys([training.trial(network, train)] * 2, CPU) == [None, None]
+    finally:
+        torch.set_default_dtype(torch.float32)
 
 
 def test_settings_of_torch_and_hooks_for_all_modules_count():
