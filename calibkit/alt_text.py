@@ -92,7 +92,7 @@ def _is_data(ax: Axes, line) -> bool:
 
 
 def _course_of(line, legend: list[str]) -> str:
-    x, y = (np.asarray(values, dtype=float) for values in (line.get_xdata(), line.get_ydata()))
+    x, y = line.get_xdata(orig=False), line.get_ydata(orig=False)  # words as their positions
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     if len(x) < 2 or (np.ptp(y) == 0 and np.ptp(x) == 0):

@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 
 from calibkit import alt_text, palette
 from calibkit.metrics import Reliability
+from calibkit.metrics import corp as _corp
 from calibkit.metrics import reliability as _reliability
 from calibkit.palette import ACCURACY, BLACK, CONFIDENCE, COUNTS, DIAGONAL, OVER, UNDER, Role
 
@@ -110,6 +111,40 @@ def draw_reliability(
         keys = [Patch(**OVER.area()), Patch(**UNDER.area())]
         drawn = ax.get_legend_handles_labels()[0]
         ax.legend(handles=[*drawn, *keys], loc="upper left", fontsize="x-small", framealpha=0.9)
+    return ax
+
+
+def corp_diagram(
+    probs, labels, *, level: float = 0.9, title: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Accuracy against confidence without bins, with the band in which a calibrated model lies.
+
+    The curve is the isotonic regression of the hits (`metrics.corp`). The band is pointwise: where
+    the curve leaves it, a calibrated model would be there in at most 1 - level of all samples.
+
+    probs: (n, K) probabilities; labels: (n,). Raises as `metrics.corp` does.
+    Source: Dimitriadis, Gneiting & Jordan (2021).
+    """
+    ax = plt.subplots(figsize=(SIDE, SIDE), layout="constrained")[1] if ax is None else ax
+    found = _corp(probs, labels)
+    low, high = found.band(level=level)
+    words = f"a calibrated model, {level:.0%}"
+    ax.fill_between(found.confidence, low, high, **DIAGONAL.area(lw=0, label=words))
+    ax.plot([0, 1], [0, 1], **DIAGONAL.line())
+    ax.plot(found.confidence, found.frequency, **ACCURACY.line(marker=""))
+    ax.set(
+        xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="confidence", ylabel="accuracy", title=title
+    )
+    ax.legend(loc="upper left", fontsize="x-small")
+    outside = (found.frequency < low) | (found.frequency > high)
+    share = found.counts[outside].sum() / found.counts.sum()
+    opening = f"{title}: " if title else ""
+    alt_text.note(
+        ax,
+        f"{opening}accuracy by isotonic regression, from {found.frequency[0]:.0%} at confidence "
+        f"{found.confidence[0]:.0%} to {found.frequency[-1]:.0%} at {found.confidence[-1]:.0%}; "
+        f"{share:.0%} of the images lie where the curve leaves the band",
+    )
     return ax
 
 

@@ -24,6 +24,12 @@ def test_a_line_says_where_it_begins_ends_and_turns():
     )
 
 
+def test_words_on_an_axis_are_their_positions():
+    figure, ax = panel(ylabel="score")
+    ax.plot(["small", "large"], [0.5, 0.25])
+    assert alt_text.describe(figure) == "score: from 0.5 at 0 to 0.25 at 1."
+
+
 def test_guides_and_bands_are_not_data():
     figure, ax = panel(ylabel="gap")
     ax.axhline(0)

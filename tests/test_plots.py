@@ -104,6 +104,22 @@ def test_many_bins_are_not_written_over_one_another():
     assert len(ax.child_axes[0].texts) == 0
 
 
+def test_the_diagram_without_bins_draws_its_curve_and_its_band():
+    ax = plots.corp_diagram(PROBS, LABELS, title="net")
+    found = metrics.corp(PROBS, LABELS)
+    diagonal, curve = (line.get_xydata() for line in ax.lines)
+    assert diagonal.tolist() == [[0, 0], [1, 1]]
+    assert curve[:, 0].tolist() == found.confidence.tolist()
+    assert curve[:, 1].tolist() == found.frequency.tolist()
+    corners = ax.collections[0].get_paths()[0].vertices
+    low, high = found.band()
+    assert corners[:, 1].min() == low.min()
+    assert corners[:, 1].max() == high.max()
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "a calibrated model, 90%" in words
+    assert alt_text.describe(ax.figure).startswith("net: accuracy by isotonic regression, from ")
+
+
 def test_histogram_lines_are_accuracy_and_mean_confidence():
     ax = plots.confidence_histogram(PROBS, LABELS)
     accuracy, confidence = (line.get_xdata()[0] for line in ax.lines)

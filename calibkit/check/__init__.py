@@ -12,6 +12,7 @@ from calibkit.check.lesson_05_dataset_size import equal_steps, true_gap
 from calibkit.check.lesson_06_label_noise import noise_matrix, noisy_nll
 from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
 from calibkit.check.lesson_12_mixup import honest_choice, mixed_labels
+from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
 
 EXERCISES = {
     exercise.name: exercise
@@ -32,5 +33,6 @@ EXERCISES = {
         focal_posterior,
         mixed_labels,
         honest_choice,
+        avoidable_brier,
     )
 }

@@ -6,6 +6,7 @@ tensor or array on any device and return plain floats, as fractions, summed in f
 
 from calibkit.metrics.bootstrap import bootstrap_interval
 from calibkit.metrics.classwise import classwise_ece
+from calibkit.metrics.corp import Corp, corp
 from calibkit.metrics.diagram import Reliability, reliability, reliability_of, wilson_interval
 from calibkit.metrics.errors import (
     ada_ece,
@@ -25,6 +26,7 @@ from calibkit.metrics.testing import CalibrationTest, calibration_test
 __all__ = [
     "BrierParts",
     "CalibrationTest",
+    "Corp",
     "Reliability",
     "accuracy",
     "ada_ece",
@@ -35,6 +37,7 @@ __all__ = [
     "calibration_test",
     "classwise_ece",
     "confident_share",
+    "corp",
     "debiased_ece",
     "ece",
     "entropy",

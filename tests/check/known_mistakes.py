@@ -38,6 +38,7 @@ RIGHT = {
     "classwise_ece": lambda p, y, bins: np.mean(
         [class_error(p, y, bins, k) for k in range(p.shape[1])]
     ),
+    "avoidable_brier": lambda p, q: ((p.double() - q) ** 2).sum() / len(q),
 }
 
 
@@ -353,5 +354,12 @@ WRONG |= {
         (lambda v, k: [n + 1 for n in stopped(v, k)], "from 0"),
         (stopped_at_rises, "with the one before"),
         (lambda v, k: stopped(-v, k), "is smaller"),
+    ],
+    "avoidable_brier": [
+        (lambda p, q: ((p.double() - q) ** 2).mean(), "number of classes"),
+        (lambda p, q: ((p.double() - q) ** 2).sum(), "number of images"),
+        (lambda p, q: (p.double() - q).abs().sum(1).mean(), "absolute"),
+        (lambda p, q: (p.double() - q).norm(dim=1).mean(), "square root"),
+        (lambda p, q: (q * (1 - q)).sum(1).mean(), "nobody can avoid"),
     ],
 }

@@ -575,6 +575,20 @@ HONEST_CHOICE = [
     lambda cal, test: [test[i, cal[i].sort().indices[0]] for i in range(len(cal))],
 ]
 
+AVOIDABLE_BRIER = [
+    lambda p, q: ((p - q) ** 2).sum(1).mean(),
+    lambda p, q: ((p.double() - q) ** 2).sum() / len(p),
+    lambda p, q: p.shape[1] * ((p.double() - q) ** 2).mean(),
+    lambda p, q: np.mean(np.sum((p.numpy() - q.numpy()) ** 2, axis=1)),
+    lambda p, q: F.mse_loss(p.double(), q.double(), reduction="sum") / len(q),
+    lambda p, q: (p.double() - q).norm(dim=1).square().mean(),
+    lambda p, q: (p.double().square() - 2 * p * q + q.square()).sum(1).mean(),
+    lambda p, q: (
+        sum((a - b) ** 2 for row in zip(p.tolist(), q.tolist(), strict=True) for a, b in zip(*row))
+        / len(p)
+    ),
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

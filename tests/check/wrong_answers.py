@@ -904,6 +904,40 @@ HONEST_CHOICE = [
     (lambda cal, test: cal.argmin(1).float(), "position"),
 ]
 
+
+def off(p, q):
+    return (p.double() - q.double()).square()
+
+
+AVOIDABLE_BRIER = [
+    (lambda p, q: off(p, q).sum(1), "one number was expected"),
+    (lambda p, q: off(p, q).mean(0), None),
+    (lambda p, q: off(p, q).mean(), "number of classes"),
+    (lambda p, q: off(p, q).sum(), "number of images"),
+    (lambda p, q: -off(p, q).sum(1).mean(), "sign"),
+    (lambda p, q: 100 * off(p, q).sum(1).mean(), "per cent"),
+    (lambda p, q: off(p, q).sum(1).mean().sqrt(), None),
+    (lambda p, q: off(p, q).sum(1).sqrt().mean(), "square root"),
+    (lambda p, q: off(p, q).sqrt().sum(1).mean(), "absolute"),
+    (lambda p, q: off(p, q).sqrt().mean(), None),
+    (lambda p, q: (p.double() - q).sum(1).mean(), None),
+    (lambda p, q: (p.double() - q).sum(1).square().mean(), None),
+    (lambda p, q: off(p, q).amax(1).mean(), None),
+    (lambda p, q: off(p, q).sum(1).median(), None),
+    (lambda p, q: off(p, q).sum(1).mean() / 2, None),
+    (lambda p, q: off(p, q).sum(1).mean() + (q * (1 - q)).sum(1).mean(), "whole expected"),
+    (lambda p, q: (q * (1 - q)).sum(1).mean(), "nobody can avoid"),
+    (lambda p, q: (p * (1 - p)).sum(1).double().mean(), None),
+    (lambda p, q: (p * (1 - p)).sum(1).double().mean() - (q * (1 - q)).sum(1).mean(), "unsure"),
+    (lambda p, q: off(p.amax(1), q.amax(1)).mean(), None),
+    (lambda p, q: metrics.brier(p, q.argmax(1)), "for the label"),
+    (lambda p, q: metrics.nll(p.clamp(min=1e-9), q.argmax(1)), None),
+    (lambda p, q: off(p.softmax(1), q).sum(1).mean(), "softmax"),
+    (lambda p, q: off(p, q)[:, :-1].sum(1).mean(), None),
+    (lambda p, q: off(p, q).sum(1).sum() / max(len(q) - 1, 1), "n - 1"),
+    (lambda p, q: (q * (q / p.clamp(min=1e-9)).log()).sum(1).mean(), None),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

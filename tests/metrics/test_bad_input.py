@@ -66,7 +66,7 @@ SCORED.append(classwise_bootstrap)
 def test_all_functions_are_in_the_tables():
     others = {"auroc", "entropy", "reliability_of", "true_calibration_error", "wilson_interval"}
     others |= {"paired_interval"}
-    classes = {"BrierParts", "CalibrationTest", "Reliability"}
+    classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability"}
     assert {f.__name__ for f in SCORED} | others | classes == {
         *metrics.__all__,
         "classwise_bootstrap",

@@ -14,7 +14,7 @@ SCORED = [
     getattr(metrics, name)
     for name in metrics.__all__
     if list(inspect.signature(getattr(metrics, name)).parameters)[:2] == ["probs", "labels"]
-    and name not in ("reliability", "confident_share")
+    and name not in ("corp", "reliability", "confident_share")
 ]
 
 

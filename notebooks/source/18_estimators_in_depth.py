@@ -1,0 +1,698 @@
+# %% [markdown]
+# # 18 · Estimators in depth: which calibration, measured how, with what certainty
+#
+# **Question.** A clinic may switch from one diagnosis model to another, and has 1,000 labelled images to decide with.
+# Which of its calibration numbers can carry that decision?
+#
+# **You will be able to**
+# - tell three meanings of "calibrated" apart, and show a model that passes one and fails the next;
+# - split a proper score exactly into a part that recalibration can remove and a part that it cannot;
+# - draw a reliability diagram without bins, with the band in which a calibrated model lies;
+# - test calibration, compare two models on one test set, and say how often an interval contains the truth.
+#
+# **Time.** 60 minutes with the three exercises; the cells run in about a minute.
+#
+# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
+
+# %%
+from itertools import permutations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+import torch
+
+from calibkit import alt_text, check, claims, data, explorers, metrics, palette, plots
+from calibkit.scale import budget
+
+# %% tags=["parameters"]
+SCALE = "laptop"
+SEED = 0
+DEVICE = "auto"
+
+# %%
+plots.theme()
+size = budget(SCALE)
+seeds = range(SEED, SEED + size.seeds)
+draws = size.draws // 4
+explorers.stored("power")
+
+# %% [markdown]
+# Left, one test set of the chosen size, labelled for a model whose exact calibration error is given in the title.
+# Right, for models of four exact errors: how often a test notices that the model is not calibrated. Move the slider.
+# With how many images would you trust a test that found nothing? Section 6 makes this figure.
+#
+# No network is trained in this lesson. Its models are all made from the exact posterior of noisy digits (00), divided
+# by a temperature T (02): T = 1 is the posterior itself, T > 1 is too cautious, T < 1 too bold. So each truth is known.
+
+# %%
+population = data.NoisyDigits(noise=0.6).draw(2 * size.test, seed=SEED)
+posterior = population.posterior
+
+
+def reader(T):
+    """The exact posterior at temperature T."""
+    return (posterior.log() / T).softmax(dim=1)
+
+
+def true_error(T, **options):
+    return metrics.true_calibration_error(reader(T), posterior, **options)
+
+
+print("exact error: " + ", ".join(f"{true_error(T):.1%} at T = {T}" for T in (0.5, 1, 1.1, 1.2, 1.5)))
+
+# %% [markdown]
+# ## 1. Three meanings of "calibrated"
+#
+# - **Confidence-calibrated**: of the predictions with confidence c, a share c is right. This is what the ECE is about.
+# - **Classwise-calibrated** (Kull et al. 2019): of the images that get probability p for class k, a share p shows
+#   class k, for every p and every class k.
+# - **Canonically calibrated**: of the images that get the whole vector of probabilities p, a share $p_k$ shows class
+#   k, for all k at once.
+#
+# The last implies the other two. The first two do not imply one another (where a confidence is at most 1/2, the class
+# with this probability need not be the predicted one). To see that they differ, we build three models in a world with three animals,
+# where each row of `said` is what the model says about one kind of image, and the same row of `truth` is the exact
+# posterior of this kind. All kinds are equally common.
+
+# %%
+truth_1 = np.array([[.6, .3, .1], [.3, .6, .1], [.3, .1, .6]])
+said_1 = np.where(truth_1 == .6, .6, .2)  # knows the favourite, spreads the rest
+
+said_2 = np.array(list(permutations([.1, .3, .6])))  # six kinds of images
+sign = np.array([1, -1, -1, 1, 1, -1])  # of each permutation
+truth_2 = said_2 + .05 * sign[:, None] * np.array([1, -1, 0])
+
+worlds = {"model 1": (said_1, truth_1), "model 2": (said_2, truth_2), "model 3": (said_2, said_2)}
+
+# %%
+def gap_by_value(said, truth):
+    """Mean gap between a stated probability and the mean truth where it is stated."""
+    table = pd.DataFrame({"said": said, "truth": truth})
+    there = table.groupby("said").truth.transform("mean")
+    return (table.said - there).abs().mean()
+
+
+def three_errors(said, truth):
+    rows, classes = np.arange(len(said)), range(said.shape[1])
+    predicted = said.argmax(axis=1)
+    return {
+        "confidence": gap_by_value(said[rows, predicted], truth[rows, predicted]),
+        "classwise": np.mean([gap_by_value(said[:, k], truth[:, k]) for k in classes]),
+        "canonical": np.abs(said - truth).sum(axis=1).mean(),  # every row is stated once
+    }
+
+# %% [markdown]
+# **Predict before you run:** look at the rows. Which of the three models passes which of the three definitions?
+
+# %% tags=["answer"]
+found = pd.DataFrame({name: three_errors(*world) for name, world in worlds.items()}).round(6)
+for name in worlds:
+    passed = found.index[found[name] == 0].tolist()
+    print(f"{name} passes {len(passed)} of 3: {', '.join(passed)}")
+found
+
+# %% [markdown]
+# - **Model 1** is confidence-calibrated alone: "lion 20 %" is said of cats and dogs, of which 10 % are lions.
+# - **Model 2** is classwise-calibrated too. Each number of each column is stated for two kinds of images, and the
+#   errors of the two cancel. Only the whole row shows them.
+# - **Model 3** states the truth.
+#
+# So a small ECE says nothing about the other columns, and a small classwise-ECE nothing about whole rows. A decision that
+# uses several classes at once, such as the costs in 02, uses whole rows.
+#
+# ### Exercise: two classes
+#
+# *Difficulty: easy · importance: medium · 5 minutes*
+#
+# With K = 2 classes, which of the three definitions become the same? Find a model of two kinds of images that passes
+# one and fails the next.
+#
+# <details><summary>Answer</summary>
+#
+# A row (p, 1 - p) is known from its first entry, so classwise and canonical are the same. Confidence is still weaker:
+# say (.8, .2) where the truth is (.9, .1), and (.2, .8) where it is (.3, .7). The confidence is .8 both times and right
+# on (.9 + .7) / 2 = .8, but class 0 at .8 occurs in 90 %.
+#
+# </details>
+#
+# ## 2. What a proper score is made of
+#
+# With the posterior q of an image known, the expected Brier score of a row p is, exactly,
+#
+# $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
+#
+# (The label $y_k$ is 1 with probability $q_k$: its variance is $q_k(1-q_k)$, and mean and variance add up.) Now take
+# the mean over all images that get the same row p. Let r be their mean posterior. Then the first term,
+# with r in place of q, is the **calibration part** $\sum_k (p_k - r_k)^2$: a map from rows to rows could remove it.
+# The rest, the **refinement** $\sum_k r_k(1 - r_k)$, becomes smaller by nothing that is done to the outputs.
+#
+# A reader at temperature T says a different row for each posterior, so r = q. Beside it we put a *coarse* reader, who
+# only says which digit it would choose, and then the mean posterior of all images with this choice.
+
+# %%
+favourite = posterior.argmax(dim=1)
+coarse = torch.stack([posterior[favourite == k].mean(dim=0) for k in range(10)])[favourite]
+
+
+def parts(said, known):
+    """Calibration part and refinement; known: the mean posterior of all images with the same row."""
+    calibration = (said - known).square().sum(dim=1).mean().item()
+    return calibration, (known * (1 - known)).sum(dim=1).mean().item()
+
+
+rows = {f"T = {T}": (reader(T), posterior) for T in (0.5, 0.8, 1, 1.2, 1.5, 2)}
+rows["coarse"] = (coarse, coarse)
+table = pd.DataFrame([parts(*row) for row in rows.values()], index=list(rows),
+                     columns=["calibration", "refinement"])
+table["Brier, from labels"] = [metrics.brier(said, population.labels) for said, _ in rows.values()]
+
+# %%
+fig, ax = plt.subplots(figsize=(6.4, 3.4))
+_ = ax.bar(table.index, table.refinement, color=palette.SKY, label="refinement")
+_ = ax.bar(table.index, table.calibration, bottom=table.refinement, color=palette.VERMILLION, hatch="//",
+           label="calibration")
+_ = ax.plot(table.index, table["Brier, from labels"], "D", color=palette.BLACK,
+            label="Brier score, from labels")
+_ = ax.set(ylabel="Brier score", ylim=(0, 1.3 * table["Brier, from labels"].max()))
+_ = ax.legend(ncols=3, fontsize="small")
+table.round(4)
+
+# %% [markdown]
+# The refinement is the same for every T, and the calibration part is zero at T = 1. The coarse reader is canonically
+# calibrated and has the largest refinement: calibration alone does not make a model useful. (For a network, the mean
+# posterior of equal rows is not known, since each row occurs once.)
+#
+# ### Exercise: the avoidable part
+#
+# *Difficulty: easy · importance: high · 5 minutes*
+#
+# From `probs` (n x K) and the exact `posterior` (n x K), return by how much the expected Brier score of `probs` is
+# above that of the posterior: one number.
+
+# %%
+def my_avoidable_brier(probs, posterior):
+    ...  # your code here
+
+
+check.avoidable_brier(my_avoidable_brier)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# The second term of the formula above is the same for both. Sum over the classes, mean over the images.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_avoidable_brier(probs, posterior):
+#     return (probs.double() - posterior.double()).square().sum(dim=1).mean().item()
+# ```
+#
+# </details>
+#
+# ## 3. Why the binned ECE jumps
+#
+# Błasiok and Nakkiran (2024) give this example. A model says "50 %" to all images, and half of its predictions are
+# right: it is calibrated. Now it says 1/2 - $\varepsilon$ where it is right, and 1/2 + $\varepsilon$ where it is wrong.
+# For tiny $\varepsilon$ nothing has changed that anybody could use. Their **smECE** (smooth ECE) replaces bins by a
+# smooth kernel whose width it chooses itself.
+#
+# **Predict before you run:** $\varepsilon$ = 0.001, ten bins. How large is the ECE?
+
+# %% tags=["answer"]
+def half_and_half(epsilon, n=1000):
+    """Probabilities and labels: right at 1/2 - epsilon, wrong at 1/2 + epsilon, by turns."""
+    right = torch.arange(n) % 2 == 0
+    confidence = torch.where(right, 0.5 - epsilon, 0.5 + epsilon).double()
+    rest = (1 - confidence) / 2
+    return torch.stack([confidence, rest, rest], dim=1), torch.where(right, 0, 1)
+
+
+epsilons = np.linspace(-0.05, 0.05, 41).round(4)
+jump = pd.DataFrame({
+    "epsilon": epsilons,
+    "ECE, 10 bins": [metrics.ece(*half_and_half(e), bins=10) for e in epsilons],
+    "ECE, 15 bins": [metrics.ece(*half_and_half(e), bins=15) for e in epsilons],
+    "smECE": [metrics.smooth_ece(*half_and_half(e)) for e in epsilons],
+}).melt("epsilon", var_name="estimator", value_name="value")
+fig, ax = plt.subplots(figsize=(5.6, 3.4))
+_ = sns.lineplot(jump, x="epsilon", y="value", hue="estimator", style="estimator", ax=ax)
+highest = jump.groupby("estimator").value.max().round(2).to_dict()
+_ = alt_text.note(ax, f"Three estimators against epsilon from -0.05 to 0.05, all 0 at 0; highest: {highest}.")
+for epsilon in (0, 0.001, 0.004):
+    example = half_and_half(epsilon)
+    print(f"epsilon {epsilon}: ECE with 10 bins {metrics.ece(*example, bins=10):.3f}, "
+          f"smECE {metrics.smooth_ece(*example):.3f}")
+
+# %% [markdown]
+# With ten bins there is an edge at 1/2: it separates the two groups at once, and the ECE jumps. With fifteen bins
+# both stay in one bin until $\varepsilon$ reaches 1/30, and then it jumps too. Other edges, other jumps. The
+# smECE has no jump: here it doubles where $\varepsilon$ grows fourfold, as a square root does.
+#
+# ## 4. A diagram without bins
+#
+# The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) leaves the bins to the data. Of all curves that never
+# fall, it draws the one that is nearest to the hits in squares (isotonic regression). Each flat piece is a bin. Around the
+# diagonal lies the **consistency band**: hits are drawn with the model's own confidences as their chance, and
+# the curve is fitted again, many times. A calibrated model leaves the band at a given point in at most 10 % of samples.
+
+# %%
+def test_set(n, seed):
+    """Indices of n images of the population, with labels drawn afresh from their posterior."""
+    generator = torch.Generator().manual_seed(seed)
+    chosen = torch.randint(len(posterior), (n,), generator=generator)
+    return chosen, torch.multinomial(posterior[chosen], 1, generator=generator)[:, 0]
+
+
+chosen, labels = test_set(1000, SEED)
+fig, axes = plt.subplots(2, 2, figsize=(7.4, 8))
+for (left, right), T in zip(axes, (1, 1.5), strict=True):
+    said, name = reader(T)[chosen], f"exact error {true_error(T):.1%}"
+    counted = metrics.reliability(said, labels)
+    _ = plots.draw_reliability(counted, ax=left, title=f"15 bins, {name}", legend=False)
+    _ = plots.corp_diagram(said, labels, ax=right, title=f"CORP, {name}")
+
+# %%
+for T in (1, 1.5):
+    found = metrics.corp(reader(T)[chosen], labels)
+    print(f"T = {T}: miscalibration {found.miscalibration:.4f}, discrimination {found.discrimination:.4f}, "
+          f"uncertainty {found.uncertainty:.4f}")
+
+# %% [markdown]
+# - **Top:** the posterior. The curve wanders, but mostly inside the band.
+# - **Bottom:** too cautious. The curve leaves the band upwards.
+# - The curve also splits the Brier score of "is the prediction right?" exactly: miscalibration minus discrimination plus
+#   uncertainty. The miscalibration is *not* zero for the posterior: fitted on the same hits, it is biased upwards too.
+#
+# ## 5. Bias and spread of each estimator
+#
+# In 02 the ECE of small test sets was too large. Here are five estimators, each against its own exact value. **AdaECE**
+# has bins of equally many images. The **debiased L2 error** (Kumar et al. 2019) is the root of the mean squared gap, from
+# which the expected noise is subtracted first, and which is cut off at zero.
+
+# %%
+def plain_l2(probs, labels):
+    return metrics.ece(probs, labels, norm="l2", binning="mass")
+
+
+estimators = {
+    "ECE": (metrics.ece, {}), "AdaECE": (metrics.ada_ece, {"binning": "mass"}),
+    "smECE": (metrics.smooth_ece, {}),
+    "L2, plain": (plain_l2, {"norm": "l2", "binning": "mass"}),
+    "L2, debiased": (metrics.debiased_ece, {"norm": "l2", "binning": "mass"}),
+}
+
+
+def values(measure, T, n, first=SEED, **options):
+    """The measure on `draws` test sets of n images."""
+    said, found = reader(T), []
+    for seed in range(draws):
+        chosen, labels = test_set(n, 1000 * first + seed)
+        found.append(measure(said[chosen], labels, **options))
+    return np.array(found)
+
+
+rows = []
+for name, (measure, options) in estimators.items():
+    for T in (1, 1.2):
+        for n in (100, 1000, 4000):
+            estimated, exact = values(measure, T, n), true_error(T, **options)
+            rows.append({"estimator": name, "T": T, "n": n, "bias": estimated.mean() - exact,
+                         "spread": estimated.std()})
+pd.DataFrame(rows).pivot(index="estimator", columns=["T", "n"], values=["bias", "spread"]).round(3)
+
+# %% [markdown]
+# (smECE estimates a quantity of its own, near the ECE but not equal to it; we compare it with the exact ECE of 15 bins.)
+#
+# - At T = 1 the truth is zero, and *every* estimator is above it, the debiased one as well. Its **square** has
+#   little bias before it is cut off; the cut and the root keep the mean above zero. (And even the square is
+#   unbiased only where the confidences in a bin are all equal.)
+# - The debiased estimator has less bias and more spread than the plain one.
+#
+# How does the bias grow with the number of bins, and with the number of classes? For fewer classes we add the
+# posteriors of digits that belong together: odd and even (K = 2), or neighbours (K = 5).
+#
+# **Predict before you run:** does the bias grow without end as bins are added?
+
+# %% tags=["answer"]
+numbers = [1, 2, 5, 15, 50, 150, 500, 5000, 50000]
+by_bins = {number: values(metrics.ece, 1, 1000, bins=number) for number in numbers}
+by_bins = pd.DataFrame(by_bins).melt(var_name="bins", value_name="ECE").astype(float)
+limit = (2 * posterior.amax(1) * (1 - posterior.amax(1))).mean().item()
+
+groups = {2: [0, 1] * 5, 5: [0, 0, 1, 1, 2, 2, 3, 3, 4, 4], 10: list(range(10))}
+fig, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
+_ = sns.lineplot(by_bins, x="bins", y="ECE", errorbar=("pi", 90), ax=left)
+_ = left.axhline(limit, ls="--", color=palette.GREY)
+_ = left.set(xscale="log", ylabel="ECE of the posterior, n = 1000")
+by_classes = []
+for K, group in groups.items():
+    merged = posterior @ torch.nn.functional.one_hot(torch.tensor(group), K).double()
+    for seed in range(draws):
+        chosen, labels = test_set(1000, seed)
+        by_classes.append({"K": K, "ECE": metrics.ece(merged[chosen], torch.tensor(group)[labels])})
+by_classes = pd.DataFrame(by_classes)
+_ = sns.lineplot(by_classes, x="K", y="ECE", errorbar=("pi", 90), marker="o", ax=right)
+_ = right.set(ylim=(0, None), xticks=[2, 5, 10], ylabel="ECE of the posterior, n = 1000")
+print("bins: " + ", ".join(f"{int(b)}: {v:.3f}" for b, v in by_bins.groupby("bins").ECE.mean().items()))
+print(f"a bin for each image: {limit:.3f}; by K: {by_classes.groupby('K').ECE.mean().round(4).to_dict()}")
+
+# %% [markdown]
+# No: the growth ends when each image has a bin of its own. Then the ECE is the mean distance between confidence c and
+# hit, and its expectation is the mean of 2 c (1 - c), the dashed line: no longer a measure of calibration. The right
+# panel belongs to this posterior; with other classes the confidences change too, so it is no law about K.
+
+# %% tags=["nbval-check-output"]
+def over_seeds(function):
+    return [function(seed) for seed in seeds]
+
+
+def bias(seed, bins):
+    return values(metrics.ece, 1.2, 1000, seed, bins=bins).mean() - true_error(1.2, bins=bins)
+
+
+rise = over_seeds(lambda s: bias(s, 50) - bias(s, 5))
+print(claims.verdict("M6", "T = 1.2, n = 1000: 50 bins are more biased than 5", rise))
+floor = over_seeds(lambda s: values(metrics.debiased_ece, 1, 100, s).mean())
+print(claims.verdict("M6", "the debiased estimate of the posterior, n = 100, is above 0.01", floor,
+                     margin=0.01))
+
+# %% tags=["aside", "nbval-check-output"]
+debiased = over_seeds(lambda s: values(metrics.debiased_ece, 1, 1000, s))
+plain = over_seeds(lambda s: values(plain_l2, 1, 1000, s))
+less = np.mean(debiased, axis=1) - np.mean(plain, axis=1)
+wider = np.std(debiased, axis=1) - np.std(plain, axis=1)
+print(claims.verdict("M6", "n = 1000: the debiased L2 estimate of the posterior is below the plain one",
+                     less, expect="below"))
+print(claims.verdict("M6", "n = 1000: the debiased L2 estimate of the posterior has more spread", wider))
+
+# %% [markdown]
+# ## 6. Is it calibrated at all?
+#
+# `metrics.calibration_test` (02) draws hits from the model's own confidences and counts how often they show as large an
+# ECE. It also gives Spiegelhalter's z, which compares the Brier score with what the model itself predicts for it. The
+# **power of a test** is the probability that it rejects a model that is *not* calibrated.
+
+# %%
+def rejected(said, n, first=SEED):
+    """Share of test sets whose p-value is at most 0.05: by the ECE, and by z."""
+    found = []
+    for seed in range(draws):
+        chosen, labels = test_set(n, 1000 * first + seed)
+        tested = metrics.calibration_test(said[chosen], labels, resamples=99)
+        found.append((tested.p_value <= 0.05, tested.p_value_z <= 0.05))
+    return np.mean(found, axis=0)
+
+
+sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]
+rows = []
+for T in temperatures:
+    for n in sizes:
+        rows.append([n, T, f"{true_error(T):.1%}", *rejected(reader(T), n)])
+power = pd.DataFrame(rows, columns=["n", "T", "exact error", "ECE test", "z test"])
+
+# %% tags=["drawing"]
+names = {T: f"exact error {true_error(T):.1%}" for T in temperatures}
+lines = {palette.group(i, name): [power[power["T"] == T]["ECE test"].tolist()]
+         for i, (T, name) in enumerate(names.items())}
+
+
+def frame(n):
+    chosen, labels = test_set(n, SEED)
+    now = power[power.n == n]
+    words = [f"{row['ECE test']:.0%} at {row['exact error']}" for _, row in now.iterrows()]
+    return explorers.along_frame(
+        metrics.reliability(reader(1.2)[chosen], labels), n, sizes, lines, x_label="images in the test set",
+        x_ticks=[100, 1000, 5000], log_x=True, title=f"{n:,} images; {names[1.2]}",
+        readout=f"{n:,} images: the test rejects by exact error: {', '.join(words)}.")
+
+
+slider = explorers.Explorer(
+    frame, explorers.Slider("images in the test set", sizes, show="{:,}".format), play=True,
+    description="Left, the reliability diagram of one test set of the chosen size. Right, against the number "
+    "of images, the share of test sets on which a test at level 5 % finds that the model is not calibrated, "
+    "a line for each exact error; the line of a calibrated model belongs at 5 % or below. The grey line marks "
+    "the chosen size.")
+explorers.keep(slider, "power")
+
+# %% [markdown]
+# **Predict before you run:** a model has an exact error of a few per cent. How many images does a test need
+# to notice it nine times out of ten?
+
+# %% tags=["answer"]
+tests = power.melt(["n", "T", "exact error"], var_name="test", value_name="share rejected")
+fig, ax = plt.subplots(figsize=(6.4, 3.8))
+_ = sns.lineplot(tests, x="n", y="share rejected", hue="exact error", style="test", markers=True, ax=ax)
+_ = ax.axhline(0.05, ls=":", color=palette.GREY)
+_ = ax.set(xscale="log", ylim=(0, 1.05), xlabel="images in the test set")
+_ = ax.legend(fontsize="x-small")
+last = power[power.n == 1000].set_index("exact error")[["ECE test", "z test"]].T.to_dict()
+_ = alt_text.note(ax, f"Share rejected against images, rising; with 1,000 images, by exact error: {last}.")
+for T in temperatures[1:]:
+    enough = power[(power["T"] == T) & (power["ECE test"] >= 0.9)].n.min()
+    print(f"exact error {true_error(T):.1%}: first n of the grid with power of 90 %: {enough}")
+
+# %% tags=["nbval-check-output"]
+alarms = over_seeds(lambda s: rejected(reader(1), 1000, s)[0])
+print(claims.verdict("18a", "the ECE test rejects the posterior on at most 12 % of test sets", alarms,
+                     expect="below", than=0.12))
+gain = over_seeds(lambda s: rejected(reader(1.2), 2000, s)[0] - rejected(reader(1.2), 200, s)[0])
+print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200 to 2,000 images", gain,
+                     margin=0.3))
+
+# %% [markdown]
+# A test that finds nothing on few images says little about the model. "Not rejected" is not "calibrated": report the
+# error that the test would have found with high probability.
+#
+# ### Exercise: which test would you plan?
+#
+# *Difficulty: hard · importance: high · 15 minutes*
+#
+# In the figure, compare the two tests. Then construct a model with an exact ECE of several per cent that the z test
+# rejects far less often than the ECE test, and try it with `metrics.calibration_test`. Why does z miss it?
+#
+# <details><summary>Answer</summary>
+#
+# The z test looks at one sum over all images, and errors of opposite sign cancel in it; the ECE test looks at each bin. So
+# mix a bold and a cautious reader, one on each half of the images, with such temperatures that the sum is about zero.
+# Where all gaps have one sign, as at one T, the sum is the better use of the images. A plan needs a guess
+# of what kind of error to expect; if there is none, use both, and judge each at half the level. The folded cell below
+# tries such a model.
+#
+# </details>
+
+# %%
+my_model = reader(1.2)  # change me: a row for each image of the population
+print(f"exact error {metrics.true_calibration_error(my_model, posterior):.1%}, rejected by the ECE test and "
+      f"by z on these shares of test sets: {rejected(my_model, 1000)}")
+
+# %% tags=["aside"]
+even = torch.arange(len(posterior))[:, None] % 2 == 0
+mixed = torch.where(even, reader(0.6), reader(1.5))
+by_ece, by_z = rejected(mixed, 1000)
+error = metrics.true_calibration_error(mixed, posterior)
+print(f"exact error {error:.1%}: rejected by the ECE test on {by_ece:.0%}, by z on {by_z:.0%} of test sets")
+
+# %% [markdown]
+# ## 7. Two models, one test set
+#
+# The clinic has 1,000 images and two models, T = 1 and T = 1.2. Both are scored on the *same* images. What
+# makes an image hard is hard for both, and cancels in the difference. A **paired interval** is the interval of the mean
+# difference, image by image.
+
+# %%
+def squares(said, labels):
+    """The Brier score of each image."""
+    return (said - torch.nn.functional.one_hot(labels, 10)).square().sum(dim=1)
+
+
+def middle(scores, wide=1.645):
+    """90 % interval of a mean, from a normal distribution."""
+    half = wide * scores.std().item() / len(scores) ** 0.5
+    return scores.mean().item() - half, scores.mean().item() + half
+
+
+chosen, labels = test_set(1000, SEED)
+one, other = reader(1.2)[chosen], reader(1)[chosen]
+print("T = 1.2 by itself:", np.round(middle(squares(one, labels)), 4))
+print("T = 1 by itself:   ", np.round(middle(squares(other, labels)), 4))
+print("their difference: ", np.round(middle(squares(one, labels) - squares(other, labels)), 4))
+print("the package:      ", np.round(metrics.paired_interval(one, other, labels, metric="brier"), 4))
+
+# %% tags=["nbval-check-output"]
+def decided(seed, T=1.2, n=1000):
+    """Share of test sets that find the better model: by the difference, and by separate intervals."""
+    found = []
+    for k in range(draws):
+        chosen, labels = test_set(n, 1000 * seed + k)
+        worse, better = squares(reader(T)[chosen], labels), squares(reader(1)[chosen], labels)
+        found.append((middle(worse - better)[0] > 0, middle(worse)[0] > middle(better)[1]))
+    return np.mean(found, axis=0)
+
+
+shares = np.array(over_seeds(decided))
+print(f"found by the paired interval on {shares[:, 0].mean():.0%} of test sets, "
+      f"by separate ones on {shares[:, 1].mean():.0%}")
+print(claims.verdict("18c", "pairing finds the better model on more test sets", shares[:, 0] - shares[:, 1]))
+
+# %% [markdown]
+# Compare models by a proper score, paired. The difference of two ECEs has an interval too
+# (`metric="ece"`), but the two biases cancel only if the models are about equally calibrated; its docstring says how
+# often it contained the truth.
+#
+# ## 8. Intervals that contain the truth
+#
+# Mukhoti et al. (2020, figure 4) draw 90 % bootstrap intervals for ECE, AdaECE and classwise-ECE. The **coverage of an
+# interval** is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled
+# values. A resample adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected interval**
+# mirrors it at the measured value, [2v - high, 2v - low], and so turns the second bias against the first.
+
+# %%
+def classwise_truth(said, posterior, bins=15):
+    """Exact classwise-ECE, from the posterior in place of labels."""
+    total = 0.0
+    edges = torch.arange(1, bins, dtype=torch.float64) / bins
+    for k in range(said.shape[1]):
+        which = torch.bucketize(said[:, k].contiguous(), edges)
+        total += torch.bincount(which, said[:, k] - posterior[:, k], bins).abs().sum().item()
+    return total / said.numel()
+
+
+def exact(metric, T):
+    if metric == "classwise_ece":
+        return classwise_truth(reader(T), posterior)
+    return true_error(T, binning="mass" if metric == "ada_ece" else "width")
+
+
+def coverage(metric, T, seed, n=500):
+    """Share of 90 % intervals that contain the truth: percentile form, reflected form."""
+    truth, said, inside = exact(metric, T), reader(T), []
+    for k in range(draws):
+        chosen, labels = test_set(n, 1000 * seed + k)
+        value = getattr(metrics, metric)(said[chosen], labels)
+        low, high = metrics.bootstrap_interval(said[chosen], labels, metric=metric, resamples=200,
+                                               form="percentile")
+        inside.append((low <= truth <= high, 2 * value - high <= truth <= 2 * value - low))
+    return np.mean(inside, axis=0)
+
+
+rows = []
+for metric in ("ece", "ada_ece", "classwise_ece"):
+    for T in (0.5, 1.1):
+        for seed in seeds:
+            percentile, reflected = coverage(metric, T, seed)
+            rows.append([metric, T, seed, percentile, reflected])
+covered = pd.DataFrame(rows, columns=["metric", "T", "seed", "percentile", "reflected"])
+covered.groupby(["T", "metric"])[["percentile", "reflected"]].mean().round(2)
+
+# %% tags=["nbval-check-output"]
+def share(metric, T, form):
+    return covered[(covered.metric == metric) & (covered["T"] == T)][form].to_numpy()
+
+
+print(claims.verdict("M5", "near calibration (T = 1.1) the ECE's percentile interval covers less than 60 %",
+                     share("ece", 1.1, "percentile"), expect="below", than=0.6))
+
+# %% tags=["aside", "nbval-check-output"]
+bold = share("ece", 0.5, "percentile")
+print(claims.verdict("M5", "far from calibration (T = 0.5) it covers 80 to 100 %", bold, expect="within",
+                     margin=0.1, than=0.9))
+for metric in ("ece", "ada_ece", "classwise_ece"):
+    gain = share(metric, 1.1, "reflected") - share(metric, 1.1, "percentile")
+    print(claims.verdict("M5", f"T = 1.1: reflected, the interval of {metric} covers more often", gain))
+
+# %% [markdown]
+# The table is the answer: the figure's intervals are near their 90 % for a badly calibrated model's ECE, and not near
+# calibration, where they would matter. Reflection repairs much of it, not all. Near calibration, use the chance level
+# (02), a test with its power, or a paired difference of a proper score.
+#
+# ## Three things to take away
+#
+# 1. "Calibrated" has three meanings. Canonical calibration implies the other two; the ECE is about the predicted
+#    class alone.
+# 2. A proper score is calibration plus refinement; compare models by it, paired on the same images.
+# 3. Every calibration estimate near zero is biased upwards in our experiments, whatever its bins; its
+#    interval and its test must be checked for coverage and power at your n.
+#
+# The next step is your own model: notebook 17 puts these tools on it. If your digits differ from
+# those printed here, see [your numbers differ?](your_numbers_differ.md).
+#
+# ## Recall
+#
+# <details><summary>1. Give a model that is confidence-calibrated and not classwise-calibrated.</summary>
+#
+# One that knows the favourite and its probability, and spreads the rest evenly although the truth does not.
+#
+# </details>
+#
+# <details><summary>2. Which part of a proper score can a temperature remove?</summary>
+#
+# The calibration part, or some of it. The refinement stays, because different rows stay different.
+#
+# </details>
+#
+# <details><summary>3. Why does the ECE jump when confidences move by a thousandth?</summary>
+#
+# A confidence that crosses an edge changes its bin, and its residual cancels with others than before.
+#
+# </details>
+#
+# <details><summary>4. What does the consistency band show?</summary>
+#
+# Where the curve of a calibrated model with the same confidences would lie, pointwise.
+#
+# </details>
+#
+# <details><summary>5. A test with 100 images does not reject. What do you report?</summary>
+#
+# The n, and which error the test would have found with high probability: its power.
+#
+# </details>
+#
+# <details><summary>6. Two 90 % intervals overlap. Are the models equally good?</summary>
+#
+# That does not follow. On the same images, look at the interval of the difference.
+#
+# </details>
+#
+# ## Go further
+#
+# Does the number of bins change the power of the ECE test? Try 5 and 50 bins at T = 1.2, n = 500.
+#
+# <details><summary>Answer</summary>
+#
+# At one T all gaps of this posterior have the same sign, so fewer bins lose nothing and collect less noise.
+#
+# ```python
+# for bins in (5, 50):
+#     rejections = []
+#     for seed in range(draws):
+#         chosen, labels = test_set(500, seed)
+#         tested = metrics.calibration_test(reader(1.2)[chosen], labels, bins=bins, resamples=99)
+#         rejections.append(tested.p_value <= 0.05)
+#     print(bins, "bins: power", np.mean(rejections))
+# ```
+#
+# </details>
+#
+# ## References
+#
+# - Błasiok, Nakkiran: *Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing*. ICLR 2024.
+#   [arXiv:2309.12236](https://arxiv.org/abs/2309.12236)
+# - Bröcker: *Reliability, sufficiency, and the decomposition of proper scores*. Quarterly Journal of the Royal
+#   Meteorological Society 135, 2009. [doi:10.1002/qj.456](https://doi.org/10.1002/qj.456)
+# - Dimitriadis, Gneiting, Jordan: *Stable reliability diagrams for probabilistic classifiers*. PNAS 118, 2021.
+#   [doi:10.1073/pnas.2016191118](https://doi.org/10.1073/pnas.2016191118)
+# - Kull et al.: *Beyond temperature scaling*. NeurIPS 2019. [arXiv:1910.12656](https://arxiv.org/abs/1910.12656)
+# - Kumar, Liang, Ma: *Verified Uncertainty Calibration*. NeurIPS 2019.
+#   [arXiv:1909.10155](https://arxiv.org/abs/1909.10155)
+# - Mukhoti, Kulharia, Sanyal, Golodetz, Torr, Dokania: *Calibrating Deep Neural Networks using Focal Loss*. NeurIPS
+#   2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (figure 4)
+# - Spiegelhalter: *Probabilistic prediction in patient management and clinical trials*. Statistics in Medicine 5,
+#   1986. [doi:10.1002/sim.4780050506](https://doi.org/10.1002/sim.4780050506)
+# - Vaicenavicius et al.: *Evaluating model calibration in classification*. AISTATS 2019.
+#   [arXiv:1902.06977](https://arxiv.org/abs/1902.06977) (the three meanings)
