@@ -119,8 +119,8 @@ def corp_diagram(
 ) -> Axes:
     """Accuracy against confidence without bins, with the band in which a calibrated model lies.
 
-    The curve is the isotonic regression of the hits (`metrics.corp`). The band is pointwise: where
-    the curve leaves it, a calibrated model would be there in at most 1 - level of all samples.
+    The curve is the isotonic regression of the hits (`metrics.corp`). The band is pointwise: at
+    any one confidence the curve of a calibrated model leaves it in about 1 - level of all samples.
 
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.corp` does.
     Source: Dimitriadis, Gneiting & Jordan (2021).
@@ -133,9 +133,14 @@ def corp_diagram(
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.plot(found.confidence, found.frequency, **ACCURACY.line(marker=""))
     ax.set(
-        xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="confidence", ylabel="accuracy", title=title
+        xlim=(0, 1),
+        ylim=(0, 1),
+        aspect="equal",
+        xlabel="confidence",
+        ylabel="accuracy",
+        title=title,
     )
-    ax.legend(loc="upper left", fontsize="x-small")
+    ax.legend(loc="lower right", fontsize="x-small")
     outside = (found.frequency < low) | (found.frequency > high)
     share = found.counts[outside].sum() / found.counts.sum()
     opening = f"{title}: " if title else ""

@@ -75,7 +75,7 @@ def _of_the_prediction(probs: Tensor, posterior: Tensor) -> Tensor:
         ),
         Mistake(
             lambda p, q: metrics.brier(p, q.argmax(dim=1)),
-            "you took the favourite of the posterior for the label. Compare with its probabilities.",
+            "you took the favourite of the posterior for the label. Compare with all its entries.",
         ),
         Mistake(
             lambda p, q: _refinement(p) - _refinement(q),

@@ -258,7 +258,7 @@ for epsilon in (0, 0.001, 0.004):
 # The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) leaves the bins to the data. Of all curves that never
 # fall, it draws the one that is nearest to the hits in squares (isotonic regression). Each flat piece is a bin. Around the
 # diagonal lies the **consistency band**: hits are drawn with the model's own confidences as their chance, and
-# the curve is fitted again, many times. A calibrated model leaves the band at a given point in at most 10 % of samples.
+# the curve is fitted again, many times. At any one confidence, a calibrated model leaves the band on about 10 % of test sets.
 
 # %%
 def test_set(n, seed):
@@ -315,7 +315,7 @@ def values(measure, T, n, first=SEED, **options):
         found.append(measure(said[chosen], labels, **options))
     return np.array(found)
 
-
+# %%
 rows = []
 for name, (measure, options) in estimators.items():
     for T in (1, 1.2):
@@ -328,9 +328,9 @@ pd.DataFrame(rows).pivot(index="estimator", columns=["T", "n"], values=["bias", 
 # %% [markdown]
 # (smECE estimates a quantity of its own, near the ECE but not equal to it; we compare it with the exact ECE of 15 bins.)
 #
-# - At T = 1 the truth is zero, and *every* estimator is above it, the debiased one as well. Its **square** has
-#   little bias before it is cut off; the cut and the root keep the mean above zero. (And even the square is
-#   unbiased only where the confidences in a bin are all equal.)
+# - At T = 1 the truth is zero, and *every* estimator is above it, the debiased one as well. Its square has
+#   little bias before it is cut off (the folded cell below prints it); the cut and the root keep the mean above
+#   zero. In theory the square is unbiased only where the confidences in a bin are all equal.
 # - The debiased estimator has less bias and more spread than the plain one.
 #
 # How does the bias grow with the number of bins, and with the number of classes? For fewer classes we add the
@@ -364,7 +364,8 @@ print(f"a bin for each image: {limit:.3f}; by K: {by_classes.groupby('K').ECE.me
 # %% [markdown]
 # No: the growth ends when each image has a bin of its own. Then the ECE is the mean distance between confidence c and
 # hit, and its expectation is the mean of 2 c (1 - c), the dashed line: no longer a measure of calibration. The right
-# panel belongs to this posterior; with other classes the confidences change too, so it is no law about K.
+# panel belongs to this posterior; with other classes the confidences change too, so it is no law about K. (For the
+# verdicts of this lesson, a seed is a fresh set of test sets from the same population.)
 
 # %% tags=["nbval-check-output"]
 def over_seeds(function):
@@ -382,6 +383,16 @@ print(claims.verdict("M6", "the debiased estimate of the posterior, n = 100, is 
                      margin=0.01))
 
 # %% tags=["aside", "nbval-check-output"]
+def square_before_the_cut(probs, labels):
+    counted = metrics.reliability(probs, labels, binning="mass")
+    noise = counted.accuracy * (1 - counted.accuracy) / (counted.counts - 1)
+    return (counted.share * (counted.gap.square() - noise)).nansum().item()
+
+
+squared = np.concatenate(over_seeds(lambda s: values(square_before_the_cut, 1, 1000, s)))
+half = 1.96 * squared.std() / len(squared) ** 0.5
+print(f"the square before the cut: mean {squared.mean():.6f} +- {half:.6f}, plain "
+      f"{np.mean(over_seeds(lambda s: values(plain_l2, 1, 1000, s) ** 2)):.6f}")
 debiased = over_seeds(lambda s: values(metrics.debiased_ece, 1, 1000, s))
 plain = over_seeds(lambda s: values(plain_l2, 1, 1000, s))
 less = np.mean(debiased, axis=1) - np.mean(plain, axis=1)
@@ -435,8 +446,8 @@ slider = explorers.Explorer(
     frame, explorers.Slider("images in the test set", sizes, show="{:,}".format), play=True,
     description="Left, the reliability diagram of one test set of the chosen size. Right, against the number "
     "of images, the share of test sets on which a test at level 5 % finds that the model is not calibrated, "
-    "a line for each exact error; the line of a calibrated model belongs at 5 % or below. The grey line marks "
-    "the chosen size.")
+    "a line for each exact error; the line of a calibrated model belongs at 5 % or below. The grey line "
+    "marks the chosen size.")
 explorers.keep(slider, "power")
 
 # %% [markdown]
@@ -460,6 +471,8 @@ for T in temperatures[1:]:
 alarms = over_seeds(lambda s: rejected(reader(1), 1000, s)[0])
 print(claims.verdict("18a", "the ECE test rejects the posterior on at most 12 % of test sets", alarms,
                      expect="below", than=0.12))
+
+# %% tags=["aside", "nbval-check-output"]
 gain = over_seeds(lambda s: rejected(reader(1.2), 2000, s)[0] - rejected(reader(1.2), 200, s)[0])
 print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200 to 2,000 images", gain,
                      margin=0.3))
@@ -579,7 +592,7 @@ def coverage(metric, T, seed, n=500):
         inside.append((low <= truth <= high, 2 * value - high <= truth <= 2 * value - low))
     return np.mean(inside, axis=0)
 
-
+# %%
 rows = []
 for metric in ("ece", "ada_ece", "classwise_ece"):
     for T in (0.5, 1.1):
@@ -601,14 +614,23 @@ print(claims.verdict("M5", "near calibration (T = 1.1) the ECE's percentile inte
 bold = share("ece", 0.5, "percentile")
 print(claims.verdict("M5", "far from calibration (T = 0.5) it covers 80 to 100 %", bold, expect="within",
                      margin=0.1, than=0.9))
+for T in (0.5, 1.1):
+    measured = values(metrics.classwise_ece, T, 500).mean()
+    truth = exact("classwise_ece", T)
+    print(f"classwise-ECE at T = {T}: exact {truth:.4f}, measured {measured:.4f} on average")
 for metric in ("ece", "ada_ece", "classwise_ece"):
     gain = share(metric, 1.1, "reflected") - share(metric, 1.1, "percentile")
     print(claims.verdict("M5", f"T = 1.1: reflected, the interval of {metric} covers more often", gain))
 
 # %% [markdown]
-# The table is the answer: the figure's intervals are near their 90 % for a badly calibrated model's ECE, and not near
-# calibration, where they would matter. Reflection repairs much of it, not all. Near calibration, use the chance level
-# (02), a test with its power, or a paired difference of a proper score.
+# - The bold reader (T = 0.5): both forms for ECE and AdaECE cover nearly the 90 % that they promise.
+# - Near calibration (T = 1.1): the percentile form misses the truth on nearly every test set of 500 images. Reflection
+#   repairs much of it for ECE and AdaECE, not all.
+# - The classwise-ECE: the percentile form misses even for the bold reader, and near calibration both forms miss. Its
+#   bias is large beside its error: the folded cell prints both.
+#
+# So an interval drawn round such a number is to be checked first, at your own n. Near calibration, use the chance
+# level (02), a test with its power, or a paired difference of a proper score.
 #
 # ## Three things to take away
 #

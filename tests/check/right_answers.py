@@ -584,8 +584,7 @@ AVOIDABLE_BRIER = [
     lambda p, q: (p.double() - q).norm(dim=1).square().mean(),
     lambda p, q: (p.double().square() - 2 * p * q + q.square()).sum(1).mean(),
     lambda p, q: (
-        sum((a - b) ** 2 for row in zip(p.tolist(), q.tolist(), strict=True) for a, b in zip(*row))
-        / len(p)
+        sum(float((a.double() - b).square().sum()) for a, b in zip(p, q, strict=True)) / len(p)
     ),
 ]
 
