@@ -580,7 +580,7 @@ def exact(metric, T):
         return classwise_truth(reader(T), posterior)
     return true_error(T, binning="mass" if metric == "ada_ece" else "width")
 
-
+# %%
 def coverage(metric, T, seed, n=500):
     """Share of 90 % intervals that contain the truth: percentile form, reflected form."""
     truth, said, inside = exact(metric, T), reader(T), []
