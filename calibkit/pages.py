@@ -58,10 +58,10 @@ math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Liber
 {% else %}{{ super() }}{% endif %}
 {% endblock %}
 {% block output_group %}
-{% if cell | hides("outputs_hidden") and cell | hides("source_hidden") %}
-{{ folded("Show what it prints", super()) }}
-{% elif cell | hides("outputs_hidden") %}
+{% if "answer" in cell.metadata.get("tags", []) %}
 {{ folded("I have predicted: show the answer", super()) }}
+{% elif cell | hides("outputs_hidden") %}
+{{ folded("Show what it prints", super()) }}
 {% else %}{{ super() }}{% endif %}
 {% endblock %}
 """

@@ -14,6 +14,7 @@ from calibkit.metrics import Reliability
 from calibkit.palette import Role
 
 MOST = 4  # lines: more would not be told apart, and their legend would leave the panel
+LONGEST = 24  # letters of a line in the legend, beside the parts of the diagram
 PLOT = {"left": DIAGRAM.left, "top": DIAGRAM.top, "width": DIAGRAM.width, "height": 190}
 
 
@@ -35,8 +36,8 @@ def along_frame(
         range as a band.
     log_x: whether x has a log axis, as epochs mostly want.
 
-    Raises ValueError when `at` is none of `x`, for a line of another length, or for no line or
-    more than four.
+    Raises ValueError when `at` is none of `x`, for a line of another length, for no line or more
+    than four, and for words too long for the legend.
 
     >>> from calibkit import metrics
     >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
@@ -49,6 +50,11 @@ def along_frame(
     place = x.index(validate.choice("at", float(at), tuple(x)))
     if not 1 <= len(lines) <= MOST:
         raise ValueError(f"lines must be 1 to {MOST} named groups, got {len(lines)}")
+    for role in lines:
+        if len(role.words) > LONGEST:
+            raise ValueError(
+                f"words of a line must have at most {LONGEST} letters, got {role.words!r}; shorten"
+            )
     runs = {role: _runs(role.words, values, len(x)) for role, values in lines.items()}
     axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), log_x=log_x)
     means = {role: values.mean(axis=0).tolist() for role, values in runs.items()}
@@ -85,4 +91,4 @@ def _keys(roles: list[Role]) -> list[str]:
     """The lines in a column, the parts of the diagram in another."""
     top = PLOT["top"] + PLOT["height"] + 62
     lines = [svg.line_key(role, 8, top + 20 * i) for i, role in enumerate(roles)]
-    return [*lines, *legend(196, top)]
+    return [*lines, *legend(208, top)]

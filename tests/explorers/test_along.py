@@ -103,3 +103,9 @@ def test_a_panel_fits_a_telephone_with_words_of_eleven_pixels():
 def test_wrong_arguments_are_refused_by_name(options, names):
     with pytest.raises(ValueError, match=names):
         drawn(**options)
+
+
+def test_words_that_would_run_into_the_other_legend_are_refused():
+    long = palette.ACCURACY.named("accuracy on the clean labels")
+    with pytest.raises(ValueError, match="at most 24 letters, got 'accuracy on the clean"):
+        drawn(lines={long: [[0.9, 0.5, 0.4]]})
