@@ -244,11 +244,12 @@ def cost(said, posterior, missed=20):
 
 
 for name, said in everyone.items():
-    print(f"{name:14} cost {cost(said, test.posterior):.4f}, "
+    brakes = (20 * said[:, 0] > 1 - said[:, 0]).double().mean()
+    print(f"{name:14} brakes for {brakes:.1%}, cost {cost(said, test.posterior):.4f}, "
           f"OE {metrics.overconfidence_error(said, test.labels):.4f}")
 
 # %% [markdown]
-# The cautious reader brakes too often, and its OE does not show it. So where lives are at stake, the measure is a
+# The cautious reader brakes more often than the truth, at a higher cost, and its OE does not show it. So where lives are at stake, the measure is a
 # proper score or the expected cost of the decision, not the OE. Over all seeds:
 
 # %% tags=["nbval-check-output"]
@@ -294,8 +295,8 @@ for name, said in probs.items():
           f"from {len(said):,} images")
 
 # %% [markdown]
-# (This truth is that of 15 bins: within a bin, errors of opposite sign still cancel.
-# Notebook 18 looks inside the bins.)
+# (This truth is that of 15 bins: within a bin, errors of opposite sign still cancel. So it is a lower bound of the
+# error without bins.)
 #
 # ## 5. How many images?
 #
@@ -482,7 +483,8 @@ print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
 #
 # The papers of this course report the ECE with 15 bins on 10,000 test images (CIFAR); the last number printed in
 # section 6 is what our perfect model shows there. How wrong each estimator is, and how to compare two models, is the
-# subject of notebook 18, Estimators in depth; the next lesson asks where over-confidence comes
+# subject of
+# [18 Estimators in depth](18_estimators_in_depth.ipynb); the next lesson asks where over-confidence comes
 # from: [03 Overconfidence](03_overconfidence.ipynb).
 #
 # ## Recall
