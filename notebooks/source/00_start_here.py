@@ -55,10 +55,14 @@ explorers.stored("start_here")
 #
 # ## 1. Digits that are hard to read
 #
-# The pictures are real handwritten digits, 8 by 8 pixels, and we add random noise to every pixel.
+# The pictures are real handwritten digits, 8 by 8 pixels, and we add random noise to every
+# pixel (white is 0, black is 1, and `noise=0.4` is the standard deviation of the noise).
 # On some images nobody could be sure, and that is the point. Since *we* added the noise, we know
 # what nobody knows for photographs: the exact probability of each digit, given the noisy image.
 # It is called the **posterior**, and it is what the best possible reader would say.
+#
+# The second code cell names the scale: `laptop` is small enough for any computer. `budget(SCALE)` looks up how many
+# images it takes and how many epochs, which are passes over the training images.
 
 # %%
 device = training.as_device(DEVICE)
@@ -131,8 +135,9 @@ said = run.predict(test)
 #
 # ## 3. How sure is it, how often is it right?
 #
-# **Predict before you run:** the network has seen its training images sixty times. On *new* images, which is
-# larger: how often it is right, or how sure it says it is? And for the exact posterior?
+# **Predict before you run:** with no wrong labels, the slider showed networks like this one. On *new* images, which
+# is larger for ours: how often it is right, or how sure it says it is? And for the exact posterior, which is the best
+# possible reader, but errs at times too?
 
 # %% tags=["answer"]
 def right_and_sure(probs):
@@ -269,6 +274,9 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 # Now we train the networks of the first slider. A share of the training labels is replaced by another digit,
 # chosen at random; the test labels stay right. Each share is tried with several seeds. A **seed**
 # is the number from which a run draws its random numbers, here its data, its noise and its first weights.
+#
+# `recipe` describes one training: the network, its training data, and the data on which it is tested. `sweep.run` trains
+# one network for every combination of share and seed, and keeps the results.
 
 # %%
 seeds = range(SEED, SEED + size.seeds)
@@ -332,8 +340,8 @@ explorers.keep(mine, "start_here")
 # about models into verdicts. A **verdict** takes one number per seed (where two settings are compared, their
 # difference on the same seed) and computes the mean with its 95 % interval. It says
 #
-# - `HOLDS` when the whole interval lies where the claim wants it,
-# - `NOT MET` when the direction is right and the stated size is not reached,
+# - `HOLDS` when the claim is true of the whole interval: for "larger", all of it lies above zero,
+# - `NOT MET` when the direction is right, but the whole interval misses the size that the claim states,
 # - `REVERSED` when the whole interval lies on the opposite side of zero,
 # - `INCONCLUSIVE` otherwise: the seeds disagree, or are too few.
 #

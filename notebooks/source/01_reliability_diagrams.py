@@ -32,7 +32,7 @@ DEVICE = "auto"
 # %% [markdown]
 # A clinic pools the answers of two networks in one report. One network is bold, the other is cautious. The slider moves
 # the share of the report that comes from the bold one. *Find a share at which accuracy and mean confidence agree, and
-# look at the bars there.*
+# look at the bars there.* (The hatched or dotted piece at a bar is the gap of its bin.)
 
 # %%
 plots.theme()
@@ -46,7 +46,7 @@ explorers.stored("two_networks")
 #
 # Two models look at the same five photographs. Each photograph shows a dog, a cat or a shark, and
 # in truth all five show a cat. Each row below is a photograph, each column a class. (The example is from a
-# seminar on calibration, see the references; it is row M1 of [the list of claims](claims.md).)
+# seminar on calibration, see the references; [the list of claims](claims.md) calls it M1.)
 
 # %%
 device = training.as_device(DEVICE)
@@ -112,7 +112,7 @@ _ = plots.confidence_histogram(said.probs, said.labels)
 # To see *where* confidence and accuracy differ, we group predictions of similar confidence. The usual
 # choice (Guo et al. 2017) is $M$ intervals of equal width, **open on the left, closed on the right**:
 # bin number $m$, counted from 1, holds the confidences in $((m-1)/M,\ m/M]$, and they form the set $B_m$. Confidence 0 joins the
-# first bin; 1 belongs to the last.
+# first bin; 1 belongs to the last. `torch.bucketize` sorts them, given the edges *between* two bins.
 
 # %%
 M = 15
@@ -216,6 +216,9 @@ _ = plots.draw_reliability(counted, title="By hand and by the package")
 # predictions in its bin:
 #
 # $$\mathrm{ECE} = \sum_{m=1}^{M} \frac{|B_m|}{n}\,\bigl|\mathrm{acc}(B_m) - \mathrm{conf}(B_m)\bigr|$$
+#
+# Here $|B_m|$ is the number of predictions in bin $m$ and $n$ that of all; acc is the bin's accuracy, conf its mean
+# confidence.
 
 # %%
 share = counts.double() / counts.sum()
@@ -233,7 +236,8 @@ print(f"ECE with {M} bins: the network {by_hand:.1%}, "
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# Now for yourself: from probabilities, labels and a number of bins to one number.
+# Write `my_ece(probs, labels, bins)`: from probabilities (n, K), labels (n,) and a number of bins to the ECE, a number from
+# 0 to 1. An empty bin adds nothing.
 
 # %%
 def my_ece(probs, labels, bins):
@@ -305,7 +309,7 @@ explorers.Explorer(
 #
 # Now we make the report of the first slider. The bold network is the one above. The
 # cautious one is trained with softened targets: .865 for the right class in place of 1, and
-# .015 for every other.
+# .015 for every other. (`partial` makes a loss function with this softening fixed.)
 
 # %%
 seeds = range(SEED, SEED + size.seeds)
@@ -354,7 +358,7 @@ statement = "the exact posterior's ECE is below 2 points"
 print(claims.verdict("01a", statement, honest, expect="below", than=0.02))
 
 # %% [markdown]
-# M2 is a row of [the list of claims](claims.md); it gives no number of its own to compare with. The slider at the top was made
+# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top was made
 # from these runs by the next cell; write `mine` in a cell of your own to see it.
 
 # %% tags=["drawing"]
@@ -443,7 +447,7 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 #
 # <details><summary>2. With M = 10, which bin holds confidence 0.3, counting from 0?</summary>
 #
-# (0.2, 0.3], which is number 2. (In float64: the float32 next to 0.3 is 0.30000001, really in bin 3.)
+# (0.2, 0.3], which is number 2. (In float64. The float32 number nearest to 0.3 is 0.30000001, which belongs to bin 3.)
 #
 # </details>
 #

@@ -51,7 +51,8 @@ explorers.stored("test_images")
 #
 # - **as trained**: a network trained in the usual way. It is over-confident, as in 00.
 # - **after the cure**: the same network, with its logits divided by one number T, the **temperature**, before the
-#   softmax. T > 1 makes every prediction less extreme. T is fitted on the `cal` split, never on `test`.
+#   softmax. T > 1 makes every prediction less extreme. T is the one
+#   with the lowest NLL (section 3) on the `cal` split, never on `test`.
 #   (Notebook 08 is about this cure. Here it gives us a network that is nearly calibrated.)
 # - **the truth**: the exact posterior of each image (see 00). It is perfectly calibrated by definition.
 
@@ -89,9 +90,10 @@ for ax, (name, said) in zip(axes, probs.items(), strict=True):
 #
 # ## 2. What one number hides
 #
-# The ECE averages *absolute* gaps. So it cannot tell an over-confident model from an under-confident one. We
-# build such a pair from the exact posterior: a *cautious* reader divides the logarithm of the posterior by
-# T = 1.5, and a *bold* reader by the T < 1 that gives the same error.
+# The ECE averages *absolute* gaps, and something is lost. To see what, we build two models from the exact posterior: a
+# *cautious* reader divides the logarithm of the posterior by T = 1.5, and a *bold* reader by the T < 1 that gives the
+# same exact error. (`true_calibration_error` is the exact error, the vertical line of the slider; section 4 shows how
+# it is computed. `brentq` searches for the T at which a function is zero, here the difference of the two errors.)
 
 # %%
 def reader(T):
@@ -107,7 +109,8 @@ def error_above_cautious(T):
 readers = {"cautious": reader(1.5), "bold": reader(brentq(error_above_cautious, 0.05, 1))}
 
 # %% [markdown]
-# **Predict before you run:** both have the same accuracy and the same ECE. What differs in their diagrams?
+# **Predict before you run:** both have the same accuracy and nearly the same ECE. On which side of the diagonal will the
+# bars of each end, and what is the sign of its signed gap?
 
 # %% tags=["answer"]
 fig, axes = plt.subplots(1, 2, figsize=(7, 4.6))
@@ -119,9 +122,11 @@ for ax, (name, said) in zip(axes, readers.items(), strict=True):
           f"signed gap {metrics.signed_gap(said, test.labels):+.1%}")
 
 # %% [markdown]
-# The direction differs, and the signed gap of 00 shows it. So an ECE is never reported without the signed gap.
-# The **overconfidence error** (OE; Thulasidasan et al. 2019) looks at one direction only: it adds confidence times
-# gap over the bins in which the model is over-confident. It does not see the cautious reader's error at all.
+# The direction differs. The signed gap of 00 shows it, and the ECE cannot. So an ECE is never reported without the
+# signed gap.
+# The **overconfidence error** (OE; Thulasidasan et al. 2019) looks at one direction only: over the bins in
+# which the model is over-confident, it adds up share of the predictions times confidence times gap. It hardly sees the
+# cautious reader's error.
 #
 # The ECE also looks at the predicted class alone. A doctor who reads "pneumonia 70 %, tumour 25 %" uses the 25 % too.
 # The **classwise-ECE** (Kull et al. 2019) bins *every* column of the probabilities against "is it this class?" and
@@ -249,8 +254,9 @@ for name, said in everyone.items():
           f"OE {metrics.overconfidence_error(said, test.labels):.4f}")
 
 # %% [markdown]
-# The cautious reader brakes more often than the truth, at a higher cost, and its OE does not show it. So where lives are at stake, the measure is a
-# proper score or the expected cost of the decision, not the OE. Over all seeds:
+# The cautious reader brakes more often than the truth, at a higher cost, and its OE does not show it. So where lives
+# are at stake, the measure is a proper score or the expected cost of the decision, not the OE. Over all seeds, with a
+# reader that is still more cautious (T = 2); `per_seed` computes one difference for each seed:
 
 # %% tags=["nbval-check-output"]
 def per_seed(difference):
@@ -301,7 +307,7 @@ for name, said in probs.items():
 # ## 5. How many images?
 #
 # From now on our test images are the whole population. We draw small test sets from it: images at random, and each
-# label afresh from the posterior of its image.
+# label afresh from the posterior of its image. The table `measured` has one row for each test set.
 
 # %%
 def estimates(posterior, said, n, seed=SEED):
@@ -342,8 +348,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "test_images")
 
 # %% [markdown]
-# **Predict before you run:** with small test sets, is the measured ECE too high, too low, or right on average and
-# only scattered? For which of the three models is it worst?
+# **Predict before you run:** the slider showed in which direction small test sets err. For which of the three models is
+# the measured ECE furthest above the exact one, and for which hardly at all? Is the difference gone with 10,000 images?
 
 # %% tags=["answer"]
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
@@ -481,9 +487,9 @@ print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
 #    larger for the two models with small true gaps than for the over-confident one.
 # 3. Compare an ECE with its chance level, never with zero; compare two models only at equal n and equal bins.
 #
-# The papers of this course report the ECE with 15 bins on 10,000 test images (CIFAR); the last number printed in
-# section 6 is what our perfect model shows there. How wrong each estimator is, and how to compare two models, is the
-# subject of
+# The papers of this course report the ECE with 15 bins on 10,000 test images (CIFAR); section 6 printed what our
+# perfect model measures on as many ("the perfect model measures", last number). How wrong each estimator is, and how
+# to compare two models, is the subject of
 # [18 Estimators in depth](18_estimators_in_depth.ipynb); the next lesson asks where over-confidence comes
 # from: [03 Overconfidence](03_overconfidence.ipynb).
 #

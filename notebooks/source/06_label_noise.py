@@ -7,7 +7,7 @@
 # **You will be able to**
 # - make symmetric and class-dependent label noise, and write down its transition matrix;
 # - compute the gap that even an exact posterior of noisy labels shows on clean labels;
-# - explain why the same network is first under-confident and later over-confident;
+# - explain how the gap of the same network changes in the course of its training;
 # - estimate the transition matrix, and fit a temperature or train a network through it.
 #
 # **Time.** 60 minutes with the three exercises; the cells run in about a minute.
@@ -101,8 +101,8 @@ _ = alt_text.note(axes[1], f"The same digits under pixel noise, labelled {', '.j
 #
 # ## 2. The exact posterior of a noisy label
 #
-# Let $q(x)$ be the exact posterior of an image (notebook 00). *Which label will stand under this image?* With probability
-# $1 - r$ the true class, with probability $r$ a random one, each with about $1/K$:
+# Let $q(x)$ be the exact posterior of an image (notebook 00), a row of $K$ probabilities. *Which label will stand under
+# this image?* With probability $1 - r$ the true class, with probability $r$ a random one, each with about $1/K$:
 #
 # $$\tilde q(x) = (1 - r)\, q(x) + \frac{r}{K} = q(x)\,N, \qquad N_{ij} = P(\text{label } j \mid \text{class } i).$$
 #
@@ -246,7 +246,8 @@ print(f"from noise 0 to 0.5 the networks' confidence falls from {ends.test_confi
 # How to read the figure:
 #
 # - **Left:** the confidence falls far more slowly than the accuracy. The slider's readout shows that each network is right on nearly
-#   all of its training labels, the wrong ones too. The black line (calibrated for noisy labels) falls below the accuracy; the networks do the opposite.
+#   all of its training labels, the wrong ones too. The black line (calibrated for noisy labels) falls below the
+#   accuracy; the confidence of the networks stays above it.
 # - **Right:** the noisy posterior's ECE on clean labels rises as well, and at 0.4 it is *larger* than the networks'.
 #
 # So "noise raises the ECE on clean labels" holds for an exact model too. The ECE has no sign: it cannot
@@ -267,7 +268,8 @@ print(claims.verdict("06b", "at 0.4 the noisy posterior's ECE on clean labels ex
                      swept.values("exact_ece", rate=0.4) - swept.values("test_ece", rate=0.4)))
 
 # %% [markdown]
-# The known posterior lets us measure against both truths, without luck of labels:
+# The posterior is known. So we can compute the true calibration error (02) twice, against the posterior and against the noisy
+# posterior:
 
 # %%
 def true_error(outcome, law):
@@ -281,12 +283,14 @@ columns = ["test_gap", "test_ece", "against the posterior", "against the noisy p
 swept.table.groupby("rate")[columns].mean().round(3)
 
 # %% [markdown]
-# The estimate agrees with the first truth. Against the noisy posterior the error is larger at every rate above zero:
+# The measured `test_ece` agrees with the error against the posterior. Against the noisy posterior the error
+# is larger at every rate above zero:
 # at the end, these networks are not calibrated for the labels that they were taught either.
 #
-# ## 4. First under-confident, then over-confident
+# ## 4. The gap in the course of the training
 #
-# **Predict before you run:** at noise 0.3, what is the sign of the gap on clean labels after a tenth of the epochs?
+# **Predict before you run:** without the slider: at noise 0.3, what is the sign of the gap on clean labels after a tenth of the
+# epochs, and at the end? At which of the two is the accuracy higher?
 
 # %% tags=["answer"]
 runs = [outcome.history.assign(rate=outcome.setting["rate"]) for outcome in swept.outcomes]
@@ -308,7 +312,7 @@ for epoch in (early, size.epochs):
 
 # %% [markdown]
 # - **Early**, the network says few of the shuffled labels and is *under*-confident on clean labels, more than the network
-#   without noise at that time. Its gap on *noisy* labels is then near zero (the formula of section 2).
+#   without noise at that time. Its gap is then near that of the formula in section 2, so on *noisy* labels it is near zero.
 # - **In between**, the gap on clean labels passes through zero. This is not a sign of a good model: two errors cancel, on
 #   average over all images. The accuracy is already falling.
 # - **Late**, it says the shuffled labels too: it has **memorised** them, and is over-confident by either kind of label.
@@ -334,7 +338,8 @@ print(claims.verdict("06g", "the network stopped at a tenth is the more accurate
 # %% [markdown]
 # ## 5. When some classes are noisier
 #
-# People confuse some classes more than others. The paper's **class-dependent label noise**: class $i$ has a rate $p_i$, evenly
+# People confuse some classes more than others. In the paper that this lesson follows, *Dataset Curation Beyond
+# Accuracy* (section 8), this is **class-dependent label noise**: class $i$ has a rate $p_i$, evenly
 # spaced from 0 to 0.5 in a random order of the classes. A share $p_i$ of its labels is drawn, and each becomes class $j$
 # with probability $p_j / \sum_k p_k$ (in our reading possibly its own again; the paper leaves it open).
 #
@@ -369,7 +374,8 @@ check.noise_matrix(my_noise_matrix)
 # </details>
 #
 # We train on it, and compare each class with itself without noise. The images are grouped by the *predicted* class: there
-# the exact posterior has an ECE near zero.
+# the exact posterior has an ECE near zero. `class_errors` goes through the classes from the lowest rate to the highest, in
+# equal steps of $0.5/(K - 1)$.
 
 # %%
 @functools.cache
@@ -414,7 +420,8 @@ _ = ax.legend(fontsize="small")
 
 # %% [markdown]
 # The bands are wide: in every seed other digits are the noisy ones, and digits differ in difficulty. The two upper lines
-# meet at the clean classes and separate towards the noisy ones.
+# meet at the clean classes and separate towards the noisy ones. To judge this, `slopes` takes the difference of these two lines
+# in each seed, fits a straight line to it, and returns its slope:
 
 # %% tags=["nbval-check-output"]
 def slopes(table):
@@ -531,6 +538,9 @@ for name in ("clean labels", "noisy labels, through the matrix"):
 # - **Anchor points** (Patrini et al. 2017). An **anchor point** of class $i$ is an image that certainly shows $i$. There
 #   $q(x)$ is a one at $i$, so $\tilde q(x)$ is row $i$ of $N$. Take the image to which a network, trained on noisy labels, gives class
 #   $i$ with the highest probability, and read its prediction as the row. No clean label is needed.
+#
+# `probs.argmax(dim=0)` finds this image for every class at once. `stopping_epoch` finds the epoch at which to stop, with noisy
+# labels only.
 #
 
 # %%
@@ -669,8 +679,8 @@ print(claims.verdict("06n", "anchor points: stopped early, less probability is m
 #
 # Testing cannot do without them: noisy labels lower the measured accuracy to $(1 - r)a + r/K$ and prefer under-confident
 # models, so keep perhaps 250 for that alone. The other 250 can serve both the matrix (counts) and the temperature, if the test
-# never sees them: with two classes a row of the matrix has over a hundred; with ten classes about 25, too few, and then fit the temperature on them
-# directly, which needs no matrix. For training they are 500 in 20,000: little. With old labels: a temperature becomes too
+# never sees them: with two classes a row of the matrix has over a hundred. With ten classes it has about 25, which is too few: then fit the
+# temperature on them directly, which needs no matrix. For training they are 500 in 20,000: little. With old labels: a temperature becomes too
 # high (06h), unless it is fitted through a matrix; stopping early works with old labels, as in this section.
 #
 # </details>
@@ -678,7 +688,8 @@ print(claims.verdict("06n", "anchor points: stopped early, less probability is m
 # ## 8. Photographs, people, and the paper
 #
 # A small network on photographs of CIFAR-10. At `smoke` and `laptop` the table is stored; `SCALE = "gpu"` trains it anew
-# ([from laptop to paper](from_laptop_to_paper.md)).
+# ([from laptop to paper](from_laptop_to_paper.md)). Each row is a noise rate, with the mean ± standard deviation over the seeds.
+# `T` is the temperature fitted on the calibration split.
 
 # %%
 photographs = experiments.on_photographs("noise", SCALE, device=device)
@@ -764,8 +775,8 @@ for rate, runs in photographs.groupby("value"):
 #
 # ## Go further
 #
-# Does the gap from the formula grow with the noise for class-dependent noise too? Compute the exact noisy posterior's gap on clean labels for
-# ramps up to 0.2, 0.5 and 0.8. If your digits differ from those printed here, see
+# Does the noisy posterior's gap on clean labels grow with the noise for class-dependent noise too? Compute it for rates $p_i$ from
+# 0 up to 0.2, up to 0.5 and up to 0.8. If your digits differ from those printed here, see
 # [your numbers differ?](your_numbers_differ.md). Next: [10 Focal loss](10_focal_theory.ipynb).
 #
 # <details><summary>Answer</summary>
