@@ -81,8 +81,9 @@ settings += [changed(width=width) for width in (8, 16, 32, 64)]
 settings += [changed(norm="batch")] + [changed(decay=decay) for decay in (1e-5, 1e-3, 1e-2)]
 
 # %% [markdown]
-# `training.trial` *describes* one training: network, data, settings. `sweep.run` *carries out* a trial for every
-# setting and seed; its `.table` has one row a training.
+# `training.trial` *describes* one training: the network, the training images, the images on which it is
+# judged, the settings. `sweep.run` *carries out* a trial for every setting and seed; its `.table` has one
+# row for each training, with columns such as `test_ece`.
 
 # %%
 @cache
@@ -109,8 +110,8 @@ nets = sweep.run(recipe, grid, device=device)
 
 # %% [markdown]
 # We judge every network twice: as trained, and after its logits were divided by one number $T$, the
-# temperature, fitted on the calibration images. This changes no prediction, only the confidences. What a temperature
-# repairs was a matter of *scale*; what it cannot repair is *which* images the network doubts.
+# temperature, fitted on the calibration images. This changes no prediction, only the confidences.
+# A temperature repairs the *scale* of the logits; it cannot repair *which* images the network doubts.
 
 # %%
 def cooled(one):
@@ -168,8 +169,9 @@ print(claims.verdict("O1", "LeNet-5 has an ECE below 5 points", lenet, expect="b
 # - **Deep (right).** Most images are in the last bins, and the bars end far below the diagonal.
 # - **LeNet-5 (middle)** is over-confident too, against the paper. There it had 45,000 photographs to learn, here
 #   1,500 digits, and it learns nearly all of them (`train_accuracy`). We have not tested whether this is why.
-# - **After a temperature** (`ece_after`) little of the ECE is left in any of the three: most of it was scale. The
-#   loss that remains (`nll_after`) orders the networks otherwise. All stay far from the exact posterior.
+# - **After a temperature** (`ece_after`) little of the ECE is left in any of the three: most of it was
+#   scale. By the loss that remains (`nll_after`) the networks come in another order. All stay far from the
+#   exact posterior.
 #
 # ### Exercise: which one would you use?
 #
@@ -234,12 +236,11 @@ for what in names:
 # %% [markdown]
 # - **Weight decay and depth** agree with Guo et al. At the strongest weight decay the training error stays above
 #   zero, and no over-confidence is left. With depth the ECE grows, although every depth fits the training images.
-# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (We saw this in the figure first, so its
-#   verdict is marked post hoc.) The turn comes where the training error reaches zero.
+# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (Its verdict is marked
+#   *post hoc*: we saw this in the figure before we wrote the claim.) The turn comes where the training error
+#   reaches zero.
 # - **Batch normalisation** lowers the ECE here, against the paper. We have tested no cause of any of these.
 # - **After a temperature** the curves are nearly flat: what these four changed was above all the scale of the logits.
-#
-# Lesson 04 (planned) compares families of networks in depth.
 
 # %% tags=["aside", "nbval-check-output"]
 def ece_rises(what, left, right):
@@ -262,14 +263,15 @@ print(claims.verdict("03b", "after a temperature the ECE of every network is bel
 # %% [markdown]
 # ## 3. On which images does the gap open?
 #
-# How calibrated is a network on the images that it was *trained* on? Carrell et al. (2022) split the test ECE into
-# the training ECE and the rest, which they call the **calibration generalisation gap**:
+# Carrell et al. (2022) split the test ECE into the training ECE and the rest, which they call the
+# **calibration generalisation gap**:
 #
-# $$\mathrm{ECE}_\text{test} = \mathrm{ECE}_\text{train} + (\mathrm{ECE}_\text{test} - \mathrm{ECE}_\text{train}).$$
+# $$\mathrm{ECE}_\text{test}=\mathrm{ECE}_\text{train}+(\mathrm{ECE}_\text{test}-\mathrm{ECE}_\text{train}).$$
 #
 # They report that networks are nearly calibrated on their training images, and that this gap is never larger than
-# the usual **generalisation gap**, by which the accuracy falls from training to test. Why? A
-# network that is certain of everything has an ECE equal to its error, so that the two gaps are equal.
+# the usual **generalisation gap**, by which the accuracy falls from training to test. Why? On training
+# images that are fitted, error and ECE are nearly 0. On the test, the ECE of a network that is
+# over-confident in every bin is at most its error, because no confidence is above 1.
 
 # %%
 table = nets.table
@@ -309,7 +311,8 @@ print(claims.verdict("03c", statement, excess.groupby(table.seed).max(), expect=
 # ## 4. The film of a training
 #
 # Mukhoti et al. (2020) watched one network, epoch by epoch. We watch one a seed: two hidden layers of 256 units,
-# cross-entropy; the learning rate is cut to a tenth at half and at three quarters of the way.
+# cross-entropy; the learning rate is cut to a tenth at half and at three quarters of the way. In the code
+# `watch` names the images that are judged after every epoch, and `keep` those whose logits are stored.
 
 # %%
 def watched(seed):
@@ -342,18 +345,20 @@ explorers.keep(slider, "overconfidence")
 # %% [markdown]
 # The slider at the top shows this training. *At first* the network is under-confident, on training and test images alike.
 # *Then* it becomes over-confident, on test images more than on training images. *At the end* all training images
-# are right, and nearly all in the last bin; the test bars stay below.
+# are right, and nearly all in the last bin; the test bars stay below the diagonal.
 #
-# The NLL is an average over all predictions, so it is exactly the sum of two parts:
+# The NLL is an average over all predictions, so it is exactly the sum of two parts, where $p_{y_i}$ is the
+# probability of image $i$'s label:
 #
-# $$\mathrm{NLL} = \underbrace{\frac{1}{n}\sum_{\text{right}} -\log p_{y_i}}_{\text{part of the right}}
-# + \underbrace{\frac{1}{n}\sum_{\text{wrong}} -\log p_{y_i}}_{\text{part of the wrong}}$$
+# $$\mathrm{NLL}=\underbrace{\frac{1}{n}\sum_{\text{right}}-\log p_{y_i}}_{\text{part of the right}}
+# +\underbrace{\frac{1}{n}\sum_{\text{wrong}}-\log p_{y_i}}_{\text{part of the wrong}}$$
 #
 # ### Exercise: the two parts of the loss
 #
 # *Difficulty: easy · importance: high · 10 minutes*
 #
-# From probabilities: return the part of the right and the part of the wrong predictions.
+# From `probs` (n x K) and integer `labels`, return two numbers: the part of the right predictions and that
+# of the wrong ones.
 
 # %%
 def my_nll_parts(probs, labels):
@@ -381,9 +386,9 @@ check.nll_parts(my_nll_parts)
 #
 # </details>
 #
-# We compare the last epoch with the **turning point**, the epoch of the least NLL on the *calibration* images. (On
-# the test itself the last epoch cannot be below the least: a comparison that cannot fail.) The **entropy** of a
-# prediction says how evenly it spreads over the classes: 2.3 nats for ten equal ones, 0 for certainty.
+# We compare the last epoch with the **turning point**, the epoch of the least NLL on the *calibration*
+# images. The **entropy** of a prediction says how evenly it spreads over the classes: 2.3 nats for ten
+# equal ones, 0 for certainty.
 
 # %%
 turns = [one.history.cal_nll.idxmin() for one in films.outcomes]
@@ -412,8 +417,8 @@ def moves(column, form=".2f"):
 
 
 # %% [markdown]
-# **Predict before you run:** the test *error* falls as training goes on. Does the test NLL fall too? Which of its
-# two parts moves, and which way?
+# **Predict before you run:** the test *error* falls, yet on the slider the test NLL turned and rose. Which
+# of its two parts rises, and what does the other one do?
 
 # %% tags=["answer", "drawing"]
 fig, axes = plt.subplots(1, 4, figsize=(11, 3.2))
@@ -432,7 +437,7 @@ print(f"From the turning point to the end the test error goes from {moves('test_
 
 # %% [markdown]
 # - **First picture.** The test NLL turns after a few epochs and rises, while the training NLL goes to zero and the
-#   test error falls a little further. By its accuracy the network improves; by its probabilities it gets worse.
+#   test error falls a little further.
 # - **When?** *Before* the first cut of the rate here; in the paper *at* the cut (epoch 150 of 350).
 # - **Second.** The whole rise comes from the wrong predictions; the loss on right ones falls.
 # - **Third.** The entropy of the wrong predictions falls as well: in the paper's words they become "peaks at the
@@ -519,7 +524,8 @@ print(claims.verdict("O7", "under-confident after the first epoch", gaps[:, 0], 
 print(claims.verdict("O7", "over-confident after the last", gaps[:, -1]))
 
 # %% [markdown]
-# When does over-confidence come? The table has means over the seeds; `gap` is confidence minus accuracy on the test.
+# From picture to picture the groups sink below the diagonal. When does over-confidence come? The table has
+# means over the seeds; `gap` is confidence minus accuracy on the test.
 
 # %% tags=["drawing"]
 known = np.stack([one.history.train_accuracy for one in films.outcomes])
@@ -555,7 +561,7 @@ statement = "stopped at the least NLL, ECE is at least 3 points lower than at th
 print(claims.verdict("03d", statement, late.ECE - early.ECE, margin=0.03))
 
 # %% [markdown]
-# Stopping early costs a little accuracy, as in the paper (appendix J). Lessons 08 to 12 look for better cures.
+# Stopping early costs a little accuracy, as in the paper (appendix J).
 #
 # ### Exercise: a rule that stops in time
 #
@@ -598,7 +604,8 @@ check.early_stop(my_early_stop)
 #
 # </details>
 #
-# **Predict before you run:** which patience is enough here, 1, 2, 5 or 20 epochs?
+# **Predict before you run:** which patience, of 1, 2 and 5 epochs, is the smallest that keeps the same
+# epochs as 20?
 
 # %% tags=["answer", "drawing"]
 def stop(losses, patience):
@@ -624,17 +631,18 @@ print(f"A patience of {enough} is enough here: 20 keeps the same epochs.")
 # ## 6. Cross-entropy has no minimum
 #
 # Why does the network not stop when all training images are right? Take one image. Let $z$ be the logit of its
-# label and all $K - 1$ others zero. Its loss
+# label and all $K-1$ others zero. Its loss
 #
-# $$\ell(z) = -\log\frac{e^z}{e^z + K - 1} = \log\bigl(1 + (K - 1)\,e^{-z}\bigr)$$
+# $$\ell(z)=-\log\frac{e^z}{e^z+K-1}=\log\bigl(1+(K-1)\,e^{-z}\bigr)$$
 #
-# falls for ever. **Label smoothing** does not ask for the label with certainty, but for $1 - \alpha + \alpha/K$
-# there and $\alpha/K$ elsewhere. That adds $\alpha\frac{K-1}{K}\,z$ to the loss, a line that *rises*, so that there is a
-# minimum, at $z^* = \log(K/\alpha - K + 1)$.
+# falls for ever as $z$ grows. **Label smoothing** does not ask for the label with certainty, but for
+# $1-\alpha+\alpha/K$ there and $\alpha/K$ elsewhere. As $-\log p$ of each other class is larger by $z$,
+# this adds $\alpha\frac{K-1}{K}\,z$ to the loss, a line that *rises*. So there is a minimum, at
+# $z^*=\log(K/\alpha-K+1)$.
 #
 # Do networks behave like this one number? We train with both losses, without weight decay, at a constant rate. Their
 # other logits are not zero, so we read an *equivalent* $z$ off the probability $p$ of the label:
-# $z = \log\frac{p}{1-p} + \log(K-1)$.
+# $z=\log\frac{p}{1-p}+\log(K-1)$.
 
 # %%
 losses = {"cross-entropy": cross_entropy, "smoothed": partial(cross_entropy, label_smoothing=0.1)}
@@ -694,13 +702,13 @@ plt.show()
 # as the loss goes to 0, the confidence on the training images goes to 1.*
 #
 # First: such a network *can* fit any labels (Yun et al. 2019). Second: if all training images are right, multiply the
-# last layer by $1 + a$, $a > 0$. The loss of image $i$ with label $c$ becomes
-# $\ell_i = \log(1 + \sum_{j \neq c} e^{(1 + a)(z_{ij} - z_{ic})})$. All differences $z_{ij} - z_{ic}$ are negative, so every
-# term shrinks. As $p_{ic} = e^{-\ell_i}$, (ii) follows.
+# last layer by $1+a$, $a > 0$. The loss of image $i$ with label $c$ becomes
+# $\ell_i=\log(1+\sum_{j\neq c}e^{(1+a)(z_{ij}-z_{ic})})$. All differences $z_{ij}-z_{ic}$ are negative, so every
+# term shrinks. As $p_{ic}=e^{-\ell_i}$, (ii) follows.
 #
 # It says nothing about *test* images or weight decay. Equation (2) needs a minus for its plus; section 4 and appendix B say
 # $\sqrt n$ *parameters* where the theorem rightly says *width*. The folded cells scale the last layer, and train on random
-# labels at widths of $\sqrt n / 2$ to $2 \sqrt n$. We have fitted no exponent: other orders than $\sqrt n$ are possible.
+# labels at widths of $\sqrt n/2$ to $2\sqrt n$. We have fitted no exponent: other orders than $\sqrt n$ are possible.
 #
 # </details>
 
@@ -789,8 +797,8 @@ for n, less, more in zip(numbers, half, twice, strict=True):
 # %% [markdown]
 # ## 7. On photographs
 #
-# LeNet-5 against a ResNet on CIFAR-10. (Stored; `SCALE = "gpu"` trains anew, larger:
-# [from laptop to paper](from_laptop_to_paper.md).)
+# LeNet-5 against a small ResNet ("the deep network") on CIFAR-10. (Stored; `SCALE = "gpu"` trains anew,
+# larger: [from laptop to paper](from_laptop_to_paper.md).)
 
 # %%
 photographs = experiments.on_photographs("depth", SCALE, device=device)
@@ -811,7 +819,8 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
       f"{old.train_accuracy - old.test_accuracy:.1%} and {deep.train_accuracy - deep.test_accuracy:.1%}.")
 
 # %% [markdown]
-# The folded cell judges which of the two has the larger ECE, and whether LeNet-5 itself is over-confident.
+# In the stored runs LeNet-5 is over-confident here too. Three seeds cannot tell whose ECE is larger (folded
+# verdicts).
 #
 # ## 8. Beside the papers
 #

@@ -40,15 +40,16 @@ plots.theme()
 explorers.stored("focal_gamma")
 
 # %% [markdown]
-# The sliders show networks that were trained before, on noisy digits; section 2 trains them here. Gamma 0 is
-# cross-entropy. Move the epoch first, then gamma.
+# The sliders show networks that were trained before, on noisy digits; section 2 trains them here. Gamma is
+# the strength of focal loss; gamma 0 is cross-entropy. Move the epoch now. Gamma can wait for the
+# prediction of section 2.
 #
 # ## 1. A loss whose gradient fades
 #
 # Let $p$ be the probability that a network gives to the label. Cross-entropy is $u=-\log p$. **Focal loss**
 # (Lin et al. 2017) multiplies it by a weight that falls to 0 as $p$ grows:
 #
-# $$L_\gamma = -(1 - p)^\gamma \log p, \qquad \gamma \ge 0.$$
+# $$L_\gamma=-(1-p)^\gamma\log p,\qquad\gamma\ge0.$$
 #
 # With $\gamma=0$ it is cross-entropy. From scratch, then the package:
 
@@ -66,9 +67,9 @@ assert torch.allclose(by_hand, losses.focal(logits, labels, gamma=2.0, reduction
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# On paper first: write $L_\gamma$ as a function of $u$, where $p=e^{-u}$, and differentiate by $u$.
-# Cross-entropy's slope is 1 everywhere, so focal loss's slope is also the ratio of the two: some
-# function $g(p, \gamma)$. Then code it.
+# On paper first: write $L_\gamma$ as a function of $u$, where $p=e^{-u}$, and differentiate with respect to
+# $u$. Cross-entropy's slope is 1 everywhere, so focal loss's slope is also the ratio of the two: some
+# function $g(p,\gamma)$. Then code it.
 
 # %%
 def my_gradient_ratio(p, gamma):
@@ -93,13 +94,14 @@ check.gradient_ratio(my_gradient_ratio)
 #
 # </details>
 #
-# This **gradient ratio** $g$ is used in the whole lesson. With $s(p)=-p \log p/(1-p)$ it reads
+# This **gradient ratio** $g$ is used in the whole lesson. With $s(p)=-p\log p/(1-p)$ it reads
 #
-# $$g(p, \gamma) = (1 - p)^\gamma - \gamma p (1 - p)^{\gamma - 1} \log p = (1 - p)^\gamma \, (1 + \gamma s(p)).$$
+# $$g(p,\gamma)=(1-p)^\gamma-\gamma p(1-p)^{\gamma-1}\log p=(1-p)^\gamma\,(1+\gamma s(p)).$$
 #
 # ## 2. Gamma 0 to 5, trained
 #
-# One small network for each gamma and seed.
+# One small network for each gamma and seed: `training.trial` describes a training, `sweep.run` carries all
+# of them out. The images in `watch` are judged after every epoch.
 
 # %%
 @cache
@@ -150,6 +152,8 @@ explorers.keep(moving, "focal_gamma")
 
 # %% [markdown]
 # **Predict before you run:** from gamma 0 to 5, what happens to the signed gap, and what to the accuracy?
+# (In the table `wrong_nll` is the NLL of the wrong predictions, and `entropy` the mean entropy of all of
+# them.)
 
 # %% tags=["answer"]
 def wrong_nll(outcome):
@@ -199,11 +203,12 @@ print(claims.verdict("F5", "gamma 3 is more accurate", change("test_accuracy")))
 #
 # For one sample and the weights $w$ of the last layer,
 #
-# $$\frac{\partial L_\gamma}{\partial w} = g(p, \gamma) \, \frac{\partial L_0}{\partial w}.$$
+# $$\frac{\partial L_\gamma}{\partial w}=g(p,\gamma)\,\frac{\partial L_0}{\partial w}.$$
 #
 # It holds because $L_0=u$, and $L_\gamma=(1-e^{-u})^\gamma u$ is a function of $u$ alone, whose slope is $g$: the chain
-# rule. Nothing in it needs the *last* layer. But it holds per *sample*: in a batch each sample has its own $g$, and the
-# sum points elsewhere. We check the last layer and the first, sample by sample, without using the formula:
+# rule. Nothing in it needs the *last* layer. But it holds per *sample*: in a batch each sample has its own
+# $g$, and their sum points in another direction. We divide the *norms* of the two gradients, for the last
+# layer and the first, sample by sample. Autograd computes them without the formula:
 
 # %%
 def gradient_norms(model, inputs, labels, loss):
@@ -244,7 +249,7 @@ _ = ax.legend(title="gamma (dots, for 1 and 3: autograd)", ncols=3, fontsize="sm
 #
 # - **Left, above 1**: badly predicted samples have a *larger* gradient than under cross-entropy.
 # - **Right, below 1**: well predicted ones have a smaller one, and at $p=1$ none.
-# - **Between**: each curve crosses 1 once (section 5).
+# - **Between**: with $\gamma > 0$ each curve crosses 1 once (section 5).
 
 # %% tags=["aside", "nbval-check-output"]
 def deviation(seed, gamma):
@@ -256,8 +261,9 @@ worst = [max(deviation(seed, gamma) for gamma in (1.0, 3.0)) for seed in seeds]
 print(claims.verdict("F2", "autograd's ratio is g, to 1e-6", worst, expect="within", margin=1e-6))
 
 # %% [markdown]
-# The paper concludes: early on, when $p$ is small, focal weights grow *faster*; later they are held back. Here is the norm
-# of the last layer's weights (its figure 2 (e)), gamma 3 minus cross-entropy, at every epoch.
+# The paper concludes: early on, when $p$ is small, the weights grow *faster* under focal loss; later they
+# are held back. Here is the norm of the last layer's weights (its figure 2 (e)), gamma 3 minus
+# cross-entropy, at every epoch.
 
 # %%
 def norm_lead(epoch):
@@ -295,51 +301,58 @@ print(claims.verdict("F2", "after 2 epochs gamma 3 has the longer weights", lead
 # ## 4. What the loss asks for: its minimiser
 #
 # Let $q$ be the true distribution over the classes, $p$ the predicted one. The expected loss is
-# $L_\gamma=-\sum_k q_k (1-p_k)^\gamma \log p_k$. For $\gamma \ge 1$ Mukhoti et al. (appendix B) bound it:
+# $L_\gamma=-\sum_kq_k(1-p_k)^\gamma\log p_k$. For $\gamma\ge1$ Mukhoti et al. (appendix B) bound it from
+# below, with the entropies $H(p)=-\sum_kp_k\log p_k$ and $H(q)$, and the Kullback-Leibler divergence
+# $\text{KL}(q,p)=\sum_kq_k\log(q_k/p_k)$, which is 0 only at $p=q$:
 #
-# $$L_\gamma \ge \text{KL}(q, p) + H(q) - \gamma H(p).$$
+# $$L_\gamma\ge \text{KL}(q,p)+H(q)-\gamma H(p).$$
 #
-# It holds because $(1-x)^\gamma \ge 1-\gamma x$ (Bernoulli) and $q_k \le 1$. A small focal loss thus forces divergence
-# minus entropy to be small; it does not follow that minimising the one minimises the other.
+# It holds because $(1-x)^\gamma\ge1-\gamma x$ (Bernoulli) and $q_k\le1$. A small focal loss thus forces
+# $\text{KL}(q,p)-\gamma H(p)$ to be small. It does not follow that minimising the loss minimises this
+# difference.
 #
 # <details><summary>Proof of the bound</summary>
 #
-# Bernoulli's inequality, multiplied by $-q_k \log p_k \ge 0$ and summed, gives the first step. The second uses
-# $q_k \le 1$ where $p_k \log p_k \le 0$:
+# Bernoulli's inequality, multiplied by $-q_k\log p_k\ge0$ and summed, gives the first step. The second uses
+# $q_k\le1$ where $p_k\log p_k\le0$:
 #
 # $$\begin{aligned}
-# L_\gamma &\ge -\sum_k q_k \log p_k + \gamma \sum_k q_k p_k \log p_k \\
-# &\ge -\sum_k q_k \log p_k + \gamma \sum_k p_k \log p_k .
+# L_\gamma&\ge-\sum_kq_k\log p_k+\gamma\sum_kq_kp_k\log p_k\\
+# &\ge-\sum_kq_k\log p_k+\gamma\sum_kp_k\log p_k.
 # \end{aligned}$$
 #
-# The first sum is cross-entropy, $\text{KL}(q, p)+H(q)$; the second is $-\gamma H(p)$. $\square$
+# The first sum is cross-entropy, $\text{KL}(q,p)+H(q)$; the second is $-\gamma H(p)$. $\square$
 #
 # </details>
 #
-# So look at the minimiser itself. Two classes, the first true with probability $q$. Which $p$ has the least expected
-# loss? For cross-entropy $p=q$: it is *proper*. For focal loss with $1/2 < q < 1$ there is exactly one **focal minimiser**
-# $p^*$, and $1/2 < p^* < q$: always more entropic than the truth. It holds because the expected loss is convex, and its
-# slope is negative at $1/2$ and positive at $q$. (This is about two classes; see Go further.)
+# So look at the minimiser itself. Take two classes; in this section $q$ is now the true and $p$ the predicted
+# probability of the first. Which $p$ has the least expected loss? For cross-entropy $p=q$: it is *proper*.
+# For focal loss with $1/2 < q < 1$ there is exactly one **focal minimiser** $p^*$, and $1/2 < p^* < q$:
+# always of higher entropy than the truth. It holds because the expected loss is convex, and its slope is
+# negative at $1/2$ and positive at $q$. (This is about two classes; see Go further.)
 #
 # <details><summary>Proof of the minimiser</summary>
 #
-# The expected loss is $R(p)=q L_\gamma(p)+(1-q) L_\gamma(1-p)$. As $dL_\gamma/dp=-g(p)/p$,
+# The expected loss is $R(p)=qL_\gamma(p)+(1-q)L_\gamma(1-p)$. As $dL_\gamma/dp=-g(p)/p$,
 #
-# $$R'(p) = -q \frac{g(p)}{p} + (1 - q) \frac{g(1 - p)}{1 - p}, \qquad
-# \frac{g(p)}{p} = (1 - p)^\gamma \left( \frac{1}{p} + \gamma \frac{-\log p}{1 - p} \right).$$
+# $$R'(p)=-q\frac{g(p)}{p}+(1-q)\frac{g(1-p)}{1-p},\qquad
+# \frac{g(p)}{p}=(1-p)^\gamma\left(\frac{1}{p}+\gamma\frac{-\log p}{1-p}\right).$$
 #
-# Every part of $g(p)/p$ falls as $p$ grows: $-\log p/(1-p)$ because it is the mean of $1/t$ over $[p, 1]$. So $R'$ rises,
-# $R$ is convex, and there is one minimiser. At $p=1/2$: $R'=2 g(1/2) (1-2q) < 0$, hence $p^* > 1/2$. At $p=q$:
+# Every part of $g(p)/p$ falls as $p$ grows: $-\log p/(1-p)$ because it is the mean of $1/t$ over $[p,1]$. So $R'$ rises,
+# $R$ is convex, and there is one minimiser. At $p=1/2$: $R'=2g(1/2)(1-2q) < 0$, hence $p^* > 1/2$. At $p=q$:
 # $R'=g(1-q)-g(q)$, and if that is positive, $p^* < q$. So let $D(\gamma)=\log g(q)-\log g(1-q)$. It starts at $D(0)=0$ and
 #
-# $$D'(\gamma) = \log \frac{1 - q}{q} + \frac{s(q)}{1 + \gamma s(q)} - \frac{s(1 - q)}{1 + \gamma s(1 - q)}
-# \le \log \frac{1 - q}{q} + s(q) - s(1 - q),$$
+# $$D'(\gamma)=\log\frac{1-q}{q}+\frac{s(q)}{1+\gamma s(q)}-\frac{s(1-q)}{1+\gamma s(1-q)}
+# \le\log\frac{1-q}{q}+s(q)-s(1-q),$$
 #
 # as $x/(1+\gamma x)$ grows no faster than $x$. The right side is 0 at $q=1/2$; its derivative by $q$ is
 # $s'(q)-1/q+s'(1-q)-1/(1-q) < 0$, because $1-p < -\log p < (1-p)/p$ gives
-# $0 < s'(p) = (-\log p - (1 - p))/(1 - p)^2 < 1/p$. So $D < 0$ for $\gamma > 0$, which is $g(q) < g(1-q)$. $\square$
+# $0 < s'(p)=(-\log p-(1-p))/(1-p)^2 < 1/p$. So $D < 0$ for $\gamma > 0$, which is $g(q) < g(1-q)$. $\square$
 #
 # </details>
+#
+# The next cell finds $p^*$ by halving an interval. The slope of the expected loss,
+# $R'(p)=-q\,g(p)/p+(1-q)\,g(1-p)/(1-p)$, is negative below $p^*$ and positive above it.
 
 # %%
 def my_minimiser(q, gamma):
@@ -371,35 +384,37 @@ print(f"gamma 5: at q = 90 % the minimiser is {theory.focal_minimiser(0.9, 5.0):
       f"at q = 100 % it is {theory.focal_minimiser(1.0, 5.0):.0%}")
 
 # %% [markdown]
-# This is figure B.1 of the paper. In the middle the curves are flat: with a large gamma, 70 % and 90 % get nearly the same
-# answer. In the corners all curves meet: for a *certain* label even focal loss is least at $p=1$. Section 7 needs this.
+# This is figure B.1 of the paper. In the middle the curves are flat: with a large gamma, truths of 70 % and
+# 90 % get nearly the same answer $p^*$. In the corners all curves meet: for a *certain* label even focal
+# loss is least at $p=1$. Section 7 needs this.
 #
 # ## 5. Which gamma? (proposition 2)
 #
 # Samples below some $p_0$ should have a larger gradient than under cross-entropy, all others a smaller one. Which gamma
-# does that? Let $s=s(p_0)$ and $r=-\log(1-p_0)/s$. For $p_0 < 1/2$ we have $g(p_0, \gamma)=1$ at
+# does that? Let $s=s(p_0)$ and $r=-\log(1-p_0)/s$. For $p_0 < 1/2$ we have $g(p_0,\gamma)=1$ at
 #
-# $$\gamma^* = \frac{1}{s} \left( \frac{-W_{-1}(-r e^{-r})}{r} - 1 \right),$$
+# $$\gamma^*=\frac{1}{s}\left(\frac{-W_{-1}(-re^{-r})}{r}-1\right),$$
 #
-# and with every $\gamma \ge \gamma^*$ we have $g(p, \gamma) \le 1$ for all $p \ge p_0$. Here $W$ is Lambert's function,
-# inverse to $x e^x$; $W_{-1}$ is its lower branch. It holds because $\log g$ divided by $p$ only falls, so $g$ crosses 1
-# once, and because $g=1$ can be solved for $\gamma$.
+# and with every $\gamma\ge\gamma^*$ we have $g(p,\gamma)\le1$ for all $p\ge p_0$. Here $W$ is Lambert's
+# function, the inverse of $xe^x$. A number between $-1/e$ and 0 is $xe^x$ for two values of $x$; the branch
+# $W_{-1}$ gives the lower one. It holds because $\log g$ divided by $p$ only falls, so $g$ crosses 1 once,
+# and because $g=1$ can be solved for $\gamma$.
 #
 # <details><summary>Proof of proposition 2</summary>
 #
-# *One crossing.* Divide the logarithm of $g=(1-p)^\gamma (1+\gamma s)$ by $p$, with $y=\gamma s$:
+# *One crossing.* Divide the logarithm of $g=(1-p)^\gamma(1+\gamma s)$ by $p$, with $y=\gamma s$:
 #
-# $$\frac{\log g}{p} = \gamma \, \frac{\log (1 - p)}{p} + \frac{\log(1 + y)}{y} \cdot \gamma \, \frac{-\log p}{1 - p}.$$
+# $$\frac{\log g}{p}=\gamma\,\frac{\log(1-p)}{p}+\frac{\log(1+y)}{y}\cdot\gamma\,\frac{-\log p}{1-p}.$$
 #
-# Each fraction is, up to sign, a mean: of $1/(1-t)$ over $[0, p]$, which rises; of $1/(1+t)$ over $[0, y]$,
-# which falls, as $y$ rises with $p$; and of $1/t$ over $[p, 1]$, which falls. So the whole falls, from
-# $+\infty$ at $p=0$. At $p=1/2$ we have $s=\log 2$ and $\log g=\log(1+y)-y < 0$.
+# Each fraction is, up to sign, a mean: of $1/(1-t)$ over $[0,p]$, which rises; of $1/(1+t)$ over $[0,y]$,
+# which falls, as $y$ rises with $p$; and of $1/t$ over $[p,1]$, which falls. So the whole falls, from
+# $+\infty$ at $p=0$. At $p=1/2$ we have $s=\log2$ and $\log g=\log(1+y)-y < 0$.
 #
-# *The formula.* With $v=1+\gamma s$, $g=1$ reads $\log v=r (v-1)$, so $(-rv) e^{-rv}=-r e^{-r}$: $-rv$ is a value of $W$.
+# *The formula.* With $v=1+\gamma s$, $g=1$ reads $\log v=r(v-1)$, so $(-rv)e^{-rv}=-re^{-r}$: $-rv$ is a value of $W$.
 # The principal branch gives $-rv=-r$, $\gamma=0$ (not a negative gamma, as the paper says). As $r < 1$ (it is
 # $-\log(1-p)/p$, rising, over $-\log p/(1-p)$, falling, and equals 1 at $p=1/2$), the other gives $v > 1$. A straight
-# line and the concave logarithm meet no third time: beyond $\gamma^*$ the line is above, $g(p_0, \gamma) < 1$, and one
-# crossing carries that to every $p \ge p_0$. $\square$
+# line and the concave logarithm meet no third time: beyond $\gamma^*$ the line is above, $g(p_0,\gamma) < 1$, and one
+# crossing carries that to every $p\ge p_0$. $\square$
 #
 # </details>
 #
@@ -462,8 +477,9 @@ print(claims.verdict("F3", "g(p0, gamma*) is 1, to 1e-6", off, expect="within", 
 # ## 6. A linear model (appendix C)
 #
 # Two weights, no depth: are the weights under focal loss smaller here already? Four Gaussian clusters sit on the corners
-# of a square of side 4, two to a class; a tenth of the labels is flipped. Proposition 1 lets us write the gradient
-# descent without autograd:
+# of a square of side 4, two to a class; a tenth of the labels is flipped. A sample $x$ with class sign
+# $y=\pm1$ has the cross-entropy gradient $-(1-p)\,y\,x$. By proposition 1 focal loss has $g$ times that, so
+# we need no autograd:
 
 # %%
 def descend(gamma, train, steps=200, rate=0.5):
@@ -581,9 +597,10 @@ print(claims.verdict("10b", "cross-entropy is over-confident here (signed gap)",
 #
 # </details>
 #
-# Near $p=1$ focal loss is $(1-p)^{\gamma+1}$. With $1-p \approx e^{-z}$ for a logit $z$, descent obeys $dz/dt \approx
-# (\gamma+1) e^{-(\gamma+1) z}$, so the logit grows like $\log t/(\gamma+1)$: four times as slowly with gamma 3, but without
-# end. Weight decay subtracts a part of $z$ at each step. Then the two balance, below $p=1$.
+# Near $p=1$ focal loss is about $(1-p)^{\gamma+1}$, because there $-\log p\approx1-p$. With
+# $1-p\approx e^{-z}$ for a logit $z$, descent obeys $dz/dt\approx(\gamma+1)e^{-(\gamma+1)z}$, so the logit grows like
+# $\log t/(\gamma+1)$: four times as slowly with gamma 3, but without end. Weight decay subtracts a part of
+# $z$ at each step. Then the two balance, below $p=1$.
 
 # %%
 gamma, decay = torch.tensor([[0.0, 0.0], [3.0, 0.0], [0.0, 0.01], [3.0, 0.01]], dtype=torch.float64).T
@@ -608,8 +625,11 @@ _ = ax.set(xscale="log", xlabel="step", ylabel="logit of a certain label")
 _ = ax.legend(fontsize="small")
 
 # %% [markdown]
-# Now the networks: gamma 3, with the weight decay used so far and without, for 60 and 240 epochs. To save time there are
-# three seeds here; the full grid belongs to notebook 11 (planned).
+# Without decay the logit goes on growing. With gamma 3 it still grows a little faster than
+# $\log t/(\gamma+1)$, which holds only near $p=1$. With decay it stands still.
+#
+# Now the networks: gamma 3, with the weight decay used so far and without, for 60 and 240 epochs. To save
+# time there are three seeds here; the full grid belongs to notebook 11 (planned).
 #
 # **Predict before you run:** without weight decay, is the gap after four times as many epochs larger or smaller?
 
@@ -647,7 +667,7 @@ print(claims.verdict("10d", "with it the gap stays within 0.02", growth(1e-4), e
 # ## 8. The classic mistake: to take p* for a probability
 #
 # Focal loss is not proper: its optimum is $p^*(q)$, not $q$. **The mistake** is to read the output of a model that
-# really reached it as a probability. **The repair** is to undo $p^*$: at the minimum $q_k g(p_k)/p_k$ is the same
+# really reached it as a probability. **The repair** is to undo $p^*$: at the minimum $q_kg(p_k)/p_k$ is the same
 # for all classes (Lagrange's multiplier), so $q_k$ is proportional to $p_k/g(p_k)$ (Charoenphakdee et al. 2021).
 #
 # ### Exercise: back to the truth
@@ -712,12 +732,13 @@ print(claims.verdict("10g", "repaired, the networks are where cross-entropy is (
 # %% [markdown]
 # The linear model sits at its minimum, so undoing $p^*$ gives back what cross-entropy gives. The networks saw one
 # certain label for each image: nothing there was shrunk by $p^*$. Their lower confidence corrects over-confidence, and
-# the repair takes that correction away. (Komisarenko and Kull 2024: focal loss is a proper loss of a raised confidence.)
+# the repair takes that correction away. (Komisarenko and Kull 2024 write focal loss as two steps: a map
+# that raises the confidence, then a proper loss.)
 #
 # ### On photographs
 #
-# A small network on CIFAR-10. At `smoke` and `laptop` the table is stored; `SCALE = "gpu"` trains it anew
-# ([from laptop to paper](from_laptop_to_paper.md)).
+# A small ResNet on CIFAR-10. (Stored; `SCALE = "gpu"` trains anew:
+# [from laptop to paper](from_laptop_to_paper.md).)
 
 # %%
 photographs = experiments.on_photographs("focal", SCALE, device=device)
@@ -736,7 +757,7 @@ for verdict in experiments.verdicts("focal", photographs):
 #
 # ## Three things to take away
 #
-# 1. Per sample, a focal gradient is $g(p, \gamma)$ times cross-entropy's: larger below one threshold, smaller above.
+# 1. Per sample, a focal gradient is $g(p,\gamma)$ times cross-entropy's: larger below one threshold, smaller above.
 # 2. Focal loss is not proper. Its minimiser shrinks two-class probabilities towards 1/2, in a known and
 #    invertible way.
 # 3. For a certain label the loss alone has its minimum at $p=1$; logits approach it like $\log t/(\gamma+1)$. Here the gap
@@ -784,9 +805,9 @@ for verdict in experiments.verdicts("focal", photographs):
 #
 # ## Go further
 #
-# "Always more entropic" is about *two* classes. Take 100 classes, one with probability 0.1 and the others equal. Is the
-# minimiser for gamma 5 above or below 0.1? The next lesson is [12 Mixup](12_mixup.ipynb). If your digits differ, see
-# [your numbers differ?](your_numbers_differ.md).
+# "Always of higher entropy" is about *two* classes. Take 100 classes, one with probability 0.1 and the
+# others equal. Is the minimiser for gamma 5 above or below 0.1? The next lesson is
+# [12 Mixup](12_mixup.ipynb). If your digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #

@@ -7,7 +7,7 @@
 #
 # **You will be able to**
 # - write mixup in four lines, and say how much doubt it puts into the labels;
-# - read how over-confidence turns into under-confidence as alpha grows;
+# - read from a curve what a growing alpha does to the signed gap;
 # - compare it fairly: strengths chosen on `cal`, and a baseline that was repaired too;
 # - tell calibration *on average* from a good confidence for each single image.
 #
@@ -42,15 +42,16 @@ plots.theme()
 explorers.stored("mixup_alpha")
 
 # %% [markdown]
-# The slider shows networks that were trained before; section 3 trains them here. It moves one number, alpha, which
-# says how strongly two images are blended.
+# The slider shows networks that were trained before; section 3 trains them here. It moves one number,
+# alpha, which says how strongly two images are blended. If you want to predict first, leave it until
+# section 3.
 #
 # ## 1. Two digits in one image
 #
 # **Mixup** (Zhang et al. 2018) replaces every training batch by blends. Each sample gets a partner from the same
-# batch, and both image and label become weighted means:
+# batch, and both the image and the one-hot label become means with a weight $\lambda$ between 0 and 1:
 #
-# $$\tilde x = \lambda x_i + (1 - \lambda) x_j \qquad \tilde y = \lambda y_i + (1 - \lambda) y_j$$
+# $$\tilde x=\lambda x_i+(1-\lambda)x_j\qquad\tilde y=\lambda y_i+(1-\lambda)y_j$$
 #
 # Here is one pair, without noise (above) and as the network of this course meets it (below).
 
@@ -71,10 +72,13 @@ for column, lam in zip(axes.T, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0), strict=True):
 # - **Outer columns:** nearly one digit, and the label says so.
 # - **Middle columns:** two digits at once. No such image occurs in a test. The label says the same: 60 % of one
 #   class, 40 % of the other.
-# - **Lower row:** a half-and-half blend averages two independent noises, so its noise is smaller by $\sqrt 2$. But the
-#   contrast of *each* digit is smaller by 2. The blend is not a cleaner image; either digit is harder to see.
+# - **Lower row:** a half-and-half blend averages two independent noises, so its noise is smaller by a
+#   factor of $\sqrt2$. But the contrast of *each* digit is halved. The blend is not a cleaner image; either
+#   digit is harder to see.
 #
-# From scratch, then the package. It draws partners as a permutation, and one $\lambda$ for the whole batch.
+# From scratch, then the package. The package draws partners as a permutation, and one $\lambda$ for the
+# whole batch (section 2 says what alpha does there). The last lines print one label whose partner is of
+# another class.
 
 # %%
 inputs, labels = world.draw(128, seed=SEED).inputs, world.draw(128, seed=SEED).labels
@@ -123,15 +127,16 @@ check.mixed_labels(my_mixed_labels)
 #
 # ## 2. How much doubt is in the labels?
 #
-# $\lambda$ is drawn from a Beta(alpha, alpha) distribution. An ordinary label is certain: its entropy is 0. A mixed
-# one has the entropy $H(\lambda) = -\lambda \log \lambda - (1 - \lambda) \log(1 - \lambda)$, at most
-# $\log 2 = 0.69$ nats, or none if both samples are of one class. Its mean has a closed form, a fact of the formula and
-# not of any network:
+# $\lambda$ is drawn from a Beta(alpha, alpha) distribution on [0, 1], symmetric about one half. An ordinary
+# label is certain: its entropy, which says how evenly it spreads over the classes, is 0. A mixed one has
+# the entropy $H(\lambda)=-\lambda\log\lambda-(1-\lambda)\log(1-\lambda)$, at most $\log2=0.69$ nats, or
+# none if both samples are of one class. Its mean has a closed form, a fact of the formula and not of any
+# network:
 #
-# $$\mathbb{E}\,H = \left(1 - \frac{1}{K}\right)\bigl(\psi(2\alpha + 1) - \psi(\alpha + 1)\bigr)$$
+# $$\mathbb{E}\,H=\left(1-\frac{1}{K}\right)\bigl(\psi(2\alpha+1)-\psi(\alpha+1)\bigr)$$
 #
-# with the digamma function $\psi$. It holds because $\mathbb{E}[\lambda \log \lambda] = \frac{1}{2}(\psi(\alpha + 1) -
-# \psi(2\alpha + 1))$, and because one pair in $K$ shares its class.
+# with the digamma function $\psi$, the derivative of $\log\Gamma$. It holds because
+# $\mathbb{E}[\lambda\log\lambda]=\frac{1}{2}(\psi(\alpha+1)-\psi(2\alpha+1))$, and because one pair in $K$ shares its class.
 
 # %%
 alphas = [0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0]
@@ -178,14 +183,17 @@ for alpha in (0.1, 2.0):
 
 # %% [markdown]
 # The small alpha does: there $\lambda$ is nearly always close to 0 or 1. With a large alpha $\lambda$ is often close to
-# one half, and most labels are shared between two classes. What remains near entropy 0 are mostly pairs of one class.
+# one half, and most labels are shared between two classes. The labels that stay near entropy 0 belong
+# mostly to pairs of one class.
 #
 # ## 3. Trained at every alpha
 #
 # The claim (Thulasidasan et al. 2019, whose poster we follow): mixup lowers ECE *and* overconfidence error (OE), and
 # costs no accuracy. We train mixup at six alphas (0 stands for no mixup), and two rivals. Label smoothing takes
 # a part $\epsilon$ of every label and spreads it evenly. The **confidence penalty** (ERL, entropy-regularised
-# loss) subtracts a weight times the entropy of the prediction from the loss. The two "only" variants are for section 5.
+# loss) subtracts a weight times the entropy of the prediction from the loss. The two "only" variants are
+# for section 5. `CURES` names what each cure changes in a `training.trial`: the `loss`, or the `mix` that
+# blends every batch. `sweep.run` carries out one trial for every method, strength and seed.
 
 # %%
 def own_labels(inputs, labels, *, classes, alpha, generator):
@@ -276,8 +284,6 @@ moving = explorers.Explorer(
 explorers.keep(moving, "mixup_alpha")
 
 # %% [markdown]
-# These runs are those of the slider above.
-#
 # **Predict before you run:** from alpha 0 to 2, which moves more, the accuracy or the mean confidence? And does the
 # confidence stop falling where the two meet?
 
@@ -298,7 +304,7 @@ mixups.groupby("strength")[columns].mean().rename(columns=shown).rename_axis("al
 # - **Diagrams of the slider:** the bars climb from far below the diagonal onto it, and then past it.
 # - **Left curves:** accuracy rises a little. Mean confidence falls, and goes on falling beyond the crossing.
 # - **Right curves:** ECE falls to that crossing and *rises again*: beyond it the network is under-confident. OE does not
-#   see this side. A report of OE alone looks good for any model whose confidence is low enough.
+#   see this side.
 # - **On the training images** (last column of the table) the confidence falls too, though the network could learn
 #   their labels exactly. Under mixup the labels that it meets are not certain.
 
@@ -325,8 +331,8 @@ print(claims.verdict("12c", "OE of alpha 2 stays below 0.005 all the same",
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# `cal` and `test` hold errors, (seeds, strengths). For each seed return the test error of the strength that a
-# careful person would have chosen.
+# `cal` and `test` are tensors of errors, (seeds, strengths). Return one number for each seed: the test
+# error of the strength that a careful person would have chosen.
 
 # %%
 def my_honest_choice(cal, test):
@@ -394,16 +400,17 @@ for rival in ("smoothing", "penalty"):
 # %% [markdown]
 # Against *no* cure the claim holds clearly. Against rivals whose strength was chosen with the same care mixup's ECE is
 # *not* lower; where the folded verdicts say `INCONCLUSIVE`, five seeds cannot tell the two apart. NLL and accuracy are
-# better with mixup. The NLL accepts a somewhat larger ECE for a network that is right more often; section 7 removes
-# that ECE with one number. Such a comparison is only as fair as its strengths: a rival whose best one lies between two
-# of those tried loses for that reason alone. See how the gap of the penalty jumps from one strength to the next.
+# better with mixup. A choice by NLL accepts a somewhat larger ECE where the network is right more often; in
+# section 7 one temperature removes that ECE. Such a comparison is only as fair as its strengths: a rival
+# whose best one lies between two of those tried loses for that reason alone. See how the gap of the penalty
+# jumps from one strength to the next.
 #
 # ## 5. Which half does the work?
 #
 # The poster: "Merely mixing features does not give the same calibration benefit." It does not say which hard label a
 # blend gets when images alone are mixed; we give it that of the larger share. The converse, labels alone, leaves the
 # images as they are. There the network meets the *same* image with ever new partners, so it can only learn the
-# average: label smoothing by another name, with $\epsilon = \mathbb{E}\min(\lambda, 1 - \lambda)$.
+# average: label smoothing by another name, with $\epsilon=\mathbb{E}\min(\lambda,1-\lambda)$.
 
 # %%
 lam = mixing.draw(100_000, 0.2, per_sample=True, generator=SEED).lam
@@ -453,9 +460,10 @@ print(claims.verdict("12g", "labels only: more accurate than none",
 #
 # ## 6. The same strengths on other data
 #
-# Few people choose a strength anew for every data set; they copy it. We copy, for each cure, the strength whose mean
-# NLL on `cal` was least above, to three other sets: *hard digits* (half as many, more noise), *real digits* (half as
-# many, no noise added), and *clusters*: points of the plane in two classes, 10 % of the labels flipped.
+# Few people choose a strength anew for every data set; they copy it. We copy, for each cure, the strength
+# whose mean NLL on `cal` was least in section 4, to three other sets: *hard digits* (half as many, more
+# noise), *real digits* (half as many, no noise added), and *clusters*: points of the plane in two classes,
+# 10 % of the labels flipped.
 
 # %%
 on_cal = swept.table[swept.table.strength > 0].groupby(["method", "strength"]).cal_nll.mean()
@@ -482,15 +490,16 @@ for name in names:
 #   a change this large is not noise.)
 # - **Clusters:** the gap of the plain network is near 0, and no copied cure lowers its ECE.
 #
-# Which cure is ahead changes from set to set. Three small sets are few; the paper's own are larger.
+# Which cure is ahead changes from set to set.
 #
 # The amount of doubt is set by alpha. The doubt that is *due* is set by the data. Nothing in mixup makes the two
 # equal; choosing on a calibration split of the same data can.
 #
 # ### On photographs
 #
-# The same for a small network on CIFAR-10 (n and the hardware stand in the stored table's report). At `smoke` and
-# `laptop` the table is stored; `SCALE = "gpu"` trains it anew ([from laptop to paper](from_laptop_to_paper.md)).
+# Three values of alpha for a small ResNet on CIFAR-10. (Stored, with n and the hardware in
+# `results/laptop/mixup.md`; `SCALE = "gpu"` trains anew: [from laptop to paper](from_laptop_to_paper.md).)
+# Under mixup the training accuracy is that on the blends, so it is low.
 
 # %%
 photographs = experiments.on_photographs("mixup", SCALE, device=device)
@@ -504,14 +513,16 @@ for verdict in experiments.verdicts("mixup", photographs):
     print(verdict)
 
 # %% [markdown]
+# A little mixup lowers the ECE here too; much of it makes the network under-confident.
+#
 # ## 7. Against a repaired baseline, on average and image by image
 #
 # "Mixup halves the ECE" compares a cured network with one that nobody tried to cure: a **classic mistake**. **The
 # repair:** give *both* the cheapest cure, one temperature fitted on `cal` (notebook 02), and compare then.
 #
-# This course knows the posterior, so we look at single images too. "True error" is the ECE without the luck of labels.
-# "Distance" is the mean distance of an image's confidence from the posterior of the predicted class, "squared" the mean
-# squared one.
+# This course knows the posterior, so we look at single images too. "True error" is the true calibration
+# error of notebook 02, without the luck of labels. "Distance" is the mean distance of an image's confidence
+# from the posterior of the predicted class, "squared" the mean squared one.
 
 # %%
 def judge(probs, test):
@@ -596,9 +607,9 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 #   deserve. In each bin the two kinds of error cancel.
 #
 # So is mixup's confidence worse image by image? That depends on the distance. The mean distance grows; the mean squared
-# distance falls. The absolute distance is no proper score (notebook 02): it favours a confidence near 0 or 1. The
-# squared one weighs the large errors, which are the confident mistakes. Whichever counts, a low ECE does not
-# say that single images have the right confidence.
+# distance falls. The absolute distance is no proper score (notebook 02): it favours confidences of 0 or 1.
+# The squared one gives more weight to large errors, the confident mistakes. Whichever counts, a low ECE
+# does not say that single images have the right confidence.
 #
 # ### Exercise: a fair comparison
 #
@@ -683,7 +694,6 @@ for method, strength in ways[1:]:
 # probably a four. To be calibrated means to agree with the labels of this world; it says nothing of images from outside.
 # A network that doubts noise more than the posterior is not better calibrated for it. Doubt on strange inputs is
 # a different wish, and a reasonable one: it needs the answer "none of these", of which notebook 13 (planned) speaks.
-# All three cures lower the confidence there.
 #
 # ## Three things to take away
 #
@@ -694,8 +704,8 @@ for method, strength in ways[1:]:
 #
 # ## Our numbers beside the papers'
 #
-# The mixup poster gives its results as pictures. Tata et al. (2022) give numbers, in per cent (ResNet-34, all training images,
-# no spread given). Ours are in section 4.
+# Tata et al. (2022) give numbers, in per cent (ResNet-34, all training images, no spread given). Ours are
+# in section 4.
 #
 # | | CIFAR-10 accuracy | ECE | CIFAR-100 accuracy | ECE |
 # |---|---|---|---|---|
@@ -704,9 +714,10 @@ for method, strength in ways[1:]:
 # | label smoothing, 0.03 | 94.0 | 1.84 | 77.05 | 4.88 |
 # | mixup, alpha 0.1 / 0.15 | 95.1 | 2.1 | 78.68 | 3.59 |
 #
-# Mixup halves the CIFAR-10 ECE and gains a point of accuracy. Smoothing has the lower ECE on CIFAR-10 and the higher one
-# on CIFAR-100, and the least accuracy of the table on both, which fits the poster's words "LS (least performance)". The mixup
-# poster smooths over the *other* K - 1 classes, Tata et al. over all K, as we do.
+# Mixup halves the CIFAR-10 ECE and gains a point of accuracy. Smoothing has a lower ECE than mixup on
+# CIFAR-10, a higher one on CIFAR-100, and the least accuracy of the table on both, which fits the poster's
+# words "LS (least performance)". The mixup poster smooths over the *other* K - 1 classes, Tata et al. over
+# all K, as we do.
 #
 # ## Recall
 #
