@@ -92,7 +92,7 @@ def box_matrix(size: int, cells: int) -> Tensor:
     """
     width = size / cells
     edges = np.floor(np.arange(cells + 1) * width + 0.5).astype(int)
-    box = np.minimum(((np.arange(size) + 0.5) / width).astype(int), cells - 1)
+    box = ((np.arange(size) + 0.5) / width).astype(int)
     sample = np.arange(size)
     inside = (sample >= edges[box, None]) & (sample < edges[box + 1, None])
     return tidy(inside / inside.sum(axis=1, keepdims=True))

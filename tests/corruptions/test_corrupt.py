@@ -79,6 +79,15 @@ def test_large_images_get_the_peers_constants(name):
     assert row in code.co_consts
 
 
+def test_large_images_get_the_published_constants_where_the_peer_computes_them():
+    sides = torch.tensor(TABLES["imagenet"]["elastic_transform"]) * 224 / 244
+    published = [(2, 0.7, 0.1), (2, 0.08, 0.2), (0.05, 0.01, 0.02), (0.07, 0.01, 0.02)]
+    assert torch.allclose(sides, torch.tensor([*published, (0.12, 0.01, 0.02)]))
+    ends, steps = zip(*TABLES["imagenet"]["zoom_blur"], strict=True)
+    assert ends == (1.11, 1.16, 1.21, 1.26, 1.31)
+    assert steps == (0.01, 0.01, 0.02, 0.02, 0.03)
+
+
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("table", list(TABLES))
 @pytest.mark.parametrize("shape", [(3, 1, 8, 8), (2, 3, 20, 27), (2, 3, 32, 32)])

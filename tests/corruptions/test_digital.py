@@ -137,6 +137,14 @@ def test_elastic_without_waves_or_shift_changes_nothing(photos, generator):
     assert torch.allclose(out, photos, atol=1e-6)
 
 
+def test_elastic_shear_is_scipy_interpolation(photos):
+    out = digital.elastic_transform(photos, (0, 0, 0.05), torch.Generator().manual_seed(1))
+    places = digital.affine_places(photos, 0.05 * 32, torch.Generator().manual_seed(1))
+    for image, sheared, rows, cols in zip(photos, out, *places, strict=True):
+        expected = ndimage.map_coordinates(image[0], [rows, cols], order=1, mode="mirror")
+        np.testing.assert_allclose(sheared[0], expected, atol=1e-6)
+
+
 def test_elastic_waves_have_the_expected_size(generator):
     """On a ramp the image shows how far each pixel was pulled."""
     ramp = torch.arange(64.0).expand(300, 1, 64, 64) / 64

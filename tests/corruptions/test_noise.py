@@ -54,6 +54,8 @@ def test_impulse_noise_hits_the_published_fraction(table, severity):
     assert (out == 0).double().mean().item() == pytest.approx(amount / 2, abs=error)
     assert (out == 1).double().mean().item() == pytest.approx(amount / 2, abs=error)
     assert ((out == 0) | (out == 1) | (out == 0.5)).all()
+    raw = noise.impulse_noise(flat(0.5), amount, torch.Generator().manual_seed(0))
+    assert torch.equal(raw, out)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3, 2.9, 5, 7.99, 8.0, 8.01, 20, 100, 450])
@@ -73,6 +75,13 @@ def test_poisson_draws_follow_the_law(rate, largest, generator):
 def test_poisson_inverse_is_the_quantile(rate):
     u = torch.linspace(0.0005, 0.9995, 1000, dtype=torch.float64)
     counts = noise.poisson_inverse(torch.full_like(u, rate), u, noise.SMALL_RATE)
+    assert counts.tolist() == stats.poisson.ppf(u.numpy(), rate).tolist()
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.3, 3, 8])
+def test_poisson_inverse_reaches_rare_counts(rate):
+    u = torch.tensor([0.5, 0.99, 0.9999, 0.999999], dtype=torch.float64)
+    counts = noise.poisson_inverse(torch.full_like(u, rate), u, largest=rate)
     assert counts.tolist() == stats.poisson.ppf(u.numpy(), rate).tolist()
 
 

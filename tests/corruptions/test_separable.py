@@ -11,7 +11,7 @@ PADS = {"nearest": "edge", "mirror": "reflect", "reflect": "symmetric"}
 
 
 @pytest.mark.parametrize("border", PADS)
-@pytest.mark.parametrize("size", [2, 5, 8])
+@pytest.mark.parametrize("size", [1, 2, 5, 8])
 def test_border_index_is_numpy_padding(border, size):
     folded = S.border_index(np.arange(-7, size + 7), size, border)
     np.testing.assert_array_equal(folded, np.pad(np.arange(size), 7, mode=PADS[border]))
@@ -25,7 +25,7 @@ def test_filter_matrix_is_scipy_correlation(border):
     np.testing.assert_allclose(S.filter_matrix(taps, 11, border) @ line, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("sigma", [0.05, 0.4, 1, 6])
+@pytest.mark.parametrize("sigma", [0.05, 0.4, 0.6275, 1, 6])
 @pytest.mark.parametrize(("truncate", "border"), [(4.0, "nearest"), (3.0, "reflect")])
 def test_gaussian_matrix_is_scipy_filter(sigma, truncate, border):
     line = np.random.default_rng(0).normal(size=32)

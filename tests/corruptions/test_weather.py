@@ -72,6 +72,17 @@ def test_fog_by_hand(generator, monkeypatch):
     assert torch.allclose(weather.fog(x, (1.5, 2), generator), torch.tensor(1.15 * 0.4 / 1.9))
 
 
+@pytest.mark.parametrize(("size", "side"), [(31, 32), (32, 32), (33, 64)])
+def test_clouds_are_the_least_power_of_two_that_covers(size, side, generator, monkeypatch):
+    drawn = []
+    plasma = weather.plasma
+    monkeypatch.setattr(
+        weather, "plasma", lambda x, side, *rest: drawn.append(side) or plasma(x, side, *rest)
+    )
+    assert weather.fog(torch.ones(1, 1, 8, size), (1, 2), generator).shape == (1, 1, 8, size)
+    assert drawn == [side]
+
+
 def test_fog_covers_all_channels_alike(generator):
     out = weather.fog(torch.full((2, 3, 20, 27), 0.5), (1, 2), generator)
     assert out.shape == (2, 3, 20, 27)
@@ -90,6 +101,16 @@ def test_frost_on_black_is_a_scaled_piece_of_the_pattern(severity, generator):
     tiled = pattern[0].repeat(2, 2)[: 256 + 31, : 256 + 31]
     pieces = tiled.unfold(0, 32, 1).unfold(1, 32, 1)
     assert (pieces - first).abs().amax((2, 3)).min() < 1e-6
+
+
+@pytest.mark.parametrize(("size", "side"), [(8, 256), (255, 256), (300, 512)])
+def test_large_images_get_a_larger_frost(size, side, generator, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        weather, "frost_pattern", lambda side: drawn.append(side) or torch.ones(3, side, side)
+    )
+    assert weather.frost(torch.zeros(1, 3, size, 8), (1, 1), generator).min() == 1
+    assert drawn == [side]
 
 
 def test_frost_looks_like_the_photographs_on_the_whole():
@@ -133,3 +154,17 @@ def test_grey_weighs_the_channels_by_luma():
     red[:, 0] = 1
     assert torch.allclose(weather.grey(red), torch.tensor(0.299))
     assert torch.equal(weather.grey(red[:, :1]), red[:, :1])
+
+
+def test_the_frost_is_the_same_picture_as_in_earlier_versions():
+    """Scores on frosted images can be compared only if the ice stays; no other code tells it."""
+    red = weather.frost_pattern(256)[0]
+    then = [
+        [0.6100, 0.4709, 0.8814, 0.7502],
+        [0.5516, 0.4052, 0.5783, 0.3829],
+        [0.4038, 0.3992, 0.5575, 0.6481],
+        [0.5464, 0.5010, 0.5827, 0.3619],
+    ]
+    assert torch.allclose(red[5::80, 17::70], torch.tensor(then), atol=5e-4)
+    colour = weather.frost_pattern(256).mean((1, 2))
+    assert torch.allclose(colour, torch.tensor([0.5689, 0.6281, 0.6770]), atol=2e-4)
