@@ -74,6 +74,14 @@ def test_each_image_has_its_own_direction(photos, generator):
     assert len({out.sum().item() for out in corrupt(same, "motion_blur", 5, generator=0)}) > 4
 
 
+def test_motion_is_within_45_degrees_of_the_horizontal(generator, monkeypatch):
+    monkeypatch.setattr(blur, "streak", lambda x, angles, *_: angles)
+    angles = blur.motion_blur(torch.empty(20_000, 1, 1, 1), (6, 1), generator)
+    ends = torch.stack(torch.aminmax(angles))
+    assert ends.abs().max() <= torch.pi / 4
+    assert torch.allclose(ends, torch.tensor([-torch.pi / 4, torch.pi / 4]), atol=1e-3)
+
+
 @pytest.mark.parametrize(("height", "width", "reach"), [(12, 12, 1), (11, 17, 2), (20, 14, 4)])
 def test_waves_of_swaps_give_the_result_of_the_plain_loop(height, width, reach, generator):
     n = 5
