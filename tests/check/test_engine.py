@@ -572,3 +572,100 @@ def test_a_mistake_fits_the_first_wrong_case_and_half_of_them(given, named):
         return x
 
     assert ("doubled late" in repr(same(lambda x: given.get(int(x), x)))) is named
+
+
+def test_a_mistake_stays_as_it_is():
+    with pytest.raises(FrozenInstanceError):
+        engine.Mistake(gap, "the gap").hint = "other"
+
+
+def test_a_stub_has_not_passed():
+    assert said("signed_gap", lambda p, y: None).startswith("Not yet")
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "shown"),
+    [
+        (0.25, 0.5, ("0.25", "0.5")),
+        (0.12344, 0.12346, ("0.1234", "0.1235")),
+        (0.56377, 0.56379, ("0.56377", "0.56379")),
+        (0.0, 1e-17, ("0", "0.00000000000000001")),
+        (0.0, 1e-18, ("0", "0")),
+        (1 / 3, 1 / 3, ("0.3333", "0.3333")),
+    ],
+)
+def test_results_have_the_decimals_that_tell_them_apart(expected, given, shown):
+    assert engine._apart(np.array(expected), np.array(given)) == shown
+
+
+def test_a_result_of_twelve_numbers_is_shown_in_full():
+    @engine.exercise(cases={"a": (12, 0.123456)}, mistakes=[])
+    def ramp(n, scale):
+        """n numbers."""
+        return torch.arange(n) * 1.0
+
+    told = repr(ramp(lambda n, scale: [0.5, *range(1, n)]))
+    assert "the answer is [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], yours is [0.5, 1," in told
+    assert "scale = 0.1235" in told
+
+
+def test_an_argument_that_matters_to_nobody_is_not_called_ignored():
+    @engine.exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes=[])
+    def first(x, other):
+        """The first of two."""
+        return x
+
+    told = repr(first(lambda x, other: x + x**3 / 7))
+    assert told.startswith("Not quite")
+    assert "ignored" not in told
+
+
+def test_a_mistake_that_fits_a_third_of_the_cases_is_not_blamed():
+    @engine.exercise(
+        cases={f"case {x}": (float(x),) for x in range(1, 9)},
+        mistakes=[engine.Mistake(lambda x: x if x < 3 else 2 * x, "you doubled from 3 on.")],
+    )
+    def same(x):
+        """The number itself."""
+        return x
+
+    assert "doubled from 3" in repr(same(lambda x: x if x < 3 else 2 * x))
+    assert "doubled from 3" not in repr(same(lambda x: x if x < 8 else 2 * x))
+
+
+def test_a_mistake_is_named_where_there_is_one_case():
+    @engine.exercise(cases={"a": (2.0,)}, mistakes=[engine.Mistake(lambda x: 7 * x, "no seven.")])
+    def same(x):
+        """The number itself."""
+        return x
+
+    assert "no seven." in repr(same(lambda x: 7 * x))
+
+
+def test_the_stubs_own_error_is_not_yet():
+    def stub(probs, labels):
+        raise NotImplementedError
+
+    assert said("signed_gap", stub).startswith("Not yet")
+
+
+def test_the_message_of_an_error_follows_its_place():
+    def with_message(probs, labels):
+        raise ValueError("no luck.\nmore")
+
+    def without(probs, labels):
+        raise ValueError
+
+    assert 'luck.\\nmore")`): no luck. It was called with' in said("signed_gap", with_message)
+    assert "(`raise ValueError`). It was called with" in said("signed_gap", without)
+    in_c = said("gamma_star", functools.partial(int, "x"))
+    assert in_c.startswith("Your function raised TypeError: ")
+
+
+def test_printing_ends_at_the_last_character_that_fits():
+    heard = io.StringIO()
+    short = running._Short(heard)
+    assert short.write("x" * (running.PRINTED - 1)) == running.PRINTED - 1
+    assert short.write("y") == 1
+    assert short.write("z") == 1
+    assert heard.getvalue() == "x" * (running.PRINTED - 1) + "y"
