@@ -341,7 +341,8 @@ explorers.keep(mine, "start_here")
 # difference on the same seed) and computes the mean with its 95 % interval. It says
 #
 # - `HOLDS` when the claim is true of the whole interval: for "larger", all of it lies above zero,
-# - `NOT MET` when the direction is right, but the whole interval misses the size that the claim states,
+# - `NOT MET` when the direction is right, but the whole interval misses the size that the claim states, or
+#   when it misses a level that the claim states (such as "below 5 points"),
 # - `REVERSED` when the whole interval lies on the opposite side of zero,
 # - `INCONCLUSIVE` otherwise: the seeds disagree, or are too few.
 #
@@ -363,7 +364,7 @@ print(claims.verdict("00b", "with 40 % wrong labels the gap is larger than with 
 # What makes a network over- or under-confident, and what helps? The map states what verdicts of
 # this course showed, each at the conditions of its lesson. Lessons that are not written yet are marked.
 #
-# ![Map of the course. Over-confident, gap above zero. Causes: training to the end with cross-entropy (00, 03), wrong labels learned to the end (00, 06), more layers (03), few images (05). What helped: to stop early and weight decay (03), more images and augmentation (05), a temperature fitted with clean labels (06), focal loss (10), mixup (12). Gap zero: not enough, errors of bins may cancel (01); how to measure it well (02). Under-confident, gap below zero. Causes: the first epochs (03), much augmentation (05), wrong labels but stopped early (06), a temperature fitted with wrong labels (06), much mixup (12). What helped: to train on (03), a temperature fitted with clean labels (06), less mixup (12). Planned, not written yet: 04, 07, 08, 09, 11, 13 to 18.](images/course_map.svg)
+# ![Map of the course. Over-confident, gap above zero. Causes: training to the end with cross-entropy (00, 03), wrong labels learned to the end (00, 06), more layers (03), few images (05). What helped: to stop early and weight decay (03), more images and augmentation (05), a temperature fitted with clean labels (06), focal loss (10), mixup (12). Gap zero: not enough, errors of bins may cancel (01); how to measure it well (02, 18). Under-confident, gap below zero. Causes: the first epochs (03), much augmentation (05), wrong labels but stopped early (06), a temperature fitted with wrong labels (06), much mixup (12). What helped: to train on (03), a temperature fitted with clean labels (06), less mixup (12). Planned, not written yet: 04, 07, 08, 09, 11, 13 to 17.](images/course_map.svg)
 #
 # *How to read the map: from the top, what pushes the gap up; in the middle, a gap of zero; at the bottom, what pushes it
 # down. Numbers are lessons.* Too much of a cure appears as a cause, so

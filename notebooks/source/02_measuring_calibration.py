@@ -487,7 +487,7 @@ print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
 #    larger for the two models with small true gaps than for the over-confident one.
 # 3. Compare an ECE with its chance level, never with zero; compare two models only at equal n and equal bins.
 #
-# The papers of this course report the ECE with 15 bins on 10,000 test images (CIFAR); section 6 printed what our
+# Guo et al. and Mukhoti et al. report the ECE with 15 bins, on CIFAR from 10,000 test images; section 6 printed what our
 # perfect model measures on as many ("the perfect model measures", last number). How wrong each estimator is, and how
 # to compare two models, is the subject of
 # [18 Estimators in depth](18_estimators_in_depth.ipynb); the next lesson asks where over-confidence comes

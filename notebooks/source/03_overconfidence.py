@@ -440,7 +440,7 @@ print(f"From the turning point to the end the test error goes from {moves('test_
 #   test error falls a little further.
 # - **When?** *Before* the first cut of the rate here; in the paper *at* the cut (epoch 150 of 350).
 # - **Second.** The whole rise comes from the wrong predictions; the loss on right ones falls.
-# - **Third.** The entropy of the wrong predictions falls as well: in the paper's words they become "peaks at the
+# - **Third.** The entropy of the wrong predictions falls as well: in the paper's words, "peak at the
 #   wrong place". **Fourth.** The weights of the last layer grow.
 
 # %% tags=["nbval-check-output"]
@@ -561,7 +561,7 @@ statement = "stopped at the least NLL, ECE is at least 3 points lower than at th
 print(claims.verdict("03d", statement, late.ECE - early.ECE, margin=0.03))
 
 # %% [markdown]
-# Stopping early costs a little accuracy, as in the paper (appendix J).
+# Stopping early costs a little accuracy; in the paper, at the least ECE, much (appendix J).
 #
 # ### Exercise: a rule that stops in time
 #

@@ -489,8 +489,8 @@ print(claims.verdict("05j", "on images as noisy as in training the gap of added 
                      own - usual))
 
 # %% [markdown]
-# It is even positive: on images as noisy as in training, this network is *over*-confident. Against the easier test images the same
-# confidence looks too low. The small gap on the usual images is a balance of two errors, and would be another one at another noise.
+# It is even positive: on images as noisy as in training, this network is *over*-confident. On the easier test images it is
+# under-confident. So the small gap there belongs to that one noise of the test, and says nothing of another.
 #
 # ## 6. On photographs, and beside the paper
 #

@@ -339,9 +339,9 @@ print(claims.verdict("06g", "the network stopped at a tenth is the more accurate
 # ## 5. When some classes are noisier
 #
 # People confuse some classes more than others. In the paper that this lesson follows, *Dataset Curation Beyond
-# Accuracy* (section 8), this is **class-dependent label noise**: class $i$ has a rate $p_i$, evenly
+# Accuracy* (see section 8 below), this is **class-dependent label noise**: class $i$ has a rate $p_i$, evenly
 # spaced from 0 to 0.5 in a random order of the classes. A share $p_i$ of its labels is drawn, and each becomes class $j$
-# with probability $p_j / \sum_k p_k$ (in our reading possibly its own again; the paper leaves it open).
+# with probability $p_j / \sum_k p_k$ (in our reading possibly its own again; the paper says "a new random class").
 #
 # ### Exercise: the transition matrix
 #

@@ -2,7 +2,7 @@
 # # 10 · Focal loss in theory: a loss whose gradient fades
 #
 # **Question.** A doctor is misled by a network that is far surer of its diagnoses than it is right. Focal loss was made
-# to find small objects in large images. Why should it help here, and does the help last when one trains longer?
+# to find objects in images that are mostly background. Why should it help here, and does the help last when one trains longer?
 #
 # **You will be able to**
 # - derive its gradient as a multiple of cross-entropy's, and check that on a real layer;
@@ -661,7 +661,7 @@ print(claims.verdict("10d", "with it the gap stays within 0.02", growth(1e-4), e
 
 # %% [markdown]
 # Both explanations have their place. Without weight decay, training only moves slowly towards $p=1$, and the
-# over-confidence comes back. With it, $p=1$ is *not* the optimum of what is minimised, and the gap stays about where it
+# over-confidence grows. With it, $p=1$ is *not* the optimum of what is minimised, and the gap stays about where it
 # was. (Found on these seeds before the verdicts were written, hence post hoc.)
 #
 # ## 8. The classic mistake: to take p* for a probability

@@ -632,7 +632,7 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 #
 # ## 8. Pure noise, beside the exact posterior
 #
-# The poster shows predictions on random noise images and praises low confidence there. Should a calibrated network be
+# The poster shows predictions on random noise images, and concludes that mixup improves "predictive uncertainty". Should a calibrated network be
 # unsure on images that show no digit? Here we can ask the exact posterior what it says.
 
 # %%
