@@ -304,7 +304,7 @@ print(claims.verdict("03c", statement, excess.groupby(table.seed).max(), expect=
 
 # %% [markdown]
 # - **The gap opens on the test images.** On its training images a fitted network is sure, and right.
-# - **Dots below zero** are not in the paper's picture: with the strongest weight decay the networks are
+# - **Dots below zero**: with the strongest weight decay the networks are
 #   *under*-confident on their training images, and nearly calibrated on the test.
 # - So over-confidence does not show in a reliability diagram of the training images: keep images aside.
 #
