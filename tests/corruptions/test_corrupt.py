@@ -239,6 +239,7 @@ def test_noise_images_have_the_stated_law(size, channels):
     # N(0.5, 1) clipped: P(z < -0.5) = 0.3085 at each end
     assert (gaussian == 0).double().mean().item() == pytest.approx(0.3085, abs=0.01)
     assert (gaussian == 1).double().mean().item() == pytest.approx(0.3085, abs=0.01)
+    assert abs(((gaussian == 0).double() - (gaussian == 1).double()).mean()) < 0.007
     uniform = noise_images(2000, size=size, channels=channels, kind="uniform", generator=0)
     assert 0 <= uniform.min() < uniform.max() <= 1
     assert uniform.var().item() == pytest.approx(1 / 12, rel=0.02)
@@ -246,10 +247,15 @@ def test_noise_images_have_the_stated_law(size, channels):
     assert torch.equal(uniform, again)
 
 
+def test_the_least_noise_image_is_one_pixel_of_three_channels():
+    assert noise_images(1, size=1).shape == (1, 3, 1, 1)
+    assert noise_images(1, size=(1, 2), channels=1).shape == (1, 1, 1, 2)
+
+
 GOOD = torch.full((2, 3, 8, 8), 0.5)
 BAD = [
-    ({"images": GOOD * torch.nan}, ValueError, "images"),
-    ({"images": GOOD * torch.inf}, ValueError, "images"),
+    ({"images": GOOD * torch.nan}, ValueError, "images must be finite"),
+    ({"images": GOOD * torch.inf}, ValueError, "images must be finite"),
     ({"images": GOOD * 3}, ValueError, "images"),
     ({"images": GOOD - 1}, ValueError, "images"),
     ({"images": GOOD[0]}, ValueError, "images"),
