@@ -194,3 +194,28 @@ def test_small_changes_of_floats():
 )
 def test_numbers(word, expected):
     assert only(diagnoses.NUMBERS, word)(4) == expected
+
+
+def test_constants_and_epsilons_are_those_that_people_write():
+    assert diagnoses.CONSTANTS == (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
+    zero = torch.zeros(1, dtype=torch.float64)
+    raised = [f(zero).item() for words, f in diagnoses.ANY_FLOATS.items() if "raised" in words]
+    assert raised == [0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8]
+
+
+def test_a_sample_left_out():
+    made = dict(diagnoses.of_arguments(ARGUMENTS))
+    last, first = made["the last sample was left out."], made["the first sample was left out."]
+    kept = [
+        way(lambda bins, probs, labels: [*labels.tolist(), bins], ARGUMENTS)
+        for way in (last, first)
+    ]
+    assert kept == [[2, 7], [0, 7]]
+
+
+def test_other_values_of_an_argument():
+    assert list(diagnoses.others("k", {"k": 4})) == [5, 8]
+    assert list(diagnoses.others("x", {"x": 4.0})) == [5.0, 2.0]
+    rolled, mixed = diagnoses.others("probs", ARGUMENTS)
+    assert torch.equal(rolled, TABLE.flip(0))
+    torch.testing.assert_close(mixed[0], torch.tensor([0.416667, 0.266667, 0.316667]))
