@@ -97,46 +97,53 @@ def _finished(trials, units, device, jobs) -> Iterator[tuple[list[int], list[dic
     Where nobody says how many processes to take, the first unit is trained here, and the time that
     it takes says how many pay for the rest.
     """
-    if not units:
-        return
     backend, asked = joblib.parallel.get_active_backend()
     here = type(backend).__name__ in HERE
     jobs = asked if jobs is None else jobs
-    if jobs is None and here:
+    if jobs is None and here and units:
         first, *units = split(units, 1)
         start = time.perf_counter()
-        yield first, train_unit([trials[i] for i in first], device)
+        yield from _one_by_one(trials, [first], device)
         left = sum(map(len, units))
         jobs = processes((time.perf_counter() - start) / len(first) * left, left, device)
-    if jobs == 1 and here:
-        for unit in split(units, 1):
-            yield unit, train_unit([trials[i] for i in unit], device)
-        return
+    if not units or (jobs == 1 and here):
+        yield from _one_by_one(trials, split(units, 1), device)
+    else:
+        shared = getattr(backend, "supports_sharedmem", False)
+        yield from _in_workers(trials, units, device, jobs, shared)
+
+
+def _one_by_one(trials, units, device):
+    for unit in units:
+        yield unit, train_unit([trials[i] for i in unit], device)
+
+
+def _in_workers(trials, units, device, jobs, shared):
+    """Units in other processes, or in threads that have a `shared` memory with this one.
+
+    A process that would train something else, or of which that cannot be told, trains nothing.
+    """
     keys = _keys(trials, device)
-    threads = getattr(backend, "supports_sharedmem", False)
-    untold = {i for i, key in enumerate(keys) if key is None and not threads}
+    untold = {i for i, key in enumerate(keys) if key is None and not shared}
     stay = [unit for unit in units if untold & set(unit)]
     if stay:
         warnings.warn(
             f"{sum(map(len, stay))} of {len(trials)} trainings stay in this process, as it cannot "
             "be told whether a worker would train the same",
-            stacklevel=4,
+            stacklevel=5,
         )
     workers = max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs))
     work = split([unit for unit in units if unit not in stay], workers)
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
     tasks = ((u, [trials[i] for i in u], [keys[i] for i in u], device) for u in work)
-    for unit, there in parallel(joblib.delayed(_there)(*task) for task in tasks):
-        if there is None:
-            warnings.warn(
-                "a worker has other code or other values of its modules than this process; its "
-                "part is trained here",
-                stacklevel=4,
-            )
-            there = train_unit([trials[i] for i in unit], device)
-        yield unit, there
-    for unit in split(stay, 1):
-        yield unit, train_unit([trials[i] for i in unit], device)
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+    for unit, runs in parallel(joblib.delayed(_there)(*task) for task in tasks):
+        if runs is None:
+            text = "a worker has other code or values than this process; its part is trained here"
+            warnings.warn(text, stacklevel=5)
+            yield from _one_by_one(trials, [unit], device)
+        else:
+            yield unit, runs
+    yield from _one_by_one(trials, split(stay, 1), device)
 
 
 def _there(unit, trials, keys, device):
