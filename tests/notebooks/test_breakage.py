@@ -102,8 +102,8 @@ def test_an_error_hidden_in_a_widgets_state_fails(tmp_path):
 
 def test_an_explorer_fails_in_its_cell_at_any_position(tmp_path):
     raising = (
-        "from calibkit.explorers import Explorer, Frame\n"
-        "Explorer(lambda n: Frame('', str(1 / (n - 3))), [1, 2, 3], label='n', description='d')"
+        "from calibkit.explorers import Explorer, Frame, Slider\n"
+        "Explorer(lambda n: Frame((), str(1 / (n - 3))), Slider('n', [1, 2, 3]), description='d')"
     )
     with pytest.raises(course.NotebookError, match="ZeroDivisionError"):
         course.execute(notebook(raising), cwd=tmp_path)
