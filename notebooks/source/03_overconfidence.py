@@ -14,7 +14,7 @@
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 
-# %%
+# %% tags=["drawing"]
 import copy
 import math
 from dataclasses import replace
