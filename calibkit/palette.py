@@ -69,7 +69,7 @@ CONFIDENCE = Role("mean confidence", PURPLE, (4, 2), "s")
 OVER = Role("over-confident", VERMILLION, (2, 2), "X", "//")
 UNDER = Role("under-confident", GREEN, (8, 2), "P", "..")
 DIAGONAL = Role("perfectly calibrated", GREY, (3, 3), "")
-COUNTS = Role("images", GREY, (1, 3), "|")
+COUNTS = Role("images (log)", GREY, (1, 3), "|")
 ROLES = (TRUTH, TRAINED, CURED, ACCURACY, CONFIDENCE, OVER, UNDER, DIAGONAL, COUNTS)
 
 

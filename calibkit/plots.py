@@ -22,7 +22,6 @@ from calibkit.metrics import reliability as _reliability
 from calibkit.palette import ACCURACY, BLACK, CONFIDENCE, COUNTS, DIAGONAL, OVER, UNDER, Role
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
-TALL = 10  # times the median count: one bar of this height flattens all others
 SIDE = 4.2  # inches of a square figure
 MARKED = 20  # positions of a line: markers of more would touch
 
@@ -65,10 +64,10 @@ def reliability_diagram(
 ) -> Axes:
     """Accuracy against confidence per bin, with interval bars, counts per bin and the diagonal.
 
-    Bars are accuracies; the hatched piece reaches to the mean confidence of the bin, with slanted
-    lines where the model is over-confident, with dots where it is under-confident; black lines are
-    Wilson intervals of coverage `level`. The strip below counts the samples of each bin, on a log
-    axis where one bin would flatten all others. Empty bins are not drawn.
+    The top of a coloured bar is the accuracy of its bin. Hatched: from the accuracy up to the mean
+    confidence (over-confident). Dotted: from the mean confidence up to the accuracy
+    (under-confident). Black lines are Wilson intervals of coverage `level`. The strip below counts
+    the samples of each bin on a log axis. Empty bins are not drawn.
 
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.reliability` does.
     Source: Guo et al. (2017), figure 1.
@@ -226,15 +225,11 @@ def columns(table, x: str, roles: Mapping[str, Role], *, ax: Axes) -> Axes:
 
 
 def _count_strip(ax: Axes, left, width, counts) -> None:
-    """A strip under the diagram, as wide as it, with the number of samples in each bin."""
+    """A strip under the diagram, as wide as it: the samples of each bin on a log axis."""
     strip = ax.inset_axes([0, -0.34, 1, 0.22], sharex=ax)
     strip.bar(left, counts, width, align="edge", color=COUNTS.colour, edgecolor="white")
-    tallest = counts.max()
     written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
-    if tallest > TALL * np.median(counts):
-        strip.set(yscale="log", ylim=(0.5, tallest * (200 if written else 2)))
-    else:
-        strip.set(ylim=(0, tallest * (2.2 if written else 1.1)))
+    strip.set(yscale="log", ylim=(0.5, counts.max() * (200 if written else 2)))
     strip.set(xlabel="confidence", ylabel=COUNTS.words)
     if written:
         strip.set_yticks([], minor=False)

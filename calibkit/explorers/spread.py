@@ -51,17 +51,18 @@ def spread_frame(
     frame = axes.frame(x_label, "share of draws (scaled)", ticks)
     words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
     plot = svg.picture(svg.PANEL, 305, words, *drawn, frame)
-    return Frame((plot, svg.picture(KEYS, 24 * len(looks) + 30, *_keys(looks))), readout)
+    return Frame((plot, svg.picture(KEYS, 24 * len(looks) + 54, *_keys(looks))), readout)
 
 
 def _keys(roles: list[Role]) -> list[str]:
-    keys = []
+    words = "bars: measured; line: exact"
+    keys = [svg.text(8, 24 * len(roles) + 30, words, anchor="start")]
     for i, role in enumerate(roles):
         y = 24 * i + 30
         look = {"fill": role.colour, "fill_opacity": SHADE}
         bar = svg.tag("rect", x=8, y=y - 11, width=16, height=13, **look)
         line = svg.tag("path", d=f"M34,{y - 14}v20", **svg.stroke(role))
-        keys.append(bar + line + svg.text(46, y, f"{role.words}, its truth", anchor="start"))
+        keys.append(bar + line + svg.text(46, y, role.words, anchor="start"))
     return keys
 
 

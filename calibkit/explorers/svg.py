@@ -9,7 +9,7 @@ from html import escape
 
 from calibkit.palette import BLACK, OVER, UNDER, Role
 
-PANEL = 340  # pixels: a panel of this width keeps its words legible on a telephone
+PANEL = 360  # pixels: words stay legible on a telephone, and wide fonts stay inside
 SIZE = 13  # of words, in pixels
 WIDTH = 2  # of a line
 HATCHES = {"//": "M-2,2l4,-4M0,8l8,-8M6,10l4,-4", "..": "M2,2h2M6,6h2"}
