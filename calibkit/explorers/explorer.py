@@ -51,7 +51,7 @@ PAGE = """\
 <div class="picture" role="img" aria-label="{readout}">{still}</div>
 <p class="readout" aria-live="polite">{readout}</p>
 <p class="description">{description}</p>
-<p class="still"><em>The slider moves once the cells from the top to this one have been run.</em></p>
+<p class="still"><em>The slider moves once all cells down to here have been run.</em></p>
 {script}</div>"""
 CONTROL = """\
 <label>{label}

@@ -54,7 +54,7 @@ def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab_in, bui
     running, theme = lab_in
     with watched(browser, home=running.home) as (page, seen):
         lab.open_notebook(page, running, "face")
-        hint = page.get_by_text("The slider moves once the cells from the top to this one have been run.")
+        hint = page.get_by_text("The slider moves once all cells down to here have been run.")
         assert hint.is_visible()  # the stored slider is dead here: scripts of others are not run
         assert page.locator(".jp-OutputArea-output .picture img").bounding_box()["height"] == 100
         page.screenshot(path=build / f"face_{theme}_stored.png")

@@ -85,7 +85,7 @@ def test_only_a_film_has_a_button():
 
 def test_where_scripts_are_not_run_it_says_what_to_do():
     page = squares().html()
-    assert "once the cells from the top to this one have been run" in page
+    assert "once all cells down to here have been run" in page
     assert 'root.querySelector(".still").remove()' in page
 
 
