@@ -176,7 +176,7 @@ def transition_matrix(
         raise ValueError(f"prior is used by form='shuffle' only, got form={form!r}; leave it out")
     if form == "classwise":
         return _mix(r, _reassignment(r, exclude_true))
-    target = torch.ones_like(r) if prior is None else _prior(prior, len(r))
+    target = torch.ones_like(r) if prior is None else validate.distribution("prior", prior, len(r))
     return _mix(r, _rows(target, exclude_true))
 
 
@@ -353,17 +353,6 @@ def _vector(name: str, value) -> Tensor:
     if isinstance(value, (list, tuple)):
         tensor = torch.tensor(value, dtype=torch.float64)  # not by way of float32
     return tensor.double().cpu()
-
-
-def _prior(prior, classes: int) -> Tensor:
-    prior = _vector("prior", prior)
-    if len(prior) != classes:
-        raise ValueError(f"prior must have one entry per class, {classes}, got {len(prior)}")
-    if not (bool((prior >= 0).all()) and abs(prior.sum().item() - 1) < validate.ROW_SUM_TOLERANCE):
-        raise ValueError(
-            f"prior must hold fractions that sum to 1, got {prior.tolist()}; divide by the sum"
-        )
-    return prior
 
 
 def _balanced(size: Tensor, strategy: str) -> Tensor:

@@ -2,6 +2,7 @@
 
 Every calibrator has one shape. `fit(logits, labels)` returns itself, `transform(logits)` gives
 recalibrated logits, `probs(logits)` their softmax. Logits that were fitted on are refused.
+What needs no fit, a change of the prior, is a function.
 """
 
 from __future__ import annotations
@@ -235,6 +236,57 @@ class IsotonicCalibrator(_Calibrator):
         scores = _one_vs_rest(logits)
         mapped = [_interpolate(s, x, y) for s, (x, y) in zip(scores, self.points, strict=True)]
         return _to_logits(torch.stack(mapped), logits)
+
+
+# --- another prior: known, so that nothing is fitted ---
+
+
+def change_prior(probs, *, old, new) -> Tensor:
+    """(n, K) float64 probabilities where the classes occur with other shares.
+
+        p'_k = p_k new_k / old_k, divided by the sum over k
+
+    By Bayes' rule the exact posterior under the prior `old` becomes that under `new`, as long as
+    the images *of* each class stay the same.
+
+    probs (n, K); old (K,) positive, new (K,): shares of the classes, of sum 1. Raises ValueError
+    for shares that are none, and for a class that `old` does not have.
+    Source: Saerens et al. 2002, equation 2.4.
+
+    >>> change_prior([[0.5, 0.5]], old=[0.8, 0.2], new=[0.5, 0.5])[0].tolist()  # .5/.8 : .5/.2
+    [0.2, 0.8]
+    """
+    probs = validate.probs(probs)
+    weighted = probs.double() * _prior_ratio(old, new, probs)
+    return weighted / weighted.sum(dim=1, keepdim=True)
+
+
+def logit_adjustment(logits, *, old, new) -> Tensor:
+    """Logits (n, K) for another prior: z_k + log(new_k / old_k), the prior correction.
+
+    Their softmax is `change_prior` of the softmax of `logits`. Arguments and errors as there;
+    `new` must be positive too, for no logit may be minus infinity.
+    Source: Menon et al. 2021, equation 8, with tau = 1.
+
+    >>> z = logit_adjustment(torch.zeros(1, 2), old=[0.8, 0.2], new=[0.5, 0.5])
+    >>> [round(p, 4) for p in z.softmax(dim=1)[0].tolist()]
+    [0.2, 0.8]
+    """
+    logits = validate.logits(logits)
+    ratio = _prior_ratio(old, new, logits)
+    if bool((ratio == 0).any()):
+        raise ValueError(f"new must be positive for logits, got {new}; use change_prior")
+    return logits + ratio.log().to(logits)
+
+
+def _prior_ratio(old, new, like: Tensor) -> Tensor:
+    """(K,) float64 new / old on the device of `like` (n, K)."""
+    classes = like.shape[1]
+    old, new = (validate.distribution(n, v, classes) for n, v in (("old", old), ("new", new)))
+    if bool((old == 0).any()):
+        absent = (old == 0).nonzero()[:, 0].tolist()
+        raise ValueError(f"old must be positive, got 0 for class {absent}; leave the class out")
+    return (new / old).to(like.device)
 
 
 # --- the guard against scoring what was fitted ---

@@ -228,6 +228,21 @@ def fraction(name: str, value) -> float:
         raise ValueError(f"{error}; it is a fraction, so write 0.2 for 20 %") from None
 
 
+def distribution(name: str, value, classes: int) -> Tensor:
+    """(K,) float64 on the CPU: one probability a class, 0 or more, of sum 1."""
+    tensor = as_tensor(name, value, ndim=1)
+    if isinstance(value, (list, tuple)):
+        tensor = torch.tensor(value, dtype=torch.float64)  # not by way of float32
+    tensor = tensor.double().cpu()
+    if len(tensor) != classes:
+        raise ValueError(f"{name} must have one entry per class, {classes}, got {len(tensor)}")
+    if not (bool((tensor >= 0).all()) and abs(tensor.sum().item() - 1) < ROW_SUM_TOLERANCE):
+        raise ValueError(
+            f"{name} must hold fractions that sum to 1, got {tensor.tolist()}; divide by the sum"
+        )
+    return tensor
+
+
 def level(value) -> float:
     """The coverage of an interval, in (0, 1)."""
     return number("level", value, 0, 1, open_low=True, open_high=True)

@@ -44,13 +44,32 @@ class NoisyDigits:
         drawn = drawn + self.noise * torch.randn(drawn.shape, generator=generator)
         return Dataset(drawn, labels[chosen], CLASSES, self.posterior(drawn), self)
 
-    def posterior(self, images: Tensor) -> Tensor:
-        """(n, 10) exact p(class | image) of images (n, 1, 8, 8), in float64."""
+    @property
+    def prior(self) -> Tensor:
+        """(10,) float64 share of each class in what `draw` gives: that among the 1,797 digits."""
+        shares = all_digits()[1].bincount(minlength=len(CLASSES)).double()
+        return shares / shares.sum()
+
+    def posterior(self, images: Tensor, *, prior=None) -> Tensor:
+        """(n, 10) exact p(class | image) of images (n, 1, 8, 8), in float64.
+
+        prior: (10,) shares of the classes where the images occur, if they are not `self.prior`, as
+            in an imbalanced training set; the digits of one class stay equally likely. Raises
+            ValueError for another length, or shares that are negative or do not sum to 1.
+
+        >>> mixture = NoisyDigits(noise=0.4)
+        >>> images = mixture.draw(3, seed=0).inputs
+        >>> mixture.posterior(images, prior=[1.0] + [0.0] * 9)[:, 0].tolist()  # zeros alone
+        [1.0, 1.0, 1.0]
+        """
         images = validate.floating("images", images, ndim=4)
         if images.shape[1:] != (1, 8, 8):
             raise ValueError(f"images must be (n, 1, 8, 8), got {tuple(images.shape)}")
         validate.finite("images", images)
-        return torch.cat([self._posterior(chunk) for chunk in images.split(CHUNK)])
+        frequency = torch.ones(len(CLASSES), dtype=torch.float64)
+        if prior is not None:
+            frequency = validate.distribution("prior", prior, len(CLASSES)) / self.prior
+        return torch.cat([self._posterior(chunk, frequency) for chunk in images.split(CHUNK)])
 
     def bayes_accuracy(self, *, n: int = 100_000, seed: int = 0) -> float:
         """Accuracy of the best possible classifier: the mean of the posterior's largest entry.
@@ -59,10 +78,12 @@ class NoisyDigits:
         """
         return float(self.draw(n, seed=seed).posterior.amax(dim=1).mean())
 
-    def _posterior(self, images: Tensor) -> Tensor:
+    def _posterior(self, images: Tensor, frequency: Tensor) -> Tensor:
+        """`frequency`: (10,) how many times as often as usual each class occurs."""
         digits, labels = (part.to(images.device) for part in all_digits())
         distance = torch.cdist(images.flatten(1).double(), digits.flatten(1).double()).square_()
-        weight = (distance / (-2 * self.noise**2)).softmax(dim=1)
+        component = frequency.to(images.device).log()[labels]
+        weight = (component - distance / (2 * self.noise**2)).softmax(dim=1)
         classes = torch.zeros(len(images), len(CLASSES), dtype=weight.dtype, device=weight.device)
         return classes.index_add_(1, labels, weight).clamp_(max=1)  # rounding may pass 1 by 1e-16
 

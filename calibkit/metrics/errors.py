@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -44,6 +46,30 @@ def ece(
     0.35
     """
     return reliability(probs, labels, bins=bins, binning=binning, closed=closed).error(norm)
+
+
+def ece_by_group(
+    probs, labels, groups=None, *, count: int | None = None, bins: int = 15
+) -> list[float]:
+    """The `ece` of each group of samples; NaN for a group without any.
+
+    By default a group holds the images *of* a class (`groups=labels`). With the predicted classes
+    as groups it holds those *predicted as* it, which are calibrated where the model is.
+
+    probs (n, K), labels (n,); groups (n,) integers in [0, count), by default as many as classes.
+    Raises as `ece` does, and for groups out of range.
+
+    >>> ece_by_group([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]], [0, 0, 1], [0, 1, 1])
+    [0.25, 0.375]
+    """
+    probs, labels = validate.predictions(probs, labels)
+    count = probs.shape[1] if count is None else validate.integer("count", count, 1)
+    groups = labels if groups is None else groups
+    groups = validate.labels(
+        groups, n=len(probs), classes=count, device=probs.device, name="groups"
+    )
+    members = ((groups == group).nonzero()[:, 0] for group in range(count))
+    return [ece(probs[i], labels[i], bins=bins) if len(i) else math.nan for i in members]
 
 
 def mce(probs, labels, *, bins: int = 15, closed: str = "right") -> float:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy.stats import multivariate_normal
 
-from calibkit import data, metrics
+from calibkit import curation, data, metrics
 from calibkit.data.digits import all_digits
 
 
@@ -42,6 +42,58 @@ def test_posterior_equals_bayes_rule_on_the_densities():
         weights = np.exp(density - density.max())
         by_class = np.array([weights[labels.numpy() == k].sum() for k in range(10)])
         np.testing.assert_allclose(posterior.numpy(), by_class / by_class.sum(), atol=1e-6)
+
+
+def test_the_posterior_under_another_prior_equals_bayes_rule_on_the_densities():
+    mixture, prior = data.NoisyDigits(noise=0.4), np.arange(1, 11) / 55
+    images = mixture.draw(5, seed=0).inputs
+    digits, labels = all_digits()
+    found = mixture.posterior(images, prior=prior)
+    for image, posterior in zip(images, found, strict=True):
+        density = np.array(
+            [
+                multivariate_normal.logpdf(image.flatten().numpy(), digit.numpy(), 0.16)
+                for digit in digits.flatten(1)
+            ]
+        )
+        weights = np.exp(density - density.max())
+        of_class = np.array([weights[labels.numpy() == k].mean() for k in range(10)])
+        expected = of_class * prior / (of_class * prior).sum()
+        np.testing.assert_allclose(posterior.numpy(), expected, atol=1e-6)
+
+
+def test_the_posterior_under_an_imbalanced_prior_is_calibrated_there_and_not_here():
+    """Images drawn with other class shares agree with the posterior of that prior alone."""
+    mixture = data.NoisyDigits(noise=0.6)
+    drawn = mixture.draw(40_000, seed=1)
+    kept = curation.imbalance(drawn.labels, 20, seed=0)
+    seen, prior = drawn[kept.indices], kept.counts / kept.counts.sum()
+    z = {}
+    for name, posterior in {
+        "right": mixture.posterior(seen.inputs, prior=prior),
+        "wrong": mixture.posterior(seen.inputs),
+    }.items():
+        error = (posterior * (1 - posterior)).sum(dim=0).sqrt()
+        counts = seen.labels.bincount(minlength=10)
+        z[name] = ((counts - posterior.sum(dim=0)) / error).abs().max()
+    assert z["right"] < 4.5
+    assert z["wrong"] > 10
+
+
+def test_the_digits_own_prior_changes_nothing():
+    mixture = data.NoisyDigits(noise=0.4)
+    drawn = mixture.draw(50, seed=0)
+    counts = all_digits()[1].bincount()
+    assert torch.equal(mixture.prior, counts.double() / 1797)
+    again = mixture.posterior(drawn.inputs, prior=mixture.prior)
+    assert torch.allclose(again, drawn.posterior, atol=1e-12)
+
+
+@pytest.mark.parametrize("prior", [[0.1] * 9, [0.2] * 10, [-0.1, 0.3] + [0.1] * 8, 0.1])
+def test_a_prior_that_is_none_is_refused(prior):
+    images = data.NoisyDigits().draw(1, seed=0).inputs
+    with pytest.raises(ValueError, match="prior must"):
+        data.NoisyDigits().posterior(images, prior=prior)
 
 
 def test_the_posterior_is_calibrated_and_its_mean_is_the_bayes_accuracy():

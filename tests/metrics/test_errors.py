@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import calibration
 import netcal.metrics
@@ -351,3 +352,51 @@ def test_the_truth_of_noisy_digits_is_recovered_as_n_grows():
     assert metrics.ece(drawn.posterior, drawn.labels) < 0.015
     assert metrics.smooth_ece(drawn.posterior, drawn.labels) < 0.015
     assert metrics.true_calibration_error(drawn.posterior, drawn.posterior) == 0
+
+
+# --- by group ---
+
+
+def test_groups_are_judged_one_by_one_and_make_up_the_whole():
+    probs, labels = BY_GROUP
+    errors = metrics.ece_by_group(probs, labels, labels, bins=10)
+    assert errors == [metrics.ece(probs[labels == k], labels[labels == k], bins=10) for k in (0, 1)]
+    one = metrics.ece_by_group(probs, labels, torch.zeros(len(labels), dtype=torch.long), count=1)
+    assert one == [metrics.ece(probs, labels)]
+
+
+def test_a_calibrated_model_is_calibrated_by_predicted_class_and_not_by_true_class():
+    probs, labels = BY_GROUP
+    predicted = metrics.ece_by_group(probs, labels, probs.argmax(1))
+    true = metrics.ece_by_group(probs, labels, labels)
+    assert max(predicted) < 0.02
+    assert true[1] > 0.5  # class 1 is rare: most of its samples are taken for class 0
+
+
+def test_an_empty_group_has_no_error():
+    probs, labels = BY_GROUP
+    errors = metrics.ece_by_group(probs, labels, labels, count=3)
+    assert math.isnan(errors[2])
+    assert not math.isnan(errors[1])
+
+
+def test_groups_that_are_none_are_refused():
+    probs, labels = BY_GROUP
+    with pytest.raises(ValueError, match="groups must lie in"):
+        metrics.ece_by_group(probs, labels, labels + 1)
+    with pytest.raises(ValueError, match="groups"):
+        metrics.ece_by_group(probs, labels, labels[:-1])
+    with pytest.raises(TypeError, match="groups must be integers"):
+        metrics.ece_by_group(probs, labels, labels.double())
+
+
+def _calibrated(n=20_000):
+    """Two classes, one in five samples of class 1, and probabilities that are exactly right."""
+    generator = torch.Generator().manual_seed(0)
+    rare = torch.rand(n, generator=generator) * 0.4
+    rare[: n // 50] = 0.8
+    labels = (torch.rand(n, generator=generator) < rare).long()
+    return torch.stack([1 - rare, rare], dim=1), labels
+
+
+BY_GROUP = _calibrated()
