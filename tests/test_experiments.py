@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from calibkit import experiments, metrics
+from calibkit import curation, experiments, losses, metrics
 from calibkit.__main__ import main
 from calibkit.data import prepared
 from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting
@@ -69,7 +69,8 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert "40 training, 20 calibration" in text
     again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
     assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
-    assert experiments.summary(again).shape == (len(experiment.values), 14)
+    columns = 20 if experiment.by_class else 14
+    assert experiments.summary(again).shape == (len(experiment.values), columns)
     steps = experiments.verdicts(name, again)
     assert len(steps) == len(experiment.values) - 1
     assert all(str(step) in text for step in steps)
@@ -102,6 +103,54 @@ def test_noise_moves_labels_and_nothing_else(root):
     assert torch.equal(noisy.train.inputs, splits.train.inputs)
     assert 0 < (noisy.train.labels != splits.train.labels).sum() <= 16
     assert torch.equal(trial("noise", 0.0, root)[0].train.labels, splits.train.labels)
+
+
+def test_an_imbalance_keeps_some_classes_whole_and_thins_out_others(root):
+    whole, splits = trial("imbalance", "balanced", root)
+    assert torch.equal(whole.train.labels, splits.train.labels)
+    assert whole.recipe.epochs == 1
+    size = splits.train.labels.bincount()
+    thinned, _ = trial("imbalance", "exponential, none", root)
+    counts = thinned.train.labels.bincount(minlength=3)
+    order = curation.imbalance(splits.train.labels, 100, seed=0).order
+    expected = (size[order] * torch.tensor([1, 0.1, 0.01])).round().clamp(min=1)
+    assert counts[order].tolist() == expected.tolist()
+    assert thinned.recipe.epochs == round(40 / counts.sum().item())  # equal steps
+    step, _ = trial("imbalance", "step, none", root)
+    assert step.train.labels.bincount()[order].tolist() == [*size[order[:2]].tolist(), 1]
+    again, _ = trial("imbalance", "exponential, sampling", root)
+    assert set(again.train.labels.bincount().tolist()) == {int(counts.max())}
+
+
+def test_mitigations_weigh_the_classes_by_their_training_images(root):
+    plain, _ = trial("imbalance", "exponential, none", root)
+    counts = plain.train.labels.bincount()
+    logits, target = torch.randn(6, 3), torch.tensor([0, 1, 2, 0, 1, 2])
+    weights = {
+        "weighted": losses.inverse_frequency_weights(counts),
+        "class-balanced": losses.class_balanced_weights(counts, beta=0.9999),
+    }
+    for way, expected in weights.items():
+        made, _ = trial("imbalance", f"exponential, {way}", root)
+        loss = made.recipe.loss(logits, target)
+        other = losses.cross_entropy(logits, target, class_weights=expected)
+        assert loss.item() == pytest.approx(other.item(), abs=1e-6)
+    smooth, _ = trial("imbalance", "step, label smoothing .1", root)
+    assert smooth.recipe.loss.keywords == {"alpha": 0.1}
+    assert trial("imbalance", "step, focal, gamma 2", root)[0].recipe.loss.keywords == {"gamma": 2}
+    assert plain.recipe.loss is torch.nn.functional.cross_entropy
+
+
+def test_the_commonest_and_the_rarest_class_are_judged_by_images_of_them(root):
+    done = run("imbalance", root, values=["exponential, rho 10"], seeds=[0, 1])
+    for outcome, row in zip(done.outcomes, done.table.itertuples(), strict=True):
+        counts = outcome.trial.train.labels.bincount(minlength=3)
+        test = outcome.predictions["test"]
+        common, rare = test.labels == counts.argmax(), test.labels == counts.argmin()
+        assert len(counts.unique()) == 3
+        assert row.common_ece == metrics.ece(test.probs[common], test.labels[common])
+        assert row.rare_ece == metrics.ece(test.probs[rare], test.labels[rare])
+        assert row.class_gap == row.rare_ece - row.common_ece
 
 
 def test_people_wrote_the_training_labels_and_no_others(root):
@@ -151,7 +200,11 @@ def test_every_experiment_judges_values_of_its_own_grid():
         assert set(experiment.grid("laptop")) <= set(experiment.values), name
         rising = pd.DataFrame(
             [
-                {"seed": s, "value": v, "test_ece": 0.1 + (v == experiment.last) * (0.1 + s / 100)}
+                {
+                    "seed": s,
+                    "value": v,
+                    experiment.judged[0]: 0.1 + (v == experiment.last) * (0.1 + s / 100),
+                }
                 for s in range(3)
                 for v in experiment.values
             ]

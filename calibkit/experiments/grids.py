@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from calibkit import augmentation, curation, losses, mixing
 from calibkit.data import Dataset
@@ -29,6 +29,8 @@ class Experiment:
     ordered: whether the claim is made of every step of the grid; if not, each value is compared
         with `first`.
     paper: settings that the source paper changes at the scale "paper".
+    judged: the column of the table that the claim is made of, and what it is called.
+    by_class: whether the table has the `BY_CLASS` columns too.
     """
 
     lesson: str
@@ -45,6 +47,8 @@ class Experiment:
     people: Mapping[Any, str] = field(default_factory=dict)
     ordered: bool = True
     paper: Mapping[str, Any] = field(default_factory=dict)
+    judged: tuple[str, str] = ("test_ece", "ECE")
+    by_class: bool = False
 
     def grid(self, scale: str) -> tuple:
         """The values that a scale runs."""
@@ -106,6 +110,44 @@ SOFT = ("cross-entropy", *tuple(LOSSES)[5:])
 
 def _loss(train: Dataset, loss: str, seed: int):
     return train, {"loss": LOSSES[loss]}
+
+
+FORMS = ("exponential", "step")
+MITIGATIONS = ("sampling", "weighted", "label smoothing .1", "focal, gamma 2", "class-balanced")
+IMBALANCES = {
+    "balanced": ("exponential", 1, "none"),
+    "exponential, rho 10": ("exponential", 10, "none"),
+    **{f"{form}, none": (form, 100, "none") for form in FORMS},
+    **{f"{form}, {way}": (form, 100, way) for form in FORMS for way in MITIGATIONS},
+}
+
+
+def _imbalance(train: Dataset, value: str, seed: int):
+    """Equal numbers of steps: what is thinned out is passed over more often."""
+    form, rho, way = IMBALANCES[value]
+    options = {"seed": seed, "form": form, "classes": train.num_classes}
+    kept = curation.imbalance(train.labels, rho, **options)
+    thinned = train[kept.indices]
+    if way == "sampling":
+        again = curation.resample(thinned.labels, seed=seed, strategy="oversample")
+        thinned = thinned[again]
+    return thinned, {"times": len(train) / len(thinned), "loss": _mitigated(way, kept.counts)}
+
+
+def _mitigated(way: str, counts: Tensor) -> Callable:
+    """The loss of a mitigation; counts (K,) are the training images of each class."""
+    if way == "weighted":
+        weights = losses.inverse_frequency_weights(counts)
+    elif way == "class-balanced":
+        weights = losses.class_balanced_weights(counts, beta=0.9999)
+    else:
+        return LOSSES.get(way, nn.functional.cross_entropy)
+    return functools.partial(_weighted, weights=tuple(weights.tolist()))
+
+
+def _weighted(logits: Tensor, target: Tensor, *, weights: tuple[float, ...]) -> Tensor:
+    """Weights that follow the logits to their device."""
+    return losses.cross_entropy(logits, target, class_weights=logits.new_tensor(weights))
 
 
 def _mixup(train: Dataset, alpha: float, seed: int):
@@ -192,6 +234,35 @@ EXPERIMENTS = {
         ordered=False,
         figure="the share of wrong labels is 9.0 % after a vote, 17.2 % for one person, 40.2 % for "
         "the worst (Wei et al. 2022, CIFAR-10N); source A has no labels given by people",
+    ),
+    "imbalance": Experiment(
+        lesson="07",
+        claim="D5",
+        varies="imbalance and mitigation (rho 100 where none is named)",
+        values=tuple(IMBALANCES),
+        fewer={
+            "laptop": ("balanced", "exponential, none", "exponential, weighted", "step, none"),
+            "night": (
+                "balanced",
+                "exponential, none",
+                "exponential, sampling",
+                "exponential, weighted",
+                "exponential, class-balanced",
+                "step, none",
+            ),
+        },
+        change=_imbalance,
+        statement="what the rarest class's ECE has above the commonest's is larger at rho 100 "
+        "than at 1",
+        first="balanced",
+        last="exponential, none",
+        expect="above",
+        ordered=False,
+        judged=("class_gap", "the rarest class's ECE less the commonest's"),
+        by_class=True,
+        figure="ResNet-50, CIFAR-10, rho 100, ECE of the commonest and of the rarest class: "
+        "exponential .12 and .48, weighted .10 and .35, class-balanced .09 and .34; step .04 and "
+        ".63, weighted .08 and .34 (Dataset Curation Beyond Accuracy, table 1)",
     ),
     "soft": Experiment(
         lesson="09",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from calibkit import data, metrics, models, recalibration, sweep, training, validate
+from calibkit import curation, data, metrics, models, recalibration, sweep, training, validate
 from calibkit.data import Splits
 from calibkit.experiments.grids import EXPERIMENTS, Experiment
 from calibkit.experiments.settings import NETWORKS, SETTINGS, Setting, setting_of
@@ -57,7 +57,7 @@ def run(
     chosen = range(setting.seeds) if seeds is None else seeds
     grid = {"value": experiment.grid(scale) if values is None else values, "seed": chosen}
     done = sweep.run(recipe, grid, device=device, jobs=jobs, cache=cache, progress=progress)
-    return _measured(done)
+    return _by_class(_measured(done)) if experiment.by_class else _measured(done)
 
 
 def splits_of(dataset: str, setting: Setting, seed: int, root) -> Splits:
@@ -122,6 +122,22 @@ def _measured(done: sweep.Sweep) -> sweep.Sweep:
     for name in ("smooth_ece", "classwise_ece", "brier", "overconfidence_error"):
         done.measure(f"test_{name}", functools.partial(_of_test, getattr(metrics, name)))
     return done.measure("seconds", lambda outcome: outcome.seconds)
+
+
+def _by_class(done: sweep.Sweep) -> sweep.Sweep:
+    """The sweep with the `BY_CLASS` columns: ECE of the test images *of* two classes."""
+    for column, place in (("common_ece", 0), ("rare_ece", -1)):
+        done.measure(column, functools.partial(_of_ranked_class, place))
+    done.table["class_gap"] = done.table.rare_ece - done.table.common_ece
+    return done
+
+
+def _of_ranked_class(place: int, outcome: sweep.Outcome) -> float:
+    """ECE of the class at a place of the seed's order, which an imbalance goes through."""
+    test, seed = outcome.predictions["test"], outcome.setting["seed"]
+    classes = test.probs.shape[1]
+    order = curation.imbalance(test.labels, 1, seed=seed, classes=classes).order
+    return metrics.ece_by_group(test.probs, test.labels, test.labels)[order[place]]
 
 
 def _of_test(measure, outcome: sweep.Outcome) -> float:

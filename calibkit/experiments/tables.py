@@ -42,6 +42,17 @@ HEADS = (
     "ECE after T, %",
 )
 FACTORS = (100, 100, 100, 100, 1, 1, 100)
+# of an experiment about classes: ECE of the test images of the class that an imbalance leaves the
+# most, and of that which it leaves the fewest images; the second less the first
+BY_CLASS = ("common_ece", "rare_ece", "class_gap")
+CLASS_HEADS = ("ECE, commonest class, %", "ECE, rarest class, %", "rarest - commonest, %")
+LOOKS = dict(
+    zip(
+        (*MEASURES, *BY_CLASS),
+        zip((*HEADS, *CLASS_HEADS), (*FACTORS, 100, 100, 100), strict=True),
+        strict=True,
+    )
+)
 # per epoch of a run, over the test images
 HISTORY = (
     "epoch",
@@ -63,7 +74,7 @@ HISTORY = (
 def verdict(name: str, table: pd.DataFrame) -> claims.Verdict:
     """The experiment's claim, judged by the paired differences of a table of runs."""
     experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
-    by_seed = table.pivot(index="seed", columns="value", values="test_ece")
+    by_seed = table.pivot(index="seed", columns="value", values=experiment.judged[0])
     for value in (experiment.first, experiment.last):
         if value not in by_seed:
             raise ValueError(f"table must hold runs at {value!r}, got {list(by_seed)}")
@@ -80,7 +91,8 @@ def verdicts(name: str, table: pd.DataFrame) -> list[claims.Verdict]:
     comes and goes is not hidden behind its ends. Raises as `verdict` does.
     """
     experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
-    by_seed = table.pivot(index="seed", columns="value", values="test_ece")
+    column, called = experiment.judged
+    by_seed = table.pivot(index="seed", columns="value", values=column)
     values = [value for value in experiment.values if value in by_seed]
     if experiment.ordered:
         forward = values.index(experiment.first) < values.index(experiment.last)
@@ -91,7 +103,7 @@ def verdicts(name: str, table: pd.DataFrame) -> list[claims.Verdict]:
     return [
         claims.verdict(
             experiment.claim,
-            f"ECE at {experiment.varies} {right} is {relation} than at {left}",
+            f"{called} at {experiment.varies} {right} is {relation} than at {left}",
             (by_seed[right] - by_seed[left]).tolist(),
             expect=experiment.expect,
         )
@@ -101,7 +113,8 @@ def verdicts(name: str, table: pd.DataFrame) -> list[claims.Verdict]:
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard deviation over seeds of each measure, a row per value of the grid."""
-    grouped = table.groupby("value", sort=False)[list(MEASURES)]
+    by_class = [column for column in BY_CLASS if column in table]
+    grouped = table.groupby("value", sort=False)[[*MEASURES, *by_class]]
     return grouped.agg(["mean", "std"])
 
 
@@ -113,8 +126,8 @@ def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: 
     lines = [
         f"# {name}, {dataset}, scale {scale}",
         "",
-        f"| {experiment.varies} | {' | '.join(HEADS)} |",
-        "|---" * (len(HEADS) + 1) + "|",
+        f"| {experiment.varies} | {' | '.join(rows)} |",
+        "|---" * (len(rows.columns) + 1) + "|",
     ]
     lines += [
         f"| {f'{value} ({setting.network})' if value == DEEP else value} | {' | '.join(row)} |"
@@ -185,7 +198,8 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
                 else f"{mean:.2f} ± {std:.2f}"
                 for mean, std in spread[measure].itertuples(index=False)
             ]
-            for measure, head, factor in zip(MEASURES, HEADS, FACTORS, strict=True)
+            for measure, (head, factor) in LOOKS.items()
+            if measure in spread
         },
         index=spread.index,
     )
@@ -210,7 +224,8 @@ def write(name: str, scale: str, done: sweep.Sweep, folder: Path, *, dataset: st
     target = folder / scale
     target.mkdir(parents=True, exist_ok=True)
     stem = _stem(name, dataset)
-    columns = ["value", "seed", *MEASURES, *MORE]
+    by_class = BY_CLASS if EXPERIMENTS[name].by_class else ()
+    columns = ["value", "seed", *MEASURES, *MORE, *by_class]
     done.table[columns].round(6).to_csv(target / f"{stem}.csv", index=False)
     histories = [
         outcome.history[list(HISTORY)].assign(**outcome.setting) for outcome in done.outcomes
