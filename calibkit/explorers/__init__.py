@@ -3,6 +3,7 @@
 from calibkit.explorers.along import along_frame
 from calibkit.explorers.explorer import Explorer, Frame, Slider
 from calibkit.explorers.film import film_frame
+from calibkit.explorers.ranked import ranked_frame
 from calibkit.explorers.reliability import pooled, reliability_frame
 from calibkit.explorers.spread import spread_frame
 from calibkit.explorers.stored import keep, stored
@@ -15,6 +16,7 @@ __all__ = [
     "film_frame",
     "keep",
     "pooled",
+    "ranked_frame",
     "reliability_frame",
     "spread_frame",
     "stored",

@@ -55,11 +55,11 @@ def along_frame(
             raise ValueError(
                 f"words of a line must have at most {LONGEST} letters, got {role.words!r}; shorten"
             )
-    runs = {role: _runs(role.words, values, len(x)) for role, values in lines.items()}
+    runs = {role: runs_of(role.words, values, len(x)) for role, values in lines.items()}
     axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), log_x=log_x)
     means = {role: values.mean(axis=0).tolist() for role, values in runs.items()}
     parts = [
-        *(_line(axes, x, role, values) for role, values in runs.items()),
+        *(banded(axes, x, role, values) for role, values in runs.items()),
         axes.frame(x_label, "share", x_ticks, TICKS),
         *_keys(list(lines)),
         # what moves comes last, so that the frames of one slider begin alike
@@ -70,14 +70,15 @@ def along_frame(
     return Frame((diagram_panel(reliability, title), curves), readout)
 
 
-def _runs(name: str, runs, length: int) -> np.ndarray:
+def runs_of(name: str, runs, length: int) -> np.ndarray:
+    """(seeds, length) numbers; raises ValueError, naming the line, for another shape."""
     runs = np.asarray(runs, dtype=np.float64)
     if runs.ndim != 2 or runs.shape[1] != length:
         raise ValueError(f"lines[{name!r}] must be (seeds, {length}), got {runs.shape}")
     return runs
 
 
-def _line(axes: svg.Axes, x: list[float], role: Role, runs: np.ndarray) -> str:
+def banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
     """The band from the least to the largest run, and the mean."""
     around = np.concatenate([runs.max(axis=0), runs.min(axis=0)[::-1]])
     band = axes.points([*x, *x[::-1]], around)
