@@ -83,7 +83,7 @@ def _field(read: Fingerprint, name: str, value: object, trial: Trial) -> str:
     if name == "train":
         return _data(read, value)
     if name in ("score", "watch"):
-        return digest(f"{key} {_data(read, value[key])}" for key in sorted(value))
+        return digest([f"{key} {_data(read, value[key])}" for key in sorted(value)])
     return read(value)
 
 

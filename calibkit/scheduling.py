@@ -154,6 +154,5 @@ def _there(unit, trials, keys, device):
 
 
 def _keys(trials: Sequence[Trial], device: torch.device) -> list[str | None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is not cached a sweep speaks once
+    with warnings.catch_warnings(action="ignore"):  # of what is not cached a sweep speaks once
         return fingerprint.keys(trials, device)

@@ -62,10 +62,9 @@ def run(
     trials = [_made(recipe, setting) for setting in settings]
     store = None if cache is False else Store(None if cache is True else cache)
     keys = fingerprint.keys(trials, device) if store else [None] * len(trials)
-    kept = {i: store.get(key) for i, key in enumerate(keys) if key is not None}
-    kept = {i: tensors for i, tensors in kept.items() if tensors is not None}
-    missing = [i for i in range(len(trials)) if i not in kept]
-    if store and any(keys[i] is not None for i in missing):
+    kept = [None if key is None else store.get(key) for key in keys]
+    missing = [i for i, tensors in enumerate(kept) if tensors is None]
+    if any(keys[i] is not None for i in missing):
         store.check()
     work = [trials[i] for i in missing]
     for j, tensors in scheduling.train(work, device, how=how, jobs=jobs, progress=progress):
@@ -73,7 +72,7 @@ def run(
         if keys[i] is not None and fingerprint.still(keys[i], trials[i]):
             store.put(keys[i], tensors)
         kept[i] = tensors
-    runs = [Run.from_tensors(trial, kept[i]) for i, trial in enumerate(trials)]
+    runs = map(Run.from_tensors, trials, kept)
     return Sweep([Outcome(*one) for one in zip(settings, trials, runs, strict=True)])
 
 

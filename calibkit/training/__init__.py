@@ -1,7 +1,6 @@
 """Training: a `Trial` in, a `Run` out; one model, or many of one shape at once."""
 
 from calibkit.training.device import as_device, best_device
-from calibkit.training.feed import batches
 from calibkit.training.loop import fit, train_trials
 from calibkit.training.recipe import Recipe
 from calibkit.training.records import Run
@@ -13,7 +12,6 @@ __all__ = [
     "Run",
     "Trial",
     "as_device",
-    "batches",
     "best_device",
     "fit",
     "predict",

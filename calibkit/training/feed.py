@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 from torch import Tensor
 
 from calibkit import validate
 from calibkit.data import Dataset
 from calibkit.training.recipe import Recipe
-
-
-def batches(n: int, size: int, generator: torch.Generator) -> Iterator[Tensor]:
-    """Index tensors of one shuffled pass over `n` samples; the last may be short.
-
-    A last batch of a single sample joins the one before it: batch norm cannot train on one.
-    """
-    order = torch.randperm(n, generator=generator)
-    parts = list(order.split(size))
-    if len(parts) > 1 and len(parts[-1]) == 1:
-        parts[-2:] = [torch.cat(parts[-2:])]
-    yield from parts
 
 
 class Feed:
@@ -33,11 +19,17 @@ class Feed:
         self.changes = validate.generator(seed, train.device)  # augmentation and mixing
 
     def epoch(self, chosen: Tensor | None = None) -> list[Tensor]:
-        """Index tensors of one pass over all samples, or over the `chosen` ones."""
+        """Index tensors of one shuffled pass over all samples, or over the `chosen` ones.
+
+        The last may be short; a single sample joins the batch before it, as batch norm cannot
+        train on one.
+        """
         n = len(self.train) if chosen is None else len(chosen)
-        parts = batches(n, self.recipe.batch_size, self.order)
-        parts = [part.to(self.train.device) for part in parts]
-        return parts if chosen is None else [chosen[part] for part in parts]
+        order = torch.randperm(n, generator=self.order).to(self.train.device)
+        parts = list((order if chosen is None else chosen[order]).split(self.recipe.batch_size))
+        if len(parts) > 1 and len(parts[-1]) == 1:
+            parts[-2:] = [torch.cat(parts[-2:])]
+        return parts
 
     def batch(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Inputs and targets as the model meets them, and the labels as they stand."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -123,9 +124,13 @@ class Loop:
             total += values * len(indices[0])
             hits += correct
         seen = sum(len(indices[0]) for indices in steps)
-        means = [_finite(value / seen, epoch) for value in total.tolist()]
+        means = [value / seen for value in total.tolist()]
+        mean = sum(means) / len(means)
+        if not math.isfinite(mean):
+            text = f"the loss became {mean} in epoch {epoch + 1}; lower lr or check the inputs"
+            raise RuntimeError(text)
         self._record(epoch, rate, means, [hit / seen for hit in hits.tolist()], norms)
-        return sum(means) / len(means)
+        return mean
 
     def _chosen(self, epoch: int) -> Tensor | None:
         """Indices of the samples that the epoch takes; None for all."""
@@ -173,12 +178,12 @@ def _network(trials: Sequence[Trial], device: torch.device) -> nn.Module:
         network = trials[0].network(device)
         return network.to(memory_format=memory_format(network, device))
     shapes = {one.shape for one in trials}
-    if len(shapes) != 1 or None in shapes:
+    if None in shapes:
+        raise ValueError("a trial selects, autocasts or cannot be stacked; train them one by one")
+    if len(shapes) > 1:
         raise ValueError(
-            f"trials must share one shape of model and data and one recipe but for loss, mixing "
-            f"and augmentation, got {len(shapes)} shapes"
-            f"{' and layers that cannot be stacked' if None in shapes else ''}; "
-            "train them one by one"
+            "trials must share one shape of model and data and one recipe but for loss, mixing "
+            f"and augmentation, got {len(shapes)} shapes; train them one by one"
         )
     return stacked([one.network(device) for one in trials])
 
@@ -198,12 +203,3 @@ def _resident(trials: Sequence[Trial], device: torch.device) -> dict[int, Datase
     """
     used = {id(d): d for one in trials for d in (one.train, *one.watch.values())}
     return {key: replace(dataset, posterior=None).to(device) for key, dataset in used.items()}
-
-
-def _finite(mean: float, epoch: int) -> float:
-    """`mean` itself, unless it is NaN or infinite."""
-    if not abs(mean) < float("inf"):
-        raise RuntimeError(
-            f"the loss became {mean} in epoch {epoch + 1}; lower lr or check the inputs"
-        )
-    return mean

@@ -12,10 +12,6 @@ from torch.nn import functional
 from calibkit import validate
 from calibkit.prioritization import MaxEntropy
 
-OPTIMIZERS = ("sgd", "adamw")
-SCHEDULES = ("step", "cosine", "onecycle", "constant")
-RISE = 0.3  # the part of the epochs in which "onecycle" climbs
-
 
 @dataclass(frozen=True)
 class Recipe:
@@ -28,10 +24,10 @@ class Recipe:
     optimizer: "sgd" with `momentum`, or "adamw" (betas .9 and .999, eps 1e-8, decoupled weight
         decay; `momentum` plays no part).
     lr: the highest learning rate.
-    schedule: "step" divides by 10 at each of `milestones`, fractions of the epochs; "cosine" falls
-        to 0 along half a cosine, step by step; "onecycle" rises from 0 in a straight line during
-        the first 30 % and then falls as "cosine" does; "constant" stays.
     warmup: epochs (or a part of one) in which the rate first rises from 0 in a straight line.
+    schedule: what it does then. "step" divides by 10 at each of `milestones`, fractions of the
+        epochs; "cosine" falls to 0 along half a cosine, step by step ("one-cycle" after a warm-up
+        of some 30 % of the epochs); "constant" stays.
     augment: maps images (b, c, h, w) and `generator=` to images, batch by batch
         (`augmentation.crop_flip`).
     mix: maps inputs, labels, `classes=` and `generator=` to inputs and soft labels
@@ -64,12 +60,12 @@ class Recipe:
     def __post_init__(self) -> None:
         validate.integer("epochs", self.epochs, 1)
         validate.integer("batch_size", self.batch_size, 1)
-        validate.choice("optimizer", self.optimizer, OPTIMIZERS)
+        validate.choice("optimizer", self.optimizer, ("sgd", "adamw"))
         validate.number("lr", self.lr, 0, math.inf, open_low=True, open_high=True)
         validate.number("momentum", self.momentum, 0, 1, open_high=True)
         validate.number("weight_decay", self.weight_decay, 0, math.inf, open_high=True)
-        validate.choice("schedule", self.schedule, SCHEDULES)
-        validate.number("warmup", self.warmup, 0, self.epochs)
+        validate.choice("schedule", self.schedule, ("step", "cosine", "constant"))
+        validate.number("warmup", self.warmup, 0, self.epochs, open_high=True)
         for milestone in self.milestones:
             validate.fraction("milestones", milestone)
         object.__setattr__(self, "milestones", tuple(self.milestones))
@@ -84,32 +80,25 @@ class Recipe:
 
     def rate(self, done: float) -> float:
         """Learning rate after `done` epochs, a fraction within an epoch."""
-        warm = min(1.0, done / self.warmup) if self.warmup else 1.0
-        part = done / self.epochs
+        if done < self.warmup:
+            return self.lr * done / self.warmup
+        if self.schedule == "cosine":
+            part = (done - self.warmup) / (self.epochs - self.warmup)
+            return self.lr * (1 + math.cos(math.pi * part)) / 2
         if self.schedule == "step":
             # 1e-9: 150 / 350 * 350 is meant to be 150, whatever rounding says
             steps = [max(1, int(share * self.epochs + 1e-9)) for share in self.milestones]
-            return self.lr * warm * 0.1 ** sum(done >= step for step in steps)
-        if self.schedule == "cosine":
-            return self.lr * warm * _half_cosine(part)
-        if self.schedule == "onecycle":
-            cycle = part / RISE if part < RISE else _half_cosine((part - RISE) / (1 - RISE))
-            return self.lr * warm * cycle
-        return self.lr * warm
+            return self.lr * 0.1 ** sum(done >= step for step in steps)
+        return self.lr
 
     def rate_of_step(self, epoch: int, step: int, steps: int) -> float:
         """Learning rate of one of the `steps` of an epoch, both counted from 0.
 
         It changes within the epoch only where the schedule or the warm-up asks for it.
         """
-        smooth = self.schedule in ("cosine", "onecycle") or self.warmup > 0
+        smooth = self.schedule == "cosine" or self.warmup > 0
         return self.rate(epoch + (step + 1) / steps if smooth else epoch)
 
     def loss_at(self, epoch: int) -> Callable[[Tensor, Tensor], Tensor]:
         """The loss of an epoch, counted from 0."""
         return self.loss.at(epoch, self.epochs) if hasattr(self.loss, "at") else self.loss
-
-
-def _half_cosine(part: float) -> float:
-    """From 1 at 0 to 0 at 1."""
-    return (1 + math.cos(math.pi * part)) / 2

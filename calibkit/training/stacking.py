@@ -161,9 +161,8 @@ def _images(x: Tensor) -> Tensor:
     """(R, B, C, H, W) inputs as (B, R * C, H, W); later layers have that already."""
     if x.ndim == 4:
         return x
-    side_by_side = x.transpose(0, 1).flatten(1, 2)
     last = torch.channels_last if x.device.type == "cpu" else torch.contiguous_format
-    return side_by_side.contiguous(memory_format=last)
+    return x.transpose(0, 1).flatten(1, 2).contiguous(memory_format=last)
 
 
 def _dense(x: Tensor, runs: int) -> Tensor:

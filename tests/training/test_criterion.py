@@ -62,10 +62,11 @@ def test_each_run_has_the_loss_and_gradient_that_it_has_alone(name, others):
     assert torch.allclose(ours.grad, theirs.grad, rtol=1e-10)
 
 
-def test_soft_labels_are_taken_too():
+@pytest.mark.parametrize("loss", [losses.brier, functional.cross_entropy])
+def test_soft_labels_are_taken_too(loss):
     soft = LOGITS.flip(2).softmax(2)
-    values = criterion([losses.brier] * 4)(LOGITS, soft)
-    alone = [losses.brier(*batch) for batch in zip(LOGITS, soft, strict=True)]
+    values = criterion([loss] * 4)(LOGITS, soft)
+    alone = [loss(*batch) for batch in zip(LOGITS, soft, strict=True)]
     assert torch.allclose(values, torch.stack(alone), rtol=1e-12)
 
 

@@ -7,6 +7,7 @@ from torch import nn
 from calibkit import data, models, training
 from calibkit.training import process
 from calibkit.training.device import memory_format
+from calibkit.training.feed import Feed
 from calibkit.training.stacking import stacked
 
 SPLITS = data.noisy_digits(200, noise=0.3, seed=0, test=300, calibration=50)
@@ -163,9 +164,18 @@ def test_logits_from_predict_can_be_trained_on():
 
 
 def test_batches_cover_every_sample_once_and_leave_none_alone():
-    parts = list(training.batches(9, 4, torch.Generator().manual_seed(0)))
+    feed = Feed(SPLITS.train[:9], training.Recipe(batch_size=4), seed=0)
+    parts, again = feed.epoch(), feed.epoch()
     assert [len(part) for part in parts] == [4, 5]  # batch norm cannot train on a single sample
     assert sorted(torch.cat(parts).tolist()) == list(range(9))
+    assert torch.cat(again).tolist() != torch.cat(parts).tolist()
+
+
+def test_a_selection_is_shuffled_and_cut_as_a_whole_epoch_is():
+    feed = Feed(SPLITS.train[:9], training.Recipe(batch_size=2), seed=0)
+    parts = feed.epoch(torch.tensor([1, 3, 4, 6, 8]))
+    assert [len(part) for part in parts] == [2, 3]
+    assert sorted(torch.cat(parts).tolist()) == [1, 3, 4, 6, 8]
 
 
 def test_threads_are_put_back_as_they_were():

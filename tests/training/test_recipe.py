@@ -38,17 +38,18 @@ def test_cosine_starts_at_the_top_and_ends_at_nothing():
     assert recipe.rate(10) == pytest.approx(0.0)
 
 
-def test_one_cycle_climbs_in_a_line_and_falls_along_half_a_cosine():
-    recipe = Recipe(lr=2.0, epochs=10, schedule="onecycle")
+def test_after_a_warmup_the_cosine_falls_from_the_top_over_the_epochs_that_are_left():
+    recipe = Recipe(lr=2.0, epochs=10, schedule="cosine", warmup=3)
     rates = [recipe.rate(done) for done in (0, 1.5, 3, 6.5, 10)]
     assert rates == pytest.approx([0, 1, 2, 1, 0])
 
 
 def test_the_rate_moves_within_an_epoch_only_where_it_is_asked_to():
-    halfway = {"schedule": "cosine"}, {"schedule": "constant", "warmup": 10}
-    for settings in halfway:
-        assert Recipe(lr=1.0, epochs=10, **settings).rate_of_step(4, 1, 2) == pytest.approx(0.5)
-    assert Recipe(lr=1.0, epochs=10, schedule="onecycle").rate_of_step(2, 3, 4) == 1.0
+    cosine = Recipe(lr=1.0, epochs=10, schedule="cosine")
+    assert cosine.rate_of_step(4, 1, 2) == pytest.approx(0.5)
+    rising = Recipe(lr=1.0, epochs=11, schedule="constant", warmup=10)
+    assert rising.rate_of_step(4, 1, 2) == pytest.approx(0.5)
+    assert rising.rate_of_step(9, 1, 2) == 1.0
     stepped = Recipe(lr=1.0, epochs=10, milestones=(0.5,))
     assert stepped.rate_of_step(4, 1, 2) == 1.0  # the step comes with the next epoch
     assert stepped.rate_of_step(5, 0, 2) == pytest.approx(0.1)
@@ -84,6 +85,7 @@ def test_a_plain_loss_stays():
         ({"optimizer": "adam"}, ValueError),
         ({"milestones": (0.5, 1.5)}, ValueError),
         ({"warmup": 61}, ValueError),
+        ({"warmup": 60}, ValueError),  # of 60: nothing would be left
         ({"loss": None}, TypeError),
         ({"loss": "focal"}, TypeError),
         ({"augment": 3}, TypeError),

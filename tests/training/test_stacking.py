@@ -67,7 +67,7 @@ def test_seeds_are_stacked_with_equal_results(name):
 SETTINGS = {
     "plain": {"lr": 0.1, "momentum": 0.5, "weight_decay": 1e-2},
     "cosine": {"schedule": "cosine", "warmup": 2},
-    "adamw": {"optimizer": "adamw", "lr": 3e-3, "weight_decay": 0.05, "schedule": "onecycle"},
+    "adamw": {"optimizer": "adamw", "lr": 3e-3, "weight_decay": 0.05, "warmup": 1},
 }
 
 
