@@ -16,15 +16,24 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 from scipy.optimize import brentq, minimize
+from scipy.special import ndtri
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
-from torch.nn.functional import cross_entropy, one_hot
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    logsigmoid,
+    one_hot,
+)
 
 from calibkit import metrics, validate
 from calibkit.metrics.bins import edges_of
 
 WARM_START_ROWS = 10_000
+ALL = slice(None)
+MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
+LEAST_WEIGHT = 1e-8  # of a part of an ensemble: a label that the other parts exclude stays possible
 
 
 class LeakageError(ValueError):
@@ -128,12 +137,12 @@ class VectorScaler(_Calibrator):
         z, classes = logits.double(), logits.shape[1]
         start = torch.stack([_start_scale(z, labels).expand(classes), z.new_zeros(classes)])
 
-        def loss(parameters: Tensor) -> Tensor:
+        def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
             weight, bias = parameters.view(2, classes)
-            return cross_entropy(z * weight + bias, labels)
+            return cross_entropy(z[rows] * weight + bias, labels[rows])
 
         fitted = _minimise(loss, start, labels, classes)
-        self.weight, self.bias = fitted[0], fitted[1]
+        self.weight, self.bias = fitted[0], fitted[1] - fitted[1].mean()
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits * self.weight.to(logits) + self.bias.to(logits)
@@ -165,17 +174,44 @@ class MatrixScaler(_Calibrator):
         eye = torch.eye(classes, dtype=z.dtype, device=z.device)
         start = torch.cat([eye * _start_scale(z, labels), z.new_zeros(1, classes)])
 
-        def loss(parameters: Tensor) -> Tensor:
+        def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
             weight, bias = parameters[:classes], parameters[classes]
             off = (weight * (1 - eye)).square().sum() / (classes * (classes - 1))
             penalty = self.off_diagonal * off + self.intercept * bias.square().mean()
-            return cross_entropy(z @ weight.T + bias, labels) + penalty
+            return cross_entropy(z[rows] @ weight.T + bias, labels[rows]) + penalty
 
         fitted = _minimise(loss, start, labels, classes)
         self.weight, self.bias = fitted[:classes], fitted[classes]
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits @ self.weight.to(logits).T + self.bias.to(logits)
+
+
+class TemperatureEnsemble(_Calibrator):
+    """Ensemble temperature scaling: w_1 softmax(z / T) + w_2 softmax(z) + w_3 / K.
+
+    T is that of `TemperatureScaler`; then the three weights, at least 1e-8 and of sum 1, have the
+    least NLL. Like one temperature it keeps the order of the classes in every row.
+
+    `fit` sets `temperature` and `weights` (3,), float64.
+    Source: Zhang, Kailkhura & Han 2020, section 3.2.
+
+    >>> z = torch.tensor([[9.0, 0.0]] * 6 + [[0.0, 0.0]] * 2)  # 5 of 6 right, then 1 of 2
+    >>> ensemble = TemperatureEnsemble().fit(z, [0, 0, 0, 0, 0, 1, 0, 1])
+    >>> [round(p, 3) for p in ensemble.probs(torch.tensor([[9.0, 0.0]]))[0].tolist()]
+    [0.833, 0.167]
+    """
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        self.temperature = _nll_temperature(logits, labels, 1e-3, 1e3)
+        of_label = _log_parts(logits, self.temperature).gather(
+            2, labels[None, :, None].expand(3, -1, -1)
+        )
+        self.weights = _best_weights(of_label[:, :, 0])
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        log_weight = self.weights.to(logits.device).log()[:, None, None]
+        return (log_weight + _log_parts(logits, self.temperature)).logsumexp(0).to(logits.dtype)
 
 
 class HistogramBinning(_Calibrator):
@@ -236,6 +272,75 @@ class IsotonicCalibrator(_Calibrator):
         scores = _one_vs_rest(logits)
         mapped = [_interpolate(s, x, y) for s, (x, y) in zip(scores, self.points, strict=True)]
         return _to_logits(torch.stack(mapped), logits)
+
+
+class BetaCalibrator(_Calibrator):
+    """Beta calibration: log q / (1 - q) = a log s - b log(1 - s) + c of a score s, a and b >= 0.
+
+    This is the map for scores that follow a beta distribution in either group; a = b = 1, c = 0
+    changes nothing. Class by class against the rest on softmax scores, with the least NLL of "is it
+    this class", then rows divided by their sum (two classes: on class 1 alone). `fit` sets
+    `weights` (C, 3), the a, b and c of each class, with C = K, or 1 for two classes; float64.
+
+    Source: Kull, Silva Filho & Flach 2017.
+
+    >>> p = torch.tensor([[0.2, 0.8], [0.8, 0.2]]).repeat_interleave(4, dim=0)
+    >>> beta = BetaCalibrator().fit(p.log(), [1, 1, 1, 0, 0, 0, 0, 1])  # 3 of 4 right either way
+    >>> [round(q, 4) for q in beta.probs(torch.tensor([[0.2, 0.8]]).log())[0].tolist()]
+    [0.25, 0.75]
+    """
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        parts, hits = _log_odds_parts(logits), _targets(labels, logits.shape[1])
+        scale = _start_scale(logits.double(), labels).expand(len(hits))
+        start = torch.stack([scale, scale, torch.zeros_like(scale)])
+
+        def loss(weights: Tensor, rows: slice = ALL) -> Tensor:
+            odds = _log_odds(parts[:, :, rows], weights)
+            return binary_cross_entropy_with_logits(odds, hits[:, rows])
+
+        bounds = [(0, None)] * 2 * len(hits) + [(None, None)] * len(hits)
+        self.weights = _minimise(loss, start, labels, logits.shape[1], bounds).T
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        odds = _log_odds(_log_odds_parts(logits), self.weights.to(logits.device).T)
+        both = torch.cat([-odds, odds]) if len(odds) == 1 else odds
+        return logsigmoid(both).log_softmax(dim=0).T.to(logits.dtype)
+
+
+def temperature_interval(logits, labels, *, level: float = 0.9) -> tuple[float, float]:
+    """Interval (low, high) of the temperature of least NLL, from calibration data alone.
+
+    With beta = 1 / T and the residuals s_i = E z - z_y, whose sum is the slope of the NLL, the
+    standard error of log T is sqrt(mean s^2 / n) / (beta * mean Var z), mean and variance under
+    softmax(beta z_i). The interval is normal in log T. It does not need the model to be right up to
+    a temperature ("sandwich"); the samples must be independent. Where the data set T no bound
+    (clamped, see `TemperatureScaler`) it is (0, inf).
+
+    logits: (n, K); labels: (n,); level: coverage in (0, 1). Raises ValueError as `fit` does.
+    Source: Huber 1967; White 1982.
+
+    >>> z = torch.tensor([[2.0, 0.0]] * 400)  # logit of 3/4 is 1.0986, with error sqrt(16 / 3 / n)
+    >>> low, high = temperature_interval(z, [0] * 300 + [1] * 100, level=0.9)
+    >>> error = math.sqrt(16 / 3 / 400) / math.log(3)
+    >>> round(math.log(high / low) / 2, 4), round(1.6449 * error, 4)
+    (0.1729, 0.1729)
+    """
+    logits, labels = validate.scores(logits, labels)
+    quantile = ndtri((1 + validate.level(level)) / 2)
+    limits = (1e-3, 1e3)
+    temperature = _nll_temperature(logits.detach(), labels, *limits)
+    z = logits.detach().double()
+    z = z - z.amax(1, keepdim=True)
+    share = (z / temperature).softmax(1)
+    mean = (share * z).sum(1)
+    spread = (share * z.square()).sum(1) - mean.square()
+    residual = mean - z.gather(1, labels[:, None])[:, 0]
+    error = residual.square().mean().div(len(z)).sqrt() / spread.mean() * temperature
+    if temperature in limits or not bool(error.isfinite()):
+        return 0.0, math.inf
+    half = quantile * error.item()
+    return temperature * math.exp(-half), temperature * math.exp(half)
 
 
 # --- another prior: known, so that nothing is fitted ---
@@ -414,30 +519,99 @@ def _start_scale(z: Tensor, labels: Tensor) -> Tensor:
 
 
 def _minimise(
-    loss: Callable[[Tensor], Tensor], start: Tensor, labels: Tensor, classes: int
+    loss: Callable[..., Tensor],
+    start: Tensor,
+    labels: Tensor,
+    classes: int,
+    bounds: Sequence[tuple] | None = None,
 ) -> Tensor:
-    """The parameters of the least loss, a smooth convex function, by L-BFGS in float64."""
+    """The parameters of the least loss, a smooth convex function, by L-BFGS in float64.
+
+    loss: of the parameters, and of some rows of the data alone if these are given.
+    bounds: (low, high) of each parameter, each of them 0 or None (no bound).
+    """
     absent = (torch.bincount(labels, minlength=classes) == 0).nonzero()[:, 0].tolist()
     if absent:
         _warn(f"labels hold no sample of class {absent}: its bias has no finite best value")
+    some = slice(0, None, math.ceil(len(labels) / UNIT_ROWS))
+    units = _units(lambda moved: loss(moved, some), start, apart=bounds is not None)
+    unit = units is None
+    first = start.flatten() if unit else torch.linalg.solve(units, start.flatten())
 
-    def value_and_gradient(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        parameters = start.new_tensor(flat).view_as(start).requires_grad_()
+    def parameters_of(steps: np.ndarray) -> Tensor:
+        flat = start.new_tensor(steps)
+        return (flat if unit else units @ flat).view_as(start)
+
+    def value_and_gradient(steps: np.ndarray) -> tuple[float, np.ndarray]:
+        parameters = parameters_of(steps).requires_grad_()
         value = loss(parameters)
         (gradient,) = torch.autograd.grad(value, parameters)
-        return value.item(), gradient.flatten().cpu().numpy()
+        flat = gradient.flatten()
+        return value.item(), (flat if unit else units.T @ flat).cpu().numpy()
 
     options = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 1e-16, "gtol": 1e-9}
     result = minimize(
         value_and_gradient,
-        start.flatten().cpu().numpy(),
+        first.cpu().numpy(),
         jac=True,
         method="L-BFGS-B",
+        bounds=bounds,
         options=options,
     )
     if result.fun < 1e-6:
         _warn("the logits separate the labels: the best map is infinitely steep; stopped early")
-    return start.new_tensor(result.x).view_as(start)
+    return parameters_of(result.x)
+
+
+def _units(loss: Callable[[Tensor], Tensor], start: Tensor, *, apart: bool) -> Tensor | None:
+    """Columns of steps that are equally steep at the start, (P, P): logits are strongly correlated.
+
+    apart: whether each step must move one parameter alone. Without such units L-BFGS takes
+    thousands of passes. None for many parameters, of which the Hessian would cost more.
+    """
+    count = start.numel()
+    if count > MOST_UNITS:
+        return None
+    flat = start.flatten()
+    hessian = torch.autograd.functional.hessian(
+        lambda moved: loss(moved.view_as(start)), flat, vectorize=True
+    )
+    floor = (1e-8 * hessian.diagonal().mean()).clamp(min=1e-12)  # where the loss is flat
+    if apart:
+        return (hessian.diagonal() + floor).rsqrt().diag()
+    lower = torch.linalg.cholesky(hessian + floor * torch.eye(count).to(hessian))
+    return torch.linalg.inv(lower).T
+
+
+# --- an ensemble of temperatures ---
+
+
+def _log_parts(logits: Tensor, temperature: float) -> Tensor:
+    """Log-probabilities (3, n, K) of the parts: cooled, as they are, uniform; in float64."""
+    z = logits.double()
+    parts = [(z / temperature).log_softmax(1), z.log_softmax(1), torch.zeros_like(z).log_softmax(1)]
+    return torch.stack(parts)
+
+
+def _best_weights(of_label: Tensor) -> Tensor:
+    """The weights (3,) of the least NLL, given log-probabilities (3, n) of the labels."""
+
+    def value_and_gradient(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        mixed = (of_label.new_tensor(weights).log()[:, None] + of_label).logsumexp(0)
+        gradient = -(of_label - mixed).exp().mean(1)
+        return -mixed.mean().item(), gradient.cpu().numpy()
+
+    result = minimize(
+        value_and_gradient,
+        np.array([0.8, 0.1, 0.1]),
+        jac=True,
+        method="SLSQP",
+        bounds=[(LEAST_WEIGHT, 1)] * 3,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
+        options={"ftol": 1e-14, "maxiter": 500},
+    )
+    weights = of_label.new_tensor(result.x).clamp(min=LEAST_WEIGHT)
+    return weights / weights.sum()
 
 
 # --- class against the rest ---
@@ -447,6 +621,21 @@ def _one_vs_rest(logits: Tensor) -> Tensor:
     """Softmax scores by class, (K, n) in float64; (1, n), class 1 alone, for two classes."""
     scores = logits.detach().double().softmax(dim=1).T.contiguous()
     return scores[1:].contiguous() if len(scores) == 2 else scores
+
+
+def _log_odds_parts(logits: Tensor) -> Tensor:
+    """log s and -log(1 - s) of the scores of `_one_vs_rest`, (2, C, n): exact where s is near 1."""
+    log_s = logits.detach().double().log_softmax(dim=1)
+    top = log_s.argmax(dim=1, keepdim=True)
+    others = log_s.scatter(1, top, -math.inf).logsumexp(dim=1, keepdim=True)
+    log_rest = torch.log1p(-log_s.exp()).scatter(1, top, others)
+    parts = torch.stack([log_s.T, -log_rest.T])
+    return parts[:, 1:] if logits.shape[1] == 2 else parts
+
+
+def _log_odds(parts: Tensor, weights: Tensor) -> Tensor:
+    """Recalibrated log-odds (C, n) from `_log_odds_parts` and rows a, b, c: (3, C)."""
+    return (weights[:2, :, None] * parts).sum(0) + weights[2][:, None]
 
 
 def _targets(labels: Tensor, classes: int) -> Tensor:

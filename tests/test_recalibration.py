@@ -18,15 +18,26 @@ from torch.nn.functional import cross_entropy
 
 from calibkit import data, metrics, recalibration
 from calibkit.recalibration import (
+    BetaCalibrator,
     HistogramBinning,
     IsotonicCalibrator,
     LeakageError,
     MatrixScaler,
+    TemperatureEnsemble,
     TemperatureScaler,
     VectorScaler,
+    temperature_interval,
 )
 
-ALL = [TemperatureScaler, VectorScaler, MatrixScaler, HistogramBinning, IsotonicCalibrator]
+ALL = [
+    TemperatureScaler,
+    VectorScaler,
+    MatrixScaler,
+    TemperatureEnsemble,
+    HistogramBinning,
+    IsotonicCalibrator,
+    BetaCalibrator,
+]
 
 
 def scored(n=2000, classes=5, temperature=2.0, seed=0, spread=2.0, dtype=torch.float64):
@@ -295,6 +306,73 @@ def test_ece_grid_warns_at_its_ends(labels, end):
         assert TemperatureScaler("ece_grid").fit(logits, labels).temperature == end
 
 
+# --- temperature: its interval ---
+
+
+def test_the_interval_is_about_that_of_the_bootstrap():
+    logits, labels = scored(800, 4, 2.42, seed=6)
+    g = torch.Generator().manual_seed(0)
+    refitted = []
+    for _ in range(300):
+        chosen = torch.randint(800, (800,), generator=g)
+        refitted.append(TemperatureScaler().fit(logits[chosen], labels[chosen]).temperature)
+    expected = np.quantile(refitted, [0.05, 0.95])
+    np.testing.assert_allclose(temperature_interval(logits, labels), expected, rtol=0.02)
+
+
+def test_the_interval_covers_where_the_model_is_wrong_in_more_than_its_temperature():
+    g = torch.Generator().manual_seed(1)
+    right = torch.randn(20_000, 3, generator=g, dtype=torch.float64) * 2
+    said = 2 * right + torch.randn(20_000, 3, generator=g, dtype=torch.float64) * 3
+    truth = right.softmax(1)
+    found = minimize_scalar(
+        lambda u: cross_entropy(said * math.exp(u), truth).item(), bounds=(-3, 1), method="bounded"
+    )
+    best, inside = math.exp(-found.x), 0
+    for _ in range(400):
+        chosen = torch.randint(20_000, (300,), generator=g)
+        labels = torch.multinomial(truth[chosen], 1, generator=g)[:, 0]
+        low, high = temperature_interval(said[chosen], labels, level=0.9)
+        inside += low <= best <= high
+    assert 0.85 <= inside / 400 <= 0.94
+
+
+def test_the_interval_holds_the_temperature_and_shrinks_with_the_root_of_n():
+    widths = []
+    for times in (10, 1000):
+        low, high = temperature_interval(*exact(2.0, times=times), level=0.95)
+        assert low * high == pytest.approx(4.0, rel=1e-9)
+        widths.append(math.log(high / low))
+    assert widths[0] == pytest.approx(10 * widths[1], rel=1e-9)
+    narrow = temperature_interval(*exact(2.0), level=0.5)
+    wide = temperature_interval(*exact(2.0), level=0.95)
+    assert wide[0] < narrow[0] < 2 < narrow[1] < wide[1]
+
+
+def test_the_interval_scales_with_the_logits_and_ignores_offsets():
+    logits, labels = scored(300, 4)
+    low, high = temperature_interval(logits, labels)
+    assert temperature_interval(3 * logits + 50, labels) == pytest.approx((3 * low, 3 * high))
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [1, 0]])
+def test_data_without_a_best_temperature_set_no_bound(labels):
+    with pytest.warns(UserWarning, match="clamped"):
+        assert temperature_interval(torch.eye(2) * 2, labels) == (0.0, math.inf)
+    with pytest.warns(UserWarning, match="constant"):
+        assert temperature_interval(torch.zeros(2, 2), labels) == (0.0, math.inf)
+
+
+def test_bad_input_of_the_interval_is_named():
+    logits, labels = scored(50, 3)
+    with pytest.raises(ValueError, match=r"^level"):
+        temperature_interval(logits, labels, level=1.0)
+    with pytest.raises(ValueError, match=r"^labels"):
+        temperature_interval(logits, labels[1:])
+    with pytest.raises(TypeError, match=r"^logits"):
+        temperature_interval("logits", labels)
+
+
 # --- vector and matrix scaling ---
 
 
@@ -392,6 +470,52 @@ def test_linear_scalers_stay_silent_on_good_data(scaler):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scaler().fit(*scored(500, 3))
+
+
+# --- an ensemble of temperatures ---
+
+
+def mixed_labels(weights, n=100_000, temperature=3.0, seed=0):
+    """Logits and labels drawn from an ensemble with these weights."""
+    logits, _ = scored(n, 4, temperature, seed=seed)
+    parts = [(logits / temperature).softmax(1), logits.softmax(1), torch.full_like(logits, 0.25)]
+    truth = sum(w * part for w, part in zip(weights, parts, strict=True))
+    g = torch.Generator().manual_seed(seed + 1)
+    return logits, torch.multinomial(truth, 1, generator=g)[:, 0], truth
+
+
+@pytest.mark.parametrize("weights", [(1.0, 0.0, 0.0), (0.8, 0.2, 0.0), (0.0, 0.9, 0.1)])
+def test_the_ensemble_finds_what_the_labels_were_drawn_from(weights):
+    logits, labels, truth = mixed_labels(weights)
+    ensemble = TemperatureEnsemble().fit(logits, labels)
+    assert (ensemble._apply(logits).softmax(1) - truth).abs().mean() < 0.01
+
+
+def test_the_weights_of_the_ensemble_agree_with_expectation_maximisation():
+    logits, labels, _ = mixed_labels((0.5, 0.3, 0.2), n=3000)
+    ensemble = TemperatureEnsemble().fit(logits, labels)
+    of_label = recalibration._log_parts(logits, ensemble.temperature).exp()
+    of_label = of_label[:, torch.arange(3000), labels]
+    weights = torch.full((3,), 1 / 3, dtype=torch.float64)
+    for _ in range(5000):
+        shares = weights[:, None] * of_label
+        weights = (shares / shares.sum(0)).mean(1)
+    assert ensemble.temperature == TemperatureScaler().fit(logits, labels).temperature
+    assert torch.allclose(ensemble.weights, weights, atol=1e-4)
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(20, 200), temperature=st.floats(0.3, 5))
+@settings(deadline=None, max_examples=20)
+def test_the_ensemble_keeps_the_order_and_never_fits_worse_than_one_temperature(
+    seed, n, temperature
+):
+    logits, labels = scored(n, 4, temperature, seed=seed, spread=1.0)
+    ensemble, single = TemperatureEnsemble(), TemperatureScaler()
+    ours, theirs = (m.fit(logits, labels)._apply(logits) for m in (ensemble, single))
+    assert torch.equal(ours.argsort(1), logits.argsort(1))
+    assert nll(ours, labels) <= nll(theirs, labels) + 1e-6
+    assert ensemble.weights.sum().item() == pytest.approx(1)
+    assert ensemble.weights.min() >= 1e-9
 
 
 # --- histogram binning and isotonic regression ---
@@ -510,6 +634,68 @@ def test_a_row_of_zero_shares_becomes_uniform():
     probs = recalibration._to_logits(scores, torch.zeros(1, dtype=torch.float64)).exp()
     assert probs[0].tolist() == pytest.approx([1 / 3] * 3)
     assert probs[1].tolist() == pytest.approx([0.5, 0.25, 0.25])
+
+
+# --- beta calibration ---
+
+
+def beta_data(a, b, c, n=60_000, seed=0):
+    """Two classes whose right map of the second score is beta with these weights."""
+    g = torch.Generator().manual_seed(seed)
+    logits = torch.randn(n, 2, generator=g, dtype=torch.float64) * 2
+    s = logits.softmax(1)[:, 1]
+    odds = a * s.log() - b * torch.log1p(-s) + c
+    return logits, (torch.rand(n, generator=g, dtype=torch.float64) < odds.sigmoid()).long()
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0, 0.0), (0.5, 0.5, 0.0), (0.4, 1.5, -0.5), (0, 1, 0)])
+def test_beta_calibration_recovers_a_known_map(weights):
+    fitted = BetaCalibrator().fit(*beta_data(*weights))
+    assert fitted.weights.shape == (1, 3)
+    assert fitted.weights[0].tolist() == pytest.approx(weights, abs=0.06)
+
+
+def beta_oracle(log_s, minus_log_rest, hit):
+    """The betacal package's rule: a negative weight is left out, and the others fitted again."""
+    used = np.stack([log_s, minus_log_rest], 1)
+    kept = [0, 1]
+    while kept:
+        model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cholesky")
+        weights = model.fit(used[:, kept], hit).coef_[0]
+        if (weights >= 0).all():
+            break
+        kept.remove(kept[int(weights.argmin())])
+    found = np.zeros(3)
+    found[kept], found[2] = weights, model.intercept_[0]
+    return found
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("flip", [1.0, 0.3])
+def test_beta_calibration_agrees_with_logistic_regression(classes, flip):
+    logits, labels = scored(1500, classes, temperature=3.0)
+    logits[:, 0] *= flip  # a column that is too weak
+    parts = recalibration._log_odds_parts(logits).numpy()
+    hits = recalibration._targets(labels, classes).numpy()
+    ours = BetaCalibrator().fit(logits, labels).weights
+    for k, row in enumerate(ours.numpy()):
+        np.testing.assert_allclose(row, beta_oracle(*parts[:, k], hits[k]), atol=2e-3)
+
+
+def test_negative_weights_of_beta_calibration_are_held_at_zero():
+    logits, labels = beta_data(-0.5, 1.0, 0.0, n=5000)
+    parts = recalibration._log_odds_parts(logits).numpy()
+    ours = BetaCalibrator().fit(logits, labels).weights[0].numpy()
+    assert ours[0] == 0
+    np.testing.assert_allclose(ours, beta_oracle(*parts[:, 0], labels.numpy()), atol=2e-3)
+
+
+def test_scores_that_round_to_one_keep_a_finite_log():
+    logits = torch.tensor([[800.0, 0.0, 1.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
+    log_s, minus_log_rest = recalibration._log_odds_parts(logits)
+    assert minus_log_rest[0, 0].item() == pytest.approx(800 - math.log(1 + math.e))
+    assert log_s[:, 0].tolist() == pytest.approx([0, -800, -799])
+    assert minus_log_rest[:, 1].tolist() == pytest.approx([math.log(1.5)] * 3)
 
 
 # --- the shared shape ---
