@@ -3,6 +3,7 @@
 from calibkit.explorers.along import along_frame
 from calibkit.explorers.explorer import Explorer, Frame, Slider
 from calibkit.explorers.film import film_frame
+from calibkit.explorers.maps import cooling_frame, needs_frame
 from calibkit.explorers.ranked import ranked_frame
 from calibkit.explorers.reliability import pooled, reliability_frame
 from calibkit.explorers.spread import spread_frame
@@ -13,8 +14,10 @@ __all__ = [
     "Frame",
     "Slider",
     "along_frame",
+    "cooling_frame",
     "film_frame",
     "keep",
+    "needs_frame",
     "pooled",
     "ranked_frame",
     "reliability_frame",

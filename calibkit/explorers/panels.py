@@ -60,8 +60,11 @@ def plot(
     y_label: str,
     x_ticks: Sequence[float],
     y_ticks: Sequence[float],
+    log_x: bool = False,
 ) -> Panel:
     """A square plot that reaches from the first tick to the last; what lies outside is cut off.
+
+    log_x: whether x has a log axis.
 
     Raises ValueError for fewer than two ticks.
     """
@@ -69,7 +72,7 @@ def plot(
     x_range, y_range = _range("x_ticks", x_ticks), _range("y_ticks", y_ticks)
 
     def draw(left: float, top: float) -> str:
-        axes = svg.Axes(left + INSET[0], top + INSET[1], SIDE, SIDE, x_range, y_range)
+        axes = svg.Axes(left + INSET[0], top + INSET[1], SIDE, SIDE, x_range, y_range, log_x)
         return "".join(
             [
                 _title(left, top, title),
