@@ -93,6 +93,7 @@ def outputs(place, *found):
         (put(5, "print", "# NBVAL_CHECK_OUTPUT\nprint"), "test's mark"),
         (put(3, "## 1. Noise", "## 1\n" + "## more\n" * 8), "9 sections"),
         (put(0, "45 minutes", "75 minutes"), "60 minutes"),
+        (put(0, "45 minutes", "45 minutes; 75 more for the end"), "60 minutes"),
         (put(0, "**Time.** 45 minutes", "**Time.** an hour"), "60 minutes"),
         (outputs(2, prints("no slider")), "no slider from stored"),
         (put(1, "import torch", "swept = sweep.run(recipe, grid)"), "no slider from stored"),
