@@ -46,8 +46,9 @@ def diagram(
 ) -> list[str]:
     """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
 
-    Empty bins are not drawn. The top of a bar is the accuracy. Hatched: from the accuracy up to
-    the mean confidence; dotted: from the mean confidence up to the accuracy.
+    Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
+    Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
+    the accuracy.
     """
     bins = _bins(reliability)
     over = [b for b in bins if b["confidence"] > b["accuracy"]]
