@@ -661,9 +661,8 @@ for _ in range(3_000):  # gradient descent on one logit of a certain label
 path = torch.stack(path)
 slope = (path[-1] - path[299]) / np.log(10)
 for place in range(4):
-    print(f"gamma {gamma[place]:g}, decay {decay[place]:g}: logit {z[place]:.2f} at the end; between steps "
-          f"300 and 3,000 it grew by {slope[place]:.2f} times log 10; "
-          f"1/(gamma + 1) is {1 / (gamma[place] + 1):.2f}")
+    print(f"gamma {gamma[place]:g}, decay {decay[place]:g}: logit {z[place]:.2f} at the end; steps 300 to "
+          f"3,000 added {slope[place]:.2f} times log 10; 1/(gamma + 1) is {1 / (gamma[place] + 1):.2f}")
 
 # %% tags=["drawing"]
 fig, ax = plt.subplots(figsize=(5.6, 3))
@@ -793,9 +792,9 @@ for verdict in experiments.verdicts("focal", photographs):
 
 # %%
 ece = swept.table.groupby("gamma").test_ece.mean()
-print(f"norm of gamma 3 larger at epochs {larger} of {size.epochs}; {means['above 0.9'][0.0]:.0%} of "
-      f"cross-entropy's mistakes above 90 %; ECE {ece[3.0]:.1%} with gamma 3, {ece[2.0]:.1%} with 2, "
-      f"{ece[1.0]:.1%} with 1")
+print(f"last layer: gamma 3 has the larger norm at epochs {larger} of {size.epochs}")
+print(f"linear model: {means['above 0.9'][0.0]:.0%} of cross-entropy's mistakes are above 90 %")
+print(f"ECE: {ece[3.0]:.1%} with gamma 3, {ece[2.0]:.1%} with gamma 2, {ece[1.0]:.1%} with gamma 1")
 
 # %% [markdown]
 # ## Recall
