@@ -10,7 +10,7 @@
 # - read a reliability diagram;
 # - explain why calibration is never measured on the training data.
 #
-# **Time.** 35 minutes with the two exercises; the cells run in about a minute on a laptop.
+# **Time.** 40 minutes with the two exercises; the cells run in about a minute on a laptop.
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
 
@@ -24,14 +24,16 @@ from calibkit import palette, plots, sweep, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
-SCALE = "laptop"
-SEED = 0
-DEVICE = "auto"
+SCALE = "laptop"  # how many images, epochs and runs: small enough for any computer
+SEED = 0  # where the random numbers begin
+DEVICE = "auto"  # a GPU if there is one, else the CPU
 
 # %% [markdown]
-# These networks read digits. Each was trained on labels of which a part is wrong, as happens when people
-# label in a hurry. **Accuracy** is how often a network is right, **confidence** is how sure it says it is.
-# *Click on the handle and press the right arrow key.*
+# *To use this page: click into the first code cell and press* `Shift+Enter` *to run it and move on. Run the cells
+# from the top in this way, then move the slider below: click on its handle and press the right arrow key.*
+#
+# The networks of this slider read digits. They were trained on labels of which the chosen share is wrong, as happens
+# when people label in a hurry. **Accuracy** is how often a network is right, **confidence** is how sure it says it is.
 
 # %%
 plots.theme()
@@ -41,17 +43,18 @@ explorers.stored("start_here")
 # The left picture is a **reliability diagram**, the main figure of this course. How to read it:
 #
 # - Across: how sure the networks say they are. Upwards: how often they are right when they say so.
-# - On the dashed diagonal the two agree. A bar that ends below it means "right less often than stated"; the
-#   hatched piece is the difference.
-# - The strip below counts the images. The picture on the right has the two averages, and the vertical line
-#   is where the slider stands.
+# - The blue (with the dots, where there are any) reaches up to the accuracy. On the dashed diagonal, accuracy and
+#   confidence agree. Blue that ends below it, with a hatched piece on top, means "right less often than stated".
+# - Hatched: from the accuracy up to the mean confidence (over-confident). Dotted: from the mean confidence up to the
+#   accuracy (under-confident).
+# - The strip below counts the images; its scale is logarithmic. The picture on the right has the two averages, and the
+#   vertical line is where the slider stands.
 #
-# A model that has learned from bad data still speaks with high confidence. Where does this come from,
+# A model that has learned from wrong labels is still very confident. Where does this come from,
 # how is it measured, and what helps? That is the course.
 #
-# *To use this page, click into the first code cell and press* `Shift+Enter` *to run it and move on. Where
-# it says **predict before you run**, do: it is the cheapest way to learn. The answers are folded; click to open
-# them. Words in bold are collected in the [glossary](glossary.md).*
+# *Where it says **predict before you run**, write down a guess first: it is the cheapest way to learn. The answers are
+# folded; click to open them. Words in bold are collected in the [glossary](glossary.md).*
 #
 # ## 1. Digits that are hard to read
 #
@@ -61,8 +64,8 @@ explorers.stored("start_here")
 # what nobody knows for photographs: the exact probability of each digit, given the noisy image.
 # It is called the **posterior**, and it is what the best possible reader would say.
 #
-# The second code cell names the scale: `laptop` is small enough for any computer. `budget(SCALE)` looks up how many
-# images it takes and how many epochs, which are passes over the training images.
+# `budget(SCALE)` looks up how many images the scale `laptop` takes and how many epochs, which are passes over the
+# training images.
 
 # %%
 device = training.as_device(DEVICE)
@@ -135,9 +138,9 @@ said = run.predict(test)
 #
 # ## 3. How sure is it, how often is it right?
 #
-# **Predict before you run:** with no wrong labels, the slider showed networks like this one. On *new* images, which
-# is larger for ours: how often it is right, or how sure it says it is? And for the exact posterior, which is the best
-# possible reader, but errs at times too?
+# **Predict before you run:** the slider showed that networks like this one are more sure than right. The exact
+# posterior is the best possible reader, but it is wrong on some images, too. Is it also more sure than right, is it
+# less sure, or are the two equal?
 
 # %% tags=["answer"]
 def right_and_sure(probs):
@@ -147,16 +150,15 @@ def right_and_sure(probs):
 
 right, sure = right_and_sure(said.probs)
 best_right, best_sure = right_and_sure(test.posterior)
-print(f"the network:   right on {right:.1%} of the test images, {sure:.1%} sure on average")
-print(f"the posterior: right on {best_right:.1%} of the test images, {best_sure:.1%} sure on average")
-larger = "how sure it says it is" if sure > right else "how often it is right"
-print(f"Larger for the network: {larger}, by {100 * abs(sure - right):.1f} points; "
-      f"for the posterior the two are {100 * abs(best_sure - best_right):.1f} points apart.")
+print(f"the network:   right on {right:.1%} of the test images, {sure:.1%} sure on average, "
+      f"difference {100 * (sure - right):+.1f} points")
+print(f"the posterior: right on {best_right:.1%} of the test images, {best_sure:.1%} sure on average, "
+      f"difference {100 * (best_sure - best_right):+.1f} points")
 
 # %% [markdown]
-# The difference is the **signed gap**: mean confidence minus accuracy. A model with a positive
-# gap is **over-confident**, one with a negative gap is **under-confident**. The posterior is wrong at
-# times, too, but it says how often that happens.
+# Open the answer above first. The difference is the **signed gap**: mean confidence minus accuracy. A model with a
+# positive gap is **over-confident**, one with a negative gap is **under-confident**. The posterior has nearly no gap: it is
+# wrong at times, but it also says how often that happens.
 #
 # You will meet this pattern everywhere: *by hand, then the package, then an assertion that
 # the two are the same.*
@@ -208,20 +210,22 @@ check.signed_gap(my_signed_gap)
 # predictions in it were right.
 #
 # A model is **calibrated** when, among all cases where it says p, it is right a share p of the time,
-# for every p. Then every bar ends on the diagonal, up to chance.
+# for every p. Then every bar ends on the diagonal, apart from luck: the test images are a random sample.
 
 # %%
 fig, (left, right_side) = plt.subplots(1, 2, figsize=(9.5, 5))
 _ = plots.reliability_diagram(said.probs, said.labels, ax=left, title="The network")
 _ = plots.reliability_diagram(test.posterior, test.labels, ax=right_side, title="The exact posterior")
+counts = metrics.reliability(said.probs, said.labels).counts
+print(f"the network's last bin holds {counts[-1]:,} of {len(said):,} images")
 
 # %% [markdown]
 # - **The network.** Most of its bars end below the diagonal, so it is over-confident in most bins. The last bin
-#   matters most: the strip shows that it holds most of the images.
-# - **The posterior.** Its bars end on the diagonal, up to chance. Doubt alone is no fault; doubt of the
-#   wrong size is.
-# - **The black lines** are 95 % intervals of the accuracy. Where few images fall, the line is long. Do
-#   not read much into such a bin.
+#   matters most: the printed line says how many images it holds. (The strip has a logarithmic scale.)
+# - **The posterior.** Its bars end on the diagonal, apart from luck. A model may be unsure; the error is to be too
+#   sure or too unsure.
+# - **The black lines** are 95 % intervals of the accuracy, built so that in 95 of 100 repetitions such an interval
+#   contains the true accuracy. Where few images fall, the line is long. Do not read much into such a bin.
 #
 # A gap of zero is necessary for calibration but not enough: the errors of different bins may cancel.
 # [Lesson 01](01_reliability_diagrams.ipynb) shows that, and takes the diagram apart.
@@ -241,8 +245,8 @@ word = "smaller" if abs(train_gap) < abs(test_gap) else "larger"
 print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against {100 * test_gap:+.1f}.")
 
 # %% [markdown]
-# On its training images the network is nearly always right *and* nearly certain, so the two
-# agree. It looks calibrated because it has memorised these images. The repair is always the same:
+# Open the answer above first. On its training images the network is nearly always right *and* nearly certain, so the
+# two agree. It looks calibrated because it has memorised these images. The repair is always the same:
 # **measure calibration on data that took no part in the training.** For that reason every dataset here comes in
 # three parts: `train` to learn from, `cal` to repair with, and `test` to judge with.
 #
@@ -253,17 +257,18 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 # A clinic wants to show patients only those answers of a network whose confidence is above 90 %; a
 # doctor reads the other scans. The maker writes: "On 20,000 scans the mean confidence of the shown answers was 97 %, and 97 % of
 # them were right." Name three questions that you would ask before you believe it. Then decide: the network is now
-# retrained until its accuracy is one point higher, and nothing else is reported. Does the rule still hold?
+# retrained until its accuracy is one point higher, and nothing else is reported. Does the 90 % rule still work for the
+# retrained network?
 #
 # <details><summary>Answer</summary>
 #
-# *Which scans?* If the network was trained on them, the numbers say nothing (section 5). *Whose?* Scans of
+# *Which scans?* If the network was trained on them, the numbers say nothing about new scans (section 5). *Whose?* Scans of
 # other machines or patients may be harder, and calibration was measured on these only. *One number or all
 # bins?* Among the shown answers, those at 91 % may be right far less often while those at 99 %
 # are right more often than stated; the mean hides it (section 4). Also good: how many of the 3 % wrong
 # answers were missed illnesses; whether another training run gives the same; how wide the interval is.
 #
-# The rule does not follow from the accuracy. Longer training can raise the accuracy and the confidence
+# We do not know: the rule does not follow from the accuracy. Longer training can raise the accuracy and the confidence
 # at different speeds ([lesson 03](03_overconfidence.ipynb) measures that), so the share of right answers
 # above 90 % has to be measured again, on new scans.
 #
@@ -282,12 +287,17 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 seeds = range(SEED, SEED + size.seeds)
 
 
+def with_wrong_labels(labels, wrong, seed):
+    """A share of the labels, each replaced by one of the nine other digits, all equally likely."""
+    noisy = curation.symmetric_noise(labels, wrong, classes=10, seed=seed, form="uniform",
+                                     exclude_true=True)
+    return noisy.labels
+
+
 def recipe(wrong, seed):
     learn, _, fresh = data.noisy_digits(size.train, noise=0.4, seed=seed, test=size.test)
-    noisy = curation.symmetric_noise(learn.labels, wrong, classes=10, seed=seed, form="uniform",
-                                     exclude_true=True)
-    return training.trial(network, learn.with_labels(noisy.labels), {"test": fresh}, seed=seed,
-                          epochs=size.epochs)
+    learn = learn.with_labels(with_wrong_labels(learn.labels, wrong, seed))
+    return training.trial(network, learn, {"test": fresh}, seed=seed, epochs=size.epochs)
 
 
 shares = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
@@ -328,9 +338,10 @@ def frame(wrong):
 
 mine = explorers.Explorer(
     frame, explorers.Slider("wrong training labels", shares, show="{:.0%}".format),
-    description="Left, the reliability diagram on test images with right labels, all seeds together: "
-    "bars are accuracies, hatched pieces reach to the mean confidence. Right, accuracy and mean "
-    "confidence against the share of wrong training labels.")
+    description="Left, the reliability diagram on test images with right labels, all seeds together. "
+    "Blue, with the dots where there are any, reaches up to the accuracy. Hatched: from the accuracy up "
+    "to the mean confidence (over-confident). Dotted: from the mean confidence up to the accuracy "
+    "(under-confident). Right, accuracy and mean confidence against the share of wrong training labels.")
 explorers.keep(mine, "start_here")
 
 # %% [markdown]
@@ -338,11 +349,12 @@ explorers.keep(mine, "start_here")
 #
 # One run proves nothing: another seed might say the opposite. So this course turns its claims
 # about models into verdicts. A **verdict** takes one number per seed (where two settings are compared, their
-# difference on the same seed) and computes the mean with its 95 % interval. It says
+# difference on the same seed) and computes the mean with its 95 % interval: an interval built so that in 95 of 100
+# repetitions it contains the true mean. It says
 #
 # - `HOLDS` when the claim is true of the whole interval: for "larger", all of it lies above zero,
-# - `NOT MET` when the direction is right, but the whole interval misses the size that the claim states, or
-#   when it misses a level that the claim states (such as "below 5 points"),
+# - `NOT MET` when the direction is right but the effect is surely smaller than claimed; or when the claim names a limit
+#   (such as "below 5 points") and the whole interval lies beyond it,
 # - `REVERSED` when the whole interval lies on the opposite side of zero,
 # - `INCONCLUSIVE` otherwise: the seeds disagree, or are too few.
 #
@@ -356,7 +368,7 @@ print(claims.verdict("00b", "with 40 % wrong labels the gap is larger than with 
 
 # %% [markdown]
 # A verdict begins with its name; these two belong to this lesson. Names such as M2 belong to claims of research
-# papers, [listed here](claims.md). With many verdicts some come out by chance, and the list says how
+# papers, [listed here](claims.md). With many verdicts some come out by luck, and the list says how
 # many to expect. Your digits may differ a little: [your numbers differ?](your_numbers_differ.md)
 #
 # ## 8. The map of the course
