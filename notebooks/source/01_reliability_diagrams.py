@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 01 · Reliability diagrams: confidence against accuracy, bin by bin
 #
-# **Question.** Two models read the same scans and are right equally often. One of them is unsure before it
-# errs, the other never is. How do you see which one to trust?
+# **Question.** Two models read the same scans and are right equally often. One is unsure when it is wrong; the other
+# is always sure. How do you see which one to trust?
 #
 # **You will be able to**
 # - compute accuracy, mean confidence and their gap from a table of five predictions;
@@ -10,7 +10,7 @@
 # - compute the expected calibration error, and say what a single bin hides;
 # - tell a gap that means something from a bin with too few predictions.
 #
-# **Time.** 50 minutes with the three exercises; the cells run in under a minute.
+# **Time.** 60 minutes with the three exercises; the cells run in under a minute.
 #
 # **Needs.** [00 Start here](00_start_here.ipynb).
 
@@ -32,7 +32,10 @@ DEVICE = "auto"
 # %% [markdown]
 # A clinic pools the answers of two networks in one report. One network is bold, the other is cautious. The slider moves
 # the share of the report that comes from the bold one. *Find a share at which accuracy and mean confidence agree, and
-# look at the bars there.* (The hatched or dotted piece at a bar is the gap of its bin.)
+# look at the bars there.*
+#
+# Blue (with the dots, where there are any) reaches up to the accuracy. Hatched: from the accuracy up to the mean
+# confidence (over-confident). Dotted: from the mean confidence up to the accuracy (under-confident).
 
 # %%
 plots.theme()
@@ -63,17 +66,21 @@ model_2 = torch.tensor([[.02, .98, .00], [.03, .97, .00], [.95, .02, .03], [.00,
 # four. Which model has the larger gap between confidence and accuracy, and how large is it, by eye?
 
 # %% tags=["answer", "nbval-check-output"]
+sizes_of_gaps = {}
 for name, probs in (("model 1", model_1), ("model 2", model_2)):
     confidence = probs.amax(dim=1)
     accuracy = (probs.argmax(dim=1) == labels).double().mean()
     gap = confidence.mean() - accuracy
+    sizes_of_gaps[name] = abs(gap)
     print(f"{name}: accuracy {accuracy:.1%}, mean confidence {confidence.mean():.1%}, "
           f"gap {100 * gap:+.1f} points")
-print("Model 2 has the larger gap. The seminar's own figures are 1.2 and 16.8 points, without sign.")
+print(f"the larger gap: {max(sizes_of_gaps, key=sizes_of_gaps.get)}")
 
 # %% [markdown]
-# - **Model 1** is about as sure as it is right. Above all, where it errs (the dog, 60 %) it
-#   is less sure than usual. Its doubt is a warning that you can use.
+# Open the answer above first. (The seminar gives the same mean confidences, 78.8 and 96.8 %.)
+#
+# - **Model 1** is about as sure as it is right. Above all, where it is wrong (the dog, 60 %) it
+#   is less sure than usual. This is a warning that you can use.
 # - **Model 2** is right just as often, but it is as sure of its mistake (95 %) as of anything else.
 #   Its confidence tells you nothing.
 #
@@ -97,13 +104,13 @@ confidence, correct = said.confidence, said.correct
 print(f"{len(said)} predictions, confidence {confidence.min():.2f} to {confidence.max():.2f}")
 
 # %% [markdown]
-# The first picture is the **confidence histogram**: how often is the network how sure?
+# The first picture is the **confidence histogram**: how many predictions have which confidence?
 
 # %%
 _ = plots.confidence_histogram(said.probs, said.labels)
 
 # %% [markdown]
-# - The right-most bin holds most of the predictions: this network is seldom in doubt.
+# - The right-most bin holds most of the predictions: this network is rarely unsure.
 # - The dashed line (mean confidence) lies to the right of the solid one (accuracy). Their distance
 #   is the signed gap.
 #
@@ -122,15 +129,16 @@ counts = torch.bincount(which, minlength=M)
 print("predictions in each bin:", counts.tolist())
 
 # %% [markdown]
-# Many scripts write `int(c * M)` instead. That closes the bins on the *left*: every edge lands one bin
-# too high, and confidence 1 gets a bin that does not exist. Edges are no rarity, for instance where
-# several models vote. In Python the bins are counted from 0:
+# Many scripts write `int(c * M)` instead. That closes the bins on the *left*: a confidence on an edge lands one bin
+# too high, and confidence 1 gets a bin that does not exist. Such values are not rare: if 7 of 10 models vote for a class,
+# the confidence is exactly 0.7. Here are ten confidences on the edges of ten bins, and the bin that each way gives
+# them (in Python, bins are counted from 0):
 
 # %%
-ten_edges = [m / 10 for m in range(1, 11)]
-print("edges       ", ten_edges)
-print("(lo, hi]    ", list(range(10)))
-print("int(c * 10) ", [int(c * 10) for c in ten_edges])
+on_edges = torch.arange(1, 11, dtype=torch.float64) / 10
+print("confidence  ", on_edges.tolist())
+print("(lo, hi]    ", torch.bucketize(on_edges, on_edges[:-1]).tolist())
+print("int(c * 10) ", [int(c * 10) for c in on_edges.tolist()])
 
 # %% [markdown]
 # <details><summary>Rounding: why the edges are divided, and in double precision</summary>
@@ -148,7 +156,8 @@ print("int(c * 10) ", [int(c * 10) for c in ten_edges])
 # *Difficulty: medium · importance: high · 10 minutes*
 #
 # Write `my_bin_index(confidence, bins)` that returns for each confidence the number of its bin
-# (lo, hi], counted from 0. `confidence` is a tensor. The checker tries values exactly on the edges.
+# (lo, hi], counted from 0. `confidence` is a tensor. Use float64 for confidences
+# and edges: the checker tries values exactly on the edges.
 
 # %%
 def my_bin_index(confidence, bins):
@@ -181,7 +190,8 @@ check.bin_index(my_bin_index)
 # For every bin we need two averages: how sure the network was, and how often it was right.
 
 # %%
-sure, hits = torch.full((M,), torch.nan).double(), torch.full((M,), torch.nan).double()
+sure = torch.full((M,), torch.nan, dtype=torch.float64)  # NaN stands for "no predictions"
+hits = sure.clone()
 for m in range(M):
     inside = which == m
     if inside.any():
@@ -229,7 +239,7 @@ print(f"ECE with {M} bins: the network {by_hand:.1%}, "
 
 # %% [markdown]
 # The exact posterior is calibrated, and yet its ECE is not quite zero: the accuracy of each bin is that of a
-# sample, and the absolute value turns every chance deviation into a positive number. [Lesson 02](02_measuring_calibration.ipynb)
+# sample, and the absolute value turns every random deviation into a positive number. [Lesson 02](02_measuring_calibration.ipynb)
 # measures how much that is.
 #
 # ### Exercise: ECE
@@ -272,7 +282,7 @@ check.ece(my_ece)
 # ## 6. How many bins?
 #
 # With **one bin** the sum becomes the absolute value of the signed gap. With **very many
-# bins** each holds a handful of predictions, and its accuracy is mostly chance.
+# bins** each holds a handful of predictions, and its accuracy is mostly luck.
 #
 # **Predict before you run:** from 1 bin to 100 bins, does this network's ECE go up, go down, or stay? And
 # that of the exact posterior?
@@ -294,16 +304,18 @@ def frame(bins):
 explorers.Explorer(
     frame,
     explorers.Slider("bins", [1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100], start=15),
-    description="The reliability diagram of the same predictions, counted in 1 to 100 bins. A bar is "
-    "the accuracy of a bin, the hatched piece reaches to its mean confidence, the black line is its "
-    "95 % interval; the strip below counts its predictions.",
+    description="The reliability diagram of the same predictions, counted in 1 to 100 bins. Blue, with "
+    "the dots where there are any, reaches up to the accuracy. Hatched: from the accuracy up to the mean "
+    "confidence. The black line is the 95 % interval of the accuracy; the strip counts the predictions.",
 )
 
 # %% [markdown]
+# Open the answer above first.
+#
 # - **One bin against fifteen:** for this network the number barely changes. It is over-confident in
 #   (almost) every bin, all gaps have the same sign, and then averaging first loses nothing.
 # - **A hundred bins:** the left becomes ragged. The network's ECE changes little, because its
-#   gap is far larger than the chance deviations. For the posterior these deviations are all there is.
+#   gap is far larger than the random deviations. For the posterior these deviations are all there is.
 #
 # ## 7. The classic mistake: one bin is enough
 #
@@ -343,7 +355,7 @@ _ = plots.reliability_diagram(pooled, truth, ax=ax_right, title="the same report
 # - **The repair (right)** is to draw the bins. At high confidence the bars end below the diagonal
 #   (hatched), in the middle above it (dotted). The errors of the two networks have opposite signs, and the average cancels them.
 #
-# Whoever acts on *one* of these answers gains nothing from the fact that other answers err the other way. By the
+# If you act on *one* answer, it does not help you that other answers are wrong in the opposite direction. By the
 # triangle inequality the ECE with 15 bins is never below the ECE with one bin. How far above it lies depends on the models, and so it
 # gets a verdict. The claim "at least 3 points" is the verdict's *margin*: the whole interval must lie above it.
 
@@ -376,9 +388,10 @@ def share_frame(share):
 mine = explorers.Explorer(
     share_frame,
     explorers.Slider("from the bold network", [i / 10 for i in range(11)], show="{:.0%}".format),
-    description="The reliability diagram of the pooled report, all seeds together. A bar is the "
-    "accuracy of a bin, the hatched or dotted piece reaches to its mean confidence; the strip below "
-    "counts the predictions.")
+    description="The reliability diagram of the pooled report, all seeds together. Blue, with the dots "
+    "where there are any, reaches up to the accuracy. Hatched: from the accuracy up to the mean "
+    "confidence (over-confident). Dotted: from the mean confidence up to the accuracy (under-confident). "
+    "The strip below counts the predictions.")
 explorers.keep(mine, "two_networks")
 
 # %% [markdown]
@@ -407,9 +420,9 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 #
 # | bin | predictions | mean confidence | right | 95 % interval of the accuracy |
 # |---|---|---|---|---|
-# | (0.5, 0.6] | 4 | 55 % | 1 | 5 to 70 % |
-# | (0.8, 0.9] | 400 | 85 % | 320 | 76 to 84 % |
-# | (0.9, 1.0] | 9,596 | 98 % | 9,212 | 96 to 96 % |
+# | (0.5, 0.6] | 4 | 55 % | 1 | 4.6 to 69.9 % |
+# | (0.8, 0.9] | 400 | 85 % | 320 | 75.8 to 83.6 % |
+# | (0.9, 1.0] | 9,596 | 98 % | 9,212 | 95.6 to 96.4 % |
 #
 # Compute ECE and MCE. Which bin decides each? Which gaps does the report prove? You may improve the
 # model in one place, or collect 1,000 more labels: what do you do first?
@@ -419,9 +432,9 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 # The gaps are 30, 5 and 2 points. MCE is 30 %, from the first bin, but its interval contains 55 %: four predictions
 # prove nothing. ECE is .0004 x .30 + .04 x .05 + .9596 x .02 = .0213, of which .0192 come from the
 # last bin: a small gap on nearly all predictions. The intervals of the second and third bin do not
-# contain their confidence, so these two gaps are real (each interval alone; with many bins a few miss by chance).
+# contain their confidence, so these two gaps are real (each interval alone; with many bins a few miss by luck).
 #
-# What first depends on what the answers are used for. If people act on "98 %", the last bin concerns most of
+# What to do first depends on how the answers are used. If people act on "98 %", the last bin concerns most of
 # them. If doubtful answers go to a doctor anyway, the first bin does no harm. New labels help
 # where the intervals are long; drawn at random, only some of 1,000 would land below 0.9, so collect
 # images on which the model is unsure.
@@ -474,7 +487,7 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 # <details><summary>6. A model always answers the commonest class, with the share of that class as its
 # confidence. What does its diagram look like?</summary>
 #
-# One bin, on the diagonal up to chance. It is calibrated and useless: calibration is
+# One bin, on the diagonal apart from luck. It is calibrated and useless: calibration is
 # not accuracy. Lesson 02 measures both together.
 #
 # </details>
