@@ -10,11 +10,12 @@
 # - compare an estimated ECE with the exact error, and say how the estimate depends on the number of images;
 # - find the ECE that a *perfectly* calibrated model would show on your data.
 #
-# **Time.** 60 minutes with the three exercises; the cells run in about half a minute.
+# **Time.** 45 minutes for sections 1 to 3 with two exercises; 35 more for sections 4 to 6, a second sitting. The cells
+# run in about half a minute.
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb).
 
-# %%
+# %% tags=["drawing"]
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -31,6 +32,20 @@ SCALE = "laptop"
 SEED = 0
 DEVICE = "auto"
 
+# %% [markdown]
+# To test a ruler, one measures objects whose length is known. So this lesson takes three models that read the same
+# noisy digits:
+#
+# - **as trained**: a network trained in the usual way. It is over-confident, as in 00.
+# - **after the cure**: the same network, with its logits divided by one number T, the **temperature**, before the
+#   softmax. T > 1 makes every prediction less extreme. This makes the network nearly calibrated. (Notebook 08 is about
+#   this cure, temperature scaling.)
+# - **the truth**: the exact posterior of each image (see 00). It is perfectly calibrated by definition.
+#
+# For each model we know the exact calibration error: the vertical line. Each histogram shows what you would
+# *measure*, on many test sets of the chosen number of images. Move the slider to 1,000 images, as in the hospital.
+# How far from its line does each histogram lie? Section 5 explains what you see, and section 6 answers the hospital.
+
 # %%
 plots.theme()
 device = training.as_device(DEVICE)
@@ -39,25 +54,13 @@ seeds = range(SEED, SEED + size.seeds)
 explorers.stored("test_images")
 
 # %% [markdown]
-# Three models read the same noisy digits, and for each of them we know the exact calibration error: the vertical
-# line. Each histogram shows what you would *measure*, on many test sets of the chosen number of images. Move the
-# slider to 1,000 images, as in the hospital. How far from its line does each histogram lie? Section 5 explains
-# what you see, and section 6 answers the hospital.
-
-# %% [markdown]
 # ## 1. Three models of known quality
 #
-# To test a ruler, one measures objects whose length is known. So we take three models of known quality:
-#
-# - **as trained**: a network trained in the usual way. It is over-confident, as in 00.
-# - **after the cure**: the same network, with its logits divided by one number T, the **temperature**, before the
-#   softmax. T > 1 makes every prediction less extreme. T is the one
-#   with the lowest NLL (section 3) on the `cal` split, never on `test`.
-#   (Notebook 08 is about this cure. Here it gives us a network that is nearly calibrated.)
-# - **the truth**: the exact posterior of each image (see 00). It is perfectly calibrated by definition.
+# Each seed trains one network. Its T is the one with the lowest NLL (section 3) on the `cal` split, never on `test`.
 
 # %%
 def recipe(seed):
+    # twice the usual test images: section 5 draws small test sets from them
     train, cal, test = data.noisy_digits(size.train, noise=0.4, seed=seed, test=2 * size.test)
     return training.trial(lambda: models.mlp(64, 10), train, {"cal": cal, "test": test}, seed=seed,
                           epochs=size.epochs)
@@ -73,27 +76,27 @@ def three_models(outcome):
 # %%
 swept = sweep.run(recipe, {"seed": seeds}, device=device)
 test = swept.one(seed=SEED).predictions["test"]
-probs = three_models(swept.one(seed=SEED))
+by_model = three_models(swept.one(seed=SEED))
 
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(10, 4.6))
-for ax, (name, said) in zip(axes, probs.items(), strict=True):
-    counted = metrics.reliability(said, test.labels)
+for ax, (name, probs) in zip(axes, by_model.items(), strict=True):
+    counted = metrics.reliability(probs, test.labels)
     _ = plots.draw_reliability(counted, ax=ax, title=name, legend=ax is axes[0])
 
 # %% [markdown]
 # How to read the figure:
 #
 # - **As trained:** the accuracy is far below the confidence in nearly every bin.
-# - **After the cure:** close to the diagonal, with small gaps that may be real or may be chance.
+# - **After the cure:** close to the diagonal, with small gaps that may be real or may be luck.
 # - **The truth:** on the diagonal, yet not *exactly*, although this model is perfect. Keep that in mind.
 #
 # ## 2. What one number hides
 #
-# The ECE averages *absolute* gaps, and something is lost. To see what, we build two models from the exact posterior: a
-# *cautious* reader divides the logarithm of the posterior by T = 1.5, and a *bold* reader by the T < 1 that gives the
-# same exact error. (`true_calibration_error` is the exact error, the vertical line of the slider; section 4 shows how
-# it is computed. `brentq` searches for the T at which a function is zero, here the difference of the two errors.)
+# The ECE averages *absolute* gaps, and something is lost. To see what, we build two readers from the exact posterior:
+# each divides the logarithm of the posterior by a T of its own. Reader A has T = 1.5. Reader B has a T below 1, chosen so
+# that the exact errors of both are equal. (Skip the search for this T in the folded cell; it only makes the two errors
+# equal.)
 
 # %%
 def reader(T):
@@ -101,32 +104,36 @@ def reader(T):
     return (test.posterior.log() / T).softmax(dim=1)
 
 
-def error_above_cautious(T):
-    cautious_error = metrics.true_calibration_error(reader(1.5), test.posterior)
-    return metrics.true_calibration_error(reader(T), test.posterior) - cautious_error
+# %% tags=["drawing"]
+def error_above_reader_a(T):
+    error_of_a = metrics.true_calibration_error(reader(1.5), test.posterior)
+    return metrics.true_calibration_error(reader(T), test.posterior) - error_of_a
 
 
-readers = {"cautious": reader(1.5), "bold": reader(brentq(error_above_cautious, 0.05, 1))}
+# brentq searches for the T at which the difference of the two errors is zero
+readers = {"reader A": reader(1.5), "reader B": reader(brentq(error_above_reader_a, 0.05, 1))}
 
 # %% [markdown]
-# **Predict before you run:** both have the same accuracy and nearly the same ECE. On which side of the diagonal will the
-# bars of each end, and what is the sign of its signed gap?
+# **Predict before you run:** both readers have the same accuracy and nearly the same ECE. For each reader: do its bars
+# end above or below the diagonal? What is the sign of its signed gap?
 
 # %% tags=["answer"]
 fig, axes = plt.subplots(1, 2, figsize=(7, 4.6))
-for ax, (name, said) in zip(axes, readers.items(), strict=True):
-    error = metrics.ece(said, test.labels)
-    counted = metrics.reliability(said, test.labels)
+for ax, (name, probs) in zip(axes, readers.items(), strict=True):
+    error = metrics.ece(probs, test.labels)
+    counted = metrics.reliability(probs, test.labels)
     _ = plots.draw_reliability(counted, ax=ax, title=f"{name}: ECE {error:.1%}", legend=ax is axes[0])
-    print(f"{name}: accuracy {metrics.accuracy(said, test.labels):.1%}, ECE {error:.1%}, "
-          f"signed gap {metrics.signed_gap(said, test.labels):+.1%}")
+    print(f"{name}: accuracy {metrics.accuracy(probs, test.labels):.1%}, ECE {error:.1%}, "
+          f"signed gap {metrics.signed_gap(probs, test.labels):+.1%}")
 
 # %% [markdown]
-# The direction differs. The signed gap of 00 shows it, and the ECE cannot. So an ECE is never reported without the
-# signed gap.
-# The **overconfidence error** (OE; Thulasidasan et al. 2019) looks at one direction only: over the bins in
-# which the model is over-confident, it adds up share of the predictions times confidence times gap. It hardly sees the
-# cautious reader's error.
+# Open the answer above first. Reader A is cautious, reader B is bold. The signed gap of 00 shows the difference, and the
+# ECE cannot. So an ECE is never reported without the signed gap.
+# The **overconfidence error** (OE; Thulasidasan et al. 2019) looks at one direction only, over-confidence:
+#
+# $$\mathrm{OE} = \sum_{m=1}^{M} \frac{|B_m|}{n}\,\mathrm{conf}(B_m)\,\max\bigl(\mathrm{conf}(B_m) - \mathrm{acc}(B_m),\ 0\bigr)$$
+#
+# For the cautious reader it is nearly zero.
 #
 # The ECE also looks at the predicted class alone. A doctor who reads "pneumonia 70 %, tumour 25 %" uses the 25 % too.
 # The **classwise-ECE** (Kull et al. 2019) bins *every* column of the probabilities against "is it this class?" and
@@ -211,9 +218,10 @@ check.brier(my_brier)
 #
 # </details>
 #
-# Here are all of them for six models; "uniform" says 10 % for each digit.
+# Here are all measures of this lesson for six models; "cautious" is reader A, "bold" is reader B, and "uniform" says
+# 10 % for each digit.
 #
-# **Predict before you run:** which measures are best for the truth, and which for another model?
+# **Predict before you run:** for which measures does "the truth" get the best value, and for which does another model?
 
 # %% tags=["answer"]
 measures = {
@@ -221,57 +229,52 @@ measures = {
     "OE": metrics.overconfidence_error, "classwise-ECE": metrics.classwise_ece, "NLL": metrics.nll,
     "Brier": metrics.brier,
 }
-everyone = {**probs, **readers, "uniform": torch.full_like(test.posterior, 0.1)}
+everyone = {**by_model, "cautious": readers["reader A"], "bold": readers["reader B"],
+            "uniform": torch.full_like(test.posterior, 0.1)}
 table = pd.DataFrame(index=list(measures), columns=list(everyone), dtype=float)
-for name, said in everyone.items():
-    table[name] = [measure(said, test.labels) for measure in measures.values()]
-for what in ("OE", "NLL", "Brier"):
+for name, probs in everyone.items():
+    table[name] = [measure(probs, test.labels) for measure in measures.values()]
+for what in ("ECE", "OE", "NLL", "Brier"):
     best = table.loc[what].idxmin()
     lowest, of_truth = table.loc[what, best], table.loc[what, "the truth"]
     print(f"lowest {what}: {best} ({lowest:.4f}; the truth {of_truth:.4f})")
 table.round(4)
 
 # %% [markdown]
-# The proper scores are lowest for the truth. The OE is lower for a model that is *wrong* in the cautious direction.
-# The ECE of the useless uniform model is small.
+# Open the answer above first. The proper scores are lowest for the truth. The OE is lower for a model that is *wrong*
+# in the cautious direction. And the ECE of the useless uniform model is the smallest of all six.
 #
 # ### Where a mistake costs lives
 #
-# Suppose that a 0 stands for a child on the road. Not to brake costs 20, to brake for nothing costs 1. Then the best
-# rule is to brake when $20\,p_0 > 1 - p_0$. Each model uses the rule with its own $p_0$, and the exact posterior says
+# Suppose that a 0 stands for a child on the road. Not braking for a child costs 20, braking without a child costs 1.
+# Then the best rule is to brake when $20\,p_0 > 1 - p_0$. Each model uses the rule with its own $p_0$, and the exact posterior says
 # what this costs per image:
 
 # %%
-def cost(said, posterior, missed=20):
+def cost(probs, posterior, missed=20):
     """Mean cost of braking when missed * p_0 > 1 - p_0, in expectation over the true class."""
-    brakes = missed * said[:, 0] > 1 - said[:, 0]
+    brakes = missed * probs[:, 0] > 1 - probs[:, 0]
     return torch.where(brakes, 1 - posterior[:, 0], missed * posterior[:, 0]).mean().item()
 
 
-for name, said in everyone.items():
-    brakes = (20 * said[:, 0] > 1 - said[:, 0]).double().mean()
-    print(f"{name:14} brakes for {brakes:.1%}, cost {cost(said, test.posterior):.4f}, "
-          f"OE {metrics.overconfidence_error(said, test.labels):.4f}")
+for name, probs in everyone.items():
+    brakes = (20 * probs[:, 0] > 1 - probs[:, 0]).double().mean()
+    print(f"{name:14} brakes for {brakes:.1%}, cost {cost(probs, test.posterior):.4f}, "
+          f"OE {metrics.overconfidence_error(probs, test.labels):.4f}")
 
 # %% [markdown]
 # The cautious reader brakes more often than the truth, at a higher cost, and its OE does not show it. So where lives
-# are at stake, the measure is a proper score or the expected cost of the decision, not the OE. Over all seeds, with a
-# reader that is still more cautious (T = 2); `per_seed` computes one difference for each seed:
+# are at stake, the measure is a proper score or the expected cost of the decision, not the OE. The next cell asks the
+# same over all seeds. It takes a still more cautious reader, T = 2, and claims a size too: at least 0.01 more per image.
 
 # %% tags=["nbval-check-output"]
-def per_seed(difference):
-    """difference(predictions, models by name) of each seed."""
-    return [difference(o.predictions["test"], three_models(o)) for o in swept.where()]
-
-
-def cautious(test):
-    return (test.posterior.log() / 2).softmax(dim=1)
-
-
-lower = per_seed(lambda test, said: metrics.overconfidence_error(cautious(test), test.labels)
-                 - metrics.overconfidence_error(test.posterior, test.labels))
-dearer = per_seed(lambda test, said: cost(cautious(test), test.posterior)
-                  - cost(test.posterior, test.posterior))
+lower, dearer = [], []  # one difference for each seed
+for seed in seeds:
+    images = swept.one(seed=seed).predictions["test"]
+    cautious = (images.posterior.log() / 2).softmax(dim=1)
+    lower.append(metrics.overconfidence_error(cautious, images.labels)
+                 - metrics.overconfidence_error(images.posterior, images.labels))
+    dearer.append(cost(cautious, images.posterior) - cost(images.posterior, images.posterior))
 print(claims.verdict("M4", "the posterior at T = 2 has a lower OE than the posterior", lower,
                      expect="below"))
 print(claims.verdict("02a", "its decisions cost at least 0.01 more per image", dearer, margin=0.01))
@@ -279,26 +282,29 @@ print(claims.verdict("02a", "its decisions cost at least 0.01 more per image", d
 # %% [markdown]
 # ## 4. The exact error, for once
 #
-# A hit or a miss is a matter of chance. Since we know the posterior of each image, we know the *probability* of a
-# hit: the posterior of the predicted class. With it in place of the 0 or 1 of the hit, the chance of the labels is
-# gone. What remains is the **true calibration error** of these images. From scratch, then by the package:
+# *The second sitting begins here; run the cells above first.*
+#
+# A prediction is right (a hit) or wrong, and on an ambiguous image this depends on luck. Since we know the posterior of
+# each image, we know the *probability* of a hit: the posterior of the predicted class. We put this probability in the
+# place of the hit (0 or 1); then the luck in the labels is gone. What remains is the **true calibration error** of these
+# images. From scratch, then by the package:
 
 # %%
-def true_error(said, posterior, bins=15):
-    confidence, predicted = said.max(dim=1)
+def true_error(probs, posterior, bins=15):
+    confidence, predicted = probs.max(dim=1)
     right = posterior.gather(1, predicted[:, None])[:, 0]
     inner_edges = torch.arange(1, bins, dtype=torch.float64) / bins
     which = torch.bucketize(confidence.double(), inner_edges)
     gaps = torch.bincount(which, weights=confidence.double() - right, minlength=bins)
-    return gaps.abs().sum().item() / len(said)
+    return gaps.abs().sum().item() / len(probs)
 
 
 truths = {}
-for name, said in probs.items():
-    truths[name] = metrics.true_calibration_error(said, test.posterior)
-    assert abs(truths[name] - true_error(said, test.posterior)) < 1e-6
-    print(f"{name:14} true error {truths[name]:.2%}, estimated {metrics.ece(said, test.labels):.2%} "
-          f"from {len(said):,} images")
+for name, probs in by_model.items():
+    truths[name] = metrics.true_calibration_error(probs, test.posterior)
+    assert abs(truths[name] - true_error(probs, test.posterior)) < 1e-6
+    print(f"{name:14} true error {truths[name]:.2%}, estimated {metrics.ece(probs, test.labels):.2%} "
+          f"from {len(probs):,} images")
 
 # %% [markdown]
 # (This truth is that of 15 bins: within a bin, errors of opposite sign still cancel. So it is a lower bound of the
@@ -310,28 +316,31 @@ for name, said in probs.items():
 # label afresh from the posterior of its image. The table `measured` has one row for each test set.
 
 # %%
-def estimates(posterior, said, n, seed=SEED):
+def estimates(posterior, probs, n, seed=SEED):
     """The ECE on many test sets of n images."""
     generator = torch.Generator().manual_seed(seed)
     values = []
     for _ in range(size.draws):
         chosen = torch.randint(len(posterior), (n,), generator=generator)
         labels = torch.multinomial(posterior[chosen], 1, generator=generator)[:, 0]
-        values.append(metrics.ece(said[chosen], labels))
+        values.append(metrics.ece(probs[chosen], labels))
     return np.array(values)
 
 
 sizes = [100, 200, 500, 1000, 2000, 5000, 10000]
-drawn = {(name, n): estimates(test.posterior, said, n) for name, said in probs.items() for n in sizes}
+drawn = {}
+for name, probs in by_model.items():
+    for n in sizes:
+        drawn[name, n] = estimates(test.posterior, probs, n)
 measured = pd.DataFrame(drawn).melt(var_name=["model", "n"], value_name="ECE")
 
 # %% tags=["drawing"]
-roles = dict(zip(probs, (palette.TRAINED, palette.CURED, palette.TRUTH), strict=True))
+roles = dict(zip(by_model, (palette.TRAINED, palette.CURED, palette.TRUTH), strict=True))
 widest = 1.02 * measured.ECE.max()
 
 
 def frame(n):
-    samples = {name: drawn[name, n] for name in probs}
+    samples = {name: drawn[name, n] for name in by_model}
     words = [f"{name}: measured {values.mean():.1%} on average, exact {truths[name]:.1%}"
              for name, values in samples.items()]
     return explorers.spread_frame(
@@ -348,8 +357,9 @@ slider = explorers.Explorer(
 explorers.keep(slider, "test_images")
 
 # %% [markdown]
-# **Predict before you run:** the slider showed in which direction small test sets err. For which of the three models is
-# the measured ECE furthest above the exact one, and for which hardly at all? Is the difference gone with 10,000 images?
+# **Predict before you run:** the slider showed that the measured ECE of the truth lies above its line. Now take four
+# times as many images. How much of this excess (measured minus exact, on average) is left: nearly all, about a half, or
+# about a quarter?
 
 # %% tags=["answer"]
 fig, axes = plt.subplots(1, 3, figsize=(10, 3.4), sharey=True)
@@ -359,78 +369,77 @@ for ax, (name, role) in zip(axes, roles.items(), strict=True):
     _ = ax.axhline(truths[name], ls="--", color=palette.GREY, label="exact")
     _ = ax.set(title=name, xscale="log", xlabel="images in the test set", ylim=(0, None))
     _ = ax.legend()
-    few, many = drawn[name, 100].mean(), drawn[name, 10000].mean()
-    print(f"{name}: exact {truths[name]:.1%}, measured {few:.1%} with 100 images, {many:.1%} with 10,000")
+    few, many = (drawn[name, n].mean() - truths[name] for n in (500, 2000))
+    print(f"{name}: measured minus exact {few:+.2%} with 500 images, {many:+.2%} with 2,000")
+part = drawn["the truth", 2000].mean() / drawn["the truth", 500].mean()
+print(f"the truth: with four times as many images {part:.0%} of the excess is left")
 
 # %% [markdown]
-# (The band holds the middle 90 % of the test sets.)
+# Open the answer above first. (The band holds the middle 90 % of the test sets.)
 #
 # - **The truth:** its error is zero, and every single measured value is above zero. It cannot be otherwise: the ECE
-#   averages *absolute values*, so chance in either direction counts as error.
-# - **After the cure:** even further above its line. Its confidences are lower, and whether a prediction with
-#   confidence c is right has the standard deviation $\sqrt{c(1-c)}$, which is larger in the middle than near 1.
+#   averages *absolute values*, so luck in either direction counts as error. The random deviation of a share falls with
+#   the square root of the number of images, so four times as many images leave about a half.
+# - **After the cure:** even further above its line. Its confidences are lower. A hit that happens with probability c has
+#   the standard deviation $\sqrt{c(1-c)}$, which is larger in the middle than near 1.
 # - **As trained:** hardly too high from a few hundred images on. Where the true gap of a bin is much larger than
-#   the chance, its sign is clear, and the absolute value does no harm.
+#   the random deviation, its sign is clear, and the absolute value does no harm.
 #
 # The mean of an estimate minus what it estimates is the **bias of an estimator**. The bias of the ECE is
-# large where the true gaps are small beside the effect of chance. That is just where one wants to measure.
+# large where the true gaps are small beside the random deviations. That is just where one wants to measure.
 
 # %% tags=["nbval-check-output"]
-def bias(posterior, said, n, seed):
-    truth = metrics.true_calibration_error(said, posterior)
-    return estimates(posterior, said, n, seed).mean() - truth
-
-
-rows = []
+bias = pd.DataFrame(index=list(seeds))  # a row for each seed, a column for each model and n
 for seed in seeds:
     outcome = swept.one(seed=seed)
     posterior = outcome.predictions["test"].posterior
-    for name, said in three_models(outcome).items():
+    for name, probs in three_models(outcome).items():
+        exact = metrics.true_calibration_error(probs, posterior)
         for n in (250, 1000, 4000):
-            rows.append({"model": name, "n": n, "seed": seed, "bias": bias(posterior, said, n, seed)})
-found = pd.DataFrame(rows).pivot(index="seed", columns=["model", "n"], values="bias")
+            bias.loc[seed, f"{name}, {n}"] = estimates(posterior, probs, n, seed).mean() - exact
 
 print(claims.verdict("M6", "ECE of the exact posterior, n = 1000, is above 0.005",
-                     found["the truth", 1000], margin=0.005))
+                     bias["the truth, 1000"], margin=0.005))
 print(claims.verdict("M6", "after the cure, the bias is larger with 250 than with 4,000 images",
-                     found["after the cure", 250] - found["after the cure", 4000]))
+                     bias["after the cure, 250"] - bias["after the cure, 4000"]))
 print(claims.verdict("M6", "the over-confident network's bias is below 0.01, n = 1000",
-                     found["as trained", 1000], expect="within", margin=0.01))
+                     bias["as trained, 1000"], expect="within", margin=0.01))
 
 # %% tags=["aside", "nbval-check-output"]
 print(claims.verdict("M6", "after the cure, the bias exceeds that of the exact posterior, n = 250",
-                     found["after the cure", 250] - found["the truth", 250]))
+                     bias["after the cure, 250"] - bias["the truth, 250"]))
 
 # %% [markdown]
 # ## 6. The classic mistake: to compare an ECE with zero
 #
 # **The mistake** is to compare an ECE with zero. **The repair** is to compare it with its **chance level**: the ECE
 # that a perfectly calibrated model *with the same confidences* would show on so many images. Let each
-# confidence decide by chance whether it is a hit, and measure again. No posterior is needed, so you can do this
+# confidence be the probability of a hit, draw the hits, and measure again. No posterior is needed, so you can do this
 # with your own model today.
 
 # %%
-def chance_level(said, draws=size.draws, seed=SEED):
+def chance_level(probs, draws=size.draws, seed=SEED):
     """The middle 90 % of the ECE if a confidence of c were right with probability c."""
     generator = torch.Generator().manual_seed(seed)
-    confidence = said.amax(dim=1)
+    confidence = probs.amax(dim=1)
     values = []
     for _ in range(draws):
         hits = torch.bernoulli(confidence, generator=generator)
-        gap = metrics.reliability_of(confidence, hits == 1)
-        values.append((gap.share * gap.gap.abs()).nansum().item())
+        counted = metrics.reliability_of(confidence, hits == 1)
+        weighted_gaps = counted.share * counted.gap.abs()  # one per bin; NaN where a bin is empty
+        values.append(weighted_gaps.nansum().item())  # their sum is the ECE
     return np.quantile(values, [0.05, 0.95])
 
 
-for name, said in probs.items():
-    first, labels = said[:1000], test.labels[:1000]
+for name, probs in by_model.items():
+    first, labels = probs[:1000], test.labels[:1000]
     low, high = chance_level(first)
     error, p_value = metrics.ece(first, labels), metrics.calibration_test(first, labels).p_value
-    print(f"{name:14} ECE {error:.2%}; by chance {low:.2%} to {high:.2%}; p = {p_value:.3f}")
+    print(f"{name:14} ECE {error:.2%}; chance level {low:.2%} to {high:.2%}; p = {p_value:.3f}")
 
 # %% [markdown]
-# `metrics.calibration_test` is the same test in the package (Bröcker and Smith 2007; Widmann et al. 2019): p is the
-# share of the drawn errors that are at least as large as the measured one.
+# `metrics.calibration_test` is the same test in the package (Bröcker and Smith 2007; Widmann et al. 2019):
+# p = (1 + the number of drawn errors that are at least as large as the measured one) / (1 + the number of draws).
 #
 # So the answer to the hospital: with a model as accurate as the exact posterior here, 1.4 % on 1,000 images is well
 # within what a perfect model shows. It proves nothing. Only an ECE *above* its chance level counts against a
@@ -455,28 +464,28 @@ print("the perfect model measures " + ", ".join(f"{v:.2%} (n = {n:,})" for n, v 
 # chance level. But a model whose *true* error is 2 % does not always measure 2 %: its ECE scatters too. To detect the
 # error with high probability, the whole histogram of that model must lie beyond the chance level. The probability
 # that a test detects an error is its power; notebook 18 measures it by n. The number also depends on the
-# confidences: a model that is sure and right has a narrow chance level, one that is often in doubt a wide one.
+# confidences: a model that is sure and right has a narrow chance level, one that is often unsure a wide one.
 #
 # </details>
 
 # %%
-def images_needed(said, limit, numbers):
-    ...  # your code here: said[:n] are n predictions
+def images_needed(probs, limit, numbers):
+    ...  # your code here: probs[:n] are n predictions
 
 
 numbers = [200, 500, 1000, 2000, 5000, 10000]
-print(images_needed(probs["after the cure"], 0.02, numbers))
+print(images_needed(by_model["after the cure"], 0.02, numbers))
 
 # %% tags=["aside"]
-def one_answer(said, limit, numbers):
+def one_answer(probs, limit, numbers):
     for n in numbers:
-        low, high = chance_level(said[:n])
+        low, high = chance_level(probs[:n])
         print(f"n = {n:,}: chance level up to {high:.2%}")
         if high < limit:
             return n
 
 
-print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
+print("images needed:", one_answer(by_model["after the cure"], 0.02, numbers))
 
 # %% [markdown]
 # ## Three things to take away
@@ -487,8 +496,8 @@ print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
 #    larger for the two models with small true gaps than for the over-confident one.
 # 3. Compare an ECE with its chance level, never with zero; compare two models only at equal n and equal bins.
 #
-# Guo et al. and Mukhoti et al. report the ECE with 15 bins, on CIFAR from 10,000 test images; section 6 printed what our
-# perfect model measures on as many ("the perfect model measures", last number). How wrong each estimator is, and how
+# Guo et al. and Mukhoti et al. report the ECE with 15 bins, on CIFAR from 10,000 test images. What our perfect model
+# measures on 10,000 images stands in section 6: the last number of its last printed line. How wrong each estimator is, and how
 # to compare two models, is the subject of
 # [18 Estimators in depth](18_estimators_in_depth.ipynb); the next lesson asks where over-confidence comes
 # from: [03 Overconfidence](03_overconfidence.ipynb).
@@ -546,7 +555,7 @@ print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
 # It rises: with fewer images per bin the share of hits scatters more, and the absolute values add up.
 #
 # ```python
-# confidence = probs["after the cure"][:1000].amax(dim=1)
+# confidence = by_model["after the cure"][:1000].amax(dim=1)
 # hits = torch.bernoulli(confidence, generator=torch.Generator().manual_seed(SEED)) == 1
 # for bins in (15, 50):
 #     counted = metrics.reliability_of(confidence, hits, bins=bins)
@@ -563,7 +572,7 @@ print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
 #
 # ```python
 # for missed in (2, 20, 200):
-#     print(missed, {name: round(cost(said, test.posterior, missed), 4) for name, said in everyone.items()})
+#     print(missed, {name: round(cost(probs, test.posterior, missed), 4) for name, probs in everyone.items()})
 # ```
 #
 # </details>
@@ -575,7 +584,8 @@ print("images needed:", one_answer(probs["after the cure"], 0.02, numbers))
 # - Guo, Pleiss, Sun, Weinberger: *On Calibration of Modern Neural Networks*. ICML 2017.
 #   [arXiv:1706.04599](https://arxiv.org/abs/1706.04599) (ECE with 15 bins, temperature)
 # - Mukhoti, Kulharia, Sanyal, Golodetz, Torr, Dokania: *Calibrating Deep Neural Networks using Focal
-#   Loss*. NeurIPS 2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (section 2: the measures)
+#   Loss*. NeurIPS 2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (section 2: ECE, classwise-ECE; section 3:
+#   NLL)
 # - Kull et al.: *Beyond temperature scaling*. NeurIPS 2019.
 #   [arXiv:1910.12656](https://arxiv.org/abs/1910.12656) (classwise-ECE)
 # - Thulasidasan, Chennupati, Bilmes, Bhattacharya, Michalak: *On Mixup Training: Improved Calibration
