@@ -737,9 +737,8 @@ for step in experiments.verdicts("noise", photographs):
 for rate, runs in photographs.groupby("value"):
     kept = 1 - rate + rate / K
     expected = gap_from_noise(runs.test_accuracy.mean(), rate)
-    print(f"noise {rate:.0%}: right on {runs.train_accuracy.mean():.0%} of its training labels, of "
-          f"which {kept:.0%} are correct; signed gap {runs.test_gap.mean():+.1%}, by the formula "
-          f"it would be {expected:+.1%}")
+    print(f"noise {rate:.0%}: right on {runs.train_accuracy.mean():.0%} of its training labels "
+          f"({kept:.0%} are correct); signed gap {runs.test_gap.mean():+.1%}, by the formula {expected:+.1%}")
 
 # %% [markdown]
 # What does a negative gap tell about the training? Our reading: where there are wrong labels and the network is right on *fewer* of
