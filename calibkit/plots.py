@@ -66,8 +66,8 @@ def reliability_diagram(
 
     Blue, with the dots where there are any, reaches up to the accuracy of its bin. Hatched: from
     the accuracy up to the mean confidence (over-confident). Dotted: from the mean confidence up to
-    the accuracy (under-confident). Black lines are Wilson intervals of coverage `level`. The strip below counts
-    the samples of each bin on a log axis. Empty bins are not drawn.
+    the accuracy (under-confident). Black lines are Wilson intervals of coverage `level`.
+    The strip below counts the samples of each bin on a log axis. Empty bins are not drawn.
 
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.reliability` does.
     Source: Guo et al. (2017), figure 1.
