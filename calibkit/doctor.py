@@ -65,10 +65,10 @@ def _device() -> Finding:
     try:
         import torch
 
-        from calibkit.training import best_device
+        from calibkit.training import as_device
     except ImportError as error:
         return Finding(False, f"no device can be chosen: {error}")
-    device = best_device()
+    device = as_device("auto")
     if device.type == "cuda":
         memory = torch.cuda.get_device_properties(device).total_memory / 2**30
         return Finding(True, f"device cuda: {torch.cuda.get_device_name()}, {memory:.0f} GiB")

@@ -25,7 +25,7 @@ from calibkit.training import Trial, process
 
 FORMAT = 3  # of keys and of what is stored under them
 OPTIMIZERS = (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adam, torch.optim.Optimizer)
-STEERING = ("contents", "fingerprint", "origins", "outcomes", "scheduling", "store", "sweep")
+STEERING = ("contents", "fingerprint", "origins", "outcomes", "placement", "store", "sweep")
 # as they were loaded: what stands in these modules is not read, as tests put counters there
 STARTED = {name: (HERE / f"{name}.py").read_text() for name in STEERING}
 

@@ -40,7 +40,8 @@ class Sweep:
 
     table: one row a run: the grid's columns, train_loss and train_accuracy of the last epoch, and
         per scored dataset NAME_accuracy, NAME_confidence, NAME_gap (confidence - accuracy),
-        NAME_ece (15 equal bins) and NAME_nll.
+        NAME_ece (15 equal bins) and NAME_nll. Of the history only train_loss and train_accuracy
+        come here; `measure` adds more. These NAME_* are of `score`, a history's of `watch`.
     """
 
     def __init__(self, outcomes: Sequence[Outcome]) -> None:

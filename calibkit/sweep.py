@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from calibkit import fingerprint, scheduling, training, validate
+from calibkit import fingerprint, placement, training, validate
 from calibkit.outcomes import Outcome, Sweep
 from calibkit.store import Store
 from calibkit.training import Run, Trial
@@ -56,7 +56,7 @@ def run(
     >>> swept.table.shape[0], len(swept.values("test_ece", width=8))
     (4, 2)
     """
-    validate.choice("how", how, scheduling.HOW)
+    validate.choice("how", how, placement.HOW)
     device = training.as_device(device)
     settings = _settings(grid)
     trials = [_made(recipe, setting) for setting in settings]
@@ -67,7 +67,7 @@ def run(
     if any(keys[i] is not None for i in missing):
         store.check()
     work = [trials[i] for i in missing]
-    for j, tensors in scheduling.train(work, device, how=how, jobs=jobs, progress=progress):
+    for j, tensors in placement.train(work, device, how=how, jobs=jobs, progress=progress):
         i = missing[j]
         if keys[i] is not None and fingerprint.still(keys[i], trials[i]):
             store.put(keys[i], tensors)

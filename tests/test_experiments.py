@@ -10,7 +10,7 @@ from calibkit.data import prepared
 from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting
 from calibkit.experiments.runs import splits_of, trial_of
 from calibkit.experiments.settings import setting_of
-from calibkit.training import Recipe
+from calibkit.training import Recipe, schedules
 
 TINY = Setting("ResNet-8", Recipe(epochs=1, batch_size=16), 40, 20, 30, 2)
 NAMES = tuple(EXPERIMENTS)
@@ -226,8 +226,8 @@ def test_every_scale_has_a_setting_that_builds(name, scale):
 def test_the_papers_own_settings():
     focal = setting_of("paper", EXPERIMENTS["focal"].paper)
     assert (focal.network, focal.recipe.epochs) == ("ResNet-50", 350)
-    assert focal.recipe.rate(150) == pytest.approx(0.01)
-    assert focal.recipe.rate(250) == pytest.approx(0.001)
+    assert schedules.rate(focal.recipe, 150) == pytest.approx(0.01)
+    assert schedules.rate(focal.recipe, 250) == pytest.approx(0.001)
     assert setting_of("paper", EXPERIMENTS["mixup"].paper).network == "ResNet-34"
 
 

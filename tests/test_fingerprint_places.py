@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from calibkit import data, fingerprint, losses, models, sweep, training
-from calibkit.training import Recipe
+from calibkit.training import Recipe, schedules
 
 CPU = torch.device("cpu")
 
@@ -190,7 +190,7 @@ KERNEL = """
 import torch
 from torch import nn
 from torch.nn import functional as F
-from calibkit import data, fingerprint, models, scheduling, sweep, training
+from calibkit import data, fingerprint, models, placement, sweep, training
 train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
 def trial(seed=0, loss=F.cross_entropy, net=lambda: models.mlp(64, 10, width=8)):
     return training.trial(net, train, loss=loss, seed=seed, epochs=1)
@@ -207,8 +207,8 @@ CELLS = [
     "    def forward(self, x): return self.head(x.flatten(1)) * self.g\nkey(net=N)",
 ]  # fmt: skip
 SWEEP = """
-trained, inner = [], scheduling.train_unit
-scheduling.train_unit = lambda trials, device: (trained.extend(trials), inner(trials, device))[1]
+trained, inner = [], placement.train_unit
+placement.train_unit = lambda trials, device: (trained.extend(trials), inner(trials, device))[1]
 grid = [dict(seed=s, loss=o, net=n) for s in (0, 1) for o in (L(), loss) for n in (N, lambda: N())]
 table = sweep.run(trial, grid, cache={folder!r}, device="cpu", progress=False).table
 print(len(trained), table.train_loss.tolist())
@@ -278,7 +278,7 @@ def test_a_new_module_and_one_that_is_broken_count_too(package_copy):
         (losses, "focal", lambda a, b: a),
         (losses.focal, "__kwdefaults__", {"class_weights": None, "reduction": "sum"}),
         (losses.ScheduledFocal, "at", lambda self, epoch, epochs: losses.brier),
-        (Recipe, "rate", lambda self, done: 0.1),
+        (schedules, "rate", lambda recipe, done: 0.1),
         (Recipe, "momentum", 0.8),
         (models.Classifier, "forward", lambda self, x: x),
         (fingerprint, "FORMAT", 1),

@@ -15,7 +15,7 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import curation, data, fingerprint, metrics, models, scheduling, sweep, training
+from calibkit import curation, data, fingerprint, metrics, models, placement, sweep, training
 from calibkit.store import Store
 
 NOISE, SEEDS = (0.0, 0.2, 0.4), (0, 1)
@@ -59,8 +59,8 @@ def logits(swept):
 def trainings(monkeypatch):
     """Counts the units of work that are trained from now on."""
     done = []
-    inner = scheduling.train_unit
-    monkeypatch.setattr(scheduling, "train_unit", lambda t, d: (done.extend(t), inner(t, d))[1])
+    inner = placement.train_unit
+    monkeypatch.setattr(placement, "train_unit", lambda t, d: (done.extend(t), inner(t, d))[1])
     return done
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Hashable, Sequence
 
 import torch
@@ -28,7 +27,7 @@ def criterion(losses: Sequence[Loss]) -> Loss:
     if len(groups) == 1:
         return _each(losses[0])
     parts = [(_each(losses[runs[0]]), runs) for runs in groups.values()]
-    places = torch.tensor([*itertools.chain(*groups.values())]).argsort()
+    places = torch.tensor(sum(groups.values(), [])).argsort()
 
     def of_all(logits: Tensor, targets: Tensor) -> Tensor:
         values = torch.cat([each(logits[runs], targets[runs]) for each, runs in parts])

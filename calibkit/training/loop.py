@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from calibkit.data import Dataset, Predictions
-from calibkit.training import process
+from calibkit.training import process, schedules
 from calibkit.training.criterion import criterion
 from calibkit.training.device import as_device, memory_format
 from calibkit.training.feed import Feed
@@ -119,7 +119,7 @@ class Loop:
         hits, norms = torch.zeros_like(total), []
         self.net.train()
         for step, indices in enumerate(steps):
-            rate = self.recipe.rate_of_step(epoch, step, len(steps))
+            rate = schedules.rate_of_step(self.recipe, epoch, step, len(steps))
             values, correct = self._step(indices, rate, norms)
             total += values * len(indices[0])
             hits += correct

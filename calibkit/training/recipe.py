@@ -19,7 +19,8 @@ class Recipe:
 
     loss: maps logits (b, K) and labels (b,), or soft labels (b, K) under `mix`, to a scalar. A
         loss that changes with the epoch has a method `at(epoch, epochs)` that returns the loss of
-        that epoch, counted from 0 (`losses.ScheduledFocal`).
+        that epoch, counted from 0 (`losses.ScheduledFocal`). A setting of the loss is bound by
+        `functools.partial(losses.focal, gamma=2.0)`.
     epochs, batch_size, weight_decay: as everywhere.
     optimizer: "sgd" with `momentum`, or "adamw" (betas .9 and .999, eps 1e-8, decoupled weight
         decay; `momentum` plays no part).
@@ -37,9 +38,8 @@ class Recipe:
 
     Raises ValueError or TypeError that names the setting.
 
-    >>> recipe = Recipe(epochs=4, lr=1.0)
-    >>> [round(recipe.rate(done), 2) for done in range(4)]
-    [1.0, 1.0, 0.1, 0.01]
+    >>> Recipe(epochs=4).lr
+    0.1
     """
 
     loss: Callable[[Tensor, Tensor], Tensor] = functional.cross_entropy
@@ -77,27 +77,6 @@ class Recipe:
             value = getattr(self, name)
             if not callable(value) and not (value is None and name != "loss"):
                 raise TypeError(f"{name} must be a function, got {type(value).__name__}")
-
-    def rate(self, done: float) -> float:
-        """Learning rate after `done` epochs, a fraction within an epoch."""
-        if done < self.warmup:
-            return self.lr * done / self.warmup
-        if self.schedule == "cosine":
-            part = (done - self.warmup) / (self.epochs - self.warmup)
-            return self.lr * (1 + math.cos(math.pi * part)) / 2
-        if self.schedule == "step":
-            # 1e-9: 150 / 350 * 350 is meant to be 150, whatever rounding says
-            steps = [max(1, int(share * self.epochs + 1e-9)) for share in self.milestones]
-            return self.lr * 0.1 ** sum(done >= step for step in steps)
-        return self.lr
-
-    def rate_of_step(self, epoch: int, step: int, steps: int) -> float:
-        """Learning rate of one of the `steps` of an epoch, both counted from 0.
-
-        It changes within the epoch only where the schedule or the warm-up asks for it.
-        """
-        smooth = self.schedule == "cosine" or self.warmup > 0
-        return self.rate(epoch + (step + 1) / steps if smooth else epoch)
 
     def loss_at(self, epoch: int) -> Callable[[Tensor, Tensor], Tensor]:
         """The loss of an epoch, counted from 0."""

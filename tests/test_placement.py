@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import data, models, scheduling, training
+from calibkit import data, models, placement, training
 from calibkit.prioritization import MaxEntropy
 
 CPU = torch.device("cpu")
@@ -30,39 +30,39 @@ def vit(seed=0):
 
 def test_networks_of_one_shape_are_one_unit_in_the_order_of_the_grid():
     trials = [trial(0), trial(0, width=9), trial(1), vit(), trial(2), trial(1, width=9), vit(1)]
-    assert scheduling.units(trials) == [[0, 2, 4], [1, 5], [3], [6]]
-    assert scheduling.units(trials, "single") == [[i] for i in range(7)]
+    assert placement.units(trials) == [[0, 2, 4], [1, 5], [3], [6]]
+    assert placement.units(trials, "single") == [[i] for i in range(7)]
 
 
 def test_large_networks_are_trained_one_by_one_unless_it_is_asked_for():
     large = [trial(seed, width=256) for seed in range(2)]  # 85,000 parameters
     larger = [trial(seed, width=300) for seed in range(2)]  # 113,000
-    assert scheduling.units(large) == [[0, 1]]
-    assert scheduling.units(larger) == [[0], [1]]
-    assert scheduling.units(larger, "stacked") == [[0, 1]]
+    assert placement.units(large) == [[0, 1]]
+    assert placement.units(larger) == [[0], [1]]
+    assert placement.units(larger, "stacked") == [[0, 1]]
 
 
 def test_the_limit_itself_counts_as_large(monkeypatch):
     count = sum(p.numel() for p in trial().network().parameters())
-    monkeypatch.setattr(scheduling, "SMALL", count + 1)
-    assert scheduling.units([trial(0), trial(1)]) == [[0, 1]]
-    monkeypatch.setattr(scheduling, "SMALL", count)
-    assert scheduling.units([trial(0), trial(1)]) == [[0], [1]]
+    monkeypatch.setattr(placement, "SMALL", count + 1)
+    assert placement.units([trial(0), trial(1)]) == [[0, 1]]
+    monkeypatch.setattr(placement, "SMALL", count)
+    assert placement.units([trial(0), trial(1)]) == [[0], [1]]
 
 
 @pytest.mark.parametrize(
     "settings", [{"recipe": training.Recipe(select=MaxEntropy(0.5))}, {"autocast": True}]
 )
 def test_what_cannot_be_stacked_is_named_where_stacks_are_insisted_on(settings):
-    assert scheduling.units([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
+    assert placement.units([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
     with pytest.raises(ValueError, match=r"run 1.*auto"):
-        scheduling.units([trial(), trial(**settings)], "stacked")
+        placement.units([trial(), trial(**settings)], "stacked")
 
 
 def test_looking_at_networks_leaves_the_random_state_alone():
     torch.manual_seed(4)
     before = torch.get_rng_state()
-    scheduling.units([trial(0), trial(1)])
+    placement.units([trial(0), trial(1)])
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -70,14 +70,14 @@ def test_looking_at_networks_leaves_the_random_state_alone():
 
 
 def test_stacks_are_split_among_workers_and_none_is_lost():
-    assert scheduling.split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
-    assert scheduling.split([[0]], 4) == [[0]]
-    many = scheduling.split([list(range(70))], 2)
+    assert placement.split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
+    assert placement.split([[0]], 4) == [[0]]
+    many = placement.split([list(range(70))], 2)
     assert [len(part) for part in many] == [18, 18, 17, 17]  # even, a multiple of the workers
     assert list(itertools.chain(*many)) == list(range(70))
-    assert [len(part) for part in scheduling.split([list(range(70))], 1)] == [24, 23, 23]
-    exact = scheduling.split([list(range(2 * scheduling.STACK))], 1)
-    assert [len(part) for part in exact] == [scheduling.STACK] * 2
+    assert [len(part) for part in placement.split([list(range(70))], 1)] == [24, 23, 23]
+    exact = placement.split([list(range(2 * placement.STACK))], 1)
+    assert [len(part) for part in exact] == [placement.STACK] * 2
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_stacks_are_split_among_workers_and_none_is_lost():
 )
 def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch, seconds, runs, expected):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
-    assert scheduling.processes(seconds, runs, CPU) == expected
-    assert scheduling.processes(seconds, runs, torch.device("cuda")) == 1
+    assert placement.processes(seconds, runs, CPU) == expected
+    assert placement.processes(seconds, runs, torch.device("cuda")) == 1
 
 
 # --- who does the work ---------------------------------------------------------------------------
@@ -107,8 +107,8 @@ class Work:
     def __init__(self, monkeypatch, takes=0.0):
         self.here, self.jobs, self.elsewhere, self.clock = [], [], [], 0.0
         self.takes = takes  # seconds a run
-        monkeypatch.setattr(scheduling, "train_unit", self.train_unit)
-        monkeypatch.setattr(scheduling.time, "perf_counter", lambda: self.clock)
+        monkeypatch.setattr(placement, "train_unit", self.train_unit)
+        monkeypatch.setattr(placement.time, "perf_counter", lambda: self.clock)
         monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
         monkeypatch.setattr(joblib, "Parallel", self.parallel)
 
@@ -130,7 +130,7 @@ class Work:
 
 
 def done(trials, **options):
-    found = list(scheduling.train(trials, CPU, progress=False, **options))
+    found = list(placement.train(trials, CPU, progress=False, **options))
     assert {i: kept["seed"] for i, kept in found} == {i: t.seed for i, t in enumerate(trials)}
     assert len(found) == len(trials)
 
@@ -177,11 +177,11 @@ def test_joblib_decides_where_it_was_told_to(monkeypatch):
 
 
 def test_nothing_to_do_is_no_work():
-    assert list(scheduling.train([], CPU, progress=False)) == []
+    assert list(placement.train([], CPU, progress=False)) == []
 
 
 def test_a_unit_of_work_gives_stored_forms():
-    kept = scheduling.train_unit([trial(0), trial(1)], CPU)
+    kept = placement.train_unit([trial(0), trial(1)], CPU)
     runs = [training.Run.from_tensors(trial(seed), one) for seed, one in enumerate(kept)]
     assert [run.history.epoch.tolist() for run in runs] == [[1], [1]]
     assert not torch.equal(kept[0]["state"]["head.weight"], kept[1]["state"]["head.weight"])
@@ -192,15 +192,15 @@ def test_ctrl_c_in_a_training_ends_the_sweep():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        scheduling.train_unit([trial(loss=stop)], CPU)
-    assert not scheduling._ALONE.locked()
+        placement.train_unit([trial(loss=stop)], CPU)
+    assert not placement._ALONE.locked()
 
 
 def test_runs_are_counted_as_they_finish(capsys):
-    list(scheduling.train([trial(0), trial(1)], CPU, jobs=1))
+    list(placement.train([trial(0), trial(1)], CPU, jobs=1))
     assert "2/2" in capsys.readouterr().err
 
 
 def test_a_network_without_parameters_is_no_reason_to_stop():
     flat = training.trial(nn.Flatten, TRAIN, epochs=1)
-    assert scheduling.units([flat]) == [[0]]
+    assert placement.units([flat]) == [[0]]
