@@ -1,18 +1,14 @@
-"""What can be wrong with a dataset's labels and class sizes, made on purpose and by exact counts.
-
-Functions of labels that return indices or labels, and say what they changed. A seed draws on the
-CPU, so it means the same on every device. Shares are rounded to whole samples, halves to even.
-"""
+"""Wrong labels made on purpose, and the law by which they are wrong."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.curation.draws import as_labels, permutation, ranks
 
 
 @dataclass(frozen=True)
@@ -39,40 +35,6 @@ class Noisy:
         return (self.labels != self.clean).nonzero()[:, 0]
 
 
-@dataclass(frozen=True)
-class Imbalanced:
-    """Which samples an imbalance keeps.
-
-    indices: ascending. counts: (K,) samples kept of each class. order: (K,) the classes by the
-    share kept, largest first.
-    """
-
-    indices: Tensor
-    counts: Tensor
-    order: Tensor
-
-
-def subset(labels, size: float, *, seed: int, stratified: bool = True) -> Tensor:
-    """Ascending indices of a random subset, by default with the class shares of the whole.
-
-    labels (n,); `size` is a fraction (float in (0, 1]) or a number of samples (int in [1, n]).
-    Stratified class counts follow Sainte-Lague's rule: samples are taken in the order of
-    (r + 1/2) / n_c, with r = 0, 1, ... their random rank in their class. With one seed a smaller
-    subset always lies within a larger one. Raises ValueError for a size out of range.
-
-    >>> labels = torch.tensor([0, 0, 0, 0, 0, 0, 1, 1, 1])
-    >>> labels[subset(labels, 6, seed=0)].bincount().tolist()  # 6 of 9: 4 of 6 and 2 of 3
-    [4, 2]
-    """
-    labels = _labels(labels)
-    count = _size(size, len(labels))
-    order = _permutation(len(labels), validate.generator(seed), labels.device)
-    if stratified:
-        key = (_ranks(labels, order).double() + 0.5) / labels.bincount()[labels]
-        order = order[key[order].argsort(stable=True)]  # ties stay in random order
-    return order[:count].sort().values
-
-
 def symmetric_noise(
     labels,
     rate: float,
@@ -97,15 +59,15 @@ def symmetric_noise(
     (4, [0.8, 0.2])
     """
     classes = validate.integer("classes", classes, 2)
-    labels = _labels(labels, classes)
+    labels = as_labels(labels, classes)
     rate = validate.fraction("rate", rate)
     form = _form(form, ("shuffle", "uniform"), exclude_true)
     generator = validate.generator(seed)
     count = round(rate * len(labels))
-    flipped = _permutation(len(labels), generator, labels.device)[:count].sort().values
+    flipped = permutation(len(labels), generator, labels.device)[:count].sort().values
     old = labels[flipped]
     if form == "shuffle":
-        new = old[_permutation(count, generator, labels.device)]
+        new = old[permutation(count, generator, labels.device)]
     elif exclude_true:
         shift = torch.randint(1, classes, (count,), generator=generator).to(labels.device)
         new = (old + shift) % classes
@@ -137,13 +99,13 @@ def classwise_noise(
     ([1, 1], [0, 0, 0, 0, 1, 1, 1, 1])
     """
     classes = validate.integer("classes", classes, 2)
-    labels = _labels(labels, classes)
+    labels = as_labels(labels, classes)
     generator = validate.generator(seed)
     p = _rates(rates, classes, generator)
     law = _reassignment(p, exclude_true)
     size = labels.bincount(minlength=classes).cpu()
     count = (p * size).round().long()
-    rank = _ranks(labels, _permutation(len(labels), generator, labels.device))
+    rank = ranks(labels, permutation(len(labels), generator, labels.device))
     flipped = (rank < count.to(labels.device)[labels]).nonzero()[:, 0]
     old = labels[flipped].cpu()
     new = old
@@ -180,87 +142,6 @@ def transition_matrix(
     return _mix(r, _rows(target, exclude_true))
 
 
-def imbalance(
-    labels, rho: float, *, seed: int, form: str = "exponential", classes: int | None = None
-) -> Imbalanced:
-    """Samples kept so that the commonest class outnumbers the rarest by `rho`.
-
-    labels (n,). The classes are put in a random order i = 0 ... K - 1. "exponential" keeps the
-    share rho^(-i / (K - 1)) of class i; "step" keeps all of the first half (the larger one for odd
-    K) and 1 / rho of the others. A class that has samples keeps one at least. K is `classes`, or
-    the largest label + 1. With one seed, a larger rho keeps a subset. Raises ValueError for
-    rho < 1, an unknown form, or less than two classes.
-
-    Source: Cao et al. 2019, section 4; step: Buda et al. 2018, section 2.1.
-
-    >>> kept = imbalance([0] * 100 + [1] * 100 + [2] * 100, 100, seed=0)
-    >>> kept.counts[kept.order].tolist()  # 100, 100 / 10, 100 / 100
-    [100, 10, 1]
-    """
-    labels = _labels(labels, classes)
-    rho = validate.number("rho", rho, 1, math.inf, open_high=True)
-    validate.choice("form", form, ("exponential", "step"))
-    size = labels.bincount(minlength=classes or 0).cpu()
-    if len(size) < 2:
-        raise ValueError("labels must hold at least 2 classes, got class 0 alone; pass classes=")
-    generator = validate.generator(seed)
-    order = torch.randperm(len(size), generator=generator)
-    place = torch.arange(len(size), dtype=torch.float64)
-    if form == "exponential":
-        exponent = place / (len(size) - 1)
-    else:
-        exponent = (place >= (len(size) + 1) // 2).double()
-    share = torch.empty_like(exponent)
-    share[order] = rho**-exponent
-    counts = (size * share).round().long().clamp(min=1).minimum(size)
-    rank = _ranks(labels, _permutation(len(labels), generator, labels.device))
-    indices = (rank < counts.to(labels.device)[labels]).nonzero()[:, 0]
-    return Imbalanced(indices, counts.to(labels.device), order.to(labels.device))
-
-
-def resample(labels, *, seed: int, strategy: str | None = None, counts=None) -> Tensor:
-    """Ascending indices, repeated where needed, that give every class a chosen size.
-
-    labels (n,). `strategy="oversample"` brings every class that has samples to the size of the
-    largest, `"undersample"` to that of the smallest; or `counts` (K,) gives the sizes. A class of
-    n_c samples asked for m gives each sample floor(m / n_c) times, and m mod n_c random ones once
-    more. Raises ValueError unless exactly one of `strategy` and `counts` is given, or for samples
-    of a class that has none.
-
-    Source: Buda et al. 2018, section 2.2; Japkowicz & Stephen 2002.
-
-    >>> resample([0, 0, 0, 0, 1, 1], strategy="oversample", seed=0).tolist()
-    [0, 1, 2, 3, 4, 4, 5, 5]
-    """
-    labels = _labels(labels)
-    if (strategy is None) == (counts is None):
-        raise ValueError(
-            f"give either strategy or counts, got strategy={strategy!r} and counts={counts!r}"
-        )
-    wanted = _balanced(labels.bincount(), strategy) if counts is None else _counts(counts, labels)
-    size = labels.bincount(minlength=len(wanted)).clamp(min=1)
-    order = _permutation(len(labels), validate.generator(seed), labels.device)
-    extra = _ranks(labels, order) < (wanted % size)[labels]
-    repeats = (wanted // size)[labels] + extra
-    return torch.arange(len(labels), device=labels.device).repeat_interleave(repeats)
-
-
-# --- random order ---
-
-
-def _permutation(n: int, generator: torch.Generator, device) -> Tensor:
-    return torch.randperm(n, generator=generator).to(device)
-
-
-def _ranks(labels: Tensor, order: Tensor) -> Tensor:
-    """For each sample, how many of its class come before it in `order`."""
-    grouped = order[labels[order].argsort(stable=True)]
-    size = labels.bincount()
-    start = size.cumsum(0) - size
-    place = torch.arange(len(labels), device=labels.device)
-    return torch.empty_like(place).scatter_(0, grouped, place - start[labels[grouped]])
-
-
 # --- the law of noisy labels ---
 
 
@@ -294,22 +175,6 @@ def _noisy(labels: Tensor, flipped: Tensor, new: Tensor, rates: Tensor, matrix: 
 
 
 # --- checks ---
-
-
-def _labels(labels, classes: int | None = None) -> Tensor:
-    labels = validate.as_tensor("labels", labels)
-    if classes is None:
-        countable = not (labels.is_floating_point() or labels.is_complex())
-        classes = max(int(labels.max()) + 1, 1) if countable else 1
-    classes = validate.integer("classes", classes, 1)
-    return validate.labels(labels, n=len(labels), classes=classes)
-
-
-def _size(size, n: int) -> int:
-    if isinstance(size, float):
-        share = validate.number("size", size, 0, 1, open_low=True)
-        return validate.integer("size * n, rounded,", round(share * n), 1)
-    return validate.integer("size", size, 1, n)
 
 
 def _form(form: str, forms: tuple[str, ...], exclude_true: bool) -> str:
@@ -353,28 +218,3 @@ def _vector(name: str, value) -> Tensor:
     if isinstance(value, (list, tuple)):
         tensor = torch.tensor(value, dtype=torch.float64)  # not by way of float32
     return tensor.double().cpu()
-
-
-def _balanced(size: Tensor, strategy: str) -> Tensor:
-    validate.choice("strategy", strategy, ("oversample", "undersample"))
-    present = size[size > 0]
-    wanted = present.max() if strategy == "oversample" else present.min()
-    return torch.full_like(size, int(wanted))  # absent classes have no sample to repeat
-
-
-def _counts(counts, labels: Tensor) -> Tensor:
-    counts = validate.as_tensor("counts", counts, ndim=1)
-    if counts.is_floating_point() or counts.is_complex() or counts.dtype == torch.bool:
-        raise TypeError(f"counts must be integers, got {counts.dtype}")
-    counts = counts.long().to(labels.device)
-    size = labels.bincount()
-    if len(counts) < len(size):
-        raise ValueError(f"counts must have one entry per class, {len(size)}, got {len(counts)}")
-    size = labels.bincount(minlength=len(counts))
-    wrong = ((counts < 0) | ((counts > 0) & (size == 0))).nonzero()[:, 0].tolist()
-    if wrong:
-        raise ValueError(
-            f"counts must be 0 or more, and 0 for a class without samples, got "
-            f"{counts[wrong].tolist()} for class {wrong}"
-        )
-    return counts

@@ -1,0 +1,118 @@
+"""Classes of unequal size made on purpose, and equal sizes by resampling."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from calibkit import validate
+from calibkit.curation.draws import as_labels, permutation, ranks
+
+
+@dataclass(frozen=True)
+class Imbalanced:
+    """Which samples an imbalance keeps.
+
+    indices: ascending. counts: (K,) samples kept of each class. order: (K,) the classes by the
+    share kept, largest first.
+    """
+
+    indices: Tensor
+    counts: Tensor
+    order: Tensor
+
+
+def imbalance(
+    labels, rho: float, *, seed: int, form: str = "exponential", classes: int | None = None
+) -> Imbalanced:
+    """Samples kept so that the commonest class outnumbers the rarest by `rho`.
+
+    labels (n,). The classes are put in a random order i = 0 ... K - 1. "exponential" keeps the
+    share rho^(-i / (K - 1)) of class i; "step" keeps all of the first half (the larger one for odd
+    K) and 1 / rho of the others. A class that has samples keeps one at least. K is `classes`, or
+    the largest label + 1. With one seed, a larger rho keeps a subset. Raises ValueError for
+    rho < 1, an unknown form, or less than two classes.
+
+    Source: Cao et al. 2019, section 4; step: Buda et al. 2018, section 2.1.
+
+    >>> kept = imbalance([0] * 100 + [1] * 100 + [2] * 100, 100, seed=0)
+    >>> kept.counts[kept.order].tolist()  # 100, 100 / 10, 100 / 100
+    [100, 10, 1]
+    """
+    labels = as_labels(labels, classes)
+    rho = validate.number("rho", rho, 1, math.inf, open_high=True)
+    validate.choice("form", form, ("exponential", "step"))
+    size = labels.bincount(minlength=classes or 0).cpu()
+    if len(size) < 2:
+        raise ValueError("labels must hold at least 2 classes, got class 0 alone; pass classes=")
+    generator = validate.generator(seed)
+    order = torch.randperm(len(size), generator=generator)
+    place = torch.arange(len(size), dtype=torch.float64)
+    if form == "exponential":
+        exponent = place / (len(size) - 1)
+    else:
+        exponent = (place >= (len(size) + 1) // 2).double()
+    share = torch.empty_like(exponent)
+    share[order] = rho**-exponent
+    counts = (size * share).round().long().clamp(min=1).minimum(size)
+    rank = ranks(labels, permutation(len(labels), generator, labels.device))
+    indices = (rank < counts.to(labels.device)[labels]).nonzero()[:, 0]
+    return Imbalanced(indices, counts.to(labels.device), order.to(labels.device))
+
+
+def resample(labels, *, seed: int, strategy: str | None = None, counts=None) -> Tensor:
+    """Ascending indices, repeated where needed, that give every class a chosen size.
+
+    labels (n,). `strategy="oversample"` brings every class that has samples to the size of the
+    largest, `"undersample"` to that of the smallest; or `counts` (K,) gives the sizes. A class of
+    n_c samples asked for m gives each sample floor(m / n_c) times, and m mod n_c random ones once
+    more. Raises ValueError unless exactly one of `strategy` and `counts` is given, or for samples
+    of a class that has none.
+
+    Source: Buda et al. 2018, section 2.2; Japkowicz & Stephen 2002.
+
+    >>> resample([0, 0, 0, 0, 1, 1], strategy="oversample", seed=0).tolist()
+    [0, 1, 2, 3, 4, 4, 5, 5]
+    """
+    labels = as_labels(labels)
+    if (strategy is None) == (counts is None):
+        raise ValueError(
+            f"give either strategy or counts, got strategy={strategy!r} and counts={counts!r}"
+        )
+    wanted = _balanced(labels.bincount(), strategy) if counts is None else _counts(counts, labels)
+    size = labels.bincount(minlength=len(wanted)).clamp(min=1)
+    order = permutation(len(labels), validate.generator(seed), labels.device)
+    extra = ranks(labels, order) < (wanted % size)[labels]
+    repeats = (wanted // size)[labels] + extra
+    return torch.arange(len(labels), device=labels.device).repeat_interleave(repeats)
+
+
+# --- checks ---
+
+
+def _balanced(size: Tensor, strategy: str) -> Tensor:
+    validate.choice("strategy", strategy, ("oversample", "undersample"))
+    present = size[size > 0]
+    wanted = present.max() if strategy == "oversample" else present.min()
+    return torch.full_like(size, int(wanted))  # absent classes have no sample to repeat
+
+
+def _counts(counts, labels: Tensor) -> Tensor:
+    counts = validate.as_tensor("counts", counts, ndim=1)
+    if counts.is_floating_point() or counts.is_complex() or counts.dtype == torch.bool:
+        raise TypeError(f"counts must be integers, got {counts.dtype}")
+    counts = counts.long().to(labels.device)
+    size = labels.bincount()
+    if len(counts) < len(size):
+        raise ValueError(f"counts must have one entry per class, {len(size)}, got {len(counts)}")
+    size = labels.bincount(minlength=len(counts))
+    wrong = ((counts < 0) | ((counts > 0) & (size == 0))).nonzero()[:, 0].tolist()
+    if wrong:
+        raise ValueError(
+            f"counts must be 0 or more, and 0 for a class without samples, got "
+            f"{counts[wrong].tolist()} for class {wrong}"
+        )
+    return counts

@@ -1,0 +1,42 @@
+"""Labels as they are given, and random orders of samples that belong to a seed."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from calibkit import validate
+
+
+def as_labels(labels, classes: int | None = None) -> Tensor:
+    """(n,) int64 labels in [0, classes), any 0 or more where `classes` is None.
+
+    Raises ValueError or TypeError naming `labels` or `classes`.
+
+    >>> as_labels([0, 2, 1]).tolist()
+    [0, 2, 1]
+    """
+    labels = validate.as_tensor("labels", labels)
+    if classes is None:
+        countable = not (labels.is_floating_point() or labels.is_complex())
+        classes = max(int(labels.max()) + 1, 1) if countable else 1
+    classes = validate.integer("classes", classes, 1)
+    return validate.labels(labels, n=len(labels), classes=classes)
+
+
+def permutation(n: int, generator: torch.Generator, device) -> Tensor:
+    """0 ... n - 1 in random order, drawn on the CPU and so the same on every device."""
+    return torch.randperm(n, generator=generator).to(device)
+
+
+def ranks(labels: Tensor, order: Tensor) -> Tensor:
+    """(n,) for each sample, how many of its class come before it in `order`.
+
+    >>> ranks(torch.tensor([0, 0, 1]), order=torch.tensor([1, 2, 0])).tolist()
+    [1, 0, 0]
+    """
+    grouped = order[labels[order].argsort(stable=True)]
+    size = labels.bincount()
+    start = size.cumsum(0) - size
+    place = torch.arange(len(labels), device=labels.device)
+    return torch.empty_like(place).scatter_(0, grouped, place - start[labels[grouped]])

@@ -1,0 +1,85 @@
+"""Subsets: exact sizes, class shares, nesting."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibkit.curation import subset
+from tests.curation.labels import balanced, ragged, strictly_ascending
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+@pytest.mark.parametrize(
+    ("size", "count"), [(0.1, 100), (1.0, 1000), (1, 1), (1000, 1000), (0.0405, 40), (333, 333)]
+)
+def test_subset_has_the_exact_size(size, count, stratified):
+    indices = subset(balanced(), size, seed=3, stratified=stratified)
+    assert len(indices) == count
+    assert indices.dtype == torch.int64
+    assert strictly_ascending(indices)
+    assert indices[0] >= 0
+    assert indices[-1] < 1000
+
+
+@pytest.mark.parametrize("count", [1, 9, 10, 15, 250, 999])
+def test_stratified_subset_of_balanced_labels_is_balanced(count):
+    counts = balanced()[subset(balanced(), count, seed=1)].bincount(minlength=10)
+    assert counts.max() - counts.min() <= 1
+
+
+@given(seed=st.integers(0, 1000), share=st.floats(0.05, 1))
+@settings(deadline=None, max_examples=40)
+def test_stratified_subset_keeps_the_class_shares(seed, share):
+    labels = ragged(seed=seed)
+    size = labels.bincount(minlength=5)
+    counts = labels[subset(labels, share, seed=seed)].bincount(minlength=5)
+    exact = size * counts.sum() / size.sum()
+    assert bool(((counts - exact).abs() <= 1.5).all())
+
+
+def test_sainte_lague_by_hand():
+    labels = torch.tensor([0] * 53 + [1] * 24 + [2] * 23)
+    counts = labels[subset(labels, 7, seed=0)].bincount()
+    assert counts.tolist() == [3, 2, 2]  # the textbook seats of shares .53, .24, .23
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_smaller_subsets_lie_within_larger_ones(stratified):
+    labels = ragged()
+    kept = [set(subset(labels, m, seed=5, stratified=stratified).tolist()) for m in range(1, 997)]
+    assert all(small < large for small, large in itertools.pairwise(kept))
+
+
+def test_unstratified_subset_is_random_and_ignores_the_classes():
+    labels = balanced(each=500, classes=2)
+    counts = [int(labels[subset(labels, 100, seed=s, stratified=False)].sum()) for s in range(200)]
+    spread = np.std(counts)  # hypergeometric: sqrt(100 / 4 * 900 / 999) = 4.75
+    assert 4 < spread < 5.5
+    assert abs(np.mean(counts) - 50) < 1.5
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_every_sample_is_equally_likely_to_be_kept(stratified):
+    labels = torch.tensor([0, 1] * 10)
+    seen = torch.zeros(20)
+    for seed in range(2000):
+        seen[subset(labels, 5, seed=seed, stratified=stratified)] += 1
+    assert bool(((seen - 500).abs() < 6 * math.sqrt(2000 * 0.25 * 0.75)).all())
+
+
+def test_stratified_subset_of_a_million_is_exact():
+    labels = torch.tensor([0, 1]).repeat(500_000)
+    indices = subset(labels, 999_998, seed=0)
+    assert labels[indices].bincount().tolist() == [499_999, 499_999]
+
+
+def test_the_first_samples_of_a_subset_come_from_the_largest_classes():
+    labels = torch.tensor([0] * 53 + [1] * 24 + [2] * 23)
+    taken = [labels[subset(labels, m, seed=0)].bincount(minlength=3).tolist() for m in (1, 2, 3)]
+    assert taken == [[1, 0, 0], [1, 1, 0], [1, 1, 1]]  # 1/106 < 1/48 < 1/46 < 3/106
+    assert len(subset(labels[:4], 0.25, seed=0)) == 1
