@@ -27,7 +27,7 @@ def criterion(losses: Sequence[Loss]) -> Loss:
     if len(groups) == 1:
         return _each(losses[0])
     parts = [(_each(losses[runs[0]]), runs) for runs in groups.values()]
-    places = torch.tensor(sum(groups.values(), [])).argsort()
+    places = torch.tensor([run for runs in groups.values() for run in runs]).argsort()
 
     def of_all(logits: Tensor, targets: Tensor) -> Tensor:
         values = torch.cat([each(logits[runs], targets[runs]) for each, runs in parts])
