@@ -29,12 +29,13 @@ def along_frame(
     title: str,
     readout: str,
     log_x: bool = False,
+    y_label: str = "share",
 ) -> Frame:
     """The diagram of the models at `at`, and how `lines` run over all of `x`, `at` marked.
 
     lines: by role (see `palette`) (seeds, m) shares in [0, 1], drawn as the mean with the whole
         range as a band.
-    log_x: whether x has a log axis, as epochs mostly want.
+    log_x: whether x has a log axis, as epochs mostly want; y_label: what the shares are of.
 
     Raises ValueError when `at` is none of `x`, for a line of another length, for no line or more
     than four, and for words too long for the legend.
@@ -60,7 +61,7 @@ def along_frame(
     means = {role: values.mean(axis=0).tolist() for role, values in runs.items()}
     parts = [
         *(banded(axes, x, role, values) for role, values in runs.items()),
-        axes.frame(x_label, "share", x_ticks, TICKS),
+        axes.frame(x_label, y_label, x_ticks, TICKS),
         *_keys(list(lines)),
         # what moves comes last, so that the frames of one slider begin alike
         axes.line(at, 0, at, 1, stroke=palette.GREY, stroke_width=1.5, class_="here"),

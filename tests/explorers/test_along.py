@@ -73,6 +73,13 @@ def test_the_diagram_the_words_and_a_key_per_line_are_there():
     assert len({e.get("stroke-dasharray") for e in lines}) == 2
 
 
+def test_the_shares_may_be_named():
+    _, curves = drawn(y_label="share of test sets rejected")
+    words = {e.text for e in curves.iter(f"{SVG}text")}
+    assert "share of test sets rejected" in words
+    assert "share" not in words
+
+
 def test_nothing_leaves_the_picture():
     many = {palette.group(i, name): [[0.0, 0.5, 1.0]] for i, name in enumerate("abcd")}
     for picture in drawn(lines=many):
