@@ -141,7 +141,8 @@ check.mixed_labels(my_mixed_labels)
 # $$\mathbb{E}\,H=\left(1-\frac{1}{K}\right)\bigl(\psi(2\alpha+1)-\psi(\alpha+1)\bigr)$$
 #
 # with the digamma function $\psi$, the derivative of $\log\Gamma$. It holds because
-# $\mathbb{E}[\lambda\log\lambda]=\frac{1}{2}(\psi(\alpha+1)-\psi(2\alpha+1))$, and because one pair in $K$ shares its class.
+# $\mathbb{E}[\lambda\log\lambda]=\frac{1}{2}(\psi(\alpha+1)-\psi(2\alpha+1))$, and because one pair in $K$ shares its
+# class.
 
 # %%
 alphas = [0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0]
@@ -187,9 +188,9 @@ for alpha in (0.1, 2.0):
           f"mean entropy {entropy.mean():.2f} nats, by the formula {doubt[alpha]:.2f}")
 
 # %% [markdown]
-# Open the answer above first. The small alpha does: there $\lambda$ is nearly always close to 0 or 1. With a large alpha $\lambda$ is often close to
-# one half, and most labels are shared between two classes. The labels that stay near entropy 0 belong
-# mostly to pairs of one class.
+# Open the answer above first. The small alpha does: there $\lambda$ is nearly always close to 0 or 1. With a large
+# alpha $\lambda$ is often close to one half, and most labels are shared between two classes. The labels that stay
+# near entropy 0 belong mostly to pairs of one class.
 #
 # ## 3. Trained at every alpha
 #
@@ -617,10 +618,10 @@ print(claims.verdict("12l", "alpha 0.2, raw: the mean squared distance is smalle
                      against("squared", 0.2, "raw"), expect="below", post_hoc=True))
 
 # %% [markdown]
-# Open the answer above first. After scaling, the ECEs are about equal: most of what mixup did to the *confidence*, one number does too. What a
-# temperature cannot give is a more accurate network, whose NLL is lower. An alpha that made the network clearly
-# under-confident is usable again, since its temperature (below 1) undoes that. On photographs it can come out
-# otherwise: Wang et al. (2023) find mixup networks "less calibratable".
+# Open the answer above first. After scaling, the ECEs are about equal: most of what mixup did to the *confidence*,
+# one number does too. What a temperature cannot give is a more accurate network, whose NLL is lower. An alpha that
+# made the network clearly under-confident is usable again, since its temperature (below 1) undoes that. On
+# photographs it can come out otherwise: Wang et al. (2023) find mixup networks "less calibratable".
 
 # %% tags=["drawing"]
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.9), sharey=True)
@@ -675,8 +676,9 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 #
 # ## 8. Pure noise, beside the exact posterior
 #
-# The poster shows predictions on random noise images, and concludes that mixup improves "predictive uncertainty". Should a calibrated network be
-# unsure on images that show no digit? Here we can ask the exact posterior what it says.
+# The poster shows predictions on random noise images, and concludes that mixup improves "predictive uncertainty".
+# Should a calibrated network be unsure on images that show no digit? Here we can ask the exact posterior what it
+# says.
 
 # %%
 noise = corruptions.noise_images(2_000, size=8, channels=1, generator=SEED)
@@ -732,11 +734,12 @@ for setting in ways[1:]:
                          values - exact.mean().item(), expect="below", post_hoc=True))
 
 # %% [markdown]
-# Open the two answers above first. The exact posterior is sure of noise, and it is not wrong to be. In its world every image is one of ten digits plus
-# Gaussian noise: a **closed world**. An image that lies nearer to the fours than to any other digit *is* then
-# probably a four. To be calibrated means to agree with the labels of this world; it says nothing of images from outside.
-# A network that doubts noise more than the posterior is not better calibrated for it. Doubt on strange inputs is
-# a different wish, and a reasonable one: it needs the answer "none of these", of which notebook 13 (planned) speaks.
+# Open the two answers above first. The exact posterior is sure of noise, and it is not wrong to be. In its world
+# every image is one of ten digits plus Gaussian noise: a **closed world**. An image that lies nearer to the fours
+# than to any other digit *is* then probably a four. To be calibrated means to agree with the labels of this world; it
+# says nothing of images from outside. A network that doubts noise more than the posterior is not better calibrated
+# for it. Doubt on strange inputs is a different wish, and a reasonable one: it needs the answer "none of these", of
+# which notebook 13 (planned) speaks.
 #
 # ## Three things to take away
 #
@@ -745,8 +748,8 @@ for setting in ways[1:]:
 # 3. Compare like with like: strengths chosen on `cal` by a proper score, and the baseline repaired too. After
 #    that, mixup led on our digits only in accuracy and NLL.
 #
-# The next lesson is [18 Estimators in depth](18_estimators_in_depth.ipynb): which calibration, measured how. If your digits
-# differ, see [your numbers differ?](your_numbers_differ.md).
+# The next lesson is [18 Estimators in depth](18_estimators_in_depth.ipynb): which calibration, measured how. If your
+# digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # ## Our numbers beside the papers'
 #

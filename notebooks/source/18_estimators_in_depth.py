@@ -39,9 +39,9 @@ draws = size.draws // 4  # test sets behind one number
 explorers.stored("power")
 
 # %% [markdown]
-# Left, the reliability diagram of one test set of the chosen size; its title gives the exact error of the model. Right, for
-# models of four exact errors: on which share of test sets a test finds that the model is not calibrated. Move the
-# slider. With how many images would you trust a test that found nothing? Section 6 makes this figure.
+# Left, the reliability diagram of one test set of the chosen size; its title gives the exact error of the model.
+# Right, for models of four exact errors: on which share of test sets a test finds that the model is not calibrated.
+# Move the slider. With how many images would you trust a test that found nothing? Section 6 makes this figure.
 #
 # No network is trained in this lesson. Its models are all made from the exact posterior of noisy digits (00): its
 # logarithm is divided by a temperature T (02), then comes a softmax. T = 1 is the posterior itself, T > 1 is too
@@ -259,16 +259,17 @@ for epsilon in (0, 0.001, 0.004):
           f"smECE {metrics.smooth_ece(*example):.3f}")
 
 # %% [markdown]
-# Open the answer above first. With ten bins there is an edge at 1/2: it separates the two groups at once, and the ECE jumps. With fifteen bins
-# both stay in one bin until $\varepsilon$ reaches 1/30, and then it jumps too. Other edges, other jumps. The
-# smECE has no jump: here it doubles where $\varepsilon$ grows fourfold, as a square root does.
+# Open the answer above first. With ten bins there is an edge at 1/2: it separates the two groups at once, and the ECE
+# jumps. With fifteen bins both stay in one bin until $\varepsilon$ reaches 1/30, and then it jumps too. Other edges,
+# other jumps. The smECE has no jump: here it doubles where $\varepsilon$ grows fourfold, as a square root does.
 #
 # ## 4. A diagram without bins
 #
 # The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) leaves the bins to the data. Of all curves that never
 # fall, it draws the one with the smallest mean squared distance to the hits, 0 or 1 (isotonic regression). Each flat
 # piece is a bin. Around the diagonal lies the **consistency band**: each hit is drawn anew with its confidence as
-# probability, and the curve is fitted again, many times. At any one confidence, a calibrated model leaves the band on about 10 % of test sets.
+# probability, and the curve is fitted again, many times. At any one confidence, a calibrated model leaves the band on
+# about 10 % of test sets.
 
 # %%
 def test_set(n, seed):
@@ -550,12 +551,12 @@ print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200
 #
 # <details><summary>Answer</summary>
 #
-# The z test looks at one sum over all images, and errors of opposite sign cancel in it; the ECE test looks at each bin. So
-# mix a bold and a cautious reader, one on each half of the images, with such temperatures that the sum is about zero.
-# Where all gaps have one sign, as at one T, nothing cancels in the sum. But that is only a part of the lead of z there: z
-# also scores the whole row, the ECE test the predicted class alone. A plan needs a guess of what kind of
-# error to expect; if there is none, use both, and judge each at half the level. The folded cell below tries such a
-# model, and compares the tests at one T: with 15 bins, with one bin, and z of the predicted class alone.
+# The z test looks at one sum over all images, and errors of opposite sign cancel in it; the ECE test looks at each
+# bin. So mix a bold and a cautious reader, one on each half of the images, with such temperatures that the sum is
+# about zero. Where all gaps have one sign, as at one T, nothing cancels in the sum. But that is only a part of the
+# lead of z there: z also scores the whole row, the ECE test the predicted class alone. A plan needs a guess of what
+# kind of error to expect; if there is none, use both, and judge each at half the level. The folded cell below tries
+# such a model, and compares the tests at one T: with 15 bins, with one bin, and z of the predicted class alone.
 #
 # </details>
 
@@ -594,9 +595,9 @@ print("T = 1.1, n = 1,000, share rejected:",
 # %% [markdown]
 # ## 7. Two models, one test set
 #
-# The clinic has 1,000 images and two models, T = 1 and T = 1.2. Both are scored on the *same* images. An image that is
-# hard for one model is hard for the other too; in the difference of the two scores this cancels. A **paired interval** is the interval of the mean
-# difference, image by image.
+# The clinic has 1,000 images and two models, T = 1 and T = 1.2. Both are scored on the *same* images. An image that
+# is hard for one model is hard for the other too; in the difference of the two scores this cancels. A **paired
+# interval** is the interval of the mean difference, image by image.
 
 # %%
 def squares(probs, labels):
@@ -650,11 +651,12 @@ print(documented[documented.index("The bias of ECE"):documented.index("Parameter
 # %% [markdown]
 # ## 8. Intervals that contain the truth
 #
-# Mukhoti et al. (2020, figure 4) draw 90 % bootstrap intervals for ECE, AdaECE and classwise-ECE. The **coverage of an
-# interval** is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled
-# values. A resample adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected interval**
-# mirrors it at the measured value, [2v - high, 2v - low], and so turns the second bias against the first. (The paper
-# follows Kumar et al. 2019, whose code mirrors the interval; it has 10,000 test images. We take 500 and both forms.)
+# Mukhoti et al. (2020, figure 4) draw 90 % bootstrap intervals for ECE, AdaECE and classwise-ECE. The **coverage of
+# an interval** is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled
+# values. A resample adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected
+# interval** mirrors it at the measured value, [2v - high, 2v - low], and so turns the second bias against the first.
+# (The paper follows Kumar et al. 2019, whose code mirrors the interval; it has 10,000 test images. We take 500 and
+# both forms.)
 
 # %%
 def classwise_truth(probs, bins=15):
