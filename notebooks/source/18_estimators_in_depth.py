@@ -727,8 +727,8 @@ for metric in ("ece", "ada_ece", "classwise_ece"):
 #   repairs much of it for ECE and AdaECE, not all.
 # - The classwise-ECE: the percentile form misses even for the bold reader, and near calibration both forms miss. Its
 #   bias is large beside its error: the folded cell prints both.
-# - With 10,000 images, as in the paper, and near calibration: both forms of the ECE's interval cover about equally often.
-#   The percentile form of the classwise-ECE still misses (folded).
+# - With 10,000 images, as in the paper, and near calibration: both forms of the ECE's interval contain the truth on most
+#   test sets. The percentile form of the classwise-ECE still misses it (folded).
 #
 # So an interval drawn round such a number is to be checked first, at your own n. Near calibration, use the chance
 # level (02), a test with its power, or a paired difference of a proper score.
