@@ -75,15 +75,12 @@ for column, lam in zip(axes.T, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0), strict=True):
 
 # %% [markdown]
 # - **Outer columns:** nearly one digit, and the label says so.
-# - **Middle columns:** two digits at once. No such image occurs in a test. The label says the same: 60 % of one
-#   class, 40 % of the other.
-# - **Lower row:** a half-and-half blend averages two independent noises, so its noise is smaller by a
-#   factor of $\sqrt2$. But the contrast of *each* digit is halved. The blend is not a cleaner image; either
-#   digit is harder to see.
+# - **Middle columns:** two digits at once. No such image occurs in a test. The label is shared in the same way.
+# - **Lower row:** a blend averages two independent noises, so at half and half its noise is smaller by a
+#   factor of $\sqrt2$. But the contrast of *each* digit is halved: either digit is harder to see.
 #
-# From scratch, then the package. The package draws partners as a permutation, and one $\lambda$ for the
-# whole batch (section 2 says what alpha does there). The last lines print one label whose partner is of
-# another class.
+# From scratch, then the package. It draws the partners as a permutation, and one $\lambda$ for the whole batch. The
+# last line prints one label whose partner is of another class.
 
 # %%
 inputs, labels = world.draw(128, seed=SEED).inputs, world.draw(128, seed=SEED).labels
@@ -133,10 +130,9 @@ check.mixed_labels(my_mixed_labels)
 # ## 2. How much doubt is in the labels?
 #
 # $\lambda$ is drawn from a Beta(alpha, alpha) distribution on [0, 1], symmetric about one half. An ordinary
-# label is certain: its entropy, which says how evenly it spreads over the classes, is 0. A mixed one has
-# the entropy $H(\lambda)=-\lambda\log\lambda-(1-\lambda)\log(1-\lambda)$, at most $\log2=0.69$ nats, or
-# none if both samples are of one class. Its mean has a closed form, a fact of the formula and not of any
-# network:
+# label has entropy 0 (notebook 03). A mixed one has the entropy
+# $H(\lambda)=-\lambda\log\lambda-(1-\lambda)\log(1-\lambda)$, at most $\log2=0.69$ nats, or 0 if both samples are
+# of one class. Its mean has a closed form:
 #
 # $$\mathbb{E}\,H=\left(1-\frac{1}{K}\right)\bigl(\psi(2\alpha+1)-\psi(\alpha+1)\bigr)$$
 #
@@ -189,17 +185,15 @@ for alpha in (0.1, 2.0):
 
 # %% [markdown]
 # Open the answer above first. The small alpha does: there $\lambda$ is nearly always close to 0 or 1. With a large
-# alpha $\lambda$ is often close to one half, and most labels are shared between two classes. The labels that stay
-# near entropy 0 belong mostly to pairs of one class.
+# alpha $\lambda$ is often close to one half, and most labels are shared between two classes.
 #
 # ## 3. Trained at every alpha
 #
 # The claim (Thulasidasan et al. 2019, whose poster we follow): mixup lowers ECE *and* overconfidence error (OE), and
-# costs no accuracy. We train mixup at six alphas (0 stands for no mixup), and two rivals. Label smoothing takes
-# a part $\epsilon$ of every label and spreads it evenly. The **confidence penalty** (ERL, entropy-regularised
-# loss) subtracts a weight times the entropy of the prediction from the loss. The two "only" variants are
-# for section 5. The function `cure` returns what each cure changes in a `training.trial`: the `loss`, or
-# the `mix` that blends every batch.
+# costs no accuracy. We train mixup at six alphas, and two rivals. Label smoothing takes a part $\epsilon$ of every
+# label and spreads it evenly. The **confidence penalty** (ERL, entropy-regularised loss) subtracts a weight times the
+# entropy of the prediction from the loss. The function `cure` returns what each changes in a `training.trial`: the
+# `loss`, or the `mix` that blends every batch. The two "only" variants are for section 5.
 
 # %%
 def own_labels(inputs, labels, *, classes, alpha, generator):
@@ -223,13 +217,10 @@ def cure(method, strength):
         return {"loss": partial(losses.label_smoothing, alpha=strength)}
     return {"loss": partial(losses.confidence_penalty, weight=strength)}
 
-# %% [markdown]
-# Four data sets; all but the first are for section 6.
-
 # %%
 @cache
 def splits(name, seed):
-    """train, cal, test of a data set; equal calls share their tensors."""
+    """train, cal, test of a data set; all but the first are for section 6."""
     half = size.train // 2
     if name == "noisy digits":
         return data.noisy_digits(size.train, 0.4, seed, test=size.test)
@@ -239,9 +230,6 @@ def splits(name, seed):
         return data.clusters(300, flip=0.1, seed=seed, calibration=2_000, test=size.test)
     train, cal, test = data.digits(seed=seed)  # "real digits"
     return data.Splits(train[:half], cal, test)
-
-# %% [markdown]
-# `sweep.run` carries out one trial for every method, strength and seed.
 
 # %%
 def recipe(method, strength, seed, name="noisy digits"):
@@ -255,7 +243,7 @@ strengths = {"mixup": alphas, "smoothing": [0.02, 0.03, 0.04, 0.05],
              "penalty": [0.1, 0.2, 0.3, 0.5], "inputs only": [0.2], "labels only": [0.2]}
 grid = [{"method": method, "strength": strength, "seed": seed}
         for method, values in strengths.items() for strength in values for seed in seeds]
-swept = sweep.run(recipe, grid, device=device)
+swept = sweep.run(recipe, grid, device=device)  # one trial for each of these settings
 
 # %%
 def overconfidence(outcome):
@@ -288,8 +276,8 @@ averages = mixups.groupby("strength").mean(numeric_only=True)
 
 def frame(alpha):
     pooled, mean = swept.pooled("test", method="mixup", strength=alpha), averages.loc[alpha]
-    readout = (f"alpha {alpha:g}: label entropy {doubt[alpha]:.2f} nats; accuracy {mean.test_accuracy:.1%}, ECE "
-               f"{mean.test_ece:.1%}, OE {mean.test_oe:.1%}, signed gap {mean.test_gap:+.1%}")
+    readout = (f"alpha {alpha:g}: label entropy {doubt[alpha]:.2f} nats; accuracy {mean.test_accuracy:.1%}, "
+               f"ECE {mean.test_ece:.1%}, OE {mean.test_oe:.1%}, signed gap {mean.test_gap:+.1%}")
     return explorers.along_frame(
         metrics.reliability(pooled.probs, pooled.labels), doubt[alpha], list(doubt.values()), lines,
         x_label="mean label entropy (nats)", x_ticks=(0, 0.1, 0.2, 0.3, 0.4, 0.5), readout=readout,
@@ -310,9 +298,11 @@ explorers.keep(moving, "mixup_alpha")
 
 # %% tags=["answer"]
 low, high = averages.loc[0.0], averages.loc[2.0]
-print(f"mean confidence on the training images: alpha 0 {low.train_confidence:.1%}, alpha 2 {high.train_confidence:.1%}")
+print(f"mean confidence on the training images: alpha 0 {low.train_confidence:.1%}, "
+      f"alpha 2 {high.train_confidence:.1%}")
 print(f"on test, from alpha 0 to 2: accuracy {high.test_accuracy - low.test_accuracy:+.1%}, mean confidence "
-      f"{high.test_confidence - low.test_confidence:+.1%}, signed gap {low.test_gap:+.1%} to {high.test_gap:+.1%}")
+      f"{high.test_confidence - low.test_confidence:+.1%}")
+print(f"signed gap on test: alpha 0 {low.test_gap:+.1%}, alpha 2 {high.test_gap:+.1%}")
 fig, axes = plt.subplots(1, 2, figsize=(8.4, 3.4))
 for place, (column, role) in enumerate(zip(("accuracy", "confidence", "ece", "oe"), lines, strict=True)):
     _ = sns.lineplot(mixups, x="label_entropy", y=f"test_{column}", errorbar=("pi", 100),
@@ -326,10 +316,9 @@ averages[columns].rename(columns=shown).rename_axis("alpha").round(3)
 #
 # - **On the training images** (last column of the table) the confidence falls too, though the network could learn
 #   their labels exactly. Under mixup the labels that it meets are not certain.
-# - **Diagrams of the slider:** the bars climb from far below the diagonal onto it, and then past it.
-# - **Left curves:** accuracy rises a little. Mean confidence falls, and goes on falling beyond the crossing.
-# - **Right curves:** ECE falls to that crossing and *rises again*: beyond it the network is under-confident. OE does not
-#   see this side.
+# - **Left:** accuracy rises a little. Mean confidence falls, and goes on falling beyond the crossing.
+# - **Right:** ECE falls to that crossing and *rises again*: beyond it the network is under-confident. OE does not see
+#   this side.
 
 # %% tags=["nbval-check-output"]
 gap = {alpha: swept.values("test_gap", method="mixup", strength=alpha) for alpha in alphas}
@@ -455,8 +444,9 @@ def means(setting, columns):
 
 columns = {"test_confidence": "confidence", **shown}
 table = pd.DataFrame({name: means(setting, columns) for name, setting in halved.items()}).T
-less = (table.confidence - table.confidence["none"]).drop("none")
-print("mean confidence compared with none:", ", ".join(f"{name} {value:+.1%}" for name, value in less.items()))
+print("mean confidence compared with none:")
+for name in list(halved)[1:]:
+    print(f"  {name} {table.confidence[name] - table.confidence['none']:+.1%}")
 table.round(3)
 
 # %% tags=["drawing"]
@@ -484,22 +474,21 @@ print(claims.verdict("12g", "labels only: more accurate than none",
                      half("test_accuracy", "labels only", "none")))
 
 # %% [markdown]
-# - **Inputs only:** still clearly over-confident: not the same benefit, as the poster says. But some benefit: the table
-#   has its ECE well below that of no mixing.
-# - **Labels only:** the same labels without the blended images end in under-confidence. But this smoothing is about
-#   three times as strong as the one that section 4 chose (first line of the output).
-# - **Both** (second line): blended labels alone lower the confidence most. Blended images *on top of* them give a part
+# - **Inputs only:** still clearly over-confident: not the same benefit, as the poster says. But its ECE is well below
+#   that of no mixing.
+# - **Labels only:** under-confident. But this smoothing is about three times as strong as the one that section 4 chose
+#   (first line of the output).
+# - **Both** (lines below it): blended labels alone lower the confidence most. Blended images *on top of* them give a part
 #   of it back, although blended images alone lower it. We have tested neither why, nor why they raise the accuracy.
 #
 # ## 6. The same strengths on other data
 #
-# *The second sitting begins here. Run the cells above again first; the trained networks are stored, so that is quick.*
+# *The second sitting begins here. Run the cells above again first: quick, as the networks are stored.*
 #
 # A strength is easily copied from another data set. (Tata et al. 2022 did not: they chose one for each data set and
-# subset.) What if one does? We copy, for each cure, the strength
-# whose mean NLL on `cal` was lowest in section 4, to three other sets: *hard digits* (half as many, more
-# noise), *real digits* (half as many, no noise added), and *clusters*: points of the plane in two classes,
-# 10 % of the labels flipped.
+# subset.) What if one does? For each cure we copy the strength whose mean NLL on `cal` was lowest in section 4 to three
+# other sets: *hard digits* (half as many, more noise), *real digits* (half as many, no noise added), and *clusters*:
+# points of the plane in two classes, 10 % of the labels flipped.
 
 # %%
 on_cal = swept.table[swept.table.strength > 0].groupby(["method", "strength"]).cal_nll.mean()
@@ -529,14 +518,12 @@ for name in names:
 # %% [markdown]
 # - **Hard digits:** the plain network is over-confident by far more. Every copied strength helps and is too small.
 # - **Real digits:** the plain network is nearly always right, so its confidence is nearly deserved. Every copied cure
-#   makes it under-confident, and its ECE *rises*. (500 test images: each ECE is a little too high, see notebook 02, but
-#   a change this large is not noise.)
+#   makes it under-confident, and its ECE *rises*. (500 test images alone make each ECE a little too high, notebook 02,
+#   but not by so much.)
 # - **Clusters:** the gap of the plain network is near 0, and no copied cure lowers its ECE.
 #
-# Which cure is ahead changes from set to set.
-#
-# The amount of doubt is set by alpha. The doubt that is *justified* depends on the data. Nothing in mixup makes the two
-# equal; choosing alpha on a calibration split of the same data can.
+# Which cure is ahead changes from set to set. Alpha sets the amount of doubt. The doubt that is *justified* depends
+# on the data. Nothing in mixup makes the two equal; choosing alpha on a calibration split of the same data can.
 #
 # ### On photographs
 #
@@ -642,18 +629,16 @@ bar = fig.colorbar(picture, ax=axes, label="share of images (log scale)")
 _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 
 # %% [markdown]
-# - A perfect model lies on the dashed line. Neither does. At every confidence there are images whose posterior is near
+# - A perfect model lies on the dashed line. Neither does: at every confidence there are images whose posterior is near
 #   1 (surely right) and near 0 (surely wrong).
-# - **Left:** most images at a confidence near 1. The lower right corner holds mistakes made with full certainty.
-# - **Right:** such mistakes are rarer; in exchange many images along the *upper* edge have less confidence than they
-#   deserve. In each bin the two kinds of error cancel.
+# - **Left:** the lower right corner holds mistakes made with full certainty.
+# - **Right:** such mistakes are rarer; in exchange many images along the *upper* edge have too little
+#   confidence. In each bin the two kinds of error cancel.
 #
 # So is mixup's confidence worse image by image? That depends on which distance is taken: the mean distance grows, the
-# mean squared distance falls. Take images that a network cannot tell apart, so that all get one confidence. The mean
-# distance is lowest where this confidence is the *median* of their posteriors, near 0 or 1 if most of them are. The
-# mean squared distance is lowest at their *mean*, and that is the calibrated confidence. So the squared distance
-# favours calibration, the plain one does not. And whichever is taken: a low ECE does not say that single images have
-# the right confidence.
+# mean squared one falls. For images that a network cannot tell apart, the mean distance is lowest at the *median* of
+# their posteriors, near 0 or 1 if most of them are. The mean squared distance is lowest at their *mean*, the calibrated
+# confidence. Whichever is taken: a low ECE does not say that single images have the right confidence.
 #
 # ### Exercise: a fair comparison
 #
@@ -677,8 +662,7 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 # ## 8. Pure noise, beside the exact posterior
 #
 # The poster shows predictions on random noise images, and concludes that mixup improves "predictive uncertainty".
-# Should a calibrated network be unsure on images that show no digit? Here we can ask the exact posterior what it
-# says.
+# Should a calibrated network be unsure on images that show no digit? Here we can ask the exact posterior.
 
 # %%
 noise = corruptions.noise_images(2_000, size=8, channels=1, generator=SEED)
@@ -738,8 +722,8 @@ for setting in ways[1:]:
 # every image is one of ten digits plus Gaussian noise: a **closed world**. An image that lies nearer to the fours
 # than to any other digit *is* then probably a four. To be calibrated means to agree with the labels of this world; it
 # says nothing of images from outside. A network that doubts noise more than the posterior is not better calibrated
-# for it. Doubt on strange inputs is a different wish, and a reasonable one: it needs the answer "none of these", of
-# which notebook 13 (planned) speaks.
+# for it. Doubt on strange inputs is a different wish, and a reasonable one: it needs the answer "none of these"
+# (notebook 13, planned).
 #
 # ## Three things to take away
 #
@@ -753,20 +737,17 @@ for setting in ways[1:]:
 #
 # ## Our numbers beside the papers'
 #
-# Tata et al. (2022) give numbers, in per cent (ResNet-34, all training images, no spread given). Ours are
-# in section 4.
+# Tata et al. (2022) give numbers, in per cent (ResNet-34, all training images, no spread given).
 #
 # | | CIFAR-10 accuracy | ECE | CIFAR-100 accuracy | ECE |
 # |---|---|---|---|---|
 # | cross-entropy | 94.1 | 4.1 | 77.48 | 5.42 |
-# | focal loss, gamma 1 | 94.69 | 1.71 | 78.59 | 3.57 |
 # | label smoothing, 0.03 | 94.0 | 1.84 | 77.05 | 4.88 |
 # | mixup, alpha 0.1 / 0.15 | 95.1 | 2.1 | 78.68 | 3.59 |
 #
-# Mixup halves the CIFAR-10 ECE and gains a point of accuracy. Smoothing has a lower ECE than mixup on
-# CIFAR-10, a higher one on CIFAR-100, and the lowest accuracy of the table on both, which fits the poster's
-# words "LS (least performance)". The mixup poster smooths over the *other* K - 1 classes, Tata et al. over
-# all K, as we do.
+# Smoothing has a lower ECE than mixup on CIFAR-10, a higher one on CIFAR-100, and the lowest accuracy on
+# both, which fits the poster's words "LS (least performance)". The mixup poster smooths over the *other* K - 1
+# classes, Tata et al. over all K, as we do.
 #
 # ## Recall
 #
@@ -792,7 +773,7 @@ for setting in ways[1:]:
 #
 # <details><summary>4. How can the ECE fall while the mean distance from the posterior grows?</summary>
 #
-# ECE averages within a bin. Right answers with too little confidence and wrong ones with too much cancel.
+# In a bin, right answers with too little confidence and wrong ones with too much cancel.
 #
 # </details>
 #
@@ -804,8 +785,7 @@ for setting in ways[1:]:
 #
 # ## Go further
 #
-# Draw one lambda for each sample instead of one for the batch. Does the signed gap or the ECE change? Focal loss,
-# another cure, is in [10 Focal theory](10_focal_theory.ipynb).
+# Draw one lambda for each sample instead of one for the batch. Does the signed gap or the ECE change?
 #
 # <details><summary>Answer</summary>
 #
@@ -820,8 +800,8 @@ for setting in ways[1:]:
 # print(tried.table.groupby("per_sample")[["test_accuracy", "test_gap", "test_ece"]].mean())
 # ```
 #
-# In our five seeds neither changes by more than twice its standard error, nor does the accuracy. The mean doubt of the
-# labels is the same; only how it is spread over the batches differs.
+# In our five seeds neither changes by more than twice its standard error. The mean doubt of the labels is
+# the same.
 #
 # </details>
 #
@@ -840,5 +820,3 @@ for setting in ways[1:]:
 #   [arXiv:1512.00567](https://arxiv.org/abs/1512.00567) (label smoothing)
 # - Wang, Li, Zhao, Heng, Zhang: *On the Pitfall of Mixup for Uncertainty Calibration*.
 #   [CVPR 2023](https://cvpr.thecvf.com/virtual/2023/poster/21897)
-# - Zhang, Deng, Kawaguchi, Zou: *When and How Mixup Improves Calibration*. ICML 2022.
-#   [arXiv:2102.06289](https://arxiv.org/abs/2102.06289)

@@ -39,9 +39,9 @@ draws = size.draws // 4  # test sets behind one number
 explorers.stored("power")
 
 # %% [markdown]
-# Left, the reliability diagram of one test set of the chosen size; its title gives the exact error of the model.
-# Right, for models of four exact errors: on which share of test sets a test finds that the model is not calibrated.
-# Move the slider. With how many images would you trust a test that found nothing? Section 6 makes this figure.
+# Left, one test set of the chosen size; the title gives the exact error of its model. Right, for models of four exact
+# errors: on which share of test sets a test finds that the model is not calibrated. Move the slider. With how many
+# images would you trust a test that found nothing? Section 6 makes this figure.
 #
 # No network is trained in this lesson. Its models are all made from the exact posterior of noisy digits (00): its
 # logarithm is divided by a temperature T (02), then comes a softmax. T = 1 is the posterior itself, T > 1 is too
@@ -72,10 +72,9 @@ print("exact error: " + ", ".join(f"{true_error(T):.1%} at T = {T}" for T in (0.
 # - **Canonically calibrated**: of the images that get the whole vector of probabilities p, a share $p_k$ shows class
 #   k, for all k at once.
 #
-# The last implies the other two. The first two do not imply one another (where a confidence is at most 1/2, the class
-# with this probability need not be the predicted one). To see that they differ, we build three models in a world with
-# three animals. Each row of `stated` is what the model says about one kind of image; the same row of `truth` is the
-# exact posterior of this kind. All kinds are equally common.
+# The last implies the other two. The first two do not imply one another. To see that they differ, we build three models
+# in a world with three animals. Each row of `stated` is what the model says about one kind of image; the same row of
+# `truth` is the exact posterior of this kind. All kinds are equally common.
 
 # %%
 stated_1 = np.array([[.6, .2, .2], [.2, .6, .2], [.2, .2, .6]])
@@ -127,8 +126,8 @@ found
 #   errors of the two cancel. Only the whole row shows them.
 # - **Model 3** states the truth.
 #
-# So a small ECE says nothing about the other columns, and a small classwise-ECE nothing about whole rows. A decision that
-# uses several classes at once, such as the costs in 02, uses whole rows.
+# So a small ECE says nothing about the other columns, and a small classwise-ECE nothing about whole rows. A decision by
+# costs (02) uses whole rows.
 #
 # ### Exercise: two classes
 #
@@ -260,8 +259,8 @@ for epsilon in (0, 0.001, 0.004):
 
 # %% [markdown]
 # Open the answer above first. With ten bins there is an edge at 1/2: it separates the two groups at once, and the ECE
-# jumps. With fifteen bins both stay in one bin until $\varepsilon$ reaches 1/30, and then it jumps too. Other edges,
-# other jumps. The smECE has no jump: here it doubles where $\varepsilon$ grows fourfold, as a square root does.
+# jumps. With fifteen bins both stay in one bin until $\varepsilon$ reaches 1/30, and then it jumps too. The
+# smECE has no jump: here it doubles where $\varepsilon$ grows fourfold, as a square root does.
 #
 # ## 4. A diagram without bins
 #
@@ -352,7 +351,7 @@ table.pivot(index="estimator", columns=["T", "n"], values="bias").round(3)
 table.pivot(index="estimator", columns=["T", "n"], values="spread").round(3)
 
 # %% [markdown]
-# (smECE estimates a quantity of its own, near the ECE but not equal to it; we compare it with the exact ECE of 15 bins.)
+# (smECE estimates a quantity of its own, near the ECE; we compare it with the exact ECE of 15 bins.)
 #
 # - At T = 1 the truth is zero, and *every* estimator is above it, the debiased one as well. Its square has
 #   little bias before it is cut off (printed in the last folded cell of this section); the cut and the root keep the
@@ -360,7 +359,7 @@ table.pivot(index="estimator", columns=["T", "n"], values="spread").round(3)
 # - The debiased estimator has less bias and more spread than the plain one.
 #
 # How does the bias grow with the number of bins, and with the number of classes? For fewer classes we add the
-# posteriors of digits that belong together: odd and even (K = 2), or neighbours (K = 5).
+# posteriors of digits: odd and even (K = 2), or neighbours (K = 5).
 
 # %%
 rows = []
@@ -467,7 +466,7 @@ for T in temperatures:
         rows.append({"n": n, "T": T, "ECE test": by_ece, "z test": by_z})
 power = pd.DataFrame(rows)
 luck = 1.96 * (0.05 * 0.95 / size.draws) ** 0.5
-print(f"each share is counted on {size.draws} test sets; one near 5 % is uncertain by {100 * luck:.0f} points")
+print(f"each share is counted on {size.draws} test sets; near 5 % luck moves it by {100 * luck:.0f} points")
 
 # %% tags=["drawing"]
 names = {T: f"exact error {true_error(T):.1%}" for T in temperatures}
@@ -490,12 +489,13 @@ def frame(n):
         readout=f"{n:,} images: the test rejects {', '.join(words)}.")
 
 
+# %% tags=["drawing"]
 slider = explorers.Explorer(
     frame, explorers.Slider("images in the test set", sizes, show="{:,}".format), play=True,
     description="Left, the reliability diagram of one test set of the chosen size. Right, against the number "
     "of images, the share of test sets on which a test at level 5 % finds that the model is not calibrated, "
-    f"a line for each exact error. Each point is {size.draws} test sets. The line of the calibrated model belongs "
-    f"at 5 %, give or take {100 * luck:.0f} points of luck. The grey line marks the chosen size.")
+    f"a line for each exact error. Each point is {size.draws} test sets. The line of the calibrated model "
+    f"belongs at 5 %, give or take {100 * luck:.0f} points of luck. The grey line marks the chosen size.")
 explorers.keep(slider, "power")
 
 
@@ -539,8 +539,7 @@ print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200
 # Open the answer above first. (Why 12 % in the verdict: a seed has 50 test sets, on which luck alone takes a share of 5 %
 # up to about 11 %.)
 #
-# A test that finds nothing on few images says little about the model. "Not rejected" is not "calibrated": report the
-# error that the test would have found with high probability.
+# "Not rejected" is not "calibrated": report the error that the test would have found with high probability.
 #
 # ### Exercise: which test would you plan?
 #
@@ -551,12 +550,11 @@ print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200
 #
 # <details><summary>Answer</summary>
 #
-# The z test looks at one sum over all images, and errors of opposite sign cancel in it; the ECE test looks at each
-# bin. So mix a bold and a cautious reader, one on each half of the images, with such temperatures that the sum is
-# about zero. Where all gaps have one sign, as at one T, nothing cancels in the sum. But that is only a part of the
-# lead of z there: z also scores the whole row, the ECE test the predicted class alone. A plan needs a guess of what
-# kind of error to expect; if there is none, use both, and judge each at half the level. The folded cell below tries
-# such a model, and compares the tests at one T: with 15 bins, with one bin, and z of the predicted class alone.
+# The z test looks at one sum over all images, in which errors of opposite sign cancel; the ECE test looks at each bin.
+# So mix a bold and a cautious reader, one on each half of the images, with such temperatures that the sum is about
+# zero. At one T all gaps have one sign, and nothing cancels. But that is only a part of the lead of z there: z also
+# scores the whole row, the ECE test the predicted class alone. If you do not know what kind of error to expect, use
+# both tests, and judge each at half the level. The folded cell below tries such a model, and takes the lead of z apart.
 #
 # </details>
 
@@ -620,8 +618,7 @@ print("the package:      ", np.round(metrics.paired_interval(one, other, labels,
 
 # %% [markdown]
 # (The package resamples the images, so its digits differ a little.) The interval of the difference is much the
-# narrowest. On this test set it contains 0 all the same: these 1,000 images do not decide. How often do 1,000 images
-# decide?
+# narrowest, but on this test set it contains 0 too. How often do 1,000 images decide?
 
 # %% tags=["nbval-check-output"]
 def decided(seed, T=1.2, n=1000):
@@ -655,8 +652,7 @@ print(documented[documented.index("The bias of ECE"):documented.index("Parameter
 # an interval** is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled
 # values. A resample adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected
 # interval** mirrors it at the measured value, [2v - high, 2v - low], and so turns the second bias against the first.
-# (The paper follows Kumar et al. 2019, whose code mirrors the interval; it has 10,000 test images. We take 500 and
-# both forms.)
+# (The paper follows Kumar et al. 2019, whose code mirrors; it has 10,000 test images. We take 500, and both forms.)
 
 # %%
 def classwise_truth(probs, bins=15):
@@ -714,19 +710,18 @@ for T in (0.5, 1.1):
     print(f"classwise-ECE at T = {T}: exact {truth:.4f}, measured {measured:.4f} on average")
 for metric in ("ece", "classwise_ece"):
     percentile, reflected = coverage(metric, 1.1, SEED, n=10_000)
-    print(f"{metric}, T = 1.1, 10,000 images: percentile form covers {percentile:.0%}, reflected {reflected:.0%}")
+    print(f"{metric}, T = 1.1, 10,000 images: coverage {percentile:.0%}, reflected {reflected:.0%}")
 for metric in ("ece", "ada_ece", "classwise_ece"):
     gain = share(metric, 1.1, "reflected") - share(metric, 1.1, "percentile")
     print(claims.verdict("M5", f"T = 1.1: reflected, the interval of {metric} covers more often", gain))
 
 # %% [markdown]
 # - The bold reader (T = 0.5): both forms for ECE and AdaECE cover about as often as they promise, or somewhat less. (Each
-#   number comes from 250 test sets and is uncertain by about 4 points. Whether the ECE's percentile form reaches
-#   80 %, five seeds leave open: folded.)
+#   number comes from 250 test sets and is uncertain by about 4 points.)
 # - Near calibration (T = 1.1): the percentile form misses the truth on nearly every test set of 500 images. Reflection
 #   repairs much of it for ECE and AdaECE, not all.
 # - The classwise-ECE: the percentile form misses even for the bold reader, and near calibration both forms miss. Its
-#   bias is large beside its error: the folded cell prints both.
+#   bias is large beside its error (folded).
 # - With 10,000 images, as in the paper, and near calibration: both forms of the ECE's interval contain the truth on most
 #   test sets. The percentile form of the classwise-ECE still misses it (folded).
 #
@@ -764,19 +759,13 @@ for metric in ("ece", "ada_ece", "classwise_ece"):
 #
 # </details>
 #
-# <details><summary>4. What does the consistency band show?</summary>
-#
-# Where the curve of a calibrated model with the same confidences would lie, pointwise.
-#
-# </details>
-#
-# <details><summary>5. A test with 100 images does not reject. What do you report?</summary>
+# <details><summary>4. A test with 100 images does not reject. What do you report?</summary>
 #
 # The n, and which error the test would have found with high probability: its power.
 #
 # </details>
 #
-# <details><summary>6. Two 90 % intervals overlap. Are the models equally good?</summary>
+# <details><summary>5. Two 90 % intervals overlap. Are the models equally good?</summary>
 #
 # That does not follow. On the same images, look at the interval of the difference.
 #
