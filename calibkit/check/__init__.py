@@ -1,7 +1,7 @@
 """Checkers of the exercises: `check.NAME(your_function)` says in words what is right or wrong.
 
-`lesson_NN_*.py` hold the exercises of one notebook each, and `engine.py` is what runs them. A new
-exercise is named here and used by its notebook; nothing else needs to know of it.
+`lesson_NN_*.py` hold the exercises of one notebook each, `engine.py` runs them, `hints.py` tells
+the mistake. A new exercise is named here and used by its notebook; nothing else needs to know it.
 """
 
 from calibkit.check.lesson_00_start_here import signed_gap

@@ -2,20 +2,21 @@
 
 An exercise is a reference, the cases it is compared on, and the mistakes that people make. Every
 mistake is itself a function: an answer that agrees with it where it fails first has made that
-mistake, and gets its hint. Where none fits, the diagnoses that all exercises share are tried.
+mistake, and gets its hint (`hints`).
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from torch import Tensor
 
-from calibkit.check import diagnoses, running
+from calibkit.check import running
+from calibkit.check.hints import Attempt, Mistake, close, hint
 from calibkit.check.running import NotYet, Refused
 
 SHORT = 12  # arguments and results up to this many numbers are shown in full
@@ -33,14 +34,6 @@ class Reply:
 
     def __repr__(self) -> str:
         return self.text
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong answer and the hint for whoever gives it."""
-
-    function: Callable
-    hint: str
 
 
 @dataclass(eq=False, repr=False)
@@ -79,16 +72,16 @@ class Exercise:
             wrong = [case for case in given if not self._close(self._expected[case], given[case])]
             if not wrong and refused is None:
                 return Reply(True, f"Correct: {self.name} agrees on all {len(given)} cases.")
-            hint = self._hint(answer, given, wrong) if wrong else str(refused)
-            return Reply(False, f"{hint}{self._exchanged_names(answer)}")
+            told = self._told(answer, given, wrong) if wrong else str(refused)
+            return Reply(False, f"{told}{self._exchanged_names(answer)}")
         except NotYet:
             return Reply(
                 False,
                 f"Not yet: {self.name} returns nothing so far (None). Fill in the stub above; if "
                 "it is filled in, is the `return` missing?",
             )
-        except Refused as told:
-            return Reply(False, str(told))
+        except Refused as refusal:
+            return Reply(False, str(refusal))
 
     def _check_call(self, answer) -> None:
         """Refuse what is no function, or takes another number of arguments."""
@@ -150,103 +143,29 @@ class Exercise:
             )
 
     def _close(self, expected: np.ndarray, result: np.ndarray) -> bool:
-        same = expected.shape == result.shape or expected.size == result.size == 1
-        tolerance = {"rtol": self.tolerance, "atol": self.tolerance, "equal_nan": True}
-        return same and np.allclose(result.reshape(expected.shape), expected, **tolerance)
+        return close(expected, result, self.tolerance)
 
     @cached_property
     def _expected(self) -> dict[str, np.ndarray]:
         return {case: running.numbers(self.reference(**a)) for case, a in self.inputs.items()}
 
-    def _hint(self, answer: Callable, given: dict[str, np.ndarray], wrong: list[str]) -> str:
+    def _told(self, answer: Callable, given: dict[str, np.ndarray], wrong: list[str]) -> str:
         """The mistake by name if it can be told, then the first case that fails."""
-        arguments = self.inputs[wrong[0]]
-        words = (
-            self._likely(self._known(), given, wrong)
-            or _not_finite(given[wrong[0]])
-            or self._likely(diagnoses.of_results(arguments), given, wrong)
-            or self._likely(diagnoses.of_constants(arguments), given, wrong)
-            or self._likely(diagnoses.of_measures(arguments), given, wrong)
-            or self._unused(answer, given)
-            or self._likely(diagnoses.of_arguments(arguments), given, wrong)
-            or self._likely(self._doubled(), given, wrong)
-            or diagnoses.of_looks(self._expected[wrong[0]], given[wrong[0]])
+        attempt = Attempt(
+            answer,
+            self.reference,
+            self.mistakes,
+            self.inputs,
+            self._expected,
+            given,
+            wrong,
+            self.tolerance,
         )
-        said = " ".join(filter(None, [words, self._difference(wrong[0], given[wrong[0]])]))
+        told = hint(attempt), self._difference(wrong[0], given[wrong[0]])
         right = len(given) - len(wrong)
-        return f"Not quite: {said}" + (
+        return f"Not quite: {' '.join(filter(None, told))}" + (
             f" ({right} of {len(given)} cases are right.)" if right else ""
         )
-
-    def _known(self) -> Iterable[diagnoses.Diagnosis]:
-        for mistake in self.mistakes:
-            yield mistake.hint, lambda _, a, made=mistake: made.function(*a.values())
-
-    def _doubled(self) -> Iterable[diagnoses.Diagnosis]:
-        """A mistake of this exercise and a wrong factor at once."""
-        for mistake in self.mistakes:
-            for words, factor in diagnoses.FACTORS.items():
-                yield (
-                    f"two things at once: {mistake.hint} And {words}",
-                    lambda _, a, made=mistake, by=factor: (
-                        by(a) * running.numbers(made.function(*a.values()))
-                    ),
-                )
-
-    def _likely(
-        self, likely: Iterable[diagnoses.Diagnosis], given: dict[str, np.ndarray], wrong: list[str]
-    ) -> str | None:
-        """The diagnosis that fits the first wrong case, and most cases, wrong and right."""
-        best, most = None, 0
-        for words, made in likely:
-            if not self._fits(made, wrong[0], given):
-                continue
-            fits = {case: self._fits(made, case, given) for case in given}
-            share = sum(fits[case] for case in wrong) / len(wrong)
-            # a mistake that would show in cases that are right was not made
-            if share >= 0.5 and sum(fits.values()) > max(most, len(given) / 2):
-                best, most = words, sum(fits.values())
-        return best
-
-    def _fits(self, made: Callable, case: str, given: dict[str, np.ndarray]) -> bool:
-        """Whether this mistake leads to the given result; one that cannot be made does not."""
-        try:
-            with np.errstate(all="ignore"):
-                result = running.numbers(made(self.reference, self.inputs[case]))
-        except Exception:
-            return False
-        return self._close(result, given[case])
-
-    def _unused(self, answer: Callable, given: dict[str, np.ndarray]) -> str | None:
-        """Which argument never matters to the answer, though it should."""
-        first, *rest = given.values()
-        if rest and all(self._close(first, other) for other in rest):
-            return "your function returns the same whatever it is given."
-        ignored = running.limited(
-            lambda: [name for name in self.names if self._ignores(answer, name, given)]
-        )
-        if not ignored:
-            return None
-        names = " and ".join(f"`{name}`" for name in ignored)
-        return f"your result does not change when {names} changes: is the argument ignored?"
-
-    def _ignores(self, answer: Callable, name: str, given: dict[str, np.ndarray]) -> bool:
-        seen = False
-        for case in given:
-            arguments = self.inputs[case]
-            for other in diagnoses.others(name, arguments):
-                changed = arguments | {name: other}
-                try:
-                    expected = running.numbers(self.reference(**changed))
-                    result = running.result(answer, case, changed, self.slips)
-                except Exception:
-                    continue
-                if self._close(self._expected[case], expected):
-                    continue
-                if not self._close(given[case], result):
-                    return False
-                seen = True
-        return seen
 
     def _shape_words(self, got: tuple, expected: tuple, case: str) -> str:
         """The two shapes, and what the axes of the right one stand for."""
@@ -297,20 +216,6 @@ def _listed(arguments: dict) -> str:
         f"{name} = {_brief(part)}" if part.size <= SHORT else f"{name} of shape {part.shape}"
         for name, part in parts.items()
     )
-
-
-def _not_finite(result: np.ndarray) -> str | None:
-    if np.isnan(result).any():
-        return (
-            "your result is NaN, as 0/0, 0 times log 0 or the mean of nothing give it. Leave out "
-            "what is empty, or sum with nansum."
-        )
-    if np.isinf(result).any():
-        return (
-            "your result is infinite, as log 0 or the exponential of a large number give it. "
-            "log_softmax and logsumexp do not overflow."
-        )
-    return None
 
 
 def _apart(expected: np.ndarray, result: np.ndarray) -> tuple[str, str]:

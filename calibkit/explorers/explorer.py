@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from importlib import resources
 from typing import Any
 
 from calibkit import validate
-from calibkit.explorers.face import FACE
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+# what moves the pictures, in JupyterLab and on pages
+FACE = resources.files("calibkit.explorers").joinpath("face.js").read_text(encoding="utf-8")
 
 # Text takes the colour of its surroundings, light or dark; a picture brings its own white.
 STYLE = """\
@@ -171,10 +173,11 @@ class Explorer:
 
     def widget(self):
         """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""
-        from calibkit.explorers.live import Live
+        from calibkit.explorers.live import RENDER, Live
 
         starts = [slider.start for slider in self.sliders]
-        return Live(face=self._face(script=""), packed=self.packed, at=starts)
+        face = self._face(script="")
+        return Live(_esm=FACE + RENDER, face=face, packed=self.packed, at=starts)
 
     def html(self) -> str:
         """The same as one self-contained piece of HTML: no kernel, no network."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 import anywidget
 import traitlets
 
-from calibkit.explorers.face import FACE
-
 RENDER = """
 export default {
   async render({ model, el }) {
@@ -31,9 +29,10 @@ class Live(anywidget.AnyWidget):
     """An explorer in a running notebook.
 
     at: where each slider stands, counted from 0; may be observed and set.
+    _esm: the script, face.js and `RENDER`, under the name that anywidget gives it.
     """
 
-    _esm = FACE + RENDER
+    _esm = traitlets.Unicode().tag(sync=True)
     face = traitlets.Unicode().tag(sync=True)
     packed = traitlets.Unicode().tag(sync=True)
     at = traitlets.List(traitlets.Int()).tag(sync=True)

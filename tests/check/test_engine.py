@@ -549,36 +549,6 @@ def test_the_tolerance_is_that_of_float32():
     assert check.equal_steps(lambda n, b, steps: check.equal_steps.reference(n, b, steps) + 5e-6)
 
 
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        ({6: 12.0, 7: 14.0, 8: 16.0}, True),
-        ({6: 12.0, 7: 14.0, 8: 2.5}, True),
-        ({6: 12.0, 7: 1.5, 8: 2.5}, False),  # fits one wrong case of three
-        ({6: 1.5, 7: 14.0, 8: 16.0}, False),  # fits, but not where it fails first
-        ({1: 5.5, 6: 12.0, 7: 14.0, 8: 16.0}, False),
-    ],
-)
-def test_a_mistake_fits_the_first_wrong_case_and_half_of_them(given, named):
-    def late(x):
-        return x if x < 6 else 2 * x
-
-    @engine.exercise(
-        cases={f"case {x}": (float(x),) for x in range(1, 9)},
-        mistakes=[engine.Mistake(late, "you doubled late.")],
-    )
-    def same(x):
-        """The number itself."""
-        return x
-
-    assert ("doubled late" in repr(same(lambda x: given.get(int(x), x)))) is named
-
-
-def test_a_mistake_stays_as_it_is():
-    with pytest.raises(FrozenInstanceError):
-        engine.Mistake(gap, "the gap").hint = "other"
-
-
 def test_a_stub_has_not_passed():
     assert said("signed_gap", lambda p, y: None).startswith("Not yet")
 
@@ -607,39 +577,6 @@ def test_a_result_of_twelve_numbers_is_shown_in_full():
     told = repr(ramp(lambda n, scale: [0.5, *range(1, n)]))
     assert "the answer is [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], yours is [0.5, 1," in told
     assert "scale = 0.1235" in told
-
-
-def test_an_argument_that_matters_to_nobody_is_not_called_ignored():
-    @engine.exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes=[])
-    def first(x, other):
-        """The first of two."""
-        return x
-
-    told = repr(first(lambda x, other: x + x**3 / 7))
-    assert told.startswith("Not quite")
-    assert "ignored" not in told
-
-
-def test_a_mistake_that_fits_a_third_of_the_cases_is_not_blamed():
-    @engine.exercise(
-        cases={f"case {x}": (float(x),) for x in range(1, 9)},
-        mistakes=[engine.Mistake(lambda x: x if x < 3 else 2 * x, "you doubled from 3 on.")],
-    )
-    def same(x):
-        """The number itself."""
-        return x
-
-    assert "doubled from 3" in repr(same(lambda x: x if x < 3 else 2 * x))
-    assert "doubled from 3" not in repr(same(lambda x: x if x < 8 else 2 * x))
-
-
-def test_a_mistake_is_named_where_there_is_one_case():
-    @engine.exercise(cases={"a": (2.0,)}, mistakes=[engine.Mistake(lambda x: 7 * x, "no seven.")])
-    def same(x):
-        """The number itself."""
-        return x
-
-    assert "no seven." in repr(same(lambda x: 7 * x))
 
 
 def test_the_stubs_own_error_is_not_yet():
