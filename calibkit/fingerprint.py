@@ -24,6 +24,7 @@ from calibkit.origins import HERE, PRESENTING, Untellable
 from calibkit.training import Trial, process
 
 FORMAT = 3  # of keys and of what is stored under them
+DEVICES = ("cpu", "cuda", "mps")
 OPTIMIZERS = (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adam, torch.optim.Optimizer)
 STEERING = ("contents", "fingerprint", "origins", "outcomes", "placement", "store", "sweep")
 # as they were loaded: what stands in these modules is not read, as tests put counters there
@@ -108,13 +109,16 @@ def _network(read: Fingerprint, trial: Trial) -> str:
 
 def _torch() -> str:
     """What is set for all of torch, and what somebody put into it."""
-    cudnn, matmul = torch.backends.cudnn, torch.backends.cuda.matmul
+    cudnn, mkldnn = torch.backends.cudnn, torch.backends.mkldnn
+    # by these and not by older names (allow_tf32), which raise where somebody set these
+    precise = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
+    precise += (mkldnn.matmul, mkldnn.conv, mkldnn.rnn)
     settings = (
         *(torch.__version__, torch.get_default_dtype(), torch.get_default_device()),
         *(torch.is_grad_enabled(), torch.is_inference_mode_enabled()),
-        *(torch.get_float32_matmul_precision(), matmul.allow_tf32, cudnn.allow_tf32),
+        *(part.fp32_precision for part in precise),
         *(torch.are_deterministic_algorithms_enabled(), cudnn.deterministic, cudnn.benchmark),
-        *(torch.is_autocast_enabled("cpu"), torch.is_autocast_enabled("cuda")),
+        *((torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in DEVICES),
     )
     hooks = {n: v for n, v in vars(nn.modules.module).items() if n.startswith("_global_") and v}
     holders = (torch, nn.functional, nn.init, Tensor, torch.optim, *OPTIMIZERS)

@@ -1,17 +1,17 @@
 """Keys elsewhere: another process, a kernel, a worker, a changed package, what the lessons do."""
 
 import builtins
+import contextlib
 import functools
 import importlib
-import itertools
 import os
+import platform
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-import joblib
 import nbformat
+import numpy as np
 import pytest
 import torch
 from nbclient import NotebookClient
@@ -22,6 +22,7 @@ from calibkit import data, fingerprint, losses, models, sweep, training
 from calibkit.training import Recipe, schedules
 
 CPU = torch.device("cpu")
+CUDNN, MKLDNN = torch.backends.cudnn, torch.backends.mkldnn
 
 LESSONS = """
 import functools, math
@@ -88,30 +89,7 @@ print("\\n".join(map(str, fingerprint.keys(trials, torch.device("cpu")))))
 """
 
 
-def printed(script, folder, **environment):
-    path = os.pathsep.join([str(folder), str(Path(__file__).parents[1])])
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": path, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.split()
-
-
 HELPERS = "G = 1.0\ndef loss(a, b):\n    return a.sum() * 0 + G\n"
-
-
-def test_all_that_lessons_do_is_found_again_in_another_process(tmp_path):
-    found = []
-    for seed, remark in ("1", ""), ("2", "# a remark\n"):
-        (tmp_path / "helpers.py").write_text(HELPERS + remark)
-        found.append(printed(LESSONS, tmp_path, PYTHONHASHSEED=seed))
-    assert found[0] == found[1]
-    assert "None" not in found[0]
-    assert len(set(found[0])) == len(found[0]) == 26
 
 
 def key(**options):
@@ -143,29 +121,6 @@ def test_an_own_module_counts_as_loaded_and_as_on_disk(helpers):
     assert on_disk not in (None, base)
     importlib.reload(helpers)
     assert key(loss=helpers.loss) not in (None, base, on_disk)
-
-
-def test_workers_train_only_what_they_would_train_as_it_is_here(helpers):
-    """A worker imports `helpers` anew: what was changed in it here, it does not have."""
-    train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
-    lines = itertools.count()
-
-    def untold(logits, labels):
-        return helpers.loss(logits, labels) + 0 * next(lines)
-
-    def recipe(seed, loss):
-        network = lambda: models.mlp(64, 10, width=4)  # noqa: E731
-        return training.trial(network, train, loss=loss, seed=seed, epochs=1)
-
-    helpers.G = 5.0
-    grid = [{"seed": seed, "loss": loss} for loss in (helpers.loss, untold) for seed in (0, 1)]
-    options = {"cache": False, "device": "cpu", "progress": False, "how": "single"}
-    with joblib.parallel_config(n_jobs=2), pytest.warns(UserWarning, match="this process") as said:
-        swept = sweep.run(recipe, grid, **options)
-    assert swept.table.train_loss.tolist() == [5.0] * 4
-    messages = {str(one.message) for one in said}
-    assert any("2 of 4 trainings stay in this process" in message for message in messages)
-    assert any("its part is trained here" in message for message in messages)
 
 
 def test_what_a_loss_remembers_is_not_kept(tmp_path):
@@ -215,21 +170,48 @@ print(len(trained), table.train_loss.tolist())
 """
 
 
-def test_a_kernel_tells_edits_apart_and_finds_its_runs_again_when_it_is_started_anew(tmp_path):
+def said(cell):
+    """All that it printed, in however many parts it arrived."""
+    return "".join(part.text for part in cell.outputs if part.name == "stdout")
+
+
+@pytest.fixture(scope="module")
+def two_kernels(tmp_path_factory):
+    """What each cell prints in a kernel, and in one that is started anew in the same folder."""
+    folder = tmp_path_factory.mktemp("kernels")
     cells = [KERNEL, *(cell.format(g) for cell in CELLS for g in (1, 2, 1))]
-    cells.append(SWEEP.format(folder=str(tmp_path / "cache")))
+    cells += [SWEEP.format(folder=str(folder / "cache")), LESSONS]
     found = []
-    for _ in range(2):
+    for seed, remark in ("1", ""), ("2", "# a remark\n"):
+        (folder / "helpers.py").write_text(HELPERS + remark)
+        path = os.pathsep.join([str(folder), str(Path(__file__).parents[1])])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-        NotebookClient(book, timeout=None, resources={"metadata": {"path": tmp_path}}).execute()
-        found.append([cell.outputs[0].text.strip() for cell in book.cells[1:]])
-    first, second = found
+        client = NotebookClient(book, timeout=None, resources={"metadata": {"path": folder}})
+        client.execute(env=environment)
+        found.append([said(cell) for cell in book.cells[1:]])
+    return found
+
+
+def test_a_kernel_tells_edits_apart_and_a_second_one_finds_them_again(two_kernels):
+    first, second = two_kernels
     for one, two, again in (first[:3], first[3:6], first[6:9]):
         assert one == again != two
-        assert "None" not in (one, two)
-    assert second[:-1] == first[:-1]
-    assert [printed.split(maxsplit=1)[0] for printed in (first[-1], second[-1])] == ["8", "0"]
-    assert first[-1].split(maxsplit=1)[1] == second[-1].split(maxsplit=1)[1]
+        assert "None" not in one + two
+    assert second[:9] == first[:9]
+
+
+def test_a_second_kernel_finds_the_runs_of_the_first(two_kernels):
+    (trained, numbers), (again, found) = (cells[9].split(maxsplit=1) for cells in two_kernels)
+    assert (trained, again) == ("8", "0")
+    assert numbers == found
+
+
+def test_all_that_lessons_do_is_found_again_in_another_kernel(two_kernels):
+    keys, again = (cells[10].split() for cells in two_kernels)
+    assert keys == again
+    assert "None" not in keys
+    assert len(set(keys)) == len(keys) == 26
 
 
 FOLDER = Path(fingerprint.__file__).parent
@@ -292,6 +274,29 @@ def test_what_somebody_puts_into_a_loaded_package_counts(monkeypatch, owner, nam
     assert key() == before
 
 
+def test_versions_and_the_kind_of_device_count(monkeypatch):
+    train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+    one = training.trial(functools.partial(models.mlp, 64, 10, width=8), train)
+    found = [fingerprint.keys([one], torch.device(kind))[0] for kind in ("cpu", "cuda")]
+    monkeypatch.setattr(platform, "python_version", lambda: "0")
+    found += fingerprint.keys([one], CPU)
+    monkeypatch.undo()
+    monkeypatch.setattr(np, "__version__", "0")
+    found += fingerprint.keys([one], CPU)
+    assert len({None, *found}) == 5
+
+
+@pytest.mark.parametrize(
+    "name", ["contents", "fingerprint", "origins", "outcomes", "scheduling", "store", "sweep"]
+)
+def test_modules_that_steer_count_as_they_were_loaded_and_may_hold_counters(monkeypatch, name):
+    before = fingerprint.package()
+    monkeypatch.setattr(importlib.import_module(f"calibkit.{name}"), "counter", 1, raising=False)
+    assert fingerprint.package() == before
+    monkeypatch.setitem(fingerprint.STARTED, name, "another = 1")
+    assert fingerprint.package() != before
+
+
 def own(*values):
     return values[0].sum()
 
@@ -329,9 +334,12 @@ def one_package():
         (nn.init, "kaiming_uniform_", nn.init.kaiming_normal_),
         (torch.optim, "SGD", torch.optim.Adam),
         (torch.optim.SGD, "step", torch.optim.Adam.step),
+        (torch.optim.Adam, "step", own),
+        (torch.optim.AdamW, "step", own),
         (torch.optim.Optimizer, "zero_grad", own),
         (torch.backends.cudnn, "deterministic", True),
         (torch.backends.cudnn, "benchmark", True),
+        (torch, "__version__", "0"),
         (builtins, "sum", own),
     ],
 )
@@ -341,6 +349,55 @@ def test_what_somebody_puts_into_torch_counts(monkeypatch, owner, name, value):
     assert key() not in (None, before)
     monkeypatch.undo()
     assert key() == before
+
+
+@contextlib.contextmanager
+def autocasting(device, dtype):
+    before = torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)
+    torch.set_autocast_enabled(device, True)
+    torch.set_autocast_dtype(device, dtype)
+    try:
+        yield
+    finally:
+        torch.set_autocast_enabled(device, before[0])
+        torch.set_autocast_dtype(device, before[1])
+
+
+@contextlib.contextmanager
+def computing(part, precision):
+    before = part.fp32_precision
+    part.fp32_precision = precision
+    try:
+        yield
+    finally:
+        part.fp32_precision = before
+
+
+CONTEXTS = [
+    functools.partial(computing, torch.backends.cuda.matmul, "tf32"),
+    *(functools.partial(computing, part, "ieee") for part in (CUDNN.conv, CUDNN.rnn)),
+    *(functools.partial(computing, part, "bf16") for part in (MKLDNN.conv, MKLDNN.rnn)),
+    functools.partial(computing, MKLDNN.matmul, "bf16"),
+    *(torch.no_grad, torch.inference_mode, functools.partial(torch.device, "meta")),
+    *(functools.partial(autocasting, d, torch.bfloat16) for d in ("cpu", "cuda", "mps")),
+    *(functools.partial(autocasting, d, torch.float16) for d in ("cpu", "cuda", "mps")),
+]
+
+
+def test_what_is_set_around_a_sweep_counts():
+    found = [fingerprint._torch()]
+    for context in CONTEXTS:
+        with context():
+            found.append(fingerprint._torch())
+    assert len(set(found)) == len(found) == 16
+    assert fingerprint._torch() == found[0]
+
+
+def test_reading_what_decides_a_training_draws_nothing():
+    torch.manual_seed(4)
+    before = torch.get_rng_state()
+    key()
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_a_network_that_sets_something_for_all_of_torch_is_not_cached():

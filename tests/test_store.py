@@ -6,8 +6,6 @@ import io
 import os
 import resource
 import stat
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -61,6 +59,26 @@ def test_a_file_is_never_half_there(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("*/*.part"))
 
 
+def test_a_stop_right_after_the_last_step_is_passed_on_and_loses_nothing(tmp_path, monkeypatch):
+    replace = os.replace
+
+    def killed(*paths):
+        replace(*paths)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).put("ab12", "new")
+    assert Store(tmp_path).get("ab12") == "new"
+
+
+def test_a_file_gets_its_name_when_all_of_it_is_on_the_disk(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_size))
+    Store(tmp_path).put("ab12", 1)
+    assert synced == [Store(tmp_path).path("ab12").stat().st_size]
+
+
 def test_leftovers_of_a_killed_process_go_in_time(tmp_path):
     (tmp_path / "ab").mkdir()
     old, new = tmp_path / "ab" / ".old.part", tmp_path / "ab" / ".new.part"
@@ -72,31 +90,18 @@ def test_leftovers_of_a_killed_process_go_in_time(tmp_path):
     assert new.exists()  # somebody may be writing it
 
 
-FILL = """
-import resource, signal, sys, torch
-from calibkit.store import Store
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-store = Store(sys.argv[1])
-store.put("aa", 1)
-try:
-    store.put("bb", torch.zeros(100_000))
-except OSError as error:
-    print(error)
-print(store.get("aa"), store.get("bb"))
-"""
-
-
 @pytest.mark.skipif(not hasattr(resource, "RLIMIT_FSIZE"), reason="needs limits on file sizes")
 def test_a_full_disk_gives_a_clear_error_and_keeps_what_was_there(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", FILL, str(tmp_path)], capture_output=True, text=True, check=True
-    )
-    error, kept = done.stdout.strip().splitlines()
-    assert "cannot keep a finished run" in error
-    assert "CALIBKIT_CACHE" in error
-    assert str(tmp_path) in error
-    assert kept == "1 None"
+    store, (soft, hard) = Store(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    store.put("aa", 1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with pytest.raises(OSError, match=r"cannot keep a finished run.*CALIBKIT_CACHE") as error:
+            store.put("bb", torch.zeros(100_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert str(tmp_path) in str(error.value)
+    assert (store.get("aa"), store.get("bb")) == (1, None)
     assert not list(tmp_path.glob("*/.*"))
 
 
@@ -104,6 +109,24 @@ def test_a_folder_that_cannot_be_made_gives_the_same_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="CALIBKIT_CACHE"):
         Store(tmp_path / "file").put("aa", 1)
+
+
+def test_a_folder_within_folders_that_are_not_there_yet_is_made(tmp_path):
+    Store(tmp_path / "of" / "mine").put("ab12", 1)
+    assert Store(tmp_path / "of" / "mine").get("ab12") == 1
+
+
+def test_a_folder_that_another_process_makes_at_the_same_time_is_no_error(tmp_path, monkeypatch):
+    (tmp_path / "ab").mkdir()
+    monkeypatch.setattr(module.Path, "exists", lambda path: False)
+    Store(tmp_path).put("ab12", 1)
+    assert Store(tmp_path).get("ab12") == 1
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_file_in_place_of_the_folder_holds_no_runs(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert Store(tmp_path / "file").get("ab12") is None
 
 
 def test_the_folder_is_the_users_choice(monkeypatch, tmp_path):
@@ -134,6 +157,7 @@ def saved(value):
         (sealed(saved([1, 2])), "holds no run"),
         (sealed(saved({"logits": 1})), "holds no run"),
         (sealed(saved({"key": "ab12"})), "holds no run"),
+        (sealed(saved({"key": "ab12", "value": Path("an object of Python")})), "holds no run"),
         (sealed(saved({"key": "cd34", "value": 1})), "another run's"),
         (sealed(saved({"key": ["ab12"], "value": 1})), "another run's"),
         (sealed(saved({"key": "ab12", "value": 1}))[1:], "of another form"),
@@ -216,6 +240,18 @@ def test_a_file_that_cannot_be_read_counts_as_absent(tmp_path, monkeypatch):
 def test_a_look_leaves_nothing_behind(tmp_path):
     Store(tmp_path / "new").check()
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_look_may_be_tidied_up_by_a_process_of_the_same_number_elsewhere(tmp_path, monkeypatch):
+    write = Store._write
+
+    def written_and_gone(path, body):
+        write(path, body)
+        path.unlink()
+
+    monkeypatch.setattr(Store, "_write", staticmethod(written_and_gone))
+    Store(tmp_path).check()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can change")

@@ -3,11 +3,13 @@
 import copy
 import errno
 import functools
+import itertools
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
 import time
+from multiprocessing import forkserver
 
 import joblib
 import numpy as np
@@ -50,6 +52,16 @@ def run(cache=False, made=recipe, grid=None, **options):
 @pytest.fixture(scope="module")
 def swept():
     return run()
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    """Starts processes in which no other test has left anything: forks of one new interpreter."""
+    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    if sys.platform == "linux":  # imports once what every process needs
+        context.set_forkserver_preload([__name__, "distributed"])
+        forkserver.ensure_running()
+    return context
 
 
 def logits(swept):
@@ -188,9 +200,34 @@ def test_two_processes_give_the_same_numbers(swept):
     assert torch.allclose(logits(run(how="stacked", jobs=2)), logits(swept), atol=1e-4)
 
 
-def test_dask_gives_the_same_numbers(swept):
-    distributed = pytest.importorskip("distributed")
+VALUE = 1.0
+
+
+def constant(logits, labels):
+    return logits.sum() * 0 + VALUE
+
+
+def test_workers_train_only_what_they_would_train_as_it_is_here(monkeypatch):
+    """A worker imports this module anew: what was changed in it here, it does not have."""
+    lines = itertools.count()
+
+    def untold(logits, labels):
+        return constant(logits, labels) + 0 * next(lines)
+
+    monkeypatch.setattr(sys.modules[__name__], "VALUE", 5.0)
+    grid = {"loss": [constant, untold], "seed": SEEDS, "noise": [0.0], "epochs": [1]}
+    with joblib.parallel_config(n_jobs=2), pytest.warns(UserWarning, match="this process") as said:
+        swept = run(grid=grid, how="single")
+    assert swept.table.train_loss.tolist() == [5.0] * 4
+    messages = {str(one.message) for one in said}
+    assert any("2 of 4 trainings stay in this process" in message for message in messages)
+    assert any("its part is trained here" in message for message in messages)
+
+
+def test_dask_gives_the_same_numbers(swept, fresh):
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
     with (
+        dask.config.set({"distributed.worker.multiprocessing-method": fresh.get_start_method()}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tcp://"
         ) as cluster,
@@ -314,15 +351,6 @@ def test_the_users_folder_is_used_by_default(tmp_path, monkeypatch):
 
 # --- interruptions -------------------------------------------------------------------------------
 
-SCRIPT = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell put us behind
-sys.path.insert(0, {root!r})
-from tests.test_sweep import GRID, endless, recipe
-from calibkit import sweep
-done = sweep.run({made}, GRID, cache={folder!r}, device="cpu", how="single", progress=False)
-print(done.table.test_ece.sum())
-"""
 GRID = {"noise": [0.0, 0.1, 0.2, 0.3], "seed": [0, 1]}
 
 
@@ -331,51 +359,67 @@ def endless(noise, seed):
     return recipe(noise, seed, epochs=3 if (noise, seed) < (0.1, 1) else 10**9)
 
 
-def start(folder, made, **options):
-    text = SCRIPT.format(root=os.getcwd(), folder=str(folder), made=made)
-    return subprocess.Popen([sys.executable, "-c", text], text=True, **options)
+def sweep_there(folder, made, reply):
+    os.setsid()  # to be killed with all that it starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by the server
+    try:
+        reply.send(run(folder, made=made, grid=GRID, how="single").table.test_ece.sum())
+    except KeyboardInterrupt as error:
+        reply.send(repr(error))
+
+
+def start(fresh, folder, made):
+    """A sweep in a process of its own, and where its answer arrives: a sum, or what it raised."""
+    answer, reply = fresh.Pipe(duplex=False)
+    process = fresh.Process(target=sweep_there, args=(folder, made, reply), daemon=True)
+    process.start()
+    reply.close()
+    return process, answer
+
+
+def answers(*started):
+    found = [answer.recv() for _, answer in started]
+    for process, _ in started:
+        process.join()
+    return found
 
 
 def finished(folder):
     return list(folder.glob("*/*.run"))
 
 
-def in_the_fourth_run(folder):
+def in_the_fourth_run(fresh, folder):
     """A process that has finished three runs and is at the next; however long it takes."""
-    process = start(folder, "endless", stderr=subprocess.PIPE, start_new_session=True)
+    process, answer = start(fresh, folder, endless)
     while len(finished(folder)) < 3:
-        assert process.poll() is None, process.communicate()[1]
+        assert process.is_alive()
         time.sleep(0.02)
-    return process
+    return process, answer
 
 
-def test_kill_9_loses_only_the_run_in_flight(tmp_path):
-    process = in_the_fourth_run(tmp_path / "killed")
+def test_kill_9_loses_only_the_run_in_flight(tmp_path, fresh):
+    process, _ = in_the_fourth_run(fresh, tmp_path / "killed")
     os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
+    process.join()
     before = {path: path.stat().st_mtime_ns for path in finished(tmp_path / "killed")}
     assert len(before) == 3
-    # in processes of their own: other tests of this one may have left settings that count
-    again = [start(tmp_path / name, "recipe", stdout=subprocess.PIPE) for name in ("killed", "new")]
-    resumed, whole = (process.communicate()[0] for process in again)
-    assert resumed == whole != ""
+    resumed, whole = answers(*(start(fresh, tmp_path / name, recipe) for name in ("killed", "new")))
+    assert resumed == whole > 0
     assert len(finished(tmp_path / "killed")) == 8
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-def test_ctrl_c_keeps_what_was_finished(tmp_path):
-    process = in_the_fourth_run(tmp_path)
+def test_ctrl_c_keeps_what_was_finished(tmp_path, fresh):
+    process, answer = in_the_fourth_run(fresh, tmp_path)
     os.killpg(process.pid, signal.SIGINT)
-    _, error = process.communicate()
-    assert "KeyboardInterrupt" in error
+    assert "KeyboardInterrupt" in answer.recv()
+    process.join()
     assert len(finished(tmp_path)) == 3
 
 
-def test_two_processes_may_share_a_cache(tmp_path):
-    started = [start(tmp_path, "recipe", stdout=subprocess.PIPE) for _ in range(2)]
-    printed = [process.communicate()[0] for process in started]
-    assert all(process.returncode == 0 for process in started)
-    assert printed[0] == printed[1] != ""
+def test_two_processes_may_share_a_cache(tmp_path, fresh):
+    one, other = answers(*(start(fresh, tmp_path, recipe) for _ in range(2)))
+    assert one == other > 0
     assert len(finished(tmp_path)) == 8
     assert all(Store(tmp_path).get(path.stem) for path in finished(tmp_path))
 
