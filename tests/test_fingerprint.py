@@ -1,5 +1,8 @@
 """Equal things get equal fingerprints, and everything that may change a result changes them."""
 
+import abc
+import collections
+import copy
 import functools
 import types
 from dataclasses import dataclass
@@ -50,10 +53,104 @@ PLAIN = "def f(x):\n    return x * FACTOR\n"
         (losses.ScheduledFocal("5-3-1"), losses.ScheduledFocal("5-3-2")),
         (training.Recipe(), training.Recipe(lr=0.2)),
         (nn.ReLU(), nn.GELU()),
+        (None, 0),
+        (..., NotImplemented),
+        (range(3), range(4)),
+        (b"a", b"b"),
+        (torch.float32, torch.float64),
+        (torch.device("cpu"), torch.device("meta")),
+        (torch.strided, torch.sparse_coo),
+        (torch.channels_last, torch.contiguous_format),
+        (torch.Size([1]), torch.Size([2])),
+        (int.__add__, int.__sub__),
+        (str.upper, str.lower),
+        (vars(dict)["fromkeys"], vars(bytes)["fromhex"]),
+        (dict.fromkeys, collections.OrderedDict.fromkeys),
+        ([1].append, [2].append),
+        (np.ones((2, 3)), np.asfortranarray(np.ones((2, 3)))),
+        (torch.ones(2, 3), torch.ones(3, 2).T),
+        (torch.tensor([1 + 1j]).conj().imag, torch.tensor([-1.0])),
+        ({(1, 2), (3, 4)}, {(1, 2), (3, 5)}),
     ],
 )
 def test_what_differs_is_told_apart(one, other):
     assert of(one) != of(other)
+
+
+@pytest.mark.parametrize(
+    ("base", "one", "other"),
+    [
+        *((kind, [1, 2], [1, 3]) for kind in (list, tuple, set, frozenset)),
+        *((kind, [(1, 2)], [(1, 3)]) for kind in (dict, collections.OrderedDict)),
+        *((int, 1, 2), (float, 1, 2), (complex, 1, 2), (str, "a", "b"), (bytes, b"a", b"b")),
+        (collections.defaultdict, int, float),
+    ],
+)
+def test_own_kinds_of_built_in_things_count_by_kind_and_content(base, one, other):
+    own = types.new_class("Own", (base,), exec_body=lambda space: space.update(__module__="x"))
+    assert of(own(one)) == of(own(one)) not in (of(own(other)), of(base(one)))
+
+
+def test_the_order_of_an_own_ordered_mapping_is_the_one_that_it_has_now():
+    own = types.new_class("Own", (collections.OrderedDict,))
+    first, moved = own(a=1, b=2), own(a=1, b=2)
+    moved.move_to_end("a")
+    assert of(first) != of(moved)
+
+
+ABOUT = """
+class f:
+    {!r}
+    g: {} = 1
+"""
+
+
+def test_what_code_that_has_a_key_cannot_see_does_not_count():
+    plain = of(compiled(ABOUT.format("help", "int")))
+    assert plain == of(compiled(ABOUT.format("more help", "float")))
+    copied = compiled(ABOUT.format("help", "int"))
+    copy.copy(copied())  # Python notes in the class what it found
+    assert "__slotnames__" in vars(copied)
+    assert of(copied) == plain
+
+
+class Passing(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        return x * 1
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient
+
+
+class Asked(abc.ABC):  # noqa: B024
+    pass
+
+
+def test_what_use_leaves_in_a_class_does_not_count():
+    before = of(Passing, Asked)
+    Passing.apply(torch.ones(1, requires_grad=True)).sum().backward()
+    assert not isinstance(3, Asked)
+    assert of(Passing, Asked) == before
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (torch.ones(2, device="meta"), "a tensor without plain memory"),
+        (torch.ones(2).to_sparse(), "a tensor without plain memory"),
+        (torch.ones(2, requires_grad=True) * 2, "a tensor that other tensors"),
+        (torch.nested.nested_tensor([torch.ones(2)]), "a tensor without plain memory"),
+        (np.array([object()]), "an array of objects"),
+        (np.frombuffer(b"abcd", dtype=np.uint8), "in memory of another kind"),
+        ({object}, "a set of things without an order"),
+        (types, "passes on the module types"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(value, why):
+    with pytest.raises(TypeError, match=why):
+        of(value)
 
 
 @pytest.mark.parametrize(
