@@ -23,14 +23,13 @@ PRESENTING = {  # what shows results, or grades and runs lessons, and decides no
 
 # What depends on more than its arguments: on files, the clock, the process, unseeded randomness.
 PURE = {  # of the standard library, these alone are told by the version of Python
-    *("__future__", "_abc", "_collections", "_collections_abc", "_functools", "_operator", "abc"),
-    *("bisect", "builtins", "cmath", "collections", "contextlib", "copy", "dataclasses", "enum"),
-    *("fractions", "functools", "heapq", "itertools", "math", "numbers", "operator", "re"),
-    *("string", "textwrap", "types", "typing", "warnings"),
+    *("_bisect", "_functools", "_heapq", "_operator", "abc", "builtins", "cmath", "collections"),
+    *("contextlib", "copy", "dataclasses", "enum", "fractions", "functools", "heapq", "itertools"),
+    *("math", "numbers", "operator", "re", "string", "textwrap", "types", "typing", "warnings"),
 }
 PEEKING = {  # names in these that look at, or change, what no key holds
     *("__import__", "breakpoint", "compile", "delattr", "eval", "exec", "fields", "get_type_hints"),
-    *("globals", "hash", "id", "input", "locals", "open", "print", "setattr", "vars"),
+    *("globals", "hash", "id", "input", "locals", "print", "setattr", "vars"),
 }
 UNREAD = {  # attributes that no key holds, so code that uses them is refused
     *("__annotations__", "__builtins__", "__code__", "__dataclass_fields__", "__dict__", "__doc__"),
