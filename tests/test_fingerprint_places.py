@@ -434,6 +434,15 @@ def test_settings_of_torch_and_hooks_for_all_modules_count():
     assert key() == found[0]
 
 
+def test_a_network_that_cannot_be_built_has_no_key_and_its_error_is_said():
+    def network():
+        raise OSError("no such weights")
+
+    train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
+    with pytest.warns(UserWarning, match="OSError: no such weights"):
+        assert fingerprint.keys([training.trial(network, train)], CPU) == [None]
+
+
 def test_one_warning_names_all_that_could_not_be_told():
     train = data.noisy_digits(40, seed=0, test=20, calibration=10).train
     network = lambda: models.mlp(64, 10, width=8)  # noqa: E731

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import warnings
 
 import joblib
 import pytest
@@ -176,6 +177,42 @@ def test_joblib_decides_where_it_was_told_to(monkeypatch):
     assert work.jobs == [3, 1]  # another backend may be another machine: always asked
 
 
+def test_what_a_worker_would_train_otherwise_is_trained_here(monkeypatch):
+    work = Work(monkeypatch)
+    monkeypatch.setattr(scheduling, "_there", lambda unit, *_: (unit, None))
+    with pytest.warns(UserWarning, match="its part is trained here") as said:
+        done([trial(seed) for seed in range(4)], jobs=2)
+    assert work.here == [2, 2]
+    assert {one.filename for one in said} == {__file__}
+
+
+def test_what_nobody_can_tell_stays_here_but_for_threads_of_this_process(monkeypatch):
+    lines = itertools.count()
+
+    def untold(logits, labels):
+        return logits.sum() * next(lines)
+
+    trials = [trial(0), trial(1, width=9), trial(2, loss=untold), trial(3, loss=untold)]
+    work = Work(monkeypatch)
+    with pytest.warns(UserWarning, match="2 of 4 trainings stay in this process") as said:
+        done(trials, jobs=2, how="single")
+    assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
+    assert [one.filename for one in said] == [__file__]
+    work = Work(monkeypatch)
+    with joblib.parallel_config("threading", n_jobs=2), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        done(trials, how="single")
+    assert work.elsewhere == [1, 1, 1, 1]
+
+
+def test_a_worker_trains_what_has_the_same_keys_there_and_nothing_else(monkeypatch):
+    work = Work(monkeypatch)
+    keys = scheduling._keys([trial(5)], CPU)
+    assert scheduling._there([3], [trial(5)], keys, CPU) == ([3], [{"seed": 5}])
+    assert scheduling._there([3], [trial(5)], ["another"], CPU) == ([3], None)
+    assert work.here == [1]
+
+
 def test_nothing_to_do_is_no_work():
     assert list(placement.train([], CPU, progress=False)) == []
 
@@ -199,6 +236,9 @@ def test_ctrl_c_in_a_training_ends_the_sweep():
 def test_runs_are_counted_as_they_finish(capsys):
     list(placement.train([trial(0), trial(1)], CPU, jobs=1))
     assert "2/2" in capsys.readouterr().err
+    list(scheduling.train([trial(0), trial(1)], CPU, jobs=1, progress=False))
+    list(scheduling.train([], CPU))
+    assert capsys.readouterr().err == ""
 
 
 def test_a_network_without_parameters_is_no_reason_to_stop():

@@ -164,6 +164,18 @@ def test_a_run_without_a_key_is_trained_again_and_not_kept(tmp_path, monkeypatch
     assert torch.allclose(logits(first), logits(second), atol=1e-4)
 
 
+def test_what_is_not_cached_is_said_where_the_sweep_is_called(tmp_path):
+    lines = itertools.count()
+
+    def untold(logits, labels):
+        return logits.sum() * next(lines)
+
+    with pytest.warns(UserWarning, match="1 of 1 trainings are not cached") as said:
+        run(tmp_path, grid={"noise": [0.0], "seed": [0], "epochs": [1], "loss": [untold]})
+    assert [one.filename for one in said] == [__file__]
+    assert finished(tmp_path) == []
+
+
 @pytest.mark.parametrize("grid", [{}, [], {"noise": [], "seed": [0]}])
 def test_an_empty_grid_is_refused(grid):
     with pytest.raises(ValueError, match="grid"):
@@ -222,6 +234,7 @@ def test_workers_train_only_what_they_would_train_as_it_is_here(monkeypatch):
     messages = {str(one.message) for one in said}
     assert any("2 of 4 trainings stay in this process" in message for message in messages)
     assert any("its part is trained here" in message for message in messages)
+    assert {one.filename for one in said} == {__file__}
 
 
 def test_dask_gives_the_same_numbers(swept, fresh):
