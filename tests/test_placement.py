@@ -179,7 +179,7 @@ def test_joblib_decides_where_it_was_told_to(monkeypatch):
 
 def test_what_a_worker_would_train_otherwise_is_trained_here(monkeypatch):
     work = Work(monkeypatch)
-    monkeypatch.setattr(scheduling, "_there", lambda unit, *_: (unit, None))
+    monkeypatch.setattr(placement, "_there", lambda unit, *_: (unit, None))
     with pytest.warns(UserWarning, match="its part is trained here") as said:
         done([trial(seed) for seed in range(4)], jobs=2)
     assert work.here == [2, 2]
@@ -207,9 +207,9 @@ def test_what_nobody_can_tell_stays_here_but_for_threads_of_this_process(monkeyp
 
 def test_a_worker_trains_what_has_the_same_keys_there_and_nothing_else(monkeypatch):
     work = Work(monkeypatch)
-    keys = scheduling._keys([trial(5)], CPU)
-    assert scheduling._there([3], [trial(5)], keys, CPU) == ([3], [{"seed": 5}])
-    assert scheduling._there([3], [trial(5)], ["another"], CPU) == ([3], None)
+    keys = placement._keys([trial(5)], CPU)
+    assert placement._there([3], [trial(5)], keys, CPU) == ([3], [{"seed": 5}])
+    assert placement._there([3], [trial(5)], ["another"], CPU) == ([3], None)
     assert work.here == [1]
 
 
@@ -236,8 +236,8 @@ def test_ctrl_c_in_a_training_ends_the_sweep():
 def test_runs_are_counted_as_they_finish(capsys):
     list(placement.train([trial(0), trial(1)], CPU, jobs=1))
     assert "2/2" in capsys.readouterr().err
-    list(scheduling.train([trial(0), trial(1)], CPU, jobs=1, progress=False))
-    list(scheduling.train([], CPU))
+    list(placement.train([trial(0), trial(1)], CPU, jobs=1, progress=False))
+    list(placement.train([], CPU))
     assert capsys.readouterr().err == ""
 
 
