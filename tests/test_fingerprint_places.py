@@ -301,10 +301,15 @@ def own(*values):
     return values[0].sum()
 
 
-@pytest.fixture(scope="module")
+@functools.cache
+def read_once():
+    return fingerprint.package()
+
+
+@pytest.fixture
 def one_package():
-    """What changes here is torch; the package is read once."""
-    same = fingerprint.package()
+    """What changes here is torch; the package stays."""
+    same = read_once()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fingerprint, "package", lambda: same)
         yield
