@@ -12,6 +12,7 @@ import abc
 import ast
 import collections
 import contextlib
+import dis
 import functools
 import hashlib
 import struct
@@ -46,6 +47,7 @@ NOT_HELD = {  # names of a class that Python makes for itself, some anew in each
     *("__parameters__", "__orig_bases__", "__dataclass_params__", "__dataclass_fields__"),
     *("_backward_cls", "__hash__"),
 }
+FIRST = {(operation, 0) for operation in dis.hasconst}  # instructions that load constant 0
 
 
 class Fingerprint:
@@ -204,7 +206,7 @@ class Fingerprint:
         Python compiles that call in two ways, so that a script may not find a notebook's runs.
         """
         texts = [self._code(c) if isinstance(c, types.CodeType) else self._text(c)
-                 for c in code.co_consts]  # fmt: skip
+                 for c in _constants(code)]  # fmt: skip
         counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
         names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
         steps = code.co_code.hex(), code.co_exceptiontable.hex()
@@ -347,6 +349,13 @@ def _source(module: str | None, code: types.CodeType) -> str:
         return bare(Path(code.co_filename).read_text())
     except (OSError, UnicodeDecodeError):
         raise Untellable(f"comes from {code.co_filename}, which cannot be read") from None
+
+
+def _constants(code: types.CodeType) -> tuple:
+    """Its constants with None for a docstring: the first one, if a text that nothing loads."""
+    first, *rest = code.co_consts or (None,)
+    steps = zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    return (None, *rest) if isinstance(first, str) and FIRST.isdisjoint(steps) else code.co_consts
 
 
 def _numbers(array: np.ndarray) -> str:

@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 import torch
 
-from calibkit import curation, experiments, losses, metrics
+from calibkit import curation, experiments, fingerprint, losses, metrics
 from calibkit.__main__ import main
 from calibkit.data import prepared
-from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting
+from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting, grids
 from calibkit.experiments.runs import splits_of, trial_of
 from calibkit.experiments.settings import setting_of
 from calibkit.training import Recipe, schedules
@@ -90,6 +90,20 @@ def test_the_parts_share_no_image_and_the_seed_shuffles_them(root):
 def trial(name, value, root):
     splits = splits_of("squares", TINY, 0, root)
     return trial_of(EXPERIMENTS[name], TINY, splits, value, 0), splits
+
+
+@pytest.mark.filterwarnings("error")
+def test_every_training_has_a_key_and_it_holds_what_its_functions_do(root, monkeypatch):
+    trials = [trial(name, value, root)[0] for name in NAMES for value in EXPERIMENTS[name].values]
+    keys = fingerprint.keys(trials, torch.device("cpu"))
+    assert None not in keys
+
+    def other(logits, target, *, weights):
+        return logits.sum() * weights[0]
+
+    monkeypatch.setattr(grids._weighted, "__code__", other.__code__)
+    weighted = trial("imbalance", "step, weighted", root)[0]
+    assert fingerprint.keys([weighted], torch.device("cpu"))[0] not in [None, *keys]
 
 
 def test_a_smaller_set_gets_as_many_steps(root):

@@ -6,6 +6,7 @@ import copy
 import functools
 import types
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -225,6 +226,60 @@ def test_comments_and_blank_lines_do_not_count():
     )
     assert bare("x = 1") != bare("x = 2")
     assert len(package()) == 64
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "same"),
+    [
+        ("Temperature is meant", "Warmth is meant", True),
+        ("return 'Temperature'", "return 'Warmth'", False),
+        ("'other'", "'another'", False),
+    ],
+)
+def test_a_docstring_does_not_count_but_a_text_that_is_used_does(word, other, same):
+    source = (
+        "def f(x):\n    '''Temperature is meant.'''\n    def g():\n        '''Temperature'''\n"
+        "        return 'Temperature'\n    return g() + 'other'\n"
+    )
+    assert word in source
+    assert (of(compiled(source)) == of(compiled(source.replace(word, other)))) is same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("f = lambda x: 'a'", "f = lambda x: 'b'"),
+        (
+            "def f(x):\n    return tuple('a' for _ in x)",
+            "def f(x):\n    return tuple('b' for _ in x)",
+        ),
+        ("def f(x):\n    'a'\n    return 'a'", "def f(x):\n    'a'\n    return 'b'"),
+        ("def f(x):\n    'a'\n    return 'a'", "def f(x):\n    'b'\n    return 'b'"),
+        ("def f(x):\n    'a'\n    return x", "def f(x):\n    'a'\n    return 'a'"),
+        (
+            "def f(x, y=0):\n    'y'\n    return f(x, y=1)",
+            "def f(x, y=0):\n    'y'\n    return 'y'",
+        ),
+    ],
+)
+def test_texts_that_code_uses_are_no_docstrings(one, other):
+    assert of(compiled(one)) != of(compiled(other))
+
+
+def test_a_word_of_a_docstring_in_the_package_moves_no_key(monkeypatch):
+    source = Path(losses.__file__).read_text()
+
+    def of_edit(word, other):
+        """The package as it is with `focal` loaded from an edited file."""
+        assert word in source
+        codes = compile(source.replace(word, other), losses.__file__, "exec").co_consts
+        found = next(code for code in codes if getattr(code, "co_name", "") == "focal")
+        monkeypatch.setattr(losses.focal, "__code__", found)
+        return package()
+
+    before = package()
+    assert of_edit('"""Focal loss: -sum_k', '"""The focal loss: -sum_k') == before
+    assert of_edit("target.ndim == 2", "target.ndim == 3") != before
 
 
 def test_classes_of_a_notebook_count_with_their_methods():
