@@ -16,6 +16,7 @@ HEIGHT = 400
 DIAGRAM = svg.Axes(left=56, top=30, width=272, height=272)
 STRIP = (56, 312, 272, 48)
 KEYS = 190  # pixels, width of the legend when it stands alone
+FEW = 15  # bins
 
 
 def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> Frame:
@@ -55,11 +56,12 @@ def diagram(
     under = [b for b in bins if b["confidence"] <= b["accuracy"]]
     middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]
     bars = [(b["left"], b["right"], 0, b["accuracy"]) for b in bins]
+    width = svg.WIDTH if len(reliability.counts) <= FEW else 1  # thin where bars are narrow
     return [
         axes.bars(bars, **svg.fill(ACCURACY), stroke="#FFFFFF", class_="accuracy"),
         axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
         axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
-        axes.whiskers(middles, stroke=BLACK, stroke_width=svg.WIDTH, class_="interval"),
+        axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
         axes.frame("", "accuracy", (), ticks),
         _count_strip(strip, bins, ticks),
