@@ -41,14 +41,13 @@ plots.theme()
 explorers.stored("overconfidence")
 
 # %% [markdown]
-# One training, epoch by epoch. Press *Play*. Left and middle: the reliability diagrams of its training and of its
-# test images. Right: the NLL of both, and that of the exact posterior. Section 4 trains this network and says what to
-# look for.
+# One training, epoch by epoch. Press *Play*. Left and middle: the reliability diagrams of its training and test
+# images. Right: the NLL of both, and of the exact posterior. Section 4 trains this network.
 #
 # ## 1. A small network and a deep one
 #
-# Guo et al. (2017) compared LeNet-5, of 1998, with a deep ResNet. LeNet-5 was wrong more often, and nearly
-# calibrated. The ResNet was right more often, and over-confident. We train, on 1,500 noisy digits,
+# Guo et al. (2017) compared LeNet-5, of 1998, with a deep ResNet. LeNet-5 was wrong more often and nearly
+# calibrated, the ResNet right more often and over-confident. We train, on 1,500 noisy digits,
 #
 # - *small*: two 3 x 3 convolutions of 8 channels, averaged over the image, and one linear layer;
 # - *LeNet-5*, as it is built today (ReLU, max pooling), on our images enlarged to 16 x 16;
@@ -88,9 +87,9 @@ settings = [
 ]
 
 # %% [markdown]
-# `training.trial` *describes* one training: the network, the training images, the images on which it is
-# judged, the settings. `sweep.run` *carries out* a trial for every setting and seed; its `.table` has one
-# row for each training, with columns such as `test_ece`.
+# `training.trial` *describes* one training: network, training images, images on which it is judged, settings.
+# `sweep.run` *carries out* a trial for every setting and seed; its `.table` has one row for each, with columns such
+# as `test_ece`.
 
 # %%
 @cache
@@ -104,6 +103,7 @@ def enlarged(seed):
             for part in splits(seed)]
 
 
+# %%
 def network(net, depth, width, norm):
     """The function that makes a network."""
     if net in convolutional:
@@ -123,7 +123,7 @@ nets = sweep.run(recipe, grid, device=device)
 
 # %% [markdown]
 # We judge every network twice: as trained, and after its logits were divided by one number $T$, the
-# temperature, fitted on the calibration images. This changes no prediction, only the confidences.
+# temperature, fitted on the calibration images. This changes no prediction.
 # A temperature repairs the *scale* of the logits; it cannot repair *which* images the network doubts.
 
 # %%
@@ -172,12 +172,11 @@ pd.concat([three, pd.DataFrame(exact, index=["exact posterior"])]).round(3)
 # Open the answer above first.
 #
 # - **Small (left).** It uses the whole range of confidence, and its bars stay close to the diagonal.
-# - **Deep (right).** Most images are in the last bins, and the bars end far below the diagonal.
-# - **LeNet-5 (middle)** is over-confident too, unlike in the paper. There it had 45,000 photographs to learn, here
-#   1,500 digits, and it learns nearly all of them (`train_accuracy`). We have not tested whether this is why.
-# - **After a temperature** (`ece_after`) little of the ECE is left in any of the three: most of it was
-#   scale. By the loss that remains (`nll_after`) the networks come in another order. All stay far from the
-#   exact posterior.
+# - **Deep (right).** Most images are in the last bins, whose bars end far below the diagonal.
+# - **LeNet-5 (middle)** is over-confident too, unlike in the paper. There it learned 45,000 photographs,
+#   here nearly all of 1,500 digits (`train_accuracy`). We have not tested whether this is why.
+# - **After a temperature** (`ece_after`) little of the ECE is left: most of it was scale. By the loss that remains
+#   (`nll_after`) the networks come in another order. All stay far from the exact posterior.
 
 # %% tags=["nbval-check-output"]
 more_sure = nets.difference("test_ece", changed(net="deep"), changed(net="small"))
@@ -191,8 +190,8 @@ print(claims.verdict("O1", "LeNet-5 has an ECE below 5 points", lenet, expect="b
 #
 # *Difficulty: easy · importance: high · 5 minutes of thought*
 #
-# A colleague reads only the column `test_ece` and says: "The deep network is the worse one. We use the small one
-# for the prescriptions." What has the colleague overlooked? When would the colleague still be right?
+# A colleague reads only the column `test_ece` and says: "The deep network is worse. We use the small one." What has
+# the colleague overlooked? When would the colleague still be right?
 #
 # <details><summary>Answer</summary>
 #
@@ -253,8 +252,8 @@ for what in names:
 #
 # - **Weight decay and depth** agree with Guo et al. At the strongest weight decay the training error stays above
 #   zero, and no over-confidence is left. With depth the ECE grows, although every depth fits the training images.
-# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (Its verdict, in the
-#   folded cell below, is marked *post hoc*: we saw this in the figure before we wrote the claim.) The turn comes where the training error
+# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (Its verdict
+#   below is *post hoc*: we saw the figure first.) The turn comes where the training error
 #   reaches zero.
 # - **Batch normalisation** lowers the ECE here, unlike in the paper. We have tested no cause of any of these.
 # - **After a temperature** the curves are nearly flat: what these four changed was above all the scale of the logits.
@@ -320,7 +319,7 @@ for (net, decay), gaps in falling:
 # - **The gap opens on the test images.** On its training images a fitted network is sure, and right.
 # - **Below zero** are networks that are *under*-confident on their training images and nearer to calibrated on the
 #   test.
-# - So over-confidence does not show in a reliability diagram of the training images: keep images aside.
+# - So a reliability diagram of the training images does not show over-confidence: keep images aside.
 
 # %% tags=["nbval-check-output"]
 table["excess"] = table["ECE rises by"] - table["accuracy falls by"]
@@ -331,8 +330,8 @@ print(claims.verdict("03c", statement, largest, expect="below"))
 # %% [markdown]
 # ## 4. The film of a training
 #
-# Mukhoti et al. (2020) watched one network, epoch by epoch. We watch one network per seed: two hidden layers of
-# 256 units, cross-entropy; the learning rate is cut to a tenth at half and at three quarters of the way. In the code
+# Like Mukhoti et al. (2020) we watch a network epoch by epoch, one per seed: two hidden layers of 256 units,
+# cross-entropy; the learning rate is cut to a tenth at half and at three quarters of the way. In the code
 # `watch` names the images that are judged after every epoch, and `keep` those whose logits are stored.
 
 # %%
@@ -369,8 +368,7 @@ explorers.keep(slider, "overconfidence")
 # *under*-confident. *At the end* all training images are right, and nearly all in the last bin; the test bars stay
 # below the diagonal.
 #
-# The NLL is an average over all predictions, so it is exactly the sum of two parts, where $p_{y_i}$ is the
-# probability of image $i$'s label:
+# The NLL is exactly the sum of two parts, where $p_{y_i}$ is the probability of image $i$'s label:
 #
 # $$\mathrm{NLL}=\underbrace{\frac{1}{n}\sum_{\text{right}}-\log p_{y_i}}_{\text{part of the right}}
 # +\underbrace{\frac{1}{n}\sum_{\text{wrong}}-\log p_{y_i}}_{\text{part of the wrong}}$$
@@ -462,7 +460,7 @@ print(f"From the turning point to the end the test error goes from {moves('test_
 #
 # - **First picture.** The test NLL turns after a few epochs and rises, while the training NLL goes to zero and the
 #   test error falls a little further.
-# - **When?** *Before* the first cut of the rate here; in the paper *at* the cut (epoch 150 of 350).
+# - **When?** *Before* the first cut of the rate; in the paper *at* the cut (epoch 150 of 350).
 # - **Second.** The whole rise comes from the wrong predictions; the loss on right ones falls.
 # - **Third.** The entropy of the wrong predictions falls as well: in the paper's words, "peak at the
 #   wrong place". **Fourth.** The weights of the last layer grow.
@@ -548,8 +546,7 @@ print(claims.verdict("O7", "under-confident after the first epoch", gaps[:, 0], 
 print(claims.verdict("O7", "over-confident after the last", gaps[:, -1]))
 
 # %% [markdown]
-# From picture to picture the groups sink below the diagonal. When does over-confidence come? The table has
-# means over the seeds; `gap` is confidence minus accuracy on the test.
+# When does over-confidence come? Means over the seeds; `gap` is confidence minus accuracy on the test.
 
 # %% tags=["drawing"]
 known = np.stack([one.history.train_accuracy for one in films.outcomes])
@@ -562,7 +559,7 @@ pd.DataFrame([{"event": name, "epoch": np.mean(at) + 1, "training accuracy": kno
 
 # %% [markdown]
 # The gap opens while many training images are still wrong, and most of it is there when the last of them is
-# fitted. (In the first epochs the gap still jumps from epoch to epoch, so the first two rows need not be in order.)
+# fitted.
 #
 # ## 5. When to stop
 #
@@ -592,8 +589,8 @@ print(claims.verdict("03d", statement, late.ECE - early.ECE, margin=0.03))
 #
 # *Difficulty: medium · importance: high · 20 minutes*
 #
-# Design a rule that reads the calibration NLL epoch by epoch: it stops as soon as `patience` epochs in a row have
-# brought no new lowest value. Return two numbers, counted from 0: the epoch that is *kept* (the lowest value so far, the
+# Design a rule that reads the calibration NLL epoch by epoch and stops once `patience` epochs in a row have brought
+# no new lowest value. Return two numbers, counted from 0: the epoch that is *kept* (the lowest value so far, the
 # first of equal ones) and the *last* epoch that was trained; if the rule never stops, that is the final one. Then
 # **choose a patience**, and say which numbers you would show to defend it.
 
@@ -724,8 +721,8 @@ print(f"After {size.epochs} epochs: {ends['cross-entropy']:.2f} with cross-entro
 # - **Right, networks.** With cross-entropy the logit still climbs at the end; with smoothing it rises more and more
 #   slowly towards the minimum.
 #
-# The same holds for whole networks: once all training images are right, multiplying the last layer by more than 1 lowers the
-# loss of every training image and changes no prediction, so no weights are the best.
+# The same holds for whole networks: once all training images are right, multiplying the last layer by more than 1
+# lowers the loss of each and changes no prediction, so no weights are the best.
 #
 # <details><summary>The theorem of Dataset Curation Beyond Accuracy, its proof, and what it does not say</summary>
 #
@@ -829,9 +826,9 @@ for n, less, more in zip(numbers, half, twice, strict=True):
 # %% [markdown]
 # ## 7. On photographs
 #
-# LeNet-5 against a small ResNet (here "the deep network") on CIFAR-10, mean ± standard deviation over the seeds.
-# (Stored; `SCALE = "gpu"` trains anew,
-# larger: [from laptop to paper](from_laptop_to_paper.md).)
+# LeNet-5 against a small ResNet (here "the deep network") on CIFAR-10; ± is the standard deviation over the seeds.
+# (Stored:
+# [from laptop to paper](from_laptop_to_paper.md).)
 
 # %%
 photographs = experiments.on_photographs("depth", SCALE, device=device)
@@ -852,9 +849,6 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
       f"{old.train_accuracy - old.test_accuracy:.1%} and {deep.train_accuracy - deep.test_accuracy:.1%}.")
 
 # %% [markdown]
-# In the stored runs LeNet-5 is over-confident here too. Three seeds cannot tell whose ECE is larger (folded
-# verdicts).
-#
 # ## 8. Beside the papers
 #
 # | | papers | here |
