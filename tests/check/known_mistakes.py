@@ -363,3 +363,42 @@ WRONG |= {
         (lambda p, q: (q * (1 - q)).sum(1).mean(), "nobody can avoid"),
     ],
 }
+
+
+def mean_confidence(z, T):
+    return float((z.double() / T).softmax(1).max(1).values.mean())
+
+
+def halved(f, low=0.05, high=50.0):
+    for _ in range(30):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if f(middle) > 0 else (low, middle)
+    return low
+
+
+def matched(z, accuracy):
+    return halved(lambda T: mean_confidence(z, T) - accuracy)
+
+
+RIGHT |= {
+    "cooled_nll": lambda z, y, T: torch.nn.functional.cross_entropy(z / T, y),
+    "matching_temperature": matched,
+}
+WRONG |= {
+    "cooled_nll": [
+        (lambda z, y, T: torch.nn.functional.cross_entropy(z * T, y), "multiplied by T"),
+        (lambda z, y, T: torch.nn.functional.cross_entropy(z, y), "no effect"),
+        (lambda z, y, T: torch.nn.functional.cross_entropy(z, y) / T, "after the softmax"),
+        (lambda z, y, T: torch.nn.functional.cross_entropy(z.softmax(1) / T, y), "softmax"),
+        (lambda z, y, T: torch.nn.functional.cross_entropy((z / T).softmax(1), y), "twice"),
+        (lambda z, y, T: -(z / T).softmax(1)[range(len(y)), y].mean(), "logarithm is missing"),
+    ],
+    "matching_temperature": [
+        (lambda z, a: 1 / matched(z, a), "1 / T"),
+        (lambda z, a: np.log(matched(z, a)), "log T"),
+        (lambda z, a: mean_confidence(z, 1) / a, "not proportional"),
+        (lambda z, a: np.mean([matched(row[None], a) for row in z]), "every row by itself"),
+        (lambda z, a: matched(z.softmax(1), a), None),
+        (lambda z, a: mean_confidence(z, 1) - a, "signed gap"),
+    ],
+}

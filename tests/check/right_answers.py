@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from scipy.optimize import brentq
-from scipy.special import lambertw
+from scipy.optimize import bisect, brentq
+from scipy.special import lambertw, logsumexp
 from torch.nn.functional import one_hot
 
 from calibkit import metrics, theory
@@ -586,6 +586,65 @@ AVOIDABLE_BRIER = [
     lambda p, q: (
         sum(float((a.double() - b).square().sum()) for a, b in zip(p, q, strict=True)) / len(p)
     ),
+]
+
+
+def nll_loop(logits, labels, T):
+    total = 0.0
+    for row, label in zip(logits.tolist(), labels.tolist(), strict=True):
+        top = max(row)
+        total += math.log(sum(math.exp((z - top) / T) for z in row)) - (row[label] - top) / T
+    return total / len(labels)
+
+
+COOLED_NLL = [
+    nll_loop,
+    lambda z, y, T: F.cross_entropy(z / T, y),
+    lambda z, y, T: F.nll_loss((z / T).log_softmax(1), y),
+    lambda z, y, T: -(z / T).log_softmax(1)[torch.arange(len(y)), y].mean(),
+    lambda z, y, T: ((z / T).logsumexp(1) - z[range(len(y)), y] / T).mean(),
+    lambda z, y, T: -(one_hot(y, z.shape[1]) * (z / T).log_softmax(1)).sum(1).mean(),
+    lambda z, y, T: F.cross_entropy(z * (1 / T), y, reduction="sum") / len(y),
+    lambda z, y, T: np.mean(logsumexp(z.numpy() / T, axis=1) - (z / T).numpy()[range(len(y)), y]),
+]
+
+
+def gap_at(logits, accuracy, T):
+    return (logits.double() / T).softmax(dim=1).amax(dim=1).mean().item() - accuracy
+
+
+def by_halving(logits, accuracy):
+    low, high = 0.05, 50.0
+    while high - low > 1e-4 * low:
+        middle = (low + high) / 2
+        if gap_at(logits, accuracy, middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def by_fine_grid(logits, accuracy):
+    grid = np.geomspace(0.05, 50, 800)
+    return grid[np.argmin([abs(gap_at(logits, accuracy, T)) for T in grid])]
+
+
+def in_numpy(logits, accuracy):
+    def gap(T):
+        z = logits.numpy() / T
+        return np.mean(1 / np.exp(z - z.max(1, keepdims=True)).sum(1)) - accuracy
+
+    return bisect(gap, 0.05, 50)
+
+
+MATCHING_TEMPERATURE = [
+    by_halving,
+    by_fine_grid,
+    in_numpy,
+    lambda z, a: brentq(lambda T: gap_at(z, a, T), 0.05, 50),
+    lambda z, a: math.exp(brentq(lambda u: gap_at(z, a, math.exp(u)), -3, 4)),
+    lambda z, a: 1 / brentq(lambda b: gap_at(z, a, 1 / b), 0.02, 20),
+    lambda z, a: float(round(by_halving(z, a), 3)),
 ]
 
 RIGHT = {
