@@ -109,14 +109,14 @@ def _over_n(
     """The error of each map of `roles` against the images used, `n` marked on the chosen one."""
     drawn = []
     for place, (name, role) in enumerate(roles.items()):
-        drawn.append(panels.curve(means.index, means[name], **svg.stroke(role)))
+        drawn.append(panels.curve(means.index / 1000, means[name], **svg.stroke(role)))
         drawn.append(_key(role.named(name), place))
     return panels.plot(
         title,
-        [*drawn, _marker(roles[chosen], n, means[chosen][n])],
-        x_label="calibration images",
+        [*drawn, _marker(roles[chosen], n / 1000, means[chosen][n])],
+        x_label="thousand images used",
         y_label="distance",
-        x_ticks=(20, 100, 1000, 5000),
+        x_ticks=(0.02, 0.1, 1, 5),  # longer numbers would leave the panel
         y_ticks=(0, ceiling / 2, ceiling),
         log_x=True,
     )
@@ -124,7 +124,7 @@ def _over_n(
 
 def _key(role: palette.Role, place: int) -> panels.Mark:
     """An entry of the legend, in the lower part of a panel, where no curve is."""
-    return lambda axes: svg.line_key(role, axes.left + 8, axes.top + 112 + 16 * place)
+    return lambda axes: svg.line_key(role, axes.left + 8, axes.top + 118 + 16 * place)
 
 
 def _marker(role: palette.Role, x: float, y: float) -> panels.Mark:
