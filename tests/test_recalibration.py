@@ -412,18 +412,21 @@ def test_linear_scalers_are_stationary_and_beat_one_temperature(scaler):
 
 
 @pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
-@pytest.mark.parametrize("limit", [recalibration.MOST_UNITS, 0])  # 0: no units, many passes
-def test_strongly_correlated_logits_need_few_passes(monkeypatch, scaler, limit):
+def test_strongly_correlated_logits_need_few_passes(monkeypatch, scaler):
     z, labels, *_ = biased(1500)
     g = torch.Generator().manual_seed(1)
     mixed = z @ (torch.ones(4, 4) + 0.05 * torch.randn(4, 4, generator=g)).double() * 5
-    calls = []
+    calls, passes = [], []
     monkeypatch.setattr(
         recalibration, "cross_entropy", lambda *a: calls.append(1) or cross_entropy(*a)
     )
-    monkeypatch.setattr(recalibration, "MOST_UNITS", limit)
-    scaler().fit(mixed, labels)
-    assert (len(calls) <= 100) == (limit > 0)
+    for limit in (recalibration.MOST_UNITS, 0):  # 0: parameters as they are
+        monkeypatch.setattr(recalibration, "MOST_UNITS", limit)
+        scaler().fit(mixed, labels)
+        passes.append(len(calls))
+        calls.clear()
+    assert passes[0] <= 80
+    assert passes[0] < 0.8 * passes[1]
 
 
 def test_matrix_scaling_agrees_with_unpenalised_logistic_regression():
