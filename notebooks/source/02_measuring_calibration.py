@@ -38,7 +38,7 @@ DEVICE = "auto"
 #
 # - **as trained**: a network trained in the usual way. It is over-confident, as in 00.
 # - **after the cure**: the same network, with its logits divided by one number T, the **temperature**, before the
-#   softmax. T > 1 makes every prediction less extreme. This makes the network nearly calibrated. (Notebook 08 is about
+#   softmax. T > 1 makes every prediction less extreme. This makes the network nearly calibrated. ([Notebook 08](08_temperature.ipynb) is about
 #   this cure, temperature scaling.)
 # - **the truth**: the exact posterior of each image (see 00). It is perfectly calibrated by definition.
 #

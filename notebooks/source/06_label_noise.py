@@ -458,7 +458,7 @@ print(claims.verdict("D4", "ECE of the three noisiest classes exceeds that of th
 # (A second sitting begins here: run all cells above first.)
 #
 # An over-confident network can be repaired by one number, the temperature $T$: divide its logits by $T$, fitted on the `cal`
-# split (notebook 08, planned). **The mistake:** the `cal` labels come from the same source as the training labels.
+# split ([notebook 08](08_temperature.ipynb)). **The mistake:** the `cal` labels come from the same source as the training labels.
 # **The repairs:** label a few hundred images carefully; or, if the transition matrix is known or estimated, fit *through* it.
 #
 # ### Exercise: the loss seen through the noise
@@ -805,7 +805,7 @@ for rate, runs in photographs.groupby("value"):
 #
 # Does the noisy posterior's gap on clean labels grow with the noise for class-dependent noise too? Compute it for rates $p_i$ from
 # 0 up to 0.2, up to 0.5 and up to 0.8. If your digits differ from those printed here, see
-# [your numbers differ?](your_numbers_differ.md). Next: [10 Focal loss](10_focal_theory.ipynb).
+# [your numbers differ?](your_numbers_differ.md). Next: [08 Temperature](08_temperature.ipynb).
 #
 # <details><summary>Answer</summary>
 #
