@@ -39,9 +39,7 @@ draws = size.draws // 4  # test sets behind one number
 explorers.stored("power")
 
 # %% [markdown]
-# Left, one test set of the chosen size; the title gives the exact error of its model. Right, for models of four exact
-# errors: on which share of test sets a test finds that the model is not calibrated. Move the slider. With how many
-# images would you trust a test that found nothing? Section 6 makes this figure.
+# Move the slider. With how many images would you trust a test that found nothing? Section 6 makes this figure.
 #
 # No network is trained in this lesson. Its models are all made from the exact posterior of noisy digits (00): its
 # logarithm is divided by a temperature T (02), then comes a softmax. T = 1 is the posterior itself, T > 1 is too
@@ -404,17 +402,13 @@ _ = right.set(ylim=(0, None), xticks=[2, 5, 10], ylabel="ECE of the posterior, n
 # population.)
 
 # %% tags=["nbval-check-output"]
-def over_seeds(function):
-    return [function(seed) for seed in seeds]
-
-
 def bias(seed, bins):
     return values(metrics.ece, 1.2, 1000, seed, bins=bins).mean() - true_error(1.2, bins=bins)
 
 
-rise = over_seeds(lambda s: bias(s, 50) - bias(s, 5))
+rise = [bias(seed, 50) - bias(seed, 5) for seed in seeds]
 print(claims.verdict("M6", "T = 1.2, n = 1000: 50 bins are more biased than 5", rise))
-floor = over_seeds(lambda s: values(metrics.debiased_ece, 1, 100, s).mean())
+floor = [values(metrics.debiased_ece, 1, 100, seed).mean() for seed in seeds]
 print(claims.verdict("M6", "the debiased estimate of the posterior, n = 100, is above 0.01", floor,
                      margin=0.01))
 
@@ -426,12 +420,11 @@ def square_before_the_cut(probs, labels):
     return (counted.share * (counted.gap.square() - noise)).nansum().item()
 
 
-squared = np.concatenate(over_seeds(lambda s: values(square_before_the_cut, 1, 1000, s)))
+squared = np.concatenate([values(square_before_the_cut, 1, 1000, seed) for seed in seeds])
 half = 1.96 * squared.std() / len(squared) ** 0.5
-print(f"the square before the cut: mean {squared.mean():.6f} +- {half:.6f}, plain "
-      f"{np.mean(over_seeds(lambda s: values(plain_l2, 1, 1000, s) ** 2)):.6f}")
-debiased = over_seeds(lambda s: values(metrics.debiased_ece, 1, 1000, s))
-plain = over_seeds(lambda s: values(plain_l2, 1, 1000, s))
+plain = np.array([values(plain_l2, 1, 1000, seed) for seed in seeds])
+print(f"the square before the cut: mean {squared.mean():.6f} +- {half:.6f}, plain {np.mean(plain**2):.6f}")
+debiased = [values(metrics.debiased_ece, 1, 1000, seed) for seed in seeds]
 less = np.mean(debiased, axis=1) - np.mean(plain, axis=1)
 wider = np.std(debiased, axis=1) - np.std(plain, axis=1)
 print(claims.verdict("M6", "n = 1000: the debiased L2 estimate of the posterior is below the plain one",
@@ -526,12 +519,12 @@ for T in temperatures[1:]:
 draw_power()
 
 # %% tags=["nbval-check-output"]
-alarms = over_seeds(lambda s: rejected(reader(1), 1000, s)[0])
+alarms = [rejected(reader(1), 1000, seed)[0] for seed in seeds]  # by the ECE
 print(claims.verdict("18a", "the ECE test rejects the posterior on at most 12 % of test sets", alarms,
                      expect="below", than=0.12))
 
 # %% tags=["aside", "nbval-check-output"]
-gain = over_seeds(lambda s: rejected(reader(1.2), 2000, s)[0] - rejected(reader(1.2), 200, s)[0])
+gain = [rejected(reader(1.2), 2000, seed)[0] - rejected(reader(1.2), 200, seed)[0] for seed in seeds]
 print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200 to 2,000 images", gain,
                      margin=0.3))
 
@@ -631,7 +624,7 @@ def decided(seed, T=1.2, n=1000):
     return np.mean(found, axis=0)
 
 
-shares = np.array(over_seeds(decided))
+shares = np.array([decided(seed) for seed in seeds])
 print(f"found by the paired interval on {shares[:, 0].mean():.0%} of test sets, "
       f"by separate ones on {shares[:, 1].mean():.0%}")
 print(claims.verdict("18c", "pairing finds the better model on more test sets", shares[:, 0] - shares[:, 1]))
