@@ -225,7 +225,9 @@ def _timed(name: str, work: Callable[[], Any]) -> Result:
 def run_all(
     scale: str, *, jobs: int = 2, only: str | None = None, limit: float | None = None
 ) -> list[Result]:
-    """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time, a thread each.
+    """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time.
+
+    Each has a process of its own, and one thread.
 
     limit: seconds after which a lesson is ended, by default those of LIMITS.
     """
