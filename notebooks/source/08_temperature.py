@@ -53,8 +53,8 @@ explorers.stored("temperature")
 # T > 1 makes every prediction less extreme, T < 1 more. T is fitted on labelled images that the network was not trained on, the
 # *calibration images* (`cal`), and judged on others (`test`).
 #
-# We train three networks, each with five seeds. *Plain*: as in 02. *Rare digits*: the same, but in its training data the commonest digit is 20 times as common as
-# the rarest. *Focal loss*: trained with another loss (lesson 10 explains it).
+# We train three networks. *Plain*: as in 02. *Rare digits*: the same, but in its training data the commonest digit is 20 times as common as
+# the rarest. *Focal loss*: with another loss ([lesson 10](10_focal_theory.ipynb)).
 
 # %%
 device = training.as_device(DEVICE)
@@ -380,6 +380,9 @@ print(claims.verdict("08e", "with more pixel noise the ECE after T is above 5 po
                      after_t("ECE, more pixel noise"), than=0.05))
 
 # %% [markdown]
+# How to read the figure: focal loss left almost no scale part for T to remove. What no T removes is as large as in the plain network, and largest where some digits
+# were rare.
+#
 # ### Exercise: a temperature without labels
 #
 # *Difficulty: hard · importance: medium · 15 minutes*
@@ -397,8 +400,7 @@ check.matching_temperature(my_matching_temperature)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# The mean confidence falls as T rises. Try the middle of the range, keep the half that holds the answer, and repeat. (`brentq` of the
-# difference does the same, faster.)
+# The mean confidence falls as T rises. Try the middle of the range, keep the half that holds the answer, and repeat.
 #
 # </details>
 #
@@ -623,8 +625,7 @@ for name in ("histogram", "isotonic", "beta"):
 # <details><summary>Answer</summary>
 #
 # Split the images: for instance 200 to fit and 100 to judge, or five-fold cross-validation on all 300, so that no image judges a map that it helped to
-# fit. Candidates: nothing, one temperature, vector scaling (16 numbers; two classes are off by a factor, which only biases repair), perhaps
-# biases alone with one temperature. Matrix scaling has 72 numbers: not with 200 images. Choose by NLL or Brier score, which are proper; ECE on
+# fit. Candidates: nothing, one temperature, vector scaling (16 numbers; two classes are off by a factor, which only biases repair). Matrix scaling has 72 numbers: not with 200 images. Choose by NLL or Brier score, which are proper; ECE on
 # 100 images is mostly chance (02). Report accuracy, signed gap and NLL before and after, with intervals, and that
 # all this holds for images like these.
 #
@@ -632,7 +633,7 @@ for name in ("histogram", "isotonic", "beta"):
 #
 # ## 6. How certain is T?
 #
-# T is estimated, so it has an interval. From the spread of the terms in the slope of section 1, `temperature_interval` computes a 90 % interval, normal in log T. Does it contain
+# From the spread of the terms in the slope of section 1, `temperature_interval` computes a 90 % interval, normal in log T. Does it contain
 # the best T in 90 % of cases? We draw n test images and labels from the posterior, again and again; $T^*$ is known.
 
 # %%
@@ -675,8 +676,8 @@ print(claims.verdict("08m", "n = 200: the 90 % interval contains the best T in 8
                      certain[certain.n == 200].contains, expect="within", margin=0.05, than=0.9))
 
 # %% [markdown]
-# The NLL is flat around its minimum. That is why a T from few images, though uncertain, is nearly as good as the best. (With 50 images the interval contains
-# the best T less often than it promises: it is made for large n.)
+# The NLL is flat around its minimum. That is why a T from few images, though uncertain, is nearly as good as the best. (With 50 images the interval is
+# right less often than it promises: it is made for large n.)
 #
 # ## 7. Four classic mistakes
 #
