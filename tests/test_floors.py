@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from calibkit import data, models, sweep, training
+from calibkit.origins import PRESENTING
 
 ROOT = Path(__file__).parents[1]
 TABLE = re.findall(r"^\| (\d) \| (.*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
@@ -42,6 +43,10 @@ def test_every_module_stands_on_a_floor_and_takes_nothing_from_above():
     modules = set(arrows) - {"calibkit", "calibkit.__main__"}
     assert {name.split(".")[1] for name in modules} == set(FLOORS)
     assert [(a, b) for a in modules for b in arrows[a] & modules if floor(a) < floor(b)] == []
+
+
+def test_the_top_floor_is_what_presents_so_that_a_key_loads_nothing_of_it():
+    assert {name for name, floor in FLOORS.items() if floor == 4} == PRESENTING - {"__main__"}
 
 
 def test_no_module_imports_itself_by_way_of_others():
