@@ -10,6 +10,7 @@ from calibkit.check.lesson_02_measuring_calibration import brier, classwise_ece
 from calibkit.check.lesson_03_overconfidence import early_stop, nll_parts
 from calibkit.check.lesson_05_dataset_size import equal_steps, true_gap
 from calibkit.check.lesson_06_label_noise import noise_matrix, noisy_nll
+from calibkit.check.lesson_07_class_imbalance import class_errors, other_prior
 from calibkit.check.lesson_08_temperature import cooled_nll, matching_temperature
 from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
 from calibkit.check.lesson_12_mixup import honest_choice, mixed_labels
@@ -29,6 +30,8 @@ EXERCISES = {
         true_gap,
         noise_matrix,
         noisy_nll,
+        other_prior,
+        class_errors,
         cooled_nll,
         matching_temperature,
         gradient_ratio,

@@ -7,7 +7,7 @@ import torch
 from scipy.special import lambertw
 from torch.nn.functional import one_hot
 
-from calibkit import theory
+from calibkit import metrics, theory
 
 
 def conf(probs):
@@ -361,6 +361,57 @@ WRONG |= {
         (lambda p, q: (p.double() - q).abs().sum(1).mean(), "absolute"),
         (lambda p, q: (p.double() - q).norm(dim=1).mean(), "square root"),
         (lambda p, q: (q * (1 - q)).sum(1).mean(), "nobody can avoid"),
+    ],
+}
+
+
+def weighed(p, old, new):
+    return p * new / old
+
+
+def of_class(p, y, order, measure=metrics.ece):
+    return [measure(p[y == k], y[y == k]) for k in order]
+
+
+RIGHT |= {
+    "other_prior": lambda p, old, new: weighed(p, old, new) / (p @ (new / old))[:, None],
+    "class_errors": of_class,
+}
+WRONG |= {
+    "other_prior": [
+        (weighed, "do not sum to 1"),
+        (lambda p, old, new: weighed(p, new, old) / (p @ (old / new))[:, None], "exchanged"),
+        (lambda p, old, new: (p / old) / (p / old).sum(1)[:, None], "new prior is missing"),
+        (lambda p, old, new: (p * new) / (p @ new)[:, None], "still in it"),
+        (lambda p, old, new: (p * old) / (p @ old)[:, None], "second time"),
+        (lambda p, old, new: (p / new) / (p / new).sum(1)[:, None], "divided by the new prior"),
+        (lambda p, old, new: weighed(p, old, new).softmax(-1), "softmax"),
+        (lambda p, old, new: weighed(p, old, new).clamp(0, 1), "cutting off"),
+    ],
+    "class_errors": [
+        (
+            lambda p, y, order: [
+                metrics.ece(p[m], y[m]) for m in (p.argmax(1) == k for k in order)
+            ],
+            "predicted class",
+        ),
+        (lambda p, y, order: of_class(p, y, range(len(order))), "classes' numbers"),
+        (lambda p, y, order: of_class(p, y, reversed(order.tolist())), "other way round"),
+        (lambda p, y, order: of_class(p, y, order, metrics.accuracy), "the accuracy of each class"),
+        (
+            lambda p, y, order: (
+                np.array(of_class(p, y, order)) * (y.bincount() / len(y))[order].numpy()
+            ),
+            "weighted each class",
+        ),
+        (
+            lambda p, y, order: np.abs(of_class(p, y, order, metrics.signed_gap)),
+            "single bin",
+        ),
+        (
+            lambda p, y, order: 1 - np.array(of_class(p, y, order, metrics.accuracy)),
+            "share of wrong predictions",
+        ),
     ],
 }
 

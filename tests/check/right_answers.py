@@ -575,6 +575,72 @@ HONEST_CHOICE = [
     lambda cal, test: [test[i, cal[i].sort().indices[0]] for i in range(len(cal))],
 ]
 
+
+def prior_loop(probs, old, new):
+    rows = []
+    for row in probs.tolist():
+        weights = [r * float(n) / float(o) for r, n, o in zip(row, new, old, strict=True)]
+        rows.append([weight / sum(weights) for weight in weights])
+    return rows
+
+
+def prior_in_place(probs, old, new):
+    weights = probs.clone()
+    weights /= old
+    weights *= new
+    weights /= weights.sum(1)[:, None]
+    return weights
+
+
+OTHER_PRIOR = [
+    prior_loop,
+    prior_in_place,
+    lambda p, old, new: (p.log() + new.log() - old.log()).softmax(1),
+    lambda p, old, new: F.normalize(p * new / old, p=1, dim=1),
+    lambda p, old, new: (p * (new / old)) / (p @ (new / old))[:, None],
+    lambda p, old, new: ((p * new / old).T / (p * new / old).sum(1)).T,
+    lambda p, old, new: (p * new / old).numpy() / (p * new / old).numpy().sum(1, keepdims=True),
+    lambda p, old, new: (p @ torch.diag(new / old)) / (p @ (new / old)).unsqueeze(1),
+    lambda p, old, new: (
+        (p.float() * new.float() / old.float()).double() / (p * new / old).sum(1, keepdim=True)
+    ),
+]
+
+
+def errors_loop(probs, labels, order):
+    errors = torch.zeros(len(order))
+    for place, k in enumerate(order.tolist()):
+        errors[place] = metrics.ece(probs[labels == k], labels[labels == k])
+    return errors
+
+
+def errors_by_hand(probs, labels, order):
+    confidence, predicted = probs.max(1)
+    cell = (confidence.double() * 15 - 1e-6).ceil().clamp(min=1)
+    errors = []
+    for k in order:
+        total = 0.0
+        for b in range(1, 16):
+            member = (labels == k) & (cell == b)
+            if member.any():
+                hits = (predicted[member] == k).double().sum()
+                total += abs(float(confidence[member].double().sum() - hits))
+        errors.append(total / int((labels == k).sum()))
+    return errors
+
+
+CLASS_ERRORS = [
+    errors_loop,
+    errors_by_hand,
+    lambda p, y, order: [metrics.ece(p[y == k], y[y == k]) for k in order],
+    lambda p, y, order: np.array([metrics.ece(p[y == k], y[y == k]) for k in order.tolist()]),
+    lambda p, y, order: torch.tensor(metrics.ece_by_group(p, y, y))[order],
+    lambda p, y, order: [metrics.ece_by_group(p, y, y)[int(k)] for k in order],
+    lambda p, y, order: pd.Series(metrics.ece_by_group(p, y, y))[order.tolist()].to_numpy(),
+    lambda p, y, order: [metrics.reliability(p[y == k], y[y == k]).error("l1") for k in order],
+]
+
+
 AVOIDABLE_BRIER = [
     lambda p, q: ((p - q) ** 2).sum(1).mean(),
     lambda p, q: ((p.double() - q) ** 2).sum() / len(p),

@@ -940,6 +940,87 @@ AVOIDABLE_BRIER = [
 ]
 
 
+def rows(weights):
+    return weights / weights.sum(1, keepdim=True)
+
+
+def rows_in_place(p, old, new):
+    p *= new / old
+    return rows(p)
+
+
+OTHER_PRIOR = [
+    (rows_in_place, "changes its argument `probs`"),
+    (lambda p, old, new: p, None),
+    (lambda p, old, new: p * new / old, "do not sum to 1"),
+    (lambda p, old, new: p * new, None),
+    (lambda p, old, new: p / old, None),
+    (lambda p, old, new: rows(p * old / new), "exchanged"),
+    (lambda p, new, old: rows(p * new / old), "exchanged"),
+    (lambda p, old, new: rows(p / old), "new prior is missing"),
+    (lambda p, old, new: rows(p * new), "old prior is still in it"),
+    (lambda p, old, new: rows(p * old * new), None),
+    (lambda p, old, new: (p * new / old).softmax(1), "softmax"),
+    (lambda p, old, new: (p + (new / old).log()).softmax(1), "logarithms"),
+    (lambda p, old, new: rows(p.softmax(1) * new / old), "softmax"),
+    (lambda p, old, new: rows(p + new - old), "difference"),
+    (lambda p, old, new: rows((p + new - old).clamp(min=0)), None),
+    (lambda p, old, new: rows(p * (1 - old) / (1 - new)), None),
+    (lambda p, old, new: rows(p * new.softmax(0) / old.softmax(0)), None),
+    (lambda p, old, new: rows(p * new.flip(0) / old), None),
+    (lambda p, old, new: rows(p * (new - old).exp()), None),
+    (lambda p, old, new: p * new / old / (p * new / old).amax(1, keepdim=True), None),
+    (lambda p, old, new: p * new / old / p.sum(1, keepdim=True), None),
+    (lambda p, old, new: F.normalize(p * new / old, dim=1), None),
+    (lambda p, old, new: p * new / old / (p * new / old).sum(), "over all images"),
+    (lambda p, old, new: F.normalize(p * new / old, p=1, dim=0), "column"),
+    (lambda p, old, new: 100 * rows(p * new / old), "per cent"),
+    (lambda p, old, new: rows(p * new / old).argmax(1), "shape"),
+    (lambda p, old, new: rows(p * new / old).amax(1), "shape"),
+    (lambda p, old, new: rows(p * new / old).round(decimals=2), "2 decimals"),
+    (lambda p, old, new: rows(p * new / p.mean(0)), None),
+    (lambda p, old, new: rows((p.T * p.new_ones(len(p))).T * (new / old) ** 0.5), "root"),
+    (lambda p, old, new: new.expand_as(p), "what the image says"),
+]
+
+
+def by(p, y, groups, order, measure=metrics.ece):
+    return [measure(p[groups == k], y[groups == k]) if (groups == k).any() else 0.0 for k in order]
+
+
+CLASS_ERRORS = [
+    (lambda p, y, order: by(p, y, p.argmax(1), order), "predicted class"),
+    (lambda p, y, order: by(p, y, y, range(len(order))), "order of the classes' numbers"),
+    (lambda p, y, order: by(p, y, y, order.argsort()), "places of the classes"),
+    (lambda p, y, order: by(p, y, y, order.flip(0)), "other way round"),
+    (lambda p, y, order: by(p, y, y, y.bincount().argsort()), None),
+    (lambda p, y, order: sorted(by(p, y, y, order)), "sorted the errors"),
+    (lambda p, y, order: sorted(by(p, y, y, order), reverse=True), None),
+    (lambda p, y, order: by(p, y, y, order, metrics.signed_gap), "signed gap"),
+    (lambda p, y, order: by(p, y, y, order, metrics.accuracy), "accuracy"),
+    (lambda p, y, order: by(p, y, y, order, metrics.mce), None),
+    (lambda p, y, order: by(p, y, y, order, metrics.ada_ece), None),
+    (lambda p, y, order: by(p, y, y, order, metrics.nll), None),
+    (lambda p, y, order: by(p, y, y, order, metrics.brier), None),
+    (lambda p, y, order: by(p, y, y, order, metrics.classwise_ece), None),
+    (lambda p, y, order: by(p, y, y, order, metrics.smooth_ece), None),
+    (lambda p, y, order: by(p, y, y, order, lambda a, b: metrics.ece(a, b, bins=10)), "10 bins"),
+    (lambda p, y, order: by(p, y, y, order, lambda a, b: metrics.ece(a, b, bins=1)), "single bin"),
+    (lambda p, y, order: by(p, y, y, order, lambda a, b: conf(a).mean()), None),
+    (lambda p, y, order: by(p, y, y, order, lambda a, b: 100 * metrics.ece(a, b)), "per cent"),
+    (lambda p, y, order: by(p, y, y, order, lambda a, b: len(b) * metrics.ece(a, b)), None),
+    (lambda p, y, order: [metrics.ece(p, y)] * len(order), "every class has the same"),
+    (lambda p, y, order: metrics.ece(p, y), None),
+    (lambda p, y, order: np.mean(by(p, y, y, order)), None),
+    (lambda p, y, order: max(by(p, y, y, order)) / min(by(p, y, y, order)), "ratio"),
+    (lambda p, y, order: [max(by(p, y, y, order)), min(by(p, y, y, order))], "shape"),
+    (lambda p, y, order: by(p, y, y, order)[1:], "shape"),
+    (lambda p, y, order: [1 - float(p[y == k, k].mean()) for k in order], "true class with 1"),
+    (lambda p, y, order: [float((p[:, k] - (y == k).float()).abs().mean()) for k in order], None),
+    (lambda p, y, order: by(p, y, order[y], order), None),
+]
+
+
 COOLED_NLL = [
     (lambda z, y, T: F.cross_entropy(z * T, y), "multiplied by T"),
     (lambda z, y, T: F.cross_entropy(z, y), "no effect"),
