@@ -61,7 +61,9 @@ def _sizes(counts: Sequence[float], title: str) -> str:
     bars = [(i + 0.6, i + 1.4, 0.5, count) for i, count in enumerate(counts)]
     words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
     drawn = axes.bars(bars, fill=COUNTS.colour, class_="count")
-    frame = axes.frame("class, by its share", "training images", (1, classes), (1, 10, 100, 1000))
+    frame = axes.frame(
+        "class, from common to rare", "training images", (1, classes), (1, 10, 100, 1000)
+    )
     return svg.picture(svg.PANEL, 275, words, drawn, frame)
 
 
@@ -71,7 +73,7 @@ def _curves(runs: Mapping[Role, Sequence], y_label: str, y_ticks: Sequence[float
     axes = svg.Axes(**PLOT, x_range=(1, classes), y_range=(low, high))
     parts = [
         *(banded(axes, x, role, values.clip(low, high)) for role, values in runs.items()),
-        axes.frame("class, by its share", y_label, (1, classes), y_ticks),
+        axes.frame("class, from common to rare", y_label, (1, classes), y_ticks),
     ]
     for place, (role, values) in enumerate(runs.items()):
         mean = values.mean(axis=0).clip(low, high)

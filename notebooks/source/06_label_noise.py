@@ -805,7 +805,7 @@ for rate, runs in photographs.groupby("value"):
 #
 # Does the noisy posterior's gap on clean labels grow with the noise for class-dependent noise too? Compute it for rates $p_i$ from
 # 0 up to 0.2, up to 0.5 and up to 0.8. If your digits differ from those printed here, see
-# [your numbers differ?](your_numbers_differ.md). Next: [08 Temperature](08_temperature.ipynb).
+# [your numbers differ?](your_numbers_differ.md). Next: [07 Class imbalance](07_class_imbalance.ipynb).
 #
 # <details><summary>Answer</summary>
 #
