@@ -224,6 +224,8 @@ def test_comments_and_blank_lines_do_not_count():
     assert bare('def f():\n    """Help."""\n    return 1  # one\n') == bare(
         "def f():\n\n  return 1"
     )
+    assert bare('async def f():\n    """Help."""\n    return 1') == bare("async def f(): return 1")
+    assert bare('class F:\n    "Help."\n    x = 1') == bare("class F: x = 1")
     assert bare("x = 1") != bare("x = 2")
     assert len(package()) == 64
 

@@ -356,10 +356,13 @@ def test_a_disk_that_fills_up_stops_the_sweep_and_keeps_what_was_finished(tmp_pa
     assert len(finished(tmp_path)) == 2  # the first of the three was the trial write
 
 
-def test_the_users_folder_is_used_by_default(tmp_path, monkeypatch):
+def test_by_default_the_users_folder_is_used_and_progress_shown(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
+    sweep.run(recipe, [{"noise": 0.0, "seed": 0}], device="cpu")
+    assert len(finished(tmp_path)) == 1
+    assert "1/1" in capsys.readouterr().err
     run(cache=True, grid=[{"noise": 0.0, "seed": 0}])
-    assert len(list(tmp_path.glob("*/*.run"))) == 1
+    assert len(finished(tmp_path)) == 1
 
 
 # --- interruptions -------------------------------------------------------------------------------
