@@ -132,7 +132,7 @@ def package() -> str:
     read, parts = Fingerprint(whole=True), [platform.python_version(), np.__version__]
     for path in sorted(HERE.rglob("*.py")):
         inside = path.relative_to(HERE.parent).with_suffix("").parts
-        if len(inside) > 1 and inside[1] in PRESENTING:
+        if inside[1] in PRESENTING:
             continue
         name = ".".join(inside).removesuffix(".__init__")
         running = STARTED.get(inside[1]) if len(inside) == 2 else None

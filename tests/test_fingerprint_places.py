@@ -252,10 +252,18 @@ def test_a_new_module_and_one_that_is_broken_count_too(package_copy):
     assert len({before, new, fingerprint.package()}) == 3
 
 
+def older(function):
+    """Its code as from another version of the file, which was loaded before the file changed."""
+    return function.__code__.replace(co_consts=(*function.__code__.co_consts, "another"))
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "value"),
     [
         (losses, "LOG2", 0.5),
+        (losses.focal, "__code__", older(losses.focal)),
+        (losses.ScheduledFocal.at, "__code__", older(losses.ScheduledFocal.at)),
+        (models.Classifier.forward, "__code__", older(models.Classifier.forward)),
         (losses, "focal", losses.brier),
         (losses, "focal", lambda a, b: a),
         (losses.focal, "__kwdefaults__", {"class_weights": None, "reduction": "sum"}),

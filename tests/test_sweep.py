@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from multiprocessing import forkserver
 
 import joblib
@@ -315,12 +316,16 @@ def test_data_and_model_are_part_of_the_key():
         training.trial(lambda: models.mlp(64, 10, width=8, activation=nn.GELU), train),
         training.trial(base.model, train.with_labels(train.labels.flip(0))),
         training.trial(base.model, train[:100]),
+        training.trial(base.model, replace(train, inputs=train.inputs + 1)),
+        training.trial(base.model, replace(train, classes=(*train.classes, "none"))),
         training.trial(base.model, train, {"test": splits(0).test}),
         training.trial(base.model, train, watch={"test": splits(0).test}),
         training.trial(base.model, train, gradients=True),
     ]
     keys = fingerprint.keys([base, *other], torch.device("cpu"))
     assert len(set(keys)) == len(keys)
+    named = training.trial(base.model, replace(train, classes=tuple("abcdefghij"), posterior=None))
+    assert fingerprint.keys([named], torch.device("cpu")) == keys[:1]  # training sees no names
 
 
 def test_a_damaged_file_is_trained_again_and_never_returned(tmp_path):
