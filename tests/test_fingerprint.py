@@ -206,6 +206,18 @@ def test_a_notebooks_function_counts_with_code_globals_defaults_and_closure():
     assert of(compiled(inner.format("+"), FACTOR=1)) != of(compiled(inner.format("+"), FACTOR=2))
 
 
+def test_what_only_has_the_name_of_a_package_function_counts_by_its_code():
+    def like_focal(*more):
+        code = losses.focal.__code__
+        code = code.replace(co_consts=(*code.co_consts, *more))
+        return types.FunctionType(code, vars(losses), "focal")
+
+    named, one, other = losses.focal, like_focal(1), like_focal(2)
+    assert one.__module__ == named.__module__
+    assert one.__qualname__ == named.__qualname__
+    assert len({of(named), of(one), of(other)}) == 3
+
+
 def test_helpers_that_a_function_calls_count_too():
     source = "def help_(x):\n    return x {} 1\ndef f(x):\n    return help_(x)\n"
     assert of(compiled(source.format("+"))) != of(compiled(source.format("-")))

@@ -234,6 +234,7 @@ LOSSES = [
 
 NETWORKS = [
     (NETWORK.format("self.gamma = 1"), "gamma = 1", "gamma = 2"),
+    (NETWORK.format("self.head_kwargs = 1"), "kwargs = 1", "kwargs = 2"),
     (NETWORK.format("pass"), "rate = 1.0", "rate = 2.0"),
     (NETWORK.format("pass"), "x.flatten(1)", "x.flatten(1) * 2"),
     (NETWORK.format("self.register_buffer('b', torch.ones(1), persistent=False)"), "ones", "zeros"),
