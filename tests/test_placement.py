@@ -106,7 +106,7 @@ class Work:
     """Stands in for the trainings and for joblib, and notes what is asked of them."""
 
     def __init__(self, monkeypatch, takes=0.0):
-        self.here, self.jobs, self.elsewhere, self.clock = [], [], [], 0.0
+        self.here, self.jobs, self.elsewhere, self.clock = [], [], [], 1000.0
         self.takes = takes  # seconds a run
         monkeypatch.setattr(placement, "train_unit", self.train_unit)
         monkeypatch.setattr(placement.time, "perf_counter", lambda: self.clock)
@@ -166,6 +166,8 @@ def test_joblib_decides_where_it_was_told_to(monkeypatch):
     work = Work(monkeypatch, takes=99.0)
     trials = [trial(seed) for seed in range(6)]
     with joblib.parallel_config("loky", n_jobs=1):
+        done(trials)
+    with joblib.parallel_config("sequential"):
         done(trials)
     assert work.jobs == []  # one process asked for: none started
     with joblib.parallel_config("threading", n_jobs=3):
