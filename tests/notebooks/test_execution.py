@@ -1,25 +1,64 @@
 """Every notebook runs at the smoke scale, with another seed, from a fresh kernel.
 
-The folded answers of "Go further" run behind it, as a student would run them.
+The folded answers of "Go further" run behind it, as a student would run them. In a second kernel
+the notebook finds all runs of its sweeps in the cache.
 """
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell
 
 from calibkit import course
 from tests.notebooks import pattern
 
 LESSONS = course.lessons()
+PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"}
+NO_TRAINING = """
+from calibkit import placement
+def refuse(trials, device):
+    raise AssertionError(f"{len(trials)} runs are in the cache and are trained again")
+placement.train_unit = refuse
+"""
+
+
+@pytest.fixture(scope="module")
+def second_kernel():
+    """Runs code in one kernel for all lessons, as its start takes longer than theirs.
+
+    Raises AssertionError with what the code raises.
+    """
+    manager, client = start_new_kernel(
+        kernel_name=course.KERNEL["name"], cwd=str(course.root() / "notebooks")
+    )
+
+    def execute(code):
+        reply = client.execute_interactive(
+            code,
+            store_history=False,
+            allow_stdin=False,
+            timeout=course.LIMITS["smoke"],
+            output_hook=lambda message: None,
+        )
+        assert reply["content"]["status"] == "ok", "\n".join(reply["content"]["traceback"])
+
+    execute(NO_TRAINING)
+    yield execute
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
-def test_it_runs_headless(lesson, tmp_path):
+def test_it_runs_headless_and_finds_its_runs_again(lesson, tmp_path, second_kernel):
     notebook = course.read(lesson)
     notebook.cells.append(new_code_cell(pattern.further(notebook)))
     done = course.execute(
         notebook,
-        parameters={"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"},
+        parameters=PARAMETERS,
         cwd=lesson.notebook.parent,
         output=tmp_path / "done.ipynb",
     )
-    assert all(c.execution_count for c in done.cells if c.cell_type == "code" and c.source.strip())
+    code = [cell for cell in done.cells if cell.cell_type == "code" and cell.source.strip()]
+    assert all(cell.execution_count for cell in code)
+    second_kernel("%reset -f")
+    for cell in code:  # with the parameters that were put in
+        second_kernel(cell.source)
