@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn import functional
 
 from calibkit import data, fingerprint, losses, models, sweep, training
+from calibkit.contents import Fingerprint
 from calibkit.training import Recipe, schedules
 
 CPU = torch.device("cpu")
@@ -250,6 +251,25 @@ def test_a_new_module_and_one_that_is_broken_count_too(package_copy):
     new = fingerprint.package()
     (package_copy / "new.py").write_text("x = ")
     assert len({before, new, fingerprint.package()}) == 3
+
+
+def test_a_module_counts_by_names_too_and_by_kind_where_it_holds_what_cannot_be_told(monkeypatch):
+    def loaded():
+        return fingerprint._loaded(Fingerprint(whole=True), "calibkit.losses")
+
+    found = [loaded()]
+    for name, value in [
+        ("ZERO", 0),
+        ("ZEROS", 0),  # in the same place of the alphabet
+        ("zero", torch.Generator()),
+        ("zero", iter([])),
+    ]:
+        with monkeypatch.context() as patch:
+            patch.setattr(losses, name, value, raising=False)
+            found.append(loaded())
+    assert len(set(found)) == 5
+    assert loaded() == found[0]
+    assert fingerprint._loaded(Fingerprint(whole=True), "calibkit.no_such") == "not loaded"
 
 
 def older(function):
