@@ -177,6 +177,12 @@ def test_joblib_decides_where_it_was_told_to(monkeypatch):
     with joblib.parallel_config("threading", n_jobs=1):
         done(trials)
     assert work.jobs == [3, 1]  # another backend may be another machine: always asked
+    assert work.elsewhere == [2, 2, 2, 6]
+    monkeypatch.setattr(joblib, "effective_n_jobs", lambda jobs: {-1: 2}[jobs])
+    with joblib.parallel_config("threading"):
+        done(trials)
+    assert work.jobs == [3, 1, None]  # as many as there are
+    assert work.elsewhere == [2, 2, 2, 6, 3, 3]
 
 
 def test_what_a_worker_would_train_otherwise_is_trained_here(monkeypatch):
@@ -194,11 +200,12 @@ def test_what_nobody_can_tell_stays_here_but_for_threads_of_this_process(monkeyp
     def untold(logits, labels):
         return logits.sum() * next(lines)
 
-    trials = [trial(0), trial(1, width=9), trial(2, loss=untold), trial(3, loss=untold)]
+    other = {"loss": untold, "width": 10}
+    trials = [trial(0), trial(1, width=9), trial(2, **other), trial(3, **other)]
     work = Work(monkeypatch)
     with pytest.warns(UserWarning, match="2 of 4 trainings stay in this process") as said:
-        done(trials, jobs=2, how="single")
-    assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
+        done(trials, jobs=2)
+    assert (work.here, work.elsewhere) == ([1, 1, 2], [1, 1])  # two of them by the stand-in
     assert [one.filename for one in said] == [__file__]
     work = Work(monkeypatch)
     with joblib.parallel_config("threading", n_jobs=2), warnings.catch_warnings():

@@ -171,8 +171,9 @@ def test_what_is_not_cached_is_said_where_the_sweep_is_called(tmp_path):
     def untold(logits, labels):
         return logits.sum() * next(lines)
 
+    grid = {"noise": [0.0], "seed": [0], "epochs": [1], "loss": [untold]}
     with pytest.warns(UserWarning, match="1 of 1 trainings are not cached") as said:
-        run(tmp_path, grid={"noise": [0.0], "seed": [0], "epochs": [1], "loss": [untold]})
+        sweep.run(recipe, grid, cache=tmp_path, device="cpu", progress=False)
     assert [one.filename for one in said] == [__file__]
     assert finished(tmp_path) == []
 
