@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibkit import runner, validate
+from calibkit import notebook_runner, validate
 from calibkit.explorers.explorer import WIDGET_MIME
 from calibkit.explorers.stored import PUBLISHING
-from calibkit.runner import Result
+from calibkit.notebook_runner import Result
 from calibkit.scale import BUDGETS
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
@@ -257,7 +257,9 @@ def table(results: Iterable[Result]) -> str:
 
 def stopped(results: Iterable[Result]) -> bool:
     """Whether Ctrl-C ended the run before its time."""
-    return any(result.error in (runner.STOPPED, runner.NOT_STARTED) for result in results)
+    return any(
+        result.error in (notebook_runner.STOPPED, notebook_runner.NOT_STARTED) for result in results
+    )
 
 
 def _verdict(result: Result) -> str:
@@ -273,4 +275,4 @@ def _spread(function, tasks: Mapping[str, tuple], jobs: int, limit: float) -> li
     # for one another make a notebook ten times slower.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     logs = root() / "build" / "course" / "logs"
-    return runner.spread(function, tasks, jobs=jobs, limit=limit, logs=logs)
+    return notebook_runner.spread(function, tasks, jobs=jobs, limit=limit, logs=logs)
