@@ -1,4 +1,4 @@
-"""Closed forms behind the lessons: focal loss, label smoothing and a linear model.
+"""Closed forms behind the lessons: focal loss, soft targets and a linear model.
 
 Arguments are numbers, arrays or tensors that broadcast against each other; numbers, or one row
 written as a list, give a float back. Everything is computed in float64. Logarithms are natural.
@@ -252,6 +252,55 @@ def smoothing_minimiser(classes: int, smoothing):
     return _out(torch.log1p(classes * (1 - smoothing) / smoothing), plain)
 
 
+# --- the confidence penalty ------------------------------------------------------------------
+
+
+def penalty_minimiser(q, weight):
+    """The (..., K) distribution p with the lowest expected loss under the confidence penalty.
+
+    It minimises -sum_k q_k log p_k + weight sum_k p_k log p_k. All classes share one value
+    c = q_k / p_k - weight log p_k; c and the p_k are found by nested halving. A class with q_k = 0
+    gets p_k > 0, and certainty is never the answer: weight > 0 pulls every row to the uniform one.
+    `q` (..., K) with rows that sum to 1, weight >= 0. Always a tensor.
+    Raises ValueError or TypeError naming the argument.
+    Source: derivative of Pereyra et al. 2017, section 3, set to 0.
+
+    >>> penalty_minimiser([0.2, 0.3, 0.5], 0.0)
+    tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
+    """
+    (q,), weight, _ = _distributions(weight, "weight", q=q)
+
+    def shares(c):
+        return _halve(lambda p: q - weight * torch.xlogy(p, p) > c * p, torch.ones_like(q))
+
+    # summed with the weights p_k, c is 1 + weight H(p), and the entropy is log K at most
+    c = _halve(
+        lambda c: shares(c).sum(-1, keepdim=True) > 1,
+        (1 + weight * math.log(q.shape[-1])) * torch.ones_like(q[..., :1]),
+    )
+    p = shares(c)
+    return p / p.sum(-1, keepdim=True)
+
+
+def penalty_posterior(p, weight):
+    """The class distribution q that a minimiser p of the confidence penalty stands for.
+
+    q_k = p_k (1 + weight (H(p) + log p_k)), the inverse of `penalty_minimiser`. Where p is no
+    minimiser of any q, because it is too peaked, entries come out below 0: they are set to 0, and
+    the rest is divided by its sum. `p` (..., K) with rows that sum to 1, weight >= 0. Always a
+    tensor. Raises ValueError or TypeError naming the argument.
+    Source: the condition in `penalty_minimiser`, solved for q.
+
+    >>> penalty_posterior([0.5, 0.5], 2.0)
+    tensor([0.5000, 0.5000], dtype=torch.float64)
+    """
+    (p,), weight, _ = _distributions(weight, "weight", p=p)
+    surprise = torch.xlogy(p, p)
+    entropy = -surprise.sum(-1, keepdim=True)
+    q = (p + weight * (p * entropy + surprise)).clamp_min(0)
+    return q / q.sum(-1, keepdim=True)
+
+
 # --- the linear model ------------------------------------------------------------------------
 
 
@@ -372,14 +421,17 @@ def _same_shape(tensors: dict[str, Tensor]) -> list[Tensor]:
         raise ValueError(f"shapes must agree or broadcast, got {shapes}") from None
 
 
-def _distributions(gamma, **rows) -> tuple[list[Tensor], Tensor, bool]:
-    """Checked (..., K) rows with a gamma that ends in one column; plain when there is one row."""
-    (gamma,), scalar = _numbers(gamma=(gamma, NOT_NEGATIVE))
+def _distributions(strength, name="gamma", **rows) -> tuple[list[Tensor], Tensor, bool]:
+    """Checked (..., K) rows with a strength that ends in one column; plain when there is one row.
+
+    name: what the strength, a number or numbers >= 0, is called where it is wrong.
+    """
+    (strength,), scalar = _numbers(**{name: (strength, NOT_NEGATIVE)})
     devices = [value.device for value in rows.values() if isinstance(value, Tensor)]
     tensors = {name: _row(name, value, devices) for name, value in rows.items()}
     shared = _same_shape(tensors)
     plain = scalar and shared[0].ndim == 1 and not any(map(_is_array, rows.values()))
-    return shared, gamma.to(shared[0].device)[..., None], plain
+    return shared, strength.to(shared[0].device)[..., None], plain
 
 
 def _is_array(value) -> bool:

@@ -259,6 +259,62 @@ def test_plain_loss_falls_for_ever_and_the_smoothed_one_does_not():
     assert theory.smoothing_minimiser(10, 0.05) == pytest.approx(math.log(191))
 
 
+# --- the confidence penalty ------------------------------------------------------------------
+
+
+def rows_of(n, classes, scale=2.0):
+    generator = torch.Generator().manual_seed(n)
+    logits = scale * torch.randn(n, classes, generator=generator, dtype=torch.float64)
+    return logits.softmax(1)
+
+
+@pytest.mark.parametrize("weight", [0.05, 0.5, 1.0, 4.0])
+def test_penalty_minimiser_has_no_slope_left(weight):
+    q = rows_of(6, 5)
+    logits = theory.penalty_minimiser(q, weight).log().requires_grad_()
+    loss = losses.confidence_penalty(logits, q, weight=weight, reduction="sum")
+    (slope,) = torch.autograd.grad(loss, logits)
+    assert slope.abs().max() < 1e-12
+
+
+def test_penalty_minimiser_of_two_classes_against_a_search():
+    def risk(p, q, weight):
+        entropy = -p * math.log(p) - (1 - p) * math.log(1 - p)
+        return -q * math.log(p) - (1 - q) * math.log(1 - p) - weight * entropy
+
+    for q, weight in ((0.9, 0.3), (1.0, 0.3), (1.0, 2.0), (0.6, 1.0)):
+        found = optimize.minimize_scalar(
+            risk, bounds=(1e-12, 1 - 1e-12), args=(q, weight), method="bounded"
+        )
+        exact = theory.penalty_minimiser([q, 1 - q], weight)[0].item()
+        assert exact == pytest.approx(found.x, abs=1e-5)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.1, 1.0, 5.0])
+def test_penalty_posterior_undoes_the_minimiser(weight):
+    q = torch.cat([rows_of(5, 4), torch.eye(4, dtype=torch.float64)])
+    p = theory.penalty_minimiser(q, weight)
+    torch.testing.assert_close(theory.penalty_posterior(p, weight), q, rtol=1e-9, atol=1e-11)
+
+
+def test_penalty_pulls_to_the_middle_and_leaves_no_zero():
+    for weight in (0.1, 1.0, 10.0):
+        p = theory.penalty_minimiser([1.0, 0.0, 0.0], weight)
+        assert 1 / 3 < p[0] < 1
+        assert p[1].item() == pytest.approx(p[2].item())
+        assert p[1] > 0
+        assert theory.penalty_minimiser([1.0, 0.0, 0.0], 2 * weight)[0] < p[0]
+    thirds = theory.penalty_minimiser(torch.full((3,), 1 / 3, dtype=torch.float64), 2.0)
+    torch.testing.assert_close(thirds, torch.full((3,), 1 / 3, dtype=torch.float64))
+    assert theory.penalty_minimiser([0.5, 0.5], torch.tensor([0.0, 1.0])).shape == (2, 2)
+
+
+def test_penalty_posterior_of_what_is_too_peaked():
+    q = theory.penalty_posterior([0.98, 0.01, 0.01], 1.0)
+    assert q.tolist() == [1.0, 0.0, 0.0]
+    assert theory.penalty_posterior([1.0, 0.0], 3.0).tolist() == [1.0, 0.0]
+
+
 # --- the linear model ------------------------------------------------------------------------
 
 CORNERS = torch.tensor([[2.0, 2.0], [2.0, -2.0], [-2.0, 2.0], [-2.0, -2.0]])
@@ -478,6 +534,13 @@ for rows in (theory.focal_posterior, theory.focal_minimiser_multiclass):
         (rows, (0.5, 1.0), ValueError, f"{name} must be a row of class probabilities"),
         (rows, ([], 1.0), ValueError, f"{name} is empty"),
         (rows, ([0.5, 0.5], NAN), ValueError, "gamma must lie"),
+    ]
+for rows in (theory.penalty_posterior, theory.penalty_minimiser):
+    name = "p" if rows is theory.penalty_posterior else "q"
+    BAD += [
+        (rows, ([0.5, 0.6], 1.0), ValueError, f"{name} must have rows that sum to 1"),
+        (rows, (0.5, 1.0), ValueError, f"{name} must be a row of class probabilities"),
+        (rows, ([0.5, 0.5], -1.0), ValueError, "weight must lie in [0, inf), got -1"),
     ]
 
 

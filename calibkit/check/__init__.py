@@ -12,6 +12,7 @@ from calibkit.check.lesson_05_dataset_size import equal_steps, true_gap
 from calibkit.check.lesson_06_label_noise import noise_matrix, noisy_nll
 from calibkit.check.lesson_07_class_imbalance import class_errors, other_prior
 from calibkit.check.lesson_08_temperature import cooled_nll, matching_temperature
+from calibkit.check.lesson_09_soft_targets import penalty_posterior, selective_risk
 from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
 from calibkit.check.lesson_12_mixup import honest_choice, mixed_labels
 from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
@@ -34,6 +35,8 @@ EXERCISES = {
         class_errors,
         cooled_nll,
         matching_temperature,
+        penalty_posterior,
+        selective_risk,
         gradient_ratio,
         gamma_star,
         focal_posterior,

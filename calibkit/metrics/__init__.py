@@ -20,7 +20,14 @@ from calibkit.metrics.errors import (
 )
 from calibkit.metrics.paired import paired_interval
 from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
-from calibkit.metrics.scores import accuracy, auroc, confident_share, entropy, top_k_accuracy
+from calibkit.metrics.scores import (
+    accuracy,
+    auroc,
+    confident_share,
+    entropy,
+    risk_coverage,
+    top_k_accuracy,
+)
 from calibkit.metrics.smooth import smooth_ece
 from calibkit.metrics.testing import CalibrationTest, calibration_test
 
@@ -49,6 +56,7 @@ __all__ = [
     "paired_interval",
     "reliability",
     "reliability_of",
+    "risk_coverage",
     "signed_gap",
     "smooth_ece",
     "top_k_accuracy",

@@ -1,4 +1,4 @@
-"""Scores without bins: accuracy, top-k, confident share, entropy, AUROC."""
+"""Scores without bins: accuracy, top-k, confident share, entropy, risk and coverage, AUROC."""
 
 from __future__ import annotations
 
@@ -68,6 +68,28 @@ def entropy(probs) -> Tensor:
     [0.6931, 0.0]
     """
     return torch.special.entr(validate.probs(probs).detach().double()).sum(1)
+
+
+def risk_coverage(probs, labels) -> tuple[Tensor, Tensor]:
+    """Error rate among the most confident predictions, for every number of them that is kept.
+
+    coverage_k = k / n and risk_k = share of errors among the k most confident, k = 1 ... n. Of
+    predictions with equal confidence each is as likely to be kept as another: risk is its mean
+    over their orders. Both (n,) float64. Arguments and errors as in `accuracy`.
+
+    Source: El-Yaniv & Wiener (2010), JMLR 11; Geifman & El-Yaniv (2017).
+
+    >>> coverage, risk = risk_coverage([[0.9, 0.1], [0.6, 0.4]], [0, 1])
+    >>> coverage.tolist(), risk.tolist()
+    ([0.5, 1.0], [0.0, 0.5])
+    """
+    confidence, correct = top(probs, labels)
+    levels, level, counts = (
+        confidence.double().neg().unique(return_inverse=True, return_counts=True)
+    )
+    errors = torch.zeros_like(levels).index_add_(0, level, (~correct).to(levels.dtype)) / counts
+    kept = torch.arange(1, len(level) + 1, dtype=levels.dtype, device=levels.device)
+    return kept / len(level), errors[level.sort().values].cumsum(0) / kept
 
 
 def auroc(in_scores, out_scores) -> float:

@@ -838,7 +838,7 @@ for kind in kinds:
 # ## Go further
 #
 # On images with more pixel noise, T from section 1 was too low. Suppose that their accuracy is known, as in the second exercise: how far does the matched T get?
-# If your digits differ from those printed here, see [your numbers differ?](your_numbers_differ.md). Next: [10 Focal loss](10_focal_theory.ipynb).
+# If your digits differ from those printed here, see [your numbers differ?](your_numbers_differ.md). Next: [09 Soft targets](09_soft_targets.ipynb).
 #
 # <details><summary>Answer</summary>
 #

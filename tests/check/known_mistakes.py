@@ -453,3 +453,34 @@ WRONG |= {
         (lambda z, a: mean_confidence(z, 1) - a, "signed gap"),
     ],
 }
+
+
+def row_entropy(p):
+    return torch.special.entr(p).sum(1)[:, None]
+
+
+def most_confident(c, share):
+    return c.topk(round(share * len(c))).indices
+
+
+RIGHT |= {
+    "penalty_posterior": lambda p, w: p * (1 + w * (row_entropy(p) + p.log())),
+    "selective_risk": lambda c, a, share: 1 - a[most_confident(c, share)].double().mean(),
+}
+WRONG |= {
+    "penalty_posterior": [
+        (lambda p, w: p, "weight 0 only"),
+        (lambda p, w: p * (1 + w * p.log()), "entropy is missing"),
+        (lambda p, w: p * (1 + w * (p.log() - row_entropy(p))), "wrong sign"),
+        (lambda p, w: p * (1 - w * (p.log() + row_entropy(p))), "must gain"),
+        (lambda p, w: p * (1 + w * (p.log() + row_entropy(p).mean())), "whole table"),
+    ],
+    "selective_risk": [
+        (lambda c, a, share: a[most_confident(c, share)].double().mean(), "is the accuracy"),
+        (lambda c, a, share: 1 - a[most_confident(-c, share)].double().mean(), "least"),
+        (lambda c, a, share: (~a)[most_confident(c, share)].sum() / len(a), "number that is kept"),
+        (lambda c, a, share: 1 - a.double().mean(), "of all predictions"),
+        (lambda c, a, share: 1 - a[: round(share * len(a))].double().mean(), "first predictions"),
+        (lambda c, a, share: 1 - c[most_confident(c, share)].mean(), "confidences state"),
+    ],
+}

@@ -713,6 +713,35 @@ MATCHING_TEMPERATURE = [
     lambda z, a: float(round(by_halving(z, a), 3)),
 ]
 
+PENALTY_POSTERIOR = [
+    lambda p, w: p * (1 + w * (metrics.entropy(p)[:, None] + p.log())),
+    lambda p, w: p + w * p * (p.log() - (p * p.log()).sum(1, keepdim=True)),
+    lambda p, w: (1 + w * torch.special.entr(p).sum(1))[:, None] * p - w * torch.special.entr(p),
+    lambda p, w: torch.stack([row * (1 + w * (row.log() - row @ row.log())) for row in p]),
+    lambda p, w: (
+        np.asarray(p)
+        * (1 + w * (np.log(np.asarray(p)) - np.sum(p.numpy() * np.log(p.numpy()), 1)[:, None]))
+    ),
+    lambda p, w: [
+        [a * (1 + w * (math.log(a) - sum(b * math.log(b) for b in row))) for a in row]
+        for row in p.tolist()
+    ],
+]
+
+SELECTIVE_RISK = [
+    lambda c, a, share: (~a)[c.topk(round(share * len(c))).indices].double().mean(),
+    lambda c, a, share: 1 - a[c.argsort(descending=True)[: round(share * len(c))]].float().mean(),
+    lambda c, a, share: np.mean(~a.numpy()[np.argsort(-c.numpy())][: int(share * len(c) + 0.5)]),
+    lambda c, a, share: 1 - float(a[c >= c.sort().values[-round(share * len(c))]].double().mean()),
+    lambda c, a, share: (
+        sum(not hit for _, hit in sorted(zip(-c, a, strict=True))[: round(share * len(c))])
+        / round(share * len(c))
+    ),
+    lambda c, a, share: (
+        (~a[c.argsort().flip(0)]).cumsum(0)[round(share * len(c)) - 1] / round(share * len(c))
+    ),
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

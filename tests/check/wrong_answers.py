@@ -1103,6 +1103,79 @@ MATCHING_TEMPERATURE = [
     (lambda z, a: z.std().item(), None),
 ]
 
+
+def own_entropy(p):
+    return -(p * p.log()).sum(1, keepdim=True)
+
+
+PENALTY_POSTERIOR = [
+    (lambda p, w: 1.0 * p, "weight 0 only"),
+    (lambda p, w: p + w * p * p.log(), "entropy is missing"),
+    (lambda p, w: p * (1 - w * p.log()), None),
+    (lambda p, w: torch.nn.functional.normalize(p + w * p * p.log(), p=1, dim=1), None),
+    (lambda p, w: (p + w * p * p.log()) / (1 - w * own_entropy(p)), "set c to 1"),
+    (lambda p, w: p * (1 + w * p.log() - w * own_entropy(p)), "wrong sign"),
+    (lambda p, w: p * (1 - w * p.log() - w * own_entropy(p)), "bracket has the wrong sign"),
+    (lambda p, w: p * (1 - w * p.log() + w * own_entropy(p)), None),
+    (lambda p, w: p * (1 + w * (own_entropy(p).mean() + p.log())), "whole table"),
+    (lambda p, w: p * (1 + w * (own_entropy(p).sum() + p.log())), "over all rows"),
+    (lambda p, w: p * (1 + w * (p.log() - (p * p.log()).mean(1, keepdim=True))), None),
+    (lambda p, w: p * (1 + w * (own_entropy(p) + p.log()) / math.log(2)), "base 2"),
+    (lambda p, w: p * (1 + w * (own_entropy(p) + p.log()) / math.log(10)), None),
+    (lambda p, w: 1 + w * own_entropy(p) + w * p.log(), "factor p is missing"),
+    (lambda p, w: p * (1 + own_entropy(p) + p.log()), "weight is missing"),
+    (lambda p, w: p * (1 + w * own_entropy(p) + p.log()), "before log p"),
+    (lambda p, w: p * (1 + own_entropy(p) + w * p.log()), "before the entropy"),
+    (lambda p, w: w * p * (own_entropy(p) + p.log()), "sum to 0"),
+    (lambda p, w: p / (1 + w * (own_entropy(p) + p.log())), "divided by the bracket"),
+    (lambda p, w: (p * (1 + w * (own_entropy(p) + p.log()))).softmax(1), None),
+    (lambda p, w: (p - w / p.shape[1]) / (1 - w + 1e-9), None),
+    (lambda p, w: (p ** (1 + w)) / (p ** (1 + w)).sum(1, keepdim=True), None),
+    (lambda p, w: theory.focal_posterior(p, w), None),
+    (lambda p, w: p * (1 + w * (own_entropy(p) + p.log())).clamp(min=0).sqrt(), None),
+    (lambda p, w: (p * (1 + w * (own_entropy(p) + p.log())))[:, :-1], None),
+    (lambda p, w: p * (1 + w * (own_entropy(p) / math.log(p.shape[1]) + p.log())), None),
+]
+
+
+def kept(c, share):
+    return c.argsort(descending=True)[: round(share * len(c))]
+
+
+SELECTIVE_RISK = [
+    (lambda c, a, share: a[kept(c, share)].double().mean(), "is the accuracy"),
+    (lambda c, a, share: (~a)[c.argsort()[: round(share * len(c))]].double().mean(), "least"),
+    (lambda c, a, share: (~a)[c > share].double().mean(), None),
+    (lambda c, a, share: (~a)[c >= share].double().mean(), None),
+    (lambda c, a, share: (~a)[c >= c.quantile(share)].double().mean(), None),
+    (lambda c, a, share: (~a)[c > c.quantile(1 - share)].double().sum() / len(a), None),
+    (lambda c, a, share: (~a)[kept(c, share)].double().sum() / len(a), "number that is kept"),
+    (lambda c, a, share: (~a)[kept(c, share)].double().sum(), "number of errors"),
+    (
+        lambda c, a, share: (~a)[c.argsort()[: len(c) - round(share * len(c))]].double().mean(),
+        None,
+    ),
+    (lambda c, a, share: (~a).double().mean(), "of all predictions"),
+    (lambda c, a, share: (~a)[: round(share * len(c))].double().mean(), "first predictions"),
+    (lambda c, a, share: (~a)[kept(c, 1 - share)].double().mean(), "1 - coverage"),
+    (lambda c, a, share: 1 - c[kept(c, share)].mean(), "confidences state"),
+    (lambda c, a, share: c[kept(c, share)].mean(), None),
+    (lambda c, a, share: 100 * (~a)[kept(c, share)].double().mean(), "per cent"),
+    (lambda c, a, share: -(~a)[kept(c, share)].double().mean(), "sign"),
+    (lambda c, a, share: (~a)[kept(c, share)].double().cumsum(0).mean(), None),
+    (lambda c, a, share: (~a[kept(c, share)]).double(), "one number was expected"),
+    (lambda c, a, share: (~a)[kept(c, share)].double().sum() / (share * len(a) + 1), None),
+    (lambda c, a, share: (~a)[kept(a.double(), share)].double().mean(), None),
+    (lambda c, a, share: (c[kept(c, share)] - a[kept(c, share)].double()).mean(), None),
+    (
+        lambda c, a, share: (c[kept(c, share)].mean() - a[kept(c, share)].double().mean()).abs(),
+        None,
+    ),
+    (lambda c, a, share: share * (~a).double().mean(), None),
+    (lambda c, a, share: (~a)[kept(c, share / 2)].double().mean(), None),
+    (lambda c, a, share: ((~a) * c)[kept(c, share)].mean(), None),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

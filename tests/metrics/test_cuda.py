@@ -14,7 +14,7 @@ SCORED = [
     getattr(metrics, name)
     for name in metrics.__all__
     if list(inspect.signature(getattr(metrics, name)).parameters)[:2] == ["probs", "labels"]
-    and name not in ("corp", "reliability", "confident_share")
+    and name not in ("corp", "reliability", "confident_share", "risk_coverage")
 ]
 
 
@@ -35,6 +35,7 @@ def test_results_stay_on_the_device():
     assert torch.equal(found.counts.cpu(), expected.counts)
     assert found.interval()[0].is_cuda
     assert metrics.entropy(probs).is_cuda
+    assert metrics.risk_coverage(probs, labels)[1].is_cuda
     assert metrics.true_calibration_error(probs, probs) == 0
     scores = probs.amax(1)
     assert metrics.auroc(scores, scores / 2) == metrics.auroc(scores.cpu(), scores.cpu() / 2)

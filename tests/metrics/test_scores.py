@@ -112,3 +112,36 @@ def test_auroc_by_hand():
     assert metrics.auroc([2.0, 3.0], [0.0, 1.0]) == 1
     assert metrics.auroc([1.0], [1.0]) == 0.5
     assert metrics.auroc(torch.tensor([1.0, 0.0]), np.array([0.5])) == 0.5
+
+
+# --- risk and coverage -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_risk_of_the_most_confident_against_a_loop(name):
+    probs, labels = CASES[name]
+    confidence, hits = reference.top_loop(probs, labels)
+    coverage, risk = metrics.risk_coverage(probs, labels)
+    assert coverage.tolist() == pytest.approx([(k + 1) / len(hits) for k in range(len(hits))])
+    assert (coverage.dtype, risk.dtype) == (torch.float64, torch.float64)
+    pairs = list(zip(confidence, hits, strict=True))
+    for first in (True, False):  # among equals: hits first, then misses first
+        order = sorted(pairs, key=lambda pair: (-pair[0], pair[1] != first))
+        misses = np.cumsum([not hit for _, hit in order]) / np.arange(1, len(pairs) + 1)
+        bound = risk.numpy() - misses
+        assert (bound if first else -bound).min() > -1e-12
+
+
+def test_risk_and_coverage_by_hand():
+    probs = torch.tensor([[0.9, 0.1], [0.3, 0.7], [0.6, 0.4], [0.4, 0.6]])
+    labels = torch.tensor([0, 1, 1, 1])  # two hits, then a miss and a hit that are tied
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
+        coverage, risk = metrics.risk_coverage(probs[order], labels[order])
+        assert coverage.tolist() == [0.25, 0.5, 0.75, 1.0]
+        assert risk.tolist() == pytest.approx([0, 0, 0.5 / 3, 0.25])
+
+
+def test_risk_at_full_coverage_is_the_error_rate():
+    probs, labels = CASES["many"]
+    _, risk = metrics.risk_coverage(probs, labels)
+    assert risk[-1].item() == pytest.approx(1 - metrics.accuracy(probs, labels))
