@@ -1,3 +1,13 @@
 """calibkit: measure, break and repair the calibration of deep networks."""
 
 __version__ = "0.1.0"
+
+
+def audit(logits=None, labels=None, **options):
+    """Audit the predictions of one's own model; see `auditing.audit`, which this calls.
+
+    `calibkit.audit(logits, labels).write("audit.html")` writes the page.
+    """
+    from calibkit import auditing
+
+    return auditing.audit(logits, labels, **options)

@@ -1,4 +1,4 @@
-"""Command line: `python -m calibkit doctor | course | notebooks | pages | claims | reproduce`."""
+"""Command line: `python -m calibkit doctor | audit | course | notebooks | pages | claims | ...`."""
 
 from __future__ import annotations
 
@@ -31,6 +31,17 @@ def _doctor(_) -> int:
     text, healthy = doctor.report()
     print(text)
     return 0 if healthy else 1
+
+
+def _audit(options) -> int:
+    from calibkit import auditing
+
+    named = ("label", "groups", "labels", "calibration", "other", "name", "kind", "bins")
+    chosen = {key: getattr(options, key) for key in named if getattr(options, key) is not None}
+    found = auditing.audit_files(options.file, **chosen)
+    print(found)
+    print(f"the page: {found.write(options.target).resolve()}")
+    return 0
 
 
 def _course(options) -> int:
@@ -103,6 +114,18 @@ def _parser() -> argparse.ArgumentParser:
     limit = "end a lesson that lasts longer; default: by scale, none for days of training"
     add = commands.add_parser("doctor", help="what is installed, which device, what is missing")
     add.set_defaults(command=_doctor)
+    add = commands.add_parser("audit", help="one page about the calibration of your own model")
+    add.set_defaults(command=_audit)
+    add.add_argument("file", help="predictions: .csv, .npz, .npy or .pt")
+    add.add_argument("--label", help="column or array of labels, where it is not called so")
+    add.add_argument("--labels", metavar="FILE", help="labels of an .npy file of scores")
+    add.add_argument("--groups", help="column or array by which to judge group by group")
+    add.add_argument("--calibration", metavar="FILE", help="data to fit the temperature on")
+    add.add_argument("--other", metavar="FILE", help="a second model on the same rows")
+    add.add_argument("--kind", choices=("logits", "probs", "auto"), help="what the scores are")
+    add.add_argument("--name", help="name of the model; default: of the file")
+    add.add_argument("--bins", type=int, help="bins of equal width; default: 15")
+    add.add_argument("--target", default="audit.html", help="the page; default: audit.html")
     add = commands.add_parser("course", help="execute every notebook headless into build/")
     add.set_defaults(command=_course)
     add.add_argument("--scale", default="laptop", help="smoke, laptop, night, gpu, paper")

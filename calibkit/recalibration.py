@@ -11,7 +11,7 @@ import functools
 import math
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
@@ -330,16 +330,10 @@ def temperature_interval(logits, labels, *, level: float = 0.9) -> tuple[float, 
     quantile = ndtri((1 + validate.level(level)) / 2)
     limits = (1e-3, 1e3)
     temperature = _nll_temperature(logits.detach(), labels, *limits)
-    z = logits.detach().double()
-    z = z - z.amax(1, keepdim=True)
-    share = (z / temperature).softmax(1)
-    mean = (share * z).sum(1)
-    spread = (share * z.square()).sum(1) - mean.square()
-    residual = mean - z.gather(1, labels[:, None])[:, 0]
-    error = residual.square().mean().div(len(z)).sqrt() / spread.mean() * temperature
-    if temperature in limits or not bool(error.isfinite()):
+    squares, spread = _residual_moments(logits.detach(), labels, 1 / temperature)
+    if temperature in limits or spread == 0:
         return 0.0, math.inf
-    half = quantile * error.item()
+    half = quantile * math.sqrt(squares) / spread * temperature
     return temperature * math.exp(-half), temperature * math.exp(half)
 
 
@@ -437,9 +431,12 @@ def _nll_temperature(logits: Tensor, labels: Tensor, low: float, high: float) ->
 
 def _limiting_slopes(logits: Tensor, labels: Tensor) -> tuple[float, float]:
     """Slope of the mean NLL in beta = 1 / T at beta = 0 and at infinity: E z - z_y, max z - z_y."""
-    z = logits.double()
-    of_label = z.gather(1, labels[:, None])[:, 0]
-    return (z.mean(1) - of_label).mean().item(), (z.amax(1) - of_label).mean().item()
+    at_zero = at_infinity = 0.0
+    for z, label in _blocks(logits, labels):
+        of_label = z.gather(1, label[:, None])[:, 0]
+        at_zero += (z.mean(1) - of_label).sum().item()
+        at_infinity -= of_label.sum().item()  # the largest of a row is 0 here
+    return at_zero / len(logits), at_infinity / len(logits)
 
 
 def _log_beta(
@@ -463,19 +460,37 @@ def _log_beta(
 def _slope(logits: Tensor, labels: Tensor, beta: float) -> float:
     """d/dbeta of sum_i -log softmax(beta z_i)[y_i], which is sum_i E z - z_y.
 
-    In blocks that stay in the processor's cache, and need no float64 copy of all logits.
+    In blocks, which need no float64 copy of all logits.
     """
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
-    elements = 2**16 if logits.device.type == "cpu" else 2**24
-    rows = max(1, elements // logits.shape[1])
-    for part, label in zip(logits.split(rows), labels.split(rows), strict=True):
-        z = part.double()
-        z = z - z.amax(1, keepdim=True)
+    for z, label in _blocks(logits, labels):
         weight = (beta * z).exp_()
         scale = weight.sum(1)
         mean = weight.mul_(z).sum(1) / scale
         total += (mean - z.gather(1, label[:, None])[:, 0]).sum()
     return total.item()
+
+
+def _residual_moments(logits: Tensor, labels: Tensor, beta: float) -> tuple[float, float]:
+    """Sums over the rows of (E z - z_y)^2 and of Var z under softmax(beta z), in blocks."""
+    total = torch.zeros(2, dtype=torch.float64, device=logits.device)
+    for z, label in _blocks(logits, labels):
+        share = (beta * z).softmax(1)
+        weighted = share * z
+        mean = weighted.sum(1)
+        residual = mean - z.gather(1, label[:, None])[:, 0]
+        total[0] += residual.square().sum()
+        total[1] += (weighted.mul_(z).sum(1) - mean.square()).sum()
+    return total[0].item(), total[1].item()
+
+
+def _blocks(logits: Tensor, labels: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """Rows less their largest logit, in float64, that stay in the processor's cache."""
+    elements = 2**16 if logits.device.type == "cpu" else 2**24
+    rows = max(1, elements // logits.shape[1])
+    for part, label in zip(logits.split(rows), labels.split(rows), strict=True):
+        z = part.double()
+        yield z - z.amax(1, keepdim=True), label
 
 
 def _ece_temperature(logits: Tensor, labels: Tensor, bins: int) -> float:

@@ -28,6 +28,7 @@ from calibkit.metrics.scores import (
     risk_coverage,
     top_k_accuracy,
 )
+from calibkit.metrics.selective import aurc, fpr_at_tpr, risk_coverage_of
 from calibkit.metrics.smooth import smooth_ece
 from calibkit.metrics.testing import CalibrationTest, calibration_test
 
@@ -38,6 +39,7 @@ __all__ = [
     "Reliability",
     "accuracy",
     "ada_ece",
+    "aurc",
     "auroc",
     "bootstrap_interval",
     "brier",
@@ -50,6 +52,7 @@ __all__ = [
     "ece",
     "ece_by_group",
     "entropy",
+    "fpr_at_tpr",
     "mce",
     "nll",
     "overconfidence_error",
@@ -57,6 +60,7 @@ __all__ = [
     "reliability",
     "reliability_of",
     "risk_coverage",
+    "risk_coverage_of",
     "signed_gap",
     "smooth_ece",
     "top_k_accuracy",

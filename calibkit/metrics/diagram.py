@@ -104,11 +104,11 @@ def reliability_of(
     ([0, 3], [0, 2], 0.7667)
     """
     bins = _bins.check_options(bins, binning, closed)
-    confidence, correct = _confidence_hits(confidence, correct)
+    confidence, correct = confidence_hits(confidence, correct)
     return diagram(confidence, correct, bins, binning, closed)
 
 
-def _confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
+def confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
     """(n,) confidences in [0, 1] and as many hits, as bool."""
     confidence = validate.floating("confidence", confidence, ndim=1).detach()
     validate.unit_interval("confidence", confidence, "it is a fraction, so write 0.9 for 90 %")

@@ -89,6 +89,14 @@ def _binned(confidence: np.ndarray, bins: int):
     return error
 
 
+def errors_by_chance(
+    confidence: np.ndarray, chance: np.ndarray, bins: int, resamples: int, random
+) -> np.ndarray:
+    """(resamples,) ECEs of (n,) confidences whose hits are drawn with (n,) chances."""
+    error, n = _binned(confidence, bins), len(confidence)
+    return np.array([error(confidence, random.random(n) < chance) for _ in range(resamples)])
+
+
 def _smooth(confidence: np.ndarray, hits: np.ndarray) -> float:
     return smooth_error(torch.from_numpy(confidence), torch.from_numpy(hits))
 

@@ -1,0 +1,106 @@
+"""The pictures of an audit as SVG, each with a text made from its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from calibkit.explorers import svg
+from calibkit.explorers.panels import curve
+from calibkit.explorers.reliability import diagram_panel, legend
+from calibkit.metrics import Reliability
+from calibkit.palette import BLACK, COUNTS, DIAGONAL, OVER, TRAINED, UNDER
+
+POINTS = 240  # of a curve: more are not seen
+PLOT = svg.Axes(left=60, top=30, width=268, height=240)
+TICKS = (0, 0.25, 0.5, 0.75, 1)
+RISKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # where a risk axis may end
+ROW = 26  # pixels of a line in the picture of groups
+
+
+def figure(picture: str, text: str, caption: str = "") -> str:
+    """A picture that is read out as `text`."""
+    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    image = f'<div role="img" aria-label="{escape(text, quote=True)}">{picture}</div>'
+    return f"<figure>{image}{words}</figure>"
+
+
+def reliability(found: Reliability, title: str) -> str:
+    """The reliability diagram as every lesson draws it."""
+    drawn = diagram_panel(found, title)
+    drawn = drawn.replace(f">{COUNTS.words}<", ">samples (log)<")  # an audit may be of text
+    return figure(drawn, _in_words(found, title))
+
+
+def keys() -> str:
+    """The legend of the diagrams."""
+    look = svg.stroke(DIAGONAL, 1.5)
+    diagonal = svg.tag("path", d="M10,112h24", **look)
+    diagonal += svg.text(42, 116, DIAGONAL.words, anchor="start")
+    text = "Legend: blue bars are accuracy, hatched the part by which confidence exceeds it, dotted"
+    text += " the part by which it falls short, upright lines 95 % intervals."
+    return figure(svg.picture(190, 126, *legend(10, 30), diagonal), text)
+
+
+def _in_words(found: Reliability, title: str) -> str:
+    filled = found.counts > 0
+    confidence, accuracy = found.confidence[filled], found.accuracy[filled]
+    low, high = (end[filled] for end in found.interval())
+    worst = int((confidence - accuracy).abs().mul(found.share[filled]).argmax())
+    over = int((confidence > accuracy).sum())
+    outside = int(((confidence < low) | (confidence > high)).sum())
+    return (
+        f"Reliability diagram, {title}: {len(confidence)} filled bins, in {over} of them the "
+        f"accuracy is below the confidence, and in {outside} the confidence lies outside the 95 % "
+        f"interval of the accuracy. The bin that weighs most in the ECE says "
+        f"{confidence[worst]:.1%} and is right {accuracy[worst]:.1%}; the last bin says "
+        f"{confidence[-1]:.1%} and is right {accuracy[-1]:.1%}."
+    )
+
+
+def coverage(share: np.ndarray, risk: np.ndarray) -> str:
+    """The risk-coverage curve, with the risk of answering everything as a line across."""
+    some = np.unique(np.linspace(0, len(risk) - 1, min(len(risk), POINTS)).round().astype(int))
+    top = next(end for end in RISKS if end >= risk[some].max() or end == RISKS[-1])
+    axes = svg.Axes(PLOT.left, PLOT.top, PLOT.width, PLOT.height, (0, 1), (0, top))
+    look = svg.stroke(TRAINED, 2.5)
+    words = svg.text(PLOT.left + PLOT.width / 2, 19, "Risk of the surest part", size=14)
+    drawn = svg.picture(
+        svg.PANEL,
+        PLOT.top + PLOT.height + 50,
+        words,
+        axes.line(0, float(risk[-1]), 1, float(risk[-1]), **svg.stroke(DIAGONAL, 1.5)),
+        curve(share[some], risk[some], **look)(axes),
+        axes.frame("coverage: share answered", "share wrong", TICKS, (0, top / 2, top)),
+    )
+    half = risk[max(0, round(len(risk) / 2) - 1)]
+    text = (
+        f"Risk-coverage curve: of all samples {risk[-1]:.1%} are wrong, of the surer half "
+        f"{half:.1%}, of the surest tenth {risk[max(0, round(len(risk) / 10) - 1)]:.1%}. "
+        f"A dashed line marks the risk of answering everything."
+    )
+    return figure(drawn, text)
+
+
+def gaps(names: Sequence[str], gap, low, high) -> str:
+    """A line a group: its signed gap with its interval, over-confident to the right of 0."""
+    ends = np.array([*low, *high, *gap, 0.0])
+    reach = float(np.nanmax(np.abs(ends))) * 1.1 or 0.01
+    tick = float(f"{reach / 1.5:.1g}")
+    axes = svg.Axes(132, 34, svg.PANEL - 142, ROW * len(names), (-reach, reach), (len(names), 0))
+    parts = [axes.line(0, 0, 0, len(names), **svg.stroke(DIAGONAL, 1.5))]
+    for place, (name, at, lo, hi) in enumerate(zip(names, gap, low, high, strict=True)):
+        role, y = OVER if at > 0 else UNDER, place + 0.5
+        short = name if len(name) <= 17 else f"{name[:16]}…"
+        if np.isfinite(lo) and np.isfinite(hi):
+            parts.append(axes.line(float(lo), y, float(hi), y, stroke=BLACK, stroke_width=2))
+        parts.append(svg.marker(role, axes.x(float(at)), axes.y(y)))
+        parts.append(svg.text(124, axes.y(y) + 4, short, anchor="end"))
+    frame = axes.frame("signed gap: confidence less accuracy", "", (-tick, 0, tick), ())
+    head = svg.text(axes.x(-reach), 20, "under-confident", anchor="start")
+    head += svg.text(axes.x(reach), 20, "over-confident", anchor="end")
+    drawn = svg.picture(svg.PANEL, int(axes.top + axes.height + 44), head, *parts, frame)
+    told = "; ".join(f"{name} {at:+.1%}" for name, at in zip(names, gap, strict=True))
+    return figure(drawn, f"Signed gap of each group with its 95 % interval: {told}.")

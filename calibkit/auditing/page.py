@@ -1,0 +1,453 @@
+"""The audit as one page that loads nothing, runs nothing, and prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import pandas as pd
+
+from calibkit.auditing import figures
+from calibkit.auditing.findings import ALPHA
+from calibkit.auditing.measures import NAMES, SHARES, Estimate
+from calibkit.auditing.record import Record
+from calibkit.auditing.rows import Rows
+from calibkit.metrics import reliability_of
+from calibkit.palette import BLACK, BLUE, GREEN, GREY, VERMILLION
+
+PERCENT = "\N{NO-BREAK SPACE}%"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+LISTED = 15  # classes in the table; all of them where there are no more than ALL
+ALL = 20
+STYLE = f"""
+:root {{ color-scheme: light; }}
+body {{ margin: 0; background: #fff; color: {BLACK}; font: 16px/1.5 system-ui, sans-serif; }}
+main {{ max-width: 60rem; margin: auto; padding: 1rem; }}
+h1 {{ line-height: 1.2; margin: .5rem 0; overflow-wrap: anywhere; }}
+h2 {{ margin: 2.2rem 0 .5rem; padding-top: .6rem; border-top: 2px solid {BLUE}; }}
+p, li {{ max-width: 44rem; }}
+.lead {{ font-size: 1.15rem; }}
+.warn {{ border-left: .4rem solid {VERMILLION}; background: #fdf3ec; padding: .3rem 1rem; }}
+.fine {{ border-left: .4rem solid {GREEN}; background: #eef8f4; padding: .3rem 1rem; }}
+.row {{ display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: flex-start; }}
+figure {{ margin: .5rem 0; max-width: 100%; break-inside: avoid; }}
+figure svg {{ max-width: 100%; height: auto; display: block; }}
+figcaption, small, .note {{ color: {GREY}; }}
+small {{ display: block; font-size: .85em; }}
+.scroll {{ overflow-x: auto; max-width: 100%; }}
+.scroll:focus-visible {{ outline: 3px solid {BLUE}; }}
+table {{ border-collapse: collapse; margin: .5rem 0; font-variant-numeric: tabular-nums; }}
+caption {{ text-align: left; color: {GREY}; padding-bottom: .3rem; }}
+th, td {{ padding: .3rem .7rem; text-align: right; vertical-align: top;
+  border-bottom: 1px solid #ddd; }}
+th:first-child, td:first-child {{ text-align: left; padding-left: 0; }}
+thead th {{ border-bottom: 2px solid {BLACK}; vertical-align: bottom; }}
+th {{ font-weight: 600; }} td {{ white-space: nowrap; }}
+tbody th {{ font-weight: 400; overflow-wrap: break-word; max-width: 16rem; }}
+caption {{ white-space: nowrap; }}
+code {{ background: #f3f3f3; padding: .1em .3em; overflow-wrap: anywhere; }}
+@media (max-width: 30rem) {{
+  body {{ font-size: 15px; }} main {{ padding: .7rem; }}
+  th, td {{ padding: .3rem .3rem; font-size: .82rem; }} small {{ font-size: .9em; }}
+  .words tbody th {{ max-width: 6.5rem; }}
+}}
+@media print {{
+  @page {{ margin: 15mm; }}
+  body {{ font-size: 10.5pt; }} main {{ max-width: none; padding: 0; }}
+  .scroll {{ overflow: visible; }} h2 {{ break-after: avoid; }} tr {{ break-inside: avoid; }}
+  .warn, .fine {{ print-color-adjust: exact; -webkit-print-color-adjust: exact; }}
+}}
+"""
+
+
+def html(found: Record) -> str:
+    """The whole page. Every word of the caller's is escaped."""
+    title = f"Calibration audit of {found.name}"
+    parts = (
+        _lead, _warnings, _diagrams, _test, _measures, _temperature, _classes, _groups, _coverage,
+        _mistakes, _other, _method,
+    )  # fmt: skip
+    body = "\n".join(part(found) for part in parts)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<h1>{escape(title)}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+# --- words and tables ---
+
+
+def _percent(value: float, digits: int = 1) -> str:
+    """A fraction in per cent, with a true minus sign, on one line.
+
+    >>> _percent(0.1234) == "12.3\N{NO-BREAK SPACE}%", _percent(-0.05, 0)[:2], _percent(math.nan)
+    (True, '−5', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    return f"{value * 100:.{digits}f}{PERCENT}".replace("-", "−")
+
+
+def _number(name: str, value: float, *, signed: bool = False) -> str:
+    if not math.isfinite(value):
+        return "∞" if value == math.inf else "–"
+    sign = "+" if signed else ""
+    text = f"{value * 100:{sign}.2f}{PERCENT}" if name in SHARES else f"{value:{sign}.4f}"
+    return text.replace("-", "−")
+
+
+def _cell(name: str, estimate: Estimate, *, signed: bool = False) -> str:
+    ends = [_bare(_number(name, end, signed=signed)) for end in (estimate.low, estimate.high)]
+    value = _number(name, estimate.value, signed=signed)
+    strong = f"<strong>{value}</strong>" if signed and estimate.clear else value
+    return f"{strong}<small>{ends[0]} to {ends[1]}</small>"
+
+
+def _bare(text: str) -> str:
+    """Without its per cent, which the value above it has."""
+    return text.removesuffix(PERCENT)
+
+
+def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in a frame that scrolls where it is wider than the page; cells are HTML."""
+    columns = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    lines = "".join(
+        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>\n'
+        for first, *others in rows
+    )
+    frame = f'class="scroll" tabindex="0" role="region" aria-label="{escape(caption, quote=True)}"'
+    return (
+        f"<div {frame}>"
+        f'<table class="words"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{columns}</tr></thead>\n"
+        f"<tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _tendency(gap: Estimate) -> str:
+    if not gap.clear:
+        return "neither over- nor under-confident on average, as far as these samples can tell"
+    word = "over-confident" if gap.value > 0 else "under-confident"
+    ends = sorted((abs(gap.low), abs(gap.high)))
+    return (
+        f"{word} by {abs(gap.value) * 100:.1f} points on average "
+        f"({ends[0] * 100:.1f} to {ends[1] * 100:.1f})"
+    )
+
+
+# --- sections ---
+
+
+def _lead(found: Record) -> str:
+    show = found.measures
+    return (
+        f'<p class="lead">On {len(found.rows):,} samples of {found.rows.classes:,} classes it is '
+        f"right in {_percent(show['accuracy'].value)} of cases and says "
+        f"{_percent(show['confidence'].value)}: {_tendency(show['gap'])}.</p>"
+    )
+
+
+def _warnings(found: Record) -> str:
+    if not found.warnings:
+        return '<div class="fine"><p>Nothing odd was found in the data.</p></div>'
+    points = "".join(f"<li>{escape(text[:1].upper() + text[1:])}.</li>" for text in found.warnings)
+    opening = "<p><strong>Before you trust the numbers</strong></p>"
+    return f'<div class="warn">{opening}<ul>{points}</ul></div>'
+
+
+def _reliability(rows: Rows, bins: int):
+    return reliability_of(rows.confidence, rows.correct, bins=bins)
+
+
+def _diagrams(found: Record) -> str:
+    before = figures.reliability(_reliability(found.rows, found.bins), "as it is")
+    title = f"after temperature {found.cooling.value:.2f}"
+    after = figures.reliability(_reliability(found.cooled_rows, found.bins), title)
+    return (
+        "<h2>How sure, how often right?</h2>"
+        "<p>Each bar holds the samples of one range of confidence. A calibrated model reaches the "
+        "diagonal: of what it calls 80 % sure, 80 % is right.</p>"
+        f'<div class="row">{before}{after}{figures.keys()}</div>'
+    )
+
+
+def _test(found: Record) -> str:
+    test = found.test
+    off = test.p_value < ALPHA
+    verdict = (
+        "Luck alone hardly explains this: the model is not calibrated."
+        if off
+        else "Luck alone could explain this: the test finds no error of calibration."
+    )
+    rows = [
+        (f"{size * 100:g} point{'s' * (size != 0.01)}", _percent(share, 0))
+        for size, share in found.power.items()
+    ]
+    seen = [size for size, share in found.power.items() if share >= 0.8]
+    reach = (
+        f"An over-confidence of {_points(seen[0])} would be found in at least 80 % of such "
+        f"test sets."
+        if seen
+        else "Not even 10 points of over-confidence would be found in 80 % of such test sets: this "
+        "test set is too small to say much."
+    )
+    return (
+        "<h2>Is it more than luck?</h2>"
+        f"<p>The ECE is {_percent(test.error, 2)}. A perfectly calibrated model with the same "
+        f"confidences would show {_percent(test.expected, 2)} on so many samples by luck alone "
+        f"({_p(test.p_value)}; Spiegelhalter's z = {test.z:.2f}, {_p(test.p_value_z)}). "
+        f"<strong>{verdict}</strong></p><p>{reach}</p>"
+        + _table("Power: what the test at 5 % would find", ("over-confident by", "found in"), rows)
+    )
+
+
+def _points(size: float) -> str:
+    return "1 point" if size == 0.01 else f"{size * 100:g} points"
+
+
+def _p(value: float) -> str:
+    return f"p = {value:.3f}" if value >= 0.001 else "p less than 0.001"
+
+
+def _measures(found: Record) -> str:
+    rows = [
+        (
+            escape(words),
+            _cell(name, found.measures[name]),
+            _cell(name, found.cooled[name]),
+            _cell(name, found.gain[name], signed=True),
+        )
+        for name, words in NAMES.items()
+    ]
+    head = ("measure", "as it is", "with temperature", "difference")
+    return (
+        "<h2>Every measure with its interval</h2>"
+        f"<p>Below each value stands its {_percent(found.level, 0)} interval, by the bootstrap, "
+        "reflected; differences are paired, sample by sample, and bold where the interval leaves "
+        "0 out. Near 0 no interval of a binned error is to be trusted: the test above is.</p>"
+        + _table("Measures", head, rows)
+        + '<p class="note">Signed gap: mean confidence less accuracy. Adaptive: bins of equal '
+        "counts. Debiased: the root of a mean square, to be compared with itself alone. Smooth: "
+        "without bins. MCE: the worst bin. AURC: the share of wrong answers, in the mean over all "
+        "coverages.</p>"
+    )
+
+
+def _temperature(found: Record) -> str:
+    cooling, gain = found.cooling, found.gain
+    if cooling.crossed:
+        each = " and ".join(f"{value:.3f}" for value in cooling.fitted)
+        how = (
+            f"The test set was halved at random: the temperatures of the halves are {each}, and "
+            f"each half was divided by that of the other, so that no sample judges itself."
+        )
+    else:
+        how = "It was fitted on the calibration data given, which the test set had no part in."
+    low, high = _ends(cooling.low, cooling.high)
+    means = (
+        "above 1 the logits were too large, the model too sure"
+        if cooling.value > 1
+        else "below 1 the logits were too small, the model not sure enough"
+    )
+    bought = [
+        f"{words} {_number(name, gain[name].value, signed=True)} "
+        f"({_number(name, gain[name].low, signed=True)} to "
+        f"{_number(name, gain[name].high, signed=True)})"
+        for name, words in (("ece", "ECE"), ("nll", "NLL"), ("brier", "Brier score"))
+    ]
+    return (
+        "<h2>What one temperature buys</h2>"
+        f"<p>Logits divided by T = <strong>{cooling.value:.3f}</strong> "
+        f"({_percent(found.level, 0)} interval {low} to {high}) have the least negative log "
+        f"likelihood; {means}. {how}</p>"
+        f"<p>It changes: {'; '.join(bought)}. The predicted classes stay the same. "
+        f"{_worth(gain)}</p>"
+        f"<p>To use it: <code>probs = (logits / {cooling.value:.3f}).softmax(1)</code></p>"
+    )
+
+
+def _ends(low: float, high: float) -> tuple[str, str]:
+    return (f"{low:.3f}" if low > 1e-3 else "0"), (f"{high:.3f}" if high < 1e3 else "∞")
+
+
+def _worth(gain: dict[str, Estimate]) -> str:
+    nll = gain["nll"]
+    if nll.clear and nll.value < 0:
+        return "The likelihood gains clearly: use it."
+    if nll.clear:
+        return "The likelihood loses: do not use it, and look at where the data come from."
+    return "The likelihood hardly moves: it is not needed."
+
+
+def _classes(found: Record) -> str:
+    table = found.classes
+    off = int(table["flag"].str.contains("off").sum())
+    rare = table[table["flag"].str.contains("rare|no sample")]
+    shown = table if len(table) <= ALL else table.head(LISTED)
+    least = table.sort_values("samples", kind="stable").head(5)
+    extra = least[~least.index.isin(shown.index)] if len(rare) else least.head(0)
+    what = "all classes" if len(shown) == len(table) else f"the {len(shown)} that are off most"
+    what += f" and the {len(extra)} rarest others" if len(extra) else ""
+    return (
+        "<h2>Class by class</h2>"
+        f"<p>{off} of {len(table):,} classes are off: of what is predicted as them, the share that "
+        f"is right is further from the confidence than luck explains (5 % in all classes "
+        f"together). {len(rare):,} classes are rare: fewer than 10 samples, or than a quarter of "
+        f"an equal share; little can be said of each.</p>"
+        + _table(
+            f"Classes: {what}",
+            ("class", "samples", "found", "predicted", "says", "is right", "gap", ""),
+            _class_rows(pd.concat([shown, extra])),
+        )
+        + '<p class="note">"found" is the share of the samples of the class that are predicted as '
+        'it; "says" and "is right" are of the samples predicted as it.</p>'
+    )
+
+
+def _class_rows(table: pd.DataFrame) -> Iterable[tuple[str, ...]]:
+    for row in table.itertuples():
+        yield (
+            escape(row.name),
+            f"{row.samples:,}",
+            _percent(row.recall),
+            f"{row.predicted:,}",
+            _percent(row.said),
+            _percent(row.right),
+            _number("gap", row.gap, signed=True),
+            escape(row.flag),
+        )
+
+
+def _groups(found: Record) -> str:
+    table = found.groups
+    if table is None:
+        return ""
+    off = table[table["flag"] == "off"]["name"].tolist()
+    verdict = (
+        f"Off by more than luck (5 % in all groups together): {', '.join(map(escape, off))}."
+        if off
+        else "No group is off by more than luck explains."
+    )
+    rows = (
+        (
+            escape(row.name),
+            f"{row.samples:,}",
+            _percent(row.accuracy),
+            _percent(row.said),
+            _cell("gap", Estimate(row.gap, row.low, row.high), signed=True),
+            _number("ece", row.ece),
+            escape(row.flag),
+        )
+        for row in table.itertuples()
+    )
+    head = ("group", "samples", "accuracy", "says", "gap, 95 %", "ECE", "")
+    return (
+        "<h2>Group by group</h2>"
+        f"<p>A model that is calibrated on the whole may be over-confident on one group and "
+        f"under-confident on another. {verdict}</p>"
+        + figures.gaps(table["name"].tolist(), table["gap"], table["low"], table["high"])
+        + _table("Groups", head, rows)
+        + '<p class="note">The ECE of a small group is large by luck alone; compare gaps.</p>'
+    )
+
+
+def _coverage(found: Record) -> str:
+    share, risk, table = found.coverage
+    aurc = found.measures["aurc"]
+    rows = [
+        (_percent(row.coverage, 0), f"{row.threshold:.4f}", _percent(row.risk, 2))
+        for row in table.itertuples()
+    ]
+    return (
+        "<h2>Leaving the unsure to somebody else</h2>"
+        "<p>Answer only where the confidence is high enough: the curve says what share of the "
+        f"answers is then wrong. Its mean over all coverages is the AURC, "
+        f"{_number('aurc', aurc.value)} ({_number('aurc', aurc.low)} to "
+        f"{_number('aurc', aurc.high)}); a confidence that says nothing would have "
+        f"{_percent(float(risk[-1]), 2)}.</p>"
+        '<div class="row">'
+        + figures.coverage(share, risk)
+        + _table("Coverage and risk", ("answered", "confidence from", "wrong"), rows)
+        + "</div>"
+    )
+
+
+def _sure(confidence: float) -> str:
+    """Not "100.00 %" where something is left."""
+    return f"&gt; 99.99{PERCENT}" if 0.99995 <= confidence < 1 else _percent(confidence, 2)
+
+
+def _mistakes(found: Record) -> str:
+    if not len(found.mistakes):
+        return "<h2>The surest mistakes</h2><p>There is no mistake in this test set.</p>"
+    rows = [
+        (
+            f"{row.index_}",
+            escape(row.predicted),
+            escape(row.label),
+            _sure(row.confidence),
+            _percent(row.of_label, 2),
+        )
+        for row in found.mistakes.rename(columns={"index": "index_"}).itertuples(index=False)
+    ]
+    head = ("row", "predicted", "label", "said", "gave the label")
+    return (
+        f"<h2>The {len(rows)} surest mistakes</h2>"
+        "<p>Look at these samples: wrong labels, strange inputs and classes that overlap come to "
+        "light here first. Rows are counted from 0.</p>"
+        + _table("Surest mistakes, by row", head, rows)
+    )
+
+
+def _other(found: Record) -> str:
+    if found.other is None:
+        return ""
+    rows = [
+        (
+            escape(words),
+            _cell(name, found.measures[name]),
+            _cell(name, found.other[name]),
+            _cell(name, found.difference[name], signed=True),
+        )
+        for name, words in NAMES.items()
+    ]
+    head = ("measure", escape(found.name), escape(found.other_name), "difference")
+    return (
+        f"<h2>Beside {escape(found.other_name)}</h2>"
+        "<p>Both models are judged on the same samples, and every resample draws the same samples "
+        "for both. The difference is the second model less the first; bold where its interval "
+        "leaves 0 out.</p>" + _table("Two models on one test set", head, rows)
+    )
+
+
+def _method(found: Record) -> str:
+    return (
+        "<h2>How this was made</h2>"
+        f"<p>calibkit {_version()}: {found.bins} bins of equal width, closed on the right; "
+        f"{found.resamples} resamples of at most 4,096 random groups of samples, of the classwise "
+        f"error half as many; {_percent(found.level, 0)} intervals, reflected; seed "
+        f"{found.seed}. The intervals of the temperature's effect hold for these temperatures, and "
+        f"leave out what another draw of them would change. Sums are in float64. Calibration here "
+        f"is of the predicted class, but for the classwise ECE, the likelihood and the Brier "
+        f"score, which look at all classes.</p>"
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("calibkit")

@@ -1,0 +1,119 @@
+"""What an audit needs of every row, taken in one walk over the blocks of a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit.auditing.scores import Scores, log
+from calibkit.metrics import bins as _bins
+
+CLASS_GROUPS = 256  # random groups of rows that are resampled for the classwise error
+
+
+@dataclass(frozen=True)
+class Rows:
+    """(n,) float64 numbers a row, and one table for the classes."""
+
+    labels: Tensor
+    predicted: Tensor
+    confidence: Tensor
+    nll: Tensor
+    brier: Tensor
+    excess: Tensor  # sum_k p_k^2 - p_label, the terms of Spiegelhalter's z
+    variance: Tensor  # and their variances, if the row is right about itself
+    residual: Tensor  # (groups, bins, K): sums of p_k - [label = k]
+    mean_probs: Tensor  # (K,)
+
+    @cached_property
+    def correct(self) -> Tensor:
+        return self.predicted == self.labels
+
+    @property
+    def classes(self) -> int:
+        return len(self.mean_probs)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def rows_of(
+    scores: Scores, labels: Tensor, *, bins: int, seed: int, temperature: Tensor | None = None
+) -> Rows:
+    """Walk over the blocks once.
+
+    temperature: (n,) what the logits of each row are divided by; None leaves rows as they are.
+    """
+    group = class_groups(len(scores), seed)
+    table = ClassTable(int(group.max()) + 1, bins, scores.classes)
+    parts = []
+    for rows, block in scores.blocks():
+        cooling = None if temperature is None else temperature[rows, None]
+        probs, log_own = _probs(block, labels[rows], scores.kind, cooling)
+        table.add(group[rows], probs, labels[rows])
+        parts.append(_of_rows(probs, log_own))
+    columns = (torch.cat(column) for column in zip(*parts, strict=True))
+    return Rows(labels, *columns, *table.finished(len(scores)))
+
+
+def class_groups(n: int, seed: int) -> Tensor:
+    """(n,) the random group of every row, all of nearly equal size."""
+    order = np.random.default_rng(seed).permutation(n)
+    return torch.from_numpy(order % min(n, CLASS_GROUPS))
+
+
+def _probs(block: Tensor, labels: Tensor, kind: str, cooling) -> tuple[Tensor, Tensor]:
+    """(m, K) probabilities and the (m,) logarithm of the label's."""
+    if kind == "probs" and cooling is None:
+        return block, block.gather(1, labels[:, None])[:, 0].log()
+    z = log(block) if kind == "probs" else block
+    written = (z if cooling is None else z / cooling).log_softmax(1)
+    own = written.gather(1, labels[:, None])[:, 0]
+    return written.exp_(), own
+
+
+def _of_rows(probs: Tensor, log_own: Tensor) -> tuple[Tensor, ...]:
+    """predicted, confidence, nll, brier, excess and variance of each row."""
+    confidence, predicted = probs.max(1)
+    square = probs.square()
+    second, third = square.sum(1), (square * probs).sum(1)
+    own = log_own.exp()
+    brier, excess = second - 2 * own + 1, second - own
+    return predicted, confidence, -log_own, brier, excess, third - second.square()
+
+
+class ClassTable:
+    """Sums of p_k - [label = k] by random group, bin of p_k and class.
+
+    With many classes nearly all entries lie low in the first bin. Only the others are looked up;
+    the first bin is what they leave of the sums of the columns.
+    """
+
+    def __init__(self, groups: int, bins: int, classes: int):
+        self.shape = (groups, bins, classes)
+        self.high = torch.zeros(groups * bins * classes, dtype=torch.float64)
+        self.hits = torch.zeros_like(self.high)
+        self.columns = torch.zeros(groups, classes, dtype=torch.float64)
+        self.edges = _bins.width_edges(bins)
+
+    def add(self, group: Tensor, probs: Tensor, labels: Tensor) -> None:
+        row, column = (probs > 0.5 / self.shape[1]).nonzero(as_tuple=True)
+        values = probs[row, column]
+        self.high.index_add_(0, self._cell(group[row], values, column), values)
+        own = probs.gather(1, labels[:, None])[:, 0]
+        self.hits.index_add_(0, self._cell(group, own, labels), torch.ones_like(own))
+        self.columns.index_add_(0, group, probs)
+
+    def _cell(self, group: Tensor, values: Tensor, column: Tensor) -> Tensor:
+        _, bins, classes = self.shape
+        return (group * bins + _bins.bin_index(values, self.edges)) * classes + column
+
+    def finished(self, n: int) -> tuple[Tensor, Tensor]:
+        """The table, and the (K,) mean probability of each class."""
+        high = self.high.view(self.shape)
+        high[:, 0] += self.columns - high.sum(1)
+        return high - self.hits.view(self.shape), self.columns.sum(0) / n

@@ -1,0 +1,176 @@
+"""Rows of scores of any origin, read a block at a time: logits, or probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit import validate
+
+BLOCK = 1 << 20  # entries in float64: what is held of a matrix at a time
+LOOSE = 0.05  # rows of rounded probabilities may miss the sum of 1 by so much
+KINDS = ("auto", "logits", "probs")
+SIGMOIDS = (
+    "all scores lie in [0, 1] but their rows do not sum to 1 (from {0:.3g} to {1:.3g}). They are "
+    "taken as logits. Sigmoids of one label each are no classifier of one class a row: audit each "
+    "column by itself"
+)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """(n, K) scores; `kind` is "logits" or "probs", `divide` whether rows need their sum of 1."""
+
+    matrix: Tensor | np.ndarray
+    kind: str
+    divide: bool = False
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    @property
+    def classes(self) -> int:
+        return self.matrix.shape[1]
+
+    def blocks(self) -> Iterator[tuple[slice, Tensor]]:
+        """Some rows at a time in float64, with their places; probabilities of sum 1 if need be."""
+        for rows in slices(len(self), self.classes):
+            block = double(self.matrix[rows])
+            yield rows, block / block.sum(1, keepdim=True) if self.divide else block
+
+    def logits(self, chosen: np.ndarray) -> Tensor:
+        """The logits of the chosen rows, a copy: of probabilities their logarithms."""
+        if isinstance(self.matrix, Tensor):
+            part = self.matrix[torch.from_numpy(chosen)]
+        else:
+            part = torch.from_numpy(np.ascontiguousarray(self.matrix[chosen]))
+        part = part.float() if part.dtype in validate.HALVES else part
+        return part if self.kind == "logits" else log(part)
+
+
+def slices(n: int, classes: int) -> Iterator[slice]:
+    """Runs of rows that hold about a `BLOCK` of entries.
+
+    >>> [(rows.start, rows.stop) for rows in slices(5, BLOCK // 2)]
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    step = max(1, BLOCK // classes)
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
+
+
+def double(block) -> Tensor:
+    """A float64 copy, of an array that may lie on disk too."""
+    if isinstance(block, Tensor):
+        return block.double()
+    return torch.from_numpy(np.array(block, dtype=np.float64))
+
+
+def log(probs: Tensor) -> Tensor:
+    """The logarithm, finite where a probability is 0."""
+    return probs.clamp(min=torch.finfo(probs.dtype).tiny).log()
+
+
+def scores_of(value, kind: str = "auto") -> tuple[Scores, list[str]]:
+    """Checked scores, and what is worth a warning about them.
+
+    value: (n, K), or (n,) scores of class 1 of two: tensor, array, memory map or table.
+    kind: what the caller says they are; "auto" looks whether rows are probabilities.
+
+    Raises TypeError and ValueError for what is no such matrix.
+
+    >>> scores, said = scores_of([[0.9, 0.1], [0.2, 0.8]])
+    >>> scores.kind, said
+    ('probs', [])
+    """
+    validate.choice("kind", kind, KINDS)
+    matrix, lonely = _matrix(value)
+    low, high, least, most = _extent(matrix)
+    if lonely:
+        return _two_columns(matrix, low, high, kind)
+    dtype = (
+        matrix.dtype
+        if isinstance(matrix, Tensor)
+        else torch.from_numpy(np.empty(0, matrix.dtype)).dtype
+    )
+    off = max(abs(least - 1), abs(most - 1))
+    if low >= 0 and off <= validate.row_sum_tolerance(_dtype(matrix), matrix.shape[1]):
+        return Scores(matrix, "probs"), [PASSED_AS_LOGITS] if kind == "logits" else []
+    if low >= 0 and least >= 1 - LOOSE and most <= 1 + LOOSE and kind != "logits":
+        return Scores(matrix, "probs", divide=True), [ROUNDED.format(least, most)]
+    if low >= 0 and least >= 100 - 100 * LOOSE and most <= 100 + 100 * LOOSE:
+        return Scores(matrix, "probs", divide=True), [PER_CENT]
+    if kind == "probs":
+        raise ValueError(
+            f"probs must hold rows that sum to 1, got values from {low:.4g} to {high:.4g} and sums "
+            f"from {least:.4g} to {most:.4g}; if these are logits, say so"
+        )
+    inside = low >= 0 and high <= 1
+    return Scores(matrix, "logits"), [SIGMOIDS.format(least, most)] if inside else []
+
+
+PASSED_AS_LOGITS = (
+    "probabilities were passed as logits: every row is positive and sums to 1. They are taken as "
+    "the probabilities that they are; a softmax of them would have made every row nearly uniform"
+)
+ROUNDED = (
+    "rows do not sum to 1: their sums go from {0:.4g} to {1:.4g}, as rounded probabilities' do. "
+    "Every row was divided by its sum"
+)
+PER_CENT = "rows sum to 100: they are taken as per cent and were divided by their sums"
+
+
+def _matrix(value) -> tuple[Tensor | np.ndarray, bool]:
+    """(n, K) floating scores, and whether they were one column."""
+    value = getattr(value, "values", value) if hasattr(value, "columns") else value
+    if isinstance(value, Tensor):
+        value = value.detach().cpu()
+    elif not isinstance(value, np.ndarray):
+        value = validate.as_tensor("logits", value).numpy()
+    floating = value.is_floating_point() if isinstance(value, Tensor) else value.dtype.kind == "f"
+    if not floating:
+        raise TypeError(f"logits must be floating point, got {value.dtype}; pass the scores")
+    if value.ndim not in (1, 2) or 0 in value.shape:
+        raise ValueError(
+            f"logits must be a matrix of one row a sample and one column a class, got shape "
+            f"{tuple(value.shape)}"
+        )
+    lonely = value.ndim == 1 or value.shape[1] == 1
+    return value.reshape(len(value), -1), lonely
+
+
+def _dtype(matrix: Tensor | np.ndarray) -> torch.dtype:
+    if isinstance(matrix, Tensor):
+        return matrix.dtype
+    return torch.from_numpy(np.empty(0, matrix.dtype)).dtype
+
+
+def _extent(matrix) -> tuple[float, float, float, float]:
+    """Least and largest score, and least and largest sum of a row; all must be finite."""
+    ends = []
+    for rows in slices(*matrix.shape):
+        block = double(matrix[rows])
+        low, high = torch.aminmax(block)
+        sums = torch.aminmax(block.sum(1))
+        ends.append([low.item(), high.item(), sums.min.item(), sums.max.item()])
+        if not np.isfinite(ends[-1]).all():
+            row = rows.start + int((~block.isfinite()).any(1).nonzero()[0])
+            raise ValueError(
+                f"logits must be finite, got NaN or infinity in row {row}; leave such rows out, "
+                f"and look for a diverged training"
+            )
+    ends = np.array(ends)
+    return ends[:, 0].min(), ends[:, 1].max(), ends[:, 2].min(), ends[:, 3].max()
+
+
+def _two_columns(column, low: float, high: float, kind: str) -> tuple[Scores, list[str]]:
+    """Scores of class 1 of two: probabilities where they can be, else logits against 0."""
+    score = double(column)
+    if kind == "probs" or (kind == "auto" and low >= 0 and high <= 1):
+        if not (low >= 0 and high <= 1):
+            raise ValueError(f"probs must lie in [0, 1], got values from {low:.4g} to {high:.4g}")
+        return Scores(torch.cat([1 - score, score], 1), "probs"), []
+    return Scores(torch.cat([torch.zeros_like(score), score], 1), "logits"), []

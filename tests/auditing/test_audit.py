@@ -1,0 +1,374 @@
+"""The audit's numbers against independent packages, the loops and the package's own functions."""
+
+import os
+from pathlib import Path
+
+import calibration
+import netcal.metrics
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.calibration import _TemperatureScaling
+from sklearn.metrics import accuracy_score, log_loss
+
+import calibkit
+from calibkit import auditing, metrics
+from calibkit.auditing.scores import scores_of
+
+PREDICTIONS = Path(os.environ.get("CALIBKIT_REAL_DATA") or "/nowhere") / "predictions"
+SHARED = sorted(PREDICTIONS.glob("*.npz"))
+
+
+def drawn(n, classes, scale=2.0, truth=1.0, seed=0):
+    """Logits, and labels drawn from their softmax at another scale."""
+    generator = torch.Generator().manual_seed(seed)
+    z = torch.randn(n, classes, generator=generator, dtype=torch.float64) * scale
+    labels = torch.multinomial((z * truth).softmax(1), 1, generator=generator)[:, 0]
+    return z, labels
+
+
+def values(found):
+    return {name: estimate.value for name, estimate in found.measures.items()}
+
+
+def by_oracles(probs, labels):
+    """Numbers of packages that know nothing of this one."""
+    probs, labels = np.asarray(probs, dtype=np.float64), np.asarray(labels)
+    n, classes = probs.shape
+    one_hot = np.eye(classes)[labels]
+    said, right = probs.max(1), probs.argmax(1) == labels
+    risk = np.cumsum(~right[np.argsort(-said, kind="stable")]) / np.arange(1, n + 1)
+    return {
+        "accuracy": accuracy_score(labels, probs.argmax(1)),
+        "ece": calibration.get_ece(probs, labels, num_bins=15),
+        "ada_ece": calibration.get_ece_em(probs, labels, num_bins=15),
+        "mce": netcal.metrics.MCE(15).measure(probs, labels),
+        "nll": log_loss(labels, probs, labels=range(classes)),
+        "brier": np.square(probs - one_hot).sum(1).mean(),
+        "gap": said.mean() - right.mean(),
+        "aurc": risk.mean(),
+    }
+
+
+def test_every_number_is_an_oracles():
+    z, labels = drawn(3000, 7, truth=0.6)
+    probs = z.softmax(1)
+    found = values(calibkit.audit(z, labels))
+    for name, value in by_oracles(probs, labels).items():
+        assert found[name] == pytest.approx(value, abs=1e-7), name
+
+
+@pytest.mark.parametrize("classes", [2, 7, 150])
+def test_every_number_is_the_packages_own(classes):
+    z, labels = drawn(900, classes, truth=0.7)
+    probs = z.softmax(1)
+    found = values(calibkit.audit(z, labels, bins=12))
+    assert found["confidence"] == pytest.approx(float(probs.amax(1).mean()))
+    for name in ("ece", "ada_ece", "debiased_ece", "mce", "overconfidence_error", "classwise_ece"):
+        own = getattr(metrics, name)(probs, labels, bins=12)
+        assert found[name] == pytest.approx(own, abs=1e-12), name
+    for name in ("smooth_ece", "nll", "brier", "accuracy", "aurc"):
+        own = getattr(metrics, name)(probs, labels)
+        assert found[name] == pytest.approx(own, abs=1e-12), name
+
+
+def all_different(probs):
+    return len(np.unique(probs.max(1))) == len(probs)
+
+
+@pytest.mark.skipif(not SHARED, reason="no predictions: set CALIBKIT_REAL_DATA")
+@pytest.mark.parametrize("path", SHARED, ids=lambda path: path.stem)
+def test_files_of_others_give_the_oracles_numbers(path):
+    stored = np.load(path)
+    probs, labels = stored["predictions"], stored["ground_truth"]
+    found = auditing.audit_files(path)
+    for name, value in by_oracles(probs, labels).items():
+        # netcal's bins are closed on the left; get_ece_em tears equal confidences apart
+        if name not in ("mce", "ada_ece") or (name == "ada_ece" and all_different(probs)):
+            assert values(found)[name] == pytest.approx(value, abs=2e-6), name
+    order = np.random.default_rng(0).permutation(len(labels))
+    halves = np.sort(order[1::2]), np.sort(order[::2])  # the first half is cooled by the second
+    z = np.log(np.clip(probs, np.finfo(np.float32).tiny, None)).astype(np.float64)
+    for mine, temperature in zip(halves, found.cooling.fitted, strict=True):
+        theirs = 1 / _TemperatureScaling().fit(z[mine], labels[mine]).beta_
+        assert temperature == pytest.approx(theirs, rel=1e-5)
+
+
+def test_no_sample_has_a_part_in_its_own_temperature():
+    z, labels = drawn(400, 3)
+    first = calibkit.audit(z, labels)
+    row = 17
+    moved = labels.clone()
+    moved[row] = (labels[row] + 1) % 3
+    second = calibkit.audit(z, moved)
+    assert second.cooling.of_row[row] == first.cooling.of_row[row]
+    assert not torch.equal(second.cooling.of_row, first.cooling.of_row)
+
+
+def test_calibration_data_give_the_temperature():
+    z, labels = drawn(2000, 4, truth=0.5)
+    found = calibkit.audit(z[:1000], labels[:1000], calibration=(z[1000:], labels[1000:]))
+    own = calibkit.recalibration.TemperatureScaler().fit(z[1000:], labels[1000:]).temperature
+    assert found.cooling.fitted == (own,)
+    cooled = (z[:1000] / own).softmax(1)
+    assert found.cooled["ece"].value == pytest.approx(metrics.ece(cooled, labels[:1000]))
+    assert found.cooling.low < 2.0 < found.cooling.high
+
+
+def test_intervals_are_those_of_the_package_but_for_the_draws():
+    z, labels = drawn(600, 5, truth=0.6)
+    found = calibkit.audit(z, labels, resamples=600).measures
+    for name in ("ece", "mce", "overconfidence_error", "accuracy", "classwise_ece"):
+        own = metrics.bootstrap_interval(z.softmax(1), labels, metric=name, resamples=600, seed=1)
+        width = own[1] - own[0]
+        assert found[name].low == pytest.approx(own[0], abs=0.25 * width), name
+        assert found[name].high == pytest.approx(own[1], abs=0.25 * width), name
+
+
+def test_the_difference_of_two_models_is_paired():
+    z, labels = drawn(600, 5, truth=0.6)
+    other = z * 0.6
+    found = calibkit.audit(z, labels, other=other, resamples=600)
+    for name in ("ece", "nll", "brier"):
+        pair = (other.softmax(1), z.softmax(1), labels)
+        own = metrics.paired_interval(*pair, metric=name, resamples=600, seed=1)
+        width = own[1] - own[0]
+        difference = found.difference[name]
+        assert difference.low == pytest.approx(own[0], abs=0.25 * width), name
+        assert difference.high == pytest.approx(own[1], abs=0.25 * width), name
+        assert difference.value == found.other[name].value - found.measures[name].value
+
+
+def test_the_test_finds_what_is_off_and_passes_what_is_not():
+    z, labels = drawn(4000, 4)
+    honest, sharp = calibkit.audit(z, labels).test, calibkit.audit(z * 1.5, labels).test
+    assert honest.p_value > 0.05
+    assert abs(honest.z) < 2
+    assert sharp.p_value < 0.002
+    own = metrics.calibration_test((z * 1.5).softmax(1), labels)
+    assert sharp.error == pytest.approx(own.error)
+    assert sharp.z == pytest.approx(own.z)
+    assert sharp.expected == pytest.approx(own.expected, rel=0.05)
+
+
+def test_power_is_the_share_of_samples_in_which_the_test_rejects():
+    z, labels = drawn(500, 3)
+    power = calibkit.audit(z, labels).power
+    assert list(power.values()) == sorted(power.values())
+    said = z.softmax(1).amax(1)
+    random, found = torch.Generator().manual_seed(1), 0
+    for seed in range(60):
+        hits = torch.rand(len(said), generator=random) < said - 0.05
+        two = torch.stack([1 - said, said], 1)
+        two = torch.where((said >= 0.5)[:, None], two, two.flip(1))
+        kept = said >= 0.5
+        p = metrics.calibration_test(two[kept], hits[kept].long(), resamples=99, seed=seed).p_value
+        found += p <= 0.05
+    assert power[0.05] == pytest.approx(found / 60, abs=0.25)
+
+
+def test_a_class_that_is_off_and_one_that_is_rare_are_pointed_at():
+    z, labels = drawn(6000, 5)
+    as_two = z.argmax(1) == 2
+    z[as_two] *= 4  # too sure wherever it says 2
+    keep = (labels != 4) | (torch.arange(6000) % 20 == 0)
+    found = calibkit.audit(z[keep], labels[keep], class_names=list("abcde")).classes
+    assert found["name"][0] in ("c", "e")
+    flags = dict(zip(found["name"], found["flag"], strict=True))
+    assert flags["c"] == "off"
+    assert flags["e"].startswith("rare")
+    row = found.set_index("name").loc["c"]
+    mine = z[keep].argmax(1) == 2
+    said, right = z[keep].softmax(1).amax(1)[mine], (labels[keep] == 2)[mine]
+    assert row["gap"] == pytest.approx(float(said.mean() - right.double().mean()))
+    parts = metrics.classwise_ece(z[keep].softmax(1), labels[keep])
+    assert found["error"].mean() == pytest.approx(parts)
+
+
+def test_a_group_that_is_off_is_found_though_the_whole_is_not():
+    z, labels = drawn(6000, 4)
+    group = np.where(torch.rand(6000, generator=torch.Generator().manual_seed(3)) < 0.5, "x", "y")
+    z = torch.where(torch.from_numpy(group == "x")[:, None], z * 1.6, z / 1.6)
+    found = calibkit.audit(z, labels, groups=group).groups.set_index("name")
+    assert found.loc["x", "gap"] > 0.05 > -0.05 > found.loc["y", "gap"]
+    assert list(found["flag"]) == ["off", "off"]
+    mine = torch.from_numpy(group == "x")
+    own = metrics.ece(z[mine].softmax(1), labels[mine])
+    assert found.loc["x", "ece"] == pytest.approx(own)
+
+
+def test_the_surest_mistakes_are_named_by_their_rows():
+    z, labels = drawn(300, 3, truth=0.4)
+    found = calibkit.audit(z, labels).mistakes
+    probs = z.softmax(1)
+    wrong = [i for i in range(300) if probs[i].argmax() != labels[i]]
+    surest = sorted(wrong, key=lambda i: -float(probs[i].max()))[:20]
+    assert found["index"].tolist() == surest
+    assert found["of_label"][0] == pytest.approx(float(probs[surest[0], labels[surest[0]]]))
+
+
+# --- whatever one has ---
+
+
+@pytest.mark.parametrize(
+    ("convert", "near"),
+    [
+        (lambda z: z.numpy(), 1e-12),
+        (lambda z: z.float(), 1e-6),
+        (lambda z: z.half(), 2e-3),
+        (lambda z: z.bfloat16(), 2e-2),
+        (lambda z: z.numpy().astype(np.float16), 2e-3),
+        (lambda z: z.tolist(), 1e-12),
+        (lambda z: pd.DataFrame(z.numpy()), 1e-12),
+        (lambda z: z.requires_grad_(), 1e-12),
+    ],
+)
+def test_scores_are_taken_as_they_are(convert, near):
+    z, labels = drawn(600, 4, truth=0.6)
+    expected = metrics.nll(z.softmax(1), labels)
+    for own in (labels, labels.numpy(), labels.tolist(), pd.Series(labels.numpy()).astype(float)):
+        found = calibkit.audit(convert(z), own, resamples=20)
+        assert found.measures["nll"].value == pytest.approx(expected, abs=near)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_probabilities_of_any_type_are_known_as_such(dtype):
+    probs = drawn(600, 30)[0].softmax(1).to(dtype)
+    assert scores_of(probs)[0].kind == "probs"
+    assert scores_of(probs)[1] == []
+
+
+def test_words_are_labels_where_columns_have_names():
+    z, labels = drawn(400, 3)
+    names = ["cat", "dog", "eel"]
+    words = pd.Series([names[k] for k in labels])
+    found = calibkit.audit(pd.DataFrame(z.numpy(), columns=names), words)
+    assert values(found) == values(calibkit.audit(z, labels))
+    with pytest.raises(ValueError, match=r"labels name \['fox'\]"):
+        calibkit.audit(pd.DataFrame(z.numpy(), columns=names), words.replace("cat", "fox"))
+
+
+def test_one_column_is_the_score_of_class_1():
+    z, labels = drawn(500, 2)
+    probs = z.softmax(1)
+    both = values(calibkit.audit(probs=probs, labels=labels))
+    assert values(calibkit.audit(probs=probs[:, 1], labels=labels)) == pytest.approx(both)
+    odds = z[:, 1] - z[:, 0]
+    assert values(calibkit.audit(odds, labels)) == pytest.approx(both)
+
+
+def test_a_map_on_disk_is_read_in_blocks(tmp_path, monkeypatch):
+    z, labels = drawn(3000, 20)
+    np.save(tmp_path / "z.npy", z.numpy())
+    mapped = np.load(tmp_path / "z.npy", mmap_mode="r")
+    monkeypatch.setattr("calibkit.auditing.scores.BLOCK", 4096)
+    assert values(calibkit.audit(mapped, labels)) == pytest.approx(
+        values(calibkit.audit(z, labels))
+    )
+
+
+# --- what should make a reader doubt ---
+
+
+def warned(found, words):
+    return any(words in text for text in found.warnings)
+
+
+def test_probabilities_passed_as_logits_are_noticed_and_taken_as_such():
+    z, labels = drawn(2000, 4)
+    probs = z.softmax(1)
+    found = calibkit.audit(probs, labels)
+    assert warned(found, "probabilities were passed as logits")
+    assert values(found) == values(calibkit.audit(probs=probs, labels=labels))
+    assert not warned(calibkit.audit(z, labels), "passed as logits")
+
+
+def test_rounded_rows_and_per_cent_are_divided_by_their_sums():
+    z, labels = drawn(2000, 4)
+    probs = z.softmax(1)
+    rounded = calibkit.audit(probs=probs.mul(1000).round() / 1000, labels=labels)
+    assert warned(rounded, "rows do not sum to 1")
+    percent = calibkit.audit(probs=100 * probs, labels=labels)
+    assert warned(percent, "per cent")
+    for found in (rounded, percent):
+        assert values(found)["ece"] == pytest.approx(metrics.ece(probs, labels), abs=2e-3)
+
+
+def test_sigmoids_are_noticed():
+    z, labels = drawn(2000, 4)
+    assert warned(calibkit.audit(z.sigmoid(), labels), "Sigmoids of one label each")
+
+
+def test_few_samples_are_noticed():
+    z, labels = drawn(300, 4)
+    assert warned(calibkit.audit(z, labels), "300 samples are few")
+    assert warned(calibkit.audit(z, labels), "too few samples a bin")
+    z, labels = drawn(20_000, 2, scale=1.0)
+    assert calibkit.audit(z, labels, bins=5).warnings == ()
+
+
+def test_a_temperature_fitted_on_the_test_is_noticed():
+    z, labels = drawn(3000, 4, truth=0.5)
+    order = np.random.default_rng(0).permutation(3000)
+    own = [
+        calibkit.recalibration.TemperatureScaler().fit(z[half], labels[half]).temperature
+        for half in (torch.from_numpy(np.sort(order[::2])), torch.from_numpy(np.sort(order[1::2])))
+    ]
+    middle = (own[0] * own[1]) ** 0.5
+    assert warned(calibkit.audit(z / middle, labels), "calibrated on this very test set")
+    assert not warned(calibkit.audit(z / 1.9, labels), "calibrated on this very test set")
+
+
+def test_rows_in_both_sets_are_noticed():
+    z, labels = drawn(2000, 4)
+    cal = (z[1000:].float(), labels[1000:])
+    clean = calibkit.audit(z[:1000], labels[:1000], calibration=cal)
+    some = calibkit.audit(z[:1100], labels[:1100], calibration=cal)
+    whole = calibkit.audit(z[1000:], labels[1000:], calibration=cal)
+    assert not warned(clean, "stand in the calibration data")
+    assert warned(some, "100 of 1,100 test rows stand in the calibration data")
+    assert warned(whole, "calibrated on the test: every row")
+
+
+def test_labels_of_probability_0_and_missing_classes_are_noticed():
+    probs = torch.tensor([[0.5, 0.5, 0.0]] * 999 + [[1.0, 0.0, 0.0]])
+    found = calibkit.audit(probs=probs, labels=[0, 1, 0] * 333 + [1])
+    assert warned(found, "1 of 3 classes have no sample (number 2)")
+    assert warned(found, "1 labels were given probability 0")
+    assert warned(found, "class 0 is predicted for every sample")
+    assert values(found)["nll"] == float("inf")
+    assert "∞" in found.html()
+
+
+# --- what is refused ---
+
+Z, Y = drawn(60, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "words"),
+    [
+        ((Z, Y[:-1]), {}, "labels must have one entry per row, 60, got 59"),
+        ((Z.T, Y), {}, "look transposed"),
+        ((Z, Y - 100), {}, "labels must lie in"),
+        ((Z, Y + 0.5), {}, "whole numbers"),
+        ((Z.where(Z < 1, torch.nan), Y), {}, "NaN or infinity in row"),
+        ((Z.reshape(3, 20, 3), Y), {}, "matrix"),
+        ((Z.long(), Y), {}, "floating point"),
+        ((None, Y), {"probs": Z}, "rows that sum to 1"),
+        ((Z, Y), {"groups": [1, 2]}, "groups must have one entry per row"),
+        ((Z, Y), {"groups": range(60)}, "groups must be at most 50"),
+        ((Z, Y), {"other": Z[:9]}, "other must have the shape"),
+        ((Z, Y), {"calibration": Z}, "calibration must be a pair"),
+        ((Z, Y), {"calibration": (Z[:, :2], Y % 2)}, "calibration must hold logits of 3"),
+        ((Z, Y), {"class_names": ["a"]}, "class_names must name 3"),
+        ((Z, ["a"] * 60), {}, "the classes have no names"),
+        ((Z, Y), {"probs": Z}, "either logits or probs"),
+        ((Z, None), {}, "labels are missing"),
+        ((Z[:3], Y[:3]), {}, "at least 4 rows"),
+    ],
+)
+def test_wrong_input_is_refused_in_words(arguments, options, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        calibkit.audit(*arguments, **options)

@@ -1,0 +1,117 @@
+"""Files of predictions: what is understood, and what is refused in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from calibkit import __main__, auditing
+from calibkit.auditing import files
+from tests.auditing.test_audit import drawn, values
+
+Z, Y = drawn(400, 3, truth=0.6)
+PROBS = Z.softmax(1).numpy()
+NAMES = ["cat", "dog", "eel"]
+
+
+def table(**more):
+    columns = {f"p_{name}": PROBS[:, k] for k, name in enumerate(NAMES)}
+    return pd.DataFrame(columns | {"label": [NAMES[k] for k in Y]} | more)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The same predictions in every form."""
+    table().to_csv(tmp_path / "words.csv", index=False)
+    table(label=Y.numpy(), id=range(400)).to_csv(tmp_path / "numbers.csv.gz")
+    np.savez(tmp_path / "usual.npz", logits=Z.numpy(), labels=Y.numpy(), camera=Y.numpy() % 2)
+    np.savez(tmp_path / "shapes.npz", a=PROBS, b=Y.numpy())
+    torch.save({"logits": Z, "targets": Y}, tmp_path / "tensors.pt")
+    np.save(tmp_path / "z.npy", Z.numpy())
+    np.save(tmp_path / "y.npy", Y.numpy())
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "name", ["words.csv", "numbers.csv.gz", "usual.npz", "shapes.npz", "tensors.pt", "z.npy"]
+)
+def test_every_form_gives_the_same_audit(folder, name):
+    labels = folder / "y.npy" if name == "z.npy" else None
+    found = auditing.audit_files(folder / name, labels=labels)
+    assert values(found) == pytest.approx(values(auditing.audit(Z, Y)), abs=1e-9)
+    assert not any("passed as logits" in text for text in found.warnings)
+    if name == "words.csv":
+        assert found.class_names == tuple(NAMES)
+
+
+def test_scores_on_disk_stay_there(folder):
+    given = files.read(folder / "z.npy", labels=folder / "y.npy")
+    assert isinstance(given.scores, np.memmap)
+
+
+def test_one_column_of_probabilities(tmp_path):
+    said = PROBS[:, :2].max(1)
+    frame = pd.DataFrame({"p": said, "y": (Y == 1).long().numpy(), "site": ["a", "b"] * 200})
+    frame.to_csv(tmp_path / "binary.csv", index=False)
+    found = auditing.audit_files(tmp_path / "binary.csv", groups="site")
+    own = auditing.audit(probs=said, labels=frame["y"])
+    assert values(found) == pytest.approx(values(own))
+    assert found.groups["name"].tolist() == ["a", "b"]
+
+
+def test_the_command_writes_the_page(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert __main__.main(["audit", "words.csv", "--other", "words.csv"]) == 0
+    assert "ECE" in capsys.readouterr().out
+    page = (folder / "audit.html").read_text()
+    assert "<title>Calibration audit of words</title>" in page
+    assert "Beside words" in page
+    done = ["audit", "usual.npz", "--groups", "camera", "--calibration", "usual.npz"]
+    assert __main__.main([*done, "--target", "b.html", "--name", "ours"]) == 0
+    assert "calibrated on the test" in capsys.readouterr().out
+    assert "Group by group" in (folder / "b.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "words"),
+    [
+        ("none.csv", None, "no file"),
+        ("a.txt", lambda p: p.write_text("x"), "cannot read a.txt"),
+        ("empty.csv", lambda p: p.write_text(""), "no table"),
+        ("head.csv", lambda p: p.write_text("label,a,b\n"), "must hold a header"),
+        ("no_label.csv", lambda p: p.write_text("a,b\n.5,.5\n"), "no column of labels"),
+        ("no_scores.csv", lambda p: p.write_text("label,a\n0,x\n"), "no column of scores"),
+        ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no table|header"),
+        ("a.npz", lambda p: p.write_bytes(b"PK\x03\x04rubbish"), "damaged|no archive"),
+        ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "must hold scores"),
+        ("c.npz", lambda p: np.savez(p, a=np.array([{}], object)), "no archive"),
+        ("d.npy", lambda p: np.save(p, PROBS), "scores alone"),
+        ("e.pt", lambda p: torch.save(PROBS.sum, p), "no file of tensors"),
+        ("f.pt", lambda p: torch.save(Z, p), "dictionary of tensors"),
+        ("g.csv", lambda p: table(label=-100).to_csv(p, index=False), "labels must lie in"),
+        ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "NaN or infinity in row 0"),
+        ("i.npz", lambda p: np.savez(p, logits=Z.T, labels=Y), "transposed"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_words(tmp_path, capsys, name, make, words):
+    if make:
+        make(tmp_path / name)
+    with pytest.raises((ValueError, FileNotFoundError), match=words):
+        auditing.audit_files(tmp_path / name)
+    assert __main__.main(["audit", str(tmp_path / name)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("calibkit: ")
+    assert said.count("\n") <= 3
+
+
+def test_a_name_that_is_not_there_is_said(folder):
+    with pytest.raises(ValueError, match="no column 'site'"):
+        auditing.audit_files(folder / "words.csv", groups="site")
+    with pytest.raises(ValueError, match="no array 'y'"):
+        auditing.audit_files(folder / "usual.npz", label="y")
+
+
+def test_two_models_with_other_labels_are_not_compared(folder, tmp_path):
+    np.savez(tmp_path / "second.npz", logits=Z, labels=Y.flip(0))
+    with pytest.raises(ValueError, match="other labels than"):
+        auditing.audit_files(folder / "usual.npz", other=tmp_path / "second.npz")

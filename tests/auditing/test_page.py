@@ -1,0 +1,110 @@
+"""The page: whole, safe, and every picture with a text made from its data."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import calibkit
+from calibkit.auditing import figures
+from tests.auditing.test_audit import drawn
+
+HOSTILE = '<script>alert("x")</script>'
+VOID = ("meta",)
+
+
+class Page(HTMLParser):
+    """Tags that were opened and not closed, attributes, and words outside of styles."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.words = [], [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += attributes
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def found():
+    z, labels = drawn(800, 3, truth=0.5)
+    groups = [HOSTILE, "b"] * 400
+    names = ["a", HOSTILE, "c"]
+    options = {"groups": groups, "class_names": names, "other": z / 2}
+    return calibkit.audit(z, labels, name=HOSTILE, other_name=HOSTILE, **options)
+
+
+@pytest.fixture(scope="module")
+def page(found):
+    return Page(found.html())
+
+
+def test_it_is_well_formed_and_loads_and_runs_nothing(page):
+    assert page.open == []
+    assert not {"script", "link", "img", "iframe", "object", "form"} & set(page.tags)
+    names = {name for name, _ in page.attributes}
+    assert not {name for name in names if name.startswith("on")} | (names & {"src", "href"})
+
+
+def test_every_section_stands_there(page):
+    text = " ".join(page.words)
+    for words in ("How sure", "luck", "Every measure", "temperature buys", "Class by class"):
+        assert words in text
+    for words in ("Group by group", "Leaving the unsure", "surest mistakes", "How this was made"):
+        assert words in text
+    assert "Nothing odd" not in text
+    assert HOSTILE in text
+
+
+def test_the_numbers_on_the_page_are_those_of_the_audit(page, found):
+    text = " ".join(page.words)
+    assert f"{found.measures['ece'].value:.2%}".replace("%", "\N{NO-BREAK SPACE}%") in text
+    assert f"{found.cooling.value:.3f}" in text
+    assert str(found.mistakes["index"][0]) in text
+
+
+def test_every_picture_has_a_text_from_its_data(found):
+    texts = re.findall(r'role="img" aria-label="([^"]+)"', found.html())
+    assert len(texts) == found.html().count("<svg")
+    assert f"{found.measures['accuracy'].value:.1%}" not in texts[0]
+    wrong = int((~found.rows.correct).sum()) / len(found.rows)
+    assert any(f"of all samples {wrong:.1%} are wrong" in text for text in texts)
+    filled = int((figures_of(found).counts > 0).sum())
+    assert f"{filled} filled bins" in texts[0]
+
+
+def figures_of(found):
+    return calibkit.metrics.reliability_of(found.rows.confidence, found.rows.correct)
+
+
+def test_a_model_without_mistakes_and_with_many_classes_has_a_page():
+    z, _ = drawn(300, 30, scale=30.0)
+    found = calibkit.audit(z, z.argmax(1))
+    assert "There is no mistake" in found.html()
+    assert "rarest others" in found.html()
+    assert Page(found.html()).open == []
+
+
+def test_a_risk_axis_ends_above_the_curve():
+    for wrong in (0.001, 0.03, 0.9):
+        assert "polyline" in figures.coverage(np.array([0.5, 1.0]), np.array([wrong / 2, wrong]))
+
+
+def test_writing_returns_where_it_is(found, tmp_path):
+    path = found.write(tmp_path / "page.html")
+    assert path.read_text(encoding="utf-8") == found.html()
+    assert "warning" in str(found)
