@@ -8,9 +8,11 @@ What needs no fit, a change of the prior, is a function.
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 import sys
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -20,6 +22,7 @@ from scipy.special import ndtri
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.functional import (
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -43,15 +46,25 @@ class LeakageError(ValueError):
 class _Calibrator:
     """The shared fit/transform shape; a subclass gives `_fit` and `_apply`."""
 
-    _seen: Tensor | None = None
+    _seen: _Seen | None = None
 
     def fit(self, logits, labels):
-        """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself."""
+        """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself.
+
+        Of the logits it keeps a hash alone. It warns where they look like probabilities.
+        """
+        given = logits
         logits, labels = validate.scores(logits, labels)
         logits = logits.detach()
+        if validate.look_like_probs(logits):
+            _warn("logits look like probabilities (rows of sum 1): pass logits, or probs.log()")
         self._fit(logits, labels)
-        self._seen = logits
+        self._seen = _Seen(logits, given)
         return self
+
+    def __repr__(self) -> str:
+        state = f"fitted for {self._seen.classes} classes" if self._seen else "not fitted"
+        return f"{type(self).__name__}({state})"
 
     def transform(self, logits) -> Tensor:
         """Recalibrated logits (n, K) of test logits (n, K), in their type and on their device.
@@ -61,16 +74,7 @@ class _Calibrator:
         if self._seen is None:
             raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
         logits = validate.logits(logits)
-        if logits.shape[1] != self._seen.shape[1]:
-            raise ValueError(
-                f"logits must have the {self._seen.shape[1]} classes that were fitted, "
-                f"got shape {tuple(logits.shape)}"
-            )
-        if _shares_rows(logits, self._seen):
-            raise LeakageError(
-                "logits hold the very data that the calibrator was fitted on, so any score would "
-                "flatter it; pass test logits"
-            )
+        self._seen.check(logits)
         return self._apply(logits)
 
     def probs(self, logits) -> Tensor:
@@ -86,7 +90,8 @@ class TemperatureScaler(_Calibrator):
     (`bins` bins, the lowest T on ties): the grid of the focal-loss paper. T is clamped to `limits`,
     with a warning: data that the logits separate sends it to 0, random labels to infinity.
 
-    `fit` sets `temperature`. Raises ValueError for an unknown method or limits out of order.
+    `fit` sets `temperature`; `TemperatureScaler.of(1.8)` takes a known one and needs no fit.
+    Raises ValueError for an unknown method or limits out of order.
 
     Source: Guo et al. 2017, section 4.2; Mukhoti et al. 2020, section 5.
 
@@ -110,6 +115,25 @@ class TemperatureScaler(_Calibrator):
         inside = {"open_low": True, "open_high": True}
         low = validate.number("limits[0]", limits[0], 0, math.inf, **inside)
         self.limits = (low, validate.number("limits[1]", limits[1], low, math.inf, **inside))
+
+    @classmethod
+    def of(cls, temperature: float) -> TemperatureScaler:
+        """A scaler of a temperature that is known, for any number of classes.
+
+        >>> scaler = TemperatureScaler.of(2)
+        >>> scaler, scaler.transform([[3.0, 1.0]]).tolist()
+        (TemperatureScaler(temperature=2), [[1.5, 0.5]])
+        """
+        scaler = cls()
+        ends = {"open_low": True, "open_high": True}
+        scaler.temperature = validate.number("temperature", temperature, 0, math.inf, **ends)
+        scaler._seen = _Seen()
+        return scaler
+
+    def __repr__(self) -> str:
+        if self._seen is None:
+            return super().__repr__()
+        return f"TemperatureScaler(temperature={self.temperature:.6g})"
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         if self.method == "nll":
@@ -391,18 +415,69 @@ def _prior_ratio(old, new, like: Tensor) -> Tensor:
 # --- the guard against scoring what was fitted ---
 
 
-def _shares_rows(logits: Tensor, seen: Tensor) -> bool:
-    """Whether two matrices are equal, or views that hold a common row of one memory."""
-    if logits.device == seen.device:
-        new, old = _row_addresses(logits), _row_addresses(seen)
-        if new[0] <= old[-1] and old[0] <= new[-1] and np.intersect1d(new, old).size:
-            return True
-    return logits.shape == seen.shape and torch.equal(logits.to(seen), seen)
+class _Seen:
+    """What a calibrator remembers of the logits it was fitted on: a hash, and where they lie.
+
+    The logits themselves are not kept. Rows of one memory are told by their addresses for as long
+    as that memory lives; copies of all rows are told by the hash, in another process too.
+    """
+
+    def __init__(self, logits: Tensor | None = None, given: object = None):
+        self.classes = None if logits is None else logits.shape[1]
+        self._memory = None
+        if logits is not None:
+            self._shape, self._dtype, self._hash = logits.shape, logits.dtype, _hash(logits)
+            self._rows, self._device = _row_addresses(logits), logits.device
+            self._memory = _memory(given)
+
+    def check(self, logits: Tensor) -> None:
+        """Raises ValueError for another number of classes, LeakageError for what was seen."""
+        if self.classes is None:
+            return
+        if logits.shape[1] != self.classes:
+            raise ValueError(
+                f"logits must have the {self.classes} classes that were fitted, "
+                f"got shape {tuple(logits.shape)}"
+            )
+        copied = logits.shape == self._shape and _hash(logits.to(self._dtype)) == self._hash
+        if copied or self._shares_rows(logits):
+            raise LeakageError(
+                "logits hold the very data that the calibrator was fitted on, so any score would "
+                "flatter it; pass test logits"
+            )
+
+    def _shares_rows(self, logits: Tensor) -> bool:
+        """Whether the two are views that hold a common row of one memory, which still lives."""
+        if self._memory is None or self._memory() is None or logits.device != self._device:
+            return False
+        (first, step, count), new = self._rows, _row_addresses(logits)
+        old = first + step * np.arange(count)
+        new = new[0] + new[1] * np.arange(new[2])
+        return bool(new[0] <= old[-1] and old[0] <= new[-1] and np.intersect1d(new, old).size)
+
+    def __getstate__(self) -> dict:
+        return vars(self) | {"_memory": None}  # an address means nothing elsewhere
 
 
-def _row_addresses(matrix: Tensor) -> np.ndarray:
-    step = matrix.stride(0) * matrix.element_size()
-    return matrix.data_ptr() + step * np.arange(len(matrix))
+def _row_addresses(matrix: Tensor) -> tuple[int, int, int]:
+    """The address of the first row, the distance of two rows in bytes, and the number of rows."""
+    return matrix.data_ptr(), matrix.stride(0) * matrix.element_size(), len(matrix)
+
+
+def _memory(given: object) -> Callable[[], object] | None:
+    """A way to ask whether the memory of a tensor or array still lives; None for other types."""
+    if isinstance(given, Tensor):
+        watched = StorageWeakRef(given.untyped_storage())
+        return lambda: None if watched.expired() else watched
+    while isinstance(getattr(given, "base", None), np.ndarray):
+        given = given.base
+    return weakref.ref(given) if isinstance(given, np.ndarray) else None
+
+
+def _hash(logits: Tensor) -> bytes:
+    """Of all values, in the order of rows; 0 and -0 are one."""
+    values = (logits.detach() + 0).contiguous().cpu()
+    return hashlib.blake2b(values.view(torch.uint8).numpy(), digest_size=16).digest()
 
 
 # --- one temperature ---

@@ -11,6 +11,13 @@ from torch import Tensor
 ROW_SUM_TOLERANCE = 1e-4
 HALVES = (torch.float16, torch.bfloat16)
 FLOATS = (*HALVES, torch.float32, torch.float64)
+WRONG_SHAPE = {  # by what was needed and what was given
+    (2, 1): "; pass a row a sample and a column a class, of one binary score s the columns "
+    "torch.stack([1 - s, s], dim=1)",
+    (1, 2): "; of one-hot rows pass {name}.argmax(1)",
+    (2, 3): "; move the classes last and make rows of all else: {name}.reshape(-1, K)",
+}
+IGNORED = (-100, 255)  # what other packages write where a row has no label
 
 
 def as_tensor(name: str, value, *, ndim: int | None = None) -> Tensor:
@@ -27,7 +34,10 @@ def as_tensor(name: str, value, *, ndim: int | None = None) -> Tensor:
                 f"{name} must be a tensor or array of numbers, got {type(value).__name__}: {error}"
             ) from None
     if ndim is not None and value.ndim != ndim:
-        raise ValueError(f"{name} must have {ndim} dimension(s), got shape {tuple(value.shape)}")
+        remedy = WRONG_SHAPE.get((ndim, value.ndim), "").format(name=name)
+        raise ValueError(
+            f"{name} must have {ndim} dimension(s), got shape {tuple(value.shape)}{remedy}"
+        )
     if value.numel() == 0:
         raise ValueError(f"{name} is empty (shape {tuple(value.shape)}); pass at least one sample")
     return value
@@ -37,8 +47,9 @@ def floating(name: str, value, *, ndim: int | None = None) -> Tensor:
     """A non-empty tensor of floating type."""
     tensor = as_tensor(name, value, ndim=ndim)
     if tensor.dtype not in FLOATS:
+        how = "float()" if isinstance(value, Tensor) else "astype(float)"
         raise TypeError(
-            f"{name} must be floating point, got {tensor.dtype}; convert it with {name}.float()"
+            f"{name} must be floating point, got {tensor.dtype}; convert it with {name}.{how}"
         )
     return tensor
 
@@ -104,9 +115,15 @@ def probs(value, name: str = "probs") -> Tensor:
     low, high = (bound.item() for bound in torch.aminmax(tensor))
     if not (low >= 0 and high <= 1):  # also true for NaN
         finite(name, tensor)
+        sums = tensor.sum(dim=1)
+        if low >= 0 and bool(((sums - 100).abs() < 1).all()):
+            remedy = f"the rows sum to 100, so they are per cent: pass {name} / 100"
+        elif isinstance(value, Tensor):
+            remedy = f"if these are logits pass {name}.softmax(dim=1)"
+        else:
+            remedy = f"if these are logits pass scipy.special.softmax({name}, axis=1)"
         raise ValueError(
-            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; "
-            f"if these are logits pass {name}.softmax(dim=1)"
+            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; {remedy}"
         )
     if _sums_to_one(tensor, tolerance):
         return tensor
@@ -131,8 +148,14 @@ def labels(
     """(n,) integer labels in [0, classes), as int64 on `device`, if given, of what `of` names."""
     tensor = as_tensor(name, value, ndim=1)
     if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+        how = "long()" if isinstance(value, Tensor) else "astype(int)"
         raise TypeError(
-            f"{name} must be integers, got {tensor.dtype}; convert them with {name}.long()"
+            f"{name} must be integers, got {tensor.dtype}; convert them with {name}.{how}"
+        )
+    if len(tensor) == classes != n:
+        raise ValueError(
+            f"{name} must have one entry per row, {n}, got {len(tensor)}, as many as there are "
+            f"columns; if {of} are transposed, pass their .T"
         )
     same_length(name, len(tensor), n)
     if device is not None:
@@ -145,9 +168,11 @@ def labels(
         wrong = low if low < 0 else high
         if low < 0 and tensor.dtype == torch.uint64:
             wrong += 2**64  # such as -1, written as an unsigned number before it came here
+        remedy = "number the classes from 0"
+        if wrong in IGNORED:
+            remedy = f"if it marks rows to be ignored, leave them out: {name} != {wrong}"
         raise ValueError(
-            f"{name} must lie in [0, {classes}) for {classes} classes, got {wrong}; "
-            f"number the classes from 0"
+            f"{name} must lie in [0, {classes}) for {classes} classes, got {wrong}; {remedy}"
         )
     return signed
 
@@ -163,6 +188,22 @@ def shapes(probs_, labels_) -> tuple[Tensor, Tensor]:
     tensor = _matrix("probs", probs_)
     n, classes = tensor.shape
     return tensor, labels(labels_, n=n, classes=classes, device=tensor.device)
+
+
+def look_like_probs(logits: Tensor) -> bool:
+    """Whether (n, K) checked logits are rather probabilities: all rows positive and of sum 1.
+
+    Rows of nothing but 0 and 1 do not count, as an example by hand may well have such logits.
+
+    >>> look_like_probs(torch.tensor([[0.25, 0.75]])), look_like_probs(torch.tensor([[1.0, 0.0]]))
+    (True, False)
+    """
+    tolerance = row_sum_tolerance(logits.dtype, logits.shape[1])
+    few = logits[:1000].double()  # what is none shows at once
+    for rows in (few, logits):
+        if bool((rows < 0).any()) or bool(((rows.double().sum(1) - 1).abs() > tolerance).any()):
+            return False
+    return bool(((few > 0) & (few < 1)).any())
 
 
 def _matrix(name: str, value) -> Tensor:

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import pickle
 import warnings
 
 import numpy as np
@@ -761,7 +762,7 @@ def test_fitting_does_not_build_a_graph_or_change_the_input(calibrator):
     fitted = calibrator().fit(logits, labels)
     assert torch.equal(logits.detach(), kept)
     assert logits.grad is None
-    assert not fitted._seen.requires_grad
+    assert len(pickle.dumps(fitted._seen)) < 1000
 
 
 def test_refitting_replaces_what_was_seen():
@@ -829,6 +830,81 @@ def test_equal_length_test_data_is_accepted():
     fresh = logits.clone()
     fresh[7, 1] += 1e-9
     assert TemperatureScaler().fit(logits, labels).transform(fresh).shape == (200, 3)
+
+
+def test_a_fitted_calibrator_holds_no_logits_and_still_knows_them_elsewhere():
+    logits, labels = scored(5000, 3)
+    scaler = TemperatureScaler().fit(logits, labels)
+    stored = pickle.dumps(scaler)
+    assert len(stored) < 2000
+    again = pickle.loads(stored)
+    assert again.temperature == scaler.temperature
+    for copy in (logits, logits.clone(), logits.numpy()):
+        with pytest.raises(LeakageError):
+            again.transform(copy)
+    assert torch.equal(again.transform(logits[:100]), logits[:100] / scaler.temperature)
+
+
+def test_memory_that_is_used_again_is_no_leak():
+    logits, labels = scored(500, 3)
+    held = np.empty((500, 3))
+    held[:] = logits
+    scaler = TemperatureScaler().fit(held[:400], labels[:400])
+    scaler.transform(held[400:])
+    with pytest.raises(LeakageError):
+        scaler.transform(held[390:])
+    place = held.__array_interface__["data"][0]
+    del held
+    for _ in range(50):
+        fresh = np.random.default_rng(0).random((500, 3))
+        scaler.transform(fresh)
+        if fresh.__array_interface__["data"][0] == place:
+            break
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_a_calibrator_says_what_it_is(calibrator):
+    logits, labels = scored(200, 3)
+    assert repr(calibrator()) == f"{calibrator.__name__}(not fitted)"
+    said = repr(calibrator().fit(logits, labels))
+    assert said.startswith(f"{calibrator.__name__}(")
+    assert "not fitted" not in said
+
+
+def test_a_known_temperature_needs_no_fit():
+    logits, labels = scored(200, 3)
+    fitted = TemperatureScaler().fit(logits.clone(), labels)
+    known = TemperatureScaler.of(fitted.temperature)
+    assert repr(known) == repr(fitted)
+    assert torch.equal(known.probs(logits[:9]), fitted.probs(logits[:9]))
+    assert torch.equal(pickle.loads(pickle.dumps(known)).probs(logits), known.probs(logits))
+    assert known.transform(torch.ones(2, 7)).shape == (2, 7)
+    for wrong in (0, -1, math.inf, math.nan):
+        with pytest.raises(ValueError, match="temperature must lie in"):
+            TemperatureScaler.of(wrong)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_probabilities_in_place_of_logits_are_noticed(dtype):
+    logits, labels = scored(2000, 4)
+    with pytest.warns(UserWarning, match=r"logits look like probabilities.*pass logits"):
+        TemperatureScaler().fit(logits.softmax(1).to(dtype), labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TemperatureScaler().fit(logits, labels)
+        TemperatureScaler().fit(logits.softmax(1).log(), labels)
+
+
+def test_the_interval_of_blocks_is_that_of_the_whole():
+    logits, labels = scored(40_000, 5, 2.0)
+    low, high = temperature_interval(logits, labels)
+    temperature = TemperatureScaler().fit(logits, labels).temperature
+    share = (logits.double() / temperature).softmax(1)
+    mean = (share * logits).sum(1)
+    spread = (share * logits.double().square()).sum(1) - mean.square()
+    residual = mean - logits.gather(1, labels[:, None])[:, 0]
+    error = residual.square().mean().div(40_000).sqrt() / spread.mean() * temperature
+    assert math.log(high / low) / 2 == pytest.approx(1.6448536 * float(error), rel=1e-6)
 
 
 # --- bad input ---

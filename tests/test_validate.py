@@ -16,6 +16,30 @@ def filled(value):
     return out
 
 
+ROWS = torch.full((6, 3), 1 / 3, dtype=torch.float64)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: validate.predictions(ROWS.T, torch.zeros(6).long()), "are transposed"),
+        (lambda: validate.probs(ROWS[:, 0]), r"2 dimension.*torch.stack\(\[1 - s, s\]"),
+        (lambda: validate.probs(ROWS.view(1, 6, 3)), r"reshape\(-1, K\)"),
+        (lambda: validate.labels(ROWS.long(), n=6, classes=3), r"labels.argmax\(1\)"),
+        (lambda: validate.probs(100 * ROWS), r"per cent: pass probs / 100"),
+        (lambda: validate.probs(5 * ROWS.numpy()), r"scipy.special.softmax\(probs, axis=1\)"),
+        (lambda: validate.probs(ROWS.numpy().astype(int)), r"probs.astype\(float\)"),
+        (lambda: validate.labels(np.ones(6), n=6, classes=3), r"labels.astype\(int\)"),
+        (lambda: validate.labels([-100] * 6, n=6, classes=3), "labels != -100"),
+        (lambda: validate.labels([255] * 6, n=6, classes=3), "labels != 255"),
+        (lambda: validate.labels([7] * 6, n=6, classes=3), "number the classes from 0"),
+    ],
+)
+def test_common_slips_are_met_with_their_remedy(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
+
+
 def test_as_tensor_takes_lists_arrays_and_tensors():
     assert validate.as_tensor("x", [[1.0, 2.0]], ndim=2).tolist() == [[1.0, 2.0]]
     assert validate.as_tensor("x", np.array([1, 2]), ndim=1).dtype == torch.int64

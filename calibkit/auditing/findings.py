@@ -13,7 +13,7 @@ from torch import Tensor
 
 from calibkit.auditing.rows import Rows
 from calibkit.metrics import CalibrationTest, reliability_of
-from calibkit.metrics.selective import risks
+from calibkit.metrics.scores import risks
 from calibkit.metrics.testing import errors_by_chance
 
 SIZES = (0.005, 0.01, 0.02, 0.05, 0.1)  # over-confidence that a test of this size may find
@@ -141,8 +141,7 @@ def surest_mistakes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:
 
 def coverage(rows: Rows) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
     """The curve, coverage against risk, and a table of some coverages with their thresholds."""
-    risk = risks(rows.confidence, rows.correct).numpy()
-    share = np.arange(1, len(risk) + 1) / len(risk)
+    share, risk = (part.numpy() for part in risks(rows.confidence, rows.correct))
     said = rows.confidence.sort(descending=True).values.numpy()
     at = [max(0, round(c * len(risk)) - 1) for c in COVERAGES]
     columns = {"coverage": share[at], "threshold": said[at], "risk": risk[at]}

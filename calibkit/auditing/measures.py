@@ -16,7 +16,7 @@ from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import weighted_gap
 from calibkit.metrics.bootstrap import Groups, bounds
 from calibkit.metrics.errors import over_error
-from calibkit.metrics.selective import risks
+from calibkit.metrics.scores import risks
 from calibkit.metrics.smooth import smooth_error
 
 SHELVES = 1000  # parts of equal size, from the surest on, of which a resample takes its risks
@@ -114,7 +114,7 @@ class Resampling:
         many = self.groups.sums(torch.ones_like(rows.nll), shelf, count)
         risk = wrong.cumsum(1) / many.cumsum(1)
         found = (risk.nan_to_num() * many).sum(1) / many.sum(1)
-        exact = risks(rows.confidence, rows.correct).mean()
+        exact = risks(rows.confidence, rows.correct)[1].mean()
         return found - found[0] + exact
 
     def _smooth(self, rows: Rows) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -42,7 +43,8 @@ caption {{ text-align: left; color: {GREY}; padding-bottom: .3rem; }}
 th, td {{ padding: .3rem .7rem; text-align: right; vertical-align: top;
   border-bottom: 1px solid #ddd; }}
 th:first-child, td:first-child {{ text-align: left; padding-left: 0; }}
-thead th {{ border-bottom: 2px solid {BLACK}; vertical-align: bottom; }}
+thead th {{ border-bottom: 2px solid {BLACK}; vertical-align: bottom;
+  max-width: 9rem; overflow-wrap: break-word; }}
 th {{ font-weight: 600; }} td {{ white-space: nowrap; }}
 tbody th {{ font-weight: 400; overflow-wrap: break-word; max-width: 16rem; }}
 caption {{ white-space: nowrap; }}
@@ -448,6 +450,4 @@ def _method(found: Record) -> str:
 
 
 def _version() -> str:
-    from importlib.metadata import version
-
-    return version("calibkit")
+    return sys.modules["calibkit"].__version__

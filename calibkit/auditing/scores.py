@@ -91,11 +91,6 @@ def scores_of(value, kind: str = "auto") -> tuple[Scores, list[str]]:
     low, high, least, most = _extent(matrix)
     if lonely:
         return _two_columns(matrix, low, high, kind)
-    dtype = (
-        matrix.dtype
-        if isinstance(matrix, Tensor)
-        else torch.from_numpy(np.empty(0, matrix.dtype)).dtype
-    )
     off = max(abs(least - 1), abs(most - 1))
     if low >= 0 and off <= validate.row_sum_tolerance(_dtype(matrix), matrix.shape[1]):
         return Scores(matrix, "probs"), [PASSED_AS_LOGITS] if kind == "logits" else []

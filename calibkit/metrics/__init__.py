@@ -4,15 +4,17 @@ Predictions come first, labels second, options by keyword. All take (n, K) proba
 tensor or array on any device and return plain floats, as fractions, summed in float64.
 """
 
-from calibkit.metrics.bootstrap import bootstrap_interval
+from calibkit.metrics.bootstrap import bootstrap_interval, bootstrap_interval_of
 from calibkit.metrics.classwise import classwise_ece
 from calibkit.metrics.corp import Corp, corp
 from calibkit.metrics.diagram import Reliability, reliability, reliability_of, wilson_interval
 from calibkit.metrics.errors import (
     ada_ece,
     debiased_ece,
+    debiased_ece_of,
     ece,
     ece_by_group,
+    ece_of,
     mce,
     overconfidence_error,
     signed_gap,
@@ -29,7 +31,7 @@ from calibkit.metrics.scores import (
     top_k_accuracy,
 )
 from calibkit.metrics.selective import aurc, fpr_at_tpr, risk_coverage_of
-from calibkit.metrics.smooth import smooth_ece
+from calibkit.metrics.smooth import smooth_ece, smooth_ece_of
 from calibkit.metrics.testing import CalibrationTest, calibration_test
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "aurc",
     "auroc",
     "bootstrap_interval",
+    "bootstrap_interval_of",
     "brier",
     "brier_decomposition",
     "calibration_test",
@@ -49,8 +52,10 @@ __all__ = [
     "confident_share",
     "corp",
     "debiased_ece",
+    "debiased_ece_of",
     "ece",
     "ece_by_group",
+    "ece_of",
     "entropy",
     "fpr_at_tpr",
     "mce",
@@ -63,6 +68,7 @@ __all__ = [
     "risk_coverage_of",
     "signed_gap",
     "smooth_ece",
+    "smooth_ece_of",
     "top_k_accuracy",
     "true_calibration_error",
     "wilson_interval",

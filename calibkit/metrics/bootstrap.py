@@ -10,6 +10,7 @@ from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import weighted_gap
 from calibkit.metrics.classwise import classwise_ece
+from calibkit.metrics.diagram import confidence_hits, diagram
 from calibkit.metrics.errors import (
     ada_ece,
     ece,
@@ -91,6 +92,39 @@ def bootstrap_interval(
     return bounds(values, _ESTIMATE[metric](probs, labels, bins=bins), level, form)
 
 
+def bootstrap_interval_of(
+    confidence,
+    correct,
+    *,
+    metric: str = "ece",
+    bins: int = 15,
+    level: float = 0.9,
+    resamples: int = 1000,
+    seed: int = 0,
+    form: str = "reflected",
+) -> tuple[float, float]:
+    """`bootstrap_interval` from (n,) confidences in [0, 1] and hits alone.
+
+    metric: as there but for "classwise_ece", which needs all classes; options as there.
+
+    >>> bootstrap_interval_of([0.875] * 50, [True] * 50)
+    (0.125, 0.125)
+    """
+    validate.choice("metric", metric, [name for name in METRICS if name != "classwise_ece"])
+    validate.choice("form", form, FORMS)
+    bins = _bins.check_options(bins)
+    level = validate.level(level)
+    resamples = validate.integer("resamples", resamples, 1)
+    random = np.random.default_rng(validate.integer("seed", seed, 0))
+    confidence, correct = confidence_hits(confidence, correct)
+    values = _of_top(confidence, correct, metric, bins, resamples, random)
+    counted = diagram(
+        confidence, correct, bins, "mass" if metric == "ada_ece" else "width", "right"
+    )
+    here = _METRIC[metric](counted.confidence, counted.gap, counted.share)
+    return bounds(values, float(here), level, form)
+
+
 def bounds(values: np.ndarray, here: float, level: float, form: str) -> tuple[float, float]:
     """The interval of either form from resampled values and the sample's own, `here`."""
     low, high = (float(x) for x in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
@@ -115,7 +149,13 @@ def resampled(
     """(resamples,) values of `metric`."""
     if metric == "classwise_ece":
         return _classwise(probs, labels, bins, resamples, random)
-    confidence, correct = top(probs, labels)
+    return _of_top(*top(probs, labels), metric, bins, resamples, random)
+
+
+def _of_top(
+    confidence: Tensor, correct: Tensor, metric: str, bins: int, resamples: int, random
+) -> np.ndarray:
+    """(resamples,) values of `metric` from confidences and hits."""
     edges = _bins.edges_of(confidence, bins, "mass" if metric == "ada_ece" else "width")
     cell = 2 * _bins.bin_index(confidence, edges) + correct  # a bin's wrong ones, its right ones
     counts, sums = _draw(confidence, cell, 2 * bins, resamples, random)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.diagram import diagram, reliability
+from calibkit.metrics.diagram import Reliability, diagram, reliability, reliability_of
 from calibkit.metrics.top import top
 
 
@@ -46,6 +46,22 @@ def ece(
     0.35
     """
     return reliability(probs, labels, bins=bins, binning=binning, closed=closed).error(norm)
+
+
+def ece_of(
+    confidence, correct, *, bins: int = 15, norm: str = "l1", binning: str = "width"
+) -> float:
+    """`ece` from confidences and hits alone.
+
+    The door for what is no matrix of classes: a binary score with whether it came true, each label
+    of a multilabel model, each pixel of a segmentation, each answer of a language model.
+
+    confidence (n,) in [0, 1]; correct (n,) bool, or integers 0 and 1; options as in `ece`.
+
+    >>> round(ece_of([0.9, 0.8], [True, False], bins=1), 4)  # |0.85 - 0.5|
+    0.35
+    """
+    return reliability_of(confidence, correct, bins=bins, binning=binning).error(norm)
 
 
 def ece_by_group(
@@ -158,7 +174,19 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
     >>> round(debiased_ece(probs, [0, 0, 1, 1], bins=1) ** 2, 4)
     0.0767
     """
-    counted = reliability(probs, labels, bins=bins, binning=binning)
+    return _debiased(reliability(probs, labels, bins=bins, binning=binning))
+
+
+def debiased_ece_of(confidence, correct, *, bins: int = 15, binning: str = "mass") -> float:
+    """`debiased_ece` from (n,) confidences and hits alone, as `ece_of`.
+
+    >>> round(debiased_ece_of([0.9] * 4, [1, 1, 0, 0], bins=1) ** 2, 4)  # as there
+    0.0767
+    """
+    return _debiased(reliability_of(confidence, correct, bins=bins, binning=binning))
+
+
+def _debiased(counted: Reliability) -> float:
     kept = counted.counts >= 2
     gap, accuracy = counted.gap[kept], counted.accuracy[kept]
     noise = accuracy * (1 - accuracy) / (counted.counts[kept] - 1)

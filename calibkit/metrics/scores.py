@@ -83,7 +83,11 @@ def risk_coverage(probs, labels) -> tuple[Tensor, Tensor]:
     >>> coverage.tolist(), risk.tolist()
     ([0.5, 1.0], [0.0, 0.5])
     """
-    confidence, correct = top(probs, labels)
+    return risks(*top(probs, labels))
+
+
+def risks(confidence: Tensor, correct: Tensor) -> tuple[Tensor, Tensor]:
+    """`risk_coverage` of checked confidences and hits."""
     levels, level, counts = (
         confidence.double().neg().unique(return_inverse=True, return_counts=True)
     )

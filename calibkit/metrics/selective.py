@@ -1,4 +1,4 @@
-"""Handing over the least sure predictions: risk against coverage, AURC, FPR at 95 % TPR."""
+"""Handing over the least sure predictions: AURC, and FPR at 95 % TPR."""
 
 from __future__ import annotations
 
@@ -7,39 +7,21 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics.diagram import confidence_hits
-from calibkit.metrics.top import top
+from calibkit.metrics.scores import risk_coverage, risks
 
 
-def risk_coverage(probs, labels) -> Tensor:
-    """(n,) float64: the share of wrong predictions among the i surest samples, i = 1 ... n.
-
-        risk_i = (wrong ones among the i samples of largest confidence) / i, at coverage i / n
-
-    Samples of equal confidence come in every order alike: the risk is the mean over the orders, so
-    that the order of the rows has no say. The last entry is 1 - accuracy.
-
-    probs (n, K); labels (n,). Raises as `ece` does.
-    Source: Geifman & El-Yaniv (2017); El-Yaniv & Wiener (2010).
-
-    >>> risk_coverage([[0.9, 0.1], [0.6, 0.4]], [0, 1]).tolist()
-    [0.0, 0.5]
-    >>> risk_coverage([[0.9, 0.1], [0.9, 0.1]], [0, 1]).tolist()  # either may come first
-    [0.5, 0.5]
-    """
-    return risks(*top(probs, labels))
-
-
-def risk_coverage_of(confidence, correct) -> Tensor:
+def risk_coverage_of(confidence, correct) -> tuple[Tensor, Tensor]:
     """`risk_coverage` from (n,) confidences in [0, 1] and hits alone.
 
-    >>> risk_coverage_of([0.6, 0.9], [False, True]).tolist()
-    [0.0, 0.5]
+    >>> coverage, risk = risk_coverage_of([0.6, 0.9], [False, True])
+    >>> coverage.tolist(), risk.tolist()
+    ([0.5, 1.0], [0.0, 0.5])
     """
     return risks(*confidence_hits(confidence, correct))
 
 
 def aurc(probs, labels) -> float:
-    """Area under the risk-coverage curve: the mean of `risk_coverage` over its n entries.
+    """Area under the risk-coverage curve: the mean risk over all n coverages.
 
     0 for a model that is always right. A model of error rate e whose confidence sorts its mistakes
     to the end has about e + (1 - e) log(1 - e); one whose confidence says nothing has e.
@@ -49,17 +31,7 @@ def aurc(probs, labels) -> float:
     >>> aurc([[0.9, 0.1], [0.6, 0.4]], [0, 1])  # the mean of 0 and 1/2
     0.25
     """
-    return float(risk_coverage(probs, labels).mean())
-
-
-def risks(confidence: Tensor, correct: Tensor) -> Tensor:
-    """`risk_coverage` of checked confidences and hits."""
-    value, which, size = torch.unique(confidence.double(), return_inverse=True, return_counts=True)
-    wrong = torch.bincount(which, (~correct).double(), len(value))
-    size, share = size.flip(0), (wrong / size).flip(0)  # the surest first
-    expected = share.repeat_interleave(size)  # of each place among equals, the same
-    ranks = torch.arange(1, len(confidence) + 1, device=confidence.device)
-    return expected.cumsum(0) / ranks
+    return float(risk_coverage(probs, labels)[1].mean())
 
 
 def fpr_at_tpr(in_scores, out_scores, *, tpr: float = 0.95) -> float:

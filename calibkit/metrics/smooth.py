@@ -8,6 +8,7 @@ from scipy.fft import dct
 from scipy.optimize import brentq
 from torch import Tensor
 
+from calibkit.metrics.diagram import confidence_hits
 from calibkit.metrics.top import top
 
 GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
@@ -33,6 +34,15 @@ def smooth_ece(probs, labels) -> float:
     0.4
     """
     return smooth_error(*top(probs, labels))
+
+
+def smooth_ece_of(confidence, correct) -> float:
+    """`smooth_ece` from (n,) confidences in [0, 1] and hits alone.
+
+    >>> round(smooth_ece_of([0.9, 0.9], [True, False]), 4)
+    0.4
+    """
+    return smooth_error(*confidence_hits(confidence, correct))
 
 
 def smooth_error(confidence: Tensor, correct: Tensor) -> float:

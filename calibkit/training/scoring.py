@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -14,14 +14,37 @@ CHUNK = 10_000  # samples scored at a time at the most,
 NUMBERS = 3_200_000  # and numbers in them: a thousand colour images of 32 px
 
 
-def predict(model: nn.Module, dataset: Dataset) -> Predictions:
-    """Logits of `model` in eval mode for every input; they lie where the dataset lies."""
+def predict(model: nn.Module, dataset: Dataset | Iterable) -> Predictions:
+    """Logits of `model` in eval mode for every input.
+
+    dataset: a `Dataset`, where the logits then lie too; or batches of (inputs, labels), such as a
+        DataLoader gives, whose logits lie on the CPU. TypeError for batches of another form.
+    """
     mode = model.training
     try:
+        if not isinstance(dataset, Dataset):
+            return _of_batches(model.eval(), dataset)
         logits, _ = scores(model, [dataset.inputs])
     finally:
         model.train(mode)
     return Predictions(logits[0].to(dataset.device), dataset.labels, dataset.posterior)
+
+
+def _of_batches(model: nn.Module, batches: Iterable) -> Predictions:
+    home, parts = next(model.parameters()).device, []
+    for batch in batches:
+        if not isinstance(batch, (tuple, list)) or len(batch) != 2:
+            raise TypeError(
+                f"dataset must be a Dataset or give batches (inputs, labels), got a batch of type "
+                f"{type(batch).__name__}"
+            )
+        inputs, labels = batch
+        with torch.no_grad():
+            parts.append((model(inputs.to(home)).cpu(), torch.as_tensor(labels).cpu()))
+    if not parts:
+        raise ValueError("dataset gives no batch; pass at least one")
+    logits, labels = (torch.cat(column) for column in zip(*parts, strict=True))
+    return Predictions(logits, labels)
 
 
 def scores(network: nn.Module, inputs: Sequence[Tensor]) -> tuple[Tensor, list[float]]:

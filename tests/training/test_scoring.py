@@ -32,6 +32,30 @@ def test_chunks_change_nothing(monkeypatch):
     assert again == pytest.approx(norm)
 
 
+def test_a_loader_gives_what_its_dataset_gives():
+    test = data.noisy_digits(50, test=300, seed=0).test
+    model = models.mlp(64, 10).train()
+    pairs = torch.utils.data.TensorDataset(test.inputs, test.labels)
+    for batches in (torch.utils.data.DataLoader(pairs, batch_size=64), [pairs[:300]]):
+        said, whole = scoring.predict(model, batches), scoring.predict(model, test)
+        torch.testing.assert_close(said.logits, whole.logits)
+        assert torch.equal(said.labels, test.labels)
+        assert model.training
+
+
+@pytest.mark.parametrize(
+    ("batches", "error", "words"),
+    [
+        ([{"x": 1}], TypeError, "batches \\(inputs, labels\\), got a batch of type dict"),
+        ([torch.ones(2, 64)], TypeError, "got a batch of type Tensor"),
+        ([], ValueError, "dataset gives no batch"),
+    ],
+)
+def test_batches_of_another_form_are_refused(batches, error, words):
+    with pytest.raises(error, match=words):
+        scoring.predict(models.mlp(64, 10), batches)
+
+
 def test_features_without_a_head_are_not_ours():
     class Theirs(nn.Module):  # as torchvision's VGG: `features`, but the last layer elsewhere
         def __init__(self):
