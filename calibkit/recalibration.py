@@ -11,6 +11,7 @@ import functools
 import hashlib
 import math
 import sys
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +37,8 @@ from calibkit.metrics.bins import edges_of
 WARM_START_ROWS = 10_000
 ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
+PATIENCE = 60.0  # seconds that a fit of many parameters may take
+STOPPED = 99  # scipy's word for it
 LEAST_WEIGHT = 1e-8  # of a part of an ensemble: a label that the other parts exclude stays possible
 
 
@@ -639,6 +642,12 @@ def _minimise(
         flat = gradient.flatten()
         return value.item(), (flat if unit else units.T @ flat).cpu().numpy()
 
+    started = time.monotonic()
+
+    def lose_patience(_) -> None:
+        if time.monotonic() - started > PATIENCE:
+            raise StopIteration
+
     options = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 1e-16, "gtol": 1e-9}
     result = minimize(
         value_and_gradient,
@@ -647,7 +656,14 @@ def _minimise(
         method="L-BFGS-B",
         bounds=bounds,
         options=options,
+        callback=lose_patience,
     )
+    if result.status == STOPPED:
+        _warn(
+            f"stopped after {PATIENCE:g} s and {result.nit} steps, at a loss of {result.fun:.5g} "
+            f"that may not be the least: {start.numel():,} parameters on {len(labels):,} rows are "
+            f"many; fit on fewer rows, or one temperature"
+        )
     if result.fun < 1e-6:
         _warn("the logits separate the labels: the best map is infinitely steep; stopped early")
     return parameters_of(result.x)

@@ -907,6 +907,17 @@ def test_the_interval_of_blocks_is_that_of_the_whole():
     assert math.log(high / low) / 2 == pytest.approx(1.6448536 * float(error), rel=1e-6)
 
 
+@pytest.mark.parametrize("calibrator", [VectorScaler, MatrixScaler, BetaCalibrator])
+def test_a_fit_that_lasts_too_long_ends_and_says_so(monkeypatch, calibrator):
+    logits, labels = scored(400, 4, 2.0)
+    monkeypatch.setattr(recalibration, "PATIENCE", -1.0)
+    with pytest.warns(UserWarning, match=r"stopped after .* on 400 rows are many"):
+        hasty = calibrator().fit(logits, labels)
+    cooled = TemperatureScaler().fit(logits, labels)
+    start = nll(cooled.probs(logits[:-1].clone()).log(), labels[:-1])
+    assert nll(hasty.probs(logits[:-1].clone()).log(), labels[:-1]) < start + 0.01
+
+
 # --- bad input ---
 
 NAN, INF = float("nan"), float("inf")

@@ -59,7 +59,8 @@ def _labels(rows: Rows) -> list[str]:
     if impossible:
         said.append(
             f"{impossible} labels were given probability 0: the likelihood is infinite. Store "
-            f"logits, or probabilities in 32 bits"
+            f"logits, or probabilities that are not rounded. For the temperature a 0 is taken as "
+            f"half the smallest probability that occurs"
         )
     if len(rows.predicted.unique()) == 1:
         said.append(f"class {int(rows.predicted[0])} is predicted for every sample")

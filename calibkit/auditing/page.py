@@ -51,7 +51,8 @@ caption {{ white-space: nowrap; }}
 code {{ background: #f3f3f3; padding: .1em .3em; overflow-wrap: anywhere; }}
 @media (max-width: 30rem) {{
   body {{ font-size: 15px; }} main {{ padding: .7rem; }}
-  th, td {{ padding: .3rem .3rem; font-size: .82rem; }} small {{ font-size: .9em; }}
+  th, td {{ padding: .3rem .3rem; font-size: .82rem; }}
+  small {{ font-size: .9em; white-space: normal; }}
   .words tbody th {{ max-width: 6.5rem; }}
 }}
 @media print {{
@@ -287,12 +288,13 @@ def _ends(low: float, high: float) -> tuple[str, str]:
 
 
 def _worth(gain: dict[str, Estimate]) -> str:
-    nll = gain["nll"]
-    if nll.clear and nll.value < 0:
-        return "The likelihood gains clearly: use it."
-    if nll.clear:
-        return "The likelihood loses: do not use it, and look at where the data come from."
-    return "The likelihood hardly moves: it is not needed."
+    known = math.isfinite(gain["nll"].value)
+    judge, said = (gain["nll"], "likelihood") if known else (gain["brier"], "Brier score")
+    if judge.clear and judge.value < 0:
+        return f"The {said} gains clearly: use it."
+    if judge.clear:
+        return f"The {said} loses: do not use it, and look at where the data come from."
+    return f"The {said} hardly moves: it is not needed."
 
 
 def _classes(found: Record) -> str:

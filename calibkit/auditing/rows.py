@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit.auditing.scores import Scores, log
+from calibkit.auditing.scores import Scores
 from calibkit.metrics import bins as _bins
 
 CLASS_GROUPS = 256  # random groups of rows that are resampled for the classwise error
@@ -53,7 +53,7 @@ def rows_of(
     parts = []
     for rows, block in scores.blocks():
         cooling = None if temperature is None else temperature[rows, None]
-        probs, log_own = _probs(block, labels[rows], scores.kind, cooling)
+        probs, log_own = _probs(block, labels[rows], scores, cooling)
         table.add(group[rows], probs, labels[rows])
         parts.append(_of_rows(probs, log_own))
     columns = (torch.cat(column) for column in zip(*parts, strict=True))
@@ -66,11 +66,11 @@ def class_groups(n: int, seed: int) -> Tensor:
     return torch.from_numpy(order % min(n, CLASS_GROUPS))
 
 
-def _probs(block: Tensor, labels: Tensor, kind: str, cooling) -> tuple[Tensor, Tensor]:
+def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tensor, Tensor]:
     """(m, K) probabilities and the (m,) logarithm of the label's."""
-    if kind == "probs" and cooling is None:
+    if scores.kind == "probs" and cooling is None:
         return block, block.gather(1, labels[:, None])[:, 0].log()
-    z = log(block) if kind == "probs" else block
+    z = scores.log(block) if scores.kind == "probs" else block
     written = (z if cooling is None else z / cooling).log_softmax(1)
     own = written.gather(1, labels[:, None])[:, 0]
     return written.exp_(), own

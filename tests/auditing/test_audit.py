@@ -295,6 +295,18 @@ def test_rounded_rows_and_per_cent_are_divided_by_their_sums():
         assert values(found)["ece"] == pytest.approx(metrics.ece(probs, labels), abs=2e-3)
 
 
+def test_zeros_of_rounding_do_not_run_away_with_the_temperature():
+    z, labels = drawn(5000, 6, scale=4.0, truth=0.5)
+    whole = calibkit.audit(z, labels)
+    probs = z.softmax(1)
+    for rounded in (probs.mul(1e4).round() / 1e4, (100 * probs).mul(100).round() / 100):
+        found = calibkit.audit(probs=rounded, labels=labels)
+        assert warned(found, "were given probability 0")
+        assert found.cooling.value == pytest.approx(whole.cooling.value, rel=0.1)
+        assert found.cooled["ece"].value < 0.03
+        assert "The Brier score gains clearly" in found.html()
+
+
 def test_sigmoids_are_noticed():
     z, labels = drawn(2000, 4)
     assert warned(calibkit.audit(z.sigmoid(), labels), "Sigmoids of one label each")

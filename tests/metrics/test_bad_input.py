@@ -61,11 +61,30 @@ def classwise_bootstrap(probs, labels):
 
 
 SCORED.append(classwise_bootstrap)
+OF_HITS = [getattr(metrics, name) for name in metrics.__all__ if name.endswith("_of")]
+
+
+@pytest.mark.parametrize("function", OF_HITS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    ("confidence", "correct", "kind", "message"),
+    [
+        ([0.5, NAN], [True, False], ValueError, "confidence must be finite"),
+        ([50.0, 90.0], [True, False], ValueError, "confidence must lie in .* write 0.9 for 90 %"),
+        ([1, 0], [True, False], TypeError, "confidence must be floating point"),
+        ([0.5], [True, False], ValueError, "correct must have one entry per row"),
+        ([0.5, 0.6], [0, 2], ValueError, "correct must lie in"),
+        ([0.5, 0.6], [0.0, 1.0], TypeError, "correct must be integers"),
+        (PROBS, LABELS, ValueError, "confidence must have 1 dimension"),
+    ],
+)
+def test_confidences_and_hits(function, confidence, correct, kind, message):
+    with pytest.raises(kind, match=f"^{message}"):
+        function(confidence, correct)
 
 
 def test_all_functions_are_in_the_tables():
     others = {"auroc", "entropy", "reliability_of", "true_calibration_error", "wilson_interval"}
-    others |= {"paired_interval"}
+    others |= {"paired_interval", "fpr_at_tpr"} | {f.__name__ for f in OF_HITS}
     classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability"}
     assert {f.__name__ for f in SCORED} | others | classes == {
         *metrics.__all__,
