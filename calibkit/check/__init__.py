@@ -14,6 +14,7 @@ from calibkit.check.lesson_07_class_imbalance import class_errors, other_prior
 from calibkit.check.lesson_08_temperature import cooled_nll, matching_temperature
 from calibkit.check.lesson_09_soft_targets import penalty_posterior, selective_risk
 from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
+from calibkit.check.lesson_11_focal_practice import ensemble_probs, sample_gamma
 from calibkit.check.lesson_12_mixup import honest_choice, mixed_labels
 from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
 
@@ -40,6 +41,8 @@ EXERCISES = {
         gradient_ratio,
         gamma_star,
         focal_posterior,
+        sample_gamma,
+        ensemble_probs,
         mixed_labels,
         honest_choice,
         avoidable_brier,

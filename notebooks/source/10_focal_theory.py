@@ -832,8 +832,8 @@ print(f"ECE: {ece[3.0]:.1%} with gamma 3, {ece[2.0]:.1%} with gamma 2, {ece[1.0]
 # ## Go further
 #
 # "$p^*$ has a higher entropy" is about *two* classes. Take 100 classes, one with probability 0.1 and the
-# others equal. Is the minimiser for gamma 5 above or below 0.1? The next lesson is
-# [12 Mixup](12_mixup.ipynb). If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+# others equal. Is the minimiser for gamma 5 above or below 0.1? Next:
+# [11 Focal loss in practice](11_focal_practice.ipynb). If your digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #

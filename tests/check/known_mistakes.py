@@ -484,3 +484,42 @@ WRONG |= {
         (lambda c, a, share: 1 - c[most_confident(c, share)].mean(), "confidences state"),
     ],
 }
+
+
+def steps_532(p, gammas=(5.0, 3.0, 2.0)):
+    return [gammas[int(a >= 0.2) + int(a >= 0.5)] for a in p.tolist()]
+
+
+def exponentials(z):
+    return z.sub(z.amax(-1, keepdim=True)).exp()
+
+
+def each_network(z):
+    return exponentials(z) / exponentials(z).sum(-1, keepdim=True)
+
+
+RIGHT |= {
+    "sample_gamma": steps_532,
+    "ensemble_probs": lambda z: sum(each_network(one) for one in z) / len(z),
+}
+WRONG |= {
+    "sample_gamma": [
+        (lambda p: steps_532(p, (5, 3, 3)), "this is FLSD-53"),
+        (lambda p: steps_532(p, (2, 3, 5)), "reversed"),
+        (lambda p: steps_532(p, (3, 3, 2)), "overwrites"),
+        (lambda p: steps_532(p, (5, 2, 2)), "no sample gets gamma 3"),
+        (lambda p: steps_532(p, (5, 3, 0)), "not 0"),
+        (lambda p: steps_532(p, (10, 5, 2)), "too much"),
+        (lambda p: steps_532(1 - p), "1 - p for p"),
+    ],
+    "ensemble_probs": [
+        (lambda z: each_network(z.sum(0) / len(z)), "averaged the logits"),
+        (lambda z: each_network(z).log().mean(0).exp(), "geometric"),
+        (lambda z: sum(each_network(one) for one in z), "number of networks"),
+        (lambda z: each_network(z.sum(0)), "added up the logits"),
+        (lambda z: each_network(z.transpose(0, 2)).transpose(0, 2).mean(0), "over the networks"),
+        (lambda z: z.sum(0) / len(z), "mean logits"),
+        (lambda z: each_network(z)[0], "first network"),
+        (lambda z: each_network(sum(each_network(z)) / len(z)), "second softmax"),
+    ],
+}

@@ -742,6 +742,53 @@ SELECTIVE_RISK = [
     ),
 ]
 
+
+def gamma_loop(p):
+    gammas = torch.zeros(len(p))
+    for place, value in enumerate(p.tolist()):
+        gammas[place] = 5 if value < 0.2 else 3 if value < 0.5 else 2
+    return gammas
+
+
+def gamma_filled(p):
+    gammas = torch.full_like(p, 2.0)
+    gammas[p < 0.5] = 3.0
+    gammas[p < 0.2] = 5.0
+    return gammas
+
+
+SAMPLE_GAMMA = [
+    gamma_loop,
+    gamma_filled,
+    lambda p: 2.0 + 1.0 * (p < 0.5) + 2.0 * (p < 0.2),
+    lambda p: torch.where(p < 0.2, 5, torch.where(p < 0.5, 3, 2)),
+    lambda p: 5 - 2 * (p >= 0.2).int() - (p >= 0.5).int(),
+    lambda p: np.select([p.numpy() < 0.2, p.numpy() < 0.5], [5, 3], 2),
+    lambda p: [5 if a < 0.2 else 3 if a < 0.5 else 2 for a in p],
+    lambda p: torch.tensor([5.0, 3.0, 2.0])[(p >= 0.2).long() + (p >= 0.5).long()],
+    lambda p: 5 * (p < 0.2) + 3 * ((p >= 0.2) & (p < 0.5)) + 2 * (p >= 0.5),
+]
+
+
+def ensemble_loop(logits):
+    total = torch.zeros_like(logits[0])
+    for one in logits:
+        total += one.softmax(dim=1)
+    return total / len(logits)
+
+
+ENSEMBLE_PROBS = [
+    ensemble_loop,
+    lambda z: z.softmax(dim=2).mean(dim=0),
+    lambda z: F.softmax(z, dim=-1).mean(0),
+    lambda z: z.log_softmax(-1).exp().mean(0),
+    lambda z: (z.log_softmax(-1).logsumexp(0) - math.log(len(z))).exp(),
+    lambda z: sum(one.softmax(1) for one in z) / len(z),
+    lambda z: torch.stack([one.softmax(1) for one in z]).mean(0),
+    lambda z: np.mean([one.softmax(1).numpy() for one in z], axis=0),
+    lambda z: torch.einsum("mnk->nk", z.softmax(-1)) / z.shape[0],
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

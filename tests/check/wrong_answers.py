@@ -1176,6 +1176,90 @@ SELECTIVE_RISK = [
     (lambda c, a, share: ((~a) * c)[kept(c, share)].mean(), None),
 ]
 
+
+def gamma_overwritten(p):
+    gammas = torch.full_like(p, 2.0)
+    gammas[p < 0.2] = 5.0
+    gammas[p < 0.5] = 3.0
+    return gammas
+
+
+def gamma_in_place(p):
+    p[p < 0.2] = 5.0
+    p[p < 0.5] = 3.0
+    return p
+
+
+SAMPLE_GAMMA = [
+    (gamma_overwritten, "overwrites"),
+    (gamma_in_place, "changes its argument `p`"),
+    (lambda p: 3.0 + 2.0 * (p < 0.2), "this is FLSD-53"),
+    (lambda p: 2.0 + 1.0 * (p < 0.5), "no sample gets gamma 5"),
+    (lambda p: torch.where(p < 0.2, 5.0, 2.0), "no sample gets gamma 3"),
+    (lambda p: torch.where(p < 0.2, 2.0, torch.where(p < 0.5, 3.0, 5.0)), "reversed"),
+    (lambda p: torch.where(p > 0.5, 2.0, torch.where(p > 0.2, 3.0, 5.0)), "compare with <"),
+    (lambda p: torch.where(p > 0.5, 2.0, torch.where(p < 0.2, 5.0, 3.0)), "p = 0.5"),
+    (lambda p: torch.where(p >= 0.5, 2.0, torch.where(p > 0.2, 3.0, 5.0)), "p = 0.2"),
+    (lambda p: 2.0 + 3.0 * (p < 0.5) + 5.0 * (p < 0.2), "too much"),
+    (lambda p: 5.0 * (p < 0.2) + 3.0 * (p < 0.5) + 2.0 * (p < 1), None),
+    (lambda p: 5.0 * (p < 0.2) + 3.0 * (p >= 0.2) * (p < 0.5), "not 0"),
+    (lambda p: torch.where(p < 0.25, 5.0, torch.where(p < 0.5, 3.0, 2.0)), "0.25"),
+    (lambda p: torch.where(1 - p < 0.2, 5.0, torch.where(1 - p < 0.5, 3.0, 2.0)), "1 - p for p"),
+    (lambda p: (1 - p) ** (2.0 + 1.0 * (p < 0.5) + 2.0 * (p < 0.2)), "the weight"),
+    (lambda p: torch.full_like(p, 3.0), None),
+    (lambda p: torch.full_like(p, 5.0), None),
+    (lambda p: 5 - 3 * p, None),
+    (lambda p: (5 * (1 - p)).round(), None),
+    (lambda p: theory.gamma_star(p.double().clamp(0.01, 0.49)), None),
+    (lambda p: float((2.0 + 1.0 * (p < 0.5) + 2.0 * (p < 0.2)).mean()), "shape"),
+    (lambda p: (2.0 + 1.0 * (p < 0.5) + 2.0 * (p < 0.2)).sort().values, None),
+    (lambda p: (2.0 + 1.0 * (p < 0.5) + 2.0 * (p < 0.2)) * p, None),
+    (lambda p: p * (p < 0.2), None),
+    (
+        lambda p: torch.full_like(p, 5.0 if p.mean() < 0.2 else 3.0 if p.mean() < 0.5 else 2.0),
+        "own",
+    ),
+]
+
+
+def divides_in_place(logits):
+    logits -= logits.logsumexp(-1, keepdim=True)
+    return logits.exp().mean(0)
+
+
+ENSEMBLE_PROBS = [
+    (divides_in_place, "changes its argument `logits`"),
+    (lambda z: z.mean(0).softmax(1), "averaged the logits"),
+    (lambda z: F.softmax(z.sum(0) / z.shape[0], 1), "averaged the logits"),
+    (lambda z: z.log_softmax(-1).mean(0).softmax(-1), "averaged the logits"),
+    (lambda z: z.log_softmax(-1).mean(0).exp(), "geometric"),
+    (lambda z: z.softmax(-1).prod(0), None),
+    (lambda z: z.softmax(-1).sum(0), "number of networks"),
+    (lambda z: z.sum(0).softmax(-1), "added up"),
+    (lambda z: z.softmax(0).mean(0), "over the networks"),
+    (lambda z: z.softmax(0).mean(2), None),
+    (lambda z: z.softmax(1).mean(0), "over the images"),
+    (lambda z: z.softmax(2).mean(1), "the mean runs over the images"),
+    (lambda z: z.softmax(2).mean(2), "the mean runs over the classes"),
+    (lambda z: z.softmax(2).mean(), None),
+    (lambda z: z.mean(0), "mean logits"),
+    (lambda z: z.mean(0).log_softmax(-1), None),
+    (lambda z: z.softmax(2).mean(0).log(), None),
+    (lambda z: z.softmax(2).mean(0).softmax(1), "second softmax"),
+    (lambda z: z.softmax(2).softmax(2).mean(0), None),
+    (lambda z: z.softmax(2)[0], "first network"),
+    (lambda z: z.softmax(2)[-1], None),
+    (lambda z: z.softmax(2).median(0).values, "median"),
+    (lambda z: z.softmax(2).amax(0), "largest probability"),
+    (lambda z: z.softmax(2).amin(0), None),
+    (lambda z: one_hot(z.argmax(2), z.shape[2]).double().mean(0), "vote"),
+    (lambda z: one_hot(z.softmax(2).mean(0).argmax(1), z.shape[2]).double(), None),
+    (lambda z: z.softmax(2), "each network"),
+    (lambda z: z.softmax(2).mean(0).argmax(1), "shape"),
+    (lambda z: 100 * z.softmax(2).mean(0), "per cent"),
+    (lambda z: z.sigmoid().mean(0), None),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())
