@@ -7,10 +7,12 @@ import pandas as pd
 from calibkit import palette, validate
 from calibkit.explorers import panels, svg
 from calibkit.explorers.explorer import Frame
+from calibkit.explorers.reliability import legend_panel
 from calibkit.metrics import Reliability
 
 TEST, TRAINING = palette.group(0, "test"), palette.group(1, "training")
 EXACT = palette.TRUTH.named("exact posterior")
+SCALE = 1.3  # three plots fill the width of a lesson
 
 
 def film_frame(
@@ -50,7 +52,9 @@ def film_frame(
         f"training images {_pair(row, 'train')}; test images {_pair(row, 'test')}; "
         f"test NLL {row.test_nll:.2f}"
     )
-    return panels.frame(drawn, title=f"after epoch {epoch}", readout=words)
+    return panels.frame(
+        drawn, title=f"after epoch {epoch}", readout=words, scale=SCALE, keys=(legend_panel(),)
+    )
 
 
 def _pair(row: pd.Series, name: str) -> str:

@@ -97,10 +97,14 @@ def reliability_plot(title: str, reliability: Reliability) -> Panel:
     return draw
 
 
-def frame(panels: Sequence[Panel], *, title: str, readout: str) -> Frame:
+def frame(
+    panels: Sequence[Panel], *, title: str, readout: str, scale: float = 1, keys: Sequence[str] = ()
+) -> Frame:
     """The plots side by side, or below one another where there is less room.
 
     title: what is read out before the numbers, such as "after epoch 3".
+    scale: how much larger the plots are shown.
+    keys: pictures that follow the plots, such as a legend.
 
     Raises ValueError when there is no plot.
 
@@ -112,8 +116,8 @@ def frame(panels: Sequence[Panel], *, title: str, readout: str) -> Frame:
     """
     if not panels:
         raise ValueError("panels must hold at least 1 plot, got none")
-    drawn = (svg.picture(*CELL, draw(0, 0)) for draw in panels)
-    return Frame(tuple(drawn), f"{title}: {readout}")
+    drawn = (svg.picture(*CELL, draw(0, 0), scale=scale) for draw in panels)
+    return Frame((*drawn, *keys), f"{title}: {readout}")
 
 
 def _pair(x, y) -> tuple[list[float], list[float]]:

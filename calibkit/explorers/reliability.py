@@ -28,8 +28,12 @@ def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> 
     >>> len(frame.panels), frame.readout
     (2, 'ECE 35 %')
     """
-    keys = svg.picture(KEYS, 110, *legend(10, 30))
-    return Frame((diagram_panel(reliability, title), keys), readout)
+    return Frame((diagram_panel(reliability, title), legend_panel()), readout)
+
+
+def legend_panel() -> str:
+    """A picture of the legend alone."""
+    return svg.picture(KEYS, 110, *legend(10, 30))
 
 
 def diagram_panel(reliability: Reliability, title: str) -> str:

@@ -41,16 +41,16 @@ def text(
     return tag("text", escape(words), **look | more)
 
 
-def picture(width: int, height: int, *parts: str) -> str:
-    """A whole SVG on white, with the hatches that areas are filled with."""
+def picture(width: int, height: int, *parts: str, scale: float = 1) -> str:
+    """A whole SVG on white, with the hatches that areas are filled with, shown at `scale`."""
     background = tag("rect", width=width, height=height, fill="#FFFFFF")
     return tag(
         "svg",
         "".join([_hatch(OVER), _hatch(UNDER), background, *parts]),
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {width} {height}",
-        width=width,
-        height=height,
+        width=round(width * scale),
+        height=round(height * scale),
         font_family="system-ui, sans-serif",
     )
 

@@ -106,8 +106,7 @@ plt.show()
 
 # %% [markdown]
 # - Above is the clean digit, below the image that a reader sees, and what the posterior says about it.
-# - The four on the right really are ambiguous. Of all images on which the posterior says 60 %, four in ten
-#   are another digit. No training can remove this doubt. A good model has to *state* it.
+# - The four on the right really are ambiguous. No training can remove this doubt. A good model has to *state* it.
 #
 # <details><summary>Are train and test images independent? They show the same digits.</summary>
 #
@@ -310,6 +309,7 @@ swept = sweep.run(recipe, {"wrong": shares, "seed": seeds}, device=device)
 # %%
 fig, ax = plt.subplots(figsize=(5.5, 3.6))
 for column, role in {"test_accuracy": palette.ACCURACY, "test_confidence": palette.CONFIDENCE}.items():
+    # the band reaches over all seeds; `role.line()` is the colour, dashes and marker of a role
     _ = sns.lineplot(swept.table, x="wrong", y=column, errorbar=("pi", 100), ax=ax, **role.line())
 _ = ax.axhline(best, **palette.TRUTH.line(marker="", label="accuracy of the exact posterior"))
 _ = ax.set(xlabel="share of wrong training labels", ylabel="on the test images", ylim=(0, 1))

@@ -94,9 +94,9 @@ for ax, (name, probs) in zip(axes, by_model.items(), strict=True):
 # ## 2. What one number hides
 #
 # The ECE averages *absolute* gaps, and something is lost. To see what, we build two readers from the exact posterior:
-# each divides the logarithm of the posterior by a T of its own. Reader A has T = 1.5. Reader B has a T below 1, chosen so
-# that the exact errors of both are equal. (Skip the search for this T in the folded cell; it only makes the two errors
-# equal.)
+# the logarithm of the posterior serves as logits (its softmax is the posterior again), and each reader divides it by a T
+# of its own. Reader A has T = 1.5. Reader B has a T below 1, chosen so that the exact errors of both are equal. (Skip the
+# search for this T in the folded cell; it only makes the two errors equal.)
 
 # %%
 def reader(T):
@@ -132,8 +132,6 @@ for ax, (name, probs) in zip(axes, readers.items(), strict=True):
 # The **overconfidence error** (OE; Thulasidasan et al. 2019) looks at one direction only, over-confidence:
 #
 # $$\mathrm{OE} = \sum_{m=1}^{M} \frac{|B_m|}{n}\,\mathrm{conf}(B_m)\,\max\bigl(\mathrm{conf}(B_m) - \mathrm{acc}(B_m),\ 0\bigr)$$
-#
-# For the cautious reader it is nearly zero.
 #
 # The ECE also looks at the predicted class alone. A doctor who reads "pneumonia 70 %, tumour 25 %" uses the 25 % too.
 # The **classwise-ECE** (Kull et al. 2019) bins *every* column of the probabilities against "is it this class?" and
@@ -221,7 +219,8 @@ check.brier(my_brier)
 # Here are all measures of this lesson for six models; "cautious" is reader A, "bold" is reader B, and "uniform" says
 # 10 % for each digit.
 #
-# **Predict before you run:** for which measures does "the truth" get the best value, and for which does another model?
+# **Predict before you run:** which of the six has the lowest ECE, and which the lowest OE? By how much does "the truth"
+# miss them?
 
 # %% tags=["answer"]
 measures = {
@@ -357,8 +356,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "test_images")
 
 # %% [markdown]
-# **Predict before you run:** the slider showed that the measured ECE of the truth lies above its line. Now take four
-# times as many images. How much of this excess (measured minus exact, on average) is left: nearly all, about a half, or
+# **Predict before you run:** the slider showed that the measured ECE of the truth lies above its line. Without going back
+# to it: with four times as many images, how much of this excess (measured minus exact, on average) is left: nearly all, about a half, or
 # about a quarter?
 
 # %% tags=["answer"]
@@ -416,6 +415,10 @@ print(claims.verdict("M6", "after the cure, the bias exceeds that of the exact p
 # that a perfectly calibrated model *with the same confidences* would show on so many images. Let each
 # confidence be the probability of a hit, draw the hits, and measure again. No posterior is needed, so you can do this
 # with your own model today.
+#
+# The same draws give a test. Its p is (1 + the number of drawn errors that are at least as large as the measured one) /
+# (1 + the number of draws). A small p speaks against calibration. `metrics.calibration_test` computes it (Bröcker and
+# Smith 2007; Widmann et al. 2019).
 
 # %%
 def chance_level(probs, draws=size.draws, seed=SEED):
@@ -438,9 +441,6 @@ for name, probs in by_model.items():
     print(f"{name:14} ECE {error:.2%}; chance level {low:.2%} to {high:.2%}; p = {p_value:.3f}")
 
 # %% [markdown]
-# `metrics.calibration_test` is the same test in the package (Bröcker and Smith 2007; Widmann et al. 2019):
-# p = (1 + the number of drawn errors that are at least as large as the measured one) / (1 + the number of draws).
-#
 # So the answer to the hospital: with a model as accurate as the exact posterior here, 1.4 % on 1,000 images is well
 # within what a perfect model shows. It proves nothing. Only an ECE *above* its chance level counts against a
 # model. And an ECE within it does not prove that the model is calibrated: with more images, a small error shows.
@@ -497,7 +497,7 @@ print("images needed:", one_answer(by_model["after the cure"], 0.02, numbers))
 # 3. Compare an ECE with its chance level, never with zero; compare two models only at equal n and equal bins.
 #
 # Guo et al. and Mukhoti et al. report the ECE with 15 bins, on CIFAR from 10,000 test images. What our perfect model
-# measures on 10,000 images stands in section 6: the last number of its last printed line. How wrong each estimator is, and how
+# measures on as many images is printed in section 6, just before the exercise. How wrong each estimator is, and how
 # to compare two models, is the subject of
 # [18 Estimators in depth](18_estimators_in_depth.ipynb); the next lesson asks where over-confidence comes
 # from: [03 Overconfidence](03_overconfidence.ipynb).

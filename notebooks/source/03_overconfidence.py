@@ -229,7 +229,8 @@ def means(what, column):
 
 
 # %% [markdown]
-# **Predict before you run:** will all four hold for our small networks? And what will a temperature leave of it?
+# **Predict before you run:** will all four hold for our fully connected networks? And how much of the ECE will a
+# temperature leave?
 
 # %% tags=["answer", "drawing"]
 fig, axes = plt.subplots(1, 4, figsize=(11, 3.2), sharey=True)
@@ -291,7 +292,8 @@ table["accuracy falls by"] = table.train_accuracy - table.test_accuracy
 table["ECE rises by"] = table.test_ece - table.train_ece
 
 # %% [markdown]
-# **Predict before you run:** each dot of the next figure is one of our networks. Will all lie below the diagonal?
+# **Predict before you run:** the next figure has a dot for each of our networks: across, by how much the accuracy falls
+# from training to test; upwards, by how much the ECE rises. Can a dot lie below zero?
 
 # %% tags=["answer", "drawing"]
 order = ["dense", *convolutional]
@@ -416,8 +418,9 @@ curves = pd.concat([one.history.assign(seed=one.setting["seed"]) for one in film
 curves["test_error"] = 1 - curves.test_accuracy
 curves["right_part"] = curves.test_nll_correct * curves.test_accuracy  # mean of the right x their share
 curves["wrong_part"] = curves.test_nll_wrong * curves.test_error
-cut = (film.history.lr < film.history.lr.iloc[0]).idxmax()
-print(f"the NLL is lowest after epochs {[turn + 1 for turn in turns]}; the rate is cut after epoch {cut}")
+at_first_rate = film.history.epoch[film.history.lr == film.history.lr.iloc[0]]
+print(f"the NLL is lowest after epochs {[turn + 1 for turn in turns]}; the rate is cut after epoch "
+      f"{at_first_rate.max()}")
 
 # %% tags=["drawing"]
 pictures = {
@@ -546,7 +549,7 @@ print(claims.verdict("O7", "under-confident after the first epoch", gaps[:, 0], 
 print(claims.verdict("O7", "over-confident after the last", gaps[:, -1]))
 
 # %% [markdown]
-# When does over-confidence come? Means over the seeds; `gap` is confidence minus accuracy on the test.
+# The groups cross the diagonal from above to below. When does over-confidence come? Means over the seeds; `gap` is confidence minus accuracy on the test.
 
 # %% tags=["drawing"]
 known = np.stack([one.history.train_accuracy for one in films.outcomes])
@@ -574,7 +577,8 @@ def judged(one, epoch):
 
 
 accurate = [one.history.cal_accuracy.idxmax() for one in films.outcomes]
-late, early = (pd.DataFrame(map(judged, films.outcomes, at)) for at in (accurate, turns))
+late = pd.DataFrame([judged(one, epoch) for one, epoch in zip(films.outcomes, accurate, strict=True)])
+early = pd.DataFrame([judged(one, epoch) for one, epoch in zip(films.outcomes, turns, strict=True)])
 pd.DataFrame({"best accuracy": late.mean(), "lowest NLL": early.mean()}).T.round(3)
 
 # %% tags=["nbval-check-output"]
@@ -660,9 +664,12 @@ print(f"A patience of {enough} is enough here: 20 keeps the same epochs.")
 # $$\ell(z)=-\log\frac{e^z}{e^z+K-1}=\log\bigl(1+(K-1)\,e^{-z}\bigr)$$
 #
 # falls for ever as $z$ grows. **Label smoothing** does not ask for the label with certainty, but for
-# $1-\alpha+\alpha/K$ there and $\alpha/K$ elsewhere. As $-\log p$ of each other class is larger by $z$,
-# this adds $\alpha\frac{K-1}{K}\,z$ to the loss, a line that *rises*. So there is a minimum: the derivative is
-# zero where $p=1-\alpha+\alpha/K$, that is at $z^*=\log(K/\alpha-K+1)$.
+# $1-\alpha+\alpha/K$ there and $\alpha/K$ elsewhere. $-\log p$ of each other class is larger by $z$, so the loss is
+#
+# $$\Bigl(1-\alpha+\frac{\alpha}{K}\Bigr)(-\log p)+(K-1)\frac{\alpha}{K}(-\log p+z)=-\log p+\alpha\,\frac{K-1}{K}\,z.$$
+#
+# The second part is a line that *rises*. So there is a minimum: the derivative is zero where $p=1-\alpha+\alpha/K$, that
+# is at $z^*=\log(K/\alpha-K+1)$.
 #
 # Do networks behave like this one number? We train with both losses, without weight decay, at a constant rate. Their
 # other logits $z_j$ are not zero, so we compute the *equivalent* $z$, which gives the label $c$ the same probability:
@@ -685,10 +692,10 @@ pushed = sweep.run(fitted, {"loss": losses, "seed": seeds}, device=device)
 # %%
 def equivalent(one):
     """(epochs,) mean over the training images of the logit that stands for the label's probability."""
-    logits, labels = one.logits["train"].double(), one.trial.train.labels
-    is_label = one_hot(labels, 10).bool().expand_as(logits)
-    of_label = logits[is_label].view(len(logits), len(labels))
-    of_others = logits.masked_fill(is_label, -math.inf).logsumexp(dim=2)
+    stated, labels = one.logits["train"].double(), one.trial.train.labels  # (epochs, images, classes)
+    is_label = one_hot(labels, 10).bool()  # (images, classes)
+    of_label = (stated * is_label).sum(dim=2)
+    of_others = stated.masked_fill(is_label, -math.inf).logsumexp(dim=2)
     return (of_label - of_others + math.log(9)).mean(dim=1)
 
 
@@ -842,7 +849,7 @@ print(claims.verdict("O1", "on photographs LeNet-5 is over-confident (signed gap
 # %%
 old, deep = (photographs[photographs.value == value].mean(numeric_only=True)
              for value in ("LeNet-5", "the deep network"))
-relation = "larger" if deep.test_ece > old.test_ece else "smaller"
+relation = "larger, as in section 1" if deep.test_ece > old.test_ece else "smaller, unlike in section 1"
 print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {old.test_ece:.1%}, after T "
       f"{old.scaled_ece:.1%}; the deep network {deep.test_ece:.1%} ({relation}), after T "
       f"{deep.scaled_ece:.1%}. The accuracy falls from training to test by "
@@ -851,14 +858,16 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
 # %% [markdown]
 # ## 8. Beside the papers
 #
+# <details><summary>Our results beside the papers', row by row</summary>
+#
 # | | papers | here |
 # |---|---|---|
 # | old and deep (O1) | CIFAR-100: LeNet-5 error 44.9 %, ECE 4.85 %; ResNet-110 error 30.6 %, ECE 16.53 % (Guo et al.) | sections 1, 7; LeNet-5's ECE is not small here |
 # | one thing at a time (O2) | CIFAR-100: curves (Guo et al., figure 2) | section 2; width and batch normalisation differ |
-# | train and test | the calibration generalisation gap is below the generalisation gap (Carrell et al.) | section 3 |
 # | the test NLL turns (O3 to O5) | ResNet-50, CIFAR-10: after epoch 150 of 350, at the first cut of the rate (Mukhoti et al., section 3) | section 4; before the cut |
-# | training diagram, density (O6, O7) | all right by epoch 300, still moving at 350 (Mukhoti et al., figure A.1); VGG-16 (Thulasidasan et al.) | slider, section 4 |
 # | no minimum (O8, O9) | curves and a proof, no experiment (*Dataset Curation*, figure 7, theorem 1) | section 6 |
+#
+# </details>
 #
 # ## Three things to take away
 #

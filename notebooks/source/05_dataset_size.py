@@ -176,13 +176,14 @@ explorers.keep(explorers.Explorer(
     "marks the chosen number."), "dataset_size")
 
 # %% [markdown]
-# **Predict before you run:** the slider showed that with less data accuracy and confidence both fall. From all images
+# **Predict before you run:** the slider showed that with less data accuracy and confidence both fall. Without going back
+# to it: from all images
 # to a tenth, how many points of confidence are lost for every 10 points of accuracy: about 2, 5 or 8? And does each of
 # the nine steps to more data lower the ECE?
 
 # %% tags=["answer"]
 errors = {"test_ece": palette.TRAINED.named("ECE, estimated"),
-          "true_error": palette.TRUTH.named("true error")}
+          "true_error": palette.TRUTH.named("true calibration error")}
 fig, (left, right) = plt.subplots(1, 2, figsize=(7, 3))
 _ = plots.columns(swept.table, "images", shares, ax=left).set(xlabel="training images", ylabel="share")
 _ = plots.columns(swept.table, "images", errors, ax=right).set(xlabel="training images", ylim=(0, None))
@@ -201,7 +202,7 @@ print(f"ECE {means.test_ece[0.1]:.1%} instead of {means.test_ece[1.0]:.1%}; it f
 #
 # - **Left:** with little data the accuracy is far below the best possible one. The confidence follows it only in part: these
 #   networks are over-confident at every size, most of all with little data.
-# - **Right:** the estimate (wide orange line) lies on the true error. With gaps this wide and a test set this large, ECE measures well
+# - **Right:** the estimate (wide orange line) lies on the true calibration error (of lesson 02; not the true gap, which keeps its sign). With gaps this wide and a test set this large, ECE measures well
 #   (notebook 02 tells when it does not).
 # - **The kink** at 900 images (fraction 0.6): we come back to it in section 4.
 #
@@ -502,6 +503,7 @@ print(claims.verdict("05i", "added noise: under-confident", of_way("added noise"
 
 # %%
 def gap_in_its_own_world(seed):
+    # two independent noises of 0.4: the variances add
     world = data.NoisyDigits(0.4 * math.sqrt(2)).draw(size.test, seed=1000 + seed)
     with torch.no_grad():
         probs = changed.one(way="added noise", seed=seed).model(world.inputs).softmax(dim=1)
