@@ -188,8 +188,9 @@ def frame(alpha, words):
     probs = torch.cat([rows_of(swept, outcome, state) for outcome in chosen])
     labels = torch.cat([outcome.predictions["test"].labels for outcome in chosen])
     found = [swept.values(f"{name}_{state}", alpha=alpha).mean() for name in ("ece", "nll")]
+    look = palette.TRAINED if state == "raw" else palette.CURED
     lines = {palette.ACCURACY: column("test_accuracy"),
-             palette.group(6, "ECE, networks"): column(f"ece_{state}"),
+             look.named("ECE, networks"): column(f"ece_{state}"),
              palette.TRUTH.named("ECE, exact p*"): exact_ece}
     right, sure = metrics.accuracy(probs, labels), probs.amax(1).mean()
     readout = (f"alpha {alpha:g}, {words}: accuracy {right:.1%}, mean confidence {sure:.1%}, "
@@ -231,8 +232,8 @@ means[shown].round(3)
 # Open the answer above first. How to read the figure:
 #
 # - **Networks as trained:** ECE falls steeply to a small alpha, then rises: the networks are now under-confident, and T is below 1.
-# - **Exact p\*:** a model that follows its smoothed labels perfectly becomes *worse* with each alpha. Smoothing helps the networks
-#   because they are over-confident to begin with.
+# - **Exact p\*:** a model that follows its smoothed labels perfectly becomes *worse* with each alpha. Smoothing can
+#   only help where there is over-confidence.
 # - **After temperature** the ECE is small at every alpha. Look at the NLL too: at small alphas it is not lower than that of alpha 0, whose
 #   temperature alone does the same. Only large alphas are lower.
 
@@ -431,7 +432,7 @@ for way in ("cross-entropy", "Brier", "MMCE, plain", "penalty"):
     print(f"{way}: signed gap {means.test_gap[way]:+.1%}, right on {means.train_accuracy[way]:.1%} of its "
           f"training labels")
 picked = zip(chosen.loc["penalty"].strength, chosen.loc["penalty"].test_gap, strict=True)
-print("penalty, seed by seed: " + ", ".join(f"{gap:+.1%} (weight {weight:g})" for weight, gap in picked))
+print("penalty by seed: " + ", ".join(f"{gap:+.1%} (weight {weight:g})" for weight, gap in picked))
 
 # %% [markdown]
 # Open the answer above first. An optimum at the posterior does not help a network that is right on all its training labels:
@@ -454,9 +455,9 @@ print(claims.verdict("T4", "weighted MMCE has a lower ECE than cross-entropy", g
 print(claims.verdict("T3", "the penalty has a lower mean confidence", gain("penalty", "test_confidence"),
                      expect="below"))
 for claim, way in (("T2", "smoothing"), ("T4", "Brier")):
-    print(claims.verdict(claim, f"the temperature after {way} is within 0.1 of 1",
+    print(claims.verdict(claim, f"T after {way} is within 0.1 of 1",
                          chosen.loc[way, "T"].to_numpy(), expect="within", margin=0.1, than=1.0))
-print(claims.verdict("T4", "the temperature after weighted MMCE is above 2",
+print(claims.verdict("T4", "T after weighted MMCE is above 2",
                      chosen.loc["MMCE, weighted", "T"].to_numpy(), than=2.0))
 print(claims.verdict("09d", "plain MMCE changes the ECE by less than 0.03", gain("MMCE, plain"),
                      expect="within", margin=0.03, post_hoc=True))
@@ -484,12 +485,12 @@ print(f"exact labels: signed gap {ideal.test_gap:+.1%}; distance to the posterio
 # and this no temperature can supply.
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("09e", "after temperature, exact labels are nearer to the posterior than smoothing",
+print(claims.verdict("09e", "after T, exact labels are nearer to the posterior than smoothing",
                      (chosen.loc["exact labels"] - chosen.loc["smoothing"]).distance_tempered.to_numpy(),
                      expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("09f", "trained on exact labels, a network is over-confident by more than 0.05",
+print(claims.verdict("09f", "exact labels leave over-confidence of more than 0.05",
                      chosen.loc["exact labels"].test_gap.to_numpy(), margin=0.05, post_hoc=True))
 
 # %% [markdown]
@@ -580,7 +581,7 @@ print(claims.verdict("09h", "the clusters of the test images become tighter", ch
                      expect="below"))
 print(claims.verdict("09i", "smoothing 0.3 names the posterior's runner-up less often",
                      change("second_choice"), expect="below"))
-print(claims.verdict("09j", "after temperature, it is farther from the posterior than cross-entropy",
+print(claims.verdict("09j", "after T, it is farther from the posterior than cross-entropy",
                      change("distance_tempered")))
 
 # %% [markdown]
@@ -688,7 +689,7 @@ print(claims.verdict("09l", "after temperature, too", change("doubt_tempered"), 
 print(claims.verdict("09m", "its selective risk at coverage 0.7 is higher", change("risk_raw")))
 exact_rank = others.values("doubt_raw", way="exact labels") - swept.values("doubt_raw", alpha=0.0)
 print(claims.verdict("09n", "exact labels rank doubt better than hard ones (AUROC)", exact_rank))
-print(claims.verdict("09o", "at coverage 0.1, the selective risk of smoothing 0.3 is higher",
+print(claims.verdict("09o", "at coverage 0.1, smoothing 0.3 has the higher risk",
                      change("top_risk_raw"), post_hoc=True))
 
 # %% [markdown]
@@ -740,7 +741,7 @@ _ = ax.axhline(0, color=palette.GREY, lw=0.8)
 for alpha in (0.0, 0.05, 0.3):
     probs = swept.pooled("test", alpha=alpha).probs
     print(f"alpha {alpha:g}: signed gap {gaps.test_gap[alpha]:+.1%}, with p* undone "
-          f"{gaps.gap_undone[alpha]:+.1%}; {(probs < alpha / K).double().mean():.0%} of all probabilities "
+          f"{gaps.gap_undone[alpha]:+.1%}; {(probs < alpha / K).double().mean():.0%} of all entries "
           f"lie below alpha/K")
 
 # %% [markdown]
@@ -750,7 +751,7 @@ for alpha in (0.0, 0.05, 0.3):
 # smoothing changes in training we have not tested.
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("09p", "with p* undone, alpha 0.3 has a lower ECE than cross-entropy",
+print(claims.verdict("09p", "p* undone, alpha 0.3 has a lower ECE than alpha 0",
                      change("ece_undone"), expect="below", post_hoc=True))
 repaired = swept.values("ece_undone", alpha=0.05) - swept.values("ece_raw", alpha=0.05)
 print(claims.verdict("09q", "at alpha 0.05, undoing p* raises the ECE", repaired, post_hoc=True))
