@@ -26,7 +26,7 @@ from calibkit.training import Trial, process
 FORMAT = 3  # of keys and of what is stored under them
 DEVICES = ("cpu", "cuda", "mps")
 OPTIMIZERS = (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adam, torch.optim.Optimizer)
-STEERING = ("contents", "fingerprint", "origins", "outcomes", "placement", "store", "sweep")
+STEERING = ("contents", "fingerprint", "origins", "placement", "store", "sweep", "sweep_results")
 # as they were loaded: what stands in these modules is not read, as tests put counters there
 STARTED = {name: (HERE / f"{name}.py").read_text() for name in STEERING}
 

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 from calibkit import fingerprint, placement, training, validate
-from calibkit.outcomes import Outcome, Sweep
 from calibkit.store import Store
+from calibkit.sweep_results import Outcome, Sweep
 from calibkit.training import Run, Trial
 
 

@@ -315,7 +315,7 @@ def test_versions_and_the_kind_of_device_count(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["contents", "fingerprint", "origins", "outcomes", "placement", "store", "sweep"]
+    "name", ["contents", "fingerprint", "origins", "placement", "store", "sweep", "sweep_results"]
 )
 def test_modules_that_steer_count_as_they_were_loaded_and_may_hold_counters(monkeypatch, name):
     before = fingerprint.package()

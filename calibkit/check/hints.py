@@ -1,6 +1,6 @@
 """Which mistake an answer has made: its results are compared with those that mistakes lead to.
 
-The mistakes of the exercise come first, then what all exercises know (`diagnoses`).
+The mistakes of the exercise come first, then what all exercises know (`common_mistakes`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibkit.check import diagnoses, running
+from calibkit.check import common_mistakes, running
 
 Results = Mapping[str, np.ndarray]  # by the name of the case
 
@@ -50,13 +50,13 @@ def hint(attempt: Attempt) -> str | None:
     return (
         _likely(_known(attempt.mistakes), attempt)
         or _not_finite(result)
-        or _likely(diagnoses.of_results(arguments), attempt)
-        or _likely(diagnoses.of_constants(arguments), attempt)
-        or _likely(diagnoses.of_measures(arguments), attempt)
+        or _likely(common_mistakes.of_results(arguments), attempt)
+        or _likely(common_mistakes.of_constants(arguments), attempt)
+        or _likely(common_mistakes.of_measures(arguments), attempt)
         or _unused(attempt)
-        or _likely(diagnoses.of_arguments(arguments), attempt)
+        or _likely(common_mistakes.of_arguments(arguments), attempt)
         or _likely(_doubled(attempt.mistakes), attempt)
-        or diagnoses.of_looks(attempt.expected[first], result)
+        or common_mistakes.of_looks(attempt.expected[first], result)
     )
 
 
@@ -71,15 +71,15 @@ def close(expected: np.ndarray, result: np.ndarray, tolerance: float) -> bool:
     return same and np.allclose(result.reshape(expected.shape), expected, **limits)
 
 
-def _known(mistakes: Sequence[Mistake]) -> Iterable[diagnoses.Diagnosis]:
+def _known(mistakes: Sequence[Mistake]) -> Iterable[common_mistakes.Diagnosis]:
     for mistake in mistakes:
         yield mistake.hint, lambda _, a, made=mistake: made.function(*a.values())
 
 
-def _doubled(mistakes: Sequence[Mistake]) -> Iterable[diagnoses.Diagnosis]:
+def _doubled(mistakes: Sequence[Mistake]) -> Iterable[common_mistakes.Diagnosis]:
     """A mistake of this exercise and a wrong factor at once."""
     for mistake in mistakes:
-        for words, factor in diagnoses.FACTORS.items():
+        for words, factor in common_mistakes.FACTORS.items():
             yield (
                 f"two things at once: {mistake.hint} And {words}",
                 lambda _, a, made=mistake, by=factor: (
@@ -88,7 +88,7 @@ def _doubled(mistakes: Sequence[Mistake]) -> Iterable[diagnoses.Diagnosis]:
             )
 
 
-def _likely(likely: Iterable[diagnoses.Diagnosis], attempt: Attempt) -> str | None:
+def _likely(likely: Iterable[common_mistakes.Diagnosis], attempt: Attempt) -> str | None:
     """The diagnosis that fits the first wrong case, and most cases, wrong and right."""
     best, most = None, 0
     given, wrong = attempt.given, attempt.wrong
@@ -144,7 +144,7 @@ def _ignores(name: str, attempt: Attempt) -> bool:
     seen = False
     for case, given in attempt.given.items():
         arguments = attempt.inputs[case]
-        for other in diagnoses.others(name, arguments):
+        for other in common_mistakes.others(name, arguments):
             changed = arguments | {name: other}
             try:
                 expected = running.numbers(attempt.reference(**changed))

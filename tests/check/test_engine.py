@@ -17,7 +17,7 @@ from scipy.special import lambertw
 from torch.nn.functional import one_hot
 
 from calibkit import check
-from calibkit.check import diagnoses, engine, running
+from calibkit.check import common_mistakes, engine, running
 
 
 def gap(p, y):
@@ -371,11 +371,11 @@ def test_the_case_is_shown_by_name_and_value():
     assert "cases are right" not in told
 
 
-@pytest.mark.parametrize("word", diagnoses.FACTORS)
+@pytest.mark.parametrize("word", common_mistakes.FACTORS)
 def test_each_wrong_factor_is_named(word):
     if "K" in word:
         pytest.skip("signed_gap asks for one number per table")
-    factor = diagnoses.FACTORS[word]
+    factor = common_mistakes.FACTORS[word]
     told = said("true_gap", lambda p, q: factor({"p": p}) * true_gap(p, q))
     assert word in told or "the sign is reversed" in told
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from calibkit.check import diagnoses
+from calibkit.check import common_mistakes
 
 TABLE = torch.tensor([[0.5, 0.2, 0.3], [0.1, 0.6, 0.3]])
 ARGUMENTS = {"bins": 7, "probs": TABLE, "labels": torch.tensor([2, 0])}
@@ -42,17 +42,17 @@ def only(table, word):
 )
 def test_factors(word, factor):
     if word == "the sign is reversed.":
-        assert diagnoses.FACTORS[word](ARGUMENTS) == factor
+        assert common_mistakes.FACTORS[word](ARGUMENTS) == factor
         return
-    assert only(diagnoses.FACTORS, word)(ARGUMENTS) == pytest.approx(factor, rel=1e-6)
+    assert only(common_mistakes.FACTORS, word)(ARGUMENTS) == pytest.approx(factor, rel=1e-6)
 
 
 def test_minus_one_hundred_and_factors_without_tables():
-    assert only(diagnoses.FACTORS, "minus 100 times")({}) == -100
+    assert only(common_mistakes.FACTORS, "minus 100 times")({}) == -100
     vector = {"x": torch.ones(4)}
-    assert only(diagnoses.FACTORS, "with the number of samples n, as")(vector) == 4
-    assert math.isnan(only(diagnoses.FACTORS, "too large by the number of columns")(vector))
-    assert math.isnan(only(diagnoses.FACTORS, "with the number of samples n, as")({"k": 3}))
+    assert only(common_mistakes.FACTORS, "with the number of samples n, as")(vector) == 4
+    assert math.isnan(only(common_mistakes.FACTORS, "too large by the number of columns")(vector))
+    assert math.isnan(only(common_mistakes.FACTORS, "with the number of samples n, as")({"k": 3}))
 
 
 ENTRIES = [
@@ -81,20 +81,22 @@ ENTRIES = [
 
 @pytest.mark.parametrize(("word", "expected"), ENTRIES)
 def test_results(word, expected):
-    result = only(diagnoses.RESULTS, word)(np.array([-1.5, 2.0, 0.0]))
+    result = only(common_mistakes.RESULTS, word)(np.array([-1.5, 2.0, 0.0]))
     np.testing.assert_allclose(result, expected, atol=1e-5)
 
 
 def test_results_of_other_numbers():
     four = np.array([4.0, 0.25])
-    np.testing.assert_allclose(only(diagnoses.RESULTS, "square root")(four), [2, 0.5])
-    np.testing.assert_allclose(only(diagnoses.RESULTS, "1 divided by")(four), [0.25, 4])
+    np.testing.assert_allclose(only(common_mistakes.RESULTS, "square root")(four), [2, 0.5])
+    np.testing.assert_allclose(only(common_mistakes.RESULTS, "1 divided by")(four), [0.25, 4])
     np.testing.assert_allclose(
-        only(diagnoses.RESULTS, "a logarithm that is not")(four), [1.386294, -1.386294], atol=1e-6
+        only(common_mistakes.RESULTS, "a logarithm that is not")(four),
+        [1.386294, -1.386294],
+        atol=1e-6,
     )
     third = np.array([1.23456])
     for digits, rounded in ((1, 1.2), (2, 1.23), (3, 1.235), (4, 1.2346)):
-        assert only(diagnoses.RESULTS, f"to {digits} decimal")(third).tolist() == [rounded]
+        assert only(common_mistakes.RESULTS, f"to {digits} decimal")(third).tolist() == [rounded]
 
 
 def test_results_that_are_tables():
@@ -105,14 +107,14 @@ def test_results_that_are_tables():
         ("mean over the rows", [2, 3, 7]),
         ("mean over the columns", [3, 5]),
     ):
-        assert only(diagnoses.RESULTS, word)(table).tolist() == expected
-    sums = only(diagnoses.RESULTS, "a softmax of the answer")(table).sum(1)
+        assert only(common_mistakes.RESULTS, word)(table).tolist() == expected
+    sums = only(common_mistakes.RESULTS, "a softmax of the answer")(table).sum(1)
     np.testing.assert_allclose(sums, 1)
 
 
 def test_one_number_has_no_softmax_and_zeros_no_rounding():
-    assert np.isnan(only(diagnoses.RESULTS, "a softmax of the answer")(np.array(0.3)))
-    assert np.isnan(only(diagnoses.RESULTS, "rounded down")(np.array([0.2, 0.7]))).all()
+    assert np.isnan(only(common_mistakes.RESULTS, "a softmax of the answer")(np.array(0.3)))
+    assert np.isnan(only(common_mistakes.RESULTS, "rounded down")(np.array([0.2, 0.7]))).all()
 
 
 @pytest.mark.parametrize(
@@ -130,13 +132,13 @@ def test_one_number_has_no_softmax_and_zeros_no_rounding():
     ],
 )
 def test_tables(word, expected):
-    result = only(diagnoses.TABLES, word)(TABLE)
+    result = only(common_mistakes.TABLES, word)(TABLE)
     torch.testing.assert_close(result, torch.tensor(expected, dtype=result.dtype))
 
 
 def test_softmaxes_of_tables_sum_to_1_along_their_axis():
-    rows = only(diagnoses.TABLES, "twice flattens")(TABLE)
-    columns = only(diagnoses.TABLES, "dim=0")(TABLE)
+    rows = only(common_mistakes.TABLES, "twice flattens")(TABLE)
+    columns = only(common_mistakes.TABLES, "dim=0")(TABLE)
     torch.testing.assert_close(rows.sum(1), torch.ones(2, dtype=torch.float64))
     torch.testing.assert_close(columns.sum(0), torch.ones(3, dtype=torch.float64))
 
@@ -150,7 +152,7 @@ def test_whole_numbers_and_vectors():
         ("was sorted", [0, 1, 2]),
         ("argsort", [1, 2, 0]),
     ):
-        assert only(diagnoses.WHOLE, word)(whole).tolist() == expected
+        assert only(common_mistakes.WHOLE, word)(whole).tolist() == expected
     vector = torch.tensor([0.25, 0.16, 0.09])
     for word, expected in (
         ("1 minus", [0.75, 0.84, 0.91]),
@@ -161,7 +163,7 @@ def test_whole_numbers_and_vectors():
         ("square root", [0.5, 0.4, 0.3]),
         ("averaged", [0.5 / 3] * 3),
     ):
-        assert only(diagnoses.FLOATS, word)(vector).tolist() == pytest.approx(expected)
+        assert only(common_mistakes.FLOATS, word)(vector).tolist() == pytest.approx(expected)
 
 
 def test_small_changes_of_floats():
@@ -174,7 +176,7 @@ def test_small_changes_of_floats():
         ("half precision", [0, 0.12347412109375]),
         ("in float32", [0, 0.12345679104328156]),
     ):
-        result = only(diagnoses.ANY_FLOATS, word)(value)
+        result = only(common_mistakes.ANY_FLOATS, word)(value)
         assert result.dtype == torch.float64
         assert result.tolist() == pytest.approx(expected, abs=1e-15)
 
@@ -193,18 +195,20 @@ def test_small_changes_of_floats():
     ],
 )
 def test_numbers(word, expected):
-    assert only(diagnoses.NUMBERS, word)(4) == expected
+    assert only(common_mistakes.NUMBERS, word)(4) == expected
 
 
 def test_constants_and_epsilons_are_those_that_people_write():
-    assert diagnoses.CONSTANTS == (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
+    assert common_mistakes.CONSTANTS == (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
     zero = torch.zeros(1, dtype=torch.float64)
-    raised = [f(zero).item() for words, f in diagnoses.ANY_FLOATS.items() if "raised" in words]
+    raised = [
+        f(zero).item() for words, f in common_mistakes.ANY_FLOATS.items() if "raised" in words
+    ]
     assert raised == [0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8]
 
 
 def test_a_sample_left_out():
-    made = dict(diagnoses.of_arguments(ARGUMENTS))
+    made = dict(common_mistakes.of_arguments(ARGUMENTS))
     last, first = made["the last sample was left out."], made["the first sample was left out."]
     kept = [
         way(lambda bins, probs, labels: [*labels.tolist(), bins], ARGUMENTS)
@@ -214,8 +218,8 @@ def test_a_sample_left_out():
 
 
 def test_other_values_of_an_argument():
-    assert list(diagnoses.others("k", {"k": 4})) == [5, 8]
-    assert list(diagnoses.others("x", {"x": 4.0})) == [5.0, 2.0]
-    rolled, mixed = diagnoses.others("probs", ARGUMENTS)
+    assert list(common_mistakes.others("k", {"k": 4})) == [5, 8]
+    assert list(common_mistakes.others("x", {"x": 4.0})) == [5.0, 2.0]
+    rolled, mixed = common_mistakes.others("probs", ARGUMENTS)
     assert torch.equal(rolled, TABLE.flip(0))
     torch.testing.assert_close(mixed[0], torch.tensor([0.416667, 0.266667, 0.316667]))
