@@ -37,6 +37,7 @@ from calibkit.metrics.bins import edges_of
 WARM_START_ROWS = 10_000
 ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
+HASHED_ROWS = 4096
 PATIENCE = 60.0  # seconds that a fit of many parameters may take
 STOPPED = 99  # scipy's word for it
 LEAST_WEIGHT = 1e-8  # of a part of an ensemble: a label that the other parts exclude stays possible
@@ -479,8 +480,10 @@ def _memory(given: object) -> Callable[[], object] | None:
 
 def _hash(logits: Tensor) -> bytes:
     """Of all values, in the order of rows; 0 and -0 are one."""
-    values = (logits.detach() + 0).contiguous().cpu()
-    return hashlib.blake2b(values.view(torch.uint8).numpy(), digest_size=16).digest()
+    found = hashlib.blake2b(digest_size=16)
+    for part in logits.detach().split(HASHED_ROWS):  # no second copy of them all
+        found.update((part + 0).contiguous().cpu().view(torch.uint8).numpy())
+    return found.digest()
 
 
 # --- one temperature ---
