@@ -31,6 +31,10 @@ SCALE = "laptop"
 SEED = 0
 DEVICE = "auto"
 
+# %% [markdown]
+# A calibration test (02) *rejects* a model if its p-value is at most 0.05. For four models whose error we know exactly,
+# the slider shows on what share of test sets it rejects.
+
 # %%
 plots.theme()
 size = budget(SCALE)
@@ -39,7 +43,7 @@ draws = size.draws // 4  # test sets behind one number
 explorers.stored("power")
 
 # %% [markdown]
-# Move the slider. With how many images would you trust a test that found nothing? Section 6 makes this figure.
+# With how many images would you trust a test that did not reject? Section 6 makes this figure.
 #
 # No network is trained in this lesson. Its models are all made from the exact posterior of noisy digits (00): its
 # logarithm is divided by a temperature T (02), then comes a softmax. T = 1 is the posterior itself, T > 1 is too
@@ -70,7 +74,7 @@ print("exact error: " + ", ".join(f"{true_error(T):.1%} at T = {T}" for T in (0.
 # - **Canonically calibrated**: of the images that get the whole vector of probabilities p, a share $p_k$ shows class
 #   k, for all k at once.
 #
-# The last implies the other two. The first two do not imply one another. To see that they differ, we build three models
+# The last implies the other two. The first two do not imply one another. To see this, we build three models
 # in a world with three animals. Each row of `stated` is what the model says about one kind of image; the same row of
 # `truth` is the exact posterior of this kind. All kinds are equally common.
 
@@ -149,12 +153,13 @@ found
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
 #
 # (The label $y_k$ is 1 with probability $q_k$: its variance is $q_k(1-q_k)$, and mean and variance add up.) Now take
-# the mean over all images that get the same row p. Let r be their mean posterior. Then the first term,
-# with r in place of q, is the **calibration part** $\sum_k (p_k - r_k)^2$: a map from rows to rows could remove it.
-# The rest is the **refinement** $\sum_k r_k(1 - r_k)$. Nothing done to the outputs makes it smaller.
+# all images that get the same row p. Let r be their mean posterior. Among them a label is class k with probability
+# $r_k$, so the same formula holds with r in place of q. Its first term is the **calibration part**
+# $\sum_k (p_k - r_k)^2$: a map from rows to rows could remove it. The other is the **refinement**
+# $\sum_k r_k(1 - r_k)$. Nothing done to the outputs makes it smaller.
 #
-# A reader at temperature T says a different row for each posterior, so r = q. Beside it we put a *coarse* reader, who
-# only says which digit it would choose, and then the mean posterior of all images with this choice.
+# The reader at temperature T states a different row for each posterior, so r = q. Beside it we put a *coarse* reader: it
+# looks only at the favourite digit, and states the mean posterior of all images with this favourite.
 
 # %%
 favourite = posterior.argmax(dim=1)
@@ -188,8 +193,9 @@ table.round(4)
 
 # %% [markdown]
 # The refinement is the same for every T, and the calibration part is zero at T = 1. The coarse reader is canonically
-# calibrated and has the largest refinement: calibration alone does not make a model useful. (For a network, the mean
-# posterior of equal rows is not known, since each row occurs once.)
+# calibrated and has the largest refinement: calibration alone does not make a model useful. (For a network r is not
+# known: images with different posteriors may get the same row, and a sample in which each row occurs once does not show
+# which.)
 #
 # ### Exercise: the avoidable part
 #
@@ -284,6 +290,14 @@ for (left, right), T in zip(axes, (1, 1.5), strict=True):
     _ = plots.draw_reliability(counted, ax=left, title=f"15 bins, {name}", legend=False)
     _ = plots.corp_diagram(probs, labels, ax=right, title=f"CORP, {name}")
 
+# %% [markdown]
+# - **Top:** the posterior. The curve wanders, but mostly inside the band.
+# - **Bottom:** too cautious. The curve leaves the band upwards.
+#
+# The curve splits the Brier score of "is the prediction right?" exactly: it is miscalibration minus discrimination plus
+# uncertainty. *Uncertainty*, a(1 - a), is the score of always stating the accuracy a. *Discrimination*: by how much the
+# curve's score is below that. *Miscalibration*: by how much the model's score is above the curve's.
+
 # %%
 for T in (1, 1.5):
     found = metrics.corp(reader(T)[chosen], labels)
@@ -291,21 +305,18 @@ for T in (1, 1.5):
           f"uncertainty {found.uncertainty:.4f}")
 
 # %% [markdown]
-# - **Top:** the posterior. The curve wanders, but mostly inside the band.
-# - **Bottom:** too cautious. The curve leaves the band upwards.
-# - The curve also splits the Brier score of "is the prediction right?" exactly: miscalibration minus discrimination plus
-#   uncertainty. With the accuracy a, the uncertainty is a(1 - a), the score of always stating a. The discrimination is
-#   what the curve gains over that; uncertainty minus discrimination is the refinement of section 2, for hit or miss.
-# - The miscalibration is *not* zero for the posterior: fitted on the same hits, it is biased upwards too.
+# The miscalibration is *not* zero for the posterior: fitted on the same hits, it is biased upwards.
 #
 # ## 5. Bias and spread of each estimator
 #
 # In 02 the ECE of small test sets was too large. Here are five estimators, each against its own exact value. **AdaECE**
-# has bins of equally many images. The **debiased L2 error** (Kumar et al. 2019) is the root of the mean squared gap, from
-# which the expected noise is subtracted first, and which is cut off at zero.
+# has bins of equally many images. The **debiased L2 error** (Kumar et al. 2019) takes the mean squared gap, subtracts
+# the noise expected from luck, sets a negative result to 0, and takes the root. *L2, plain* does not subtract. (smECE
+# is compared with the exact ECE of 15 bins.)
 
 # %%
 def plain_l2(probs, labels):
+    """Root of the mean squared gap; "mass": bins of equally many images, as in AdaECE."""
     return metrics.ece(probs, labels, norm="l2", binning="mass")
 
 
@@ -320,11 +331,11 @@ def exact_value(name, T):
     return true_error(T, binning="mass" if name == "AdaECE" else "width")
 
 
-def values(measure, T, n, first=SEED, **options):
-    """The measure on `draws` test sets of n images."""
+def values(measure, T, n, block=SEED, **options):
+    """The measure on `draws` test sets of n images; each block has test sets of its own."""
     probs, found = reader(T), []
     for seed in range(draws):
-        chosen, labels = test_set(n, 1000 * first + seed)
+        chosen, labels = test_set(n, 1000 * block + seed)
         found.append(measure(probs[chosen], labels, **options))
     return np.array(found)
 
@@ -349,8 +360,6 @@ table.pivot(index="estimator", columns=["T", "n"], values="bias").round(3)
 table.pivot(index="estimator", columns=["T", "n"], values="spread").round(3)
 
 # %% [markdown]
-# (smECE estimates a quantity of its own, near the ECE; we compare it with the exact ECE of 15 bins.)
-#
 # - At T = 1 the truth is zero, and *every* estimator is above it, the debiased one as well. Its square has
 #   little bias before it is cut off (printed in the last folded cell of this section); the cut and the root keep the
 #   mean above zero. In theory the square is unbiased only where the confidences in a bin are all equal.
@@ -395,11 +404,10 @@ _ = sns.lineplot(by_classes, x="K", y="ECE", errorbar=("pi", 90), marker="o", ax
 _ = right.set(ylim=(0, None), xticks=[2, 5, 10], ylabel="ECE of the posterior, n = 1000")
 
 # %% [markdown]
-# Open the answer above first. No: the growth ends when each image has a bin of its own. Then the ECE is the mean distance
-# between confidence c and hit, and its expectation is the mean of 2 c (1 - c), the dashed line: no longer a measure of
-# calibration. The right panel belongs to this posterior; with other classes the confidences change too, so it does not
-# show what K does in general. (For the verdicts of this lesson, a seed is a fresh set of test sets from the same
-# population.)
+# Open the answer above first. No: the growth ends when each image has a bin of its own. Then the ECE is the mean
+# distance between confidence c and hit, and its expectation is the mean of 2 c (1 - c), the dashed line: no longer a
+# measure of calibration. The right panel does not show what K does in general: the confidences change too. (For the
+# verdicts of this lesson, a seed is a fresh set of test sets from the same population.)
 
 # %% tags=["nbval-check-output"]
 def bias(seed, bins):
@@ -441,11 +449,11 @@ print(claims.verdict("M6", "n = 1000: the debiased L2 estimate of the posterior 
 # **power of a test** is the probability that it rejects a model that is *not* calibrated.
 
 # %%
-def rejected(probs, n, first=SEED, tests=draws):
+def rejected(probs, n, block=SEED, tests=draws):
     """Share of test sets whose p-value is at most 0.05: by the ECE, and by z."""
     found = []
     for seed in range(tests):
-        chosen, labels = test_set(n, 1000 * first + seed)
+        chosen, labels = test_set(n, 1000 * block + seed)
         tested = metrics.calibration_test(probs[chosen], labels, resamples=99)
         found.append((tested.p_value <= 0.05, tested.p_value_z <= 0.05))
     return np.mean(found, axis=0)
@@ -508,8 +516,8 @@ def draw_power():
     _ = axes[1].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
 
 # %% [markdown]
-# **Predict before you run:** the slider shows the ECE test. The z test uses the same images. At one temperature, does it
-# need fewer images, more, or as many to find the model out nine times in ten? (The slider does not show this.)
+# **Predict before you run:** the slider shows the ECE test. For the same T, does the z test need
+# fewer images, more, or as many, to reject the model on 90 % of test sets?
 
 # %% tags=["answer"]
 for T in temperatures[1:]:
@@ -546,8 +554,8 @@ print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200
 # The z test looks at one sum over all images, in which errors of opposite sign cancel; the ECE test looks at each bin.
 # So mix a bold and a cautious reader, one on each half of the images, with such temperatures that the sum is about
 # zero. At one T all gaps have one sign, and nothing cancels. But that is only a part of the lead of z there: z also
-# scores the whole row, the ECE test the predicted class alone. If you do not know what kind of error to expect, use
-# both tests, and judge each at half the level. The folded cell below tries such a model, and takes the lead of z apart.
+# scores the whole row, the ECE test the predicted class alone. In practice use both tests, each at half the level. The
+# folded cell below tries such a model, and measures the parts of that lead.
 #
 # </details>
 
@@ -630,9 +638,10 @@ print(f"found by the paired interval on {shares[:, 0].mean():.0%} of test sets, 
 print(claims.verdict("18c", "pairing finds the better model on more test sets", shares[:, 0] - shares[:, 1]))
 
 # %% [markdown]
-# Compare models by a proper score, paired. The difference of two ECEs has an interval too
-# (`metric="ece"`), but the two biases cancel only if the models are about equally calibrated. The documentation of the
-# function says how often it contained the truth:
+# Compare models by a proper score, paired. The difference of two ECEs has an interval too (`metric="ece"`), but the two
+# biases cancel only if the models are about equally calibrated. The documentation of the function says how many per
+# cent of 250 intervals contained the truth. (Its models are of another population; *reflected* and *percentile* are two
+# forms of interval, section 8.)
 
 # %% tags=["drawing"]
 documented = inspect.getdoc(metrics.paired_interval)
@@ -641,21 +650,23 @@ print(documented[documented.index("The bias of ECE"):documented.index("Parameter
 # %% [markdown]
 # ## 8. Intervals that contain the truth
 #
-# Mukhoti et al. (2020, figure 4) draw 90 % bootstrap intervals for ECE, AdaECE and classwise-ECE. The **coverage of
-# an interval** is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled
-# values. A resample adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected
-# interval** mirrors it at the measured value, [2v - high, 2v - low], and so turns the second bias against the first.
-# (The paper follows Kumar et al. 2019, whose code mirrors; it has 10,000 test images. We take 500, and both forms.)
+# A **bootstrap** draws n images with replacement from the test set, many times; each draw is a *resample*. Mukhoti et
+# al. (2020, figure 4) draw 90 % bootstrap intervals for ECE, AdaECE and classwise-ECE. The **coverage of an interval**
+# is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled values. A resample
+# adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected interval** mirrors it at
+# the measured value, [2v - high, 2v - low], and so turns the second bias against the first. (The paper follows Kumar et
+# al. 2019, whose code mirrors; it has 10,000 test images. We take 500, and both forms.)
 
 # %%
 def classwise_truth(probs, bins=15):
-    """Exact classwise-ECE: the gaps of all classes and bins, with the posterior in place of labels."""
-    total = 0.0
+    """Exact classwise-ECE: the ECE of each class's probability, with the posterior for labels."""
+    inner_edges, total = np.arange(1, bins) / bins, 0.0
     for k in range(probs.shape[1]):
-        bin_of_image, gap = (probs[:, k] * bins).ceil(), probs[:, k] - posterior[:, k]
-        table = pd.DataFrame({"bin": bin_of_image, "gap": gap})
-        total += table.groupby("bin").gap.sum().abs().sum()
-    return total / probs.numel()
+        stated, truth = probs[:, k].numpy(), posterior[:, k].numpy()
+        bin_of_image = np.digitize(stated, inner_edges, right=True)
+        gap_of_bin = pd.Series(stated - truth).groupby(bin_of_image).sum()
+        total += gap_of_bin.abs().sum()
+    return total / probs.numel()  # mean over images and classes
 
 
 def exact(metric, T):
@@ -715,10 +726,10 @@ for metric in ("ece", "ada_ece", "classwise_ece"):
 #   repairs much of it for ECE and AdaECE, not all.
 # - The classwise-ECE: the percentile form misses even for the bold reader, and near calibration both forms miss. Its
 #   bias is large beside its error (folded).
-# - With 10,000 images, as in the paper, and near calibration: both forms of the ECE's interval contain the truth on most
-#   test sets. The percentile form of the classwise-ECE still misses it (folded).
+# - With 10,000 images, as in the paper, near calibration: both forms of the ECE's interval contain the truth on most
+#   test sets; the percentile form of the classwise-ECE still misses it (folded).
 #
-# So an interval drawn round such a number is to be checked first, at your own n. Near calibration, use the chance
+# So check such an interval first, at your own n. Near calibration, use the chance
 # level (02), a test with its power, or a paired difference of a proper score.
 #
 # ## Three things to take away
@@ -729,8 +740,8 @@ for metric in ("ece", "ada_ece", "classwise_ece"):
 # 3. Where the true error is near zero, every estimate of our table is biased upwards; an interval and a test
 #    must be checked for coverage and power at your n.
 #
-# The next step is your own model: notebook 17 puts these tools on it. If your digits differ from
-# those printed here, see [your numbers differ?](your_numbers_differ.md).
+# The next step is your own model (notebook 17, planned). If your digits differ, see
+# [your numbers differ?](your_numbers_differ.md).
 #
 # ## Recall
 #
