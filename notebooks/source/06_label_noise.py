@@ -37,7 +37,7 @@ DEVICE = "auto"
 
 # %% [markdown]
 # **Write down a guess:** 30 % of the training labels are shuffled. On clean test labels, is the confidence above or below the accuracy
-# after 6 epochs, and after 60? Then move the two sliders. (They show stored runs; section 3 trains the networks anew.)
+# after 6 epochs, and after 60? Then move the sliders. (They show stored runs; section 3 trains the networks anew.)
 
 # %%
 plots.theme()
@@ -46,7 +46,7 @@ explorers.stored("label_noise")
 # %% [markdown]
 # ## 1. Wrong labels, made on purpose
 #
-# *Pixel* noise makes the digits hard to read, as in every lesson. **Label noise** is another thing: a mistake in the training
+# *Pixel* noise makes the digits hard to read. **Label noise** is another thing: a mistake in the training
 # data, such as "7" under a 1.
 
 # %%
@@ -98,7 +98,7 @@ _ = alt_text.note(axes[1], f"The same digits under pixel noise, labelled {', '.j
 
 # %% [markdown]
 # All eight labels are wrong. Fewer labels changed than were drawn: a shuffled label lands on its own class about once in
-# $K$ times. So "noise 30 %" means about 27 % wrong labels here. (Some papers draw from the *other* classes only.)
+# $K$ times. So "noise 30 %" means about 27 % wrong labels here.
 #
 # ## 2. The exact posterior of a noisy label
 #
@@ -118,7 +118,7 @@ same = (noisy_posterior.argmax(dim=1) == test.posterior.argmax(dim=1)).double().
 print(f"noisy and clean posterior favour the same digit on {same:.1%} of the images")
 
 # %% [markdown]
-# The predictions stay as good as before. Only the confidence is different.
+# So the predicted class stays the same; only the confidence changes.
 #
 # **Predict before you run:** we judge the noisy posterior twice, by test labels that are as noisy as the
 # training labels and by clean test labels. Over- or under-confident, in each case?
@@ -145,13 +145,15 @@ def gap_from_noise(accuracy, rate):
     return (1 - rate) * accuracy + rate / K - accuracy
 
 
+# the accuracy to expect of the posterior: it is calibrated, so this is its mean confidence
 best = test.posterior.amax(dim=1).mean().item()
 confidence = noisy_posterior.amax(dim=1).mean().item()
 assert abs(confidence - best - gap_from_noise(best, some)) < 1e-9
-print(f"the noisy posterior's gap on clean labels, by the formula: {gap_from_noise(best, some):+.1%}")
+print(f"expected accuracy {best:.1%}; gap of the noisy posterior on clean labels, by the formula: "
+      f"{gap_from_noise(best, some):+.1%}")
 
 # %% [markdown]
-# This negative number is the reference for all that follows.
+# This formula, at each model's own accuracy, is the reference for all that follows.
 #
 # ## 3. Networks at six noise rates
 #
@@ -248,7 +250,7 @@ print(f"ECE at noise 0.4: networks {ends.test_ece[0.4]:.1%}, noisy posterior {en
 # - **Right:** the noisy posterior's ECE on clean labels rises as well, and at 0.4 it is *larger* than the networks'.
 #
 # So "noise raises the ECE on clean labels" holds for an exact model too. The ECE has no sign: it cannot
-# tell over-confidence after memorised mistakes from doubt that the labels justify.
+# tell over-confidence from doubt that the labels justify.
 
 # %% tags=["nbval-check-output"]
 print(claims.verdict("D3", "ECE on clean labels is larger with noise 0.4 than with none",
@@ -265,7 +267,7 @@ print(claims.verdict("06b", "at 0.4 the noisy posterior's ECE on clean labels ex
                      swept.values("exact_ece", rate=0.4) - swept.values("test_ece", rate=0.4)))
 
 # %% [markdown]
-# The posterior is known. So we can compute the true calibration error (02) twice, against the posterior and against the noisy
+# The posterior is known. So we can compute the true calibration error (02) against the posterior and against the noisy
 # posterior:
 
 # %%
@@ -309,17 +311,18 @@ _ = left.set(xscale="log", ylabel="signed gap, clean labels")
 _ = plots.columns(noisy_runs, "epoch", shares, ax=right).set(xscale="log", ylabel="share", ylim=(0, 1.3))
 at = noisy_runs.groupby("epoch").mean(numeric_only=True)
 early = size.epochs // 10
+# clean accuracy and gap are those of the first 2,000 test images
 for epoch in (early, size.epochs):
     print(f"noise {some:.0%}, after epoch {epoch}: says {at.drawn_accuracy[epoch]:.0%} of the shuffled "
-          f"labels; signed gap {at.gap[epoch]:+.1%}, accuracy {at.clean_accuracy[epoch]:.1%} "
-          "(first 2,000 test images only)")
+          f"labels; accuracy {at.clean_accuracy[epoch]:.1%}; signed gap {at.gap[epoch]:+.1%}, "
+          f"by the formula {gap_from_noise(at.clean_accuracy[epoch], some):+.1%}")
 
 # %% [markdown]
 # Open the answer above first.
 #
 # - **Early**, the network says few of the shuffled labels and is *under*-confident on clean labels, while the network without
-#   label noise is already over-confident at that epoch. Its gap is near that of the formula in section 2, so on *noisy* labels
-#   it is near zero.
+#   label noise is already over-confident at that epoch. Its gap is near the formula's at this accuracy (last number of the
+#   line), so its gap on *noisy* labels, which is the difference of the two, is near zero.
 # - **In between**, the gap on clean labels passes through zero. This does not show a good model: the accuracy is already falling.
 # - **Late**, it says the shuffled labels too: it has **memorised** them, and is over-confident by either kind of label.
 #
@@ -530,8 +533,7 @@ print(f"fitted on noisy labels the gap is {gaps['noisy labels']:+.1%}, "
 
 # %% [markdown]
 # Open the answer above first. Fitted on noisy labels, the temperature makes the network expect wrong labels, a doubt that clean labels do not
-# justify. Through the matrix, the noise accounts for the wrong labels and the temperature only for the
-# network's own errors. Neither repair brings back the accuracy.
+# justify. Through the matrix, the temperature accounts only for the network's own errors. Neither repair brings back the accuracy.
 
 # %% tags=["nbval-check-output"]
 after = fitted.set_index("fitted on")["gap on clean labels"]
@@ -553,7 +555,8 @@ for name in ("clean labels", "noisy labels, through the matrix"):
 #   $q(x)$ is a one at $i$, so $\tilde q(x)$ is row $i$ of $N$. Take the image to which a network, trained on noisy labels, gives class
 #   $i$ with the highest probability, and read its prediction as the row. No clean label is needed.
 #
-# `probs.argmax(dim=0)` finds this image for every class at once. `stopping_epoch` needs noisy labels only.
+# `probs.argmax(dim=0)` finds this image for every class at once. `stopping_epoch` finds the epoch with the lowest NLL on
+# noisy calibration labels: there we stop early. It needs no clean label.
 
 # %%
 def counts(n, seed):
@@ -568,14 +571,15 @@ def anchor_points(probs):
 def stopping_epoch(outcome, transition):
     """Counted from 0: where noisy calibration labels, seen through the matrix, have the lowest NLL."""
     through = functools.partial(losses.forward_corrected, transition=transition)
-    labels = outcome.trial.watch["noisy_cal"].labels
-    return int(np.argmin([through(logits, labels).item() for logits in outcome.logits["noisy_cal"]]))
+    labels = outcome.trial.watch["noisy_cal"].labels  # as given to training.trial
+    logits_by_epoch = outcome.logits["noisy_cal"]  # one tensor (n, K) for each epoch
+    return int(np.argmin([through(logits, labels).item() for logits in logits_by_epoch]))
 
 # %% [markdown]
-# We judge each estimate against the known matrix: *misplaced* is the probability that stands in the wrong column, the mean over rows.
+# We compare each estimate with the known matrix: *misplaced* is the probability of a row that would have to move to another
+# column (half the sum of absolute differences), averaged over the rows.
 #
-# **Predict before you run:** from which network do anchor points give the better matrix: trained to the end, or stopped where
-# the NLL of *noisy* calibration labels is lowest?
+# **Predict before you run:** from which network do anchor points give the better matrix: trained to the end, or stopped early?
 
 # %% tags=["answer"]
 def estimates(seed):
@@ -640,13 +644,15 @@ named += [(outcome.setting["way"], outcome) for outcome in cured.outcomes]
 rows = []
 for way, run in named:
     seed = run.setting["seed"]
-    through = noise(some, seed).transition if way.startswith("forward") else torch.eye(K)
+    forward = way.startswith("forward")
+    # the other two are trained to predict the noisy label itself: no matrix (the identity)
+    through = noise(some, seed).transition if forward else torch.eye(K)
     stop = stopping_epoch(run, through)
     for moment, at in (("stopped early", stop), ("to the end", size.epochs - 1)):
         score = run.history.iloc[at]
         rows.append({"way": way, "moment": moment, "seed": seed, "accuracy": score.clean_accuracy,
                      "gap": score.clean_confidence - score.clean_accuracy,
-                     "by the formula": gap_from_noise(score.clean_accuracy, some)})
+                     "by the formula": math.nan if forward else gap_from_noise(score.clean_accuracy, some)})
 repairs = pd.DataFrame(rows)
 average = repairs.groupby(["way", "moment"], sort=False)[["accuracy", "gap", "by the formula"]].mean()
 print(average.round(3))
@@ -673,7 +679,7 @@ for way, finished in {"cross-entropy": swept.where(rate=some), ways[0]: cured.wh
 # Open the two answers above first.
 #
 # - **Forward correction, stopped early,** brings the gap on clean labels near zero: the output of the network is now about the
-#   true class. Trained to the end it is about as over-confident as cross-entropy, though it says fewer of the wrong training labels
+#   true class, so the formula does not apply (NaN). Trained to the end it is about as over-confident as cross-entropy, though it says fewer of the wrong training labels
 #   and is more accurate.
 # - **Label smoothing** has the same mean target, but shows the network no wrong label: it keeps the accuracy of clean labels, and stays
 #   under-confident to the end, even more than the formula says for its accuracy. So the same mean target does not make the
@@ -741,9 +747,8 @@ for rate, runs in photographs.groupby("value"):
           f"({kept:.0%} are correct); signed gap {runs.test_gap.mean():+.1%}, by the formula {expected:+.1%}")
 
 # %% [markdown]
-# What does a negative gap tell about the training? Our reading: where there are wrong labels and the network is right on *fewer* of
-# its training labels than are correct, it has not memorised the wrong ones yet, as in the early epochs of section 4. We have not
-# tested this on photographs; a longer training would.
+# Our reading: with noise, the network is right on hardly more training labels than are correct. So it has memorised few of the
+# wrong ones, and its gap is nearer to the formula's than at the end on digits. We have not tested this on photographs.
 #
 # **People** make other mistakes. CIFAR-10N (Wei et al. 2022) gives each CIFAR-10 training image the labels of three people:
 # 17.2 % of the first person's are wrong, 40.2 % if the worst of three is taken, 9.0 % after a vote. Its authors show that
@@ -824,7 +829,7 @@ for rate, runs in photographs.groupby("value"):
 #
 # ## References
 #
-# - *Dataset Curation Beyond Accuracy*. Anonymous authors, paper under double-blind review. (section 3, figures 2 and 3)
+# - *Dataset Curation Beyond Accuracy*. Anonymous authors, paper under double-blind review.
 # - Patrini, Rozza, Menon, Nock, Qu: *Making Deep Neural Networks Robust to Label Noise: a Loss Correction Approach*.
 #   CVPR 2017. [arXiv:1609.03683](https://arxiv.org/abs/1609.03683) (forward correction, anchor points)
 # - Zhang, Bengio, Hardt, Recht, Vinyals: *Understanding deep learning requires rethinking generalization*. ICLR 2017.

@@ -196,8 +196,8 @@ print(claims.verdict("F5", "gamma 3 is more accurate", change("test_accuracy")))
 # %% [markdown]
 # Open the answer above first: with each gamma the wrong predictions have a lower NLL, and all predictions a higher entropy.
 #
-# - **ECE and gap** fall together, gamma by gamma, as in the paper (Mukhoti et al. 2020). Our values without focal loss are
-#   higher. The paper chose gamma 3 by validation; here 5 is better than 3. The best gamma depends on data, network and training.
+# - **ECE and gap** fall together, gamma by gamma, as in the paper (Mukhoti et al. 2020). Our ECE without focal loss is
+#   higher than the paper's. The paper chose gamma 3 by validation; here 5 is better than 3.
 # - **Accuracy** falls a little; in the paper (appendix J) it is higher. We have not tested why.
 #
 # ## 3. The gradient (proposition 1)
@@ -207,7 +207,7 @@ print(claims.verdict("F5", "gamma 3 is more accurate", change("test_accuracy")))
 # $$\frac{\partial L_\gamma}{\partial w}=g(p,\gamma)\,\frac{\partial L_0}{\partial w}.$$
 #
 # It holds because $L_0=u$, and $L_\gamma=(1-e^{-u})^\gamma u$ is a function of $u$ alone, whose slope is $g$: the chain
-# rule. Nothing in it needs the *last* layer. But it holds per *sample*: in a batch each sample has its own
+# rule. So it holds for any layer, but per *sample*: in a batch each sample has its own
 # $g$, and their sum points in another direction. We divide the *norms* of the two gradients, sample by sample, for the last
 # layer and the first. Autograd does not know the formula:
 
@@ -261,8 +261,8 @@ print(claims.verdict("F2", "autograd's ratio is g, to 1e-6", worst, expect="with
 
 # %% [markdown]
 # The paper concludes: early on, when $p$ is small, the weights grow *faster* under focal loss, and later
-# more slowly. Here is the norm of the last layer's weights (its figure 2 (e)), gamma 3 minus
-# cross-entropy, at every epoch.
+# more slowly. The next cell compares the norm of the last layer's weights at every epoch, gamma 3 against cross-entropy; the figure
+# draws it (the paper's figure 2 (e)).
 
 # %%
 def norm_lead(epoch):
@@ -386,7 +386,6 @@ print(f"gamma 5: at q = 90 % the minimiser is {theory.focal_minimiser(0.9, 5.0):
 # %% [markdown]
 # Open the answer above first. This is figure B.1 of the paper. In the middle the curves are flat: with a large gamma, truths of
 # 70 % and 90 % get nearly the same $p^*$. In the corners all curves meet: for a *certain* label focal loss, too, is lowest at $p=1$.
-# Section 7 needs this.
 #
 # ## 5. Which gamma? (proposition 2)
 #
@@ -397,7 +396,7 @@ print(f"gamma 5: at q = 90 % the minimiser is {theory.focal_minimiser(0.9, 5.0):
 #
 # and with every $\gamma\ge\gamma^*$ we have $g(p,\gamma)\le1$ for all $p\ge p_0$. Here $W$ is Lambert's
 # function, the inverse of $xe^x$. A number between $-1/e$ and 0 is $xe^x$ for two values of $x$; the branch
-# $W_{-1}$ gives the lower one. It holds because $\log g$ divided by $p$ only falls, so $g$ crosses 1 once,
+# $W_{-1}$ gives the lower one. It holds because $(\log g)/p$ falls as $p$ grows, so $g$ crosses 1 once,
 # and because $g=1$ can be solved for $\gamma$.
 #
 # <details><summary>Proof of proposition 2</summary>
@@ -532,7 +531,7 @@ rows = [judge(gamma, seed) for gamma, seed in weights]
 linear = pd.DataFrame(rows).set_index(["gamma", "seed"])
 
 # %% [markdown]
-# **Predict before you run:** will the share of mistakes grow with gamma?
+# **Predict before you run:** will the error rate grow with gamma?
 
 # %% tags=["answer"]
 means = linear.groupby("gamma").mean()
@@ -587,13 +586,14 @@ print(claims.verdict("10b", "cross-entropy is over-confident here (signed gap)",
 # %% [markdown]
 # The paper's findings about focal loss hold here, but not that *cross-entropy* is almost always above 90 % when it errs. Neither our
 # data nor the paper's can be separated by a line, so the best weights are finite; we do not know why the paper's model is more
-# confident. Ours is under-confident already with cross-entropy (see its gap): cross-entropy is proper, but a straight line of
-# logits cannot follow a posterior that stops at 90 %. So focal loss only raises the true error.
+# confident. Ours is under-confident already with cross-entropy (see its gap): cross-entropy is proper, but the logit of a linear
+# model grows without end away from the boundary, while the posterior stops at 90 % (a tenth of the labels is flipped); one
+# slope cannot fit both. So focal loss only raises the true error.
 #
 # ## 7. Does it last?
 #
-# A certain label has $p^*=1$ (section 4). A network sees certain labels only. Then why is it less confident under focal loss,
-# and for how long?
+# A certain label has $p^*=1$ (section 4). In training each label is one-hot: it looks certain. Then why is the network less
+# confident under focal loss, and for how long?
 #
 # ### Exercise: an experiment that decides
 #
@@ -609,7 +609,7 @@ print(claims.verdict("10b", "cross-entropy is over-confident here (signed gap)",
 #
 # </details>
 #
-# Here: gamma 3 with and without the weight decay used so far, for 60 and 240 epochs, three seeds to save time.
+# Here: gamma 3 with and without the weight decay used so far, for 60 and 240 epochs, three seeds.
 #
 # **Predict before you run:** without weight decay, is the gap after four times as many epochs larger or smaller?
 
@@ -647,8 +647,8 @@ print(claims.verdict("10d", "with it the gap stays within 0.02", growth(1e-4), e
 # %% [markdown]
 # Why? Near $p=1$ focal loss is about $(1-p)^{\gamma+1}$, because there $-\log p\approx1-p$. With
 # $1-p\approx e^{-z}$ for a logit $z$, descent obeys $dz/dt\approx(\gamma+1)e^{-(\gamma+1)z}$, so the logit grows like
-# $\log t/(\gamma+1)$: four times as slowly with gamma 3, but without end. Weight decay subtracts a part of
-# $z$ at each step. Then the two balance, below $p=1$.
+# $\log t/(\gamma+1)$ (separate the variables: $e^{(\gamma+1)z}=(\gamma+1)^2t+\text{const}$): four times as slowly with
+# gamma 3, but without end. Weight decay subtracts a part of $z$ at each step. Then the two balance, below $p=1$.
 
 # %%
 gamma = torch.tensor([0.0, 3.0, 0.0, 3.0], dtype=torch.float64)  # four settings at once
@@ -656,13 +656,15 @@ decay = torch.tensor([0.0, 0.0, 0.01, 0.01], dtype=torch.float64)
 z, path = torch.zeros(4, dtype=torch.float64), []
 for _ in range(3_000):  # gradient descent on one logit of a certain label
     p = torch.sigmoid(z)
-    z = z + 0.5 * (theory.gradient_ratio(p, gamma) * (1 - p) - decay * z)
+    downhill = theory.gradient_ratio(p, gamma) * (1 - p)  # g times cross-entropy's 1 - p
+    z = z + 0.5 * (downhill - decay * z)  # step size 0.5; decay pulls z towards 0
     path.append(z)
 path = torch.stack(path)
 slope = (path[-1] - path[299]) / np.log(10)
 for place in range(4):
+    theory_says = "" if decay[place] else f"; 1/(gamma + 1) is {1 / (gamma[place] + 1):.2f}"
     print(f"gamma {gamma[place]:g}, decay {decay[place]:g}: logit {z[place]:.2f} at the end; steps 300 to "
-          f"3,000 added {slope[place]:.2f} times log 10; 1/(gamma + 1) is {1 / (gamma[place] + 1):.2f}")
+          f"3,000 added {slope[place]:.2f} times log 10{theory_says}")
 
 # %% tags=["drawing"]
 fig, ax = plt.subplots(figsize=(5.6, 3))
@@ -780,13 +782,13 @@ for verdict in experiments.verdicts("focal", photographs):
 # 2. Focal loss is not proper. Its minimiser shrinks two-class probabilities towards 1/2, in a known and
 #    invertible way.
 # 3. For a certain label the loss alone has its minimum at $p=1$; logits approach it like $\log t/(\gamma+1)$. Here the gap
-#    grew with longer training without weight decay, and stayed about the same with it.
+#    grew with longer training without weight decay, and hardly with it.
 #
 # ## Our numbers beside the papers'
 #
 # | what | paper (ours: printed below) |
 # |---|---|
-# | last layer: larger norm, then smaller | the order turns between epochs 150 and 250 of 350 (ResNet-50, CIFAR-10) |
+# | last layer: larger norm, then smaller | the order changes between epochs 150 and 250 of 350 (ResNet-50, CIFAR-10) |
 # | linear model | cross-entropy's mistakes "almost always" above 90 % |
 # | ECE by gamma | lower with 3 than with 2, with 2 than with 1 (ResNet-50, CIFAR-10) |
 
@@ -843,18 +845,17 @@ print(f"ECE: {ece[3.0]:.1%} with gamma 3, {ece[2.0]:.1%} with gamma 2, {ece[1.0]
 # print(theory.focal_minimiser_multiclass(q, 5.0)[0])
 # ```
 #
-# Above: 0.112. Here $g$ exceeds 1 for small $p$, and the entropy falls. So the paper's sentence holds for two classes, as in its
-# figure.
+# Above: 0.112. Here $g$ exceeds 1 for small $p$, and the entropy falls. So the paper's sentence holds for two classes.
 #
 # </details>
 #
 # ## References
 #
 # - Mukhoti, Kulharia, Sanyal, Golodetz, Torr, Dokania: *Calibrating Deep Neural Networks using Focal
-#   Loss*. NeurIPS 2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (section 4, appendices B to D)
+#   Loss*. NeurIPS 2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437)
 # - Lin, Goyal, Girshick, He, Dollár: *Focal Loss for Dense Object Detection*. ICCV 2017.
 #   [arXiv:1708.02002](https://arxiv.org/abs/1708.02002)
 # - Charoenphakdee, Vongkulbhisal, Chairatanakul, Sugiyama: *On Focal Loss for Class-Posterior Probability
 #   Estimation: A Theoretical Perspective*. CVPR 2021. [arXiv:2011.09172](https://arxiv.org/abs/2011.09172)
 # - Komisarenko, Kull: *Improving Calibration by Relating Focal Loss, Temperature Scaling, and Properness*. ECAI
-#   2024. [arXiv:2408.11598](https://arxiv.org/abs/2408.11598) (further reading)
+#   2024. [arXiv:2408.11598](https://arxiv.org/abs/2408.11598)
