@@ -50,14 +50,15 @@ def rows_of(
     """
     group = class_groups(len(scores), seed)
     table = ClassTable(int(group.max()) + 1, bins, scores.classes)
-    parts = []
+    found = torch.empty(6, len(scores), dtype=torch.float64)  # small pieces would split the memory
     for rows, block in scores.blocks():
         cooling = None if temperature is None else temperature[rows, None]
         probs, log_own = _probs(block, labels[rows], scores, cooling)
         table.add(group[rows], probs, labels[rows])
-        parts.append(_of_rows(probs, log_own))
-    columns = (torch.cat(column) for column in zip(*parts, strict=True))
-    return Rows(labels, *columns, *table.finished(len(scores)))
+        for column, values in zip(found, _of_rows(probs, log_own), strict=True):
+            column[rows] = values
+    predicted, *columns = found
+    return Rows(labels, predicted.long(), *columns, *table.finished(len(scores)))
 
 
 def class_groups(n: int, seed: int) -> Tensor:

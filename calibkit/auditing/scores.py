@@ -11,7 +11,7 @@ from torch import Tensor
 
 from calibkit import validate
 
-BLOCK = 1 << 20  # entries in float64: what is held of a matrix at a time
+BLOCK = 1 << 18  # entries in float64: what is held of a matrix at a time
 LOOSE = 0.05  # rows of rounded probabilities may miss the sum of 1 by so much
 KINDS = ("auto", "logits", "probs")
 SIGMOIDS = (
