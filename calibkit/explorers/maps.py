@@ -19,7 +19,7 @@ CHOSEN = palette.group(4, "the chosen map")
 def cooling_frame(
     reliability: Reliability, curves: pd.DataFrame, at: float, *, exact_nll: float
 ) -> Frame:
-    """The reliability diagram at one temperature, beside NLL and ECE at all of them.
+    """The reliability diagram at one temperature, beside NLL and ECE at all up to this one.
 
     curves: a row a temperature, rising, with the columns T, nll, ece and gap.
     exact_nll: the NLL of the exact posterior on the same images, in nats.
@@ -88,14 +88,18 @@ def needs_frame(
 def _against(
     curves: pd.DataFrame, row: pd.Series, name: str, words: str, ticks: Sequence[float], more: list
 ) -> panels.Panel:
-    """One measure against T, its least value marked by a line, the chosen T by a marker."""
-    best = float(curves["T"][curves[name].idxmin()])
+    """One measure up to the chosen T, which has a marker; a line at its lowest value so far.
+
+    What lies beyond stays hidden, so that a student can guess it before moving on.
+    """
+    seen = curves[curves["T"] <= row["T"]]
+    best = float(seen["T"][seen[name].idxmin()])
     low, high = ticks[0], ticks[-1]
-    least = panels.curve((best, best), (low, high), stroke=palette.GREY, stroke_dasharray="3 3")
-    line = panels.curve(curves["T"], curves[name], **svg.stroke(COOLED))
+    lowest = panels.curve((best, best), (low, high), stroke=palette.GREY, stroke_dasharray="3 3")
+    line = panels.curve(seen["T"], seen[name], **svg.stroke(COOLED))
     return panels.plot(
-        f"{words}, least at T = {best:g}",
-        [*more, least, line, _marker(COOLED, row["T"], row[name])],
+        words,
+        [*more, lowest, line, _marker(COOLED, row["T"], row[name])],
         x_label="T",
         y_label=words,
         x_ticks=(float(curves["T"].min()), 2, 3, 4, float(curves["T"].max())),
@@ -124,7 +128,7 @@ def _over_n(
 
 def _key(role: palette.Role, place: int) -> panels.Mark:
     """An entry of the legend, in the lower part of a panel, where no curve is."""
-    return lambda axes: svg.line_key(role, axes.left + 8, axes.top + 118 + 16 * place)
+    return lambda axes: svg.line_key(role, axes.left + 8, axes.top + 118 + 16 * place, marked=False)
 
 
 def _marker(role: palette.Role, x: float, y: float) -> panels.Mark:

@@ -10,7 +10,7 @@
 # - tell what part of a rare class's error is the changed prior, and what part is the network's;
 # - read a table of mitigations: whose error is it, by true or by predicted class, and against what?
 #
-# **Time.** 45 minutes for sections 1 to 5; 30 more for 6 to 8, a second sitting. The cells run in about a minute.
+# **Time.** 60 minutes for sections 1 to 5; 35 more for 6 to 8, a second sitting. The cells run in about a minute.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), and section 2 of [06 Label noise](06_label_noise.ipynb).
 
@@ -32,8 +32,9 @@ SEED = 0
 DEVICE = "auto"
 
 # %% [markdown]
-# Move the sliders: how much more common the commonest class is than the rarest, and whether the classes become rarer one by one or in
-# two halves. The test images are always balanced. (These are stored runs; section 2 trains them anew.)
+# The sliders choose how much more common the commonest class is than the rarest, and whether the classes become rarer one by one or in
+# two halves; the test images are always balanced. **Write down a guess first:** when one class is a hundred times as
+# common as another, how large is the ECE of the images of each? (Sections 3 and 4 explain *honest model* and *logit adjustment*.)
 
 # %%
 plots.theme()
@@ -58,10 +59,11 @@ explorers.stored("class_imbalance")
 # %%
 device = training.as_device(DEVICE)
 size = budget(SCALE)
-epochs = 2 * size.epochs // 3
+epochs = 2 * size.epochs // 3  # fewer than elsewhere, as many networks are trained here
 seeds = range(SEED, SEED + size.seeds)
 K = 10  # classes
 ratios, forms = [1, 5, 20, 100], ["exponential", "step"]
+# Images before thinning: so many that size.train are left when the ratio is 100.
 pool = {"exponential": int(4.5 * size.train), "step": int(2.3 * size.train)}
 
 
@@ -96,10 +98,10 @@ def counts(form, rho, seed):
 
 
 rows = {form: counts(form, 100, SEED)[imbalanced(form, 100, SEED)[1]].tolist() for form in forms}
-pd.DataFrame(rows, index=[f"class {i + 1}" for i in range(K)]).T
+pd.DataFrame(rows, index=[f"rank {i + 1}" for i in range(K)]).T
 
 # %% [markdown]
-# In every seed other digits are the rare ones. So what we see of "the rarest class" is about rarity, not about a difficult digit.
+# Rank 1 is the commonest class. In every seed other digits are the rare ones. So "the rarest class" is about rarity, not about a difficult digit.
 #
 # ## 2. The error of one class
 #
@@ -139,7 +141,7 @@ check.class_errors(my_class_errors)
 #
 # </details>
 #
-# In the package this is `metrics.ece_by_group`. Now the networks: two forms, four ratios, a balanced test set. (This is the longest cell.)
+# In the package this is `metrics.ece_by_group`. Now the networks. (This is the longest cell.)
 
 # %%
 def network():
@@ -159,7 +161,8 @@ swept = sweep.run(recipe, {"form": forms, "rho": ratios, "seed": seeds}, device=
 # %% tags=["answer"]
 def sure_and_right(outcome, place):
     """Mean confidence and accuracy on the images of one class, by its place in the order."""
-    test, order = outcome.predictions["test"], imbalanced(**outcome.setting)[1]
+    _, order = imbalanced(**outcome.setting)  # outcome.setting holds form, rho and seed
+    test = outcome.predictions["test"]
     member = test.labels == order[place]
     return test.confidence[member].mean().item(), test.correct[member].double().mean().item()
 
@@ -171,7 +174,7 @@ for form in forms:
         print(f"{form}, images of the {name} class: right {right:.0%}, mean confidence {sure:.0%}")
 
 # %% [markdown]
-# The rare class is far worse. But is this the network's fault? It was trained where melanomas *are* rare.
+# Open the answer above first. The rare class is far worse. But is this the network's fault? It was trained where melanomas *are* rare.
 #
 # ## 3. What an honest model of this training set says
 #
@@ -254,7 +257,7 @@ for form in forms:
     print(f"{form}, ECE of the rarest class: {words}")
 
 # %% [markdown]
-# So the changed prior explains a small part of the network's error. An honest model doubts the rare classes more than balanced images justify, but where an
+# Open the answer above first. The changed prior explains a small part of the network's error. An honest model doubts the rare classes more than balanced images justify, but where an
 # image is clear, even a hundredfold prior does not change the answer; and most of these digits are clear to the exact posterior.
 #
 # ## 4. Take the known part out: logit adjustment
@@ -275,7 +278,7 @@ assert left < 1e-6
 print(f"honest model, adjusted: at most {left:.0e} from the exact balanced posterior")
 
 # %% [markdown]
-# So an honest model is repaired completely, and what is left in a network after the same adjustment is the network's own error.
+# So an honest model is repaired completely, and what is left in a network after the same adjustment is not explained by the prior of an exact model.
 
 # %%
 def adjusted_network(outcome):
@@ -327,34 +330,34 @@ def frame(form, rho):
     lines = {role: chosen.pivot(index="seed", columns="rank", values=name).to_numpy()
              for name, role in looks.items()}
     ends = {name: (at_rank(1, name, form, rho).mean(), at_rank(K, name, form, rho).mean()) for name in looks}
-    said = "; ".join(f"{looks[name].words} {a:.1%} and {b:.1%}" for name, (a, b) in ends.items())
+    words = "; ".join(f"{looks[name].words} {a:.1%} and {b:.1%}" for name, (a, b) in ends.items())
     accuracy = swept.values("test_accuracy", form=form, rho=rho).mean()
     return explorers.ranked_frame(
         np.mean(sizes, axis=0), lines, y_label="ECE, images of the class", y_ticks=(0, 0.25, 0.5, 0.75, 1),
-        title=f"{form}, rho {rho}", readout=f"ECE of the commonest and the rarest class: {said}. "
+        title=f"{form}, rho {rho}", readout=f"ECE of the commonest and the rarest class: {words}. "
         f"Accuracy of the network {accuracy:.1%}.")
 
 # %% tags=["drawing"]
 explorers.keep(explorers.Explorer(
     frame, explorers.Slider("form of imbalance", forms),
-    explorers.Slider("imbalance ratio", ratios, start=100), play=True,
+    explorers.Slider("imbalance ratio", ratios, start=1), play=True,
     description="Left, how many training images each class has, on a log axis, the commonest class "
     "first. Right, over the same classes, the ECE of the balanced test images of each class: of the exact "
     "posterior of the training set, of the networks, and of the networks after logit adjustment. Bands span "
     "the seeds."), "class_imbalance")
 
 # %% [markdown]
-# How to read the figure (the slider at the top shows the other ratios):
+# Open the answer of section 4 first. How to read its figure (the slider at the top shows the other ratios):
 #
-# - **The honest model** stays low, also for the rare classes. This is the part that the changed prior explains.
+# - **The honest model** stays low, also for the rare classes. Its error is what the changed prior alone would give.
 # - **The network** rises from the common to the rare classes, and in the step form it jumps between the halves.
 # - **Logit adjustment** takes off a part of the rare classes' error, and more than the honest model had: the adjustment changes the
-#   network more than it changes the honest model. A large error stays. It is the network's own, and no correction for the prior can reach it.
+#   network more than it changes the honest model. A large error stays: an exact model would have none, but this network is not exact. It also saw few images of these classes.
 
 # %% tags=["nbval-check-output"]
 print(claims.verdict("D5", "exponential: the rarest class has a larger ECE than the commonest",
                      at_rank(K, "network", "exponential") - at_rank(1, "network", "exponential")))
-print(claims.verdict("07a", "exponential: the honest share of the rarest class's ECE is below a fifth",
+print(claims.verdict("07a", "exponential, rarest class: honest model under a fifth of the network's ECE",
                      at_rank(K, "honest", "exponential") / at_rank(K, "network", "exponential"),
                      expect="below", than=0.2))
 print(claims.verdict("07b", "exponential, adjusted: the rarest class's ECE is 10 points above the exact one",
@@ -370,7 +373,7 @@ for form in forms:
     print(claims.verdict("07c", f"{form}: logit adjustment lowers the rarest class's ECE by 10 points",
                          at_rank(K, "adjusted", form) - at_rank(K, "network", form),
                          expect="below", margin=0.1))
-print(claims.verdict("07d", "step: the honest share of the rarest class's ECE is below a fifth",
+print(claims.verdict("07d", "step, rarest class: honest model under a fifth of the network's ECE",
                      at_rank(K, "honest", "step") / at_rank(K, "network", "step"), expect="below", than=0.2))
 print(claims.verdict("07e", "signed gap of all balanced test images: larger at rho 100 than at 1, equal n",
                      swept.difference("test_gap", {"rho": 100}, {"rho": 1}, form="exponential")))
@@ -379,42 +382,63 @@ print(claims.verdict("07e", "signed gap of all balanced test images: larger at r
 # ## 5. By true or by predicted class?
 #
 # "The ECE of a class" has a second reading: over the images that the model *predicts* as the class. There the exact posterior has no error:
-# of the images that it calls a 3 with 80 %, 80 % are a 3. By true class even the exact posterior has one: of the images *of* 8, those that it takes for a 3
-# are all wrong, however fair their confidence is.
-#
+# of the images that it calls a 3 with 80 %, 80 % are a 3. By true class even the exact posterior has one: of the images *of* 8, the ones that it reads as 3
+# all count as wrong. On digits as clear as these that is rare.
+
+# %%
+def rates_of_predicted(test, order):
+    """Class by class: the share of the images predicted as the class that really are of it."""
+    rates = []
+    for k in order:
+        member = test.predicted == k
+        rates.append(test.correct[member].double().mean().item() if member.any() else 0.0)
+    return rates
+
+
+def predicted_table(outcome):
+    """One row a class, as in class_table: the ECE of the images predicted as it."""
+    test = outcome.predictions["test"]
+    _, order = imbalanced(**outcome.setting)
+    table = pd.DataFrame({"rank": range(1, K + 1), "right": rates_of_predicted(test, order)})
+    table["seed"] = outcome.setting["seed"]
+    probs_of = {"exact": test.posterior, "honest": honest_model(outcome), "network": test.probs}
+    for name, probs in probs_of.items():
+        by_group = metrics.ece_by_group(probs, test.labels, probs.argmax(dim=1))
+        table[name] = np.nan_to_num(by_group)[order]  # 0 where a class is never predicted
+    return table
+
+# %% tags=["drawing"]
+def two_readings(by_true, by_predicted):
+    """The ECE of each class, by true class on the left and by predicted class on the right."""
+    three = {"exact": palette.group(2, "q, the exact posterior"), "honest": looks["honest"],
+             "network": looks["network"]}
+    fig, axes = plt.subplots(1, 2, figsize=(7, 3), sharey=True)
+    for ax, name, table in zip(axes, ("true", "predicted"), (by_true, by_predicted), strict=True):
+        plots.columns(table, "rank", three, ax=ax)
+        ax.set(title=f"grouped by {name} class", xlabel="class, common to rare", ylabel="ECE of the group")
+
+# %% [markdown]
 # **Predict before you run:** by *predicted* class, which class of the network is worse at $\rho = 100$: the commonest or the rarest?
 
 # %% tags=["answer"]
-def predicted_table(outcome):
-    test, order = outcome.predictions["test"], imbalanced(**outcome.setting)[1]
-    table = pd.DataFrame({"rank": range(1, K + 1)}).assign(**outcome.setting)
-    said = {"exact": test.posterior, "honest": honest_model(outcome), "network": test.probs}
-    for name, probs in said.items():
-        by_group = metrics.ece_by_group(probs, test.labels, probs.argmax(dim=1))
-        table[name] = np.nan_to_num(by_group)[order]  # 0 where a class is never predicted
-    right = pd.Series(test.correct.numpy()).groupby(test.predicted.numpy()).mean()
-    return table.assign(right=right.reindex(order.tolist(), fill_value=0).to_numpy())
-
-
 runs = swept.where(form="exponential", rho=100)
 by_predicted = pd.concat([predicted_table(run) for run in runs], ignore_index=True)
 by_true = errors.query("form == 'exponential' and rho == 100")
-three = {"exact": palette.group(2, "exact, balanced prior"), "honest": looks["honest"],
-         "network": looks["network"]}
-fig, axes = plt.subplots(1, 2, figsize=(7, 3), sharey=True)
-for ax, name, table in zip(axes, ("true", "predicted"), (by_true, by_predicted), strict=True):
-    _ = plots.columns(table, "rank", three, ax=ax)
-    _ = ax.set(title=f"grouped by {name} class", xlabel="class, common to rare", ylabel="ECE of the group")
-    ends = table.groupby("rank").network.mean()
-    print(f"network, by {name} class: commonest {ends[1]:.1%}, rarest {ends[K]:.1%}")
+for name, table in {"true": by_true, "predicted": by_predicted}.items():
+    ends = table.groupby("rank")[["exact", "honest", "network"]].mean()
+    for model in ends:
+        print(f"{model}, by {name} class: commonest {ends[model][1]:.1%}, rarest {ends[model][K]:.1%}")
 right = by_predicted.groupby("rank").right.mean()
-print(f"it is right on {right[1]:.0%} of the images that it predicts as the commonest class, "
+print(f"the network is right on {right[1]:.0%} of the images that it predicts as the commonest class, "
       f"on {right[K]:.0%} of those that it predicts as the rarest")
+two_readings(by_true, by_predicted)
 
 # %% [markdown]
-# - **By true class** the rare classes are worse: their images are taken for common ones, with high confidence.
+# Open the answer above first.
+#
+# - **By true class** the rare classes are worse: the network is seldom right on their images, with high confidence.
 # - **By predicted class** this order is gone. The network predicts the common classes too often, so that these groups now have a large error.
-#   When it does predict the rarest class, it is more often right.
+#   When it does predict the rarest class, it is more often right. The honest model too is worse here for the commonest class.
 #
 # Both are right, and they answer two questions. *What happens to a melanoma?* is asked by true class; *how far can I trust the answer
 # "harmless"?* by predicted class. The paper does not say which it takes. Its rare classes are by far the worse ones; here that is so by true
@@ -432,9 +456,11 @@ print(claims.verdict("07h", "rarest class: ECE by predicted class is 10 points b
                      expect="below", margin=0.1, post_hoc=True))
 
 # %% [markdown]
-# ## 6. Six mitigations
+# ## 6. What practitioners do
 #
-# What do practitioners do? The paper's table 1 compares six ways at $\rho = 100$:
+# *The second sitting begins here; run the cells above first.*
+#
+# The paper's table 1 compares six ways at $\rho = 100$:
 #
 # - *none*: cross-entropy; *label smoothing* (0.1) and *focal loss* (cross-entropy times $(1-p)^2$, notebook 10), which do not look at class sizes;
 # - *sampling*: **oversampling** shows the images of rare classes more often, until all classes are shown equally often;
@@ -442,7 +468,7 @@ print(claims.verdict("07h", "rarest class: ECE by predicted class is 10 points b
 # - *class-balanced* (Cui et al. 2019): weights $w_k \propto (1 - \beta)/(1 - \beta^{n_k})$, one over the **effective number of samples**. It grows like
 #   $n_k$ at first and stops at $1/(1 - \beta)$.
 #
-# All make the same number of steps. $\beta = 0.999$ suits classes of up to 600 images; smoothing and focal strengths are ours, since the paper gives none.
+# All make about the same number of steps. $\beta = 0.999$ suits classes of several hundred images; smoothing and focal strengths are ours, since the paper gives none.
 
 # %%
 ways = ["weighted", "label smoothing", "focal", "class-balanced"]
@@ -476,7 +502,8 @@ cured = sweep.run(mitigated, {"way": ways, "form": forms, "seed": seeds}, device
 resampled = sweep.run(sampled, {"form": forms, "seed": seeds}, device=device)
 
 # %% [markdown]
-# The table has the paper's form: the ECE of the class with the most training images (*min*), of that with the fewest (*max*), and their ratio,
+# The table has the paper's form. *min* is the ECE of the first class of the order, which has the most training images; *max* that of the last, with the fewest
+# (in the step form: one of five such). Both and their ratio are given
 # as mean ± standard deviation over the seeds, beside the paper's CIFAR-10. The ratio is taken in each seed first, as the paper's numbers show ($0.48 / 0.12$ is
 # not $4.24$).
 
@@ -491,7 +518,7 @@ def entry(method, form, seed, probs):
             "gap, commonest": metrics.signed_gap(probs[common], labels[common]),
             "gap, rarest": metrics.signed_gap(probs[rare], labels[rare])}
 
-
+# %% tags=["drawing"]
 named = [("none", run) for form in forms for run in swept.where(form=form, rho=100)]
 named += [("sampling", run) for run in resampled.outcomes]
 named += [(run.setting["way"], run) for run in cured.outcomes]
@@ -499,74 +526,91 @@ rows = [entry(name, run.setting["form"], run.setting["seed"], run.predictions["t
         for name, run in named]
 for form in forms:
     for run in swept.where(form=form, rho=100):
-        others = {"logit adjustment": adjusted_network(run), "exact, training prior": honest_model(run),
-                  "exact, balanced": run.predictions["test"].posterior}
+        others = {"logit adjustment": adjusted_network(run), "honest model": honest_model(run),
+                  "q": run.predictions["test"].posterior}
         rows += [entry(name, form, run.setting["seed"], probs) for name, probs in others.items()]
 table = pd.DataFrame(rows)
 methods = list(dict.fromkeys(table.method))
-
-# %% [markdown]
-# **Predict before you run:** which way brings the rarest class's ECE down most?
-
-# %% tags=["answer"]
+seven = methods[:7]  # the paper's six and logit adjustment
 paper = pd.DataFrame({
     "exponential": ["0.12, 0.48, 4.24", "0.16, 0.62, 3.99", "0.10, 0.35, 3.67", "0.08, 0.35, 4.31",
                     "0.10, 0.46, 4.88", "0.09, 0.34, 3.98"],
     "step": ["0.04, 0.63, 16.57", "0.06, 0.77, 13.17", "0.08, 0.34, 4.62", "0.08, 0.47, 5.58",
              "0.03, 0.56, 20.54", "0.07, 0.41, 6.24"]}, index=methods[:6])
 columns = ["min", "max", "ratio", "ECE, all", "accuracy"]
-parts = []
-for form in forms:
-    grouped = table[table.form == form].groupby("method")[columns]
-    mean, deviation = grouped.mean().loc[methods], grouped.std().loc[methods]
-    part = mean.map("{:.2f}".format) + "\u00a0±\u00a0" + deviation.map("{:.2f}".format)
-    part["paper: min, max, ratio"] = paper[form]
-    parts.append(part)
-    best = mean["max"].loc[methods[:7]].idxmin()
-    print(f"{form}, least ECE of the rarest class of seven ways: {best}, {mean['max'][best]:.0%}")
-pd.concat(parts, keys=forms).fillna("")
+
+# %% tags=["drawing"]
+def beside_paper():
+    """Mean ± standard deviation over the seeds, and the paper's three numbers."""
+    parts = []
+    for form in forms:
+        grouped = table[table.form == form].groupby("method")[columns]
+        mean, deviation = grouped.mean().loc[methods], grouped.std().loc[methods]
+        part = mean.map("{:.2f}".format) + "\u00a0±\u00a0" + deviation.map("{:.2f}".format)
+        parts.append(part.assign(**{"paper: min, max, ratio": paper[form]}))
+    return pd.concat(parts, keys=forms).fillna("")
 
 # %% [markdown]
-# What to see:
+# **Predict before you run:** which of the seven (these six, and logit adjustment) brings the rarest class's ECE down most?
+
+# %% tags=["answer"]
+means = table.groupby(["form", "method"]).mean()
+for form in forms:
+    rarest = means.loc[form]["max"].loc[seven]
+    print(f"{form}, ECE of the rarest class: {rarest['none']:.0%} with no mitigation")
+    for name, points in (100 * (rarest["none"] - rarest)).drop("none").items():
+        print(f"  {name}: lower by {points:.0f} points")
+    print(f"  the lowest: {rarest.idxmin()}, {rarest.min():.0%}")
+beside_paper()
+
+# %% [markdown]
+# Open the answer above first. What to see:
 #
-# - **The ratio** is above 1 in every row of a trained network, in the paper and here. Logit adjustment needs no training, and lowers the rarest class's error
-#   most; its rarest class is still far worse than its commonest.
-# - **Sampling and class weights**, which are made for this, change the rarest class little in the exponential form; in the paper weights help and sampling does not. Why they
-#   differ, we have not tested. In the step form training with weights fails in some seeds at this learning rate: see the accuracy and its spread.
-# - **Label smoothing** has the smallest ECE over all images in the exponential form. Look at its classes before you call this a repair:
+# - *The ratio.* Its mean is above 1 in every row of a trained network, in the paper and here. In the step form *weighted* and *class-balanced* do not train in every seed at
+#   this learning rate (printed below), so D6 stays open.
+# - *Logit adjustment* needs no training. It lowers the rarest class's error most in the exponential form (found by looking). In the step form its mean is lowest too, but the verdict is open (07j, folded).
+#   Its rarest class is still far worse than its commonest.
+# - *Sampling and class weights* are made for rare classes. In the exponential form they lower the rarest class's error less than focal loss and label smoothing do, which do
+#   not look at class sizes; whether weights lower it at all is open. On the paper's CIFAR-10 weights help and sampling does not. Why they differ, we have not tested.
+# - *Label smoothing* has the smallest ECE over all images of the seven ways in the exponential form. Look at its classes first:
 
 # %%
-means = table.groupby(["form", "method"]).mean(numeric_only=True)
-smooth, exact = means.loc["exponential", "label smoothing"], means.loc["exponential", "exact, balanced"]
+smooth, exact = means.loc["exponential", "label smoothing"], means.loc["exponential", "q"]
 print(f"label smoothing, exponential: ECE over all {smooth['ECE, all']:.1%}; signed gap of the commonest "
       f"class {smooth['gap, commonest']:+.1%}, of the rarest {smooth['gap, rarest']:+.1%}")
-honest_ratio = means.loc["exponential", "exact, training prior"].ratio
-print(f"exact balanced posterior: largest over smallest class error {exact['largest / smallest']:.1f}, "
+honest_ratio = means.loc["exponential", "honest model"].ratio
+print(f"q, the exact posterior: largest over smallest class error {exact['largest / smallest']:.1f}, "
       f"rarest over commonest {exact.ratio:.1f}; honest model: rarest over commonest {honest_ratio:.1f}")
+step = table[table.form == "step"].pivot(index="method", columns="seed", values="accuracy")
+print("step form, accuracy of the networks, seed by seed (0.10 is guessing):")
+print(step.loc[["none", "weighted", "class-balanced"]].round(2).to_string())
 
 # %% [markdown]
 # Too little confidence in the common classes and too much in the rare ones cancel in one diagram.
 #
 # And **a ratio needs a reference.** The paper's caption says that *min* and *max* are the classes with the most and the fewest labels, its text calls them the smallest and
-# largest errors. In the second reading the ratio is above 1 for *any* model, as the exact posterior shows. We judge the first; in that one even the honest model, whose
-# errors are small, has a large ratio. So read the errors themselves before their ratio.
+# largest errors. In the second reading the ratio is above 1 for *any* model, as the exact posterior shows. We judge the first reading. There even the honest model, whose
+# errors are small, has a large ratio. So read the errors before their ratio.
 
 # %% tags=["nbval-check-output"]
 ours = table[table.method.isin(methods[:6])]
-least = ours.assign(log=np.log(ours.ratio)).groupby(["form", "seed"]).log.min()
+least = ours.groupby(["form", "seed"]).ratio.min()
 for form in forms:
-    print(claims.verdict("D6", f"{form}: the least log of rarest over commonest of the six ways is above 0",
-                         least[form]))
+    print(claims.verdict("D6", f"{form}: in each seed the smallest ratio of the six is above 1 (log above 0)",
+                         np.log(least[form])))
 
 # %% tags=["aside", "nbval-check-output"]
+failed = {"exponential": [], "step": ["weighted", "class-balanced"]}  # some seeds did not train
+judged = {form: [method for method in seven if method not in failed[form]] for form in forms}
+print("not judged, as some of their networks did not train: step, weighted and class-balanced")
 ratio = table.pivot(index="seed", columns=["form", "method"], values="ratio")
 for form in forms:
-    for method in methods[:7]:
+    for method in judged[form]:
         print(claims.verdict("D6", f"{form}, {method}: log of rarest over commonest is above 0",
                              np.log(ratio[form, method])))
 worst = table.pivot(index="seed", columns=["form", "method"], values="max")
 for form in forms:
-    for method in methods[1:6]:
+    for method in judged[form][1:-1]:
         print(claims.verdict("07i", f"{form}: {method} lowers the rarest class's ECE",
                              worst[form, method] - worst[form, "none"], expect="below"))
     best = worst[form][methods[:6]].min(axis=1)
@@ -576,8 +620,8 @@ whole = table.pivot(index="seed", columns=["form", "method"], values="ECE, all")
 print(claims.verdict("07k", "exponential: label smoothing lowers the ECE over all images by 10 points",
                      whole["exponential", "label smoothing"] - whole["exponential", "none"],
                      expect="below", margin=0.1))
-known = table[(table.method == "exact, balanced") & (table.form == "exponential")]
-print(claims.verdict("07l", "exact balanced posterior: the largest class error is over twice the smallest",
+known = table[(table.method == "q") & (table.form == "exponential")]
+print(claims.verdict("07l", "q, the exact posterior: the largest class error is over twice the smallest",
                      known["largest / smallest"], than=2, post_hoc=True))
 
 # %% [markdown]
@@ -593,7 +637,7 @@ print(claims.verdict("07l", "exact balanced posterior: the largest class error i
 # <details><summary>Answer</summary>
 #
 # *Adjustment:* `old` is the training prior, (100/101, 1/101); `new` is the clinic's, (499/500, 1/500), not that of the test set. If class weights or oversampling were used
-# in training, the network's prior is no longer the training set's: adjust once, not twice.
+# in training, the network already has a balanced prior: use that as `old`.
 #
 # *ECE:* the test set is balanced, the clinic is not. For the clinic's ECE weight each test image by the clinic's prior over the test's. (With the test's prior in `new` you measure another model.)
 # Group by predicted class for the doctor who reads "harmless, 98 %", by true class for the question what happens to melanomas.
@@ -638,7 +682,8 @@ else:
 # ## Three things to take away
 #
 # 1. The effect of a changed prior is known and can be removed: logit adjustment gives the exact balanced posterior when it is applied to the exact one of the training set.
-# 2. On these digits that explains a small part of the rarest class's error. The rest is the network's; the adjustment lowers it, and a large part stays, as with each of the six mitigations.
+# 2. In an exact model the changed prior costs the rarest class a few points. The same correction takes far more off the network's error, and a large part stays, in the exponential form with each
+#    mitigation (in the step form two did not train in every seed).
 # 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
 #
 # ## Recall
@@ -699,7 +744,7 @@ else:
 # print(both.groupby("method")[["min", "max", "ratio", "accuracy"]].mean().round(3))
 # ```
 #
-# Compare the two rows: they are for you to judge.
+# Compare the two rows.
 #
 # </details>
 #
