@@ -175,4 +175,4 @@ def test_nearly_every_mutant_of_a_solution_is_refused(outcome):
 
 
 def test_every_solution_has_mutants(outcome):
-    assert min(count for count, _ in outcome.values()) >= 5
+    assert min(count for count, _ in outcome.values()) >= 3  # a solution of one line
