@@ -83,13 +83,20 @@ def bootstrap_interval(
     (0.125, 0.125)
     """
     validate.choice("metric", metric, METRICS)
-    validate.choice("form", form, FORMS)
-    bins = _bins.check_options(bins)
-    level = validate.level(level)
-    resamples = validate.integer("resamples", resamples, 1)
-    random = np.random.default_rng(validate.integer("seed", seed, 0))
+    bins, level, resamples, random = _options(form, bins, level, resamples, seed)
     values = resampled(probs, labels, metric, bins, resamples, random)
     return bounds(values, _ESTIMATE[metric](probs, labels, bins=bins), level, form)
+
+
+def _options(form, bins, level, resamples, seed) -> tuple:
+    """The options of an interval, checked; the seed as a generator."""
+    validate.choice("form", form, FORMS)
+    return (
+        _bins.check_options(bins),
+        validate.level(level),
+        validate.integer("resamples", resamples, 1),
+        np.random.default_rng(validate.integer("seed", seed, 0)),
+    )
 
 
 def bootstrap_interval_of(
@@ -111,11 +118,7 @@ def bootstrap_interval_of(
     (0.125, 0.125)
     """
     validate.choice("metric", metric, [name for name in METRICS if name != "classwise_ece"])
-    validate.choice("form", form, FORMS)
-    bins = _bins.check_options(bins)
-    level = validate.level(level)
-    resamples = validate.integer("resamples", resamples, 1)
-    random = np.random.default_rng(validate.integer("seed", seed, 0))
+    bins, level, resamples, random = _options(form, bins, level, resamples, seed)
     confidence, correct = confidence_hits(confidence, correct)
     values = _of_top(confidence, correct, metric, bins, resamples, random)
     counted = diagram(

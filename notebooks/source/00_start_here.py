@@ -10,7 +10,7 @@
 # - read a reliability diagram;
 # - explain why calibration is never measured on the training data.
 #
-# **Time.** 40 minutes with the two exercises; the cells run in about a minute on a laptop.
+# **Time.** 40 minutes with the two exercises.
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
 

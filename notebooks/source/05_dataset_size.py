@@ -10,8 +10,7 @@
 # - keep dataset size, training steps and batch size apart when you compare;
 # - judge an augmentation by what it does to labels, accuracy, ECE and the sign of the gap.
 #
-# **Time.** 45 minutes for sections 1 to 4 with the three exercises; 20 more for sections 5 and 6, a second sitting. The
-# cells run in about a minute.
+# **Time.** 45 minutes for sections 1 to 4 with the three exercises; 20 more for sections 5 and 6, a second sitting.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 

@@ -10,7 +10,7 @@
 # - explain how the gap of the same network changes in the course of its training;
 # - estimate the transition matrix, and fit a temperature or train a network through it.
 #
-# **Time.** 60 minutes for sections 1 to 5; 30 more for 6 to 8, a second sitting. The cells run in about a minute.
+# **Time.** 60 minutes for sections 1 to 5; 30 more for 6 to 8, a second sitting.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 

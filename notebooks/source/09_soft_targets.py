@@ -11,7 +11,7 @@
 # - compare these losses fairly, beside training on the exact posterior;
 # - measure what a cure changes in the ranking of doubt: AUROC, risk and coverage.
 #
-# **Time.** 60 minutes for sections 1 to 4; 50 more for 5 to 8, a second sitting. The cells run in about a minute and a half.
+# **Time.** 60 minutes for sections 1 to 4; 50 more for 5 to 8, a second sitting. The cells run in about a minute.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), better [08 Temperature](08_temperature.ipynb) too; derivatives in
 # section 3.

@@ -10,7 +10,7 @@
 # - choose gamma together with weight decay;
 # - run a fair contest of cures, and judge it beside the exact posterior.
 #
-# **Time.** 60 minutes for sections 1 to 5; 55 more for 6 to 8, a second sitting. The cells run in one to two minutes (our estimate).
+# **Time.** 60 minutes for sections 1 to 5; 55 more for 6 to 8, a second sitting. The cells run in about a minute and a half.
 #
 # **Needs.** [10 Focal loss: theory](10_focal_theory.ipynb), sections 1 and 2, and [03 Overconfidence](03_overconfidence.ipynb).
 

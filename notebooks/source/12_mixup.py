@@ -11,7 +11,7 @@
 # - compare it fairly: strengths chosen on `cal`, and a baseline that was repaired too;
 # - tell calibration *on average* from a good confidence for each single image.
 #
-# **Time.** 60 minutes for sections 1 to 5; 35 more for 6 to 8, a second sitting. The cells run in a little over a minute.
+# **Time.** 60 minutes for sections 1 to 5; 35 more for 6 to 8, a second sitting.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 

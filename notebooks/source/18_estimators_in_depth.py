@@ -10,7 +10,7 @@
 # - draw a reliability diagram without bins, with the band in which a calibrated model lies;
 # - test calibration, compare two models on one test set, and say how often an interval contains the truth.
 #
-# **Time.** 60 minutes for sections 1 to 5; 35 more for 6 to 8, a second sitting. The cells run in about a minute.
+# **Time.** 60 minutes for sections 1 to 5; 35 more for 6 to 8, a second sitting.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 
