@@ -2,8 +2,7 @@
 # # 12 · Mixup: training on blends
 #
 # **Question.** A doctor checks the images on which a network is unsure. A network that was trained on blends of two
-# images, with blended labels, is said to be unsure where it should be. Is it, which half of the blend does the work,
-# and how much blending is right?
+# images, with blended labels, is said to be unsure where it should be. Is it, and which half of the blend does it?
 #
 # **You will be able to**
 # - write mixup in four lines, and say how much doubt it puts into the labels;
@@ -23,7 +22,6 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 import torch
-from torch.nn.functional import one_hot
 
 from calibkit import alt_text, check, claims, corruptions, data, experiments, explorers, losses
 from calibkit import metrics, mixing, models, palette, plots, recalibration, sweep, training
@@ -34,21 +32,17 @@ SCALE = "laptop"
 SEED = 0
 DEVICE = "auto"
 
+# %% [markdown]
+# Alpha says how strongly two images are blended: 0 not at all, 2 most. The right picture shows means for every alpha;
+# its axis, label entropy, is the doubt in the blended labels (section 2). **Write down a guess:** at alpha 2 the mean
+# confidence is below the accuracy. Do then *all* bars of the left picture end above the diagonal, or are the surest
+# predictions still over-confident? Then move the slider. (Section 3 trains these networks.)
+
 # %%
 device = training.as_device(DEVICE)
 size = budget(SCALE)
-seeds = list(range(SEED, SEED + size.seeds))
+seeds = range(SEED, SEED + size.seeds)
 plots.theme()
-
-# %% [markdown]
-# One number, alpha, says how strongly two images are blended. The right picture shows means for every alpha, from 0
-# (no blending, left end) to 2 (right end); its axis, label entropy, is the doubt in the blended labels (section 2).
-#
-# **Write down a guess:** at alpha 2 the mean confidence is below the accuracy. Do then *all* bars of the left picture
-# end above the diagonal, or are the surest predictions still over-confident? Then move the slider. (Section 3
-# trains these networks.)
-
-# %%
 explorers.stored("mixup_alpha")
 
 # %% [markdown]
@@ -87,7 +81,7 @@ for column, lam in zip(axes.T, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0), strict=True):
 inputs, labels = world.draw(128, seed=SEED).inputs, world.draw(128, seed=SEED).labels
 drawn = mixing.draw(len(inputs), alpha=0.4, generator=SEED)
 lam, partner = drawn.lam, drawn.partner
-rows = one_hot(labels, 10).float()
+rows = torch.nn.functional.one_hot(labels, 10).float()
 mixed = lam * inputs + (1 - lam) * inputs[partner]
 soft = lam * rows + (1 - lam) * rows[partner]
 package = mixing.mixup(inputs, labels, classes=10, alpha=0.4, generator=SEED)
