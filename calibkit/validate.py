@@ -17,6 +17,7 @@ WRONG_SHAPE = {  # by what was needed and what was given
     (1, 2): "; of one-hot rows pass {name}.argmax(1)",
     (2, 3): "; move the classes last and make rows of all else: {name}.reshape(-1, K)",
 }
+MOST_OFF = 0.05  # of the sum of a row, whatever its rounding
 IGNORED = (-100, 255)  # what other packages write where a row has no label
 
 
@@ -87,26 +88,47 @@ def class_columns(name: str, tensor: Tensor) -> None:
         )
 
 
-def row_sum_tolerance(dtype: torch.dtype, classes: int) -> float:
-    """How far from 1 a row of probabilities may sum: 1e-4, or what a type of 16 bits rounds away.
+def row_sum_tolerance(dtype: torch.dtype, classes: int, decimals: int | None = None) -> float:
+    """How far from 1 a row of probabilities may sum: 1e-4, or what its rounding takes away.
 
-    That is eps times K, 4 at most. Rows of 2 to 1,000 classes, by softmax in float32 and then
-    rounded or all in 16 bits, were found within one eps, which is .001 for float16 and .008 for
-    bfloat16.
+    A type of 16 bits: eps times K, 4 at most. Rows of 2 to 1,000 classes, by softmax in float32 and
+    then rounded or all in 16 bits, were found within one eps, which is .001 for float16 and .008
+    for bfloat16.
+
+    decimals: of numbers that were written with so many (`decimals_of`), 3 or more: each of the K
+    is off by half a unit of the last, so the row by K / 2 units, and never more than .05.
 
     >>> row_sum_tolerance(torch.float32, 10), row_sum_tolerance(torch.float16, 2)
     (0.0001, 0.001953125)
+    >>> row_sum_tolerance(torch.float64, 10, decimals=3), row_sum_tolerance(torch.float64, 10, 2)
+    (0.005, 0.0001)
     """
-    if dtype not in HALVES:
+    if dtype in HALVES:
+        return min(classes, 4) * torch.finfo(dtype).eps
+    if decimals is None or decimals < 3:
         return ROW_SUM_TOLERANCE
-    return min(classes, 4) * torch.finfo(dtype).eps
+    return max(ROW_SUM_TOLERANCE, min(classes / 2 * 10.0**-decimals, MOST_OFF))
+
+
+def decimals_of(probs: Tensor) -> int | None:
+    """With how many decimals, 1 to 6, all these numbers in [0, 1] are written; None if with more.
+
+    >>> decimals_of(torch.tensor([0.25, 0.125])), decimals_of(torch.tensor([1 / 3]))
+    (3, None)
+    """
+    numbers, eps = probs.double(), torch.finfo(probs.dtype).eps
+    for decimals in range(1, 7):
+        units = numbers * 10**decimals
+        if bool(((units - units.round()).abs() <= eps * 10**decimals).all()):
+            return decimals
+    return None
 
 
 def probs(value, name: str = "probs") -> Tensor:
     """(n, K) probabilities: floating, in [0, 1], rows summing to 1 within `row_sum_tolerance`.
 
-    Those of 16 bits come back in float64, their values unchanged: rows are not divided by their
-    sums, which would move confidences over the edges of bins.
+    Those of 16 bits come back in float64, and rounded ones of a CSV as they are: rows are not
+    divided by their sums, which would move confidences over the edges of bins.
     """
     tensor = _matrix(name, value)
     tolerance = row_sum_tolerance(tensor.dtype, tensor.shape[1])
@@ -129,12 +151,22 @@ def probs(value, name: str = "probs") -> Tensor:
         return tensor
     off = (tensor.sum(dim=1) - 1).abs()
     if off.max().item() > tolerance:
-        row = int(off.argmax())
-        raise ValueError(
-            f"{name} must have rows that sum to 1, got {tensor[row].sum():.6g} in row {row}; "
-            f"divide each row by its sum or pass logits through softmax(dim=1)"
-        )
+        _refuse_unless_rounded(name, tensor, off)
     return tensor
+
+
+def _refuse_unless_rounded(name: str, tensor: Tensor, off: Tensor) -> None:
+    """Refuse rows that are `off` by more than the number of their decimals explains."""
+    decimals, row = decimals_of(tensor), int(off.argmax())
+    tolerance = row_sum_tolerance(tensor.dtype, tensor.shape[1], decimals)
+    if off[row].item() <= tolerance * (1 + 1e-6):
+        return
+    remedy = "divide each row by its sum or pass logits through softmax(dim=1)"
+    if decimals == 2 and off[row].item() <= tensor.shape[1] / 200 + 1e-9:
+        remedy = "they are rounded to 2 decimals: store 3 or more, or divide each row by its sum"
+    raise ValueError(
+        f"{name} must have rows that sum to 1, got {tensor[row].sum():.6g} in row {row}; {remedy}"
+    )
 
 
 def logits(value, name: str = "logits") -> Tensor:
@@ -198,8 +230,9 @@ def look_like_probs(logits: Tensor) -> bool:
     >>> look_like_probs(torch.tensor([[0.25, 0.75]])), look_like_probs(torch.tensor([[1.0, 0.0]]))
     (True, False)
     """
-    tolerance = row_sum_tolerance(logits.dtype, logits.shape[1])
     few = logits[:1000].double()  # what is none shows at once
+    decimals = decimals_of(logits[:1000]) if bool((few >= 0).all() & (few <= 1).all()) else None
+    tolerance = row_sum_tolerance(logits.dtype, logits.shape[1], decimals)
     for rows in (few, logits):
         if bool((rows < 0).any()) or bool(((rows.double().sum(1) - 1).abs() > tolerance).any()):
             return False

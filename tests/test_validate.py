@@ -202,6 +202,44 @@ def test_rows_of_16_bits_that_are_wrong_are_refused(dtype, off):
             validate.probs(rows)
 
 
+def written(probs, decimals):
+    """As a CSV of so many decimals gives them back."""
+    return torch.from_numpy(np.round(probs.double().numpy(), decimals))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("decimals", [3, 4, 5, 6])
+@pytest.mark.parametrize("classes", [2, 3, 10, 50])
+def test_probabilities_of_a_rounded_csv_are_taken_as_they_are(dtype, decimals, classes):
+    generator = torch.Generator().manual_seed(3)
+    probs = torch.randn(2_000, classes, generator=generator, dtype=torch.float64).softmax(1)
+    rows = written(probs, decimals).to(dtype)
+    checked = validate.probs(rows)
+    assert torch.equal(checked, rows)
+    assert validate.look_like_probs(rows)
+    labels = probs.multinomial(1, generator=generator)[:, 0]
+    for metric in (metrics.ece, metrics.brier, metrics.nll):
+        assert metric(rows, labels) == pytest.approx(metric(probs, labels), rel=0.02, abs=2e-3)
+
+
+def test_rows_of_two_decimals_are_refused_with_their_remedy():
+    probs = torch.randn(500, 10, generator=torch.Generator().manual_seed(3)).softmax(1)
+    with pytest.raises(ValueError, match="rounded to 2 decimals: store 3 or more"):
+        validate.probs(written(probs, 2))
+
+
+@pytest.mark.parametrize("rows", [[[0.7, 0.2]], [[0.333, 0.33]], [[0.5, 0.25, 0.125]]])
+def test_rows_that_are_off_by_more_than_their_rounding_are_refused(rows):
+    with pytest.raises(ValueError, match=r"sum to 1, got .* divide each row by its sum or pass"):
+        validate.probs(rows)
+
+
+def test_many_classes_of_three_decimals_may_miss_a_twentieth_at_the_most():
+    assert validate.row_sum_tolerance(torch.float64, 1000, 3) == validate.MOST_OFF
+    assert validate.row_sum_tolerance(torch.float64, 1000, 6) == pytest.approx(5e-4)
+    assert validate.row_sum_tolerance(torch.float64, 10, None) == 1e-4
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_metrics_take_probabilities_of_16_bits(dtype):
     generator = torch.Generator().manual_seed(2)

@@ -12,7 +12,7 @@ from torch import Tensor
 from calibkit import validate
 
 BLOCK = 1 << 18  # entries in float64: what is held of a matrix at a time
-LOOSE = 0.05  # rows of rounded probabilities may miss the sum of 1 by so much
+LOOSE = validate.MOST_OFF  # rows of rounded probabilities may miss the sum of 1 by so much
 KINDS = ("auto", "logits", "probs")
 SIGMOIDS = (
     "all scores lie in [0, 1] but their rows do not sum to 1 (from {0:.3g} to {1:.3g}). They are "
@@ -99,7 +99,7 @@ def scores_of(value, kind: str = "auto") -> tuple[Scores, list[str]]:
     if lonely:
         return _two_columns(matrix, low, high, kind)
     off = max(abs(least - 1), abs(most - 1))
-    if low >= 0 and off <= validate.row_sum_tolerance(_dtype(matrix), matrix.shape[1]):
+    if low >= 0 and off <= _tolerance(matrix, off):
         said = [PASSED_AS_LOGITS] if kind == "logits" else []
         return Scores(matrix, "probs", floor=floor), said
     if low >= 0 and least >= 1 - LOOSE and most <= 1 + LOOSE and kind != "logits":
@@ -149,6 +149,18 @@ def _dtype(matrix: Tensor | np.ndarray) -> torch.dtype:
     if isinstance(matrix, Tensor):
         return matrix.dtype
     return torch.from_numpy(np.empty(0, matrix.dtype)).dtype
+
+
+def _tolerance(matrix: Tensor | np.ndarray, off: float) -> float:
+    """What rows may miss the sum of 1 by: of rounded ones by their decimals, as in `metrics`."""
+    dtype, classes = _dtype(matrix), matrix.shape[1]
+    tolerance = validate.row_sum_tolerance(dtype, classes)
+    if off <= tolerance or off > LOOSE or dtype in validate.HALVES:
+        return tolerance
+    some = matrix[next(slices(*matrix.shape))]
+    some = some if isinstance(some, Tensor) else torch.from_numpy(np.array(some))
+    decimals = validate.decimals_of(some)
+    return validate.row_sum_tolerance(dtype, classes, decimals) * (1 + 1e-6)
 
 
 def _extent(matrix) -> tuple[float, ...]:

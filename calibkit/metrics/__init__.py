@@ -20,7 +20,7 @@ from calibkit.metrics.errors import (
     signed_gap,
     true_calibration_error,
 )
-from calibkit.metrics.paired import paired_interval
+from calibkit.metrics.paired import paired_interval, paired_interval_of
 from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import (
     accuracy,
@@ -32,7 +32,7 @@ from calibkit.metrics.scores import (
 )
 from calibkit.metrics.selective import aurc, fpr_at_tpr, risk_coverage_of
 from calibkit.metrics.smooth import smooth_ece, smooth_ece_of
-from calibkit.metrics.testing import CalibrationTest, calibration_test
+from calibkit.metrics.testing import CalibrationTest, calibration_test, calibration_test_of
 
 __all__ = [
     "BrierParts",
@@ -48,6 +48,7 @@ __all__ = [
     "brier",
     "brier_decomposition",
     "calibration_test",
+    "calibration_test_of",
     "classwise_ece",
     "confident_share",
     "corp",
@@ -62,6 +63,7 @@ __all__ = [
     "nll",
     "overconfidence_error",
     "paired_interval",
+    "paired_interval_of",
     "reliability",
     "reliability_of",
     "risk_coverage",

@@ -11,6 +11,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bootstrap import FORMS, Groups, bounds
+from calibkit.metrics.diagram import confidence_hits
 from calibkit.metrics.top import top
 
 
@@ -61,16 +62,63 @@ def paired_interval(
     (0.4055, 0.4055)
     """
     validate.choice("metric", metric, tuple(_SCORES))
-    validate.choice("form", form, FORMS)
-    bins = _bins.check_options(bins)
-    level = validate.level(level)
-    resamples = validate.integer("resamples", resamples, 1)
-    random = np.random.default_rng(validate.integer("seed", seed, 0))
+    options = _options(form, bins, level, resamples, seed)
     probs_a, probs_b, labels = _checked(probs_a, probs_b, labels)
-    groups = Groups(len(labels), resamples + 1, random, labels.device)
-    groups.weights[0], groups.drawn[0] = 1, len(labels)  # the sample itself
-    of_a, of_b = (_SCORES[metric](probs, labels, groups, bins) for probs in (probs_a, probs_b))
-    values = (of_a - of_b).cpu().numpy()
+    score = _SCORES[metric]
+    return _interval(score, (probs_a, labels), (probs_b, labels), *options)
+
+
+def paired_interval_of(
+    confidence_a,
+    correct_a,
+    confidence_b,
+    correct_b,
+    *,
+    metric: str = "ece",
+    bins: int = 15,
+    level: float = 0.9,
+    resamples: int = 1000,
+    seed: int = 0,
+    form: str = "reflected",
+) -> tuple[float, float]:
+    """`paired_interval` from the confidences and hits of two models, row by row the same samples.
+
+    confidence_a, confidence_b: (n,) in [0, 1]; correct_a, correct_b: (n,) hits. Of two binary
+    scores both hits are whether it came true.
+    metric: as there, "nll" and "brier" being those of the two classes "hit" and "miss" (so the
+    Brier score is twice (confidence - hit)^2), "accuracy" the share of hits. Options as there.
+
+    >>> hits = [True] * 4
+    >>> low, high = paired_interval_of([0.5] * 4, hits, [0.75] * 4, hits, metric="brier")
+    >>> low, high  # 2 (.25 - .0625)
+    (0.375, 0.375)
+    """
+    validate.choice("metric", metric, tuple(_SCORES_OF))
+    options = _options(form, bins, level, resamples, seed)
+    a = confidence_hits(confidence_a, correct_a)
+    b = confidence_hits(confidence_b, correct_b)
+    validate.same_length("confidence_b", len(b[0]), len(a[0]))
+    validate.same_device("confidence_b", b[0], a[0].device, "the first model's confidences")
+    return _interval(_SCORES_OF[metric], a, b, *options)
+
+
+def _options(form, bins, level, resamples, seed) -> tuple:
+    """The options of an interval, checked; the seed as a generator."""
+    validate.choice("form", form, FORMS)
+    return (
+        form,
+        _bins.check_options(bins),
+        validate.level(level),
+        validate.integer("resamples", resamples, 1),
+        np.random.default_rng(validate.integer("seed", seed, 0)),
+    )
+
+
+def _interval(score, a, b, form, bins, level, resamples, random) -> tuple[float, float]:
+    """The interval of score(a) - score(b) from the checked predictions and targets of both."""
+    groups = Groups(len(a[1]), resamples + 1, random, a[1].device)
+    groups.weights[0], groups.drawn[0] = 1, len(a[1])  # the sample itself
+    values = (score(*a, groups, bins) - score(*b, groups, bins)).cpu().numpy()
     return bounds(values[1:], float(values[0]), level, form)
 
 
@@ -90,8 +138,11 @@ def _checked(probs_a, probs_b, labels) -> tuple[Tensor, Tensor, Tensor]:
 
 def _binned(probs: Tensor, labels: Tensor, groups: Groups, bins: int) -> Tensor:
     """(resamples,) ECE."""
-    confidence, correct = top(probs, labels)
-    index = _bins.bin_index(confidence, _bins.width_edges(bins, probs.device))
+    return _binned_of(*top(probs, labels), groups, bins)
+
+
+def _binned_of(confidence: Tensor, correct: Tensor, groups: Groups, bins: int) -> Tensor:
+    index = _bins.bin_index(confidence, _bins.width_edges(bins, confidence.device))
     residuals = groups.sums(confidence.double() - correct.double(), index, bins)
     return residuals.abs().sum(1) / groups.drawn
 
@@ -101,7 +152,7 @@ def _mean(score: Callable[[Tensor, Tensor], Tensor]):
 
     def resampled(probs: Tensor, labels: Tensor, groups: Groups, _bins: int) -> Tensor:
         each = score(probs, labels)
-        return groups.sums(each, torch.zeros_like(labels), 1)[:, 0] / groups.drawn
+        return groups.sums(each, torch.zeros_like(groups.of), 1)[:, 0] / groups.drawn
 
     return resampled
 
@@ -126,4 +177,17 @@ _SCORES = {
     "nll": _mean(_nll),
     "brier": _mean(_brier),
     "accuracy": _mean(lambda probs, labels: top(probs, labels)[1].double()),
+}
+
+
+def _two(score: Callable[[Tensor, Tensor], Tensor]):
+    """A score of rows as one of the confidences of "hit"."""
+    return _mean(lambda said, hits: score(torch.stack([1 - said, said], dim=1), hits.long()))
+
+
+_SCORES_OF = {
+    "ece": _binned_of,
+    "nll": _two(_nll),
+    "brier": _two(_brier),
+    "accuracy": _mean(lambda _, hits: hits.double()),
 }

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.diagram import confidence_hits
 from calibkit.metrics.smooth import smooth_error
 from calibkit.metrics.top import top
 
@@ -63,18 +64,58 @@ def calibration_test(
     >>> found.error, found.p_value, found.z
     (0.0, 1.0, 0.0)
     """
-    validate.choice("metric", metric, ("ece", "smooth_ece"))
-    bins = _bins.check_options(bins)
-    resamples = validate.integer("resamples", resamples, 1)
-    random = np.random.default_rng(validate.integer("seed", seed, 0))
-    confidence, correct = (x.cpu().double().numpy() for x in top(probs, labels))
+    options = _options(metric, bins, resamples, seed)
+    confidence, correct = top(probs, labels)
+    z = spiegelhalter(*validate.predictions(probs, labels))
+    return _found(confidence, correct, z, *options)
+
+
+def calibration_test_of(
+    confidence,
+    correct,
+    *,
+    metric: str = "ece",
+    bins: int = 15,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> CalibrationTest:
+    """`calibration_test` from (n,) confidences in [0, 1] and hits alone, as `ece_of`.
+
+    z is that of the two classes "hit" and "miss": sum_i (c_i - h_i)(2 c_i - 1) over the root of
+    sum_i (2 c_i - 1)^2 c_i (1 - c_i), Spiegelhalter's own. Options as there.
+
+    >>> found = calibration_test_of([0.75] * 4, [True, True, True, False])
+    >>> found.error, found.p_value, found.z
+    (0.0, 1.0, 0.0)
+    """
+    options = _options(metric, bins, resamples, seed)
+    confidence, correct = confidence_hits(confidence, correct)
+    said = confidence.double()
+    z = spiegelhalter(torch.stack([1 - said, said], dim=1), correct.long())
+    return _found(confidence, correct, z, *options)
+
+
+def _options(metric, bins, resamples, seed) -> tuple:
+    """The options of a test, checked; the seed as a generator."""
+    return (
+        validate.choice("metric", metric, ("ece", "smooth_ece")),
+        _bins.check_options(bins),
+        validate.integer("resamples", resamples, 1),
+        np.random.default_rng(validate.integer("seed", seed, 0)),
+    )
+
+
+def _found(
+    confidence: Tensor, correct: Tensor, z: float, metric: str, bins: int, resamples: int, random
+) -> CalibrationTest:
+    """Both tests of checked confidences and hits."""
+    confidence, correct = (x.cpu().double().numpy() for x in (confidence, correct))
     error = _smooth if metric == "smooth_ece" else _binned(confidence, bins)
     observed = error(confidence, correct)
     drawn = [
         error(confidence, random.random(len(confidence)) < confidence) for _ in range(resamples)
     ]
     as_large = sum(value >= observed - 1e-12 for value in drawn)  # equal but for rounding is equal
-    z = spiegelhalter(*validate.predictions(probs, labels))
     p_value = (1 + as_large) / (1 + resamples)
     return CalibrationTest(observed, float(np.mean(drawn)), p_value, z, float(2 * ndtr(-abs(z))))
 

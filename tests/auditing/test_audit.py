@@ -284,15 +284,26 @@ def test_probabilities_passed_as_logits_are_noticed_and_taken_as_such():
     assert not warned(calibkit.audit(z, labels), "passed as logits")
 
 
+def test_rows_of_three_decimals_are_taken_as_the_metrics_take_them():
+    z, labels = drawn(2000, 4)
+    rounded = z.softmax(1).mul(1000).round() / 1000
+    assert (rounded.sum(1) - 1).abs().max() > 5e-4
+    found = calibkit.audit(probs=rounded, labels=labels)
+    assert not warned(found, "rows do not sum to 1")
+    for name in ("ece", "brier", "classwise_ece"):
+        assert values(found)[name] == pytest.approx(getattr(metrics, name)(rounded, labels))
+    assert calibkit.audit(rounded, labels, kind="auto").measures == found.measures
+
+
 def test_rounded_rows_and_per_cent_are_divided_by_their_sums():
     z, labels = drawn(2000, 4)
     probs = z.softmax(1)
-    rounded = calibkit.audit(probs=probs.mul(1000).round() / 1000, labels=labels)
+    rounded = calibkit.audit(probs=probs.mul(100).round() / 100, labels=labels)
     assert warned(rounded, "rows do not sum to 1")
     percent = calibkit.audit(probs=100 * probs, labels=labels)
     assert warned(percent, "per cent")
-    for found in (rounded, percent):
-        assert values(found)["ece"] == pytest.approx(metrics.ece(probs, labels), abs=2e-3)
+    for found, near in ((rounded, 1e-2), (percent, 2e-3)):
+        assert values(found)["ece"] == pytest.approx(metrics.ece(probs, labels), abs=near)
 
 
 def test_zeros_of_rounding_do_not_run_away_with_the_temperature():

@@ -157,3 +157,43 @@ def test_the_two_bootstraps_take_the_same_options():
         for f in (metrics.paired_interval, metrics.bootstrap_interval)
     ]
     assert names[0] - {"probs_a", "probs_b"} == names[1] - {"probs"}
+
+
+@pytest.mark.parametrize("metric", ["ece", "accuracy"])
+def test_confidences_and_hits_give_what_whole_rows_give(metric):
+    a, b, labels = problem()
+    whole = metrics.paired_interval(a, b, labels, metric=metric, resamples=50)
+    tops = [x for probs in (a, b) for x in (probs.amax(1), probs.argmax(1) == labels)]
+    assert metrics.paired_interval_of(*tops, metric=metric, resamples=50) == whole
+
+
+@pytest.mark.parametrize("metric", ["nll", "brier"])
+def test_binary_scores_are_rows_of_two_classes(metric):
+    random = np.random.default_rng(1)
+    one, came = random.random(300), random.random(300) < 0.5
+    other = np.clip(one + 0.1, 0.01, 0.99)
+    rows = [np.stack([1 - score, score], axis=1) for score in (one, other)]
+    whole = metrics.paired_interval(*rows, came.astype(int), metric=metric, resamples=50)
+    alone = metrics.paired_interval_of(one, came, other, came, metric=metric, resamples=50)
+    assert alone == pytest.approx(whole, abs=1e-12)
+
+
+def test_a_binary_score_below_a_half_stays_in_its_bin():
+    low, high = metrics.paired_interval_of([0.1] * 8, [0] * 8, [0.3] * 8, [0] * 8)
+    assert (low, high) == pytest.approx((-0.2, -0.2))  # ECE .1 and .3, not of 1 - score
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.5], [1], [0.5, 0.6], [1, 0]), "confidence_b must have one entry per row, 1, got 2"),
+        (([50.0], [1], [0.5], [1]), "write 0.9 for 90 %"),
+        (([0.5], [1, 0], [0.5], [1]), "correct must have one entry per row"),
+        (([0.5], [2], [0.5], [1]), "correct must lie in"),
+    ],
+)
+def test_bad_confidences_and_hits(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        metrics.paired_interval_of(*arguments)
+    with pytest.raises(ValueError, match="metric must be one of"):
+        metrics.paired_interval_of([0.5], [1], [0.5], [1], metric="mce")

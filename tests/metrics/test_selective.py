@@ -106,3 +106,28 @@ def test_a_binary_score_may_lie_below_a_half():
 def test_all_classes_cannot_be_told_from_hits():
     with pytest.raises(ValueError, match="metric must be one of"):
         metrics.bootstrap_interval_of([0.5], [True], metric="classwise_ece")
+
+
+def test_the_test_of_calibration_from_hits_alone():
+    probs, labels = reference.cases()["random"]
+    confidence, correct = probs.amax(1), probs.argmax(1) == labels
+    for metric in ("ece", "smooth_ece"):
+        whole = metrics.calibration_test(probs, labels, metric=metric, resamples=50)
+        alone = metrics.calibration_test_of(confidence, correct, metric=metric, resamples=50)
+        assert alone[:3] == whole[:3]  # z looks at whole rows, so it may differ
+    two = torch.stack([1 - confidence.double(), confidence.double()], dim=1)
+    whole = metrics.calibration_test(two, correct.long(), resamples=5)
+    alone = metrics.calibration_test_of(confidence, correct, resamples=5)
+    assert alone.z == pytest.approx(whole.z, abs=1e-9)
+
+
+def test_the_test_of_a_binary_score_has_spiegelhalters_z():
+    random = np.random.default_rng(0)
+    score = random.random(500)
+    came = random.random(500) < score**2
+    above = np.sum((came - score) * (1 - 2 * score))
+    z = above / np.sqrt(np.sum((1 - 2 * score) ** 2 * score * (1 - score)))
+    found = metrics.calibration_test_of(score, came)
+    assert found.z == pytest.approx(z)
+    assert found.p_value < 0.01  # scores of .5 come true a quarter of the time
+    assert metrics.calibration_test_of(score, random.random(500) < score).p_value > 0.01
