@@ -34,8 +34,8 @@ def paired_interval(
     model is better on nearly every resample. Above n = 4096 up to 4096 random groups of samples of
     equal size are resampled as units.
 
-    The bias of ECE cancels between models of like calibration only. The 90 % interval covered the
-    true difference of two ECEs in so many per cent of 250 samples of n = 1000:
+    The bias of ECE cancels only where neither model is nearly calibrated. The 90 % interval covered
+    the true difference of two ECEs in so many per cent of 250 samples of n = 1000:
 
         models (T of each)   difference   reflected   percentile
         1 and 1.1            -.032        51          15

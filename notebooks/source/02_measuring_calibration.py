@@ -177,8 +177,8 @@ check.classwise_ece(my_classwise_ece)
 #
 # ## 3. Scores that reward being right as well
 #
-# A model that always says "10 % for each digit" is almost perfectly calibrated, and useless. A **strictly proper
-# score** cannot be deceived in this way: in expectation only the true posterior minimises it. Two are in daily use:
+# A model that always says "10 % for each digit" is useless. A **strictly proper score** shows it: in expectation only the
+# true posterior minimises it. Two are in daily use:
 #
 # - **NLL** (negative log-likelihood, in *nats*, since the logarithm is natural): the mean of -log
 #   p(true class). One confident mistake costs a lot.
@@ -219,8 +219,8 @@ check.brier(my_brier)
 # Here are all measures of this lesson for six models; "cautious" is reader A, "bold" is reader B, and "uniform" says
 # 10 % for each digit.
 #
-# **Predict before you run:** which of the six has the lowest ECE, and which the lowest OE? By how much does "the truth"
-# miss them?
+# **Predict before you run:** which of the six has the lowest ECE, and which the lowest OE? Is "the truth" the lowest
+# in either of them?
 
 # %% tags=["answer"]
 measures = {
@@ -246,7 +246,7 @@ table.round(4)
 # ### Where a mistake costs lives
 #
 # Suppose that a 0 stands for a child on the road. Not braking for a child costs 20, braking without a child costs 1.
-# Then the best rule is to brake when $20\,p_0 > 1 - p_0$. Each model uses the rule with its own $p_0$, and the exact posterior says
+# The expected cost of not braking is $20\,p_0$, that of braking $1-p_0$: brake when $20\,p_0 > 1 - p_0$. Each model uses the rule with its own $p_0$, and the exact posterior says
 # what this costs per image:
 
 # %%
@@ -307,7 +307,7 @@ for name, probs in by_model.items():
 
 # %% [markdown]
 # (This truth is that of 15 bins: within a bin, errors of opposite sign still cancel. So it is a lower bound of the
-# error without bins.)
+# error without bins. An estimate from one test set may fall on either side of it.)
 #
 # ## 5. How many images?
 #
@@ -494,7 +494,7 @@ print("images needed:", one_answer(by_model["after the cure"], 0.02, numbers))
 #    whether the model is of any use. Report accuracy, the signed gap and a proper score with it.
 # 2. A measured ECE is biased upwards. In our experiments the bias falls with the number of images, and it is much
 #    larger for the two models with small true gaps than for the over-confident one.
-# 3. Compare an ECE with its chance level, never with zero; compare two models only at equal n and equal bins.
+# 3. Compare an ECE with its chance level, never with zero; compare two models each with its own chance level.
 #
 # Guo et al. and Mukhoti et al. report the ECE with 15 bins, on CIFAR from 10,000 test images. What our perfect model
 # measures on as many images is printed in section 6, just before the exercise. How wrong each estimator is, and how

@@ -10,7 +10,7 @@
 # - explain how the gap of the same network changes in the course of its training;
 # - estimate the transition matrix, and fit a temperature or train a network through it.
 #
-# **Time.** 60 minutes for sections 1 to 5; 30 more for 6 to 8, a second sitting.
+# **Time.** 60 minutes for sections 1 to 5; 50 more for 6 to 8, a second sitting.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 
@@ -249,8 +249,7 @@ print(f"ECE at noise 0.4: networks {ends.test_ece[0.4]:.1%}, noisy posterior {en
 #   expects at this accuracy; the networks' confidence stays above it.
 # - **Right:** the noisy posterior's ECE on clean labels rises as well, and at 0.4 it is *larger* than the networks'.
 #
-# So "noise raises the ECE on clean labels" holds for an exact model too. The ECE has no sign: it cannot
-# tell over-confidence from doubt that the labels justify.
+# The ECE has no sign: it cannot tell over-confidence from doubt that the labels justify.
 
 # %% tags=["nbval-check-output"]
 print(claims.verdict("D3", "ECE on clean labels is larger with noise 0.4 than with none",
@@ -288,9 +287,8 @@ columns = ["test_gap", "test_ece", "against the posterior", "against the noisy p
 swept.table.groupby("rate")[columns].mean().round(3)
 
 # %% [markdown]
-# The measured `test_ece` agrees with the error against the posterior. Against the noisy posterior the error
-# is larger at every rate above zero:
-# at the end, these networks are not calibrated for the labels that they were taught either.
+# Against the noisy posterior the error is larger at every rate above zero: at the end, these networks are not calibrated
+# for the labels that they were taught either.
 #
 # ## 4. The gap in the course of the training
 #
@@ -321,8 +319,8 @@ for epoch in (early, size.epochs):
 # Open the answer above first.
 #
 # - **Early**, the network says few of the shuffled labels and is *under*-confident on clean labels, while the network without
-#   label noise is already over-confident at that epoch. Its gap is near the formula's at this accuracy (last number of the
-#   line), so its gap on *noisy* labels, which is the difference of the two, is near zero.
+#   label noise is already over-confident at that epoch. Its gap is near the formula's (last number of the line). Its gap on
+#   *noisy* labels is confidence $-\,[(1-r)a+r/K]$ = gap minus formula: near zero.
 # - **In between**, the gap on clean labels passes through zero. This does not show a good model: the accuracy is already falling.
 # - **Late**, it says the shuffled labels too: it has **memorised** them, and is over-confident by either kind of label.
 #
@@ -383,7 +381,7 @@ check.noise_matrix(my_noise_matrix)
 # </details>
 #
 # We train on it, and compare each class with itself without noise. The images are grouped by the *predicted* class: there
-# the exact posterior has an ECE near zero. `class_errors` goes through the classes from the lowest rate to the highest, in
+# the exact posterior has an ECE near zero. (Grouped by the true class it has not.) `class_errors` goes through the classes from the lowest rate to the highest, in
 # equal steps of $0.5/(K - 1)$.
 
 # %%
@@ -556,7 +554,7 @@ for name in ("clean labels", "noisy labels, through the matrix"):
 #   $i$ with the highest probability, and read its prediction as the row. No clean label is needed.
 #
 # `probs.argmax(dim=0)` finds this image for every class at once. `stopping_epoch` finds the epoch with the lowest NLL on
-# noisy calibration labels: there we stop early. It needs no clean label.
+# noisy calibration labels: there we stop early. It needs no clean label. (`torch.eye(K)`, the identity, stands for no matrix.)
 
 # %%
 def counts(n, seed):
@@ -607,8 +605,8 @@ print(f"the true diagonal is {known.diagonal().mean():.2f}; misplaced: {mean.mis
 
 # %% [markdown]
 # Open the answer above first. The noisy posterior itself gives the matrix. A network gives its own prediction about noisy labels:
-# trained to the end, it predicts almost no noise. So anchor points depend on calibration. Counts need clean labels: one
-# in ten images belongs to a row, so 100 images leave about ten for each.
+# trained to the end, it predicts almost no noise. Stopped early, its gap is near zero *on average*, but an anchor point is its
+# most extreme prediction of 2,000, and that is too sure (diagonal). Counts need clean labels: 100 images leave about ten a row.
 #
 # With a matrix, the network itself can be trained through it (`losses.forward_corrected`). For comparison we also train on *clean*
 # labels with **label smoothing**: each one-hot target becomes $(1 - r)$ times itself plus $r/K$, which is the *mean* of the noisy targets.
@@ -682,8 +680,7 @@ for way, finished in {"cross-entropy": swept.where(rate=some), ways[0]: cured.wh
 #   true class, so the formula does not apply (NaN). Trained to the end it is about as over-confident as cross-entropy, though it says fewer of the wrong training labels
 #   and is more accurate.
 # - **Label smoothing** has the same mean target, but shows the network no wrong label: it keeps the accuracy of clean labels, and stays
-#   under-confident to the end, even more than the formula says for its accuracy. So the same mean target does not make the
-#   same training.
+#   under-confident to the end, even more than the formula says for its accuracy.
 
 # %% tags=["nbval-check-output"]
 gaps = repairs.pivot(index="seed", columns=["way", "moment"], values="gap").abs()
@@ -716,7 +713,7 @@ print(claims.verdict("06n", "anchor points: stopped early, less probability is m
 #
 # *Test:* you need some of them, perhaps 250. Noisy labels lower the measured accuracy to $(1 - r)a + r/K$ and prefer under-confident
 # models. *Matrix and temperature:* the other 250 can serve both. With two classes a row of the matrix has about 125 of them. With ten
-# classes it has 25, too few; then fit the temperature on them directly. With old labels the temperature becomes too high (06h),
+# classes it has 25; we tried 50 and 200. If these are too few, fit the temperature on them directly. With old labels the temperature becomes too high (06h),
 # unless it is fitted through a matrix. *Training:* 500 in 20,000 are little. Stopping early needs old labels only.
 #
 # </details>
@@ -725,7 +722,7 @@ print(claims.verdict("06n", "anchor points: stopped early, less probability is m
 #
 # A small network on photographs of CIFAR-10 (stored; `SCALE = "gpu"` trains it anew:
 # [from laptop to paper](from_laptop_to_paper.md)). Each row is a noise rate: mean ± standard deviation over the seeds.
-# `T` is the temperature fitted on the calibration split.
+# `T` is the temperature fitted on *clean* calibration labels.
 
 # %%
 photographs = experiments.on_photographs("noise", SCALE, device=device)
@@ -747,13 +744,14 @@ for rate, runs in photographs.groupby("value"):
           f"({kept:.0%} are correct); signed gap {runs.test_gap.mean():+.1%}, by the formula {expected:+.1%}")
 
 # %% [markdown]
+# The ECE first falls with the noise here, until the gap changes its sign.
 # Our reading: with noise, the network is right on hardly more training labels than are correct. So it has memorised few of the
 # wrong ones, and its gap is nearer to the formula's than at the end on digits. We have not tested this on photographs.
 #
 # **People** make other mistakes. CIFAR-10N (Wei et al. 2022) gives each CIFAR-10 training image the labels of three people:
 # 17.2 % of the first person's are wrong, 40.2 % if the worst of three is taken, 9.0 % after a vote. Its authors show that
 # these errors depend on the *image*, not on the class alone: no single matrix $N$ describes them. Then the corrections of
-# this lesson are approximations, and careful labels are the safer repair.
+# this lesson are approximations.
 #
 # | | paper (*Dataset Curation Beyond Accuracy*) | here |
 # |---|---|---|
@@ -761,7 +759,7 @@ for rate, runs in photographs.groupby("value"):
 # | network | ResNet-50, 160 epochs, crop and flip | 2 x 256 ReLU, no augmentation |
 # | symmetric noise | 0, 0.1 ... 0.4 (its figure 2) | 0, 0.1 ... 0.5 |
 # | class-dependent | $p_i$ from 0 to 0.5 (its figure 3) | the same |
-# | result | ECE rises with noise "across datasets"; noisier classes are worse | the verdicts D3 and D4 |
+# | result | ECE rises with noise "across datasets"; noisier classes are worse | digits: verdicts D3, D4; photographs: the ECE first falls |
 #
 # The paper shows curves without a table. It leaves open whether the ECE of a class is taken over the images *of* the class or those
 # *predicted* as it.

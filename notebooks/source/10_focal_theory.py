@@ -196,8 +196,7 @@ print(claims.verdict("F5", "gamma 3 is more accurate", change("test_accuracy")))
 # %% [markdown]
 # Open the answer above first: with each gamma the wrong predictions have a lower NLL, and all predictions a higher entropy.
 #
-# - **ECE and gap** fall together, gamma by gamma, as in the paper (Mukhoti et al. 2020). Our ECE without focal loss is
-#   higher than the paper's. The paper chose gamma 3 by validation; here 5 is better than 3.
+# - **ECE and gap** fall together, gamma by gamma, as in the paper (Mukhoti et al. 2020). The paper chose gamma 3 by validation; here 5 is better than 3.
 # - **Accuracy** falls a little; in the paper (appendix J) it is higher. We have not tested why.
 #
 # ## 3. The gradient (proposition 1)
@@ -384,8 +383,8 @@ print(f"gamma 5: at q = 90 % the minimiser is {theory.focal_minimiser(0.9, 5.0):
       f"at q = 100 % it is {theory.focal_minimiser(1.0, 5.0):.0%}")
 
 # %% [markdown]
-# Open the answer above first. This is figure B.1 of the paper. In the middle the curves are flat: with a large gamma, truths of
-# 70 % and 90 % get nearly the same $p^*$. In the corners all curves meet: for a *certain* label focal loss, too, is lowest at $p=1$.
+# Open the answer above first. This is figure B.1 of the paper. With a large gamma, truths of 70 % and 90 % get nearly the
+# same $p^*$. In the corners all curves meet: for a *certain* label focal loss, too, is lowest at $p=1$.
 #
 # ## 5. Which gamma? (proposition 2)
 #
@@ -586,9 +585,9 @@ print(claims.verdict("10b", "cross-entropy is over-confident here (signed gap)",
 # %% [markdown]
 # The paper's findings about focal loss hold here, but not that *cross-entropy* is almost always above 90 % when it errs. Neither our
 # data nor the paper's can be separated by a line, so the best weights are finite; we do not know why the paper's model is more
-# confident. Ours is under-confident already with cross-entropy (see its gap): cross-entropy is proper, but the logit of a linear
-# model grows without end away from the boundary, while the posterior stops at 90 % (a tenth of the labels is flipped); one
-# slope cannot fit both. So focal loss only raises the true error.
+# confident. Ours is under-confident already with cross-entropy (see its gap): cross-entropy is proper, but the true
+# logit is steep near the boundary and flat far away (at 90 %: a tenth of the labels is flipped). One slope is a compromise: too
+# small near the boundary, too large far away. So focal loss only raises the true error.
 #
 # ## 7. Does it last?
 #
@@ -599,7 +598,7 @@ print(claims.verdict("10b", "cross-entropy is over-confident here (signed gap)",
 #
 # *Difficulty: hard · importance: high · 15 minutes*
 #
-# Two explanations: (a) the optimum itself is below 1; (b) the optimum is 1, and training has not reached it yet. Design
+# Two explanations: (a) the optimum of all that training minimises is below 1; (b) the optimum is 1, and training has not reached it yet. Design
 # an experiment that tells them apart. What varies, what stays, what is measured, and which result speaks for which?
 #
 # <details><summary>Answer</summary>
@@ -609,7 +608,7 @@ print(claims.verdict("10b", "cross-entropy is over-confident here (signed gap)",
 #
 # </details>
 #
-# Here: gamma 3 with and without the weight decay used so far, for 60 and 240 epochs, three seeds.
+# Here: gamma 3 with and without weight decay (every step pulls the weights a little towards zero; 1e-4 so far), for 60 and 240 epochs, three seeds.
 #
 # **Predict before you run:** without weight decay, is the gap after four times as many epochs larger or smaller?
 
@@ -741,7 +740,7 @@ print(f"true calibration error, gamma 3: linear model {line['true error']:.3f}, 
       f"{line['undone']:.3f}; networks {net.true_error:.3f}, repaired {net.undone:.3f}")
 
 # %% [markdown]
-# Open the answer above first. The linear model is at its minimum, so undoing $p^*$ gives back what cross-entropy gives. The networks
+# Open the answer above first. The linear model is at its minimum, so undoing $p^*$ gives back about what cross-entropy gives. The networks
 # saw one certain label for each image: nothing there was shrunk by $p^*$. Their lower confidence corrects over-confidence, and
 # the repair takes that correction away.
 

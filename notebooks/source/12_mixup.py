@@ -74,18 +74,16 @@ for column, lam in zip(axes.T, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0), strict=True):
 # - **Lower row:** a blend averages two independent noises, so at half and half its noise is smaller by a
 #   factor of $\sqrt2$. But the contrast of *each* digit is halved: either digit is harder to see.
 #
-# From scratch, then the package. It draws the partners as a permutation, and one $\lambda$ for the whole batch. The
-# last line prints one label whose partner is of another class.
+# The images by hand; the labels are your exercise, here the package mixes them. It draws the partners as a permutation,
+# and one $\lambda$ for the whole batch. The last line prints one label whose partner is of another class.
 
 # %%
 inputs, labels = world.draw(128, seed=SEED).inputs, world.draw(128, seed=SEED).labels
 drawn = mixing.draw(len(inputs), alpha=0.4, generator=SEED)
 lam, partner = drawn.lam, drawn.partner
-rows = torch.nn.functional.one_hot(labels, 10).float()
 mixed = lam * inputs + (1 - lam) * inputs[partner]
-soft = lam * rows + (1 - lam) * rows[partner]
-package = mixing.mixup(inputs, labels, classes=10, alpha=0.4, generator=SEED)
-assert torch.allclose(mixed, package[0], atol=1e-6) and torch.allclose(soft, package[1])
+by_package, soft = mixing.mixup(inputs, labels, classes=10, alpha=0.4, generator=SEED)
+assert torch.allclose(mixed, by_package, atol=1e-6)
 blended = soft[(labels != labels[partner]).nonzero()[0, 0]]
 print(f"lambda {lam:.2f}; a label of this batch is now", blended.numpy().round(2))
 
@@ -131,9 +129,8 @@ check.mixed_labels(my_mixed_labels)
 #
 # $$\mathbb{E}\,H=\left(1-\frac{1}{K}\right)\bigl(\psi(2\alpha+1)-\psi(\alpha+1)\bigr)$$
 #
-# with the digamma function $\psi$, the derivative of $\log\Gamma$. It holds because
-# $\mathbb{E}[\lambda\log\lambda]=\frac{1}{2}(\psi(\alpha+1)-\psi(2\alpha+1))$, and because one pair in $K$ shares its
-# class.
+# with the digamma function $\psi$, the derivative of $\log\Gamma$. (Take it as given; the answer below checks it
+# with 20,000 draws.)
 
 # %%
 alphas = [0.0, 0.05, 0.1, 0.2, 0.4, 1.0, 2.0]
@@ -168,7 +165,7 @@ def draw_label_entropies(chosen):
     _ = [ax.set_ylabel("share") for ax in axes[:, 0]]
 
 # %% [markdown]
-# **Predict before you run:** which alpha leaves most labels nearly as they were, 0.1 or 2?
+# **Predict before you run:** what share of the labels keeps an entropy below 0.1 at alpha 0.1, and at alpha 2?
 
 # %% tags=["answer"]
 draw_label_entropies((0.1, 0.4, 2.0))
@@ -179,8 +176,7 @@ for alpha in (0.1, 2.0):
           f"mean entropy {entropy.mean():.2f} nats, by the formula {doubt[alpha]:.2f}")
 
 # %% [markdown]
-# Open the answer above first. The small alpha does: there $\lambda$ is nearly always close to 0 or 1. With a large
-# alpha $\lambda$ is often close to one half, and most labels hold two classes.
+# Open the answer above first. With a large alpha $\lambda$ is often close to one half, and most labels hold two classes.
 #
 # ## 3. Trained at every alpha
 #
@@ -198,7 +194,7 @@ def own_labels(inputs, labels, *, classes, alpha, generator):
     """
     drawn = mixing.draw(len(inputs), alpha, generator=generator, device=inputs.device)
     larger = torch.maximum(drawn.lam, 1 - drawn.lam)
-    # as in section 1: larger * rows + (1 - larger) * rows[partner]
+    # as in the exercise of section 1, with `larger` for lam
     return inputs, mixing.Mix(larger, drawn.partner).soft_labels(labels, classes)
 
 
@@ -266,10 +262,9 @@ def runs(column):  # (seeds, alphas)
     return np.stack([swept.values(column, method="mixup", strength=alpha) for alpha in alphas], axis=1)
 
 
-lines = {palette.ACCURACY: runs("test_accuracy"), palette.CONFIDENCE: runs("test_confidence"),
-         palette.group(6, "ECE"): runs("test_ece"), palette.OVER.named("OE"): runs("test_oe")}
-
-
+roles = {"test_accuracy": palette.ACCURACY, "test_confidence": palette.CONFIDENCE,
+         "test_ece": palette.group(6, "ECE"), "test_oe": palette.OVER.named("OE")}
+lines = {role: runs(column) for column, role in roles.items()}
 averages = mixups.groupby("strength").mean(numeric_only=True)
 
 
@@ -302,9 +297,10 @@ print(f"on test, from alpha 0 to 2: accuracy {high.test_accuracy - low.test_accu
       f"{high.test_confidence - low.test_confidence:+.1%}")
 print(f"signed gap on test: alpha 0 {low.test_gap:+.1%}, alpha 2 {high.test_gap:+.1%}")
 fig, axes = plt.subplots(1, 2, figsize=(8.4, 3.4))
-for place, (column, role) in enumerate(zip(("accuracy", "confidence", "ece", "oe"), lines, strict=True)):
-    _ = sns.lineplot(mixups, x="label_entropy", y=f"test_{column}", errorbar=("pi", 100),
-                     ax=axes[place // 2], **role.line())
+panels = {"test_accuracy": 0, "test_confidence": 0, "test_ece": 1, "test_oe": 1}
+for column, panel in panels.items():
+    style = roles[column].line()  # the colour and line of this curve, as in the slider
+    _ = sns.lineplot(mixups, x="label_entropy", y=column, errorbar=("pi", 100), ax=axes[panel], **style)
 _ = [ax.set(xlabel="mean label entropy (nats)", ylabel="share") for ax in axes]
 columns = [*shown, "train_confidence"]
 averages[columns].rename(columns=shown).rename_axis("alpha").round(3)
@@ -413,17 +409,16 @@ for rival in ("smoothing", "penalty"):
 # %% [markdown]
 # Against *no* cure the claim holds clearly. Against rivals whose strength was chosen with the same care it does not:
 # chosen by NLL, mixup's ECE is on average higher than theirs; chosen by ECE, it lies between the two (table). Mixup's
-# accuracy is higher (table), and its NLL lower (folded verdicts 12d). The choice by NLL brings a larger ECE, which one
-# temperature removes (section 7). Such a comparison is only as fair as its strengths: a rival whose best strength lies
-# between two tried strengths loses for that reason alone. See how much the gap of the penalty changes from one strength
-# to the next.
+# accuracy is higher (table), and its NLL lower (folded verdicts 12d). For mixup the choice by NLL brings a larger ECE, which
+# one temperature removes (section 7). Such a comparison is only as fair as its strengths: a rival whose best strength lies
+# between two tried strengths loses for that reason alone.
 #
 # ## 5. Which half does the work?
 #
 # The poster: "Merely mixing features does not give the same calibration benefit." It does not say which hard label a
 # blend gets when images alone are mixed; we give it that of the larger share. The converse, labels alone, leaves the
-# images as they are. There the network meets the *same* image with ever new partners, so it can only learn the
-# average label. This is label smoothing with $\epsilon=\mathbb{E}\min(\lambda,1-\lambda)$.
+# images as they are, and each image's own label keeps the larger share. There the network meets the *same* image with ever
+# new partners, so it can only learn the average label. This is label smoothing with $\epsilon=\mathbb{E}\min(\lambda,1-\lambda)$.
 
 # %%
 lam = mixing.draw(100_000, 0.2, per_sample=True, generator=SEED).lam
@@ -580,8 +575,8 @@ def against(column, alpha, scaling):
     return part.get_group(alpha).to_numpy() - part.get_group(0.0).to_numpy()
 
 # %% [markdown]
-# **Predict before you run:** no mixup, or a large alpha: after one temperature each, which has the lower ECE, and which
-# the lower NLL?
+# **Predict before you run:** no mixup, or a large alpha: after one temperature each, which has the lower ECE, which
+# the lower NLL, or are they equal?
 
 # %% tags=["answer"]
 scaled = judged[judged.scaling == "scaled"].groupby("alpha")[["ECE", "NLL"]].mean()
@@ -634,8 +629,9 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 #   confidence. In each bin the two kinds of error cancel.
 #
 # So is mixup's confidence worse image by image? That depends on which distance is taken: the mean distance grows, the
-# mean squared one falls. Take images that look alike to the network, most with a posterior near 1, some near 0. The
-# mean distance is lowest at the *median*, near 1; the mean squared one at the *mean*, the calibrated confidence.
+# mean squared one falls. Take images that look alike to the network, most with a posterior near 1, some near 0.
+# It can give them only one confidence c. The mean of |c − posterior| is lowest where c is their *median*, near 1; that of the
+# square where c is their *mean*, the calibrated confidence.
 # Whichever is taken: a low ECE does not say that single images have the right confidence.
 #
 # ### Exercise: a fair comparison

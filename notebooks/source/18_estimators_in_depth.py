@@ -74,7 +74,7 @@ print("exact error: " + ", ".join(f"{true_error(T):.1%} at T = {T}" for T in (0.
 # - **Canonically calibrated**: of the images that get the whole vector of probabilities p, a share $p_k$ shows class
 #   k, for all k at once.
 #
-# The last implies the other two. The first two do not imply one another. To see this, we build three models
+# The last implies the other two. The first does not imply the second, nor the second the third. To see this, we build three models
 # in a world with three animals. Each row of `stated` is what the model says about one kind of image; the same row of
 # `truth` is the exact posterior of this kind. All kinds are equally common.
 
@@ -128,8 +128,7 @@ found
 #   errors of the two cancel. Only the whole row shows them.
 # - **Model 3** states the truth.
 #
-# So a small ECE says nothing about the other columns, and a small classwise-ECE nothing about whole rows. A decision by
-# costs (02) uses whole rows.
+# So a small ECE says nothing about the other columns, and a small classwise-ECE nothing about whole rows.
 #
 # ### Exercise: two classes
 #
@@ -152,8 +151,39 @@ found
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
 #
-# (The label $y_k$ is 1 with probability $q_k$: its variance is $q_k(1-q_k)$, and mean and variance add up.) Now take
-# all images that get the same row p. Let r be their mean posterior. Among them a label is class k with probability
+# (The label $y_k$ is 1 with probability $q_k$: its variance is $q_k(1-q_k)$, and mean and variance add up.)
+#
+# ### Exercise: the avoidable part
+#
+# *Difficulty: easy · importance: high · 5 minutes*
+#
+# From `probs` (n x K) and the exact `posterior` (n x K), return by how much the expected Brier score of `probs` is
+# above that of the posterior: one number.
+
+# %%
+def my_avoidable_brier(probs, posterior):
+    ...  # your code here
+
+
+check.avoidable_brier(my_avoidable_brier)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# The second term of the formula above is the same for both. Sum over the classes, mean over the images.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_avoidable_brier(probs, posterior):
+#     return (probs.double() - posterior.double()).square().sum(dim=1).mean().item()
+# ```
+#
+# </details>
+#
+# Now take all images that get the same row p. Let r be their mean posterior. Among them a label is class k with probability
 # $r_k$, so the same formula holds with r in place of q. Its first term is the **calibration part**
 # $\sum_k (p_k - r_k)^2$: a map from rows to rows could remove it. The other is the **refinement**
 # $\sum_k r_k(1 - r_k)$. Nothing done to the outputs makes it smaller.
@@ -195,37 +225,7 @@ table.round(4)
 # The refinement is the same for every T, and the calibration part is zero at T = 1. The coarse reader is canonically
 # calibrated and has the largest refinement: calibration alone does not make a model useful. (For a network r is not
 # known: images with different posteriors may get the same row, and a sample in which each row occurs once does not show
-# which.)
-#
-# ### Exercise: the avoidable part
-#
-# *Difficulty: easy · importance: high · 5 minutes*
-#
-# From `probs` (n x K) and the exact `posterior` (n x K), return by how much the expected Brier score of `probs` is
-# above that of the posterior: one number.
-
-# %%
-def my_avoidable_brier(probs, posterior):
-    ...  # your code here
-
-
-check.avoidable_brier(my_avoidable_brier)
-
-# %% [markdown]
-# <details><summary>Hint</summary>
-#
-# The second term of the formula above is the same for both. Sum over the classes, mean over the images.
-#
-# </details>
-#
-# <details><summary>Solution</summary>
-#
-# ```python
-# def my_avoidable_brier(probs, posterior):
-#     return (probs.double() - posterior.double()).square().sum(dim=1).mean().item()
-# ```
-#
-# </details>
+# which images these are.)
 #
 # ## 3. Why the binned ECE jumps
 #
@@ -445,7 +445,8 @@ print(claims.verdict("M6", "n = 1000: the debiased L2 estimate of the posterior 
 # *The second sitting begins here. Run the cells above again first.*
 #
 # `metrics.calibration_test` (02) draws hits from the model's own confidences and counts how often they show as large an
-# ECE. It also gives Spiegelhalter's z, which compares the Brier score with what the model itself predicts for it. The
+# ECE. It also gives Spiegelhalter's z: the sum over all images of (Brier score minus what the model itself expects it to be),
+# divided by its standard deviation. The
 # **power of a test** is the probability that it rejects a model that is *not* calibrated.
 
 # %%
@@ -537,16 +538,13 @@ print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200
                      margin=0.3))
 
 # %% [markdown]
-# Open the answer above first. (Why 12 % in the verdict: a seed has 50 test sets, on which luck alone takes a share of 5 %
-# up to about 11 %.)
-#
-# "Not rejected" is not "calibrated": report the error that the test would have found with high probability.
+# Open the answer above first. (12 % in the verdict: with 50 test sets a seed, luck alone takes 5 % up to about 11 %.) "Not rejected" is not "calibrated": report the error that the test would have found with high probability.
 #
 # ### Exercise: which test would you plan?
 #
 # *Difficulty: hard · importance: high · 15 minutes*
 #
-# At one temperature the z test was ahead. Construct a model with an exact ECE of several per cent that the z test
+# For readers with one temperature for all images, the z test was ahead. Construct a model with an exact ECE of several per cent that the z test
 # rejects far less often than the ECE test, and try it with `metrics.calibration_test`. Why does z miss it?
 #
 # <details><summary>Answer</summary>
@@ -618,7 +616,7 @@ print("their difference: ", np.round(middle(squares(one, labels) - squares(other
 print("the package:      ", np.round(metrics.paired_interval(one, other, labels, metric="brier"), 4))
 
 # %% [markdown]
-# (The package resamples the images, so its digits differ a little.) The interval of the difference is much the
+# The interval of the difference is much the
 # narrowest, but on this test set it contains 0 too. How often do 1,000 images decide?
 
 # %% tags=["nbval-check-output"]
@@ -639,23 +637,26 @@ print(claims.verdict("18c", "pairing finds the better model on more test sets", 
 
 # %% [markdown]
 # Compare models by a proper score, paired. The difference of two ECEs has an interval too (`metric="ece"`), but the two
-# biases cancel only if the models are about equally calibrated. The documentation of the function says how many per
-# cent of 250 intervals contained the truth. (Its models are of another population; *reflected* and *percentile* are two
-# forms of interval, section 8.)
-
-# %% tags=["drawing"]
-documented = inspect.getdoc(metrics.paired_interval)
-print(documented[documented.index("The bias of ECE"):documented.index("Parameters")])
-
-# %% [markdown]
+# biases cancel only where neither model is nearly calibrated (section 8 shows how often it then contains the truth).
+#
 # ## 8. Intervals that contain the truth
 #
 # A **bootstrap** draws n images with replacement from the test set, many times; each draw is a *resample*. Mukhoti et
 # al. (2020, figure 4) draw 90 % bootstrap intervals for ECE, AdaECE and classwise-ECE. The **coverage of an interval**
 # is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled values. A resample
 # adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected interval** mirrors it at
-# the measured value, [2v - high, 2v - low], and so turns the second bias against the first. (The paper follows Kumar et
-# al. 2019, whose code mirrors; it has 10,000 test images. We take 500, and both forms.)
+# the measured value, [2v - high, 2v - low], and so turns the second bias against the first: truth 2 %, measured 3 %,
+# resampled about 4 %; mirrored at 3 %, about 2 % again. (The paper follows Kumar et al. 2019, whose code mirrors.)
+#
+# For the *difference* of two ECEs the documentation of the function says how many per cent of 250 intervals contained the
+# truth (in another population):
+
+# %% tags=["drawing"]
+documented = inspect.getdoc(metrics.paired_interval)
+print(documented[documented.index("The bias of ECE"):documented.index("Parameters")])
+
+# %% [markdown]
+# For one model we count ourselves:
 
 # %%
 def classwise_truth(probs, bins=15):
@@ -664,6 +665,7 @@ def classwise_truth(probs, bins=15):
     for k in range(probs.shape[1]):
         stated, truth = probs[:, k].numpy(), posterior[:, k].numpy()
         bin_of_image = np.digitize(stated, inner_edges, right=True)
+        # the same sums of each bin as in `true_error` of 02
         gap_of_bin = pd.Series(stated - truth).groupby(bin_of_image).sum()
         total += gap_of_bin.abs().sum()
     return total / probs.numel()  # mean over images and classes
