@@ -16,6 +16,11 @@ from calibkit.check.lesson_09_soft_targets import penalty_posterior, selective_r
 from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
 from calibkit.check.lesson_11_focal_practice import ensemble_probs, sample_gamma
 from calibkit.check.lesson_12_mixup import honest_choice, mixed_labels
+from calibkit.check.lesson_13_shift_and_ood import (
+    informed_posterior,
+    lost_confidence,
+    strange_auroc,
+)
 from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
 
 EXERCISES = {
@@ -45,6 +50,9 @@ EXERCISES = {
         ensemble_probs,
         mixed_labels,
         honest_choice,
+        informed_posterior,
+        strange_auroc,
+        lost_confidence,
         avoidable_brier,
     )
 }
