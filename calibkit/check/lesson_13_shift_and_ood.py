@@ -113,22 +113,18 @@ def informed_posterior(scores, one_hot, old, new):
 
 def _score_pairs() -> dict[str, tuple[Tensor, Tensor]]:
     """Scores of familiar and of strange images, some of them equal."""
-    generator = torch.Generator().manual_seed(14)
-    drawn = {}
-    for n, m in ((6, 4), (3, 7), (5, 5)):
-        familiar = torch.randint(10, (n,), generator=generator).double() / 10 + 0.3
-        strange = torch.randint(10, (m,), generator=generator).double() / 10
-        drawn[f"{n} familiar and {m} strange images"] = familiar, strange
-    fixed = {
+    pairs = {
         "a tie": ([0.9, 0.8, 0.5], [0.5, 0.4]),
+        "4 familiar and 3 strange images": ([0.9, 0.2, 0.6, 0.4], [0.3, 0.7, 0.6]),
+        "3 familiar and 5 strange images": ([0.5, 0.1, 0.8], [0.5, 0.2, 0.6, 0.1, 0.9]),
         "all strange scores above": ([0.1, 0.2], [0.3, 0.6, 0.9]),
         "all scores equal": ([0.7, 0.7], [0.7, 0.7, 0.7]),
         "negative scores": ([-0.1, -2.0, -0.4], [-1.0, -3.0]),
         "one of each": ([0.6], [0.2]),
     }
-    return drawn | {
-        name: tuple(torch.tensor(side, dtype=torch.float64) for side in pair)
-        for name, pair in fixed.items()
+    return {
+        name: tuple(torch.tensor(side, dtype=torch.float64) for side in sides)
+        for name, sides in pairs.items()
     }
 
 
@@ -171,7 +167,7 @@ def _won(familiar: Tensor, strange: Tensor, tie: float = 0.5) -> Tensor:
         ),
         Mistake(
             lambda a, b: 2 * _won(a, b) - 1,
-            "1/2 stands for no separation, not 0: count the pairs won, without those that are lost.",
+            "1/2 stands for no separation, not 0: count the pairs won, not those lost.",
         ),
         Mistake(
             lambda a, b: (a > b.mean()).double().mean(),

@@ -716,7 +716,7 @@ for setting in ways[1:]:
 # noise: a **closed world**. An image that lies nearer to the fours than to any other digit *is* then probably a four.
 # To be calibrated means to agree with the labels of this world; it says nothing of images from outside. A network that
 # doubts noise more than the posterior is not better calibrated for it. Doubt on strange inputs is a different aim: it
-# needs the answer "none of these" (notebook 13, planned).
+# needs the answer "none of these" ([13](13_shift_and_ood.ipynb)).
 #
 # ## Three things to take away
 #
@@ -725,7 +725,7 @@ for setting in ways[1:]:
 # 3. Compare like with like: strengths chosen on `cal` by a proper score, and the baseline repaired too. After
 #    that, mixup led on our digits only in accuracy and NLL.
 #
-# The next lesson is [18 Estimators in depth](18_estimators_in_depth.ipynb). If your
+# The next lesson is [13 Shift and strange inputs](13_shift_and_ood.ipynb). If your
 # digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # ## Our numbers beside the papers'

@@ -523,3 +523,46 @@ WRONG |= {
         (lambda z: each_network(sum(each_network(z)) / len(z)), "second softmax"),
     ],
 }
+
+
+def of_noise(scores, one_hot, old, new):
+    weights = (scores * old**2 / new**2).exp()
+    return (weights / weights.sum(dim=1, keepdim=True)) @ one_hot
+
+
+def pairs(familiar, strange):
+    return [(a > b) + (a == b) / 2 for a in familiar.tolist() for b in strange.tolist()]
+
+
+RIGHT |= {
+    "informed_posterior": of_noise,
+    "strange_auroc": lambda a, b: np.mean(pairs(a, b)),
+    "lost_confidence": lambda p: float((p.amax(2).mean(0) - p.mean(0).amax(1)).mean()),
+}
+WRONG |= {
+    "informed_posterior": [
+        (lambda z, rows, old, new: z.softmax(1) @ rows, "old noise"),
+        (lambda z, rows, old, new: (z * old / new).softmax(1) @ rows, "not squared"),
+        (lambda z, rows, old, new: (z * (new / old) ** 2).softmax(1) @ rows, "upside down"),
+        (
+            lambda z, rows, old, new: ((z.softmax(1) @ rows).log() * (old / new) ** 2).softmax(1),
+            "of the *classes*",
+        ),
+        (lambda z, rows, old, new: (z * (old / new) ** 2).softmax(1), "each clean digit"),
+        (lambda z, rows, old, new: (z * (old / new) ** 2).exp() @ rows, "do not sum to 1"),
+    ],
+    "strange_auroc": [
+        (lambda a, b: 1 - np.mean(pairs(a, b)), "reversed"),
+        (lambda a, b: (a[:, None] > b).double().mean(), "counts nothing"),
+        (lambda a, b: (a[:, None] >= b).double().mean(), ">= in place of >"),
+        (lambda a, b: np.sum(pairs(a, b)), "number of all pairs"),
+        (lambda a, b: a.mean() - b.mean(), "difference of means"),
+    ],
+    "lost_confidence": [
+        (lambda p: p.mean(0).amax(1).mean() - p.amax(2).mean(), "sign"),
+        (lambda p: p.amax(2).mean(), "of the members"),
+        (lambda p: p.mean(0).amax(1).mean(), "of the ensemble"),
+        (lambda p: p.amax(2).mean(0) - p.mean(0).amax(1), "each image"),
+        (lambda p: (p.amax(2).amax(0) - p.mean(0).amax(1)).mean(), "surest member"),
+    ],
+}

@@ -9,7 +9,9 @@ import pandas as pd
 import torch
 import torch.nn.functional as F
 from scipy.optimize import bisect, brentq
-from scipy.special import lambertw, logsumexp
+from scipy.special import lambertw, logsumexp, softmax
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
 from torch.nn.functional import one_hot
 
 from calibkit import metrics, theory
@@ -787,6 +789,71 @@ ENSEMBLE_PROBS = [
     lambda z: torch.stack([one.softmax(1) for one in z]).mean(0),
     lambda z: np.mean([one.softmax(1).numpy() for one in z], axis=0),
     lambda z: torch.einsum("mnk->nk", z.softmax(-1)) / z.shape[0],
+]
+
+
+def informed_in_steps(scores, one_hot, old, new):
+    distance = -scores * 2 * old**2
+    weights = torch.softmax(-distance / (2 * new**2), dim=1)
+    total = torch.zeros(len(scores), one_hot.shape[1], dtype=scores.dtype)
+    for place, owner in enumerate(one_hot.argmax(1).tolist()):
+        total[:, owner] += weights[:, place]
+    return total
+
+
+INFORMED_POSTERIOR = [
+    informed_in_steps,
+    lambda z, rows, old, new: (z * (old / new) ** 2).softmax(dim=1) @ rows,
+    lambda z, rows, old, new: F.softmax(z / (new / old) ** 2, 1).mm(rows),
+    lambda z, rows, old, new: torch.einsum("nj,jk->nk", (z * old**2 / new**2).softmax(-1), rows),
+    lambda z, rows, old, new: (z * math.pow(old, 2) / math.pow(new, 2)).log_softmax(1).exp() @ rows,
+    lambda z, rows, old, new: softmax(z.numpy() * (old / new) ** 2, axis=1) @ rows.numpy(),
+    lambda z, rows, old, new: torch.stack([(r * (old / new) ** 2).softmax(0) @ rows for r in z]),
+]
+
+
+def auroc_loop(familiar, strange):
+    won = 0.0
+    for a in familiar:
+        for b in strange:
+            won += 1.0 if a > b else 0.5 if a == b else 0.0
+    return won / (len(familiar) * len(strange))
+
+
+def auroc_by_ranks(familiar, strange):
+    ranks = rankdata(torch.cat([familiar, strange]).numpy())[: len(familiar)]
+    n, m = len(familiar), len(strange)
+    return (ranks.sum() - n * (n + 1) / 2) / (n * m)
+
+
+STRANGE_AUROC = [
+    auroc_loop,
+    auroc_by_ranks,
+    metrics.auroc,
+    lambda a, b: ((a[:, None] > b).double() + (a[:, None] == b).double() / 2).mean(),
+    lambda a, b: (torch.sign(a[:, None] - b).mean() + 1) / 2,
+    lambda a, b: torch.heaviside(a[:, None] - b, torch.tensor(0.5, dtype=a.dtype)).mean(),
+    lambda a, b: np.mean([(b < one).double().mean() + (b == one).double().mean() / 2 for one in a]),
+    lambda a, b: roc_auc_score([1] * len(a) + [0] * len(b), [*a.tolist(), *b.tolist()]),
+]
+
+
+def lost_loop(probs):
+    members = [one.max(dim=1).values.mean() for one in probs]
+    together = sum(probs) / len(probs)
+    return sum(members) / len(members) - together.max(dim=1).values.mean()
+
+
+LOST_CONFIDENCE = [
+    lost_loop,
+    lambda p: p.amax(dim=2).mean() - p.mean(dim=0).amax(dim=1).mean(),
+    lambda p: p.max(-1).values.mean() - p.mean(0).max(-1).values.mean(),
+    lambda p: (p.amax(2).mean(0) - p.mean(0).amax(1)).mean(),
+    lambda p: np.max(p.numpy(), 2).mean() - p.numpy().mean(0).max(1).mean(),
+    lambda p: (p.amax(2) - p.mean(0).amax(1)).sum() / p.shape[0] / p.shape[1],
+    lambda p: (
+        float(p.sort(2).values[..., -1].mean()) - float(p.mean(0).sort(1).values[:, -1].mean())
+    ),
 ]
 
 RIGHT = {

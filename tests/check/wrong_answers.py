@@ -1260,6 +1260,127 @@ ENSEMBLE_PROBS = [
     (lambda z: z.sigmoid().mean(0), None),
 ]
 
+
+def weighed_in_place(z, rows, old, new):
+    z *= (old / new) ** 2
+    return z.softmax(1) @ rows
+
+
+def cooled_classes(z, rows, old, new):
+    return ((z.softmax(1) @ rows).log() * (old / new) ** 2).softmax(1)
+
+
+INFORMED_POSTERIOR = [
+    (weighed_in_place, "changes its argument `scores`"),
+    (cooled_classes, "of the *classes*"),
+    (lambda z, rows, old, new: z.softmax(1) @ rows, "old noise"),
+    (lambda z, rows, old, new: (z * old / new).softmax(1) @ rows, "not squared"),
+    (lambda z, rows, old, new: (z * (new / old) ** 2).softmax(1) @ rows, "upside down"),
+    (lambda z, rows, old, new: (z * new / old).softmax(1) @ rows, "upside down, and not"),
+    (lambda z, rows, old, new: (z * (old / new) ** 2) @ rows, "softmax over the clean digits"),
+    (lambda z, rows, old, new: ((z * (old / new) ** 2) @ rows).softmax(1), "added up scores"),
+    (lambda z, rows, old, new: (z * (old / new) ** 2).exp() @ rows, "do not sum to 1"),
+    (lambda z, rows, old, new: (z * (old / new) ** 2).softmax(0) @ rows, "over the images"),
+    (lambda z, rows, old, new: (z * (old / new) ** 2).softmax(1), "each clean digit"),
+    (
+        lambda z, rows, old, new: (z * (old / new) ** 2).softmax(1) @ (rows / rows.sum(0)),
+        "take the sum",
+    ),
+    (lambda z, rows, old, new: (z / (2 * new**2)).softmax(1) @ rows, "no distances"),
+    (lambda z, rows, old, new: (-z * (old / new) ** 2).softmax(1) @ rows, "sign is reversed"),
+    (lambda z, rows, old, new: (z / new**2).softmax(1) @ rows, None),
+    (lambda z, rows, old, new: (z * (old - new) ** 2).softmax(1) @ rows, None),
+    (lambda z, rows, old, new: (z * (old / new) ** 4).softmax(1) @ rows, None),
+    (lambda z, rows, old, new: (z * (old / new)).softmax(1).square() @ rows, None),
+    (lambda z, rows, old, new: (z * (old / new) ** 2).sigmoid() @ rows, None),
+    (lambda z, rows, old, new: rows[z.argmax(1)], None),
+    (lambda z, rows, old, new: ((z * (old / new) ** 2).softmax(1) @ rows).argmax(1), "shape"),
+    (lambda z, rows, old, new: ((z * (old / new) ** 2).softmax(1) @ rows).log(), None),
+    (lambda z, rows, old, new: 100 * (z * (old / new) ** 2).softmax(1) @ rows, "per cent"),
+    (lambda z, rows, old, new: print((z * (old / new) ** 2).softmax(1) @ rows), "return"),
+]
+
+
+def won(a, b, tie=0.5):
+    return ((a[:, None] > b).double() + tie * (a[:, None] == b).double()).mean()
+
+
+def sorts_in_place(a, b):
+    a.sub_(b.min())
+    return won(a, b - b.min())
+
+
+STRANGE_AUROC = [
+    (sorts_in_place, "changes its argument `familiar`"),
+    (lambda a, b: won(b, a), "reversed"),
+    (lambda a, b: 1 - won(a, b), "reversed"),
+    (lambda a, b: won(a, b, 0), "counts nothing"),
+    (lambda a, b: won(a, b, 1), ">= in place of >"),
+    (lambda a, b: won(a, b) * len(a) * len(b), "number of all pairs"),
+    (lambda a, b: won(a, b) * len(b), "familiar images alone"),
+    (lambda a, b: won(a, b) * len(a), "strange images alone"),
+    (lambda a, b: a.mean() - b.mean(), "difference of means"),
+    (lambda a, b: a.median() - b.median(), None),
+    (lambda a, b: 2 * won(a, b) - 1, "no separation"),
+    (lambda a, b: (a > b.mean()).double().mean(), "mean of the strange"),
+    (lambda a, b: (a > b.max()).double().mean(), None),
+    (lambda a, b: (a > 0.5).double().mean(), None),
+    (lambda a, b: (a.mean() > b.mean()).double(), None),
+    (lambda a, b: max(won(a, b), 1 - won(a, b)), None),
+    (lambda a, b: won(a, b).clamp(min=0.5), "below 1/2"),
+    (
+        lambda a, b: (a[:, None] > b).double() + (a[:, None] == b).double() / 2,
+        "number was expected",
+    ),
+    (lambda a, b: ((a[:, None] > b).double() + (a[:, None] == b).double() / 2).mean(1), None),
+    (lambda a, b: 100 * won(a, b), "per cent"),
+    (lambda a, b: round(float(won(a, b)), 1), None),
+    (lambda a, b: a.mean() / (a.mean() + b.mean()), None),
+    (lambda a, b: (a[: min(len(a), len(b))] > b[: min(len(a), len(b))]).double().mean(), None),
+    (lambda a, b: print(won(a, b)), "return"),
+]
+
+
+def pooled_confidence(p):
+    return p.mean(0).amax(1).mean()
+
+
+def halves_in_place(p):
+    lost = p.amax(2).mean() - pooled_confidence(p)
+    p /= 2
+    return lost
+
+
+LOST_CONFIDENCE = [
+    (halves_in_place, "changes its argument `probs`"),
+    (lambda p: pooled_confidence(p) - p.amax(2).mean(), "sign"),
+    (lambda p: p.amax(2).mean(), "of the members"),
+    (pooled_confidence, "of the ensemble"),
+    (lambda p: p.amax(2).mean(0) - p.mean(0).amax(1), "each image"),
+    (lambda p: p[0].amax(1).mean() - pooled_confidence(p), "first network"),
+    (lambda p: p[-1].amax(1).mean() - pooled_confidence(p), None),
+    (lambda p: (p.amax(2).amax(0) - p.mean(0).amax(1)).mean(), "surest member"),
+    (lambda p: (p.amax(2).amin(0) - p.mean(0).amax(1)).mean(), None),
+    (lambda p: p.amax(2).sum(0).mean() - pooled_confidence(p), "added up"),
+    (lambda p: p.amax(2).sum() - p.mean(0).amax(1).sum(), None),
+    (lambda p: p.amax(1).mean() - p.mean(0).amax(0).mean(), "over the images"),
+    (lambda p: p.amax(0).mean() - p.mean(0).amax(1).mean(), None),
+    (
+        lambda p: metrics.entropy(p.mean(0)).mean() - metrics.entropy(p.flatten(0, 1)).mean(),
+        "entropies",
+    ),
+    (lambda p: p.amax(2).mean() - p.sum(0).amax(1).mean(), None),
+    (lambda p: p.amax(2).mean() - p.mean(0).mean(), None),
+    (lambda p: 1 - pooled_confidence(p) / p.amax(2).mean(), "share"),
+    (lambda p: p.amax(2).var(0).mean(), "variance"),
+    (lambda p: p.var(0).sum(1).mean(), None),
+    (lambda p: (p - p.mean(0)).abs().sum(2).mean() / 2, None),
+    (lambda p: p.amax(2).mean() - p.median(0).values.amax(1).mean(), None),
+    (lambda p: 100 * (p.amax(2).mean() - pooled_confidence(p)), "per cent"),
+    (lambda p: torch.zeros(()), None),
+    (lambda p: print(p.amax(2).mean() - pooled_confidence(p)), "return"),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())
