@@ -248,7 +248,7 @@ def _members() -> dict[str, tuple[Tensor]]:
             "this is a share of the confidence. Asked is the difference.",
         ),
         Mistake(
-            lambda p: p.amax(dim=2).var(dim=0).mean(),
+            lambda p: p.amax(dim=2).var(dim=0, correction=min(1, len(p) - 1)).mean(),
             "this is the variance of the members' confidences. Two members can be equally sure of "
             "different classes.",
         ),

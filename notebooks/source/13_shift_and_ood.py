@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 13 · Shift and strange inputs: when the test images are not like the training images
+# # 13 · Shift and strange inputs
 #
 # **Question.** A hospital replaces its scanner, and the new images are noisier. The network now makes more mistakes,
 # and nobody tells it. Does its confidence fall as its accuracy does, and would the best possible reader's?
@@ -35,9 +35,9 @@ SEED = 0
 DEVICE = "auto"
 
 # %% [markdown]
-# All networks here were trained on digits under pixel noise 0.4. **Write down a guess:** at noise 0.8 the network is
-# right on about half of the images. What is its mean confidence there: about 50, 70 or 90 %? Then move the sliders.
-# (They show stored runs; the four readers are explained in section 1.)
+# The picture shows networks that were trained on digits under pixel noise 0.4. **Write down a guess:** the exact posterior of the
+# *training* images gets noisier images, and nobody tells it. At noise 0.8, how far is its mean confidence above its
+# accuracy: 0, 10 or 30 points? Then move the sliders, to the "uninformed posterior". (Stored runs; section 1 explains the four readers.)
 
 # %%
 device = training.as_device(DEVICE)
@@ -47,7 +47,7 @@ plots.theme()
 explorers.stored("severity")
 
 # %% [markdown]
-# ## 1. More noise, and three readers
+# ## 1. More noise, and four readers
 #
 # A **distribution shift** is a change of the images between training and test, while a label still means the same. Ours
 # is the strength of the pixel noise: 0.4 in training, from 0.2 to 1.0 in the test. An image is one of 1,797 clean
@@ -86,11 +86,11 @@ assert torch.allclose(exact(images, 0.4), data.NoisyDigits(0.4).posterior(images
 
 # %% tags=["drawing"]
 strengths = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0]
-fig, axes = plt.subplots(1, len(strengths), figsize=(8.4, 1.4))
-for ax, noise in zip(axes, strengths, strict=True):
+fig, axes = plt.subplots(1, 1 + len(strengths), figsize=(8.4, 1.3))
+for ax, noise in zip(axes, [0.0, *strengths], strict=True):
     shown, drawn = draw(1, SEED, noise)
-    _ = ax.imshow(shown[0, 0], cmap="gray_r", vmin=-1, vmax=2)
-    _ = ax.set_title(f"{noise}", fontsize=9)
+    _ = ax.imshow(shown[0, 0], cmap="gray_r", vmin=-noise, vmax=1 + noise)
+    _ = ax.set_title(f"noise {noise}" if noise else "clean", fontsize=9)
     _ = ax.axis("off")
     _ = alt_text.note(ax, f"The digit {drawn.item()} at noise {noise}")
 
@@ -282,20 +282,23 @@ print(claims.verdict("13c", "after T, at noise 0.2: under-confident by more than
 # or about 12?
 
 # %% tags=["answer"]
+def before_softmax(reader, outcome, images):
+    return logits_of(outcome, images) if reader == "network" else exact(images, trained_noise).log()
+
+
 rows = []
 for outcome in swept.outcomes:
     seed = outcome.setting["seed"]
     for noise in strengths[2:]:
-        fit_on, test_on = draw(size.test // 5, seed + 500, noise), draw(size.test // 5, seed, noise)
+        fit_images, fit_answers = draw(size.test // 5, seed + 500, noise)
+        images, answers = draw(size.test // 5, seed, noise)
         row = {"noise": noise, "(noise / 0.4)^2": (noise / trained_noise) ** 2}
         for reader in ("uninformed posterior", "network"):
-            said = []
-            for images, _ in (fit_on, test_on):
-                network = reader == "network"
-                said.append(logits_of(outcome, images) if network else exact(images, trained_noise).log())
-            fitted = recalibration.TemperatureScaler().fit(said[0], fit_on[1])
-            row[f"T, {reader}"] = fitted.temperature
-            row[f"ECE after it, {reader}"] = metrics.ece(fitted.probs(said[1]), test_on[1])
+            own = recalibration.TemperatureScaler()
+            own.fit(before_softmax(reader, outcome, fit_images), fit_answers)
+            row[f"T, {reader}"] = own.temperature
+            probs = own.probs(before_softmax(reader, outcome, images))
+            row[f"ECE after it, {reader}"] = metrics.ece(probs, answers)
         rows.append(row)
 needed = pd.DataFrame(rows).groupby("noise").mean()
 print(f"the network needs T = {needed.loc[0.4, 'T, network']:.1f} at noise 0.4, "
@@ -514,7 +517,7 @@ for seed in seeds:
 table = pd.DataFrame(rows)
 
 # %% [markdown]
-# The exact posterior here is that of a closed world (12) of eight digits: it has no row for 8 and 9.
+# The exact posterior here is that of a closed world (12) of eight digits: it has no class for 8 and 9.
 #
 # **Predict before you run:** is the exact posterior's AUROC of entropy on the digits 8 and 9 about 0.5, 0.75 or 0.9? And
 # its mean confidence on them: about 20, 50 or 80 %?
@@ -538,21 +541,21 @@ def ahead(column, way, scaling, kind):
     return of(column, way, scaling, kind) - of(column, "cross-entropy", scaling, kind)
 
 
-print(claims.verdict("S1", "digits 8 and 9, as trained: FLSD-53 has a higher AUROC of entropy than CE",
+print(claims.verdict("S1", "digits 8 and 9, as trained: entropy's AUROC is higher for FLSD-53 than for CE",
                      ahead("entropy", "FLSD-53", "as trained", "digits 8 and 9")))
 print(claims.verdict("S2", "pure noise, as trained: mixup is less confident than cross-entropy",
                      ahead("confidence", "mixup", "as trained", "pure noise"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("S1", "digits 8 and 9, after one T each: the same",
+print(claims.verdict("S1", "digits 8 and 9, after one T each: entropy's AUROC is higher for FLSD-53",
                      ahead("entropy", "FLSD-53", "after one T", "digits 8 and 9")))
 for scaling in ("as trained", "after one T"):
-    print(claims.verdict("S1", f"noise 0.8, {scaling}: the same",
+    print(claims.verdict("S1", f"noise 0.8, {scaling}: entropy's AUROC is higher for FLSD-53",
                          ahead("entropy", "FLSD-53", scaling, "noise 0.8")))
 print(claims.verdict("S2", "digits 8 and 9, as trained: mixup is less confident than cross-entropy",
                      ahead("confidence", "mixup", "as trained", "digits 8 and 9"), expect="below"))
 for kind in ("digits 8 and 9", "pure noise"):
-    print(claims.verdict("S2", f"{kind}, after one T each: mixup is less confident",
+    print(claims.verdict("S2", f"{kind}, after one T each: mixup is less confident than cross-entropy",
                          ahead("confidence", "mixup", "after one T", kind), expect="below"))
 for kind in ("digits 8 and 9", "pure noise"):
     entropy = of("entropy", "cross-entropy", "as trained", kind)
@@ -567,7 +570,7 @@ for kind in ("digits 8 and 9", "pure noise"):
 # - **Exact posterior:** it is very sure of most eights and nines, and it is not miscalibrated: in its world they do not
 #   occur. Yet its entropy separates them better than any network's.
 # - **Cross-entropy:** its T changes the AUROC of entropy: it changes no decision, but the order of the images.
-# - **FLSD-53 and mixup** are less confident as trained. Compare them with cross-entropy after *its* T: then mixup is hardly less
+# - **FLSD-53 and mixup** are less confident as trained. Compare them with cross-entropy after *its* T: then mixup is about as
 #   confident, and on the digits 8 and 9 FLSD-53 is no longer ahead (folded verdicts).
 # - **Noise 0.8:** the networks are near 1/2, their energy even below. A score that finds one kind of strange image can miss another.
 #
@@ -575,7 +578,7 @@ for kind in ("digits 8 and 9", "pure noise"):
 #
 # *The second sitting begins here. Run the cells above again first: quick, as the networks are stored.*
 #
-# The posterior answers "which digit, if it is one of these?". Two other questions need other answers, and the exact world has both.
+# The posterior answers "which digit, if it is one of these?". There are two other questions.
 # *How typical is the image?* The density $p(x)$ of familiar images; its logarithm is, up to a constant, the log-sum-exp of all scores. *Is it an eight or a nine?* In
 # an **open world** these are classes too, and the posterior of all ten digits gives their probability.
 #
@@ -809,8 +812,8 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 # <details><summary>Answer</summary>
 #
 # *200 labels:* half to fit one new T (section 2 shows how far the old one can be off), half to measure accuracy and gap, with a standard
-# error of about 4 points. *Unlabelled:* they show that the images changed (density, energy), and perhaps how. A known shift,
-# such as the noise, can be repaired without labels. They do not show the accuracy: in section 1 the confidence hardly moved while the
+# error of 4 to 5 points. *Unlabelled:* they show that the images changed (density, energy), and perhaps how. A known shift
+# can be simulated on the old, labelled images; a T fitted there needs no new label. They do not show the accuracy: in section 1 the confidence hardly moved while the
 # accuracy fell. *High confidence:* only "if it is one of my classes, and if the images are like the old ones". The unknown disease needs a
 # detector of its own, tested on such cases. *Before:* a test by severity, as in section 3, with simulated noise.
 #
@@ -833,8 +836,7 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #    much to the network's gap (13a). A temperature belongs to the images that it was fitted on.
 # 2. Accuracy and calibration decayed together with the severity. Of two exact readers, one shows what is possible, the
 #    other what not knowing costs.
-# 3. Unsure, atypical and unknown are three things: posterior, density and open world. And an average of calibrated members that disagree is
-#    under-confident.
+# 3. Unsure, atypical and unknown are three things. An average of calibrated members that disagree is under-confident.
 #
 # ## Recall
 #
@@ -844,9 +846,9 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #
 # </details>
 #
-# <details><summary>2. A network's ECE rises under blur. Which part of this could no network avoid?</summary>
+# <details><summary>2. A network's ECE rises under blur. Does this show that the network is a bad model of its training images?</summary>
 #
-# Without knowledge of the blur: the part that the uninformed posterior shows too.
+# No: the ECE of their exact posterior, not told of the blur, rises too.
 #
 # </details>
 #
@@ -885,7 +887,7 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #     print(f"{name}: accuracy {found['accuracy']:.1%}, ECE {found['ECE']:.1%}")
 # ```
 #
-# The Gaussian and the shot noise are small (standard deviation 0.1 at severity 5) beside our noise of 0.4, and so is what JPEG changes.
+# Gaussian noise (0.1 at severity 5) is small beside our 0.4; so are shot noise and what JPEG changes.
 #
 # </details>
 #
