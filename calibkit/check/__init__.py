@@ -21,6 +21,7 @@ from calibkit.check.lesson_13_shift_and_ood import (
     lost_confidence,
     strange_auroc,
 )
+from calibkit.check.lesson_17_audit_your_model import cross_fitted, group_z
 from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
 
 EXERCISES = {
@@ -53,6 +54,8 @@ EXERCISES = {
         informed_posterior,
         strange_auroc,
         lost_confidence,
+        group_z,
+        cross_fitted,
         avoidable_brier,
     )
 }

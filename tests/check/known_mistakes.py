@@ -566,3 +566,54 @@ WRONG |= {
         (lambda p: (p.amax(2).amax(0) - p.mean(0).amax(1)).mean(), "surest member"),
     ],
 }
+
+
+def group_sums(c, h, g):
+    """Of each group: the sum of c - h, that of c (1 - c), and the number of samples."""
+    c, h, count = c.double(), h.double(), int(g.max()) + 1
+    columns = (c - h, c * (1 - c), torch.ones_like(c))
+    return [torch.bincount(g, values, minlength=count) for values in columns]
+
+
+def z_of(c, h, g):
+    off, variance, _ = group_sums(c, h, g)
+    return off / variance**0.5
+
+
+def crossed(z, y, first, swap=False):
+    found = {part: scaled(z[first == part], y[first == part]) for part in (True, False)}
+    rows = [row / found[bool(part) == swap] for row, part in zip(z, first, strict=True)]
+    return torch.stack(rows).softmax(1)
+
+
+def scaled(z, y):
+    """The T of the least NLL, by halving the slope in log T."""
+    z, y = z.double(), y.long()
+
+    def slope(T):
+        mean = ((z / T).softmax(1) * z).sum(1)
+        return float((mean - z[range(len(y)), y]).sum())
+
+    return halved(slope)
+
+
+RIGHT |= {"group_z": z_of, "cross_fitted": crossed}
+WRONG |= {
+    "group_z": [
+        (lambda c, h, g: group_sums(c, h, g)[0] / group_sums(c, h, g)[2], "signed gap"),
+        (lambda c, h, g: group_sums(c, h, g)[0], "standard deviation"),
+        (lambda c, h, g: -z_of(c, h, g), "sign is reversed"),
+        (lambda c, h, g: z_of(c, h, g) / group_sums(c, h, g)[2] ** 0.5, "grows"),
+        (lambda c, h, g: z_of(c, h, g) / group_sums(c, h, g)[2], "both of the sum"),
+        (lambda c, h, g: group_sums(c, h, g)[0] / group_sums(c, h, g)[1], "square root"),
+        (lambda c, h, g: z_of(c, h, g).abs(), "Keep the sign"),
+    ],
+    "cross_fitted": [
+        (lambda z, y, f: crossed(z, y, f, swap=True), "own temperature"),
+        (lambda z, y, f: (z / scaled(z, y)).softmax(1), "all labels"),
+        (lambda z, y, f: (z / scaled(z[f], y[f])).softmax(1), "first part"),
+        (lambda z, y, f: (z / scaled(z[~f], y[~f])).softmax(1), "second part"),
+        (lambda z, y, f: crossed(z, y, f).log(), None),
+        (lambda z, y, f: z.softmax(1), "no temperature"),
+    ],
+}

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import torch
 import torch.nn.functional as F
-from scipy.optimize import bisect, brentq
+from scipy.optimize import bisect, brentq, minimize_scalar
 from scipy.special import lambertw, logsumexp, softmax
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from torch.nn.functional import one_hot
 
 from calibkit import metrics, theory
+from calibkit.recalibration import TemperatureScaler
 
 
 def gap_loop(probs, labels):
@@ -854,6 +855,91 @@ LOST_CONFIDENCE = [
     lambda p: (
         float(p.sort(2).values[..., -1].mean()) - float(p.mean(0).sort(1).values[:, -1].mean())
     ),
+]
+
+
+def group_loop(confidence, correct, groups):
+    found = []
+    for group in range(int(groups.max()) + 1):
+        off, variance = 0.0, 0.0
+        for c, h, g in zip(confidence.tolist(), correct.tolist(), groups.tolist(), strict=True):
+            if g == group:
+                off += c - h
+                variance += c * (1 - c)
+        found.append(off / variance**0.5)
+    return found
+
+
+def group_table(confidence, correct, groups):
+    table = pd.DataFrame({"c": confidence, "h": correct.double(), "g": groups})
+    table["off"], table["v"] = table.c - table.h, table.c * (1 - table.c)
+    sums = table.groupby("g")[["off", "v"]].sum()
+    return (sums.off / np.sqrt(sums.v)).to_numpy()
+
+
+def one_hot_groups(confidence, correct, groups):
+    member = one_hot(groups).double()
+    off = member.T @ (confidence - correct.double())
+    return off / (member.T @ (confidence * (1 - confidence))).sqrt()
+
+
+GROUP_Z = [
+    group_loop,
+    group_table,
+    one_hot_groups,
+    lambda c, h, g: torch.bincount(g, c - h.double()) / torch.bincount(g, c * (1 - c)).sqrt(),
+    lambda c, h, g: [
+        (c[g == k] - h[g == k].double()).sum() / (c * (1 - c))[g == k].sum().sqrt()
+        for k in g.unique()
+    ],
+    lambda c, h, g: (
+        np.bincount(g, c.numpy() - h.numpy()) / np.sqrt(np.bincount(g, (c - c**2).numpy()))
+    ),
+    lambda c, h, g: (
+        (torch.bincount(g, c) - torch.bincount(g, h.double()))
+        * torch.bincount(g, c - c * c).rsqrt()
+    ),
+]
+
+
+def cross_loop(logits, labels, first):
+    cooled = torch.empty_like(logits)
+    for part in (first, ~first):
+        scaler = TemperatureScaler().fit(logits[~part], labels[~part])
+        cooled[part] = scaler.transform(logits[part])
+    return cooled.softmax(dim=1)
+
+
+def cross_probs(logits, labels, first):
+    out = torch.zeros_like(logits)
+    out[first] = TemperatureScaler().fit(logits[~first], labels[~first]).probs(logits[first])
+    out[~first] = TemperatureScaler().fit(logits[first], labels[first]).probs(logits[~first])
+    return out
+
+
+def cross_bounded(logits, labels, first):
+    def best(z, y):
+        nll = minimize_scalar(
+            lambda u: F.cross_entropy(z / math.exp(u), y).item(),
+            bounds=(-4, 4),
+            method="bounded",
+            options={"xatol": 1e-7},
+        )
+        return math.exp(nll.x)
+
+    a, b = best(logits[first], labels[first]), best(logits[~first], labels[~first])
+    return F.softmax(logits / torch.where(first, b, a)[:, None], dim=1)
+
+
+CROSS_FITTED = [
+    cross_loop,
+    cross_probs,
+    cross_bounded,
+    lambda z, y, f: torch.where(
+        f[:, None],
+        z / TemperatureScaler().fit(z[~f], y[~f]).temperature,
+        z / TemperatureScaler().fit(z[f], y[f]).temperature,
+    ).softmax(1),
 ]
 
 RIGHT = {

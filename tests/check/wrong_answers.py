@@ -14,6 +14,7 @@ from scipy.special import lambertw
 from torch.nn.functional import one_hot
 
 from calibkit import metrics, theory
+from calibkit.recalibration import TemperatureScaler
 
 
 def conf(p):
@@ -1379,6 +1380,105 @@ LOST_CONFIDENCE = [
     (lambda p: 100 * (p.amax(2).mean() - pooled_confidence(p)), "per cent"),
     (lambda p: torch.zeros(()), None),
     (lambda p: print(p.amax(2).mean() - pooled_confidence(p)), "return"),
+]
+
+
+def added(values, g):
+    return torch.bincount(g, values.double(), minlength=int(g.max()) + 1)
+
+
+def z_by_group(c, h, g, power=0.5):
+    return added(c - h.double(), g) / added(c * (1 - c), g) ** power
+
+
+GROUP_Z = [
+    (lambda c, h, g: added(c - h.double(), g) / torch.bincount(g), "signed gap"),
+    (lambda c, h, g: added(c - h.double(), g), "Divide it by its standard deviation"),
+    (lambda c, h, g: -z_by_group(c, h, g), "sign is reversed"),
+    (lambda c, h, g: added(h.double() - c, g) / added(c * (1 - c), g).sqrt(), "sign is reversed"),
+    (lambda c, h, g: z_by_group(c, h, g, 1), "square root"),
+    (lambda c, h, g: z_by_group(c, h, g).abs(), "Keep the sign"),
+    (lambda c, h, g: z_by_group(c, h, g) / torch.bincount(g).sqrt(), "grows"),
+    (lambda c, h, g: z_by_group(c, h, g) / torch.bincount(g), "both of the sum"),
+    (
+        lambda c, h, g: added(c - h.double(), g) / added((c * (1 - c)).sqrt(), g),
+        "standard deviations",
+    ),
+    (lambda c, h, g: z_by_group(c, h, torch.zeros_like(g)).expand(int(g.max()) + 1), "alone"),
+    (lambda c, h, g: z_by_group(c, h, torch.zeros_like(g)), None),
+    (lambda c, h, g: z_by_group(c, h, g).mean(), None),
+    (lambda c, h, g: z_by_group(c, h, g).max(), None),
+    (lambda c, h, g: z_by_group(c, h, g).square(), None),
+    (lambda c, h, g: 2 * z_by_group(c, h, g), None),
+    (lambda c, h, g: z_by_group(c, h, g).flip(0), None),
+    (lambda c, h, g: z_by_group(c, ~h, g), None),
+    (lambda c, h, g: added(c - h.double(), g) / added(h * (1 - c), g).sqrt(), None),
+    (lambda c, h, g: added(c - h.double(), g) / added(c, g).sqrt(), None),
+    (lambda c, h, g: added(c, g) / added(c * (1 - c), g).sqrt(), None),
+    (lambda c, h, g: added(c - h.double(), g) / added((c - h.double()).square(), g).sqrt(), None),
+    (lambda c, h, g: torch.special.ndtr(z_by_group(c, h, g)), None),
+    (lambda c, h, g: z_by_group(c, h, g)[g], None),
+]
+
+
+def cooled_by(z, T):
+    return (z.double() / T).softmax(1)
+
+
+def fitted_T(z, y):
+    return TemperatureScaler().fit(z.clone(), y).temperature
+
+
+def parts(z, y, first):
+    return fitted_T(z[first], y[first]), fitted_T(z[~first], y[~first])
+
+
+def crossing(z, y, first, own=False):
+    a, b = parts(z, y, first)
+    return z / (torch.where(first, a, b) if own else torch.where(first, b, a)).double()[:, None]
+
+
+def in_place(logits, labels, first):
+    a, b = parts(logits, labels, first)
+    logits[first] /= b
+    logits[~first] /= a
+    return logits.softmax(1)
+
+
+def refused_by_the_scaler(logits, labels, first):
+    out = torch.empty_like(logits)
+    for part in (first, ~first):
+        scaler = TemperatureScaler().fit(logits[part], labels[part])
+        out[part] = scaler.transform(logits[part])
+    return out.softmax(1)
+
+
+CROSS_FITTED = [
+    (in_place, "changes its argument `logits`"),
+    (refused_by_the_scaler, "transform the other part"),
+    (lambda z, y, f: crossing(z, y, f, own=True).softmax(1), "own temperature"),
+    (lambda z, y, f: cooled_by(z, fitted_T(z, y)), "seen all labels"),
+    (lambda z, y, f: cooled_by(z, parts(z, y, f)[0]), "of the first part"),
+    (lambda z, y, f: cooled_by(z, parts(z, y, f)[1]), "of the second part"),
+    (lambda z, y, f: cooled_by(z, sum(parts(z, y, f)) / 2), "labels of both parts"),
+    (lambda z, y, f: crossing(z, y, f), "softmax is missing"),
+    (lambda z, y, f: crossing(z, y, f).log_softmax(1), None),
+    (lambda z, y, f: (z * z / crossing(z, y, f)).nan_to_num().softmax(1), "multiplied"),
+    (lambda z, y, f: crossing(z.softmax(1), y, f).softmax(1), "softmax was taken"),
+    (
+        lambda z, y, f: torch.cat([crossing(z, y, f)[f], crossing(z, y, f)[~f]]).softmax(1),
+        "order",
+    ),
+    (lambda z, y, f: z.softmax(1), "no temperature"),
+    (lambda z, y, f: crossing(z, y, f).softmax(1).softmax(1), None),
+    (lambda z, y, f: crossing(z, y, f).softmax(0), None),
+    (lambda z, y, f: crossing(z, y, f).softmax(1)[f], None),
+    (lambda z, y, f: crossing(z, y, f).softmax(1).amax(1), None),
+    (lambda z, y, f: torch.tensor(parts(z, y, f)), None),
+    (lambda z, y, f: 100 * crossing(z, y, f).softmax(1), "per cent"),
+    (lambda z, y, f: cooled_by(z, max(parts(z, y, f))), None),
+    (lambda z, y, f: cooled_by(z, min(parts(z, y, f))), None),
+    (lambda z, y, f: cooled_by(z, 1.5), None),
 ]
 
 WRONG = {
