@@ -742,7 +742,7 @@ for metric in ("ece", "ada_ece", "classwise_ece"):
 # 3. Where the true error is near zero, every estimate of our table is biased upwards; an interval and a test
 #    must be checked for coverage and power at your n.
 #
-# The next step is your own model (notebook 17, planned). If your digits differ, see
+# The next step is your own model: [17 Audit your own model](17_audit_your_model.ipynb). If your digits differ, see
 # [your numbers differ?](your_numbers_differ.md).
 #
 # ## Recall
