@@ -7,7 +7,7 @@
 #
 # **You will be able to**
 # - write label smoothing in both of its forms, and turn one into the other;
-# - say for smoothing, confidence penalty, Brier loss and MMCE which prediction each asks for, and undo it;
+# - say for smoothing, confidence penalty, Brier loss and MMCE which prediction each asks for, and undo the first two;
 # - compare these losses fairly, beside training on the exact posterior;
 # - measure what a cure changes in the ranking of doubt: AUROC, risk and coverage.
 #
@@ -84,7 +84,7 @@ for form, by_hand in {"K": form_k, "K-1": form_k_minus_1}.items():
     print(f"alpha 0.1, form {form}: the label keeps {by_hand(labels, 0.1).max():.3f}")
 
 # %% [markdown]
-# So the same alpha means two things. Each form is the other with another alpha:
+# So the same alpha means two things:
 # $\alpha$ in form K-1 is $\alpha K/(K-1)$ in form K.
 
 # %%
@@ -96,8 +96,6 @@ for classes in (2, 10, 1000):
 # From here on alpha is that of form K.
 #
 # ## 2. Seven alphas, trained
-#
-# One network for each alpha and seed:
 
 # %%
 alphas = [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5]
@@ -119,7 +117,7 @@ swept = sweep.run(smoothed, {"alpha": alphas, "seed": seeds}, device=device)
 # %% [markdown]
 # Each network is judged as trained (`raw`) and **after temperature** (`tempered`): logits divided by the T that minimises the NLL on its
 # calibration images. We also measure the mean squared distance of its rows to the posterior $q$. "Exact p*" is no network, but the exact
-# posterior smoothed like the labels: $(1-\alpha)q+\alpha/K$.
+# posterior smoothed like the labels: $(1-\alpha)q+\alpha/K$, never tempered.
 
 # %%
 def temperature(outcome):
@@ -219,17 +217,16 @@ _ = plots.columns(table, "alpha", {f"nll_{name}": role for name, role in roles.i
 _ = right.plot(alphas, list(exact_nll.values()), **palette.TRUTH.line(label="exact p*"))
 _ = right.set(ylabel="NLL", ylim=(0, None))
 _ = right.legend(fontsize="small")
-means = table.groupby("alpha").mean(numeric_only=True)
-print("fitted T: " + ", ".join(f"{means['T'][alpha]:.2f} at alpha {alpha:g}" for alpha in (0.0, 0.1, 0.5)))
+averages = table.groupby("alpha").mean(numeric_only=True)
+print("fitted T: " + ", ".join(f"{averages['T'][alpha]:.2f} at alpha {alpha:g}" for alpha in (0, 0.1, 0.5)))
 shown = ["test_accuracy", "test_gap", "ece_raw", "ece_tempered", "nll_raw", "nll_tempered", "T"]
-means[shown].round(3)
+averages[shown].round(3)
 
 # %% [markdown]
 # Open the answer above first. How to read the figure:
 #
 # - **Networks as trained:** ECE falls steeply, then rises: the networks are now under-confident, and T is below 1.
-# - **Exact p\*:** a model that follows its smoothed labels perfectly has a *higher* ECE with each alpha. Without over-confidence there is
-#   no ECE to gain.
+# - **Exact p\*:** a model that follows its smoothed labels perfectly has a *higher* ECE with each alpha. It has no over-confidence that smoothing could remove.
 # - **After temperature** the ECE is small at every alpha. The NLL (`nll_tempered`) is higher from alpha 0.02 to 0.2 than at alpha 0, about
 #   equal at 0.3, and lower only at 0.5.
 # - **Accuracy** (`test_accuracy`) rises with alpha here. We have not tested why.
@@ -315,7 +312,7 @@ check.penalty_posterior(my_penalty_posterior)
 # %% tags=["answer"]
 share = torch.linspace(0.1, 1, 91, dtype=torch.float64)  # q of the first class, the others share the rest
 rows = torch.cat([share[:, None], ((1 - share) / (K - 1))[:, None].expand(-1, K - 1)], dim=1)
-# smoothing 0.168 asks for the same as penalty 0.3 at q = 1
+# 0.168: see the text below
 curves = {"smoothing 0.1": optimum(rows, 0.1)[:, 0], "smoothing 0.168": optimum(rows, 0.168)[:, 0],
           "penalty 0.3": theory.penalty_minimiser(rows, 0.3)[:, 0],
           "penalty 0.5": theory.penalty_minimiser(rows, 0.5)[:, 0]}
@@ -335,9 +332,11 @@ for name in ("smoothing 0.1", "smoothing 0.168", "penalty 0.3"):
 #
 # **MMCE** (maximum mean calibration error; Kumar et al. 2018) is a calibration error of the batch, made smooth by a kernel so that it has a
 # gradient. The loss is cross-entropy plus a weight times MMCE. It belongs to many images together, so no single row has a $p^*$. But is the
-# exact posterior the optimum? Divide its logarithm by a T and compute the loss with each label replaced by the posterior row. The
-# **plain** form averages the gap between hit and confidence; the **weighted** form,
-# which the authors train with, averages over hits and misses separately.
+# exact posterior the optimum? Logits: the logarithm of the posterior, divided by a T. Labels: the posterior itself, so a hit counts with
+# that of the predicted class.
+#
+# - **plain** form: the gap hit − confidence, averaged over all images;
+# - **weighted** form, which the authors train with: averaged over hits and over misses separately.
 #
 # **Predict before you run:** at which T is each form lowest: below 1, at 1 or above?
 
@@ -348,7 +347,8 @@ grid = np.linspace(0.5, 3, 26)  # 1 and 1.5 are among them
 def along_grid(loss, form, seed):
     """The loss of the posterior divided by each T, with the posterior itself as labels."""
     q = digits(seed).test.posterior[:1000]
-    return [loss(q.clamp(min=1e-30).log() / T, q, form=form).item() for T in grid]
+    logits = q.clamp(min=1e-30).log()  # their softmax is q
+    return [loss(logits / T, q, form=form).item() for T in grid]
 
 
 parts = {"cross-entropy + MMCE": partial(losses.mmce, weight=2.0), "MMCE alone": losses.mmce_penalty}
@@ -384,12 +384,11 @@ print(claims.verdict("09c", "plain MMCE prefers the posterior to itself at T = 1
 # %% [markdown]
 # ## 4. Four losses, trained
 #
-# A loss gets the strength with the lowest NLL on the *calibration* images, seed by seed. The numbers of candidates differ: six for
-# smoothing, three for the penalty, two for weighted MMCE, one for plain MMCE.
+# A loss gets the strength with the lowest NLL on the *calibration* images, seed by seed. The numbers of candidates differ (see below).
 
 # %%
-# given as `mix` below: it is called on each batch and returns the inputs and new labels
-def exact_labels(inputs, labels, *, classes, generator):
+# `mix=exact_labels` below calls this on each batch, with two more arguments that it does not need
+def exact_labels(inputs, labels, **unused):
     """The posterior in place of the labels: for section 5, and for known data alone."""
     return inputs, data.NoisyDigits(noise=0.4).posterior(inputs).float()
 
@@ -403,6 +402,7 @@ def other(way, strength, seed):
     return trained(loss, seed)
 
 
+# a loss without a strength has 1.0
 strengths = {"penalty": [0.2, 0.3, 0.4], "Brier": [1.0], "MMCE, weighted": [1.0, 2.0], "MMCE, plain": [2.0],
              "exact labels": [1.0]}
 pairs = [(way, strength) for way, values in strengths.items() for strength in values]
@@ -447,9 +447,9 @@ means.loc[order, columns].round(3)
 # %% [markdown]
 # Open the answer above first. An optimum at the posterior does not help a network that is right on all its training labels, as with
 # plain MMCE: there confidence 1 *is* calibrated. Brier loss, where a few training labels stay wrong, reduces the gap by a part. Smoothing
-# and the penalty ask for less than certainty, and change the gap more. (This cause is our reading; section 8 tests a part.)
+# and the penalty ask for less than certainty, and change the gap more. (This cause is our reading; section 8 tests whether smoothed networks follow their $p^*$.)
 # Weighted MMCE asks for less only while a batch has misses; without any it equals the plain form. Why it still changes the gap we have not
-# tested; the smaller of its two weights was always chosen.
+# tested.
 #
 # The penalty's gap is near zero on average alone: seed by seed it is not, as its ECE shows.
 
@@ -525,7 +525,7 @@ def projected(model, images, classes):
         return (model.features(images) - templates[0]) @ directions
 
 # %% [markdown]
-# A number over all ten classes:
+# A number over all ten classes, the spread within them over that between them (smaller is tighter):
 
 # %%
 def tightness(outcome, split="train"):
@@ -569,7 +569,7 @@ for split in ("train", "test"):
 # alpha.
 #
 # Müller et al. conclude that smoothing removes information: a 3 that resembles an 8 is moved to where all other 3s are. We test this
-# against the truth at alpha 0.3, as in the figure: is the *runner-up* of the network still that of the posterior? And how far are its
+# against the truth at alpha 0.3: is the *runner-up* of the network still that of the posterior? And how far are its
 # rows from it after a temperature?
 
 # %%
@@ -603,17 +603,16 @@ print(claims.verdict("09j", "after T, it is farther from the posterior than cros
                      change("distance_tempered")))
 
 # %% [markdown]
-# The two answers differ. The runner-up is lost more often, as the paper says of the relations between classes, and most near alpha 0.1. But
-# the runner-up is a weak measure here: on most images its probability is tiny (printed above the table). The rows as a whole are *nearer*
+# The two answers differ. The runner-up is lost more often, as the paper says of the relations between classes. But
+# the runner-up is a weak measure here: on most images its probability is tiny (printed). The rows as a whole are *nearer*
 # to the posterior after a temperature, not farther, and accuracy is higher. We have not tested why. Müller et al. measured the lost
-# information as mutual information between image and logits, and in distillation; we repeated neither. They say that this does not hurt
-# generalization or calibration.
+# information as mutual information between image and logits, and in distillation; we repeated neither.
 #
 # ## 7. What does the doctor get?
 #
-# The clinic sorts by confidence and hands on the rest. Two numbers judge the *order* alone: the AUROC, here how often a right prediction is
-# more confident than a wrong one, and the **selective risk**, the error rate among the predictions that are kept. The share kept is the
-# **coverage**.
+# The clinic keeps the most confident predictions and hands the others to the doctor. The AUROC, here how often a right prediction is
+# more confident than a wrong one, judges their *order*. The **selective risk**, the error rate among the predictions that are kept, judges order and
+# accuracy together. The share kept is the **coverage**.
 #
 # ### Exercise: the error rate of what is kept
 #
@@ -676,7 +675,7 @@ for state in ("raw", "tempered"):
 best_risk = np.mean([risk(digits(seed).test.posterior, digits(seed).test) for seed in seeds])
 print(f"the exact posterior: risk {best_risk:.1%}")
 
-# %% tags=["drawing"]
+# %% tags=["answer", "drawing"]
 fig, ax = plt.subplots(figsize=(5.6, 3.2))
 keep = np.linspace(0.05, 1, 20)
 drawn = {"cross-entropy": swept.where(alpha=0.0), "smoothing 0.3": swept.where(alpha=0.3),
@@ -690,18 +689,18 @@ _ = ax.set(xlabel="coverage: share kept", ylabel="error rate of what is kept", y
 _ = ax.legend(fontsize="small")
 
 # %% [markdown]
-# Open the answer above first.
+# Open the two answers above first.
 #
 # - A temperature *can* change the order: with more than two classes, an image with one strong rival and an image with many weak ones may
 #   change places.
-# - At coverage 70 % smoothing 0.3 has the lower risk; it is a little more accurate. In AUROC no difference can be seen. Exact labels
-#   lie lower.
+# - At coverage 70 % smoothing 0.3 has the lower risk; it is a little more accurate. In AUROC no difference can be seen. The risk curve of exact labels
+#   lies below both; their AUROC is higher.
 # - On the left the curves cross: among the few most confident predictions smoothing 0.3 makes more than twice as many errors, and a
 #   temperature hardly changes that. (Post hoc. Xia et al. 2025 report such a cost for large networks.)
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("09k", "smoothing 0.3 ranks doubt worse than none (AUROC)", change("doubt_raw"),
-                     expect="below"))
+print(claims.verdict("09k", "smoothing 0.3 ranks doubt worse than none (AUROC)",
+                     swept.difference("doubt_raw", {"alpha": 0.3}, {"alpha": 0.0}), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 print(claims.verdict("09l", "after temperature, too", change("doubt_tempered"), expect="below"))
@@ -717,12 +716,12 @@ print(claims.verdict("09o", "at coverage 0.1, smoothing 0.3 has the higher risk"
 # *Difficulty: hard · importance: high · 15 minutes, no code*
 #
 # The clinic may choose alpha 0, 0.05 or 0.3, and has 200 labelled images. It wants to hand on 30 % of the images, and to print "the network
-# is ... % sure" beside each kept one. Design the comparison: what is fitted on which images, what is measured, what decides?
+# is ... % sure" beside each kept one. Design the comparison: what is fitted on which images, what is measured, what decides? (A share $s$ of
+# $n$ images has the standard error $\sqrt{s(1-s)/n}$.)
 #
 # <details><summary>Answer</summary>
 #
-# *Handing on* needs the order alone: compare the selective risk at coverage 0.7. On 140 kept images a difference of two points cannot be
-# seen. *Printing* needs calibration: fit T on half of the images, and measure the signed gap on the other half. 100 images determine one
+# *Handing on*: compare the selective risk at coverage 0.7. On 140 kept images a risk of 10 % has a standard error of 2.5 points: too large. *Printing* needs calibration: fit T on half of the images, and measure the signed gap on the other half. 100 images determine one
 # T well, the ECE in 15 bins not. After T, alpha hardly matters for the ECE (section 2). Then nothing decides on
 # 200 images: take the simplest, alpha 0 with T, or collect more.
 #
@@ -730,11 +729,10 @@ print(claims.verdict("09o", "at coverage 0.1, smoothing 0.3 has the higher risk"
 #
 # ## 8. The classic mistake: to read p* as a probability
 #
-# **The mistake** is to take the output of a smoothed network for the probability that it is right, or to believe that smoothing only
-# shifts it. **The repair** is to undo $p^*$: $q=(p-\alpha/K)/(1-\alpha)$, with what falls below 0 set to 0 and each row divided by its
-# sum.
+# **The mistake** is to take the output of a smoothed network for the probability that it is right. An obvious repair is to undo $p^*$:
+# $q=(p-\alpha/K)/(1-\alpha)$, with what falls below 0 set to 0 and each row divided by its sum. Does it work?
 #
-# **Predict before you run:** after this repair, is the network with alpha 0.3 as over-confident as the one with alpha 0?
+# **Predict before you run:** after it, is the network with alpha 0.3 as over-confident as the one with alpha 0?
 
 # %% tags=["answer"]
 def undone(outcome):
@@ -764,9 +762,10 @@ for alpha in (0.0, 0.05, 0.3):
           f"lie below alpha/K")
 
 # %% [markdown]
-# Open the answer above first. At alpha 0.05 the repair brings over-confidence back: there the shift *hid* a part of it. At alpha 0.3 it
+# Open the answer above first. At alpha 0.05 it brings over-confidence back: there the shift *hid* a part of it. At alpha 0.3 it
 # removes most of the under-confidence, but does not end at the over-confidence of alpha 0. So a smoothed network is more than a shifted one.
-# Nor is it at its $p^*$: no $p^*$ has an entry below $\alpha/K$; many of its entries are. Why, we have not tested.
+# Nor is it at its $p^*$: no $p^*$ has an entry below $\alpha/K$; many of its entries are. Why, we have not tested. The repair that worked here
+# is a temperature (section 2).
 
 # %% tags=["aside", "nbval-check-output"]
 print(claims.verdict("09p", "p* undone, alpha 0.3 has a lower ECE than alpha 0",
@@ -784,7 +783,8 @@ print(claims.verdict("09q", "at alpha 0.05, undoing p* raises the ECE", repaired
 # 2. Here a small alpha brought the ECE near that of a temperature. A larger one made the network under-confident, as $p^*$ says; a
 #    temperature repaired both.
 # 3. Alpha 0.3 left AUROC as it was, but blurred which class comes second, and the top of the order. Exact labels,
-#    after a temperature, were nearer to the posterior than smoothing, and more accurate.
+#    after a temperature, were nearer to the posterior than smoothing, and more accurate. For the clinic: a temperature makes the confidence
+#    true on average with each alpha, and AUROC does not choose between them.
 #
 # ## Our numbers beside the papers'
 #
@@ -827,7 +827,7 @@ print("T: " + ", ".join(f"{way} {means['T'][way]:.1f}" for way in [*order, "exac
 #
 # <details><summary>4. A network has alpha 0.3 and a signed gap of -20 points. Is it a bad model?</summary>
 #
-# Not for that: its p* is under-confident by design. Fit a temperature, then judge. (Undoing p* helped only in part.)
+# Not for that: its p* is under-confident by design. Fit a temperature, then judge.
 #
 # </details>
 #
@@ -864,11 +864,11 @@ print("T: " + ", ".join(f"{way} {means['T'][way]:.1f}" for way in [*order, "exac
 #   workshop 2017. [arXiv:1701.06548](https://arxiv.org/abs/1701.06548)
 # - Szegedy et al.: *Rethinking the Inception Architecture for Computer Vision*. CVPR 2016.
 #   [arXiv:1512.00567](https://arxiv.org/abs/1512.00567) (section 7: form K)
-# - Kumar, Sarawagi, Jain: *Trainable Calibration Measures for Neural Networks from Kernel Mean Embeddings*. ICML 2018.
+# - Kumar et al.: *Trainable Calibration Measures ...* ICML 2018.
 #   [PMLR 80](https://proceedings.mlr.press/v80/kumar18a.html) (MMCE)
 # - Mukhoti et al.: *Calibrating Deep Neural Networks using Focal Loss*. NeurIPS 2020.
 #   [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (section 5)
-# - Xia et al.: *Towards Understanding Why Label Smoothing Degrades Selective Classification and How to Fix It*. ICLR 2025.
+# - Xia et al.: *Towards Understanding Why Label Smoothing Degrades Selective Classification ...* ICLR 2025.
 #   [arXiv:2403.14715](https://arxiv.org/abs/2403.14715)
 # - Geifman, El-Yaniv: *Selective Classification for Deep Neural Networks*. NeurIPS 2017.
 #   [arXiv:1705.08500](https://arxiv.org/abs/1705.08500) (risk and coverage)
