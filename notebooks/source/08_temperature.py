@@ -618,7 +618,7 @@ slider
 #
 # - **One temperature** helps with 20 images already, and is about as good with 100 as with 5,000: one number is soon found. The **ensemble** finds
 #   next to nothing to add.
-# - **Vector and matrix scaling** need hundreds of images on the plain network to be better than nothing, and 2,000 to pass one temperature; with 5,000 see the printed distances. With few images a
+# - **Vector and matrix scaling** need hundreds of images on the plain network to be better than nothing, and 2,000 to pass one temperature; with 5,000 the matrix is nearest (printed). With few images a
 #   matrix can get every label right; then larger weights always lower the NLL, without end.
 # - **The maps class by class** stay behind one temperature on the plain network; beta calibration alone passes it, late. Why, we have not tested.
 # - For the network with **rare digits** the larger maps pay off sooner: there is more for them to repair.

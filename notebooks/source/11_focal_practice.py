@@ -786,8 +786,8 @@ for cure in ("smoothing", "penalty", "blends", "decay", "ensemble"):
 #   (11j). There the temperature alone was the better cure.
 # - **Below scaled cross-entropy** on the digits: decay, ensemble, blends and smoothing (11l). A temperature cannot change the order of the
 #   classes in a row; a new training can. (The ensemble costs five.)
-# - **Which distance?** By the moved share, cross-entropy without a cure is *nearer* to the exact posterior before the temperature than after it
-#   (11k); by the squared distance it is nearer after it. Most rows move away from $q$. Those that were sure and wrong come nearer, and
+# - **Which distance?** On the digits cross-entropy without a cure is, by the moved share, *nearer* to the exact posterior before the temperature than after it
+#   (11k); by the squared distance, after it. Most rows move away from $q$. Those that were sure and wrong come nearer, and
 #   squares and NLL count that several times as much (folded table).
 # - **Clusters:** cross-entropy is nearly calibrated there. Five seeds do not tell focal loss from it (11f, 11g).
 # - Where `cal` takes the end of a grid (smoothing after one T), more strengths could do better.
