@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 import torch
 
-from calibkit import curation, experiments, fingerprint, losses, metrics
+from calibkit import corruptions, curation, experiments, fingerprint, losses, metrics
 from calibkit.__main__ import main
 from calibkit.data import prepared
 from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting, grids
-from calibkit.experiments.runs import splits_of, trial_of
+from calibkit.experiments.runs import corrupted, splits_of, trial_of
 from calibkit.experiments.settings import setting_of
 from calibkit.training import Recipe, schedules
 
@@ -182,6 +182,27 @@ def test_people_wrote_the_training_labels_and_no_others(root):
     assert all(torch.equal(given.inputs, true.inputs) for given in trained.values())
     with pytest.raises(ValueError, match="dataset must be 'cifar10'"):
         run("people", root, dataset="squares")
+
+
+def test_a_severity_corrupts_the_test_images_and_nothing_else(root):
+    clean = splits_of("squares", TINY, 0, root)
+    statistics = prepared.channel_statistics("squares", root)
+    assert corrupted(clean.test, 0, statistics) is clean.test
+    weak, strong = (corrupted(clean.test, severity, statistics) for severity in (1, 5))
+    away = [(part.inputs - clean.test.inputs).abs().flatten(1).mean(1) for part in (weak, strong)]
+    assert (away[1] > 0).all()
+    assert away[1].mean() > 1.2 * away[0].mean()
+    contrast = corruptions.NAMES.index("contrast")
+    mean, std = (part.view(-1, 1, 1) for part in statistics)
+    image = clean.test.inputs[[contrast]] * std + mean
+    expected = corruptions.corrupt(image.clamp(0, 1), "contrast", 5)
+    assert torch.allclose(strong.inputs[[contrast]] * std + mean, expected, atol=1e-5)
+
+    done = run("shift", root)
+    trained = done.table.pivot(index="seed", columns="value", values="train_loss")
+    assert trained.nunique(axis=1).tolist() == [1, 1]  # the same network at every severity
+    assert done.table.groupby("seed").temperature.nunique().tolist() == [1, 1]
+    assert done.table.groupby("seed").test_nll.nunique().tolist() == [3, 3]
 
 
 def test_losses_and_mixing_are_what_they_are_called(root):

@@ -31,6 +31,7 @@ class Experiment:
     paper: settings that the source paper changes at the scale "paper".
     judged: the column of the table that the claim is made of, and what it is called.
     by_class: whether the table has the `BY_CLASS` columns too.
+    corrupts: whether a value is the severity at which the test images are corrupted.
     """
 
     lesson: str
@@ -49,6 +50,7 @@ class Experiment:
     paper: Mapping[str, Any] = field(default_factory=dict)
     judged: tuple[str, str] = ("test_ece", "ECE")
     by_class: bool = False
+    corrupts: bool = False
 
     def grid(self, scale: str) -> tuple:
         """The values that a scale runs."""
@@ -317,5 +319,20 @@ EXPERIMENTS = {
             "schedule": "cosine",
             "weight_decay": 5e-4,
         },
+    ),
+    "shift": Experiment(
+        lesson="13",
+        claim="S3",
+        varies="severity of the corruptions of the test images",
+        values=(0, 1, 2, 3, 4, 5),
+        fewer={"laptop": (0, 3, 5), "night": (0, 1, 3, 5)},
+        change=_as_it_is,
+        corrupts=True,
+        statement="with corruptions of severity 5 ECE is larger than with none",
+        first=0,
+        last=5,
+        expect="above",
+        figure="curves only (Ovadia et al. 2019: CIFAR-10, ImageNet; Minderer et al. "
+        "2021: ImageNet-C)",
     ),
 }

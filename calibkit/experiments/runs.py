@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
-from calibkit import curation, data, metrics, models, recalibration, sweep, training, validate
-from calibkit.data import Splits
+from calibkit import (
+    corruptions,
+    curation,
+    data,
+    metrics,
+    models,
+    recalibration,
+    sweep,
+    training,
+    validate,
+)
+from calibkit.data import Dataset, Splits
 from calibkit.experiments.grids import EXPERIMENTS, Experiment
 from calibkit.experiments.settings import NETWORKS, SETTINGS, Setting, setting_of
 from calibkit.training import Trial
@@ -52,6 +64,9 @@ def run(
         if value in experiment.people:
             given = people_labels(experiment.people[value], setting, seed, root)
             parts = parts._replace(train=parts.train.with_labels(given))
+        if experiment.corrupts:
+            statistics = data.channel_statistics(dataset, root)
+            parts = parts._replace(test=corrupted(parts.test, value, statistics))
         return trial_of(experiment, setting, parts, value, seed)
 
     chosen = range(setting.seeds) if seeds is None else seeds
@@ -92,6 +107,22 @@ def people_labels(split: str, setting: Setting, seed: int, root) -> torch.Tensor
     if not torch.equal(clean, ours):
         raise ValueError("the images of cifar10n are not those of cifar10; prepare both again")
     return given
+
+
+def corrupted(test: Dataset, severity: int, statistics: tuple[Tensor, Tensor]) -> Dataset:
+    """Images that have one of the fifteen corruptions each, in turn; severity 0 has none.
+
+    statistics: mean and standard deviation of each channel, by which the images were normalised.
+    """
+    if severity == 0:
+        return test
+    mean, std = (part.to(test.device).view(-1, 1, 1) for part in statistics)
+    images = (test.inputs * std + mean).clamp_(0, 1)
+    kinds = torch.arange(len(images), device=test.device) % len(corruptions.NAMES)
+    for kind in kinds.unique().tolist():
+        chosen, name = kinds == kind, corruptions.NAMES[kind]
+        images[chosen] = corruptions.corrupt(images[chosen], name, severity, generator=severity)
+    return replace(test, inputs=(images - mean) / std)
 
 
 def trial_of(experiment: Experiment, setting: Setting, splits: Splits, value, seed: int) -> Trial:

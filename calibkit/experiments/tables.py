@@ -226,14 +226,15 @@ def write(name: str, scale: str, done: sweep.Sweep, folder: Path, *, dataset: st
     stem = _stem(name, dataset)
     by_class = BY_CLASS if EXPERIMENTS[name].by_class else ()
     columns = ["value", "seed", *MEASURES, *MORE, *by_class]
-    done.table[columns].round(6).to_csv(target / f"{stem}.csv", index=False)
+    kept = done.table[columns].round(6)  # the report tells what is kept, to the last digit
+    kept.to_csv(target / f"{stem}.csv", index=False)
     histories = [
         outcome.history[list(HISTORY)].assign(**outcome.setting) for outcome in done.outcomes
     ]
     curves = pd.concat(histories)[["value", "seed", *HISTORY]]
     curves.round(5).to_csv(target / f"{stem}-epochs.csv", index=False)
     page = target / f"{stem}.md"
-    page.write_text(report(name, scale, done.table, dataset=dataset, device=str(device)))
+    page.write_text(report(name, scale, kept, dataset=dataset, device=str(device)))
     return page
 
 

@@ -70,7 +70,8 @@ def scores(images, noise, centres=digits):
 
 def exact(images, noise, centres=digits, owner=one_hot):
     """(n, K): the posterior in a world of these clean digits; `owner` has the class of each."""
-    return (scores(images, noise, centres).softmax(dim=1) @ owner).double().clamp(1e-30, 1)
+    probs = scores(images, noise, centres).softmax(dim=1) @ owner
+    return probs.double().clamp(1e-30, 1)  # no zero, because we take logarithms later
 
 # %%
 def draw(n, seed, noise=trained_noise, centres=digits, owner=labels):
@@ -412,7 +413,8 @@ print(network.groupby(["reader", "severity"])[columns].mean().round(3).to_string
 #   rises with the severity, as the network's does.
 #
 # So "accuracy falls and ECE rises" is no fault of networks alone. The folded cell has AdaECE, classwise-ECE, NLL
-# and Brier. Noisy 8-pixel digits are far from photographs; no network has read corrupted photographs here.
+# and Brier. Noisy 8-pixel digits are far from photographs; no network has read corrupted photographs here
+# ([from laptop to paper](from_laptop_to_paper.md) says how to).
 #
 # ## 4. Classes that never occurred
 #
