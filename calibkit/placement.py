@@ -56,7 +56,7 @@ def units(trials: Sequence[Trial], how: str = "auto") -> list[list[int]]:
         if shape is None and how == "stacked":
             raise ValueError(
                 f"how='stacked' cannot train run {i}: its model has layers that do not stack, or "
-                "its recipe selects or autocasts; leave how='auto'"
+                "its recipe autocasts; leave how='auto'"
             )
         groups.setdefault(i if shape is None else shape, []).append(i)
     return list(groups.values())

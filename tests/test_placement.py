@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from calibkit import data, models, placement, training
-from calibkit.prioritization import MaxEntropy
 
 CPU = torch.device("cpu")
 TRAIN = data.noisy_digits(100, seed=0, test=10, calibration=10).train
@@ -51,9 +50,7 @@ def test_the_limit_itself_counts_as_large(monkeypatch):
     assert placement.units([trial(0), trial(1)]) == [[0], [1]]
 
 
-@pytest.mark.parametrize(
-    "settings", [{"recipe": training.Recipe(select=MaxEntropy(0.5))}, {"autocast": True}]
-)
+@pytest.mark.parametrize("settings", [{"autocast": True}])
 def test_what_cannot_be_stacked_is_named_where_stacks_are_insisted_on(settings):
     assert placement.units([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
     with pytest.raises(ValueError, match=r"run 1.*auto"):

@@ -1,11 +1,11 @@
-"""Max-entropy selection: what it takes, when, and what a training does with it."""
+"""Selections by entropy, loss and chance: what they take, when, and a training with them."""
 
 import pytest
 import torch
 from torch import nn
 
 from calibkit import data, models, training
-from calibkit.prioritization import MaxEntropy
+from calibkit.prioritization import MaxEntropy, MaxLoss, RandomPart, Selection
 
 TRAIN = data.noisy_digits(100, noise=0.3, seed=0, test=10, calibration=10).train
 
@@ -75,6 +75,96 @@ def test_a_target_model_may_choose_and_is_not_changed():
     assert all(torch.equal(a, b) for a, b in zip(before, target.parameters(), strict=True))
 
 
+def test_a_target_that_was_kept_judges_epoch_by_epoch_and_stays_at_its_last_state():
+    kept = torch.randn(2, 100, 10, generator=torch.Generator().manual_seed(1))
+    seen = []
+
+    def loss(logits, labels):
+        seen.append(sorted(labels.tolist()))
+        return nn.functional.cross_entropy(logits, labels)
+
+    fit(loss=loss, select=MaxEntropy(0.3, target=kept))
+    rows = [MaxEntropy(0.3).choose(kept[state]) for state in (0, 1, 1, 1)]
+    assert seen == [sorted(TRAIN.labels[row].tolist()) for row in rows]
+
+
+def test_a_kept_target_of_other_images_is_refused():
+    with pytest.raises(ValueError, match=r"target.*100"):
+        fit(select=MaxEntropy(0.3, target=torch.zeros(1, 99, 10)))
+
+
+def test_the_largest_loss_is_taken_and_needs_the_labels():
+    logits = torch.tensor([[3.0, 0.0], [3.0, 0.0], [0.0, 0.0]])
+    labels = torch.tensor([0, 1, 1])
+    assert MaxLoss(share=0.34).choose(logits, labels).tolist() == [1]
+    assert MaxLoss(share=0.67).choose(logits, labels).tolist() == [1, 2]
+    with pytest.raises(TypeError, match="labels"):
+        MaxLoss(share=0.5).choose(logits)
+
+
+def test_chance_takes_every_sample_equally_often_and_belongs_to_its_generator():
+    logits, generator = torch.zeros(10, 2), torch.Generator().manual_seed(0)
+    times = torch.zeros(10)
+    for _ in range(2_000):
+        times[RandomPart(share=0.3).choose(logits, generator=generator)] += 1
+    assert times.sum() == 6_000
+    assert (times / 2_000 - 0.3).abs().max() < 0.05  # five standard deviations
+    again = [RandomPart(0.3).choose(logits, generator=torch.Generator().manual_seed(4))] * 2
+    assert torch.equal(*again)
+    with pytest.raises(TypeError, match="generator"):
+        RandomPart(share=0.5).choose(logits)
+
+
+def test_chance_takes_other_samples_in_every_epoch():
+    seen = []
+
+    def loss(logits, labels):
+        seen.append(labels.tolist())
+        return nn.functional.cross_entropy(logits, labels)
+
+    fit(loss=loss, select=RandomPart(0.3))
+    assert len({tuple(labels) for labels in seen}) == 4
+
+
+def test_samples_are_counted_as_a_training_meets_them():
+    loss, select = Counting(), MaxEntropy(0.25, warmup=1)
+    fit(loss=loss, select=select)
+    assert sum(loss.sizes) == select.trained_on(100, epochs=4) == 100 + 3 * 25
+    assert MaxEntropy(1.0).trained_on(100, epochs=4) == 400
+
+
+def test_a_stack_chooses_for_each_run_as_the_run_alone_would():
+    train = data.Dataset(TRAIN.inputs.double(), TRAIN.labels, TRAIN.classes)
+
+    def made(select, seed):
+        network = lambda: models.mlp(64, 10, width=16).double()  # noqa: E731
+        options = {"epochs": 5, "batch_size": 20, "select": select}
+        return training.trial(network, train, {"train": train}, seed=seed, **options)
+
+    judge = training.train_trials([made(None, 9)], device="cpu", progress=False)[0].model
+    rules = [MaxEntropy(0.3, 1), MaxLoss(0.3, 1), RandomPart(0.3, 1), MaxEntropy(0.3, 1, judge)]
+    trials = [made(rule, seed) for seed, rule in enumerate(rules)]
+    assert len({one.shape for one in trials}) == 1
+    together = training.train_trials(trials, device="cpu", progress=False)
+    for one, run in zip(trials, together, strict=True):
+        alone = training.train_trials([one], device="cpu", progress=False)[0]
+        assert torch.allclose(alone.scored["train"], run.scored["train"], atol=1e-9)
+
+
+def test_only_selections_of_one_pace_are_stacked():
+    def shape(select):
+        return training.trial(lambda: models.mlp(64, 10, width=16), TRAIN, select=select).shape
+
+    assert shape(MaxEntropy(0.3, 1)) == shape(RandomPart(0.3, 1))
+    others = [shape(select) for select in (None, MaxEntropy(0.2, 1), MaxEntropy(0.3, 2))]
+    assert shape(MaxEntropy(0.3, 1)) not in others
+
+
+def test_a_selection_without_a_rule_says_which_there_are():
+    with pytest.raises(NotImplementedError, match="MaxEntropy"):
+        Selection(0.5).choose(torch.zeros(2, 2))
+
+
 @pytest.mark.parametrize(
     ("settings", "error"),
     [
@@ -82,6 +172,7 @@ def test_a_target_model_may_choose_and_is_not_changed():
         ({"share": 1.5}, ValueError),
         ({"warmup": -1}, ValueError),
         ({"target": "resnet"}, TypeError),
+        ({"target": torch.zeros(3, 2)}, ValueError),
     ],
 )
 def test_wrong_settings_are_refused_by_name(settings, error):

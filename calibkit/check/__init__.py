@@ -21,6 +21,11 @@ from calibkit.check.lesson_13_shift_and_ood import (
     lost_confidence,
     strange_auroc,
 )
+from calibkit.check.lesson_14_sample_prioritization import (
+    chosen_gap,
+    selection_cost,
+    top_entropy,
+)
 from calibkit.check.lesson_17_audit_your_model import cross_fitted, group_z
 from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
 
@@ -54,6 +59,9 @@ EXERCISES = {
         informed_posterior,
         strange_auroc,
         lost_confidence,
+        top_entropy,
+        selection_cost,
+        chosen_gap,
         group_z,
         cross_fitted,
         avoidable_brier,

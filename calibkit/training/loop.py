@@ -106,15 +106,15 @@ class Loop:
         here = _resident(trials, device)
         self.feeds = [Feed(here[id(one.train)], one.recipe, one.seed) for one in trials]
         self.watch = {n: [here[id(one.watch[n])] for one in trials] for n in trials[0].watch}
-        select = self.recipe.select
-        target = None if select is None else copy.deepcopy(select.target)
-        self.judge = self.net if target is None else target.to(device)
+        pairs = zip(trials, self.feeds, strict=True)
+        self.targets = [_target(one, feed.train) for one, feed in pairs]
 
     def epoch(self, epoch: int) -> float:
         """Train for one epoch, counted from 0, record it and return the mean loss."""
         self.loss = criterion([one.recipe.loss_at(epoch) for one in self.trials])
         chosen = self._chosen(epoch)
-        steps = list(zip(*(feed.epoch(chosen) for feed in self.feeds), strict=True))
+        orders = [feed.epoch(one) for feed, one in zip(self.feeds, chosen, strict=True)]
+        steps = list(zip(*orders, strict=True))
         total = torch.zeros(len(self.feeds), device=self.device)
         hits, norms = torch.zeros_like(total), []
         self.net.train()
@@ -132,12 +132,22 @@ class Loop:
         self._record(epoch, rate, means, [hit / seen for hit in hits.tolist()], norms)
         return mean
 
-    def _chosen(self, epoch: int) -> Tensor | None:
-        """Indices of the samples that the epoch takes; None for all."""
-        select = self.recipe.select  # of a single run: what selects is not stacked
+    def _chosen(self, epoch: int) -> list[Tensor | None]:
+        """Per run the indices of the samples that the epoch takes; None for all."""
+        select = self.recipe.select  # of all runs alike in when it is due
         if select is None or not select.due(epoch):
-            return None
-        return select.choose(predict(self.judge, self.feeds[0].train).logits)
+            return [None] * len(self.feeds)
+        own = self.targets
+        if any(target is None for target in self.targets):
+            own, _ = scores(self.net, [feed.train.inputs for feed in self.feeds])
+        judged = [
+            logits if target is None else target[min(epoch, len(target) - 1)]
+            for logits, target in zip(own, self.targets, strict=True)
+        ]
+        return [
+            one.recipe.select.choose(logits, feed.train.labels, feed.order)
+            for one, logits, feed in zip(self.trials, judged, self.feeds, strict=True)
+        ]
 
     def _step(self, indices, rate: float, norms: list[Tensor]) -> tuple[Tensor, Tensor]:
         """Each run's loss and hits in one step; the head's gradient norms go to `norms`."""
@@ -172,6 +182,19 @@ class Loop:
             recorder.finish(row, gradients[run])
 
 
+def _target(one: Trial, train: Dataset) -> Tensor | None:
+    """Logits (epochs, n, K) by which a run selects, if they are not its own."""
+    target = getattr(one.recipe.select, "target", None)
+    if isinstance(target, nn.Module):
+        target = predict(copy.deepcopy(target).to(train.device), train).logits[None]
+    if target is None:
+        return None
+    if target.shape[1] != len(train):
+        text = f"target must judge the {len(train)} samples of the training data"
+        raise ValueError(f"{text}, got logits of shape {tuple(target.shape)}")
+    return target.to(train.device)
+
+
 def _network(trials: Sequence[Trial], device: torch.device) -> nn.Module:
     """The untrained network of a single trial, or one in place of those of several."""
     if len(trials) == 1:  # the random state goes on from here, for dropout
@@ -179,7 +202,7 @@ def _network(trials: Sequence[Trial], device: torch.device) -> nn.Module:
         return network.to(memory_format=memory_format(network, device))
     shapes = {one.shape for one in trials}
     if None in shapes:
-        raise ValueError("a trial selects, autocasts or cannot be stacked; train them one by one")
+        raise ValueError("a trial autocasts or cannot be stacked; train them one by one")
     if len(shapes) > 1:
         raise ValueError(
             "trials must share one shape of model and data and one recipe but for loss, mixing "

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from calibkit import validate
-from calibkit.prioritization import MaxEntropy
+from calibkit.prioritization import Selection
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Recipe:
         (`augmentation.crop_flip`).
     mix: maps inputs, labels, `classes=` and `generator=` to inputs and soft labels
         (`functools.partial(mixing.mixup, alpha=0.2)`).
-    select: which samples an epoch trains on (`prioritization.MaxEntropy`); None takes all.
+    select: which samples an epoch trains on (`prioritization.MaxEntropy`, `MaxLoss`, `RandomPart`);
+        None takes all.
     autocast: bfloat16 where torch holds it safe; pays on a GPU, costs on most CPUs.
 
     Raises ValueError or TypeError that names the setting.
@@ -54,7 +55,7 @@ class Recipe:
     warmup: float = 0.0
     augment: Callable[..., Tensor] | None = None
     mix: Callable[..., tuple[Tensor, Tensor]] | None = None
-    select: MaxEntropy | None = None
+    select: Selection | None = None
     autocast: bool = False
 
     def __post_init__(self) -> None:
@@ -69,10 +70,9 @@ class Recipe:
         for milestone in self.milestones:
             validate.fraction("milestones", milestone)
         object.__setattr__(self, "milestones", tuple(self.milestones))
-        if not (self.select is None or isinstance(self.select, MaxEntropy)):
-            raise TypeError(
-                f"select must be a prioritization.MaxEntropy, got {type(self.select).__name__}"
-            )
+        if not (self.select is None or isinstance(self.select, Selection)):
+            name = type(self.select).__name__
+            raise TypeError(f"select must be a prioritization.Selection, got {name}")
         for name in ("loss", "augment", "mix"):
             value = getattr(self, name)
             if not callable(value) and not (value is None and name != "loss"):

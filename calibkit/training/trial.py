@@ -76,16 +76,19 @@ class Trial:
         """What trials must share to be trained as one stack; None for one that cannot be.
 
         Seeds, data, loss and augmentation may differ, and how a run mixes; but mixed runs have
-        soft labels, so that all mix or none does.
+        soft labels, so that all mix or none does. What a selection takes may differ, but not how
+        much of the data, nor from which epoch on.
         """
         with process.own_randomness(CPU):
             form = form_of(self.network())
-        if form is None or self.recipe.select or self.recipe.autocast:
+        if form is None or self.recipe.autocast:
             return None
+        select = self.recipe.select
         return (
             form,
-            replace(self.recipe, loss=Recipe.loss, augment=None, mix=None),
+            replace(self.recipe, loss=Recipe.loss, augment=None, mix=None, select=None),
             self.recipe.mix is None,
+            None if select is None else (select.share, select.warmup),
             self.train.inputs.shape,
             self.train.num_classes,
             tuple((name, len(dataset)) for name, dataset in self.watch.items()),

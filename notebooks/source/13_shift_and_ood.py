@@ -876,7 +876,7 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #
 # Apply all fifteen corruptions to the digits at severity 5, and print accuracy and ECE of one network. Which
 # hardly change the accuracy, and why? If your digits differ, see [your numbers differ?](your_numbers_differ.md). Next:
-# [18 Estimators in depth](18_estimators_in_depth.ipynb).
+# [14 Sample prioritization](14_sample_prioritization.ipynb).
 #
 # <details><summary>Answer</summary>
 #

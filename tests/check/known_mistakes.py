@@ -617,3 +617,61 @@ WRONG |= {
         (lambda z, y, f: z.softmax(1), "no temperature"),
     ],
 }
+
+
+def surest_last(worth, share):
+    order = torch.as_tensor(worth).argsort(descending=True, stable=True)
+    return order[: round(share * len(order))].sort().values
+
+
+def doubt(p):
+    return torch.special.entr(p.double()).sum(1)
+
+
+def costs(share, warmup, epochs, scoring):
+    return [1.0] * warmup + [share + scoring] * (epochs - warmup)
+
+
+def on(q, y, chosen):
+    return q[chosen].max(1).values.mean(), (q[chosen].argmax(1) == y[chosen]).double().mean()
+
+
+RIGHT |= {
+    "top_entropy": lambda p, share: surest_last(doubt(p), share),
+    "selection_cost": lambda *settings: np.mean(costs(*settings)),
+    "chosen_gap": lambda q, y, chosen: on(q, y, chosen)[0] - on(q, y, chosen)[1],
+}
+WRONG |= {
+    "top_entropy": [
+        (lambda p, share: surest_last(-doubt(p), share), "lowest entropy"),
+        (lambda p, share: doubt(p).topk(round(share * len(p))).indices, "ascending order"),
+        (lambda p, share: surest_last(-(p * p.log()).sum(1), share), "NaN"),
+        (lambda p, share: surest_last(-p.max(1).values, share), "least confidence"),
+        (
+            lambda p, share: surest_last(-p.topk(2).values.diff(dim=1)[:, 0].abs(), share),
+            "two largest",
+        ),
+        (lambda p, share: doubt(p).topk(int(share * len(p))).indices.sort().values, "round it"),
+        (lambda p, share: doubt(p), "entropies"),
+        (lambda p, share: range(round(share * len(p))), "first rows"),
+        (lambda p, share: surest_last(doubt(p), 1 - share), "left out"),
+    ],
+    "selection_cost": [
+        (lambda s, w, e, c: np.mean(costs(s, w, e, 0)), "scoring is missing"),
+        (lambda s, w, e, c: s + c, "warm-up is missing"),
+        (lambda s, w, e, c: s, "neither"),
+        (lambda s, w, e, c: np.mean(costs(s, w, e, s * c)), "chosen images only"),
+        (lambda s, w, e, c: np.mean(costs(s, w, e, 0)) + c, "during the warm-up"),
+        (lambda s, w, e, c: 1 - np.mean(costs(s, w, e, c)), "saved"),
+        (lambda s, w, e, c: sum(costs(s, w, e, c)), "cost in epochs"),
+        (lambda s, w, e, c: w / e + s + c, "on top"),
+    ],
+    "chosen_gap": [
+        (lambda q, y, chosen: metrics.signed_gap(q, y), "all images"),
+        (lambda q, y, chosen: on(q, y, chosen)[1] - on(q, y, chosen)[0], "reversed"),
+        (lambda q, y, chosen: abs(on(q, y, chosen)[0] - on(q, y, chosen)[1]), "sign"),
+        (lambda q, y, chosen: metrics.signed_gap(q[: len(chosen)], y[: len(chosen)]), "first rows"),
+        (lambda q, y, chosen: on(q, y, chosen)[0], "confidence alone"),
+        (lambda q, y, chosen: on(q, y, chosen)[1], "alone"),
+    ],
+}

@@ -942,6 +942,93 @@ CROSS_FITTED = [
     ).softmax(1),
 ]
 
+
+def top_entropy_loop(probs, share):
+    found = []
+    for row in probs.double().tolist():
+        found.append(-sum(p * math.log(p) for p in row if p > 0))
+    order = sorted(range(len(found)), key=lambda i: -found[i])
+    return torch.tensor(sorted(order[: round(share * len(found))]))
+
+
+def top_entropy_numpy(probs, share):
+    p = probs.double().numpy()
+    entropy = -np.where(p > 0, p * np.log(np.where(p > 0, p, 1)), 0).sum(1)
+    return np.sort(np.argsort(-entropy, kind="stable")[: round(share * len(p))])
+
+
+TOP_ENTROPY = [
+    top_entropy_loop,
+    top_entropy_numpy,
+    lambda p, share: (
+        torch.special.entr(p).sum(1).argsort(descending=True)[: round(share * len(p))].sort().values
+    ),
+    lambda p, share: metrics.entropy(p).topk(round(share * len(p))).indices.sort().values,
+    lambda p, share: sorted(metrics.entropy(p).topk(round(share * len(p))).indices.tolist()),
+    lambda p, share: (
+        (-(p * p.clamp(min=1e-12).log()).sum(1)).topk(round(share * len(p))).indices.sort()[0]
+    ),
+    lambda p, share: (
+        pd.Series(metrics.entropy(p).numpy()).nlargest(round(share * len(p))).index.sort_values()
+    ),
+    lambda p, share: (
+        torch.distributions.Categorical(p)
+        .entropy()
+        .topk(round(share * len(p)))
+        .indices.sort()
+        .values
+    ),
+]
+
+
+def cost_loop(share, warmup, epochs, scoring):
+    return sum(1 if epoch < warmup else share + scoring for epoch in range(epochs)) / epochs
+
+
+SELECTION_COST = [
+    cost_loop,
+    lambda share, warmup, epochs, scoring: (
+        (warmup + (epochs - warmup) * (share + scoring)) / epochs
+    ),
+    lambda share, warmup, epochs, scoring: 1 - (epochs - warmup) / epochs * (1 - share - scoring),
+    lambda share, warmup, epochs, scoring: np.mean(
+        [1] * warmup + [share + scoring] * (epochs - warmup)
+    ),
+    lambda share, warmup, epochs, scoring: (
+        warmup / epochs + (1 - warmup / epochs) * (share + scoring)
+    ),
+    lambda share, warmup, epochs, scoring: np.average(
+        [1, share + scoring], weights=[warmup, epochs - warmup]
+    ),
+]
+
+
+def chosen_gap_loop(posterior, labels, chosen):
+    total = 0.0
+    for place in chosen.tolist():
+        row = posterior[place].tolist()
+        total += max(row) - (row.index(max(row)) == int(labels[place]))
+    return total / len(chosen)
+
+
+CHOSEN_GAP = [
+    chosen_gap_loop,
+    lambda q, y, chosen: metrics.signed_gap(q[chosen], y[chosen]),
+    lambda q, y, chosen: (
+        q[chosen].amax(1).mean() - (q[chosen].argmax(1) == y[chosen]).double().mean()
+    ),
+    lambda q, y, chosen: (q.amax(1) - (q.argmax(1) == y).double())[chosen].mean(),
+    lambda q, y, chosen: np.mean(
+        q.numpy()[chosen].max(1) - (q.numpy()[chosen].argmax(1) == y.numpy()[chosen])
+    ),
+    lambda q, y, chosen: (
+        q[chosen].max(1).values.mean() - 1 + (q[chosen].max(1).indices != y[chosen]).double().mean()
+    ),
+    lambda q, y, chosen: (
+        pd.Series((q.amax(1) - (q.argmax(1) == y).double()).numpy()).iloc[chosen.numpy()].mean()
+    ),
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

@@ -1481,6 +1481,153 @@ CROSS_FITTED = [
     (lambda z, y, f: cooled_by(z, 1.5), None),
 ]
 
+
+def order_of(worth, share):
+    return worth.argsort(descending=True, stable=True)[: round(share * len(worth))].sort().values
+
+
+def sorts_in_place(probs, share):
+    probs[:] = torch.special.entr(probs)
+    return order_of(probs.sum(1), share)
+
+
+TOP_ENTROPY = [
+    (sorts_in_place, "changes its argument `probs`"),
+    (lambda p, share: order_of(-metrics.entropy(p), share), "lowest entropy"),
+    (lambda p, share: order_of((p * p.clamp(min=1e-12).log()).sum(1), share), "lowest entropy"),
+    (
+        lambda p, share: metrics.entropy(p).argsort()[: round(share * len(p))].sort().values,
+        "lowest entropy",
+    ),
+    (
+        lambda p, share: metrics.entropy(p).argsort(descending=True)[: round(share * len(p))],
+        "ascending order",
+    ),
+    (lambda p, share: metrics.entropy(p).topk(round(share * len(p))).indices, "ascending order"),
+    (lambda p, share: order_of(-(p * p.log()).sum(1), share), "NaN"),
+    (lambda p, share: order_of(1 - p.amax(1), share), "least confidence"),
+    (lambda p, share: order_of(-p.amax(1), share), "least confidence"),
+    (
+        lambda p, share: order_of(p.topk(2).values[:, 1] - p.topk(2).values[:, 0], share),
+        "two largest",
+    ),
+    (lambda p, share: order_of(p.amax(1), share), None),
+    (lambda p, share: order_of(metrics.entropy(p), 1 - share), "left out"),
+    (lambda p, share: metrics.entropy(p), "entropies"),
+    (lambda p, share: metrics.entropy(p).topk(round(share * len(p))).values, None),
+    (lambda p, share: metrics.entropy(p) >= metrics.entropy(p).quantile(1 - share), None),
+    (lambda p, share: torch.arange(round(share * len(p))), "first rows"),
+    (
+        lambda p, share: metrics.entropy(p).topk(int(share * len(p))).indices.sort().values,
+        "round it",
+    ),
+    (
+        lambda p, share: metrics.entropy(p).topk(math.ceil(share * len(p))).indices.sort().values,
+        None,
+    ),
+    (lambda p, share: order_of(torch.special.entr(p)[:, 0], share), None),
+    (lambda p, share: order_of(torch.special.entr(p.softmax(1)).sum(1), share), None),
+    (lambda p, share: order_of(-p.double().log().clamp(min=-1e9).sum(1), share), None),
+    (lambda p, share: order_of(p.double().std(1), share), None),
+    (lambda p, share: len(p) * share, None),
+    (lambda p, share: torch.special.entr(p).sum(0).argsort(descending=True)[:2], None),
+    (lambda p, share: order_of(metrics.entropy(p), share) + 1, None),
+]
+
+SELECTION_COST = [
+    (lambda s, w, e, c: (w + (e - w) * s) / e, "scoring is missing"),
+    (lambda s, w, e, c: s + c, "warm-up is missing"),
+    (lambda s, w, e, c: s, "neither"),
+    (lambda s, w, e, c: (w + (e - w) * s * (1 + c)) / e, "chosen images only"),
+    (lambda s, w, e, c: (w + (e - w) * s) / e + c, "during the warm-up"),
+    (lambda s, w, e, c: 1 - (w + (e - w) * (s + c)) / e, "saved"),
+    (lambda s, w, e, c: (e - w) * (1 - s - c) / e, "saved"),
+    (lambda s, w, e, c: w + (e - w) * (s + c), "cost in epochs"),
+    (lambda s, w, e, c: (w + e * (s + c)) / e, "on top of all others"),
+    (lambda s, w, e, c: (w + (e - w) * (s + c)) / (e - w), None),
+    (lambda s, w, e, c: (w + (e - w) * (s + c)) / (w + 1), None),
+    (lambda s, w, e, c: (w * (s + c) + (e - w)) / e, None),
+    (lambda s, w, e, c: (w + (e - w) * s * c) / e, None),
+    (lambda s, w, e, c: (w + (e - w) * (s - c)) / e, None),
+    (lambda s, w, e, c: (w + (e - w) * (s + c / 3)) / e, None),
+    (lambda s, w, e, c: (w + (e - w) * (s + (1 - s) * c)) / e, None),
+    (lambda s, w, e, c: (w * (1 + c) + (e - w) * s) / e, "not afterwards"),
+    (lambda s, w, e, c: (w * c + (e - w) * (s + c)) / e, None),
+    (lambda s, w, e, c: ((e - w) * (s + c)) / e, None),
+    (lambda s, w, e, c: (w + (e - w) * (s + c)) // e, None),
+    (lambda s, w, e, c: round((w + (e - w) * (s + c)) / e, 2), "2 decimals"),
+    (lambda s, w, e, c: 100 * (w + (e - w) * (s + c)) / e, "per cent"),
+    (lambda s, w, e, c: w / e, None),
+    (lambda s, w, e, c: c, None),
+]
+
+
+def exact_gap(posterior, labels):
+    return posterior.amax(1).mean() - (posterior.argmax(1) == labels).double().mean()
+
+
+def gap_changes_labels(posterior, labels, chosen):
+    labels -= posterior.argmax(1)
+    return posterior[chosen].amax(1).mean() - (labels[chosen] == 0).double().mean()
+
+
+CHOSEN_GAP = [
+    (gap_changes_labels, "changes its argument `labels`"),
+    (lambda q, y, chosen: exact_gap(q, y), "all images"),
+    (lambda q, y, chosen: metrics.signed_gap(q, y), "all images"),
+    (lambda q, y, chosen: -exact_gap(q[chosen], y[chosen]), "sign is reversed"),
+    (lambda q, y, chosen: exact_gap(q[chosen], y[chosen]).abs(), "sign"),
+    (lambda q, y, chosen: exact_gap(q[: len(chosen)], y[: len(chosen)]), "first rows"),
+    (
+        lambda q, y, chosen: q[chosen].amax(1).mean() - (q.argmax(1) == y).double().mean(),
+        "right ones that of all",
+    ),
+    (
+        lambda q, y, chosen: q.amax(1).mean() - (q[chosen].argmax(1) == y[chosen]).double().mean(),
+        "confidence that of all",
+    ),
+    (
+        lambda q, y, chosen: q[chosen].amax(1).mean() - q[chosen, y[chosen]].mean(),
+        "how often the most likely",
+    ),
+    (lambda q, y, chosen: q[chosen].amax(1).mean(), "confidence alone"),
+    (lambda q, y, chosen: (q[chosen].argmax(1) == y[chosen]).double().mean(), "alone"),
+    (
+        lambda q, y, chosen: (
+            (q[chosen].amax(1) - (q[chosen].argmax(1) == y[chosen]).double()).abs().mean()
+        ),
+        "absolute",
+    ),
+    (
+        lambda q, y, chosen: q[chosen].amax(1) - (q[chosen].argmax(1) == y[chosen]).double(),
+        "one number was expected",
+    ),
+    (
+        lambda q, y, chosen: (
+            q[chosen].amax(1) - (q[chosen].argmax(1) == y[chosen]).double()
+        ).sum(),
+        None,
+    ),
+    (lambda q, y, chosen: metrics.ece(q[chosen], y[chosen]), None),
+    (lambda q, y, chosen: q[chosen].amax(0).mean(), None),
+    (
+        lambda q, y, chosen: exact_gap(q[chosen], y[chosen]) * len(chosen) / len(y),
+        None,
+    ),
+    (lambda q, y, chosen: exact_gap(q[chosen].softmax(1), y[chosen]), None),
+    (lambda q, y, chosen: 100 * exact_gap(q[chosen], y[chosen]), "per cent"),
+    (lambda q, y, chosen: round(float(exact_gap(q[chosen], y[chosen])), 2), "2 decimals"),
+    (lambda q, y, chosen: exact_gap(q[chosen], y[: len(chosen)]), None),
+    (
+        lambda q, y, chosen: (
+            q[chosen].amax(1).mean() + (q[chosen].argmax(1) == y[chosen]).double().mean()
+        ),
+        None,
+    ),
+    (lambda q, y, chosen: metrics.entropy(q[chosen]).mean(), None),
+    (lambda q, y, chosen: (q[chosen].argmax(1) != y[chosen]).double().mean(), None),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())
