@@ -576,15 +576,20 @@ print(f"of the {len(mistakes)} surest mistakes, the exact posterior reads {read}
 mistakes.head(3).round(3)
 
 # %% tags=["drawing"]
-fig, axes = plt.subplots(1, 8, figsize=(7.6, 1.5))
-for ax, (_, row) in zip(axes, mistakes.head(8).iterrows(), strict=True):
-    _ = ax.imshow(scans("file", SEED).inputs[row["index"], 0], cmap="gray_r")
-    _ = ax.set_title(f"row {row['index']}:\n{row.predicted} for {row.label}", fontsize=8)
-    _ = ax.set_xticks([]), ax.set_yticks([]), ax.grid(False)
-    _ = alt_text.note(ax, f"Row {row['index']}: the network says {row.predicted}, the label {row.label}")
+start = 10 * (list(sizes).index("file") + len(sizes) * SEED)  # as scans("file", SEED)
+sharp = torch.cat([data.NoisyDigits(1e-6).draw(1000, seed=start + place).inputs for place in range(2)])
+fig, axes = plt.subplots(2, 8, figsize=(7.6, 2.4))
+for place, row in mistakes.head(8).iterrows():
+    for ax, images in zip(axes[:, place], (sharp, scans("file", SEED).inputs), strict=True):
+        _ = ax.imshow(images[row["index"], 0], cmap="gray_r")
+        _ = ax.set_xticks([]), ax.set_yticks([]), ax.grid(False)
+    _ = axes[0, place].set_title(f"row {row['index']}:\n{row.predicted} for {row.label}", fontsize=8)
+    _ = alt_text.note(axes[0, place], f"Row {row['index']}, a clean {row.label}")
+    _ = alt_text.note(axes[1, place], f"The same with noise, which the network calls {row.predicted}")
+_ = axes[0, 0].set_ylabel("clean", fontsize=8), axes[1, 0].set_ylabel("as seen", fontsize=8)
 
 # %% [markdown]
-# Those that the posterior reads are mistakes of the network. On the others the image misleads the best of readers. In data of your own there is
+# The upper row shows the digits without noise, which nobody has in practice. Those that the posterior reads are mistakes of the network. On the others the image misleads the best of readers. In data of your own there is
 # a third kind: *the label is wrong*.
 #
 # ## 6. Measure while you curate
@@ -663,10 +668,10 @@ def curated_recipe(removed, seed):
 # %%
 ways = ["nothing", "at random", "suspects", "wrong labels"]
 curated = sweep.run(curated_recipe, {"removed": ways, "seed": seeds}, device=device)
-caught = [is_wrong(suspects(seed), seed).sum().item() for seed in seeds]
-precision = sum(caught) / sum(len(suspects(seed)) for seed in seeds)
-recall = sum(caught) / sum(len(given(seed).changed) for seed in seeds)
-print(f"{precision:.0%} of the suspects have a wrong label; {recall:.0%} of the wrong labels are suspects")
+caught = torch.cat([is_wrong(suspects(seed), seed) for seed in seeds]).double()
+all_wrong = sum(len(given(seed).changed) for seed in seeds)
+print(f"{caught.mean():.0%} of the suspects have a wrong label; {caught.sum() / all_wrong:.0%} of the wrong labels "
+      "are suspects")
 
 # %% [markdown]
 # **Predict before you run:** the suspects are removed. Does the accuracy on clean test labels rise? Does the calibration error fall as
