@@ -670,8 +670,8 @@ ways = ["nothing", "at random", "suspects", "wrong labels"]
 curated = sweep.run(curated_recipe, {"removed": ways, "seed": seeds}, device=device)
 caught = torch.cat([is_wrong(suspects(seed), seed) for seed in seeds]).double()
 all_wrong = sum(len(given(seed).changed) for seed in seeds)
-print(f"{caught.mean():.0%} of the suspects have a wrong label; {caught.sum() / all_wrong:.0%} of the wrong labels "
-      "are suspects")
+print(f"{caught.mean():.0%} of the suspects have a wrong label; "
+      f"{caught.sum() / all_wrong:.0%} of the wrong labels are suspects")
 
 # %% [markdown]
 # **Predict before you run:** the suspects are removed. Does the accuracy on clean test labels rise? Does the calibration error fall as
