@@ -1,13 +1,11 @@
 # %% [markdown]
-# # 14 · Sample prioritization: training on the images that a network doubts
+# # 14 · Sample prioritization: training on doubted images
 #
-# **Question.** A team pays for every image that its network trains on. A poster (Tata et al. 2022) says: show it, in each epoch,
-# only the 10 to 30 % of which it is least sure, and calibrate it during training. What does the team save, and can it still trust
-# the confidence?
+# **Question.** A poster (Tata et al. 2022) says: show a network, in each epoch, only the 10 to 30 % of the images of which it is
+# least sure, and calibrate it in training. What does that save, and can one still trust the confidence?
 #
 # **You will be able to**
-# - choose a max-entropy subset, and count what a training with subsets really costs;
-# - compare at equal epochs *and* at equal numbers of samples, beside a random subset;
+# - choose a max-entropy subset, count its cost, and compare it at equal numbers of samples;
 # - tell with the exact posterior whether a choice looks at the labels, and what follows;
 # - separate a better training from a better choice of images.
 #
@@ -36,9 +34,8 @@ SEED = 0
 DEVICE = "auto"
 
 # %% [markdown]
-# Networks that train on a part of the images in each epoch: those of which they are least sure. **Write down a guess:** with a
-# tenth of the images, does the network end more or less over-confident than with all? Then move the sliders. (Stored runs;
-# section 2 trains them anew.)
+# In each epoch a network trains on the images of which it is least sure. **Write down a guess:** with a tenth of them, does it
+# end more or less over-confident than with all? Then move the sliders. (Stored runs; section 2 trains anew.)
 
 # %%
 device = training.as_device(DEVICE)
