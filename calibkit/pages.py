@@ -46,6 +46,16 @@ details.cell-part > summary { cursor: pointer; margin: .4em 0 .4em 6rem; font-fa
 math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Libertinus Math",
   "DejaVu Math TeX Gyre", math; }
 .formula { display: block; overflow-x: auto; overflow-y: hidden; margin: .6em 0; }
+/* contrast of 4.5 and more on the grey of the cells, links that do not need their colour */
+body { --jp-mirror-editor-keyword-color: #006400; --jp-mirror-editor-number-color: #006400;
+  --jp-mirror-editor-comment-color: #2b6666; --jp-mirror-editor-operator-color: #7518b8;
+  --jp-mirror-editor-meta-color: #7518b8; }
+.jp-InputPrompt, .jp-OutputPrompt { color: #616161; opacity: 1; }
+.jp-RenderedHTMLCommon p a, .jp-RenderedHTMLCommon li a, .jp-RenderedHTMLCommon td a {
+  text-decoration: underline; }
+.jp-CodeCell .highlight pre, .jp-OutputArea-output pre { overflow-x: auto; }
+@media print { .highlight pre, .jp-OutputArea-output pre { white-space: pre-wrap !important;
+  overflow-wrap: anywhere; } }
 </style>
 {% endblock %}
 {% macro folded(words, part) %}

@@ -373,8 +373,8 @@ print(claims.verdict("00b", "with 40 % wrong labels the gap is larger than with 
 #
 # ## 8. The map of the course
 #
-# What makes a network over- or under-confident, and what helps? The map states what verdicts of
-# this course showed, each at the conditions of its lesson. Lessons that are not written yet are marked.
+# What makes a network over- or under-confident, and what helps? The map states what the
+# lessons showed, each at its own conditions. Lessons that are not written yet are marked.
 #
 # ![Map of the course. Over-confident, gap above zero. Causes: training to the end with cross-entropy (00, 03), wrong labels learned to the end (00, 06), more layers (03), few images (05), a rare class (07), noisier test images than in training (13), training on doubted images only (14, equal samples). What helped: to stop early and weight decay (03), more images and augmentation (05), a temperature fitted with clean labels (06, 08), label smoothing (09), focal loss (10, 11), mixup (12). Gap zero: not enough, errors of bins may cancel (01); how to measure it well (02, 18), how to audit a model (17). Under-confident, gap below zero. Causes: the first epochs (03), much augmentation (05), wrong labels but stopped early (06), a temperature fitted with wrong labels (06), much label smoothing (09), much mixup (12). What helped: to train on (03), a temperature fitted with clean labels (06), less mixup (12). Planned, not written yet: 04, 15, 16.](images/course_map.svg)
 #

@@ -81,8 +81,8 @@ print(f"the larger gap: {max(sizes_of_gaps, key=sizes_of_gaps.get)}")
 #
 # - **Model 1** is about as sure as it is right. Above all, where it is wrong (the dog, 60 %) it
 #   is less sure than usual. This is a warning that you can use.
-# - **Model 2** is right just as often, but it is as sure of its mistake (95 %) as of anything else.
-#   Its confidence tells you nothing.
+# - **Model 2** is right just as often, but it is almost as sure of its mistake (95 %) as of the rest.
+#   Its confidence hardly warns you.
 #
 # Accuracy cannot tell the two apart. The gap can. (Five rows prove nothing, of course: they only
 # show the arithmetic. Section 8 returns to bins with five predictions.)

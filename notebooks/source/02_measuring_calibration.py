@@ -441,8 +441,8 @@ for name, probs in by_model.items():
     print(f"{name:14} ECE {error:.2%}; chance level {low:.2%} to {high:.2%}; p = {p_value:.3f}")
 
 # %% [markdown]
-# So the answer to the hospital: with a model as accurate as the exact posterior here, 1.4 % on 1,000 images is well
-# within what a perfect model shows. It proves nothing. Only an ECE *above* its chance level counts against a
+# So the answer to the hospital: with a model whose confidences are like those of the exact posterior here, 1.4 % on 1,000
+# images is well within what a perfect model shows. It proves nothing. Only an ECE *above* its chance level counts against a
 # model. And an ECE within it does not prove that the model is calibrated: with more images, a small error shows.
 
 # %%

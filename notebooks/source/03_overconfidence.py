@@ -175,7 +175,7 @@ pd.concat([three, pd.DataFrame(exact, index=["exact posterior"])]).round(3)
 # - **Deep (right).** Most images are in the last bins, whose bars end far below the diagonal.
 # - **LeNet-5 (middle)** is over-confident too, unlike in the paper. There it was trained on 45,000 photographs;
 #   here it fits nearly all of its 1,500 digits (`train_accuracy`). We have not tested whether this is why.
-# - **After a temperature** (`ece_after`) little of the ECE is left: most of it was scale. All stay far from the
+# - **After a temperature** (`ece_after`) little of the two large ECEs is left: most was scale. All stay far from the
 #   exact posterior.
 
 # %% tags=["nbval-check-output"]
@@ -251,10 +251,9 @@ for what in names:
 # Open the answer above first.
 #
 # - **Weight decay and depth** agree with Guo et al. At the strongest weight decay the training error stays above
-#   zero, and no over-confidence is left. With depth the ECE grows, although every depth fits the training images.
-# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (Its verdict
-#   below is *post hoc*: we saw the figure first.) The turn comes where the training error
-#   reaches zero.
+#   zero, and hardly any ECE is left. With depth the ECE grows.
+# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (Its verdict is *post hoc*.) The turn comes at about the width where the
+#   training error reaches zero.
 # - **Batch normalisation** lowers the ECE here, unlike in the paper. We have tested no cause of any of these.
 # - **After a temperature** the curves are nearly flat: what these four changed was above all the scale of the logits.
 
@@ -667,10 +666,10 @@ print(f"A patience of {enough} is enough here: 20 keeps the same epochs.")
 #
 # $$\Bigl(1-\alpha+\frac{\alpha}{K}\Bigr)(-\log p)+(K-1)\frac{\alpha}{K}(-\log p+z)=-\log p+\alpha\,\frac{K-1}{K}\,z.$$
 #
-# The second part is a line that *rises*. So there is a minimum: the derivative is zero where $p=1-\alpha+\alpha/K$, that
-# is at $z^*=\log(K/\alpha-K+1)$.
+# The second part is a line that *rises*. So there is a minimum: the derivative, $-(1-p)+\alpha(K-1)/K$, is zero where
+# $p=1-\alpha+\alpha/K$. As $e^z=(K-1)\,p/(1-p)$, that is at $z^*=\log(K/\alpha-K+1)$.
 #
-# Do networks behave like this one number? We train with both losses, without weight decay, at a constant rate. Their
+# We train with both losses, without weight decay, at a constant rate. Their
 # other logits $z_j$ are not zero, so we compute the *equivalent* $z$, which gives the label $c$ the same probability:
 # $z=z_c-\log\sum_{j\neq c}e^{z_j}+\log(K-1)$.
 
@@ -832,8 +831,8 @@ for n, less, more in zip(numbers, half, twice, strict=True):
 # %% [markdown]
 # ## 7. On photographs
 #
-# LeNet-5 against a small ResNet (here "the deep network") on CIFAR-10; ± is the standard deviation over the seeds.
-# (Stored:
+# LeNet-5 against a small ResNet (here "the deep network") on 2,500 photographs of CIFAR-10 (the paper: 45,000);
+# ± is the standard deviation over the seeds. (Stored:
 # [from laptop to paper](from_laptop_to_paper.md).)
 
 # %%
@@ -855,7 +854,7 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
       f"{old.train_accuracy - old.test_accuracy:.1%} and {deep.train_accuracy - deep.test_accuracy:.1%}.")
 
 # %% [markdown]
-# The seeds do not decide the order (folded verdict). In both networks the ECE is below the fall of the accuracy (section 3),
+# The seeds do not decide the order (folded verdict). In both networks the ECE is below the fall of the accuracy (section 3, with the training accuracy as met in the last epoch),
 # and one temperature removes most of it.
 #
 # ## 8. Beside the papers
@@ -884,7 +883,7 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
 #
 # <details><summary>1. Test error falls and test NLL rises. How can both be?</summary>
 #
-# There are fewer wrong predictions, but each is stated with more confidence, so that its loss is larger.
+# There are fewer wrong predictions, but each is stated with more confidence.
 #
 # </details>
 #

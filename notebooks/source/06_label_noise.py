@@ -605,20 +605,24 @@ print(f"the true diagonal is {known.diagonal().mean():.2f}; misplaced: {mean.mis
 
 # %% [markdown]
 # Open the answer above first. The noisy posterior itself gives the matrix. A network gives its own prediction about noisy labels:
-# trained to the end, it predicts almost no noise. Stopped early, its gap is near zero *on average*, but an anchor point is its
+# trained to the end, it predicts almost no noise. Stopped early, its gap on noisy labels is near zero on average, but an anchor point is its
 # most extreme prediction of 2,000, and that is too sure (diagonal). Counts need clean labels: 100 images leave about ten a row.
 #
 # With a matrix, the network itself can be trained through it (`losses.forward_corrected`). For comparison we also train on *clean*
 # labels with **label smoothing**: each one-hot target becomes $(1 - r)$ times itself plus $r/K$, which is the *mean* of the noisy targets.
 
 # %%
+def matrix_of(way, seed):
+    """What this way trains and stops with; the identity where it predicts the noisy label itself."""
+    if way == "forward, known matrix":
+        return noise(some, seed).transition
+    return counts(500, seed) if way == "forward, 500 counts" else torch.eye(K)
+
+
 def loss_of(way, seed):
     if way == "label smoothing, clean labels":
         return functools.partial(losses.label_smoothing, alpha=some)
-    transition = noise(some, seed).transition  # the known matrix
-    if way == "forward, 500 counts":
-        transition = counts(500, seed)
-    return functools.partial(losses.forward_corrected, transition=transition.float())
+    return functools.partial(losses.forward_corrected, transition=matrix_of(way, seed).float())
 
 
 def corrected(way, seed):
@@ -643,9 +647,7 @@ rows = []
 for way, run in named:
     seed = run.setting["seed"]
     forward = way.startswith("forward")
-    # the other two are trained to predict the noisy label itself: no matrix (the identity)
-    through = noise(some, seed).transition if forward else torch.eye(K)
-    stop = stopping_epoch(run, through)
+    stop = stopping_epoch(run, matrix_of(way, seed))
     for moment, at in (("stopped early", stop), ("to the end", size.epochs - 1)):
         score = run.history.iloc[at]
         rows.append({"way": way, "moment": moment, "seed": seed, "accuracy": score.clean_accuracy,
@@ -713,7 +715,7 @@ print(claims.verdict("06n", "anchor points: stopped early, less probability is m
 #
 # *Test:* you need some of them, perhaps 250. Noisy labels lower the measured accuracy to $(1 - r)a + r/K$ and prefer under-confident
 # models. *Matrix and temperature:* the other 250 can serve both. With two classes a row of the matrix has about 125 of them. With ten
-# classes it has 25; we tried 50 and 200. If these are too few, fit the temperature on them directly. With old labels the temperature becomes too high (06h),
+# classes it has 25; we tried 10, 50 and 200 a row. If these are too few, fit the temperature on them directly. With old labels the temperature becomes too high (06h),
 # unless it is fitted through a matrix. *Training:* 500 in 20,000 are little. Stopping early needs old labels only.
 #
 # </details>
@@ -745,8 +747,8 @@ for rate, runs in photographs.groupby("value"):
 
 # %% [markdown]
 # The ECE first falls with the noise here, until the gap changes its sign.
-# Our reading: with noise, the network is right on hardly more training labels than are correct. So it has memorised few of the
-# wrong ones, and its gap is nearer to the formula's than at the end on digits. We have not tested this on photographs.
+# With noise, the network is right on hardly more training labels than are correct; which ones, we have not measured. Its gap
+# is nearer to the formula's than at the end on digits.
 #
 # **People** make other mistakes. CIFAR-10N (Wei et al. 2022) gives each CIFAR-10 training image the labels of three people:
 # 17.2 % of the first person's are wrong, 40.2 % if the worst of three is taken, 9.0 % after a vote. Its authors show that
@@ -766,8 +768,8 @@ for rate, runs in photographs.groupby("value"):
 #
 # ## Three things to take away
 #
-# 1. Under symmetric noise, a model that is calibrated for noisy labels is *under*-confident on clean ones, by $r(a - 1/K)$. The networks
-#    here became over-confident while they memorised.
+# 1. Under symmetric noise, a model that is calibrated for noisy labels is *under*-confident on clean ones, by $r(a - 1/K)$. On digits
+#    the networks became over-confident while they memorised.
 # 2. So the sign of the gap depends on when training stops. ECE alone cannot tell the two apart.
 # 3. A temperature fitted on noisy labels was too high here. Fit it on clean labels, or on noisy ones through a known transition matrix.
 #

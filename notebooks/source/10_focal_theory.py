@@ -196,7 +196,7 @@ print(claims.verdict("F5", "gamma 3 is more accurate", change("test_accuracy")))
 # %% [markdown]
 # Open the answer above first: with each gamma the wrong predictions have a lower NLL, and all predictions a higher entropy.
 #
-# - **ECE and gap** fall together, gamma by gamma, as in the paper (Mukhoti et al. 2020). The paper chose gamma 3 by validation; here 5 is better than 3.
+# - **ECE** falls gamma by gamma, for 1, 2, 3 as in the paper (Mukhoti et al. 2020); the gap falls with it. The paper chose gamma 3 by validation; here 5 is better than 3.
 # - **Accuracy** falls a little; in the paper (appendix J) it is higher. We have not tested why.
 #
 # ## 3. The gradient (proposition 1)
@@ -308,7 +308,7 @@ print(claims.verdict("F2", "after 2 epochs gamma 3 has the larger norm of the la
 # $$L_\gamma\ge \text{KL}(q,p)+H(q)-\gamma H(p).$$
 #
 # It holds because $(1-x)^\gamma\ge1-\gamma x$ (Bernoulli) and $q_k\le1$. A small focal loss thus forces
-# $\text{KL}(q,p)-\gamma H(p)$ to be small. Minimising the loss need not minimise this difference.
+# $\text{KL}(q,p)-\gamma H(p)$ to be small. 
 #
 # <details><summary>Proof of the bound</summary>
 #
@@ -383,8 +383,8 @@ print(f"gamma 5: at q = 90 % the minimiser is {theory.focal_minimiser(0.9, 5.0):
       f"at q = 100 % it is {theory.focal_minimiser(1.0, 5.0):.0%}")
 
 # %% [markdown]
-# Open the answer above first. This is figure B.1 of the paper. With a large gamma, truths of 70 % and 90 % get nearly the
-# same $p^*$. In the corners all curves meet: for a *certain* label focal loss, too, is lowest at $p=1$.
+# Open the answer above first. With a large gamma, truths of 70 % and 90 % get a $p^*$
+# only six points apart. In the corners all curves meet: for a *certain* label focal loss, too, is lowest at $p=1$.
 #
 # ## 5. Which gamma? (proposition 2)
 #
@@ -395,7 +395,7 @@ print(f"gamma 5: at q = 90 % the minimiser is {theory.focal_minimiser(0.9, 5.0):
 #
 # and with every $\gamma\ge\gamma^*$ we have $g(p,\gamma)\le1$ for all $p\ge p_0$. Here $W$ is Lambert's
 # function, the inverse of $xe^x$. A number between $-1/e$ and 0 is $xe^x$ for two values of $x$; the branch
-# $W_{-1}$ gives the lower one. It holds because $(\log g)/p$ falls as $p$ grows, so $g$ crosses 1 once,
+# $W_{-1}$ gives the lower one (the upper, $-r$, gives $\gamma=0$). It holds because $(\log g)/p$ falls as $p$ grows, so $g$ crosses 1 once,
 # and because $g=1$ can be solved for $\gamma$.
 #
 # <details><summary>Proof of proposition 2</summary>

@@ -69,7 +69,6 @@ for column, lam in zip(axes.T, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0), strict=True):
     _ = column[0].set_title(f"{lam:.0%} three\n{1 - lam:.0%} seven", fontsize=9)
 
 # %% [markdown]
-# - **Outer columns:** one digit, and the label says so.
 # - **Middle columns:** two digits at once. No such image occurs in a test. The label is shared in the same way.
 # - **Lower row:** a blend averages two independent noises, so at half and half its noise is smaller by a
 #   factor of $\sqrt2$. But the contrast of *each* digit is halved: either digit is harder to see.
@@ -180,8 +179,8 @@ for alpha in (0.1, 2.0):
 #
 # ## 3. Trained at every alpha
 #
-# The claim (Thulasidasan et al. 2019, whose poster we follow): mixup lowers ECE *and* overconfidence error (OE), and
-# costs no accuracy. We train mixup at six alphas, and two rivals. Label smoothing takes a part $\epsilon$ of every
+# The claim (Thulasidasan et al. 2019, whose poster we follow): mixup lowers ECE *and* overconfidence error (OE). In Tata et
+# al. (2022) it costs no accuracy. We train mixup at six alphas, and two rivals. Label smoothing takes a part $\epsilon$ of every
 # label and spreads it evenly. The **confidence penalty** (ERL, entropy-regularised loss) subtracts a weight times the
 # entropy of the prediction from the loss. The function `cure` returns what each changes in a `training.trial`: the
 # `loss`, or the `mix` that blends every batch. The two "only" variants are for section 5.
@@ -309,10 +308,10 @@ averages[columns].rename(columns=shown).rename_axis("alpha").round(3)
 # Open the answer above first.
 #
 # - **On the training images** (last column of the table) the confidence falls too, though the network could learn
-#   their labels exactly. Under mixup the labels that it meets are not certain.
+#   their labels exactly. The labels that it meets are not certain.
 # - **Left:** accuracy rises a little. Mean confidence falls, and goes on falling beyond the crossing.
 # - **Right:** ECE falls to that crossing and *rises again*: beyond it the network is under-confident. OE does not see
-#   this side.
+#   this side. At alpha 2 all bars end above the diagonal.
 
 # %% tags=["nbval-check-output"]
 gap = {alpha: swept.values("test_gap", method="mixup", strength=alpha) for alpha in alphas}
@@ -407,16 +406,16 @@ for rival in ("smoothing", "penalty"):
                          expect="below"))
 
 # %% [markdown]
-# Against *no* cure the claim holds clearly. Against rivals whose strength was chosen with the same care it does not:
+# Against *no* cure the claim holds clearly. Against rivals whose strength was chosen in the same way (four strengths each, mixup has six) it does not:
 # chosen by NLL, mixup's ECE is on average higher than theirs; chosen by ECE, it lies between the two (table). Mixup's
 # accuracy is higher (table), and its NLL lower (folded verdicts 12d). For mixup the choice by NLL brings a larger ECE, which
-# one temperature removes (section 7). Such a comparison is only as fair as its strengths: a rival whose best strength lies
-# between two tried strengths loses for that reason alone.
+# one temperature removes (section 7). A rival whose best strength lies
+# between two tried ones, or beyond them, loses for that reason alone.
 #
 # ## 5. Which half does the work?
 #
-# The poster: "Merely mixing features does not give the same calibration benefit." It does not say which hard label a
-# blend gets when images alone are mixed; we give it that of the larger share. The converse, labels alone, leaves the
+# The poster: "Merely mixing features does not give the same calibration benefit." With images alone mixed, a blend gets
+# the label of the larger share. The converse, labels alone, leaves the
 # images as they are, and each image's own label keeps the larger share. There the network meets the *same* image with ever
 # new partners, so it can only learn the average label. This is label smoothing with $\epsilon=\mathbb{E}\min(\lambda,1-\lambda)$.
 
@@ -628,8 +627,8 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 # - **Right:** such mistakes are rarer; in exchange many images along the *upper* edge have too little
 #   confidence. In each bin the two kinds of error cancel.
 #
-# So is mixup's confidence worse image by image? That depends on which distance is taken: the mean distance grows, the
-# mean squared one falls. Take images that look alike to the network, most with a posterior near 1, some near 0.
+# So is mixup's confidence worse image by image? That depends on which distance is taken: compared with the *raw* baseline the mean
+# distance grows and the mean squared one falls; against the repaired one both fall (scaled rows of the table). Take images that look alike to the network, most with a posterior near 1, some near 0.
 # It can give them only one confidence c. The mean of |c − posterior| is lowest where c is their *median*, near 1; that of the
 # square where c is their *mean*, the calibrated confidence.
 # Whichever is taken: a low ECE does not say that single images have the right confidence.
@@ -723,7 +722,7 @@ for setting in ways[1:]:
 # 1. Mixup trains on blends; its labels carry a known amount of doubt, and here confidence fell as alpha grew.
 # 2. The right alpha belongs to the data. Too much makes a network under-confident, which OE cannot see.
 # 3. Compare like with like: strengths chosen on `cal` by a proper score, and the baseline repaired too. After
-#    that, mixup led on our digits only in accuracy and NLL.
+#    that, mixup led on our digits in accuracy, NLL and the distance from the posterior, not in ECE.
 #
 # The next lesson is [13 Shift and strange inputs](13_shift_and_ood.ipynb). If your
 # digits differ, see [your numbers differ?](your_numbers_differ.md).

@@ -186,7 +186,7 @@ check.avoidable_brier(my_avoidable_brier)
 # Now take all images that get the same row p. Let r be their mean posterior. Among them a label is class k with probability
 # $r_k$, so the same formula holds with r in place of q. Its first term is the **calibration part**
 # $\sum_k (p_k - r_k)^2$: a map from rows to rows could remove it. The other is the **refinement**
-# $\sum_k r_k(1 - r_k)$. Nothing done to the outputs makes it smaller.
+# $\sum_k r_k(1 - r_k)$. No map of the outputs makes it smaller.
 #
 # The reader at temperature T states a different row for each posterior, so r = q. Beside it we put a *coarse* reader: it
 # looks only at the favourite digit, and states the mean posterior of all images with this favourite.
@@ -224,14 +224,13 @@ table.round(4)
 # %% [markdown]
 # The refinement is the same for every T, and the calibration part is zero at T = 1. The coarse reader is canonically
 # calibrated and has the largest refinement: calibration alone does not make a model useful. (For a network r is not
-# known: images with different posteriors may get the same row, and a sample in which each row occurs once does not show
-# which images these are.)
+# known: to estimate it one needs many images with exactly the same row, and in a sample each row occurs once.)
 #
 # ## 3. Why the binned ECE jumps
 #
 # Błasiok and Nakkiran (2024) give this example. A model says "50 %" to all images, and half of its predictions are
 # right: it is calibrated. Now it says 1/2 - $\varepsilon$ where it is right, and 1/2 + $\varepsilon$ where it is wrong.
-# For tiny $\varepsilon$ nothing has changed that anybody could use. Their **smECE** (smooth ECE) replaces bins by a
+# Every stated number has moved by only $\varepsilon$, so a sensible measure should move only a little. Their **smECE** (smooth ECE) replaces bins by a
 # smooth kernel whose width it chooses itself.
 #
 # **Predict before you run:** $\varepsilon$ = 0.001, ten bins. How large is the ECE?
@@ -550,8 +549,7 @@ print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200
 # <details><summary>Answer</summary>
 #
 # The z test looks at one sum over all images, in which errors of opposite sign cancel; the ECE test looks at each bin.
-# So mix a bold and a cautious reader, one on each half of the images, with such temperatures that the sum is about
-# zero. At one T all gaps have one sign, and nothing cancels. But that is only a part of the lead of z there: z also
+# So mix a bold and a cautious reader, one on each half of the images, so that the sum is about zero. At one T all gaps have one sign, and nothing cancels. But that is only a part of the lead of z there: z also
 # scores the whole row, the ECE test the predicted class alone. In practice use both tests, each at half the level. The
 # folded cell below tries such a model, and measures the parts of that lead.
 #
@@ -722,8 +720,8 @@ for metric in ("ece", "ada_ece", "classwise_ece"):
     print(claims.verdict("M5", f"T = 1.1: reflected, the interval of {metric} covers more often", gain))
 
 # %% [markdown]
-# - The bold reader (T = 0.5): both forms for ECE and AdaECE cover about as often as they promise, or somewhat less. (Each
-#   number comes from 250 test sets and is uncertain by about 4 points.)
+# - The bold reader (T = 0.5): both forms for ECE and AdaECE cover about as often as they promise, or somewhat less. (250
+#   test sets: uncertain by 4 to 6 points; 10,000 images: 50 test sets, 10 to 13 points.)
 # - Near calibration (T = 1.1): the percentile form misses the truth on nearly every test set of 500 images. Reflection
 #   repairs much of it for ECE and AdaECE, not all.
 # - The classwise-ECE: the percentile form misses even for the bold reader, and near calibration both forms miss. Its
@@ -761,7 +759,7 @@ for metric in ("ece", "ada_ece", "classwise_ece"):
 #
 # <details><summary>3. Why does the ECE jump when confidences move by a thousandth?</summary>
 #
-# A prediction whose confidence crosses an edge changes its bin; its gap then cancels against those of other predictions.
+# A prediction whose confidence crosses an edge changes its bin; its gap no longer cancels against those of its old neighbours.
 #
 # </details>
 #
