@@ -45,16 +45,15 @@ main { max-width: 64rem; margin: auto; }
 details.cell-part > summary { cursor: pointer; margin: .4em 0 .4em 6rem; font-family: sans-serif; }
 math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Libertinus Math",
   "DejaVu Math TeX Gyre", math; }
-.formula { display: block; overflow-x: auto; overflow-y: hidden; margin: .6em 0; }
+.formula, .wide { display: block; overflow-x: auto; overflow-y: hidden; margin: .6em 0; }
 /* contrast of 4.5 and more on the grey of the cells, links that do not need their colour */
 body { --jp-mirror-editor-keyword-color: #006400; --jp-mirror-editor-number-color: #006400;
   --jp-mirror-editor-comment-color: #2b6666; --jp-mirror-editor-operator-color: #7518b8;
   --jp-mirror-editor-meta-color: #7518b8; }
-.jp-InputPrompt, .jp-OutputPrompt { color: #616161; opacity: 1; }
+.jp-InputPrompt, .jp-OutputPrompt { color: #616161 !important; opacity: 1 !important; }
 .jp-RenderedHTMLCommon p a, .jp-RenderedHTMLCommon li a, .jp-RenderedHTMLCommon td a {
-  text-decoration: underline; }
-.jp-CodeCell .highlight pre, .jp-OutputArea-output pre { overflow-x: auto; }
-@media print { .highlight pre, .jp-OutputArea-output pre { white-space: pre-wrap !important;
+  text-decoration: underline !important; }
+@media print, (max-width: 40rem) { .jp-Cell pre { white-space: pre-wrap !important;
   overflow-wrap: anywhere; } }
 </style>
 {% endblock %}
@@ -221,7 +220,10 @@ def formula(tex: str, *, display: bool = False) -> str:
         raise PageError(f"this formula cannot be shown: {error}\n{tex.strip()}") from None
     # well-formed XML, which the headings are read as: no named characters but its own three
     written = re.sub(r"&(?!lt|gt|amp)\w+;", lambda name: unescape(name[0]), written)
-    return f'<span class="formula">{written}</span>' if display else written
+    if not display:
+        return written
+    # what scrolls must be reached by the keyboard
+    return f'<span class="formula" tabindex="0">{written}</span>'
 
 
 def _numbered(tex: str) -> str:
@@ -317,6 +319,9 @@ class Renderer(IPythonRenderer):
     # The questions of the recall are HTML, which markdown does not look into.
     def block_html(self, html):
         return super().block_html(HTML_MATH.sub(_formula_of, html))
+
+    def table(self, text):  # like a wide formula, it scrolls by itself
+        return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
 
     def image(self, text, url, title=None):
         return super().image(text, _embedded(url, Path(self.path)), title)

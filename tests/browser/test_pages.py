@@ -4,7 +4,8 @@ import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit import course, pages
-from tests.browser.drive import visit_page
+from tests.browser import axe
+from tests.browser.drive import visit_page, watched
 from tests.test_pages import PROOF, hostile
 
 NOTEBOOKS = sorted((course.root() / "notebooks").glob("*.ipynb"))
@@ -28,6 +29,28 @@ def test_a_page_works_from_its_file(browser, exported, build, remember, notebook
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_page_works_from_its_file(browser, exported, build, name):
     assert visit_page(browser, exported / f"{name}.html", build).complaints == []
+
+
+UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
+CLIPPED = """() => [...document.querySelectorAll('.jp-Cell pre')]
+  .filter(code => code.scrollWidth > code.clientWidth + 1).length"""
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_axe_finds_nothing_wrong_and_no_line_of_code_is_clipped(
+    browser, exported, build, notebook, width
+):
+    script = axe.script(build.parent / "axe")
+    if script is None:
+        pytest.skip("axe-core is not here and npm cannot fetch it; set CALIBKIT_AXE to axe.min.js")
+    with watched(browser, width=width) as (page, _):
+        page.goto((exported / f"{notebook.stem}.html").as_uri())
+        page.evaluate(UNFOLD)
+        assert axe.violations(page, page.locator("html"), script) == []
+        assert page.evaluate(CLIPPED) == 0
+        page.emulate_media(media="print")
+        assert page.evaluate(CLIPPED) == 0
 
 
 FORMULAS = rf"""# Formulas: $\hat p_k$ in a heading
