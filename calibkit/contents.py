@@ -314,10 +314,22 @@ def strange(holder: type | types.ModuleType) -> dict[str, object]:
             found[name] = inner
         elif isinstance(inner, CODE):
             whence = f"{getattr(inner, '__module__', None)}.{inner.__qualname__}"
-            found |= {name: whence} if whence != f"{home}.{name}" else {}
+            homes = {f"{home}.{name}", _inherited(holder, name) if of_class else ""}
+            found |= {name: whence} if whence not in homes else {}
         elif of_class and type(value) in (*ATOMS, float) and name not in NOT_HELD:
             found[name] = value
     return found
+
+
+def _inherited(holder: type, name: str) -> str:
+    """Where the class has a method from if not of its own.
+
+    The first AdamW that is built gets Adam's step, wrapped, into its class: no one's doing.
+    """
+    for base in holder.__mro__[1:]:
+        if name in vars(base):
+            return f"{base.__module__}.{base.__qualname__}.{name}"
+    return ""
 
 
 def _is_own(value: object) -> bool:

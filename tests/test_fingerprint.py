@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from calibkit import data, fingerprint, losses, models, training
-from calibkit.contents import bare
+from calibkit.contents import bare, strange
 from calibkit.fingerprint import Fingerprint, package
 
 FACTOR = 2.0
@@ -127,6 +127,14 @@ class Passing(torch.autograd.Function):
 
 class Asked(abc.ABC):  # noqa: B024
     pass
+
+
+def test_the_step_that_torch_wraps_when_it_builds_the_first_adamw_does_not_count(monkeypatch):
+    wrapped = torch.optim.Optimizer.profile_hook_step(torch.optim.Adam.step)
+    monkeypatch.setattr(torch.optim.AdamW, "step", wrapped)
+    assert "step" not in strange(torch.optim.AdamW)
+    monkeypatch.setattr(torch.optim.AdamW, "step", torch.optim.SGD.step)
+    assert strange(torch.optim.AdamW)["step"] == "torch.optim.sgd.SGD.step"
 
 
 def test_what_use_leaves_in_a_class_does_not_count():
