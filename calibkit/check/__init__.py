@@ -8,6 +8,7 @@ from calibkit.check.lesson_00_start_here import signed_gap
 from calibkit.check.lesson_01_reliability_diagrams import bin_index, ece
 from calibkit.check.lesson_02_measuring_calibration import brier, classwise_ece
 from calibkit.check.lesson_03_overconfidence import early_stop, nll_parts
+from calibkit.check.lesson_04_architectures import attention, patch_tokens
 from calibkit.check.lesson_05_dataset_size import equal_steps, true_gap
 from calibkit.check.lesson_06_label_noise import noise_matrix, noisy_nll
 from calibkit.check.lesson_07_class_imbalance import class_errors, other_prior
@@ -39,6 +40,8 @@ EXERCISES = {
         classwise_ece,
         nll_parts,
         early_stop,
+        patch_tokens,
+        attention,
         equal_steps,
         true_gap,
         noise_matrix,

@@ -934,7 +934,7 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
 #
 # </details>
 #
-# Next: [05 Dataset size](05_dataset_size.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# Next: [04 Architectures](04_architectures.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #

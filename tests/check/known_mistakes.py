@@ -675,3 +675,49 @@ WRONG |= {
         (lambda q, y, chosen: on(q, y, chosen)[1], "alone"),
     ],
 }
+
+
+def cut(images, patch):
+    """(n, rows, patch, columns, patch)"""
+    n, height, width = images.shape
+    return images.reshape(n, height // patch, patch, width // patch, patch)
+
+
+def spread_tokens(images, patch, *axes):
+    return cut(images, patch).permute(0, *axes).reshape(len(images), -1, patch * patch)
+
+
+def over_root(queries, keys, by=None):
+    return queries.matmul(keys.t()) / (keys.size(1) ** 0.5 if by is None else by)
+
+
+RIGHT |= {
+    "patch_tokens": lambda x, p: spread_tokens(x, p, 1, 3, 2, 4),
+    "attention": lambda q, k, v: each_network(over_root(q, k)) @ v,
+}
+WRONG |= {
+    "patch_tokens": [
+        (lambda x, p: x.reshape(len(x), -1, p * p), "one row after the other"),
+        (lambda x, p: spread_tokens(x, p, 3, 1, 2, 4), "run down the columns"),
+        (lambda x, p: spread_tokens(x, p, 1, 3, 4, 2), "inside a patch"),
+        (lambda x, p: spread_tokens(x, p, 3, 1, 4, 2), "height and width"),
+        (lambda x, p: cut(x, p).permute(0, 1, 3, 2, 4).flatten(1, 2), "in a square"),
+        (lambda x, p: cut(x, p).permute(0, 1, 3, 2, 4).flatten(3), "rows and columns"),
+        (lambda x, p: spread_tokens(x, p, 1, 3, 2, 4).transpose(1, 2), "exchanged"),
+        (lambda x, p: spread_tokens(x, p, 1, 3, 2, 4).mean(-1), "averaged"),
+        (lambda x, p: spread_tokens(x, p, 1, 3, 2, 4).reshape(-1, p * p), "mixed with"),
+    ],
+    "attention": [
+        (lambda q, k, v: each_network(over_root(q, k, 1)) @ v, "is missing"),
+        (lambda q, k, v: each_network(over_root(q, k, k.size(1))) @ v, "square root"),
+        (lambda q, k, v: each_network(over_root(q, k, len(k) ** 0.5)) @ v, "of tokens"),
+        (lambda q, k, v: each_network(over_root(q, k, k.size(1) ** -0.5)) @ v, "multip"),
+        (lambda q, k, v: each_network(over_root(q, k).t()).t() @ v, "wrong axis"),
+        (lambda q, k, v: each_network(over_root(q, k)), "these are the weights"),
+        (lambda q, k, v: over_root(q, k) @ v, "softmax is missing"),
+        (lambda q, k, v: each_network(over_root(k, q)) @ v, "exchanged"),
+        (lambda q, k, v: each_network(over_root(q, k)).t() @ v, "transposed"),
+        (lambda q, k, v: each_network(over_root(q, k)) @ k, "averaged the keys"),
+        (lambda q, k, v: each_network(over_root(q, v)) @ v, "with the values"),
+    ],
+}

@@ -1029,6 +1029,57 @@ CHOSEN_GAP = [
     ),
 ]
 
+
+def patches_loop(images, patch):
+    rows = []
+    for image in images:
+        tokens = []
+        for top in range(0, image.shape[0], patch):
+            for left in range(0, image.shape[1], patch):
+                tokens.append(image[top : top + patch, left : left + patch].flatten())
+        rows.append(torch.stack(tokens))
+    return torch.stack(rows)
+
+
+def patches_reshaped(images, patch):
+    n, height, width = images.shape
+    grid = images.reshape(n, height // patch, patch, width // patch, patch)
+    return grid.transpose(2, 3).reshape(n, -1, patch * patch)
+
+
+PATCH_TOKENS = [
+    patches_loop,
+    patches_reshaped,
+    lambda x, p: F.unfold(x[:, None], p, stride=p).transpose(1, 2),
+    lambda x, p: x.unfold(1, p, p).unfold(2, p, p).reshape(len(x), -1, p * p),
+    lambda x, p: torch.cat(
+        [torch.stack([c.flatten(1) for c in r.split(p, 2)], 1) for r in x.split(p, 1)], 1
+    ),
+    lambda x, p: F.pixel_unshuffle(x[:, None], p).flatten(2).transpose(1, 2),
+    lambda x, p: patches_reshaped(x.double(), p).numpy(),
+]
+
+
+def attention_loop(queries, keys, values):
+    rows = []
+    for query in queries:
+        scores = [float((query * key).sum()) / math.sqrt(len(key)) for key in keys]
+        top = max(scores)
+        weights = [math.exp(score - top) for score in scores]
+        rows.append(sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights))
+    return torch.stack(rows)
+
+
+ATTENTION = [
+    attention_loop,
+    lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+    lambda q, k, v: torch.softmax(q @ k.T / math.sqrt(q.shape[1]), dim=-1) @ v,
+    lambda q, k, v: F.softmax(q @ k.T * k.shape[1] ** -0.5, 1).mm(v),
+    lambda q, k, v: (v.T @ (k @ q.T / k.shape[1] ** 0.5).softmax(0)).T,
+    lambda q, k, v: torch.einsum("ij,jd->id", (q @ k.T / k.shape[1] ** 0.5).softmax(1), v),
+    lambda q, k, v: ((q / k.shape[1] ** 0.5) @ k.mT).log_softmax(1).exp().matmul(v),
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

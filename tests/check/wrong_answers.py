@@ -1628,6 +1628,84 @@ CHOSEN_GAP = [
     (lambda q, y, chosen: (q[chosen].argmax(1) != y[chosen]).double().mean(), None),
 ]
 
+
+def grid_of(x, p):
+    return x.unfold(1, p, p).unfold(2, p, p)
+
+
+def tokens_of(x, p):
+    return grid_of(x, p).flatten(3).flatten(1, 2)
+
+
+def tokens_in_place(images, patch):
+    images *= 2
+    return tokens_of(images, patch) / 2
+
+
+PATCH_TOKENS = [
+    (tokens_in_place, "changes its argument `images`"),
+    (lambda x, p: x.view(len(x), -1, p * p), "one row after the other"),
+    (lambda x, p: x.flatten(1).reshape(len(x), -1, p * p), "one row after the other"),
+    (lambda x, p: tokens_of(x.transpose(1, 2), p), "height and width"),
+    (lambda x, p: grid_of(x, p).transpose(1, 2).flatten(3).flatten(1, 2), "down the columns"),
+    (lambda x, p: grid_of(x, p).transpose(3, 4).flatten(3).flatten(1, 2), "inside a patch"),
+    (lambda x, p: F.unfold(x[:, None], p, stride=p), "exchanged"),
+    (lambda x, p: F.unfold(x[:, None], p).transpose(1, 2), "overlap"),
+    (lambda x, p: grid_of(x, p), None),
+    (lambda x, p: grid_of(x, p).flatten(1, 2), "square"),
+    (lambda x, p: grid_of(x, p).flatten(3), "rows and columns"),
+    (lambda x, p: grid_of(x, p).flatten(1), "shape"),
+    (lambda x, p: F.avg_pool2d(x[:, None], p).flatten(1), "averaged"),
+    (lambda x, p: F.max_pool2d(x[:, None], p).flatten(1), "shape"),
+    (lambda x, p: tokens_of(x, p).flatten(0, 1), "mixed with"),
+    (lambda x, p: tokens_of(x, p)[0], None),
+    (lambda x, p: tokens_of(x, p).flip(1), None),
+    (lambda x, p: tokens_of(x, p).flip(2), None),
+    (lambda x, p: tokens_of(x, p) / 255, None),
+    (lambda x, p: tokens_of(x, p) - tokens_of(x, p).mean(2, keepdim=True), None),
+    (lambda x, p: x, "shape"),
+    (lambda x, p: tokens_of(x, p).shape, None),
+    (lambda x, p: tokens_of(x, p)[:, torch.randperm(tokens_of(x, p).shape[1])], None),
+]
+
+
+def attend(q, k, v, by=None):
+    return (q @ k.T / (k.shape[1] ** 0.5 if by is None else by)).softmax(1) @ v
+
+
+def scales_in_place(queries, keys, values):
+    queries /= keys.shape[1] ** 0.5
+    return (queries @ keys.T).softmax(1) @ values
+
+
+ATTENTION = [
+    (scales_in_place, "changes its argument `queries`"),
+    (lambda q, k, v: attend(q, k, v, 1), "is missing"),
+    (lambda q, k, v: attend(q, k, v, k.shape[1]), "square root"),
+    (lambda q, k, v: attend(q, k, v, k.shape[0] ** 0.5), "number of tokens"),
+    (lambda q, k, v: attend(q, k, v, k.shape[0]), None),
+    (lambda q, k, v: attend(q, k, v, k.shape[1] ** -0.5), "multiplied"),
+    (lambda q, k, v: (q @ k.T / k.shape[1] ** 0.5).softmax(0) @ v, "wrong axis"),
+    (lambda q, k, v: (q @ k.T / k.shape[1] ** 0.5).softmax(1), "these are the weights"),
+    (lambda q, k, v: q @ k.T / k.shape[1] ** 0.5, None),
+    (lambda q, k, v: (q @ k.T / k.shape[1] ** 0.5) @ v, "softmax is missing"),
+    (lambda q, k, v: attend(k, q, v), "exchanged"),
+    (lambda q, k, v: (q @ k.T / k.shape[1] ** 0.5).softmax(1).T @ v, "transposed"),
+    (lambda q, k, v: attend(q, k, k), "averaged the keys"),
+    (lambda q, k, v: attend(q, k, q), None),
+    (lambda q, k, v: attend(q, v, v), "with the values"),
+    (lambda q, k, v: attend(q, q, v), None),
+    (lambda q, k, v: (q @ k.T / k.shape[1] ** 0.5).sigmoid() @ v, None),
+    (lambda q, k, v: (q @ k.T / k.shape[1] ** 0.5).log_softmax(1) @ v, None),
+    (lambda q, k, v: v.mean(0).expand_as(v), None),
+    (lambda q, k, v: v, None),
+    (lambda q, k, v: v[(q @ k.T).argmax(1)], None),
+    (lambda q, k, v: attend(q, k, v).softmax(1), None),
+    (lambda q, k, v: v + attend(q, k, v), None),
+    (lambda q, k, v: attend(q, k, v).mean(0), "shape"),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), None),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())
