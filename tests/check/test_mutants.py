@@ -77,10 +77,15 @@ def mutants(source):
             tree = ast.parse(source)
             old = nth(tree, place)
             yield unparsed(tree, old, list(changes(old))[choice])
-    for line in range(len(ast.parse(source).body[0].body) - 1):
+    for line in range(len(function_of(ast.parse(source)).body) - 1):
         tree = ast.parse(source)
-        del tree.body[0].body[line]
+        del function_of(tree).body[line]
         yield ast.unparse(tree)
+
+
+def function_of(tree):
+    """The solution itself, below what it imports."""
+    return next(node for node in tree.body if isinstance(node, ast.FunctionDef))
 
 
 def nth(tree, place):
