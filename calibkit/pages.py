@@ -53,6 +53,7 @@ body { --jp-mirror-editor-keyword-color: #006400; --jp-mirror-editor-number-colo
 .jp-InputPrompt, .jp-OutputPrompt { color: #616161 !important; opacity: 1 !important; }
 .jp-RenderedHTMLCommon p a, .jp-RenderedHTMLCommon li a, .jp-RenderedHTMLCommon td a {
   text-decoration: underline !important; }
+.jp-OutputArea-output pre { word-break: normal !important; overflow-wrap: anywhere; }
 @media print, (max-width: 40rem) { .jp-Cell pre { white-space: pre-wrap !important;
   overflow-wrap: anywhere; } }
 </style>
