@@ -419,7 +419,7 @@ verdict("usual", "O10", f"attention has a lower ECE than convolution at {main} i
 # Does this depend on a near-tie of section 2? We train convolution at its second-best setting too, with the same seeds. (*Post hoc*: we
 # thought of it after we saw the verdict.)
 
-# %% tags=["nbval-check-output"]
+# %%
 second = two_best[two_best.kind == "convolution"].iloc[-1]
 setting = {"kind": "convolution", "width": 32, "images": main, "pixels": "in place",
            "lr": float(second.lr), "decay": float(second.decay)}
@@ -428,6 +428,8 @@ rows = []
 for outcome in runner_up.outcomes:
     rows += judged(outcome, "second-best")
 results = pd.concat([results, pd.DataFrame(rows)], ignore_index=True)
+
+# %% tags=["nbval-check-output"]
 verdict("second", "O10", "attention has a lower ECE than convolution at its second-best setting",
         values("ECE", "attention") - values("ECE", "convolution", choice="second-best"), expect="below",
         post_hoc=True)

@@ -112,6 +112,8 @@ def _code(notebook) -> Iterator[str]:
         for pattern, what in FORBIDDEN.items():
             if re.search(pattern, cell.source, flags=re.MULTILINE):
                 yield f"{what} {where}"
+        if compared(cell) and "sweep.run(" in cell.source:
+            yield f"training, whose progress is shown, under a compared output {where}"
 
 
 def _words(notebook) -> Iterator[str]:

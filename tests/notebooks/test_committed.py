@@ -135,6 +135,7 @@ def set_source(place, old, new):
         (set_source(3, "x = 1", "sns.set_theme()"), "global style"),
         (set_source(3, "x = 1", "open('/home/me/x')"), "absolute"),
         (set_source(3, "x = 1", "MNIST(root, download=True)"), "download"),
+        (set_source(3, "x = 1", "# NBVAL_CHECK_OUTPUT\nsweep.run(x)"), "under a compared"),
         (set_source(4, "word " * 1300, "short"), "words"),
     ],
 )
