@@ -37,8 +37,8 @@ def prepared(network: nn.Module, device: torch.device, runs: int = 1) -> Iterato
     """The CPU's threads and memory as they suit a network of so many stacked runs; then as before.
 
     A small dense network gets one thread: more would spend their time waiting. What a step frees
-    stays with the process: given back, it would cost the next step a page fault per 4 KiB, a fifth
-    of the time of a convolutional network and more than half of a stack's.
+    stays with the process: given back, it would cost the next step a page fault per 4 KiB, up to
+    half of the time of a stack of convolutional networks.
     """
     if device.type != "cpu":
         yield
