@@ -135,6 +135,38 @@ def mixup(
     return inputs if mix == "labels" else drawn.apply(inputs), targets
 
 
+def word_mixup(
+    texts: Tensor,
+    labels,
+    *,
+    classes: int,
+    alpha: float,
+    generator: int | torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Mixup of texts in the space of their word vectors: blends (n, length, 3), labels (n, K).
+
+    Numbers of words cannot be averaged, their vectors can. So a blend says what is to be averaged:
+    at each place the text's word, its partner's word, and the weight lam of the first. The text
+    models of `calibkit.models` take it in place of word numbers (n, length), and begin with
+    lam v(first) + (1 - lam) v(second); padding is a vector of zeros.
+
+    One lam for the batch; `labels` and the rest as in `mixup`. TypeError for texts that are not
+    integers. Source: Guo, Mao & Zhang 2019, wordMixup; Thulasidasan et al. 2019.
+
+    >>> blends, labels = word_mixup(torch.tensor([[5, 6], [7, 0]]), torch.tensor([0, 1]),
+    ...                             classes=2, alpha=1.0, generator=0)
+    >>> blends.shape, bool((blends[0, :, 2] == labels[0, 0]).all())
+    (torch.Size([2, 2, 3]), True)
+    """
+    texts = validate.as_tensor("texts", texts, ndim=2)
+    if texts.is_floating_point() or texts.dtype == torch.bool:
+        raise TypeError(f"texts must be word numbers, integers, got {texts.dtype}; use mixup")
+    drawn = draw(len(texts), alpha, generator=generator, device=texts.device)
+    weights = drawn.lam.expand(texts.shape)
+    blends = torch.stack([texts.float(), texts[drawn.partner].float(), weights], dim=2)
+    return blends, drawn.soft_labels(labels, classes)
+
+
 def cutmix(
     images: Tensor,
     labels,

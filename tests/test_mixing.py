@@ -420,3 +420,15 @@ def test_bad_entropy(alpha, error, message):
 
 def test_bad_entropy_classes():
     refuses(lambda: mixing.label_entropy(1.0, classes=1), ValueError, "classes must be at least 2")
+
+
+def test_texts_are_blended_word_by_word_with_the_labels_weights():
+    texts, labels = torch.randint(0, 9, (6, 5)), torch.arange(6) % 3
+    blends, soft = mixing.word_mixup(texts, labels, classes=3, alpha=1.0, generator=3)
+    drawn = mixing.draw(6, 1.0, generator=3)
+    assert torch.equal(blends[..., 0], texts.float())
+    assert torch.equal(blends[..., 1], texts[drawn.partner].float())
+    assert bool((blends[..., 2] == drawn.lam).all())
+    assert torch.equal(soft, drawn.soft_labels(labels, 3))
+    with pytest.raises(TypeError, match="texts must be word numbers"):
+        mixing.word_mixup(texts.float(), labels, classes=3, alpha=1.0)

@@ -181,6 +181,50 @@ def test_text_cnn_takes_any_length_and_has_the_common_form():
     assert model.features(x.int()).shape == (3, 8)
 
 
+READERS = {
+    "bag": lambda: models.text_bag(50, 4, embedding=6, width=8),
+    "mean bag": lambda: models.text_bag(50, 4, embedding=6, width=8, pool="mean"),
+    "cnn": lambda: models.text_cnn(50, 4, embedding=6, width=8),
+    "lstm": lambda: models.text_lstm(50, 4, embedding=6, width=8),
+    "transformer": lambda: models.text_transformer(50, 4, length=30, width=8, depth=2),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_padding_changes_nothing_and_the_order_only_what_it_should(name):
+    torch.manual_seed(0)
+    model = READERS[name]().eval()
+    x = torch.randint(1, 50, (20, 12))
+    padded = nn.functional.pad(x, (0, 9))
+    assert torch.allclose(model(x), model(padded), atol=1e-5)
+    moved = (model(x) - model(x.flip(1))).abs().amax()
+    assert (moved < 1e-5) == ("bag" in name)
+    assert torch.isfinite(model(torch.zeros(2, 5, dtype=torch.long))).all()  # texts of no word
+    model(padded).square().sum().backward()
+    assert bool((model.body.words.weight.grad[0] == 0).all())
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_blend_lies_between_two_texts_and_its_ends_are_texts(name):
+    torch.manual_seed(0)
+    model = READERS[name]().eval()
+    one, other = torch.randint(1, 50, (2, 5, 12))
+    ends = torch.stack([one.float(), other.float(), torch.ones(5, 12)], dim=2)
+    assert torch.allclose(model(ends), model(one), atol=1e-5)
+    ends[..., 2] = 0
+    assert torch.allclose(model(ends), model(other), atol=1e-5)
+    vectors = model.body.words
+    ends[..., 2] = 0.25
+    expected = 0.25 * vectors(one) + 0.75 * vectors(other)
+    assert torch.allclose(vectors(ends), expected, atol=1e-6)
+
+
+def test_no_word_attends_to_padding_and_texts_are_not_longer_than_the_places():
+    model = models.text_transformer(50, 4, length=6, width=8)
+    with pytest.raises(ValueError, match="x must have at most 6 words, got 7"):
+        model(torch.ones(1, 7, dtype=torch.long))
+
+
 def test_text_cnn_by_hand():
     model = models.text_cnn(4, 2, embedding=1, width=1, depth=1, kernel=1)
     with torch.no_grad():
@@ -378,6 +422,16 @@ BAD = {
     "text depth": (lambda: models.text_cnn(9, 2, depth=0), ValueError, "depth"),
     "text kernel": (lambda: models.text_cnn(9, 2, kernel=4), ValueError, "kernel"),
     "text no kernel": (lambda: models.text_cnn(9, 2, kernel=0), ValueError, "kernel"),
+    "bag pool": (lambda: models.text_bag(9, 2, pool="max"), ValueError, "pool"),
+    "bag width": (lambda: models.text_bag(9, 2, width=0), ValueError, "width"),
+    "lstm width": (lambda: models.text_lstm(9, 2, width=0), ValueError, "width"),
+    "words heads": (lambda: models.text_transformer(9, 2, length=5, heads=3), ValueError, "heads"),
+    "words length": (lambda: models.text_transformer(9, 2, length=0), ValueError, "length"),
+    "words hidden": (
+        lambda: models.text_transformer(9, 2, length=5, hidden=0),
+        ValueError,
+        "hidden",
+    ),
     "text dropout": (lambda: models.text_cnn(9, 2, dropout=1.0), ValueError, "dropout"),
     "text classes": (lambda: models.text_cnn(9, 1), ValueError, "classes"),
 }

@@ -4,6 +4,7 @@ from calibkit.data.clusters import Clusters, clusters
 from calibkit.data.dataset import Dataset, Splits
 from calibkit.data.digits import digits
 from calibkit.data.noisy_digits import NoisyDigits, noisy_digits
+from calibkit.data.notes import Notes, notes
 from calibkit.data.predictions import Predictions
 from calibkit.data.prepared import Texts, channel_statistics, load, load_text, splits_of
 
@@ -11,6 +12,7 @@ __all__ = [
     "Clusters",
     "Dataset",
     "NoisyDigits",
+    "Notes",
     "Predictions",
     "Splits",
     "Texts",
@@ -20,5 +22,6 @@ __all__ = [
     "load",
     "load_text",
     "noisy_digits",
+    "notes",
     "splits_of",
 ]

@@ -17,7 +17,7 @@ from calibkit.models.residual import (
     resnet50,
     wide_resnet,
 )
-from calibkit.models.text import text_cnn
+from calibkit.models.text import text_bag, text_cnn, text_lstm, text_transformer
 
 __all__ = [
     "Classifier",
@@ -31,7 +31,10 @@ __all__ = [
     "resnet18",
     "resnet34",
     "resnet50",
+    "text_bag",
     "text_cnn",
+    "text_lstm",
+    "text_transformer",
     "vgg16",
     "vit",
     "wide_resnet",

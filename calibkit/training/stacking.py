@@ -3,6 +3,7 @@
 With R runs and a batch of B, dense activations are (R, B, features), and images are
 (B, R * channels, height, width) with the channels of a run side by side. Inputs come as
 (R, B, ...). A linear layer is one batched matrix product, a convolution one grouped convolution.
+Texts are (R, B, length), and their vectors (R, B, length, features).
 """
 
 from __future__ import annotations
@@ -17,10 +18,24 @@ from torch.nn import functional
 
 from calibkit.models.base import Classifier, GlobalAverage
 from calibkit.models.residual import BasicBlock, PreActivatedBlock, Shortcut
+from calibkit.models.text import (
+    Attending,
+    BagFeatures,
+    RunningMaximum,
+    WordBlock,
+    WordConvolution,
+    WordFeatures,
+    WordNorm,
+    WordPlaces,
+    WordVectors,
+    blended,
+    neighbours,
+)
 
 ELEMENTWISE = (nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.LeakyReLU, nn.ELU, nn.Identity)
-PER_CHANNEL = (nn.MaxPool2d, nn.AvgPool2d)
-CONTAINERS = (nn.Sequential, Classifier, BasicBlock, PreActivatedBlock)
+PER_CHANNEL = (nn.MaxPool2d, nn.AvgPool2d, RunningMaximum)
+OF_TEXT = (BagFeatures, WordFeatures, Attending, WordBlock)
+CONTAINERS = (nn.Sequential, Classifier, BasicBlock, PreActivatedBlock, *OF_TEXT)
 
 
 class Form(NamedTuple):
@@ -96,6 +111,11 @@ class _Layer(nn.Module):
 
 class _Linear(_Layer):
     def forward(self, x: Tensor) -> Tensor:
+        if x.ndim > 3:  # every word of a text
+            return self._rows(x.flatten(1, -2)).unflatten(1, x.shape[1:-1])
+        return self._rows(x)
+
+    def _rows(self, x: Tensor) -> Tensor:
         weight = self.weight.transpose(1, 2)
         if self.like[0].bias is None:
             return torch.bmm(x, weight)
@@ -131,6 +151,33 @@ class _BatchNorm(_Layer):
         return out.unflatten(1, (self.runs, -1)).transpose(0, 1) if dense else out
 
 
+class _WordNorm(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        like, shape = self.like[0], (self.runs, *[1] * (x.ndim - 2), -1)
+        normed = functional.layer_norm(x, like.normalized_shape, eps=like.eps)
+        return normed * self.weight.view(shape) + self.bias.view(shape)
+
+
+class _WordVectors(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        return blended(self._of_words, x)
+
+    def _of_words(self, x: Tensor) -> Tensor:
+        size = self.weight.shape[1]
+        first = size * torch.arange(self.runs, device=x.device).view(-1, 1, 1)
+        return functional.embedding(x + first, self.weight.flatten(0, 1))
+
+
+class _WordConvolution(_Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(neighbours(x, self.like[0].kernel))
+
+
+class _WordPlaces(_Layer):
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.vectors[:, None, : x.shape[-2]]
+
+
 class _Flatten(_Layer):
     def forward(self, x: Tensor) -> Tensor:
         return _dense(x, self.runs)
@@ -154,6 +201,10 @@ STACKED = {
     nn.Flatten: _Flatten,
     GlobalAverage: _GlobalAverage,
     Shortcut: _Shortcut,
+    WordNorm: _WordNorm,
+    WordVectors: _WordVectors,
+    WordConvolution: _WordConvolution,
+    WordPlaces: _WordPlaces,
 }
 
 

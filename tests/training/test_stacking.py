@@ -64,6 +64,25 @@ def test_seeds_are_stacked_with_equal_results(name):
     check([made(NETWORKS[name], seed=seed) for seed in range(3)])
 
 
+NOTES = data.notes(96, seed=0, language=data.Notes(2, 7), test=60, calibration=50)
+OF_TEXT = {
+    "bag of words": lambda: models.text_bag(30, 4, embedding=4, width=8),
+    "mean of words": lambda: models.text_bag(30, 4, embedding=4, width=8, pool="mean"),
+    "convolutions": lambda: models.text_cnn(30, 4, embedding=4, width=6, depth=2, kernel=3),
+    "attention": lambda: models.text_transformer(30, 4, length=7, width=8, heads=2),
+}
+
+
+@pytest.mark.parametrize("name", OF_TEXT)
+def test_networks_for_text_stack_with_and_without_mixup(name):
+    settings = {"optimizer": "adamw", "lr": 0.01, "epochs": 2, "batch_size": 32}
+    watch = {"test": NOTES.test}
+    for mix in (None, functools.partial(mixing.word_mixup, alpha=0.4)):
+        options = {**settings, "mix": mix, "watch": watch}
+        network = lambda: OF_TEXT[name]().double()  # noqa: E731
+        check([trial(network, NOTES.train, {}, seed=seed, **options) for seed in range(2)], 1e-9)
+
+
 SETTINGS = {
     "plain": {"lr": 0.1, "momentum": 0.5, "weight_decay": 1e-2},
     "cosine": {"schedule": "cosine", "warmup": 2},
@@ -163,8 +182,9 @@ def test_ctrl_c_returns_every_run_as_far_as_it_came():
         lambda: nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(64, 10)),
         lambda: models.vit(1, 10, size=8, patch=4, width=16, depth=1, heads=2),
         lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding_mode="reflect"), nn.Flatten()),
+        lambda: models.text_lstm(30, 4),
     ],
-    ids=["dropout", "attention", "reflected padding"],
+    ids=["dropout", "attention", "reflected padding", "recurrence"],
 )
 def test_what_cannot_be_stacked_is_known(network):
     assert form_of(network()) is None
