@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from calibkit.classroom import commands as classroom
+
 INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
 
@@ -159,6 +161,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--target", help="folder of the pages, by default build/pages")
     trust = "keep scripts and sliders: only for a --source that you executed yourself"
     add.add_argument("--trust", action="store_true", help=trust)
+    classroom.add(commands)
     return parser
 
 

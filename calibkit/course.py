@@ -65,6 +65,12 @@ def root() -> Path:
     )
 
 
+def results() -> Path:
+    """The folder of the stored tables: beside the notebook that runs, else in the checkout."""
+    beside = Path.cwd() / "results"
+    return beside if (beside / "laptop").is_dir() else root() / "notebooks" / "results"
+
+
 def lessons(only: str | None = None) -> list[Lesson]:
     """The lessons in order, or those whose name starts with `only`."""
     found = [Lesson(path) for path in sorted((root() / "notebooks" / "source").glob("*.py"))]

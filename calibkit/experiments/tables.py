@@ -182,7 +182,7 @@ def on_photographs(name: str, scale: str, *, device=None) -> pd.DataFrame:
     """
     if scale in ("gpu", "paper"):
         return run(name, scale, device=device).table
-    results = course.root() / "notebooks" / "results"
+    results = course.results()
     kept = "night" if (results / "night" / f"{name}.csv").exists() else "laptop"
     return stored(name, kept, results)
 
