@@ -4,6 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SCALE  ?= laptop
 JOBS   ?= 2
+# An address with other builds of PyTorch, such as those for the CPU alone: notebooks/any_machine.md.
+TORCH_INDEX ?=
+PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt \
+          $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: lab course test test-browser notebooks pages bench lint doctor clean help
 
@@ -18,6 +22,8 @@ help:
 	@echo "make lint                 check the style of the code"
 	@echo "make clean                remove build/"
 	@echo "make doctor               say what is installed, which device is used, what is missing"
+	@echo "TORCH_INDEX=ADDRESS       with any of them, before the first: other builds of PyTorch,"
+	@echo "                          such as those for the CPU alone (notebooks/any_machine.md)"
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -27,20 +33,19 @@ $(VENV)/bin/python:
 
 # A stamp per extra: a repeated call installs nothing unless the requirements changed.
 $(VENV)/.course: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[course]'
+	$(PIP) -e '.[course]'
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[test]'
+	$(PIP) -e '.[test]'
 	@touch $@
 
 $(VENV)/.browser: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[browser]'
+	$(PIP) -e '.[browser]'
 	@touch $@
 
-# Tiny models want one thread: more would wait for one another wherever the machine is shared.
 lab: $(VENV)/.course
-	OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1} $(BIN)/jupyter lab --notebook-dir=. notebooks/00_start_here.ipynb $(LAB_ARGS)
+	$(BIN)/python -m calibkit lab $(LAB_ARGS)
 
 course: $(VENV)/.course
 	$(BIN)/python -m calibkit course --scale $(SCALE) --jobs $(JOBS)

@@ -1,4 +1,4 @@
-"""Command line: `python -m calibkit doctor | audit | course | notebooks | pages | claims | ...`."""
+"""Command line: `python -m calibkit lab | doctor | audit | course | notebooks | pages | ...`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,19 @@ INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, options.more = parser.parse_known_args(arguments)
+    if options.more and options.command is not _lab:
+        parser.error(f"unrecognized arguments: {' '.join(options.more)}")
     try:
         return options.command(options)
     except (ValueError, TypeError, FileNotFoundError) as error:
         print(f"calibkit: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        from calibkit import doctor
+
+        print(f"calibkit: {error}. {doctor.ADVICE}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("calibkit: stopped by Ctrl-C", file=sys.stderr)
@@ -33,6 +41,13 @@ def _doctor(_) -> int:
     text, healthy = doctor.report()
     print(text)
     return 0 if healthy else 1
+
+
+def _lab(options) -> int:
+    from calibkit import lab
+
+    lab.start(options.more)
+    return 0
 
 
 def _audit(options) -> int:
@@ -96,7 +111,7 @@ def _reproduce(options) -> int:
     page = experiments.write(
         options.name, options.scale, done, folder, dataset=options.dataset, device=device
     )
-    print(page.read_text())
+    print(page.read_text(encoding="utf-8"))
     return 0
 
 
@@ -116,6 +131,8 @@ def _parser() -> argparse.ArgumentParser:
     limit = "end a lesson that lasts longer; default: by scale, none for days of training"
     add = commands.add_parser("doctor", help="what is installed, which device, what is missing")
     add.set_defaults(command=_doctor)
+    add = commands.add_parser("lab", help="JupyterLab on lesson 00; more options go to JupyterLab")
+    add.set_defaults(command=_lab)
     add = commands.add_parser("audit", help="one page about the calibration of your own model")
     add.set_defaults(command=_audit)
     add.add_argument("file", help="predictions: .csv, .npz, .npy or .pt")

@@ -6,13 +6,15 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from scipy import stats
 
 from calibkit import validate
 
-DIRECTIONS = ("above", "below", "within")
+Direction = Literal["above", "below", "within"]
+DIRECTIONS = get_args(Direction)
 WORDS = ("HOLDS", "NOT MET", "REVERSED", "INCONCLUSIVE")
 LINE = re.compile(
     rf"(?P<claim>\w+) (?P<word>{'|'.join(WORDS)})(?P<post_hoc> \(post hoc\))?: "
@@ -82,7 +84,7 @@ def verdict(
     statement: str,
     differences: Sequence[float],
     *,
-    expect: str = "above",
+    expect: Direction = "above",
     margin: float = 0.0,
     than: float | None = None,
     level: float = 0.95,

@@ -358,7 +358,7 @@ def _source(module: str | None, code: types.CodeType) -> str:
     if module == "__main__" or code.co_filename.startswith("<"):
         return ""
     try:
-        return bare(Path(code.co_filename).read_text())
+        return bare(Path(code.co_filename).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise Untellable(f"comes from {code.co_filename}, which cannot be read") from None
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import notebook_runner, validate
+from calibkit.checkout import root
 from calibkit.explorers.explorer import WIDGET_MIME
 from calibkit.explorers.stored import PUBLISHING
 from calibkit.notebook_runner import Result
@@ -53,16 +54,6 @@ class Lesson:
     @property
     def notebook(self) -> Path:
         return self.source.parent.parent / f"{self.name}.ipynb"
-
-
-def root() -> Path:
-    """The folder that holds notebooks/; raises FileNotFoundError outside a checkout."""
-    for folder in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[1]):
-        if (folder / "notebooks" / "source").is_dir():
-            return folder
-    raise FileNotFoundError(
-        f"no notebooks/source above {Path.cwd()}; run this from a checkout of the course"
-    )
 
 
 def results() -> Path:

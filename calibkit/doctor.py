@@ -26,7 +26,9 @@ COURSE = {
     "papermill": "executes notebooks headless",
     "jupytext": "the notebooks' text twins",
 }
-INSTALL = "pip install -c constraints.txt -e '.[course]'   (or simply: make lab)"
+# double quotes: cmd and PowerShell take them as bash does
+INSTALL = 'python -m pip install -c constraints.txt -e ".[course]"'
+ADVICE = f"What the course needs is installed, in its folder, by\n    {INSTALL}"
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,11 @@ def report() -> tuple[str, bool]:
     lines = [f"[{'ok' if f.good else '!!'}] {f.text}" for f in findings]
     healthy = all(f.good for f in findings)
     if healthy:
-        lines.append("Everything is in place. `make lab` opens the course.")
+        lines.append(
+            "Everything is in place. To open the course: python -m calibkit lab  or  make lab"
+        )
     else:
-        lines.append(f"Something is missing. To install what the course needs:\n    {INSTALL}")
+        lines.append(f"Something is missing. {ADVICE}")
     return "\n".join(lines), healthy
 
 
@@ -58,7 +62,9 @@ def _package(item: tuple[str, str]) -> Finding:
     try:
         return Finding(True, f"{name} {version(name)}: {purpose}")
     except PackageNotFoundError:
-        return Finding(False, f"{name} is missing: {purpose}; get it with  pip install {name}")
+        return Finding(
+            False, f"{name} is missing: {purpose}; get it with  python -m pip install {name}"
+        )
 
 
 def _device() -> Finding:

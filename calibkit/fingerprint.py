@@ -28,7 +28,7 @@ DEVICES = ("cpu", "cuda", "mps")
 OPTIMIZERS = (torch.optim.SGD, torch.optim.AdamW, torch.optim.Adam, torch.optim.Optimizer)
 STEERING = ("contents", "fingerprint", "origins", "placement", "store", "sweep", "sweep_results")
 # as they were loaded: what stands in these modules is not read, as tests put counters there
-STARTED = {name: (HERE / f"{name}.py").read_text() for name in STEERING}
+STARTED = {name: (HERE / f"{name}.py").read_text(encoding="utf-8") for name in STEERING}
 
 
 def keys(trials: Sequence[Trial], device: torch.device) -> list[str | None]:
@@ -136,7 +136,7 @@ def package() -> str:
             continue
         name = ".".join(inside).removesuffix(".__init__")
         running = STARTED.get(inside[1]) if len(inside) == 2 else None
-        parts += [name, bare(path.read_text())]
+        parts += [name, bare(path.read_text(encoding="utf-8"))]
         parts.append(_loaded(read, name) if running is None else bare(running))
     return digest(parts)
 

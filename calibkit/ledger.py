@@ -69,7 +69,11 @@ def claims(page: Path) -> list[Claim]:
     >>> claims(page)[0].figure
     '4.1 to 2.1'
     """
-    rows = [_cells(line) for line in page.read_text().splitlines() if line.startswith("|")]
+    rows = [
+        _cells(line)
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
     uneven = [row for row in rows if len(row) != 5]
     if uneven:
         raise ValueError(f"{page}: a row must have 5 cells, got {len(uneven[0])}: {uneven[0]}")

@@ -17,6 +17,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -27,15 +28,18 @@ from calibkit import validate
 LOG2, LOG5 = math.log(2), math.log(5)
 NEVER = -(2**62)  # torch passes over label -100 in silence; no label may be passed over here
 LOST = 1_000.0  # nats, of which the probability is 0 in every type
-FLSD_FORMS = ("5-3", "5-3-2")
-SCHEDULES = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
+Reduction = Literal["mean", "sum", "none"]
+Flsd = Literal["5-3", "5-3-2"]
+Schedule = Literal["5-3-1", "5-3-2"]
+FLSD_FORMS = get_args(Flsd)
+SCHEDULES: dict[Schedule, tuple[float, ...]] = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
 
 
 # --- the losses ------------------------------------------------------------------------------
 
 
 def cross_entropy(
-    logits, target, *, class_weights: Tensor | None = None, reduction: str = "mean"
+    logits, target, *, class_weights: Tensor | None = None, reduction: Reduction = "mean"
 ) -> Tensor:
     """Cross-entropy, the negative log-likelihood of the label: -sum_k q_k log p_k.
 
@@ -57,9 +61,9 @@ def label_smoothing(
     target,
     *,
     alpha: float = 0.05,
-    form: str = "K",
+    form: Literal["K", "K-1"] = "K",
     class_weights: Tensor | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Cross-entropy against labels of which a part `alpha` is spread over the classes.
 
@@ -84,7 +88,9 @@ def label_smoothing(
     return _reduced(each, reduction, logits, _sample_weights(weights, target))
 
 
-def confidence_penalty(logits, target, *, weight: float = 0.1, reduction: str = "mean") -> Tensor:
+def confidence_penalty(
+    logits, target, *, weight: float = 0.1, reduction: Reduction = "mean"
+) -> Tensor:
     """Cross-entropy minus `weight` times the entropy of the prediction (ERL).
 
     loss = CE + weight sum_k p_k log p_k: the sum is the *negative* entropy, so peaked predictions
@@ -104,7 +110,7 @@ def confidence_penalty(logits, target, *, weight: float = 0.1, reduction: str = 
     )
 
 
-def brier(logits, target, *, reduction: str = "mean") -> Tensor:
+def brier(logits, target, *, reduction: Reduction = "mean") -> Tensor:
     """Brier loss: sum over the K classes of (p_k - q_k)^2, in [0, 2].
 
     `logits` (n, K), `target` labels or soft labels. Some packages divide by K or by 2.
@@ -123,9 +129,9 @@ def mmce(
     target,
     *,
     weight: float = 2.0,
-    form: str = "weighted",
+    form: Literal["plain", "weighted"] = "weighted",
     width: float = 0.4,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Cross-entropy plus `weight` times the maximum mean calibration error of the batch.
 
@@ -144,7 +150,9 @@ def mmce(
     return _reduced(_cross_entropy_each(logits, target) + weight * penalty, reduction, logits)
 
 
-def mmce_penalty(logits, target, *, form: str = "weighted", width: float = 0.4) -> Tensor:
+def mmce_penalty(
+    logits, target, *, form: Literal["plain", "weighted"] = "weighted", width: float = 0.4
+) -> Tensor:
     """Maximum mean calibration error of a batch: sqrt(v' K v), a differentiable stand-in for ECE.
 
     K_ij = exp(-|c_i - c_j| / width) on the confidences c. Form "plain": v = (a - c) / n with a = 1
@@ -178,7 +186,7 @@ def focal(
     *,
     gamma: float | Tensor,
     class_weights: Tensor | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Focal loss: -sum_k q_k (1 - p_k)^gamma log p_k, which is -(1 - p)^gamma log p for a label.
 
@@ -201,9 +209,9 @@ def flsd(
     logits,
     target,
     *,
-    form: str = "5-3",
+    form: Flsd = "5-3",
     class_weights: Tensor | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Focal loss whose gamma depends on the sample (FLSD-53, FLSD-532).
 
@@ -225,7 +233,7 @@ def dual_focal(
     *,
     gamma: float | Tensor,
     class_weights: Tensor | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Dual focal loss: -(1 - p + p_next)^gamma log p.
 
@@ -255,7 +263,9 @@ def dual_focal(
     return _weighted(each, target, class_weights, reduction, logits)
 
 
-def forward_corrected(logits, target, *, transition: Tensor, reduction: str = "mean") -> Tensor:
+def forward_corrected(
+    logits, target, *, transition: Tensor, reduction: Reduction = "mean"
+) -> Tensor:
     """Cross-entropy of noisy labels, seen through their noise: -log (p N)_y.
 
     `logits` (n, K) are about the clean class, `target` (n,) noisy labels, `transition` N (K, K)
@@ -289,7 +299,7 @@ def forward_corrected(logits, target, *, transition: Tensor, reduction: str = "m
 # --- settings of the losses ------------------------------------------------------------------
 
 
-def scheduled_gamma(epoch: int, epochs: int, *, form: str = "5-3-1") -> float:
+def scheduled_gamma(epoch: int, epochs: int, *, form: Schedule = "5-3-1") -> float:
     """Focal gamma of an epoch (counted from 0) in a training of `epochs`.
 
     The first 100, the next 150 and the last 100 of 350 epochs, scaled to `epochs`, have the three
@@ -316,7 +326,7 @@ class ScheduledFocal:
     {'gamma': 2.0}
     """
 
-    form: str = "5-3-1"
+    form: Schedule = "5-3-1"
 
     def __post_init__(self) -> None:
         validate.choice("form", self.form, tuple(SCHEDULES))
@@ -325,7 +335,7 @@ class ScheduledFocal:
         """The focal loss of one epoch."""
         return functools.partial(focal, gamma=scheduled_gamma(epoch, epochs, form=self.form))
 
-    def __call__(self, logits, target, *, reduction: str = "mean") -> Tensor:
+    def __call__(self, logits, target, *, reduction: Reduction = "mean") -> Tensor:
         """The loss of the first epoch."""
         return self.at(0, 1)(logits, target, reduction=reduction)
 
@@ -542,8 +552,10 @@ def _weighted(each: Tensor, target: Tensor, class_weights, reduction, logits: Te
     return _reduced(each, reduction, logits, _sample_weights(weights, target))
 
 
-def _reduced(each: Tensor, reduction: str, logits: Tensor, weights: Tensor | None = None) -> Tensor:
-    validate.choice("reduction", reduction, ("mean", "sum", "none"))
+def _reduced(
+    each: Tensor, reduction: Reduction, logits: Tensor, weights: Tensor | None = None
+) -> Tensor:
+    validate.choice("reduction", reduction, get_args(Reduction))
     if reduction == "none":
         return _checked(each, logits)
     if reduction == "sum":

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from calibkit import validate
 
-PARTS = ("both", "inputs", "labels")
+Part = Literal["both", "inputs", "labels"]
+PARTS = get_args(Part)
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def mixup(
     *,
     classes: int,
     alpha: float,
-    mix: str = "both",
+    mix: Part = "both",
     per_sample: bool = False,
     generator: int | torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:

@@ -17,8 +17,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PRESENTING = {  # what shows results, or grades and runs lessons, and decides no training
-    *("__main__", "alt_text", "auditing", "check", "claims", "classroom", "course", "doctor"),
-    *("experiments", "explorers", "ledger", "notebook_runner", "pages", "palette", "plots"),
+    *("__main__", "alt_text", "auditing", "check", "checkout", "claims", "classroom", "course"),
+    *("doctor", "experiments", "explorers", "lab", "ledger", "notebook_runner", "pages"),
+    *("palette", "plots"),
 }
 
 # What depends on more than its arguments: on files, the clock, the process, unseeded randomness.

@@ -6,7 +6,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import joblib
 import numpy as np
@@ -16,7 +16,8 @@ from tqdm.auto import tqdm
 from calibkit import fingerprint
 from calibkit.training import Trial, train_trials
 
-HOW = ("auto", "stacked", "single")
+How = Literal["auto", "stacked", "single"]
+HOW = get_args(How)
 SMALL = 100_000  # parameters of a network up to which a stack is faster than one after the other
 STACK = 32  # runs a stack at most: what a kill -9 can lose
 WORTH = 15.0  # seconds of training for which starting one more process (some 5 s) pays
@@ -28,7 +29,7 @@ def train(
     trials: Sequence[Trial],
     device: torch.device,
     *,
-    how: str = "auto",
+    how: How = "auto",
     jobs: int | None = None,
     progress: bool = True,
 ) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -43,7 +44,7 @@ def train(
             yield from zip(unit, finished, strict=True)
 
 
-def units(trials: Sequence[Trial], how: str = "auto") -> list[list[int]]:
+def units(trials: Sequence[Trial], how: How = "auto") -> list[list[int]]:
     """Indices of the trials that are trained together.
 
     "auto" stacks small networks of one shape, "stacked" all networks of one shape, "single" none.

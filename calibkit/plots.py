@@ -19,6 +19,7 @@ from calibkit import alt_text, palette
 from calibkit.metrics import Reliability
 from calibkit.metrics import corp as _corp
 from calibkit.metrics import reliability as _reliability
+from calibkit.metrics.bins import Binning
 from calibkit.palette import ACCURACY, BLACK, CONFIDENCE, COUNTS, DIAGONAL, OVER, UNDER, Role
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
@@ -57,7 +58,7 @@ def reliability_diagram(
     labels,
     *,
     bins: int = 15,
-    binning: str = "width",
+    binning: Binning = "width",
     level: float = 0.95,
     title: str | None = None,
     ax: Axes | None = None,

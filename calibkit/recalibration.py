@@ -15,6 +15,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -32,7 +33,9 @@ from torch.nn.functional import (
 )
 
 from calibkit import metrics, validate
-from calibkit.metrics.bins import edges_of
+from calibkit.metrics.bins import Binning, edges_of
+
+Method = Literal["nll", "ece_grid"]
 
 WARM_START_ROWS = 10_000
 ALL = slice(None)
@@ -52,7 +55,7 @@ class _Calibrator:
 
     _seen: _Seen | None = None
 
-    def fit(self, logits, labels):
+    def fit(self, logits, labels) -> Self:
         """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself.
 
         Of the logits it keeps a hash alone. It warns where they look like probabilities.
@@ -107,12 +110,12 @@ class TemperatureScaler(_Calibrator):
 
     def __init__(
         self,
-        method: str = "nll",
+        method: Method = "nll",
         *,
         bins: int = 15,
         limits: tuple[float, float] = (1e-3, 1e3),
     ):
-        self.method = validate.choice("method", method, ("nll", "ece_grid"))
+        self.method = validate.choice("method", method, get_args(Method))
         self.bins = validate.integer("bins", bins, 1)
         if not isinstance(limits, Sequence) or len(limits) != 2:
             raise TypeError(f"limits must be a pair (low, high) of temperatures, got {limits!r}")
@@ -259,9 +262,9 @@ class HistogramBinning(_Calibrator):
     [0.25, 0.75]
     """
 
-    def __init__(self, *, bins: int = 15, equal: str = "width"):
+    def __init__(self, *, bins: int = 15, equal: Binning = "width"):
         self.bins = validate.integer("bins", bins, 1)
-        self.equal = validate.choice("equal", equal, ("width", "mass"))
+        self.equal = validate.choice("equal", equal, get_args(Binning))
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         scores, hits = _one_vs_rest(logits), _targets(labels, logits.shape[1])

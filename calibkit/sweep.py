@@ -28,7 +28,7 @@ def run(
     device: str | torch.device | None = None,
     cache: str | Path | bool = True,
     jobs: int | None = None,
-    how: str = "auto",
+    how: placement.How = "auto",
     progress: bool = True,
 ) -> Sweep:
     """Train `recipe(**setting)` for every setting of the grid, and return the `Sweep`.

@@ -79,7 +79,7 @@ def record(source: Source, found: Mapping[str, str], folder: Path) -> None:
     new = {name: value for name, value in seen.items() if name not in _seen(folder)}
     if new:
         draft = folder / f"{SEEN}.new"
-        draft.write_text(json.dumps(seen, indent=1) + "\n")
+        draft.write_text(json.dumps(seen, indent=1) + "\n", encoding="utf-8")
         os.replace(draft, folder / SEEN)
     for name, value in new.items():
         print(
@@ -167,7 +167,7 @@ def _stream(url: str, output_file: str, _pooch, *, part: Path, resume: bool) -> 
 
     Without a hash to check the joined pieces against (`resume` false) every try starts afresh.
     """
-    with open(part, "ab" if resume else "wb") as kept:
+    with open(part, "ab" if resume else "wb", encoding="utf-8") as kept:
         fetch = pooch.HTTPDownloader(
             progressbar=True,
             chunk_size=CHUNK,
@@ -192,4 +192,4 @@ def _reason(error: Exception) -> str:
 
 def _seen(folder: Path) -> dict[str, str]:
     record = folder / SEEN
-    return json.loads(record.read_text()) if record.is_file() else {}
+    return json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}

@@ -43,7 +43,7 @@ def checkout(tmp_path, monkeypatch):
 
 
 def add(name, code):
-    Path("notebooks", "source", f"{name}.py").write_text(HEAD + code)
+    Path("notebooks", "source", f"{name}.py").write_text(HEAD + code, encoding="utf-8")
 
 
 def verdicts(said):
@@ -72,7 +72,7 @@ def started(command):
 
 
 def pids(file):
-    return [int(pid) for pid in file.read_text().split()]
+    return [int(pid) for pid in file.read_text(encoding="utf-8").split()]
 
 
 def all_gone(those, seconds=10):
@@ -203,8 +203,9 @@ def test_equal_sources_give_equal_cell_ids(checkout):
 
 def test_outside_a_checkout_it_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(course, "__file__", str(tmp_path / "site-packages" / "course.py"))
-    with pytest.raises(FileNotFoundError, match="checkout"):
+    elsewhere = str(tmp_path / "site-packages" / "checkout.py")
+    monkeypatch.setattr("calibkit.checkout.__file__", elsewhere)
+    with pytest.raises(FileNotFoundError, match="in the folder of the course"):
         course.root()
 
 
@@ -260,7 +261,7 @@ def test_tags_say_what_is_folded_when_read_and_when_published(tmp_path, tags, fo
     twin = tmp_path / "notebooks" / "source" / "07_x.py"
     twin.parent.mkdir(parents=True)
     marks = f" tags={json.dumps(tags)}" if tags else ""
-    twin.write_text(f"# %%{marks}\nx = 1\n")
+    twin.write_text(f"# %%{marks}\nx = 1\n", encoding="utf-8")
     notebook = course.read(course.Lesson(twin))
     for cells in (notebook.cells, course.stripped(notebook).cells):
         assert cells[0].metadata.get("jupyter") == folded

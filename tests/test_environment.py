@@ -12,10 +12,10 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CONSTRAINTS = [
     Requirement(line)
-    for line in (ROOT / "constraints.txt").read_text().splitlines()
+    for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     if line.strip() and not line.startswith("#")
 ]
 
@@ -39,14 +39,14 @@ def test_a_tested_version_is_pinned_and_allowed(requirement):
 
 
 def test_constraints_name_versions_and_nothing_else():
-    text = (ROOT / "constraints.txt").read_text()
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     assert "://" not in text
     assert " @ " not in text
     assert all(pin.url is None and len(pin.specifier) == 1 for pin in CONSTRAINTS)
 
 
 def test_conda_installs_the_same_through_pip():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     python = next(d for d in environment["dependencies"] if str(d).startswith("python "))
     (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
     assert SpecifierSet(python.removeprefix("python ")) == SpecifierSet(PROJECT["requires-python"])

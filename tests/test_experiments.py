@@ -62,7 +62,7 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert len(done.table) == len(experiment.values) * 2
     assert done.table[list(experiments.MEASURES)].notna().all(axis=None)
     page = experiments.write(name, "laptop", done, root / "out", dataset=of(name), device="cpu")
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     assert str(experiments.verdict(name, done.table)) in text
     assert f"reproduce {name} --scale laptop --dataset {of(name)}" in text
     assert f"torch {torch.__version__}" in text

@@ -289,7 +289,7 @@ def test_texts_that_code_uses_are_no_docstrings(one, other):
 
 
 def test_a_word_of_a_docstring_in_the_package_moves_no_key(monkeypatch):
-    source = Path(losses.__file__).read_text()
+    source = Path(losses.__file__).read_text(encoding="utf-8")
 
     def of_edit(word, other):
         """The package as it is with `focal` loaded from an edited file."""

@@ -103,7 +103,7 @@ def key(**options):
 def helpers(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    (tmp_path / "helpers.py").write_text(HELPERS)
+    (tmp_path / "helpers.py").write_text(HELPERS, encoding="utf-8")
     sys.modules.pop("helpers", None)
     yield importlib.import_module("helpers")
     sys.modules.pop("helpers", None)
@@ -117,7 +117,7 @@ def test_an_own_module_counts_as_loaded_and_as_on_disk(helpers):
     helpers.G = 1.0
     assert key(loss=helpers.loss) == base
     path = Path(helpers.__file__)
-    path.write_text(path.read_text().replace("* 0", "* 1"))
+    path.write_text(path.read_text(encoding="utf-8").replace("* 0", "* 1"), encoding="utf-8")
     on_disk = key(loss=helpers.loss)
     assert on_disk not in (None, base)
     importlib.reload(helpers)
@@ -184,7 +184,7 @@ def two_kernels(tmp_path_factory):
     cells += [SWEEP.format(folder=str(folder / "cache")), LESSONS]
     found = []
     for seed, remark in ("1", ""), ("2", "# a remark\n"):
-        (folder / "helpers.py").write_text(HELPERS + remark)
+        (folder / "helpers.py").write_text(HELPERS + remark, encoding="utf-8")
         path = os.pathsep.join([str(folder), str(Path(__file__).parents[1])])
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed}
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
@@ -231,12 +231,12 @@ def test_a_change_of_any_module_moves_the_key_but_of_those_that_present(package_
     before, moved = fingerprint.package(), set()
     for name in MODULES:
         path = package_copy / name
-        text = path.read_text()
-        path.write_text(text + "\n# a remark\n")
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text + "\n# a remark\n", encoding="utf-8")
         assert fingerprint.package() == before, name
-        path.write_text(text + "\nchanged = 1\n")
+        path.write_text(text + "\nchanged = 1\n", encoding="utf-8")
         moved |= {name} if fingerprint.package() != before else set()
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
     stayed = {Path(name).parts[0].removesuffix(".py") for name in set(MODULES) - moved}
     assert stayed == {
         *("__main__", "alt_text", "auditing", "check", "claims", "course", "doctor"),
@@ -247,9 +247,9 @@ def test_a_change_of_any_module_moves_the_key_but_of_those_that_present(package_
 
 def test_a_new_module_and_one_that_is_broken_count_too(package_copy):
     before = fingerprint.package()
-    (package_copy / "new.py").write_text("x = 1")
+    (package_copy / "new.py").write_text("x = 1", encoding="utf-8")
     new = fingerprint.package()
-    (package_copy / "new.py").write_text("x = ")
+    (package_copy / "new.py").write_text("x = ", encoding="utf-8")
     assert len({before, new, fingerprint.package()}) == 3
 
 

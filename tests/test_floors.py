@@ -11,13 +11,15 @@ from calibkit import data, models, sweep, training
 from calibkit.origins import PRESENTING
 
 ROOT = Path(__file__).parents[1]
-TABLE = re.findall(r"^\| (\d) \| (.*) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+TABLE = re.findall(
+    r"^\| (\d) \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+)
 FLOORS = {name: int(floor) for floor, names in TABLE for name in re.findall(r"`([a-z_]+)`", names)}
 
 
 def imported(path, modules):
     """What a module of the package takes from its other modules, at the top or in a function."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             yield from names & modules or {node.module} & modules

@@ -26,7 +26,7 @@ def write(folder, name, *texts):
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "claims.md").write_text(LIST)
+    (tmp_path / "claims.md").write_text(LIST, encoding="utf-8")
     one = claims.verdict("X1", "mixup lowers ECE", [-0.1, -0.11, -0.12], expect="below")
     other = claims.verdict("X1", "it lowers OE | much", [0.1, 0.11, 0.12], expect="below")
     write(tmp_path, "12_mixup", f"some words\n{one}\n", f"{other}\n")
@@ -86,7 +86,7 @@ def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):
 
 
 def test_an_uneven_row_is_an_error(folder):
-    (folder / "claims.md").write_text(LIST + "| X3 | short | E |\n")
+    (folder / "claims.md").write_text(LIST + "| X3 | short | E |\n", encoding="utf-8")
     with pytest.raises(ValueError, match="5 cells"):
         ledger.claims(folder / "claims.md")
 

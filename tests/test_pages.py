@@ -216,13 +216,13 @@ def folder(tmp_path, monkeypatch):
     }
     for name, text in texts.items():
         notebook = new_notebook(cells=[new_markdown_cell(text)])
-        (notebooks / f"{name}.ipynb").write_text(writes(notebook))
-    (notebooks / "words.md").write_text("# Words\n[first](00_a.ipynb)")
+        (notebooks / f"{name}.ipynb").write_text(writes(notebook), encoding="utf-8")
+    (notebooks / "words.md").write_text("# Words\n[first](00_a.ipynb)", encoding="utf-8")
     return notebooks
 
 
 def links(path):
-    found = re.findall(r'<a\b[^>]*\bhref="([^"]+)"', path.read_text())
+    found = re.findall(r'<a\b[^>]*\bhref="([^"]+)"', path.read_text(encoding="utf-8"))
     return [link for link in found if not link.startswith("#")]
 
 
@@ -232,13 +232,15 @@ def test_lessons_link_to_pages(folder):
     assert links(written[0]) == ["00_a.html", "01_b.html", "words.html"]
     assert links(written[1]) == ["01_b.html#end", "words.html"]
     assert links(written[2]) == ["00_a.html", "https://arxiv.org/abs/1", "mailto:a@b.org"]
-    assert "<title>The first one</title>" in written[1].read_text()
+    assert "<title>The first one</title>" in written[1].read_text(encoding="utf-8")
 
 
 def test_a_file_that_is_no_page_is_named_and_not_linked_to(folder):
-    (folder.parent / "README.md").write_text("# Read me")
-    (folder / "words.md").write_text("# Words\nsee [the *front*](../README.md#top)")
-    html = pages.export_all()[-1].read_text()
+    (folder.parent / "README.md").write_text("# Read me", encoding="utf-8")
+    (folder / "words.md").write_text(
+        "# Words\nsee [the *front*](../README.md#top)", encoding="utf-8"
+    )
+    html = pages.export_all()[-1].read_text(encoding="utf-8")
     assert "see the <em>front</em> (<code>README.md#top</code>)" in html
 
 
@@ -259,7 +261,9 @@ def test_the_command_writes_where_it_is_told(folder, tmp_path, capsys):
     ],
 )
 def test_a_page_that_would_not_work_is_refused_by_name(folder, capsys, text, says):
-    (folder / "02_c.ipynb").write_text(writes(new_notebook(cells=[new_markdown_cell(text)])))
+    (folder / "02_c.ipynb").write_text(
+        writes(new_notebook(cells=[new_markdown_cell(text)])), encoding="utf-8"
+    )
     assert __main__.main(["pages"]) == 2
     said = capsys.readouterr().err
     assert "02_c" in said
@@ -283,8 +287,8 @@ def test_no_notebook_no_pages(folder, capsys):
 def test_live_widgets_are_left_out(folder):
     output = new_output("display_data", {course.WIDGET_MIME: {"model_id": "1"}, "text/html": "<i>"})
     notebook = new_notebook(cells=[new_code_cell("x", outputs=[output])], metadata={"widgets": {}})
-    (folder / "02_c.ipynb").write_text(writes(notebook))
-    assert "model_id" not in pages.export_all(only="02")[0].read_text()
+    (folder / "02_c.ipynb").write_text(writes(notebook), encoding="utf-8")
+    assert "model_id" not in pages.export_all(only="02")[0].read_text(encoding="utf-8")
 
 
 def test_a_line_stored_in_two_pieces_is_one_line():
@@ -339,20 +343,20 @@ def test_other_peoples_notebooks_are_not_trusted_unless_told_so(folder, tmp_path
     theirs.mkdir()
     notebook = new_notebook(cells=[new_markdown_cell(f"# A\n{SCRIPT}")])
     for place in (folder, theirs):
-        (place / "02_c.ipynb").write_text(writes(notebook))
+        (place / "02_c.ipynb").write_text(writes(notebook), encoding="utf-8")
     page = tmp_path / "out" / "02_c.html"
     found = []
     for options in ([], ["--source", str(theirs)], ["--source", str(theirs), "--trust"]):
         assert __main__.main(["pages", "02", "--target", str(page.parent), *options]) == 0
-        found.append(SCRIPT in page.read_text())
+        found.append(SCRIPT in page.read_text(encoding="utf-8"))
     assert found == [True, False, True]
 
 
 def test_headings_and_names_cannot_enter_the_list_of_pages(folder):
     theirs = folder / 'x"><script>alert(1)<script>.ipynb'
     heading = new_markdown_cell(f"# A {SCRIPT} [b](#c) &amp;")
-    theirs.write_text(writes(new_notebook(cells=[heading])))
-    html = pages.export_all()[0].read_text()
+    theirs.write_text(writes(new_notebook(cells=[heading])), encoding="utf-8")
+    html = pages.export_all()[0].read_text(encoding="utf-8")
     assert live(html) == set()
     assert "A &lt;script&gt;alert(1)&lt;/script&gt; [b](#c) &amp;amp;</a>" in html
 
@@ -360,7 +364,7 @@ def test_headings_and_names_cannot_enter_the_list_of_pages(folder):
 @pytest.mark.parametrize("where", ["../secret.png", "{above}/secret.png", "link.png", "notes.txt"])
 def test_no_file_outside_the_folder_and_no_other_kind_is_embedded(folder, tmp_path, where):
     (tmp_path / "secret.png").write_bytes(b"secret")
-    (folder / "notes.txt").write_text("secret")
+    (folder / "notes.txt").write_text("secret", encoding="utf-8")
     (folder / "link.png").symlink_to(tmp_path / "secret.png")
     with pytest.raises(pages.PageError, match="not a picture in"):
         page_of(f"![x]({where.format(above=tmp_path)})", folder=folder)
@@ -369,7 +373,7 @@ def test_no_file_outside_the_folder_and_no_other_kind_is_embedded(folder, tmp_pa
 def test_a_damaged_notebook_is_refused_by_name(folder, capsys):
     notebook = new_notebook(cells=[new_markdown_cell("x")])
     notebook.cells[0].id = f'">{SCRIPT}'
-    (folder / "02_c.ipynb").write_text(json.dumps(notebook))
+    (folder / "02_c.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     assert __main__.main(["pages", "02"]) == 2
     assert "02_c" in capsys.readouterr().err
 

@@ -106,7 +106,7 @@ def test_a_full_disk_gives_a_clear_error_and_keeps_what_was_there(tmp_path):
 
 
 def test_a_folder_that_cannot_be_made_gives_the_same_error(tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(OSError, match="CALIBKIT_CACHE"):
         Store(tmp_path / "file").put("aa", 1)
 
@@ -125,7 +125,7 @@ def test_a_folder_that_another_process_makes_at_the_same_time_is_no_error(tmp_pa
 
 @pytest.mark.filterwarnings("error")
 def test_a_file_in_place_of_the_folder_holds_no_runs(tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     assert Store(tmp_path / "file").get("ab12") is None
 
 

@@ -341,7 +341,7 @@ def test_a_damaged_file_is_trained_again_and_never_returned(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_found_out_before_any_training(tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").write_text("", encoding="utf-8")
     done = trainings(monkeypatch)
     with pytest.raises(OSError, match="CALIBKIT_CACHE"):
         run(tmp_path / "file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from calibkit.auditing.files import groups_of, labels_of
 from calibkit.auditing.measures import Resampling
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import rows_of
-from calibkit.auditing.scores import Scores, scores_of
+from calibkit.auditing.scores import Kind, Scores, scores_of
 
 
 class Audit(Record):
@@ -38,7 +39,7 @@ def audit(
     labels=None,
     *,
     probs=None,
-    kind: str | None = None,
+    kind: Kind | None = None,
     calibration: tuple | None = None,
     groups=None,
     other=None,
@@ -196,4 +197,5 @@ def audit_files(
                 f"compared on the same rows in the same order"
             )
         chosen |= {"other": second.scores, "other_name": Path(other).stem}
-    return audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
+    found = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
+    return replace(found, told=given.told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,14 @@ import pandas as pd
 from calibkit import validate
 
 LABELS = ("label", "labels", "target", "targets", "ground_truth", "y_true", "true", "truth", "y")
+LABELS += ("true_label", "actual", "class", "category")
 LOGITS = ("logits", "logit")
 PROBS = ("probs", "probabilities", "prob", "probability", "softmax", "y_prob", "p")
 OTHERS = ("predictions", "scores", "y_pred", "outputs", "preds")
 LOST = ("index", "id", "unnamed: 0", "predicted", "prediction", "split", "fold")
+# what tables hold beside the scores of the classes
+BESIDE = ("confidence", "conf", "max_prob", "entropy", "margin", "loss", "nll", "correct", "weight")
+STARTS = ("logit_", "logits_", "prob_", "probs_", "p_", "score_", "class_")
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,14 @@ class Given:
     kind: str = "auto"
     groups: Any = None
     names: list[str] | None = None
+    told: str = ""  # which columns were taken for what
 
 
 def read(path, *, label: str | None = None, groups: str | None = None, labels=None) -> Given:
     """The predictions of a file.
 
-    .csv (also .csv.gz): one row a sample; a column of labels, and one column of scores a class.
+    .csv (also .csv.gz): one row a sample; a column of labels, and one column of scores a class,
+        apart by commas, semicolons or tabs, as fractions or with per-cent signs.
     .npz, .pt: an array of scores and one of labels, found by their usual names or by their shapes.
     .npy: the scores alone, memory-mapped; `labels` names a second .npy file.
     label, groups: the column or array that holds them, where the name is not a usual one.
@@ -53,14 +61,27 @@ def read(path, *, label: str | None = None, groups: str | None = None, labels=No
         return _arrays(_npz(path), label, groups, path.name)
     if ending.endswith((".pt", ".pth")):
         return _arrays(_pt(path), label, groups, path.name)
-    raise ValueError(f"cannot read {path.name}; pass a .csv, .npz, .npy or .pt file")
+    raise ValueError(
+        f"cannot read {path.name}; pass a .csv, .npz, .npy or .pt file (a spreadsheet can be saved "
+        f"as CSV)"
+    )
 
 
 def _csv(path: Path) -> pd.DataFrame:
     try:
-        table = pd.read_csv(path, sep="\t" if ".tsv" in path.suffixes else ",")
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} is no table of values with commas: {error}") from None
+        head, first = _lines(path)
+        apart = max(",", ";", "\t", key=head.count)
+        _demand_names(path.name, [cell.strip().strip("\"'") for cell in head.split(apart)])
+        comma = apart != "," and re.search(r"\d,\d", first)
+        table = pd.read_csv(path, sep=apart, decimal="," if comma else ".", skipinitialspace=True)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, OSError) as error:
+        raise ValueError(
+            f"{path.name} is no table of values apart by commas, semicolons or tabs, in UTF-8: "
+            f"{error}"
+        ) from None
+    table = table.rename(columns=lambda name: str(name).strip())
+    for name in table.select_dtypes(exclude="number"):
+        table[name] = _fractions(table[name])
     if len(table.columns) < 2 or table.empty:
         raise ValueError(
             f"{path.name} must hold a header, a column of labels and one of scores a class, got "
@@ -69,18 +90,94 @@ def _csv(path: Path) -> pd.DataFrame:
     return table
 
 
+def _lines(path: Path) -> list[str]:
+    """The first two lines of a table."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig") as file:
+        return [file.readline().strip(), file.readline().strip()]
+
+
+def _demand_names(file: str, cells: list[str]) -> None:
+    """Refuse a first line of values; whole numbers beside words may be names of classes."""
+    numbers = [cell for cell in cells if re.fullmatch(NUMBER, cell)]
+    if len(numbers) == len(cells) or any(not number.isdigit() for number in numbers):
+        raise ValueError(
+            f"{file} has no header: its first line starts with the values {cells[:4]}. Write the "
+            f"names of the {len(cells)} columns above it, such as  label,cat,dog"
+        )
+
+
+NUMBER = r"[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?"
+
+
+def _fractions(column: pd.Series) -> pd.Series:
+    """Texts such as 93 % as the numbers .93; other columns as they are."""
+    texts = column.dropna().map(str).str.strip()
+    if texts.empty or not texts.str.endswith("%").all():
+        return column
+    bare = texts.str.rstrip("% \N{NO-BREAK SPACE}").str.replace(",", ".")
+    return pd.to_numeric(bare, errors="coerce").reindex(column.index) / 100
+
+
 def _table(table: pd.DataFrame, label: str | None, groups: str | None) -> Given:
     label = _column(table, label, LABELS, "label")
     if groups is not None:
         _column(table, groups, (), "groups")
-    left = [c for c in table.columns if c not in (label, groups) and str(c).lower() not in LOST]
-    scores = table[[c for c in left if table[c].dtype.kind == "f" or _rounded(table[c])]]
-    if scores.shape[1] == 0:
-        raise ValueError(f"no column of scores among {list(map(str, table.columns))}")
-    names = [_plain(column) for column in scores.columns] if scores.shape[1] > 1 else None
-    kind = "logits" if _is_logits(scores.columns) else "auto"
+    columns = _score_columns(table, {label, groups})
+    labels, names = _named(table[label], [_plain(column) for column in columns])
     own = None if groups is None else table[groups]
-    return Given(scores.to_numpy(dtype=np.float64), table[label], kind, own, names)
+    unused = [c for c in table.columns if c not in (*columns, label, groups)]
+    told = f"labels from {label!r}, scores from {_short(columns)}"
+    told += f"; not used: {_short(unused)}" if unused else ""
+    kind = "logits" if _is_logits(columns) else "auto"
+    return Given(table[columns].to_numpy(dtype=np.float64), labels, kind, own, names, told)
+
+
+def _score_columns(table: pd.DataFrame, taken: set) -> list[str]:
+    """The columns of scores: floats, those of one start (p_cat, p_dog), or whole per cent."""
+    left = [c for c in table.columns if c not in taken and str(c).lower() not in LOST]
+    found = [c for c in left if table[c].dtype.kind == "f" or _rounded(table[c])]
+    whole = [c for c in left if table[c].dtype.kind in "iu"]
+    if not found and whole and table[whole].sum(axis=1).between(97, 103).all():
+        found = whole
+    started = [c for c in found if _plain(c) != c]
+    found = started if len(started) > 1 else found
+    of_classes = [c for c in found if c.lower() not in BESIDE]
+    lost = {c.lower() for c in table.columns} & {"predicted", "prediction"}
+    if not found or (lost and not of_classes):
+        raise ValueError(
+            f"no column of scores among {list(table.columns)[:12]}: there must be one column of "
+            f"probabilities or logits a class. From the confidence of the predicted class alone, "
+            f"calibkit.metrics.ece_of(confidence, correct) gives the ECE in Python"
+        )
+    return of_classes or found
+
+
+def _named(labels: pd.Series, names: list[str]) -> tuple[pd.Series, list[str] | None]:
+    """Labels and names of the classes that belong together.
+
+    Whole numbers that name columns in another order, or from 1 on, are names and no places. Of a
+    single column, p_yes, the other class is the other label.
+    """
+    words = labels.map(str).str.strip() if labels.dtype.kind == "O" else labels
+    if len(names) == 1:
+        others = sorted(set(words) - set(names)) if labels.dtype.kind == "O" else []
+        return words, [others[0], names[0]] if len(others) == 1 else None
+    places = [str(place) for place in range(len(names))]
+    if labels.dtype.kind in "iu" and names != places and set(labels.map(str)) <= set(names):
+        words = labels.map(str)
+    return words, names
+
+
+def _short(names: list) -> str:
+    """The first names and how many there are.
+
+    >>> _short(["a", "b"]), _short(list("abcdefghijkl"))
+    ('a, b', 'a, b, c, d, e, f … (12 columns)')
+    """
+    if len(names) <= 10:
+        return ", ".join(map(str, names))
+    return f"{', '.join(map(str, names[:6]))} … ({len(names)} columns)"
 
 
 def _rounded(column: pd.Series) -> bool:
@@ -99,7 +196,7 @@ def _plain(column) -> str:
     ('cat', '3')
     """
     text = str(column)
-    for start in ("logit_", "logits_", "prob_", "probs_", "p_", "score_", "class_"):
+    for start in STARTS:
         if text.lower().startswith(start):
             return text[len(start) :]
     return text
@@ -204,8 +301,8 @@ def labels_of(value, n: int, classes: int, names: list[str] | None):
 def _looked_up(words: np.ndarray, names: list[str] | None) -> np.ndarray:
     if names is None:
         raise ValueError(
-            f"labels are words, such as {words[0]!r}, but the classes have no names; pass "
-            f"class_names in the order of the columns"
+            f"labels are words, such as {words[0]!r}, but the classes have no names; write the "
+            f"numbers of the classes, from 0 on, or pass class_names in the order of the columns"
         )
     place = {name: k for k, name in enumerate(names)}
     unknown = sorted({str(word) for word in words} - set(place))

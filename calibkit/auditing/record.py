@@ -19,7 +19,8 @@ class Record:
 
     measures, cooled: every measure of the model, and of the model divided by its temperature.
     gain: cooled less as it is, paired. other, difference: of the second model, and that less this
-    one, paired. groups, other, difference: None where nothing was given.
+    one, paired. groups, other, difference: None where nothing was given. told: what of a file was
+    taken for what.
     """
 
     name: str
@@ -44,12 +45,14 @@ class Record:
     level: float
     resamples: int
     seed: int
+    told: str = ""
 
     def __str__(self) -> str:
         show, cooling = self.measures, self.cooling
         return "\n".join(
             [
                 f"{self.name}: {len(self.rows):,} samples, {self.rows.classes} classes",
+                *filter(None, [self.told]),
                 f"right on {show['accuracy'].value:.1%}, says {show['confidence'].value:.1%}: "
                 f"signed gap {show['gap'].value:+.1%}",
                 f"ECE {show['ece'].value:.2%}, by luck alone {self.test.expected:.2%} "

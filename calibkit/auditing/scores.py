@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -13,7 +14,8 @@ from calibkit import validate
 
 BLOCK = 1 << 18  # entries in float64: what is held of a matrix at a time
 LOOSE = validate.MOST_OFF  # rows of rounded probabilities may miss the sum of 1 by so much
-KINDS = ("auto", "logits", "probs")
+Kind = Literal["auto", "logits", "probs"]
+KINDS = get_args(Kind)
 SIGMOIDS = (
     "all scores lie in [0, 1] but their rows do not sum to 1 (from {0:.3g} to {1:.3g}). They are "
     "taken as logits. Sigmoids of one label each are no classifier of one class a row: audit each "
@@ -80,7 +82,7 @@ def double(block) -> Tensor:
     return torch.from_numpy(np.array(block, dtype=np.float64))
 
 
-def scores_of(value, kind: str = "auto") -> tuple[Scores, list[str]]:
+def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     """Checked scores, and what is worth a warning about them.
 
     value: (n, K), or (n,) scores of class 1 of two: tensor, array, memory map or table.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Generator, Tensor
 
@@ -28,7 +30,8 @@ NAMES = (
     "jpeg_compression",
 )
 EXTRA = ("speckle_noise", "gaussian_blur", "saturate")
-TABLES = {
+Table = Literal["cifar", "imagenet"]
+TABLES: dict[Table, dict] = {
     "cifar": {name: row for family in FAMILIES for name, row in family.CIFAR.items()},
     "imagenet": {name: row for family in FAMILIES for name, row in family.IMAGENET.items()},
 }
@@ -44,7 +47,7 @@ CHUNK_VALUES_ELSEWHERE = 2**26
 
 
 def corrupt(
-    images, name: str, severity: int, *, generator=None, table: str | None = None
+    images, name: str, severity: int, *, generator=None, table: Table | None = None
 ) -> Tensor:
     """A corrupted copy of images (n, C, H, W).
 
@@ -85,7 +88,12 @@ def corrupt(
 
 
 def noise_images(
-    n: int, *, size, channels: int = 3, kind: str = "gaussian", generator=None
+    n: int,
+    *,
+    size,
+    channels: int = 3,
+    kind: Literal["gaussian", "uniform"] = "gaussian",
+    generator=None,
 ) -> Tensor:
     """Pure noise (n, channels, H, W) in [0, 1], far from any training image.
 
@@ -142,7 +150,7 @@ def check_unit_range(images: Tensor) -> None:
         )
 
 
-def constants_for(images: Tensor, table: str | None) -> dict:
+def constants_for(images: Tensor, table: Table | None) -> dict:
     """The constants of every corruption: the table asked for, or the one for this image size."""
     if table is None:
         table = "cifar" if min(images.shape[2:]) <= LARGEST_SMALL_SIDE else "imagenet"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -26,7 +27,12 @@ class Imbalanced:
 
 
 def imbalance(
-    labels, rho: float, *, seed: int, form: str = "exponential", classes: int | None = None
+    labels,
+    rho: float,
+    *,
+    seed: int,
+    form: Literal["exponential", "step"] = "exponential",
+    classes: int | None = None,
 ) -> Imbalanced:
     """Samples kept so that the commonest class outnumbers the rarest by `rho`.
 
@@ -63,7 +69,13 @@ def imbalance(
     return Imbalanced(indices, counts.to(labels.device), order.to(labels.device))
 
 
-def resample(labels, *, seed: int, strategy: str | None = None, counts=None) -> Tensor:
+def resample(
+    labels,
+    *,
+    seed: int,
+    strategy: Literal["oversample", "undersample"] | None = None,
+    counts=None,
+) -> Tensor:
     """Ascending indices, repeated where needed, that give every class a chosen size.
 
     labels (n,). `strategy="oversample"` brings every class that has samples to the size of the

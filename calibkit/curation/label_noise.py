@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -41,7 +42,7 @@ def symmetric_noise(
     *,
     classes: int,
     seed: int,
-    form: str = "shuffle",
+    form: Literal["shuffle", "uniform"] = "shuffle",
     exclude_true: bool = False,
 ) -> Noisy:
     """Labels with round(rate * n) random samples relabelled without regard to their class.
@@ -116,7 +117,12 @@ def classwise_noise(
 
 
 def transition_matrix(
-    rates, *, form: str, classes: int | None = None, exclude_true: bool = False, prior=None
+    rates,
+    *,
+    form: Literal["shuffle", "uniform", "classwise"],
+    classes: int | None = None,
+    exclude_true: bool = False,
+    prior=None,
 ) -> Tensor:
     """P(noisy = j | clean = i), the closed form of each noise, (K, K) in float64.
 

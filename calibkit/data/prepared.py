@@ -234,7 +234,7 @@ def write(
         if split == "train" and "inputs" in tensors:
             found["statistics"] = _measure(tensors["inputs"])
     found[OWN_HASH] = _hash_of(found)
-    (folder / ABOUT).write_text(json.dumps(found, indent=1) + "\n")
+    (folder / ABOUT).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     return found
 
 
@@ -259,7 +259,9 @@ def _place(name: str, root) -> Path:
 
 
 def _remedy(name: str, root) -> str:
-    return f"run  python -m data_scripts {name}" + ("" if root is None else f" --root {root}")
+    return f"in the folder of the course, run  python -m data_scripts {name}" + (
+        "" if root is None else f" --root {root}"
+    )
 
 
 def _columns(name: str, split: str, root) -> dict[str, Tensor]:

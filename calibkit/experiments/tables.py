@@ -234,7 +234,9 @@ def write(name: str, scale: str, done: sweep.Sweep, folder: Path, *, dataset: st
     curves = pd.concat(histories)[["value", "seed", *HISTORY]]
     curves.round(5).to_csv(target / f"{stem}-epochs.csv", index=False)
     page = target / f"{stem}.md"
-    page.write_text(report(name, scale, kept, dataset=dataset, device=str(device)))
+    page.write_text(
+        report(name, scale, kept, dataset=dataset, device=str(device)), encoding="utf-8"
+    )
     return page
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import torch
 from torch import Tensor
 
 from calibkit import validate
 
-NORMS = ("l1", "l2", "max")
+Norm = Literal["l1", "l2", "max"]
+Binning = Literal["width", "mass"]  # of equal width, or of equally many samples
+Closed = Literal["right", "left"]
+NORMS = get_args(Norm)
 
 
-def check_options(bins, binning: str = "width", closed: str = "right") -> int:
+def check_options(bins, binning: Binning = "width", closed: Closed = "right") -> int:
     """`bins` as a plain integer, once all three options are known to be good."""
-    validate.choice("binning", binning, ("width", "mass"))
-    validate.choice("closed", closed, ("right", "left"))
+    validate.choice("binning", binning, get_args(Binning))
+    validate.choice("closed", closed, get_args(Closed))
     return validate.integer("bins", bins, 1)
 
 
@@ -46,14 +51,14 @@ def mass_edges(values: Tensor, bins: int) -> Tensor:
     return torch.cat([inner.new_zeros(1), inner, inner.new_ones(1)])
 
 
-def edges_of(values: Tensor, bins: int, binning: str) -> Tensor:
+def edges_of(values: Tensor, bins: int, binning: Binning) -> Tensor:
     """The (bins + 1,) edges of equal width, or those of equal mass for these values."""
     if binning == "mass":
         return mass_edges(values, bins)
     return width_edges(bins, values.device)
 
 
-def bin_index(values: Tensor, edges: Tensor, closed: str = "right") -> Tensor:
+def bin_index(values: Tensor, edges: Tensor, closed: Closed = "right") -> Tensor:
     """The bin of every value: (lo, hi] when closed on the right, [lo, hi) on the left.
 
     0 is always in the first bin and 1 in the last.
@@ -67,7 +72,7 @@ def bin_index(values: Tensor, edges: Tensor, closed: str = "right") -> Tensor:
     return torch.bucketize(values.double().contiguous(), inner, right=closed == "left")
 
 
-def weighted_gap(gap: Tensor, share: Tensor, norm: str) -> Tensor:
+def weighted_gap(gap: Tensor, share: Tensor, norm: Norm) -> Tensor:
     """The `norm` of gaps whose bins are the last dimension; the NaN of an empty bin weighs 0."""
     size = gap.abs().nan_to_num()
     if norm == "max":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -24,18 +26,24 @@ from calibkit.metrics.top import top
 
 SMALL = 16  # a cell of at most so many samples is resampled one by one
 GROUPS = 4096  # classwise: at most so many units are resampled
+Metric = Literal[
+    "ece", "mce", "ada_ece", "classwise_ece", "overconfidence_error", "signed_gap", "accuracy"
+]
+MetricOf = Literal["ece", "mce", "ada_ece", "overconfidence_error", "signed_gap", "accuracy"]
+Form = Literal["reflected", "percentile"]
+METRICS, FORMS = get_args(Metric), get_args(Form)
 
 
 def bootstrap_interval(
     probs,
     labels,
     *,
-    metric: str = "ece",
+    metric: Metric = "ece",
     bins: int = 15,
     level: float = 0.9,
     resamples: int = 1000,
     seed: int = 0,
-    form: str = "reflected",
+    form: Form = "reflected",
 ) -> tuple[float, float]:
     """Bootstrap interval of a metric: what resampling the samples would give.
 
@@ -103,12 +111,12 @@ def bootstrap_interval_of(
     confidence,
     correct,
     *,
-    metric: str = "ece",
+    metric: MetricOf = "ece",
     bins: int = 15,
     level: float = 0.9,
     resamples: int = 1000,
     seed: int = 0,
-    form: str = "reflected",
+    form: Form = "reflected",
 ) -> tuple[float, float]:
     """`bootstrap_interval` from (n,) confidences in [0, 1] and hits alone.
 
@@ -117,7 +125,7 @@ def bootstrap_interval_of(
     >>> bootstrap_interval_of([0.875] * 50, [True] * 50)
     (0.125, 0.125)
     """
-    validate.choice("metric", metric, [name for name in METRICS if name != "classwise_ece"])
+    validate.choice("metric", metric, get_args(MetricOf))
     bins, level, resamples, random = _options(form, bins, level, resamples, seed)
     confidence, correct = confidence_hits(confidence, correct)
     values = _of_top(confidence, correct, metric, bins, resamples, random)
@@ -128,7 +136,7 @@ def bootstrap_interval_of(
     return bounds(values, float(here), level, form)
 
 
-def bounds(values: np.ndarray, here: float, level: float, form: str) -> tuple[float, float]:
+def bounds(values: np.ndarray, here: float, level: float, form: Form) -> tuple[float, float]:
     """The interval of either form from resampled values and the sample's own, `here`."""
     low, high = (float(x) for x in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
     return (low, high) if form == "percentile" else (2 * here - high, 2 * here - low)
@@ -143,7 +151,6 @@ _ESTIMATE = {
     "signed_gap": lambda probs, labels, bins: signed_gap(probs, labels),
     "accuracy": lambda probs, labels, bins: accuracy(probs, labels),
 }
-METRICS, FORMS = tuple(_ESTIMATE), ("reflected", "percentile")
 
 
 def resampled(

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.bins import Binning, Closed, Norm
 from calibkit.metrics.top import top
 
 
@@ -41,7 +42,7 @@ class Reliability:
         """Wilson interval of the accuracy of each bin; see `wilson_interval`."""
         return wilson_interval(self.hits, self.counts, level=level)
 
-    def error(self, norm: str = "l1") -> float:
+    def error(self, norm: Norm = "l1") -> float:
         """The calibration error of these bins; see `ece`."""
         validate.choice("norm", norm, _bins.NORMS)
         return float(_bins.weighted_gap(self.gap, self.share, norm))
@@ -59,7 +60,7 @@ class Reliability:
 
 
 def reliability(
-    probs, labels, *, bins: int = 15, binning: str = "width", closed: str = "right"
+    probs, labels, *, bins: int = 15, binning: Binning = "width", closed: Closed = "right"
 ) -> Reliability:
     """Confidence and accuracy of the predicted class, bin by bin.
 
@@ -89,7 +90,7 @@ def reliability(
 
 
 def reliability_of(
-    confidence, correct, *, bins: int = 15, binning: str = "width", closed: str = "right"
+    confidence, correct, *, bins: int = 15, binning: Binning = "width", closed: Closed = "right"
 ) -> Reliability:
     """The same from confidences and hits alone, for models whose other classes are not stored.
 
@@ -120,7 +121,9 @@ def confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
     return confidence, validate.labels(correct, n=len(correct), classes=2, name="correct").bool()
 
 
-def diagram(confidence: Tensor, hits: Tensor, bins: int, binning: str, closed: str) -> Reliability:
+def diagram(
+    confidence: Tensor, hits: Tensor, bins: int, binning: Binning, closed: Closed
+) -> Reliability:
     """`reliability_of` once its arguments are checked; a hit may be a probability."""
     confidence = confidence.double()
     edges = _bins.edges_of(confidence, bins, binning)

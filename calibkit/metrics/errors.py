@@ -9,6 +9,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.bins import Binning, Closed, Norm
 from calibkit.metrics.diagram import Reliability, diagram, reliability, reliability_of
 from calibkit.metrics.top import top
 
@@ -18,9 +19,9 @@ def ece(
     labels,
     *,
     bins: int = 15,
-    norm: str = "l1",
-    binning: str = "width",
-    closed: str = "right",
+    norm: Norm = "l1",
+    binning: Binning = "width",
+    closed: Closed = "right",
 ) -> float:
     """Expected calibration error of the predicted class.
 
@@ -49,7 +50,7 @@ def ece(
 
 
 def ece_of(
-    confidence, correct, *, bins: int = 15, norm: str = "l1", binning: str = "width"
+    confidence, correct, *, bins: int = 15, norm: Norm = "l1", binning: Binning = "width"
 ) -> float:
     """`ece` from confidences and hits alone.
 
@@ -88,7 +89,7 @@ def ece_by_group(
     return [ece(probs[i], labels[i], bins=bins) if len(i) else math.nan for i in members]
 
 
-def mce(probs, labels, *, bins: int = 15, closed: str = "right") -> float:
+def mce(probs, labels, *, bins: int = 15, closed: Closed = "right") -> float:
     """Maximum calibration error: the largest gap of a non-empty equal-width bin.
 
         MCE = max_b |conf(B_b) - acc(B_b)|
@@ -155,7 +156,7 @@ def signed_gap(probs, labels) -> float:
     return float(confidence.sum(dtype=torch.float64) - correct.sum()) / len(correct)
 
 
-def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> float:
+def debiased_ece(probs, labels, *, bins: int = 15, binning: Binning = "mass") -> float:
     """Debiased L2 calibration error of the predicted class.
 
         sqrt(max(0, sum_b |B_b| / n * [(conf - acc)^2 - acc (1 - acc) / (|B_b| - 1)]))
@@ -177,7 +178,7 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: str = "mass") -> flo
     return _debiased(reliability(probs, labels, bins=bins, binning=binning))
 
 
-def debiased_ece_of(confidence, correct, *, bins: int = 15, binning: str = "mass") -> float:
+def debiased_ece_of(confidence, correct, *, bins: int = 15, binning: Binning = "mass") -> float:
     """`debiased_ece` from (n,) confidences and hits alone, as `ece_of`.
 
     >>> round(debiased_ece_of([0.9] * 4, [1, 1, 0, 0], bins=1) ** 2, 4)  # as there
@@ -195,7 +196,7 @@ def _debiased(counted: Reliability) -> float:
 
 
 def true_calibration_error(
-    probs, posterior, *, bins: int = 15, norm: str = "l1", binning: str = "width"
+    probs, posterior, *, bins: int = 15, norm: Norm = "l1", binning: Binning = "width"
 ) -> float:
     """ECE against the known posterior instead of sampled labels.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -10,9 +11,11 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.bootstrap import FORMS, Groups, bounds
+from calibkit.metrics.bootstrap import FORMS, Form, Groups, bounds
 from calibkit.metrics.diagram import confidence_hits
 from calibkit.metrics.top import top
+
+Score = Literal["ece", "nll", "brier", "accuracy"]
 
 
 def paired_interval(
@@ -20,12 +23,12 @@ def paired_interval(
     probs_b,
     labels,
     *,
-    metric: str = "ece",
+    metric: Score = "ece",
     bins: int = 15,
     level: float = 0.9,
     resamples: int = 1000,
     seed: int = 0,
-    form: str = "reflected",
+    form: Form = "reflected",
 ) -> tuple[float, float]:
     """Paired bootstrap interval of metric(a) - metric(b), both scored on the same samples.
 
@@ -61,7 +64,7 @@ def paired_interval(
     >>> round(low, 4), round(high, 4)  # log 2 - log 4/3
     (0.4055, 0.4055)
     """
-    validate.choice("metric", metric, tuple(_SCORES))
+    validate.choice("metric", metric, get_args(Score))
     options = _options(form, bins, level, resamples, seed)
     probs_a, probs_b, labels = _checked(probs_a, probs_b, labels)
     score = _SCORES[metric]
@@ -74,12 +77,12 @@ def paired_interval_of(
     confidence_b,
     correct_b,
     *,
-    metric: str = "ece",
+    metric: Score = "ece",
     bins: int = 15,
     level: float = 0.9,
     resamples: int = 1000,
     seed: int = 0,
-    form: str = "reflected",
+    form: Form = "reflected",
 ) -> tuple[float, float]:
     """`paired_interval` from the confidences and hits of two models, row by row the same samples.
 
@@ -93,7 +96,7 @@ def paired_interval_of(
     >>> low, high  # 2 (.25 - .0625)
     (0.375, 0.375)
     """
-    validate.choice("metric", metric, tuple(_SCORES_OF))
+    validate.choice("metric", metric, get_args(Score))
     options = _options(form, bins, level, resamples, seed)
     a = confidence_hits(confidence_a, correct_a)
     b = confidence_hits(confidence_b, correct_b)

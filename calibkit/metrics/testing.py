@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -15,6 +15,8 @@ from calibkit.metrics import bins as _bins
 from calibkit.metrics.diagram import confidence_hits
 from calibkit.metrics.smooth import smooth_error
 from calibkit.metrics.top import top
+
+Tested = Literal["ece", "smooth_ece"]
 
 
 class CalibrationTest(NamedTuple):
@@ -28,7 +30,7 @@ class CalibrationTest(NamedTuple):
 
 
 def calibration_test(
-    probs, labels, *, metric: str = "ece", bins: int = 15, resamples: int = 1000, seed: int = 0
+    probs, labels, *, metric: Tested = "ece", bins: int = 15, resamples: int = 1000, seed: int = 0
 ) -> CalibrationTest:
     """Two tests of the hypothesis that the predictions are calibrated.
 
@@ -74,7 +76,7 @@ def calibration_test_of(
     confidence,
     correct,
     *,
-    metric: str = "ece",
+    metric: Tested = "ece",
     bins: int = 15,
     resamples: int = 1000,
     seed: int = 0,
@@ -98,7 +100,7 @@ def calibration_test_of(
 def _options(metric, bins, resamples, seed) -> tuple:
     """The options of a test, checked; the seed as a generator."""
     return (
-        validate.choice("metric", metric, ("ece", "smooth_ece")),
+        validate.choice("metric", metric, get_args(Tested)),
         _bins.check_options(bins),
         validate.integer("resamples", resamples, 1),
         np.random.default_rng(validate.integer("seed", seed, 0)),

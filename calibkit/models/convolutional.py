@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 from torch import nn
 
@@ -55,7 +56,7 @@ def cnn(
     *,
     width: int = 32,
     depth: int = 3,
-    norm: str | None = None,
+    norm: Literal["batch"] | None = None,
     activation: Callable[[], nn.Module] = nn.ReLU,
 ) -> Classifier:
     """Small network of `depth` 3 x 3 convolutions with `width` channels each.

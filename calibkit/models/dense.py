@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from torch import nn
 
@@ -16,7 +17,7 @@ def mlp(
     *,
     width: int = 256,
     depth: int = 2,
-    norm: str | None = None,
+    norm: Literal["batch"] | None = None,
     activation: Callable[[], nn.Module] = nn.ReLU,
 ) -> Classifier:
     """Multilayer perceptron: `depth` hidden layers of `width` units; any input is flattened.

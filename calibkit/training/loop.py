@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +22,7 @@ from calibkit.training.recipe import Recipe
 from calibkit.training.records import Recorder, Run
 from calibkit.training.scoring import predict, scores
 from calibkit.training.stacking import head_norms, side_by_side, stacked, states
-from calibkit.training.trial import Trial, trial
+from calibkit.training.trial import FitOptions, Trial, trial
 
 
 def fit(
@@ -31,7 +32,7 @@ def fit(
     *,
     device: str | torch.device | None = None,
     progress: bool = True,
-    **options,
+    **options: Unpack[FitOptions],
 ) -> Run:
     """Train one model by a `Recipe`: `fit(model, train, epochs=5)`.
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from torch import Tensor
 from torch.nn import functional
 
 from calibkit import validate
 from calibkit.prioritization import Selection
+
+Optimizer = Literal["sgd", "adamw"]
+Schedule = Literal["step", "cosine", "constant"]
 
 
 @dataclass(frozen=True)
@@ -46,11 +50,11 @@ class Recipe:
     loss: Callable[[Tensor, Tensor], Tensor] = functional.cross_entropy
     epochs: int = 60
     batch_size: int = 128
-    optimizer: str = "sgd"
+    optimizer: Optimizer = "sgd"
     lr: float = 0.1
     momentum: float = 0.9
     weight_decay: float = 1e-4
-    schedule: str = "step"
+    schedule: Schedule = "step"
     milestones: tuple[float, ...] = (0.5, 0.75)
     warmup: float = 0.0
     augment: Callable[..., Tensor] | None = None
@@ -61,11 +65,11 @@ class Recipe:
     def __post_init__(self) -> None:
         validate.integer("epochs", self.epochs, 1)
         validate.integer("batch_size", self.batch_size, 1)
-        validate.choice("optimizer", self.optimizer, ("sgd", "adamw"))
+        validate.choice("optimizer", self.optimizer, get_args(Optimizer))
         validate.number("lr", self.lr, 0, math.inf, open_low=True, open_high=True)
         validate.number("momentum", self.momentum, 0, 1, open_high=True)
         validate.number("weight_decay", self.weight_decay, 0, math.inf, open_high=True)
-        validate.choice("schedule", self.schedule, ("step", "cosine", "constant"))
+        validate.choice("schedule", self.schedule, get_args(Schedule))
         validate.number("warmup", self.warmup, 0, self.epochs, open_high=True)
         for milestone in self.milestones:
             validate.fraction("milestones", milestone)

@@ -6,14 +6,16 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import TypedDict, Unpack
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from calibkit import validate
 from calibkit.data import Dataset
+from calibkit.prioritization import Selection
 from calibkit.training import process
-from calibkit.training.recipe import Recipe
+from calibkit.training.recipe import Optimizer, Recipe, Schedule
 from calibkit.training.stacking import form_of
 
 CPU = torch.device("cpu")
@@ -97,12 +99,41 @@ class Trial:
         )
 
 
+class Options(TypedDict, total=False):
+    """The keywords of `trial`, for type checkers: fields of a `Trial`, and of its `Recipe`."""
+
+    seed: int
+    watch: Mapping[str, Dataset]
+    keep: tuple[str, ...]
+    gradients: bool
+    loss: Callable[..., Tensor]
+    epochs: int
+    batch_size: int
+    optimizer: Optimizer
+    lr: float
+    momentum: float
+    weight_decay: float
+    schedule: Schedule
+    milestones: tuple[float, ...]
+    warmup: float
+    augment: Callable[..., Tensor] | None
+    mix: Callable[..., tuple[Tensor, Tensor]] | None
+    select: Selection | None
+    autocast: bool
+
+
+class FitOptions(Options, total=False):
+    """The keywords of `fit`."""
+
+    score: Mapping[str, Dataset]
+
+
 def trial(
     model: Callable[[], nn.Module],
     train: Dataset,
     score: Mapping[str, Dataset] | None = None,
     recipe: Recipe | None = None,
-    **options,
+    **options: Unpack[Options],
 ) -> Trial:
     """A `Trial`; `options` are its other fields, or changes to the recipe.
 

@@ -63,24 +63,32 @@ def test_the_command_writes_the_page(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     assert __main__.main(["audit", "words.csv", "--other", "words.csv"]) == 0
     assert "ECE" in capsys.readouterr().out
-    page = (folder / "audit.html").read_text()
+    page = (folder / "audit.html").read_text(encoding="utf-8")
     assert "<title>Calibration audit of words</title>" in page
     assert "Beside words" in page
     done = ["audit", "usual.npz", "--groups", "camera", "--calibration", "usual.npz"]
     assert __main__.main([*done, "--target", "b.html", "--name", "ours"]) == 0
     assert "calibrated on the test" in capsys.readouterr().out
-    assert "Group by group" in (folder / "b.html").read_text()
+    assert "Group by group" in (folder / "b.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
     ("name", "make", "words"),
     [
         ("none.csv", None, "no file"),
-        ("a.txt", lambda p: p.write_text("x"), "cannot read a.txt"),
-        ("empty.csv", lambda p: p.write_text(""), "no table"),
-        ("head.csv", lambda p: p.write_text("label,a,b\n"), "must hold a header"),
-        ("no_label.csv", lambda p: p.write_text("a,b\n.5,.5\n"), "no column of labels"),
-        ("no_scores.csv", lambda p: p.write_text("label,a\n0,x\n"), "no column of scores"),
+        ("a.txt", lambda p: p.write_text("x", encoding="utf-8"), "cannot read a.txt"),
+        ("empty.csv", lambda p: p.write_text("", encoding="utf-8"), "no table"),
+        ("head.csv", lambda p: p.write_text("label,a,b\n", encoding="utf-8"), "must hold a header"),
+        (
+            "no_label.csv",
+            lambda p: p.write_text("a,b\n.5,.5\n", encoding="utf-8"),
+            "no column of labels",
+        ),
+        (
+            "no_scores.csv",
+            lambda p: p.write_text("label,a\n0,x\n", encoding="utf-8"),
+            "no column of scores",
+        ),
         ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no table|header"),
         ("a.npz", lambda p: p.write_bytes(b"PK\x03\x04rubbish"), "damaged|no archive"),
         ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "must hold scores"),

@@ -64,4 +64,4 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.section("from key press to new picture")
         terminalreporter.write_line("\n".join(lines))
         report = course.root() / "build" / "browser" / "latencies.txt"
-        report.write_text("\n".join(lines) + "\n")
+        report.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -78,7 +78,7 @@ def running(notebooks: Path, work: Path, *, dark: bool = False) -> Iterator[Lab]
         *(f"--port={port}", "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}"),
         f"--ServerApp.root_dir={notebooks}",
     ]
-    with (work / "lab.log").open("w") as log:
+    with (work / "lab.log").open("w", encoding="utf-8") as log:
         server = subprocess.Popen(
             command, cwd=notebooks, env=_environment(work, dark), stdout=log, stderr=log
         )
@@ -105,7 +105,7 @@ def _environment(work: Path, dark: bool) -> dict[str, str]:
     for name, values in (SETTINGS | themes).items():
         path = work / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(values))
+        path.write_text(json.dumps(values), encoding="utf-8")
     return os.environ | {
         "JUPYTERLAB_SETTINGS_DIR": str(work / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(work / "workspaces"),
@@ -123,7 +123,7 @@ def _await(lab: Lab, server: subprocess.Popen, log: Path) -> None:
             if server.poll() is not None:
                 break
             time.sleep(0.5)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-2000:]}")
 
 
 def at_scale(notebook, scale: str):

@@ -31,7 +31,7 @@ def impatient(monkeypatch):
 
 def complaints(browser, build, html):
     path = build / "small.html"
-    path.write_text(html)
+    path.write_text(html, encoding="utf-8")
     return "; ".join(drive.visit_page(browser, path).complaints)
 
 

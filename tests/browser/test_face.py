@@ -86,7 +86,7 @@ def page_of_one(build):
     html = Explorer(wide, slider, description="Words. " * 30, play=True).html()
     output = new_output("execute_result", {"text/html": html})
     cells = [new_code_cell("explorer", outputs=[output])]
-    path.write_text(pages.export(new_notebook(cells=cells), trust=True))
+    path.write_text(pages.export(new_notebook(cells=cells), trust=True), encoding="utf-8")
     return path
 
 

@@ -29,4 +29,4 @@ def test_a_notebook_runs_and_its_sliders_move(browser, lab, build, remember, not
     visit = visit_notebook(browser, lab, notebook.stem, build)
     remember(visit.walks)
     assert visit.complaints == []
-    assert len(visit.walks) == notebook.read_text().count('<input type=\\"range')
+    assert len(visit.walks) == notebook.read_text(encoding="utf-8").count('<input type=\\"range')

@@ -23,7 +23,7 @@ def test_a_page_works_from_its_file(browser, exported, build, remember, notebook
     visit = visit_page(browser, exported / f"{notebook.stem}.html", build)
     remember(visit.walks)
     assert visit.complaints == []
-    assert len(visit.walks) == notebook.read_text().count('<input type=\\"range')
+    assert len(visit.walks) == notebook.read_text(encoding="utf-8").count('<input type=\\"range')
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -79,15 +79,17 @@ Because $\displaystyle \lim_{{p \to 0^+}} p \log p = 0$.
 
 def test_formulas_are_drawn_without_a_network(browser, build):
     path = build / "formulas.html"
-    path.write_text(pages.export(new_notebook(cells=[new_markdown_cell(FORMULAS)])))
-    assert path.read_text().count("<math") == 10
+    path.write_text(
+        pages.export(new_notebook(cells=[new_markdown_cell(FORMULAS)])), encoding="utf-8"
+    )
+    assert path.read_text(encoding="utf-8").count("<math") == 10
     assert visit_page(browser, path, build).complaints == []
 
 
 def test_a_bracket_grows_with_what_it_holds(browser, build):
     text = "$\\left(x\\right)$\n\n$$\\left(\\frac{\\frac{a}{b}}{\\frac{c}{d}}\\right)$$"
     path = build / "brackets.html"
-    path.write_text(pages.export(new_notebook(cells=[new_markdown_cell(text)])))
+    path.write_text(pages.export(new_notebook(cells=[new_markdown_cell(text)])), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     height = (
@@ -100,7 +102,9 @@ def test_a_bracket_grows_with_what_it_holds(browser, build):
 
 def test_a_page_of_a_hostile_notebook_runs_and_loads_nothing(browser, build):
     path = build / "hostile.html"
-    path.write_text(pages.export(hostile()).replace(pages.POLICY, ""))  # bleach's work alone
+    path.write_text(
+        pages.export(hostile()).replace(pages.POLICY, ""), encoding="utf-8"
+    )  # bleach's work alone
     page, seen = browser.new_page(), []
     page.on("dialog", lambda dialog: (seen.append(dialog.message), dialog.dismiss()))
     page.on("request", lambda request: seen.append(request.url))

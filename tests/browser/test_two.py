@@ -48,7 +48,7 @@ def exported(build):
     output = new_output("execute_result", {"text/html": space["explorer"].html()})
     path = build / "two.html"
     cells = [new_code_cell("explorer", outputs=[output])]
-    path.write_text(pages.export(new_notebook(cells=cells), trust=True))
+    path.write_text(pages.export(new_notebook(cells=cells), trust=True), encoding="utf-8")
     return path
 
 

@@ -184,7 +184,7 @@ def test_a_wrong_solution_shows_in_the_key():
 
 @pytest.mark.parametrize("form", ["student", "teacher", "key"])
 def test_no_folder_with_somebodys_work_is_written_into(form, tmp_path, capsys):
-    (tmp_path / "mine.txt").write_text("work")
+    (tmp_path / "mine.txt").write_text("work", encoding="utf-8")
     assert __main__.main([form, str(tmp_path)]) == 2
     assert "not empty" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

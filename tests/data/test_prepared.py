@@ -167,7 +167,7 @@ def test_translations_have_languages_and_no_labels(tmp_path):
 
 
 def test_what_is_where(root):
-    about = json.loads((root / "pets" / "prepared" / "about.json").read_text())
+    about = json.loads((root / "pets" / "prepared" / "about.json").read_text(encoding="utf-8"))
     assert about["version"] == prepared.VERSION
     assert about["classes"] == list(CLASSES)
     file = root / "pets" / "prepared" / "train.pt"
@@ -192,7 +192,9 @@ def truncate(root):
 
 def age(root):
     file = root / "pets" / "prepared" / "about.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": 0}))
+    file.write_text(
+        json.dumps(json.loads(file.read_text(encoding="utf-8")) | {"version": 0}), encoding="utf-8"
+    )
 
 
 def flip(root):
@@ -207,9 +209,9 @@ def flip(root):
 
 def mislead(root):
     file = root / "pets" / "prepared" / "about.json"
-    found = json.loads(file.read_text())
+    found = json.loads(file.read_text(encoding="utf-8"))
     found["statistics"]["mean"][0] += 0.001
-    file.write_text(json.dumps(found))
+    file.write_text(json.dumps(found), encoding="utf-8")
 
 
 def garble(root):

@@ -69,7 +69,7 @@ def test_only_what_is_wanted_is_read_and_dots_do_not_matter(tmp_path):
 
 def test_a_page_that_says_not_found_is_no_archive(tmp_path):
     path = tmp_path / "archive.zip"
-    path.write_text("<html>404</html>")
+    path.write_text("<html>404</html>", encoding="utf-8")
     with pytest.raises(ArchiveError, match="neither a tar nor a zip"):
         list(archives.members(path))
 
@@ -92,7 +92,7 @@ HOSTILE = {
     "not text": lambda p: builders.zipped(
         p, {f"trees/{s}.txt": b"\xff\xfe" for s in ("train", "dev", "test")}
     ),
-    "a web page": lambda p: p.write_text("<html>404</html>") and p,
+    "a web page": lambda p: p.write_text("<html>404</html>", encoding="utf-8") and p,
 }
 
 

@@ -139,7 +139,7 @@ def test_an_unpublished_hash_is_recorded_once_and_then_demanded(offered, shelf, 
     assert state(source, root) == "absent, unverified"
     prepare(source, root)
     assert state(source, root) == "prepared, unverified (hash recorded here)"
-    recorded = json.loads((folder / "seen.json").read_text())
+    recorded = json.loads((folder / "seen.json").read_text(encoding="utf-8"))
     assert recorded == {"de-en.tgz": builders.sha256(folder / "archives" / "de-en.tgz")}
     assert recorded["de-en.tgz"] in capsys.readouterr().out
     other = builders.tar(tmp_path / "other.tgz", {"de-en/else": b"other words"})
@@ -150,7 +150,7 @@ def test_an_unpublished_hash_is_recorded_once_and_then_demanded(offered, shelf, 
         prepare(source, root)
     with pytest.raises(FetchError, match=r"first seen.*seen\.json"):
         prepare(source, root, [other])
-    assert json.loads((folder / "seen.json").read_text()) == recorded
+    assert json.loads((folder / "seen.json").read_text(encoding="utf-8")) == recorded
 
 
 @pytest.mark.parametrize("name", ["iwslt14", "notmnist"])
@@ -163,7 +163,7 @@ def test_a_page_that_asks_to_log_in_does_not_block_the_file(offered, shelf, tmp_
     assert placed(root) == []
     shelf.content |= good
     prepare(source, root)
-    recorded = json.loads((root / name / "seen.json").read_text())
+    recorded = json.loads((root / name / "seen.json").read_text(encoding="utf-8"))
     archives = root / name / "archives"
     assert recorded == {file.name: builders.sha256(archives / file.name) for file in source.files}
     assert data.prepared.about(name, root)["archives"] == recorded
@@ -188,7 +188,7 @@ def test_another_copy_recorded_meanwhile_is_not_overwritten(tiny, tmp_path):
     folder = tmp_path / "root" / "iwslt14"
 
     def parse(given):
-        (folder / "seen.json").write_text('{"de-en.tgz": "sha256:other"}')
+        (folder / "seen.json").write_text('{"de-en.tgz": "sha256:other"}', encoding="utf-8")
         return source.parse(given)
 
     with pytest.raises(FetchError, match="another copy"):

@@ -98,7 +98,7 @@ def test_what_is_good_is_left_alone_and_what_is_damaged_is_made_anew(tiny, tmp_p
     (target / "train.pt").write_bytes(content)
     prepare(source, tmp_path / "root", list(files.values()))
     assert data.prepared.damaged("mnist", tmp_path / "root") == []
-    (target / "about.json").write_text("{")
+    (target / "about.json").write_text("{", encoding="utf-8")
     prepare(source, tmp_path / "root", list(files.values()))
     assert len(data.load("mnist", root=tmp_path / "root")) == 5
 

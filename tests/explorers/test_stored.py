@@ -62,7 +62,9 @@ def test_a_notebook_finds_the_file_of_the_course(tmp_path, monkeypatch, publishi
 def test_publishing_says_so_to_the_kernel(tmp_path):
     twin = tmp_path / "notebooks" / "source" / "07_x.py"
     twin.parent.mkdir(parents=True)
-    twin.write_text(f"# %%\nimport os\nassert os.environ['{PUBLISHING}'] == '1'\n")
+    twin.write_text(
+        f"# %%\nimport os\nassert os.environ['{PUBLISHING}'] == '1'\n", encoding="utf-8"
+    )
     result = course.publish(course.Lesson(twin))
     assert result.error is None
     assert PUBLISHING not in os.environ

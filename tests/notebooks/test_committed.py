@@ -51,7 +51,7 @@ def test_it_checks_outputs_that_exist(lesson):
 
 @lesson
 def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
-    raw = lesson.notebook.read_text()
+    raw = lesson.notebook.read_text(encoding="utf-8")
     assert len(raw.encode()) < 500_000
     assert course.WIDGET_MIME not in raw
     pages = raw.count('class=\\"calibkit-explorer')

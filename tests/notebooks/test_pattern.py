@@ -148,7 +148,8 @@ def test_the_glossary_is_read_from_its_tables(tmp_path):
     page = tmp_path / "glossary.md"
     page.write_text(
         "# Glossary\n\n| term | meaning | lesson |\n|---|---|---|\n"
-        "| ECE | expected calibration error | [02](02_x.ipynb) |\n| **$T$** | temperature | 08 |\n"
+        "| ECE | expected calibration error | [02](02_x.ipynb) |\n| **$T$** | temperature | 08 |\n",
+        encoding="utf-8",
     )
     assert pattern.read_glossary(page) == {"ece": "02"}
 

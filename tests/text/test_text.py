@@ -41,7 +41,7 @@ def test_tokens_keep_marks_and_other_alphabets():
 
 def test_vectors_of_a_file(tmp_path):
     path = tmp_path / "glove.txt"
-    path.write_text("a 1 2\nb 3 -4.5\n. . 0 1\nzebra 9 9\n")
+    path.write_text("a 1 2\nb 3 -4.5\n. . 0 1\nzebra 9 9\n", encoding="utf-8")
     vectors, found = text.read_vectors(path, Vocabulary.of([["a", "b", "q", ". ."]]))
     assert vectors.shape == (6, 2)
     assert vectors[2:5].tolist() == [[0, 1], [1, 2], [3, -4.5]]  # ". .", "a", "b"
@@ -49,7 +49,7 @@ def test_vectors_of_a_file(tmp_path):
     assert found.tolist() == [False, False, True, True, True, False]
     again, _ = text.read_vectors(path, Vocabulary.of([["a", "b", "q", ". ."]]))
     assert torch.equal(vectors, again)
-    path.write_text("2 2\na 1 2\nb 3 4\n")
+    path.write_text("2 2\na 1 2\nb 3 4\n", encoding="utf-8")
     assert text.read_vectors(path, Vocabulary.of([["b"]]))[0][2].tolist() == [3, 4]
 
 
@@ -58,7 +58,7 @@ def test_vectors_of_a_file(tmp_path):
 )
 def test_files_that_do_not_fit(tmp_path, content, remedy):
     path = tmp_path / "vectors.txt"
-    path.write_text(content)
+    path.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=f"path must .*{remedy}"):
         text.read_vectors(path, Vocabulary.of([["a"]]))
 

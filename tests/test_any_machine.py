@@ -1,0 +1,167 @@
+"""The steps of notebooks/any_machine.md, run as they stand, and what else the page states.
+
+By default the heavy packages are lent to the new environment and pip installs the course alone,
+without network. CALIBKIT_FULL_STEPS=1 installs everything from the network, and runs the steps for
+a room without network as well (6.5 GB of disk for each environment).
+"""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import tomllib
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from calibkit import doctor
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "notebooks" / "any_machine.md").read_text(encoding="utf-8")
+FULL = os.environ.get("CALIBKIT_FULL_STEPS") == "1"
+TREE = ("calibkit", "data_scripts", "notebooks", "pyproject.toml", "README.md", "LICENSE")
+# instead of the network and of 6.5 GB: what is installed here, of which pip takes nothing
+LENT = {
+    "PYTHONPATH": sysconfig.get_path("purelib"),
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_DEPS": "1",
+    "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this as: no isolation
+}
+
+
+def blocks(heading: str, language: str = "bash") -> list[str]:
+    """The fenced blocks below a heading of the page."""
+    section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+
+
+class Machine:
+    """A folder with the course, a home and a path that hold nothing else: no make."""
+
+    def __init__(self, folder: Path):
+        self.folder, self.token = folder / "the course", secrets.token_hex(16)
+        self.port = _free_port()
+        for name in (*TREE, "constraints.txt"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            self.folder.mkdir(exist_ok=True)
+            copy(ROOT / name, self.folder / name)
+        tools = folder / "tools"
+        tools.mkdir()
+        for name in ("bash", "uname"):
+            (tools / name).symlink_to(shutil.which(name))
+        (tools / "python3").symlink_to(Path(sys.base_prefix, "bin", "python3"))
+        config = folder / "home" / ".jupyter"
+        config.mkdir(parents=True)
+        server = {"port": self.port, "port_retries": 0, "allow_root": True}
+        settings = {"ServerApp": server, "IdentityProvider": {"token": self.token}}
+        (config / "jupyter_server_config.json").write_text(json.dumps(settings), encoding="utf-8")
+        self.environment = {"PATH": str(tools), "HOME": str(folder / "home")}
+        if FULL:
+            kept = ("PIP_", "SSL_", "REQUESTS_", "HTTPS_", "https_")
+            self.environment |= {n: v for n, v in os.environ.items() if n.startswith(kept)}
+        else:
+            self.environment |= LENT
+
+    def start(self, steps: str) -> subprocess.Popen:
+        command = ["bash", "-euo", "pipefail", "-c", steps]
+        return subprocess.Popen(command, cwd=self.folder, env=self.environment)
+
+    def ask(self, path: str, **more) -> str:
+        address = f"http://127.0.0.1:{self.port}/{path}"
+        request = urllib.request.Request(
+            address, headers={"Authorization": f"token {self.token}"}, **more
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read().decode()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def opens_jupyterlab(machine: Machine, steps: str) -> str:
+    """The page that JupyterLab serves at the end of the steps, which then end well."""
+    process = machine.start(steps)
+    try:
+        page = _await(machine, process)
+        machine.ask("api/shutdown", method="POST")
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+    return page
+
+
+def _await(machine: Machine, process: subprocess.Popen) -> str:
+    for _ in range(3600 if FULL else 240):
+        assert process.poll() is None, "the steps ended without JupyterLab"
+        try:
+            return machine.ask("lab/tree/notebooks/00_start_here.ipynb")
+        except OSError:
+            time.sleep(0.5)
+    raise AssertionError("JupyterLab did not start")
+
+
+def test_the_steps_for_bash_open_the_course_without_make(tmp_path):
+    machine = Machine(tmp_path)
+    (steps,) = blocks("Linux and macOS: bash or zsh")
+    page = opens_jupyterlab(machine, steps)
+    config = json.loads(re.search(r'id="jupyter-config-data"[^>]*>(.*?)</script>', page, re.S)[1])
+    assert "@jupyterlab/apputils-extension:announcements" in config["disabledExtensions"]
+    assert config["treePath"] == "notebooks/00_start_here.ipynb"
+    environment = machine.folder / ".venv"
+    (installed,) = environment.glob("lib/python*/site-packages/calibkit-*.dist-info")
+    assert str(machine.folder) in (installed / "direct_url.json").read_text("utf-8").replace(
+        "%20", " "
+    )
+    left = {p.name for p in (tmp_path / "home").rglob("*jupyterlab-settings")}
+    assert not left, "a file was written into the user's home"
+
+
+@pytest.mark.skipif(not FULL, reason="downloads all packages: set CALIBKIT_FULL_STEPS=1")
+def test_the_steps_for_a_room_without_network(tmp_path):
+    first, second = blocks("A room without network")
+    home = Machine(tmp_path)
+    assert home.start(first).wait(3600) == 0
+    shutil.rmtree(home.folder / ".venv")
+    home.environment = {n: v for n, v in home.environment.items() if n in ("PATH", "HOME")}
+    opens_jupyterlab(home, second)
+
+
+def test_what_the_page_names_is_there():
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    texts = [PAGE, *((ROOT / name).read_text("utf-8") for name in ("README.md", "environment.yml"))]
+    named = {name for text in texts for name in re.findall(r"`make ([a-z-]+)", text)}
+    assert named <= set(targets)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = set(re.findall(r"\.\[(\w+)\]", PAGE + doctor.INSTALL))
+    assert extras <= set(project["optional-dependencies"])
+    pinned = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    for package, stated in (
+        ("torch", r"torch ([\d.]+)\+cpu"),
+        ("ipywidgets", r"ipywidgets ([\d.]+),"),
+    ):
+        assert f"{package}=={re.search(stated, PAGE)[1]}" in pinned
+
+
+def test_commands_for_windows_use_nothing_that_bash_alone_knows():
+    (steps,) = blocks("Windows: PowerShell and cmd (*not run here*)", "powershell")
+    for command in (*steps.splitlines(), doctor.INSTALL):
+        assert not re.search(r"['$&|;<>`]|\./|/bin/", command), command
+    assert steps.splitlines()[1].endswith(doctor.INSTALL.removeprefix("python"))
+
+
+@pytest.mark.parametrize(("variable", "flag"), [("", False), ("TORCH_INDEX=file:///cpu", True)])
+def test_make_hands_the_address_of_another_pytorch_to_pip(variable, flag):
+    command = ["make", "-n", "-B", ".venv/.course", *filter(None, [variable])]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert ("--extra-index-url file:///cpu -e" in printed) is flag
+    assert "-c constraints.txt" in printed

@@ -1,0 +1,97 @@
+"""What `pip install` brings to others: the wheel, built and installed once, used far from here."""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from email.parser import HeaderParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAVY = sysconfig.get_path("purelib")  # torch and the rest, which are not installed again
+USE = """
+import importlib.util, sys
+import torch, calibkit
+from calibkit import data, explorers, metrics, recalibration
+
+assert "site-packages" in calibkit.__file__, calibkit.__file__
+assert importlib.util.find_spec("data_scripts") is None
+logits, labels = torch.eye(3).repeat(40, 1) * 3, torch.arange(120) % 3
+labels[::5] = 0
+assert 0 < metrics.ece(logits.softmax(1), labels) < 1
+scaler = recalibration.TemperatureScaler().fit(logits, labels)
+calibkit.audit(logits, labels).write("own.html")
+data.digits()
+explorers.Slider("a", [1, 2])
+data.load("cifar10", root=".")
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built from a copy: a build leaves folders behind that the next one would take up."""
+    folder = tmp_path_factory.mktemp("source")
+    shutil.copytree(ROOT / "calibkit", folder / "calibkit", ignore=shutil.ignore_patterns("__py*"))
+    shutil.copytree(ROOT / "data_scripts", folder / "data_scripts")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    build = ["wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder), str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", *build], check=True)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def python(wheel, tmp_path_factory):
+    """The Python of a new environment that has the wheel and sees the packages it needs."""
+    folder = tmp_path_factory.mktemp("venv")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:  # what an installation of a pure wheel is
+        archive.extractall(site)
+    (site / "heavy.pth").write_text(f"{HEAVY}\n", encoding="utf-8")
+    return folder / "bin" / "python"
+
+
+def run(python, *arguments, cwd):
+    return subprocess.run([python, *arguments], cwd=cwd, capture_output=True, text=True, env={})
+
+
+def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names} == {"calibkit", "calibkit-0.1.0.dist-info"}
+    inside = [p for p in (ROOT / "calibkit").rglob("*") if p.is_file() and p.suffix != ".pyc"]
+    assert {str(p.relative_to(ROOT)) for p in inside} == {n for n in names if "dist-info" not in n}
+    assert {"calibkit/py.typed", "calibkit/explorers/face.js"} <= set(names)
+
+
+def test_its_page_is_whole_by_itself(wheel):
+    """No picture and no link that leads nowhere outside of the course's folder."""
+    text = zipfile.ZipFile(wheel).read("calibkit-0.1.0.dist-info/METADATA").decode()
+    page = HeaderParser().parsestr(text)
+    assert page["License-Expression"] == "MIT"
+    assert "](" not in page.get_payload()
+    assert "python -m calibkit audit predictions.csv" in page.get_payload()
+
+
+def test_it_measures_and_audits_from_another_folder(python, tmp_path):
+    said = run(python, "-c", USE, cwd=tmp_path).stderr
+    last = said.splitlines()[-1]  # the one thing that the wheel cannot do, in words
+    assert last.startswith("FileNotFoundError"), said
+    assert "in the folder of the course, run  python -m data_scripts cifar10" in last
+    assert (tmp_path / "own.html").stat().st_size > 10_000
+    rows = "".join(f"{k % 2},{0.8 if k % 3 else 0.3}\n" for k in range(60))
+    (tmp_path / "predictions.csv").write_text("label,p\n" + rows, encoding="utf-8")
+    done = run(python, "-m", "calibkit", "audit", "predictions.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "<title>Calibration audit of predictions" in (tmp_path / "audit.html").read_text("utf-8")
+
+
+def test_what_needs_the_course_says_where_it_is(python, tmp_path):
+    done = run(python, "-m", "calibkit", "lab", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "the lessons are not part of the installed package" in done.stderr
+    assert done.stderr.count("\n") == 1
