@@ -98,20 +98,14 @@ def _reproduce(options) -> int:
 
     device = training.as_device(options.device)
     seeds = None if options.seeds is None else range(options.seeds)
-    done = experiments.run(
-        options.name,
-        options.scale,
-        dataset=options.dataset,
-        seeds=seeds,
-        root=options.root,
-        device=device,
-        jobs=options.jobs,
-    )
     folder = Path(options.target or course.root() / "notebooks" / "results")
-    page = experiments.write(
-        options.name, options.scale, done, folder, dataset=options.dataset, device=device
-    )
-    print(page.read_text(encoding="utf-8"))
+    one = {"dataset": options.dataset, "network": options.network, "device": device}
+    names = experiments.ORDER if options.name == ["all"] else options.name
+    for name in names:
+        given = one | {"seeds": seeds, "root": options.root, "jobs": options.jobs}
+        done = experiments.run(name, options.scale, **given)
+        page = experiments.write(name, options.scale, done, folder, **one)
+        print(page.read_text(encoding="utf-8"))
     return 0
 
 
@@ -161,11 +155,11 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
     add = commands.add_parser("reproduce", help="a lesson's experiment on photographs")
     add.set_defaults(command=_reproduce)
-    add.add_argument(
-        "name", help="depth, width, size, augmentation, noise, people, soft, focal, mixup"
-    )
+    names = "noise, focal, mixup, size ...; all: what the lessons show first comes first"
+    add.add_argument("name", nargs="+", help=names)
     add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
     add.add_argument("--dataset", default="cifar10", help="prepared by python -m data_scripts")
+    add.add_argument("--network", help="in place of the scale's own, such as WRN-26-10")
     add.add_argument("--seeds", type=int, help="how many, by default the scale's own number")
     add.add_argument("--root", help="folder of the prepared datasets")
     add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")

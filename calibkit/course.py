@@ -115,6 +115,8 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
             nbformat.from_dict(notebook),
             target,
             parameters=dict(parameters or {}),
+            # after every cell only where a run is long: it costs 2 s of a quick one
+            request_save_on_cell_execute=(parameters or {}).get("SCALE") != "smoke",
             kernel_name=KERNEL["name"],
             cwd=str(cwd),
             progress_bar=False,

@@ -20,6 +20,7 @@ How = Literal["auto", "stacked", "single"]
 HOW = get_args(How)
 SMALL = 100_000  # parameters of a network up to which a stack is faster than one after the other
 STACK = 32  # runs a stack at most: what a kill -9 can lose
+FIRST = 8  # runs that are trained before it is known how long they take
 WORTH = 15.0  # seconds of training for which starting one more process (some 5 s) pays
 HERE = ("LokyBackend", "SequentialBackend")  # joblib's backends on this machine
 _ALONE = threading.Lock()  # one training at a time in a process: they share its random state
@@ -95,14 +96,14 @@ def train_unit(trials: Sequence[Trial], device: torch.device) -> list[dict[str, 
 def _finished(trials, units, device, jobs) -> Iterator[tuple[list[int], list[dict[str, Any]]]]:
     """Each unit of work with its runs.
 
-    Where nobody says how many processes to take, the first unit is trained here, and the time that
-    it takes says how many pay for the rest.
+    Where nobody says how many processes to take, the first few runs are trained here, and the time
+    that they take says how many pay for the rest.
     """
     backend, asked = joblib.parallel.get_active_backend()
     here = type(backend).__name__ in HERE
     jobs = asked if jobs is None else jobs
     if jobs is None and here and units:
-        first, *units = split(units, 1)
+        first, units = units[0][:FIRST], [u for u in (units[0][FIRST:], *units[1:]) if u]
         start = time.perf_counter()
         yield from _one_by_one(trials, [first], device)
         left = sum(map(len, units))

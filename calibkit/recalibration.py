@@ -633,7 +633,8 @@ def _minimise(
     if absent:
         _warn(f"labels hold no sample of class {absent}: its bias has no finite best value")
     some = slice(0, None, math.ceil(len(labels) / UNIT_ROWS))
-    units = _units(lambda moved: loss(moved, some), start, apart=bounds is not None)
+    bounded = torch.tensor([low is not None for low, _ in bounds or []], dtype=torch.bool)
+    units = _units(lambda moved: loss(moved, some), start, bounded.to(start.device))
     unit = units is None
     first = start.flatten() if unit else torch.linalg.solve(units, start.flatten())
 
@@ -675,11 +676,12 @@ def _minimise(
     return parameters_of(result.x)
 
 
-def _units(loss: Callable[[Tensor], Tensor], start: Tensor, *, apart: bool) -> Tensor | None:
+def _units(loss: Callable[[Tensor], Tensor], start: Tensor, bounded: Tensor) -> Tensor | None:
     """Columns of steps that are equally steep at the start, (P, P): logits are strongly correlated.
 
-    apart: whether each step must move one parameter alone. Without such units L-BFGS takes
-    thousands of passes. None for many parameters, of which the Hessian would cost more.
+    bounded: (P,) which parameters have a bound, or (0,); each of their steps moves one of them
+    alone, and the free ones along with it so that the loss is least. Without such units L-BFGS
+    takes thousands of passes. None for many parameters, of which the Hessian would cost more.
     """
     count = start.numel()
     if count > MOST_UNITS:
@@ -689,10 +691,19 @@ def _units(loss: Callable[[Tensor], Tensor], start: Tensor, *, apart: bool) -> T
         lambda moved: loss(moved.view_as(start)), flat, vectorize=True
     )
     floor = (1e-8 * hessian.diagonal().mean()).clamp(min=1e-12)  # where the loss is flat
-    if apart:
-        return (hessian.diagonal() + floor).rsqrt().diag()
-    lower = torch.linalg.cholesky(hessian + floor * torch.eye(count).to(hessian))
-    return torch.linalg.inv(lower).T
+    hessian += floor * torch.eye(count).to(hessian)
+    fixed = bounded.nonzero()[:, 0]
+    free = (~bounded).nonzero()[:, 0] if len(bounded) else torch.arange(count)
+    units = torch.zeros_like(hessian)
+    lower = torch.linalg.cholesky(hessian[free][:, free])
+    units[free[:, None], free] = torch.linalg.inv(lower).T
+    if len(fixed):
+        across = hessian[free][:, fixed]
+        along = torch.cholesky_solve(across, lower)
+        left = hessian[fixed, fixed] - (across * along).sum(0)
+        units[fixed, fixed] = left.rsqrt()
+        units[free[:, None], fixed] = -along * left.rsqrt()
+    return units
 
 
 # --- an ensemble of temperatures ---

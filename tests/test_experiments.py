@@ -1,10 +1,12 @@
 """The lessons' experiments on photographs: their grids, their tables, their reports."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 import torch
 
-from calibkit import corruptions, curation, experiments, fingerprint, losses, metrics
+from calibkit import corruptions, curation, experiments, fingerprint, losses, metrics, training
 from calibkit.__main__ import main
 from calibkit.data import prepared
 from calibkit.experiments import EXPERIMENTS, SETTINGS, Setting, grids
@@ -246,6 +248,62 @@ def test_every_experiment_judges_values_of_its_own_grid():
         )
         expected = "HOLDS" if experiment.expect == "above" else "REVERSED"
         assert experiments.verdict(name, rising).word == expected
+
+
+def test_the_noise_rises_along_the_order_of_the_classes(root):
+    noisy, splits = trial("class-noise", 0.5, root)
+    wrong = noisy.train.labels != splits.train.labels
+    share = torch.stack([wrong[splits.train.labels == k].double().mean() for k in range(3)])
+    order = grids.class_order(splits.train, 0)
+    assert share[order[0]] == 0 < share[order[2]]
+    clean, _ = trial("class-noise", 0.0, root)
+    assert torch.equal(clean.train.labels, splits.train.labels)
+    outcome = run("class-noise", root, values=[0.5], seeds=[0])
+    test, row = outcome.outcomes[0].predictions["test"], outcome.table.iloc[0]
+    for column, place in (("clean_ece", 0), ("noisy_ece", 2)):
+        own = test.labels == order[place]
+        assert row[column] == metrics.ece(test.probs[own], test.labels[own])
+    assert row.class_gap == row.noisy_ece - row.clean_ece
+
+
+def test_parts_of_the_images_are_taken_after_one_epoch_on_all(root):
+    for value, kind in (
+        ("10 % of highest entropy", "MaxEntropy"),
+        ("10 % by chance", "RandomPart"),
+    ):
+        select = trial("parts", value, root)[0].recipe.select
+        assert (type(select).__name__, select.share, select.warmup) == (kind, 0.1, 1)
+    assert trial("parts", "all", root)[0].recipe.select is None
+    paper = setting_of("paper", EXPERIMENTS["parts"].paper)
+    splits = splits_of("squares", TINY, 0, root)
+    as_there = trial_of(EXPERIMENTS["parts"], paper, splits, "10 % by chance", 0)
+    assert (as_there.recipe.epochs, as_there.recipe.select.warmup) == (200, 10)
+
+
+@pytest.mark.parametrize("network", ["ResNet-110", "WRN-26-10", "DenseNet-121"])
+def test_another_network_takes_the_place_of_the_scales_own(network, root):
+    paper = setting_of("paper", EXPERIMENTS["focal"].paper, network)
+    assert (paper.network, paper.recipe.epochs) == (network, 350)
+    splits = splits_of("squares", TINY, 0, root)
+    short = replace(paper, recipe=replace(paper.recipe, epochs=1))
+    few = splits._replace(train=splits.train[:4], calibration=splits.test[:2], test=splits.test[:2])
+    run = training.train_trials(
+        [trial_of(EXPERIMENTS["focal"], short, few, "FLSD-53", 0)], device="cpu", progress=False
+    )[0]
+    assert run.history.train_loss.notna().all()
+    with pytest.raises(ValueError, match="network must be one of"):
+        setting_of("paper", {}, "ResNet-1000")
+
+
+def test_all_experiments_stand_in_the_order(root, capsys):
+    assert sorted(experiments.ORDER) == sorted(NAMES)
+    arguments = ["--root", str(root), "--dataset", "squares", "--target", str(root / "out")]
+    arguments += ["--device", "cpu", "--network", "LeNet-5", "--seeds", "2"]
+    assert main(["reproduce", "mixup", "noise", *arguments]) == 0
+    for name in ("mixup", "noise"):
+        page = (root / "out" / "laptop" / f"{name}-squares-LeNet-5.md").read_text(encoding="utf-8")
+        assert "LeNet-5, 1 epochs" in page
+        assert "--network LeNet-5`" in page
 
 
 @pytest.mark.parametrize("scale", ["laptop", "night", "gpu", "paper"])

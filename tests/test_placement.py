@@ -136,11 +136,11 @@ def done(trials, **options):
 def test_short_sweeps_stay_in_this_process(monkeypatch):
     work = Work(monkeypatch, takes=0.1)
     done([trial(seed) for seed in range(70)])
-    assert work.here == [24, 23, 23]
+    assert work.here == [8, 31, 31]
     assert work.jobs == []
 
 
-def test_the_first_unit_says_how_many_processes_the_rest_is_worth(monkeypatch):
+def test_the_first_runs_say_how_many_processes_the_rest_is_worth(monkeypatch):
     work = Work(monkeypatch, takes=10.0)
     done([trial(seed) for seed in range(5)], how="single")
     assert work.jobs == [3]  # 40 seconds are left

@@ -4,7 +4,7 @@
 that it follows; `python -m calibkit reproduce NAME --scale SCALE` does both.
 """
 
-from calibkit.experiments.grids import EXPERIMENTS, Experiment
+from calibkit.experiments.grids import EXPERIMENTS, ORDER, Experiment
 from calibkit.experiments.runs import run
 from calibkit.experiments.settings import NETWORKS, SETTINGS, Setting
 from calibkit.experiments.tables import (
@@ -25,6 +25,7 @@ __all__ = [
     "HISTORY",
     "MEASURES",
     "NETWORKS",
+    "ORDER",
     "SETTINGS",
     "Experiment",
     "Setting",

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from calibkit import (
     corruptions,
-    curation,
     data,
     metrics,
     models,
@@ -22,7 +21,7 @@ from calibkit import (
     validate,
 )
 from calibkit.data import Dataset, Splits
-from calibkit.experiments.grids import EXPERIMENTS, Experiment
+from calibkit.experiments.grids import EXPERIMENTS, Experiment, class_order
 from calibkit.experiments.settings import NETWORKS, SETTINGS, Setting, setting_of
 from calibkit.training import Trial
 
@@ -34,6 +33,7 @@ def run(
     dataset: str = "cifar10",
     seeds: Sequence[int] | None = None,
     values: Sequence | None = None,
+    network: str | None = None,
     root: str | Path | None = None,
     device: str | torch.device | None = None,
     jobs: int | None = None,
@@ -42,16 +42,16 @@ def run(
 ) -> sweep.Sweep:
     """Train the grid of experiment `name` on a prepared dataset; see `sweep.run`.
 
-    `values` and `seeds` take the place of the experiment's own. The table has the `MEASURES`:
-    `temperature` minimises the NLL on the calibration images, `scaled_ece` and `scaled_nll` are
-    those of the test images after it.
+    `values`, `seeds` and `network`, a name in `NETWORKS`, take the place of the experiment's own.
+    The table has the `MEASURES`: `temperature` minimises the NLL on the calibration images,
+    `scaled_ece` and `scaled_nll` are those of the test images after it.
 
     Raises ValueError for a name or scale that there is not, FileNotFoundError, with the command
     that fetches it, for a dataset that is not prepared.
     """
     experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
-    setting = setting_of(validate.choice("scale", scale, tuple(SETTINGS)), experiment.paper)
-
+    validate.choice("scale", scale, tuple(SETTINGS))
+    setting = setting_of(scale, experiment.paper, network)
     if experiment.people and dataset != "cifar10":
         raise ValueError(f"dataset must be 'cifar10' for {name!r}, got {dataset!r}")
 
@@ -72,7 +72,8 @@ def run(
     chosen = range(setting.seeds) if seeds is None else seeds
     grid = {"value": experiment.grid(scale) if values is None else values, "seed": chosen}
     done = sweep.run(recipe, grid, device=device, jobs=jobs, cache=cache, progress=progress)
-    return _by_class(_measured(done)) if experiment.by_class else _measured(done)
+    done = _measured(done)
+    return _by_class(done, *experiment.by_class) if experiment.by_class else done
 
 
 def splits_of(dataset: str, setting: Setting, seed: int, root) -> Splits:
@@ -130,6 +131,8 @@ def trial_of(experiment: Experiment, setting: Setting, splits: Splits, value, se
     train, changes = experiment.change(splits.train, value, seed)
     changes = dict(changes)
     epochs = round(setting.recipe.epochs * changes.pop("times", 1))
+    if changes.get("select"):  # the source's share of epochs on all images, 10 of 200
+        changes["select"] = replace(changes["select"], warmup=max(1, epochs // 20))
     network = NETWORKS[changes.pop("network", setting.network)]
     sized = {"size": train.inputs.shape[-1]} if network is models.lenet5 else {}
     channels, classes = train.inputs.shape[1], train.num_classes
@@ -155,19 +158,18 @@ def _measured(done: sweep.Sweep) -> sweep.Sweep:
     return done.measure("seconds", lambda outcome: outcome.seconds)
 
 
-def _by_class(done: sweep.Sweep) -> sweep.Sweep:
-    """The sweep with the `BY_CLASS` columns: ECE of the test images *of* two classes."""
-    for column, place in (("common_ece", 0), ("rare_ece", -1)):
-        done.measure(column, functools.partial(_of_ranked_class, place))
-    done.table["class_gap"] = done.table.rare_ece - done.table.common_ece
+def _by_class(done: sweep.Sweep, first: str, last: str) -> sweep.Sweep:
+    """The sweep with the ECE of the test images *of* the first and the last class, and the gap."""
+    done.measure(f"{first}_ece", functools.partial(_of_ranked_class, 0))
+    done.measure(f"{last}_ece", functools.partial(_of_ranked_class, -1))
+    done.table["class_gap"] = done.table[f"{last}_ece"] - done.table[f"{first}_ece"]
     return done
 
 
 def _of_ranked_class(place: int, outcome: sweep.Outcome) -> float:
-    """ECE of the class at a place of the seed's order, which an imbalance goes through."""
-    test, seed = outcome.predictions["test"], outcome.setting["seed"]
-    classes = test.probs.shape[1]
-    order = curation.imbalance(test.labels, 1, seed=seed, classes=classes).order
+    """ECE of the test images of the class at a place of the seed's order."""
+    test = outcome.predictions["test"]
+    order = class_order(outcome.trial.score["test"], outcome.setting["seed"])
     return metrics.ece_by_group(test.probs, test.labels, test.labels)[order[place]]
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from calibkit import augmentation, models
+from calibkit import augmentation, models, validate
 from calibkit.training import Recipe
 
 CROP_FLIP = augmentation.crop_flip
@@ -19,6 +20,8 @@ NETWORKS = {  # from channels and classes to a model
     "ResNet-34": models.resnet34,
     "ResNet-50": models.resnet50,
     "ResNet-110": functools.partial(models.resnet, 110),
+    "WRN-26-10": functools.partial(models.wide_resnet, 26, 10),
+    "DenseNet-121": models.densenet121,
 }
 
 
@@ -60,9 +63,13 @@ SETTINGS = {
 }
 
 
-def setting_of(scale: str, paper: dict) -> Setting:
-    """The setting of a scale; `paper` are the changes that a source paper makes at "paper"."""
+def setting_of(scale: str, paper: Mapping, network: str | None = None) -> Setting:
+    """The setting of a scale; `paper` are the changes that a source paper makes at "paper".
+
+    network: a name in `NETWORKS` in place of the setting's own; ValueError for another name.
+    """
     setting = SETTINGS[scale]
     changes = dict(paper) if scale == "paper" else {}
-    network = changes.pop("network", setting.network)
-    return replace(setting, network=network, recipe=replace(setting.recipe, **changes))
+    own = changes.pop("network", setting.network)
+    chosen = own if network is None else validate.choice("network", network, tuple(NETWORKS))
+    return replace(setting, network=chosen, recipe=replace(setting.recipe, **changes))

@@ -42,17 +42,17 @@ HEADS = (
     "ECE after T, %",
 )
 FACTORS = (100, 100, 100, 100, 1, 1, 100)
-# of an experiment about classes: ECE of the test images of the class that an imbalance leaves the
-# most, and of that which it leaves the fewest images; the second less the first
-BY_CLASS = ("common_ece", "rare_ece", "class_gap")
-CLASS_HEADS = ("ECE, commonest class, %", "ECE, rarest class, %", "rarest - commonest, %")
-LOOKS = dict(
-    zip(
-        (*MEASURES, *BY_CLASS),
-        zip((*HEADS, *CLASS_HEADS), (*FACTORS, 100, 100, 100), strict=True),
-        strict=True,
-    )
-)
+# of an experiment about classes: ECE of the test images *of* the first and of the last class of the
+# seed's order, and the second less the first
+BY_CLASS = {
+    "common_ece": "ECE, commonest class, %",
+    "rare_ece": "ECE, rarest class, %",
+    "clean_ece": "ECE, cleanest class, %",
+    "noisy_ece": "ECE, noisiest class, %",
+    "class_gap": "last - first class, %",
+}
+LOOKS = dict(zip(MEASURES, zip(HEADS, FACTORS, strict=True), strict=True))
+LOOKS |= {column: (head, 100) for column, head in BY_CLASS.items()}
 # per epoch of a run, over the test images
 HISTORY = (
     "epoch",
@@ -118,10 +118,18 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     return grouped.agg(["mean", "std"])
 
 
-def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: str) -> str:
+def report(
+    name: str,
+    scale: str,
+    table: pd.DataFrame,
+    *,
+    dataset: str,
+    device: str,
+    network: str | None = None,
+) -> str:
     """A page in Markdown: what was run, where, what came out, and the paper's own figure."""
     experiment = EXPERIMENTS[name]
-    setting = setting_of(scale, experiment.paper)
+    setting = setting_of(scale, experiment.paper, network)
     recipe, rows = setting.recipe, shown(table)
     lines = [
         f"# {name}, {dataset}, scale {scale}",
@@ -153,7 +161,8 @@ def report(name: str, scale: str, table: pd.DataFrame, *, dataset: str, device: 
         f"- Seconds a run: {table.seconds.median():.0f} (median).",
         f"- Hardware: {_hardware(device)}.",
         f"- Versions: Python {platform.python_version()}, torch {torch.__version__}.",
-        f"- Again: `python -m calibkit reproduce {name} --scale {scale} --dataset {dataset}`",
+        f"- Again: `python -m calibkit reproduce {name} --scale {scale} --dataset {dataset}"
+        f"{f' --network {network}' if network else ''}`",
         "",
     ]
     return "\n".join(lines)
@@ -216,15 +225,25 @@ def stored(name: str, scale: str, folder: Path, *, dataset: str = "cifar10") -> 
     return pd.read_csv(path)
 
 
-def write(name: str, scale: str, done: sweep.Sweep, folder: Path, *, dataset: str, device) -> Path:
+def write(
+    name: str,
+    scale: str,
+    done: sweep.Sweep,
+    folder: Path,
+    *,
+    dataset: str,
+    device,
+    network: str | None = None,
+) -> Path:
     """Keep the runs as FOLDER/SCALE/NAME.csv and the report beside it; returns the report.
 
-    NAME-epochs.csv has the `HISTORY` of every run. Another dataset than CIFAR-10 joins the name.
+    NAME-epochs.csv has the `HISTORY` of every run. Another dataset than CIFAR-10, and a network
+    that was asked for, join the name.
     """
     target = folder / scale
     target.mkdir(parents=True, exist_ok=True)
-    stem = _stem(name, dataset)
-    by_class = BY_CLASS if EXPERIMENTS[name].by_class else ()
+    stem = _stem(name, dataset, network)
+    by_class = [column for column in BY_CLASS if column in done.table]
     columns = ["value", "seed", *MEASURES, *MORE, *by_class]
     kept = done.table[columns].round(6)  # the report tells what is kept, to the last digit
     kept.to_csv(target / f"{stem}.csv", index=False)
@@ -234,11 +253,11 @@ def write(name: str, scale: str, done: sweep.Sweep, folder: Path, *, dataset: st
     curves = pd.concat(histories)[["value", "seed", *HISTORY]]
     curves.round(5).to_csv(target / f"{stem}-epochs.csv", index=False)
     page = target / f"{stem}.md"
-    page.write_text(
-        report(name, scale, kept, dataset=dataset, device=str(device)), encoding="utf-8"
-    )
+    text = report(name, scale, kept, dataset=dataset, device=str(device), network=network)
+    page.write_text(text, encoding="utf-8")
     return page
 
 
-def _stem(name: str, dataset: str) -> str:
-    return name if dataset == "cifar10" else f"{name}-{dataset}"
+def _stem(name: str, dataset: str, network: str | None = None) -> str:
+    parts = [name, "" if dataset == "cifar10" else dataset, network or ""]
+    return "-".join(filter(None, parts))

@@ -91,15 +91,15 @@ def bootstrap_interval(
     (0.125, 0.125)
     """
     validate.choice("metric", metric, METRICS)
-    bins, level, resamples, random = _options(form, bins, level, resamples, seed)
+    form, bins, level, resamples, random = options(form, bins, level, resamples, seed)
     values = resampled(probs, labels, metric, bins, resamples, random)
     return bounds(values, _ESTIMATE[metric](probs, labels, bins=bins), level, form)
 
 
-def _options(form, bins, level, resamples, seed) -> tuple:
+def options(form, bins, level, resamples, seed) -> tuple:
     """The options of an interval, checked; the seed as a generator."""
-    validate.choice("form", form, FORMS)
     return (
+        validate.choice("form", form, FORMS),
         _bins.check_options(bins),
         validate.level(level),
         validate.integer("resamples", resamples, 1),
@@ -126,7 +126,7 @@ def bootstrap_interval_of(
     (0.125, 0.125)
     """
     validate.choice("metric", metric, get_args(MetricOf))
-    bins, level, resamples, random = _options(form, bins, level, resamples, seed)
+    form, bins, level, resamples, random = options(form, bins, level, resamples, seed)
     confidence, correct = confidence_hits(confidence, correct)
     values = _of_top(confidence, correct, metric, bins, resamples, random)
     counted = diagram(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, get_args
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.bootstrap import FORMS, Form, Groups, bounds
+from calibkit.metrics.bootstrap import Form, Groups, bounds, options
 from calibkit.metrics.diagram import confidence_hits
 from calibkit.metrics.top import top
 
@@ -65,10 +64,10 @@ def paired_interval(
     (0.4055, 0.4055)
     """
     validate.choice("metric", metric, get_args(Score))
-    options = _options(form, bins, level, resamples, seed)
+    checked = options(form, bins, level, resamples, seed)
     probs_a, probs_b, labels = _checked(probs_a, probs_b, labels)
     score = _SCORES[metric]
-    return _interval(score, (probs_a, labels), (probs_b, labels), *options)
+    return _interval(score, (probs_a, labels), (probs_b, labels), *checked)
 
 
 def paired_interval_of(
@@ -97,24 +96,12 @@ def paired_interval_of(
     (0.375, 0.375)
     """
     validate.choice("metric", metric, get_args(Score))
-    options = _options(form, bins, level, resamples, seed)
+    checked = options(form, bins, level, resamples, seed)
     a = confidence_hits(confidence_a, correct_a)
     b = confidence_hits(confidence_b, correct_b)
     validate.same_length("confidence_b", len(b[0]), len(a[0]))
     validate.same_device("confidence_b", b[0], a[0].device, "the first model's confidences")
-    return _interval(_SCORES_OF[metric], a, b, *options)
-
-
-def _options(form, bins, level, resamples, seed) -> tuple:
-    """The options of an interval, checked; the seed as a generator."""
-    validate.choice("form", form, FORMS)
-    return (
-        form,
-        _bins.check_options(bins),
-        validate.level(level),
-        validate.integer("resamples", resamples, 1),
-        np.random.default_rng(validate.integer("seed", seed, 0)),
-    )
+    return _interval(_SCORES_OF[metric], a, b, *checked)
 
 
 def _interval(score, a, b, form, bins, level, resamples, random) -> tuple[float, float]:
