@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # whose options an editor then knows
-    from calibkit.auditing import audit as audit
+    from calibkit.auditing.audit import audit as audit
 else:
 
     def audit(logits=None, labels=None, **options):

@@ -69,15 +69,12 @@ def read(path, *, label: str | None = None, groups: str | None = None, labels=No
 
 def _csv(path: Path) -> pd.DataFrame:
     try:
-        head, first = _lines(path)
-        apart = max(",", ";", "\t", key=head.count)
-        _demand_names(path.name, [cell.strip().strip("\"'") for cell in head.split(apart)])
-        comma = apart != "," and re.search(r"\d,\d", first)
-        table = pd.read_csv(path, sep=apart, decimal="," if comma else ".", skipinitialspace=True)
+        form = _form(path)
+        table = pd.read_csv(path, skipinitialspace=True, **form)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, OSError) as error:
         raise ValueError(
             f"{path.name} is no table of values apart by commas, semicolons or tabs, in UTF-8: "
-            f"{error}"
+            f"{str(error).strip()}"
         ) from None
     table = table.rename(columns=lambda name: str(name).strip())
     for name in table.select_dtypes(exclude="number"):
@@ -90,11 +87,20 @@ def _csv(path: Path) -> pd.DataFrame:
     return table
 
 
-def _lines(path: Path) -> list[str]:
-    """The first two lines of a table."""
+def _form(path: Path) -> dict[str, Any]:
+    """What the first lines say of a table: what parts its columns, and its decimal sign.
+
+    Raises ValueError where they hold no header.
+    """
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig") as file:
-        return [file.readline().strip(), file.readline().strip()]
+        lines = [file.readline().strip() for _ in range(3)]
+    stated = re.fullmatch("sep=(.)", lines[0])  # as a spreadsheet may write it
+    head, first = lines[1:] if stated else lines[:2]
+    apart = stated[1] if stated else max(",", ";", "\t", key=head.count)
+    _demand_names(path.name, [cell.strip().strip("\"'") for cell in head.split(apart)])
+    comma = apart != "," and re.search(r"\d,\d", first)
+    return {"sep": apart, "decimal": "," if comma else ".", "skiprows": 1 if stated else 0}
 
 
 def _demand_names(file: str, cells: list[str]) -> None:
@@ -123,6 +129,12 @@ def _table(table: pd.DataFrame, label: str | None, groups: str | None) -> Given:
     label = _column(table, label, LABELS, "label")
     if groups is not None:
         _column(table, groups, (), "groups")
+    empty = np.flatnonzero(table[label].isna())
+    if len(empty):
+        raise ValueError(
+            f"labels are missing in {len(empty)} rows, the first of them {empty[0]}; leave such "
+            f"rows out"
+        )
     columns = _score_columns(table, {label, groups})
     labels, names = _named(table[label], [_plain(column) for column in columns])
     own = None if groups is None else table[groups]

@@ -59,6 +59,70 @@ def test_one_column_of_probabilities(tmp_path):
     assert found.groups["name"].tolist() == ["a", "b"]
 
 
+def written(path, labels, scores, *, head="label,cat,dog,eel", apart=","):
+    """A table as somebody's program or spreadsheet wrote it, from texts."""
+    rows = [apart.join([label, *row]) for label, row in zip(labels, scores, strict=True)]
+    path.write_text("\n".join([*([head] if head else []), *rows, ""]), encoding="utf-8")
+    return path
+
+
+ROUNDED = [[f"{p:.4f}" for p in row] for row in PROBS]
+WORDS = [NAMES[k] for k in Y]
+
+
+@pytest.mark.parametrize(
+    ("labels", "cell", "options"),
+    [
+        (WORDS, lambda p: p, {}),
+        (WORDS, lambda p: p, {"head": "\ufefflabel;cat;dog;eel", "apart": ";"}),
+        (WORDS, lambda p: p.replace(".", ","), {"head": "label;cat;dog;eel", "apart": ";"}),
+        (WORDS, lambda p: p, {"head": "sep=;\nlabel;cat;dog;eel", "apart": ";"}),
+        (WORDS, lambda p: p, {"head": "label\tcat\tdog\teel", "apart": "\t"}),
+        (WORDS, lambda p: f"{100 * float(p):.2f}%", {}),
+        (WORDS, lambda p: f" {100 * float(p):.2f} %", {"head": " Label , cat , dog,eel"}),
+        ([str(int(y) + 1) for y in Y], lambda p: p, {"head": "label,1,2,3"}),
+        ([str(int(y) + 7) for y in Y], lambda p: p, {"head": "class,p_7,p_8,p_9"}),
+        ([f"{i},x{i},{word}" for i, word in enumerate(WORDS)], lambda p: p,
+         {"head": ",image,label,cat,dog,eel"}),
+    ],
+)  # fmt: skip
+def test_tables_as_strangers_write_them(tmp_path, labels, cell, options):
+    scores = [[cell(p) for p in row] for row in ROUNDED]
+    given = files.read(written(tmp_path / "odd.csv", labels, scores, **options))
+    assert given.scores == pytest.approx(np.array(ROUNDED, float), abs=1e-9)
+    numbers = files.labels_of(given.labels, len(Y), 3, given.names)
+    assert numbers.tolist() == Y.tolist()
+    assert given.told.startswith("labels from ")
+
+
+def test_columns_beside_the_scores_are_left_out_and_named(tmp_path):
+    said = PROBS.max(1)
+    table(predicted="cat", confidence=said, entropy=1.5, age=40).to_csv(tmp_path / "more.csv")
+    given = files.read(tmp_path / "more.csv")
+    assert given.names == NAMES
+    assert given.told == (
+        "labels from 'label', scores from p_cat, p_dog, p_eel; "
+        "not used: Unnamed: 0, predicted, confidence, entropy, age"
+    )
+
+
+def test_whole_per_cent_are_scores_and_other_whole_numbers_are_none(tmp_path):
+    whole = pd.DataFrame({"label": [0, 1, 1, 0], "a": [80, 30, 1, 99], "b": [20, 70, 99, 1]})
+    whole.to_csv(tmp_path / "whole.csv", index=False)
+    assert files.read(tmp_path / "whole.csv").scores.tolist()[0] == [80.0, 20.0]
+    whole.assign(b=7).to_csv(tmp_path / "ages.csv", index=False)
+    with pytest.raises(ValueError, match="no column of scores"):
+        files.read(tmp_path / "ages.csv")
+
+
+def test_the_other_class_of_a_single_column_is_the_other_label(tmp_path):
+    rows = pd.DataFrame({"label": ["yes", "no"] * 20, "p_yes": [0.75, 0.5] * 20})
+    rows.to_csv(tmp_path / "two.csv", index=False)
+    given = files.read(tmp_path / "two.csv")
+    assert given.names == ["no", "yes"]
+    assert files.labels_of(given.labels, 40, 2, given.names).tolist() == [1, 0] * 20
+
+
 def test_the_command_writes_the_page(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     assert __main__.main(["audit", "words.csv", "--other", "words.csv"]) == 0
@@ -88,6 +152,14 @@ def test_the_command_writes_the_page(folder, capsys, monkeypatch):
             "no_scores.csv",
             lambda p: p.write_text("label,a\n0,x\n", encoding="utf-8"),
             "no column of scores",
+        ),
+        ("bare.csv", lambda p: written(p, WORDS, ROUNDED, head=None), r"no header: .*\['eel', '0"),
+        ("digits.csv", lambda p: written(p, "01", ["23", "45"], head=None), "no header"),
+        ("gap.csv", lambda p: written(p, ["", *WORDS[1:]], ROUNDED), "missing in 1 rows, the fi"),
+        (
+            "alone.csv",
+            lambda p: written(p, WORDS, [["cat", "0.9"]] * 400, head="label,predicted,confidence"),
+            r"ece_of\(confidence, correct\)",
         ),
         ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no table|header"),
         ("a.npz", lambda p: p.write_bytes(b"PK\x03\x04rubbish"), "damaged|no archive"),
