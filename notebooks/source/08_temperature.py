@@ -1,8 +1,7 @@
 # %% [markdown]
 # # 08 · Temperature: what one number repairs, and what it does not
 #
-# **Question.** A hospital has bought a network that is far too sure of itself. It cannot train it again, but it has some labelled
-# images of its own. Can it make the probabilities true, and how many images does that take?
+# **Question.** A hospital has bought a network that is far too sure of itself. It cannot train it again, but has some labelled images. Can it make the probabilities true, and how many images does that take?
 #
 # **You will be able to**
 # - fit a temperature exactly, and say how certain it is;
@@ -164,7 +163,7 @@ check.cooled_nll(my_cooled_nll)
 #
 # $$\frac{d\,\mathrm{NLL}}{d(1/T)} = \text{mean over images of } \Bigl(\sum_k p_k z_k - z_y\Bigr) = 0.$$
 #
-# Here $y$ is the label. At this T the logit expected under $p$ equals, on average, the logit of the label. `brentq` finds this T.
+# Here $y$ is the label. At this T, which `brentq` finds (over log T; `slope` is that by 1/T), the logit expected under $p$ equals, on average, that of the label.
 #
 # **The second way: the ECE grid.** Mukhoti et al. (2020) try T = 0.1, 0.2 ... 10 and take the one with the lowest ECE on the calibration images: the **ECE grid**. From scratch, then the package:
 
@@ -223,9 +222,7 @@ print(f"test NLL {means['test NLL']['nll']:.4f} by NLL and {means['test NLL']['e
 means.round(3)
 
 # %% [markdown]
-# Open the answer above first. Both bring the ECE from more than ten points to about one (printed). Mukhoti et al. find the grid the stronger way; here the seeds do not decide (folded
-# verdicts).
-# The NLL needs no bins (notebook 18).
+# Open the answer above first. Both bring the ECE from more than ten points to about one. Mukhoti et al. find the grid stronger; here the seeds do not decide (folded).
 
 # %% tags=["nbval-check-output"]
 def column(name, way):
@@ -330,7 +327,7 @@ for words, member in groups.items():
           f"{before[member].mean():.0%} as trained, {after[member].mean():.0%} after T")
 
 # %% [markdown]
-# T cannot lower one group alone: to doubt the third, which is wrong, it must also doubt the first, which is right (printed).
+# T cannot lower one group alone: to doubt the third, which is wrong, it must also doubt the first, which is right.
 #
 # ### The same, exactly
 #
@@ -376,8 +373,8 @@ _ = alt_text.note(ax, "Expected NLL of three networks in three parts. " + "; ".j
     f"{kind}: " + ", ".join(f"{name} {row[name]:.2f}" for name in looks) for kind, row in mean.iterrows()))
 
 # %% [markdown]
-# How to read the figure: focal loss left almost no scale part for T to remove. What no T removes is a little larger than in the plain network, and largest where some digits
-# were rare.
+# How to read the figure: focal loss left almost no scale part for T to remove. What no T removes is, by means, a little larger than in the plain network,
+# and largest with rare digits.
 
 # %% tags=["nbval-check-output"]
 share = parts["left by any T"] / (parts["left by any T"] + parts["scale part"])
@@ -418,7 +415,7 @@ check.matching_temperature(my_matching_temperature)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# The mean confidence falls as T rises. Try the middle of the range, keep the half that holds the answer, and repeat.
+# The mean confidence falls as T rises. Halve the range again and again.
 #
 # </details>
 #
@@ -438,7 +435,7 @@ check.matching_temperature(my_matching_temperature)
 #
 # ## 3. More than 99 % sure
 #
-# How many images does a network decide with more than 99 % confidence, and how many of those are right? Mukhoti et al. (2020,
+# How many images get more than 99 % confidence, and how many of those are right? Mukhoti et al. (2020,
 # table H.1) call this set **S99**. On CIFAR-10, focal loss has a *smaller* S99 than cross-entropy as trained, and a *larger* one after T.
 #
 # **Predict before you run:** the exact posterior is above 99 % on most of the digits. On how many is the plain network, before and after T?
@@ -467,7 +464,7 @@ mean.round(3)
 
 # %% [markdown]
 # Open the answer above first. As trained, the plain network says "above 99 %" nearly as often as the exact posterior, but is wrong far more often than once in a hundred.
-# After T at least 99 % of the set are right. The price is its size: most images that deserve 99 % are no longer in it.
+# After T at least 99 % of the set are right, but most images that deserve 99 % are no longer in it.
 
 # %% tags=["nbval-check-output"]
 share = sure.pivot(index="seed", columns=["kind", "state"], values="share in S99")
@@ -475,7 +472,8 @@ print(claims.verdict("M8", "after T, the S99 of focal loss is larger than that o
                      share["focal loss", "after T"] - share["plain", "after T"]))
 
 # %% [markdown]
-# The paper's order after T is not ours. Its focal networks need a T near 1, ours a higher one, which makes our S99 smaller still. Which difference matters, we have not tested.
+# The paper's order after T is not ours. Its focal networks (gamma by sample, T by the ECE grid) need a T near 1, ours (gamma 3, T by the NLL) a higher one, and a
+# higher T makes S99 smaller. Which difference matters, we have not tested.
 
 # %% tags=["aside", "nbval-check-output"]
 right = sure.pivot(index="seed", columns=["kind", "state"], values="right in S99")
@@ -533,8 +531,7 @@ print(claims.verdict("08g", "rare digits, 5,000 images: the ensemble is nearer t
 #
 # *The second sitting begins here; run the cells above first.*
 #
-# Three older maps take the probability of one class, learn how often that class really occurs, and
-# divide each row by its sum at the end:
+# Three older maps take the probability of one class, learn how often that class occurs, and divide each row by its sum:
 #
 # - **histogram binning** (Zadrozny and Elkan 2001): 15 bins; each probability becomes the share that its bin showed;
 # - **isotonic regression** (Zadrozny and Elkan 2002): of all curves that never fall, the one with the smallest squared error to the hits (1 if the image is of this class, else 0);
@@ -618,10 +615,10 @@ slider
 #
 # - **One temperature** helps with 20 images already, and is about as good with 100 as with 5,000: one number is soon found. The **ensemble** finds
 #   next to nothing to add.
-# - **Vector and matrix scaling** need hundreds of images on the plain network to be better than nothing, and 2,000 to pass one temperature; with 5,000 the matrix is nearest (printed). With few images a
-#   matrix can get every label right; then larger weights always lower the NLL, without end.
-# - **The maps class by class** stay behind one temperature on the plain network; beta calibration alone passes it, late. Why, we have not tested.
-# - For the network with **rare digits** the larger maps pay off sooner: there is more for them to repair.
+# - **Vector and matrix scaling** need hundreds of images on the plain network to be better than nothing. By means they pass one temperature with the largest sets (printed); with 5,000
+#   the matrix is nearest (08i), the vector's lead small, without a verdict. With few images a matrix can get every label right; then larger weights always lower the NLL.
+# - **The maps class by class** stay behind one temperature on the plain network; beta calibration alone passes it, late, by little, by means. Why, we have not tested.
+# - For the network with **rare digits** the larger maps pay off sooner: there is more to repair.
 
 # %% tags=["nbval-check-output"]
 def gap_to_temperature(name, kind, n):
@@ -652,20 +649,23 @@ for name in ("histogram", "isotonic", "beta"):
 #
 # *Difficulty: medium · importance: high · 10 minutes, no code*
 #
-# The hospital has 300 labelled images in 8 classes; two of the diagnoses were rare in the vendor's training data and are common here. Which maps do you try, how do you choose among them,
-# and what do you report?
+# The hospital has 300 labelled images in 8 classes; two of the diagnoses were rare in the vendor's training data and are common here. Which maps do you try, how do you choose, and what do you report?
 #
 # <details><summary>Answer</summary>
 #
-# Split the images: 200 to fit and choose, by cross-validation among them, and 100 to judge the chosen map alone. Candidates: nothing, one temperature, vector scaling (16 numbers; two classes are off by a factor; that is a constant added to the logit (07), which only biases repair). Matrix scaling has 72 numbers: not with 200 images. Choose by NLL or Brier score, which are proper; ECE on
+# Split the images: 200 to fit and choose, by cross-validation among them, and 100 to judge the chosen map. Candidates: nothing, one temperature, vector scaling (16 numbers). A wrong prior multiplies a class's probability by a factor, so it adds a constant to its logit (07); in section 4 only maps with biases can take that out. Matrix scaling has 72 numbers: too many. Choose by NLL or Brier score, which are proper; ECE on
 # 100 images is mostly luck (02). Report accuracy, signed gap and NLL before and after, with intervals.
 #
 # </details>
 #
 # ## 6. How certain is T?
 #
-# The slope of section 1 is a mean over images. Its standard error, divided by how fast the slope changes with log T, is that of log T, and gives an interval: `temperature_interval` computes it for 90 %. Does it contain
-# $T^*$ in 90 % of cases? We draw n test images and labels from the posterior, again and again.
+# The slope of section 1, a mean over images, has a standard error (se). If the slope moves by $s$, its zero moves by $s$ over the steepness:
+#
+# $$\mathrm{se}(\log T)\approx\mathrm{se}(\text{slope})\,/\,|d\,\text{slope}/d\log T|.$$
+#
+# `temperature_interval` makes a 90 % interval of it. Does that contain
+# $T^*$ in 90 % of cases? We draw n test images, and labels from the posterior, repeatedly.
 
 # %%
 def inside(outcome, n):
@@ -690,7 +690,7 @@ for outcome in plain:
 certain = pd.DataFrame(certain)
 
 # %% [markdown]
-# **Predict before you run:** with 200 images, how wide is the interval, in per cent of T? And what does a T that is 20 % too high cost on the test, in NLL?
+# **Predict before you run:** with 200 images, how wide is the interval: about 5, 25 or 100 % of T? And what does a T that is 20 % too high cost on the test, in NLL?
 
 # %% tags=["answer"]
 mean = certain.groupby("n")[["contains", "width"]].mean()
@@ -708,7 +708,7 @@ print(claims.verdict("08m", "n = 200: the 90 % interval contains the best T in 8
                      certain[certain.n == 200].contains, expect="within", margin=0.05, than=0.9))
 
 # %% [markdown]
-# Open the answer above first. The NLL is flat around its minimum. That is why a T from few images, though uncertain, is nearly as good as the best. (All three shares lie a little below 90 %, that of 50 images most.)
+# Open the answer above first. The NLL is flat around its minimum. That is why a T from few images, though uncertain, is nearly as good as the best.
 #
 # ## 7. Four classic mistakes
 #
@@ -748,8 +748,8 @@ wrong.round(3)
 # %% [markdown]
 # Open the answer above first.
 #
-# 1. On training images T goes to its lower limit. The repair: images kept aside. (The package warns, as of mistake 2.)
-# 2. The gap nearly vanishes, but the ECE stays several times as high as after a proper T. The repair: pass the logits, or `probs.log()`.
+# 1. T goes to its lower limit. The repair: images kept aside.
+# 2. The gap nearly vanishes, but the ECE stays several times as high as after a proper T. Probabilities differ by at most 1, so no confidence exceeds $1/(1+9e^{-1/T})$. The repair: pass the logits, or `probs.log()`.
 # 3. T is too high. The repair: clean labels, or the transition matrix (06).
 #
 # The fourth mistake, with 200 images for the map:
@@ -777,7 +777,7 @@ print(claims.verdict("08o", "fitted on noisy labels: at least 10 points under-co
                      by_name["3. noisy labels"], expect="below", margin=0.1))
 
 # %% [markdown]
-# One number can hardly be fitted to 200 labels by luck; a curve or a matrix can. (inf: some probability rounds to 0.) The repair: judge on other images.
+# One number hardly fits 200 labels by luck; a curve or a matrix can. (inf: some probability rounds to 0.) The repair: judge on other images.
 #
 # ## 8. Photographs, and the papers
 #
@@ -805,7 +805,7 @@ print(claims.verdict("T1", "photographs: one T lowers the ECE, on average over t
                      by_seed.scaled_ece - by_seed.test_ece, expect="below"))
 
 # %% [markdown]
-# So T measures too: it says how far the *scale* of a network is off, and in which direction. Ours beside the papers':
+# So T also says how far the *scale* of a network is off, and in which direction. Ours beside the papers':
 
 # %% tags=["drawing"]
 here = {}
@@ -826,14 +826,13 @@ pd.DataFrame([
 ], columns=["", "paper", "here"]).set_index("")
 
 # %% [markdown]
-# Mukhoti et al. take these T from the ECE grid (gamma by sample: lesson 11); ours are from the lowest NLL, with gamma 3, ± over the seeds.
+# The photographs' mean is over all settings above, with cures: it repeats no single network. Mukhoti et al. take these T from the ECE grid (the losses: lessons 09 and 11); ours are from the lowest NLL, with gamma 3, ± over the seeds.
 #
 # ## Three things to take away
 #
-# 1. One temperature, fitted on images kept aside, repaired the scale of these networks, already with 100 images. It changes no prediction.
-# 2. It repairs the average, not the single image: ranking and class gap hardly move, most of the distance to the exact posterior remains, and the own gap grew. Under a shift a
-#    large part of the ECE remains.
-# 3. Vector and matrix scaling and beta calibration passed one temperature with 2,000 images on the plain network. With 100, vector scaling, matrix scaling and histogram binning made it worse.
+# 1. One temperature, fitted on images kept aside, repaired the scale of these networks; on the plain one 100 images were nearly as good as 5,000 (08k). It changes no prediction.
+# 2. It repairs the average, not the single image: ranking and class gap hardly move, most of the distance to the exact posterior remains, and the own gap grew. Under a shift much of the ECE remains.
+# 3. On the plain network with 5,000 images matrix scaling was nearer to the posterior than one temperature (08i); vector scaling and beta calibration by means, by little. With 100, vector and matrix scaling and histogram binning made it worse.
 #
 # ## Recall
 #
@@ -857,19 +856,19 @@ pd.DataFrame([
 #
 # <details><summary>4. After T the ECE is 1 %. May a doctor trust the "70 %" of one patient?</summary>
 #
-# Not as this patient's own: it is right on average among all patients with 70 %.
+# No: it is right on average among all patients with 70 %.
 #
 # </details>
 #
 # <details><summary>5. Which map for 100 images in ten classes, which for 5,000?</summary>
 #
-# One temperature for 100, unless single classes are off. For 5,000 try vector and matrix scaling too, judged on fresh images.
+# One temperature for 100, unless single classes are off. For 5,000 try vector and matrix scaling too.
 #
 # </details>
 #
 # ## Go further
 #
-# On images with more pixel noise, T from section 1 was too low. Suppose that their accuracy is known, as in the second exercise: how far does the matched T get?
+# On images with more pixel noise, T was too low. If their accuracy is known, as in the second exercise: how far does the matched T get?
 # If your digits differ, see [your numbers differ?](your_numbers_differ.md). Next: [09 Soft targets](09_soft_targets.ipynb).
 #
 # <details><summary>Answer</summary>
@@ -887,17 +886,17 @@ pd.DataFrame([
 #     print(f"{name}: T = {T:.2f}, ECE {metrics.ece((far.logits / T).softmax(dim=1), far.labels):.1%}")
 # ```
 #
-# Nearly as far as a T fitted on their labels. But the accuracy is an assumption.
+# Nearly as far as a T fitted on their labels. But the accuracy is assumed.
 #
 # </details>
 #
 # ## References
 #
 # - Guo, Pleiss, Sun, Weinberger: *On Calibration of Modern Neural Networks*. ICML 2017. [arXiv:1706.04599](https://arxiv.org/abs/1706.04599)
-# - Kull, Silva Filho, Flach: *Beyond sigmoids* (beta calibration). Electronic Journal of Statistics 11, 2017. [doi:10.1214/17-EJS1338SI](https://doi.org/10.1214/17-EJS1338SI)
+# - Kull, Silva Filho, Flach: *Beyond sigmoids* (beta calibration). EJS 11, 2017. [doi:10.1214/17-EJS1338SI](https://doi.org/10.1214/17-EJS1338SI)
 # - Mukhoti et al.: *Calibrating Deep Neural Networks using Focal Loss*. NeurIPS 2020.
 #   [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (section 5, table H.1)
 # - Müller, Kornblith, Hinton: *When Does Label Smoothing Help?* NeurIPS 2019. [arXiv:1906.02629](https://arxiv.org/abs/1906.02629)
-# - Zadrozny, Elkan: *Obtaining calibrated probability estimates from decision trees ...* ICML 2001; *Transforming classifier scores ...* KDD 2002. [doi:10.1145/775047.775151](https://doi.org/10.1145/775047.775151)
+# - Zadrozny, Elkan: *Obtaining calibrated probability estimates ...* ICML 2001; *Transforming classifier scores ...* KDD 2002. [doi:10.1145/775047.775151](https://doi.org/10.1145/775047.775151)
 # - Zhang, Kailkhura, Han: *Mix-n-Match*. ICML 2020.
 #   [arXiv:2003.07329](https://arxiv.org/abs/2003.07329)
