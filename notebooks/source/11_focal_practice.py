@@ -1,8 +1,7 @@
 # %% [markdown]
 # # 11 · Focal loss in practice: nine losses and a contest of cures
 #
-# **Question.** A braking car trusts its network above a confidence of 90 %. Its maker can change the loss, stop the training early, decay
-# the weights, train five networks or divide the logits by one number. Which of these makes the confidence true?
+# **Question.** A braking car trusts its network above a confidence of 90 %. Its maker can change the loss, stop early, decay the weights, train five networks or divide the logits by one number. Which makes the confidence true?
 #
 # **You will be able to**
 # - train the variants of focal loss, and read their curves: loss, entropy, norms, gradients;
@@ -12,7 +11,7 @@
 #
 # **Time.** 60 minutes for sections 1 to 5; 55 more for 6 to 8, a second sitting. The cells run in about a minute and a half.
 #
-# **Needs.** [10 Focal loss: theory](10_focal_theory.ipynb), sections 1 and 2, and [03 Overconfidence](03_overconfidence.ipynb).
+# **Needs.** [10 Focal loss: theory](10_focal_theory.ipynb), sections 1 to 3, and [03 Overconfidence](03_overconfidence.ipynb).
 
 # %%
 from functools import cache, partial
@@ -59,7 +58,7 @@ explorers.stored("focal_decay")
 # | **FLSD-532** | 5 where $p<0.2$, 3 where $p<0.5$, else 2 |
 # | DFL-3, **dual focal loss** (Tao et al. 2023) | 3, and the factor is $(1-p+p')^\gamma$ |
 #
-# Here $p'$ is the largest probability below $p$. From scratch, then the package:
+# Here $p'$ is the largest probability below $p$: a close rival keeps the factor large. From scratch, then the package:
 
 # %%
 logits = torch.randn(1000, 10, generator=torch.Generator().manual_seed(SEED)).double() * 3
@@ -176,7 +175,7 @@ for ax, (column, words) in zip(axes.flat, shown.items(), strict=True):
 #
 # - **All curves** nearly stop moving at 3/7 of the epochs (26 of 60): from there on the learning rate is smaller.
 # - **NLL:** with cross-entropy it rises after its turning point. The larger gamma, the smaller the rise.
-# - **Right predictions:** their NLL is *higher* with focal loss; it hardly rises for any loss.
+# - **Right predictions:** their NLL is *higher* with focal loss. It falls, and hardly rises again, for any loss.
 # - **Wrong predictions:** so the rise comes from them, as in lesson 03. Focal loss makes it smaller and does not remove it.
 # - **Entropy:** wrong predictions keep more of it with focal loss.
 
@@ -187,14 +186,14 @@ def rise(loss, column="test_nll"):
     return np.array([values.iloc[-1] - values.min() for values in found])
 
 
-print(claims.verdict("F5", "the test NLL rises less after its minimum with FL-3 than CE",
-                     rise("FL-3") - rise("CE"), expect="below"))
-
-# %% tags=["aside", "nbval-check-output"]
 def at_end(column, loss):
     return np.array([outcome.history[column].iloc[-1] for outcome in swept.where(loss=loss)])
 
 
+print(claims.verdict("F5", "the test NLL rises less after its minimum with FL-3 than CE",
+                     rise("FL-3") - rise("CE"), expect="below"))
+
+# %% tags=["aside", "nbval-check-output"]
 def steps(column):
     """At the end: FL-1 minus CE, FL-2 minus FL-1, FL-3 minus FL-2; (seeds, 3)."""
     return np.diff([at_end(column, loss) for loss in fixed], axis=0).T
@@ -250,7 +249,7 @@ def feature_norms(loss):
 falls = -np.diff([feature_norms(loss) for loss in fixed], axis=0)
 print(claims.verdict("F8", "at the end the feature norm falls: CE, FL-1, FL-2, FL-3: least step",
                      falls[:, :, -1].min(axis=0)))
-print(claims.verdict("F8", "the same throughout training: the least step of any epoch",
+print(claims.verdict("F8", "the same in every epoch, the first ones too: the least step",
                      falls.min(axis=(0, 2))))
 print(claims.verdict("F8", "the same from 3/7 of the epochs on: the least step",
                      falls[:, :, 3 * size.epochs // 7:].min(axis=(0, 2))))
@@ -261,10 +260,9 @@ print(claims.verdict("F8", "the same from 3/7 of the epochs on: the least step",
 # (10). Whether it is the cause we have not tested.
 #
 # Now the gradients of the last layer, as in its figures 3 (b) to (d). The paper shows them after 10, 100 and 200 of 350 epochs; here the same
-# parts are the epochs 2, 17 and 34 of 60. Our histograms count *batches*; the paper's count training images, and so does our last panel, for
-# the trained network. There, by the chain rule, the gradient of one image is $g\,(p-y)$ times its features: $g$ is the factor by which focal loss
-# multiplies the gradient of cross-entropy (10), $p$ the whole row of probabilities, $y$ the one-hot label. The x-axes differ. In the last panel,
-# of one seed, values below $10^{-6}$ stand in the first bar.
+# parts are the epochs 2, 17 and 34 of 60. Our first three histograms count *batches*, the paper's training images; so does our last panel (trained network, one seed; values below
+# $10^{-6}$ in the first bar). Cross-entropy's gradient by the logits is the row of probabilities minus the one-hot label. For the weights it is multiplied by the features, and with focal loss by $g$ (10,
+# section 3). How to read: the further left, the smaller the gradient. The x-axes differ.
 
 # %% tags=["drawing"]
 def of_batches(loss, epoch):
@@ -390,10 +388,9 @@ print(claims.verdict("11b", "after one temperature each, FLSD-53 has a lower ECE
 # - **Temperature:** it falls from CE to FL-1, FL-2 and FL-3. For FLSD-53 the mean is above 1.1, but the interval begins below it: five seeds
 #   cannot decide (F7). In the table the scheduled losses have the temperatures nearest to 1, though they *end* with gamma 1 or 2. (We have no
 #   verdict on it, and have not tested why.) DFL-3 and FLSD-532 act like smaller gammas.
-# - **FL-3 and FLSD-53** are alike. They differ only where $p<0.2$, and at the end nearly all training images are predicted right.
+# - **FL-3 and FLSD-53** are alike. They differ only where $p<0.2$; why that matters so little here we have not tested.
 # - **After one temperature** five seeds show no difference between the ECEs (11b), and cross-entropy has the *lower* NLL (11a). So on these
-# data a temperature alone brings the ECE at least as low as focal loss does. The paper says that FLSD-53 and FL-3 "broadly
-# produce the lowest calibration errors both before and after temperature scaling"; after it, our seeds do not decide.
+# data a temperature alone brings the ECE at least as low as focal loss does. In the paper FLSD-53 and FL-3 are broadly ahead then too.
 #
 # ## 5. Is early stopping enough?
 #
@@ -450,7 +447,7 @@ print(claims.verdict("11c", "CE stopped by NLL has a lower NLL than FL-3 to the 
 #
 # ## 6. Gamma, weight decay and the length of the training
 #
-# (A second sitting begins here: run all cells above first.)
+# (Second sitting: run all cells above first.)
 #
 # Weight decay keeps the weights small too. If both act on the confidence, the best gamma depends on the weight decay. A grid, three seeds, a
 # short and a long training (10 and 40 epochs; here and in section 7 the learning rate falls at 1/2 and 3/4 of them):
@@ -530,10 +527,8 @@ print(claims.verdict("11e", "without weight decay: gamma 3 has a lower NLL than 
                      expect="below"))
 
 # %% [markdown]
-# Open the two answers above first. There is no best gamma as such. After the long training the gap is nearest to 0 along a diagonal of the right
-# panel: a large gamma without weight decay, gamma 0 with much weight decay. Both together make the network strongly under-confident. But the
-# settings along the diagonal are not equal: their NLL (printed) grows with gamma. After the
-# short training nearly all settings have a lower gap. So a gamma from a paper belongs to its weight decay *and* its number of epochs: choose
+# Open the two answers above first. There is no best gamma as such. After the long training the gap is nearest to 0 along a diagonal of the right panel, from bottom left to top right: a large gamma without weight decay, gamma 0 with much weight decay. Both together make the network strongly under-confident. But the
+# settings along the diagonal are not equal: their NLL (printed) grows with gamma. After the short training nearly all gaps are lower: farther below zero, or less above it. So a gamma from a paper belongs to its weight decay *and* its number of epochs: choose
 # them together, by the NLL on calibration images.
 #
 # ## 7. A contest of all cures
@@ -653,12 +648,12 @@ def judged(name, method, seed):
     for scaling in scalings:
         tries = []
         for strength, (on_cal, on_test) in offers(name, method, seed).items():
-            T = 1.0
+            T = 1.0  # as trained
             if scaling == "after one T":
                 T = recalibration.TemperatureScaler().fit(on_cal, cal.labels).temperature
             nll = losses.cross_entropy(on_cal / T, cal.labels).item()
-            tries.append((nll, strength, T, on_test / T))
-        _, strength, T, logits = min(tries, key=lambda one: one[0])
+            tries.append((nll, strength, T, on_test / T))  # one try for each strength
+        _, strength, T, logits = min(tries, key=lambda one: one[0])  # lowest NLL on cal
         rows.append({"name": name, "cure": method, "seed": seed, "scaling": scaling,
                      "strength": strength, "T": T, **judge(logits, test)})
     return rows
@@ -741,6 +736,8 @@ away = (moves["moved share"] > 0).mean()
 print(f"plain cross-entropy, digits: one T moves {away:.0%} of the rows away from q")
 print("mean change by one T of the rows that were above 90 % and wrong, and of the others:")
 print(moves.groupby("sure_and_wrong").mean().round(3).to_string())
+part = moves[moves.sure_and_wrong].sum() / moves.sum()
+print(f"of the fall they bring {part['squared distance']:.0%} (squared distance), {part['NLL']:.0%} (NLL)")
 
 # %% tags=["nbval-check-output"]
 def scored(name, cure, measure="NLL", scaling="after one T"):
@@ -783,14 +780,12 @@ for cure in ("smoothing", "penalty", "blends", "decay", "ensemble"):
 #
 # - **Focal loss** improves NLL and ECE of the digits as trained, not the moved share. After one temperature, `cal` takes the smallest gamma in
 #   most seeds, and the NLL is still a little *higher* than that of cross-entropy (11f), and higher than with smoothing, penalty, blends and decay
-#   (11j). There the temperature alone was the better cure.
-# - **Below scaled cross-entropy** on the digits: decay, ensemble, blends and smoothing (11l). A temperature cannot change the order of the
-#   classes in a row; a new training can. (The ensemble costs five.)
+#   (11j). There the temperature alone was better.
+# - **Below scaled cross-entropy** on the digits: decay, ensemble, blends and smoothing (11l). A temperature cannot change the order of the classes in a row; a new training can. Whether this is the reason we have not tested. (The ensemble costs five trainings.)
 # - **Which distance?** On the digits cross-entropy without a cure is, by the moved share, *nearer* to the exact posterior before the temperature than after it
-#   (11k); by the squared distance, after it. Most rows move away from $q$. Those that were sure and wrong come nearer, and
-#   squares and NLL count that several times as much (folded table).
-# - **Clusters:** cross-entropy is nearly calibrated there. Five seeds do not tell focal loss from it (11f, 11g).
-# - Where `cal` takes the end of a grid (smoothing after one T), more strengths could do better.
+#   (11k); by the squared distance, after it. By the moved share most rows move away from $q$, and those that were sure and wrong come nearer (folded cell `distances`). These bring most of the fall of the NLL, about half of that of the squared distance; by squares the others, too, come nearer on average.
+# - **Clusters:** the *scale* of cross-entropy is nearly right there (T near 1, folded table), so a temperature finds little; an ECE of some points stays. Five seeds cannot tell focal loss from it (11f, 11g).
+# - Where `cal` takes the end of a grid, more strengths could do better.
 #
 # Back to the braking car: how many predictions of the digits are above 90 %, and how many of these are wrong?
 
@@ -799,7 +794,7 @@ car = results[results.name == "digits"].groupby(["cure", "scaling"], sort=False)
 car[["above 90 %", "wrong above 90 %"]].mean().unstack("scaling", sort=False).map("{:.1%}".format)
 
 # %% [markdown]
-# As trained, without a cure and with the ensemble, the car is wrong more often than the 10 % that it accepts. After one temperature each, all
+# As trained, without a cure and with the ensemble, the car is wrong more often than 10 %. After one temperature each, all
 # stay below 10 %; but plain cross-entropy and the ensemble then trust about half as many images.
 #
 # ### Exercise: a fair contest
@@ -807,14 +802,11 @@ car[["above 90 %", "wrong above 90 %"]].mean().unstack("scaling", sort=False).ma
 # *Difficulty: hard · importance: high · 15 minutes, no code*
 #
 # A paper compares its new loss with cross-entropy on one data set: five strengths of the new loss, chosen by test ECE; cross-entropy with the
-# weight decay that suits the new loss; no temperature; one seed. Name each advantage that the new loss has, and plan the contest anew with a
-# budget of 60 trainings.
+# weight decay that suits the new loss; no temperature; one seed. Name each advantage of the new loss, and plan the contest anew with 60 trainings.
 #
 # <details><summary>Answer</summary>
 #
-# Its strength is chosen on the test images, and by ECE, which a network of lower accuracy can win. Only it was tuned: the weight decay
-# belongs to the new loss (section 6).
-# Cross-entropy lacks the cheapest cure, one temperature. One seed shows no spread. Anew, for example: two data sets, five seeds, three
+# Its strength is chosen on the test images, and by ECE, which a network of lower accuracy can win. Only it was tuned: the weight decay is its own (section 6). Cross-entropy lacks a temperature. One seed shows no spread. Anew, for example: two data sets, five seeds, three
 # settings for each of the two losses (weight decays for cross-entropy, strengths for the other): 60 trainings. Choose by NLL on `cal`;
 # judge NLL and ECE on `test`, before and after a temperature, by paired differences over the seeds.
 #
@@ -845,12 +837,12 @@ print(claims.verdict("F7", "photographs: the temperature of gamma 3 is nearer to
 # |---|---|
 # | T by ECE, CE | between 2.0 and 2.8 (text; table 1 has others too) |
 # | T by ECE, FLSD-53 | mostly 0.9 to 1.1 |
-# | ECE | FLSD-53 and FL-3 lowest; FL-3 below FL-2 below FL-1 |
+# | ECE | FLSD-53 and FL-3 broadly below the baselines; FL-3 below FL-2 below FL-1 |
 # | ECE after T | FLSD-53 and FL-3 broadly the lowest |
 # | feature norm | CE > FL-1 > FL-2 > FL-3, in all epochs |
 # | early stopping | focal loss to the end: lower error and ECE than CE by any criterion |
 #
-# Our numbers are printed below, with 95 % intervals; for early stopping see section 5.
+# Ours are printed below, with 95 % intervals; early stopping: section 5.
 
 # %%
 def with_interval(values, factor=1):
@@ -868,7 +860,7 @@ pd.DataFrame(ours).T
 
 # %% [markdown]
 # Here FLSc-532 and FLSc-531 have the lowest ECE; after T, cross-entropy and FL-1 by means, with overlapping intervals. (The T of FLSD-532
-# has no width: the grid's step is 0.1.) The noise alone forces a small part of the errors; the rest is these networks, taught on few images.
+# has no width: the grid's step is 0.1.) The noise alone forces a small part of the errors.
 #
 # ## Three things to take away
 #
@@ -885,9 +877,9 @@ pd.DataFrame(ours).T
 #
 # </details>
 #
-# <details><summary>2. Why do FL-3 and FLSD-53 end nearly alike?</summary>
+# <details><summary>2. Where do FL-3 and FLSD-53 differ?</summary>
 #
-# They differ only where p < 0.2. At the end nearly all training images are predicted right.
+# Only where p < 0.2: there FLSD-53 has gamma 5.
 #
 # </details>
 #
@@ -899,7 +891,7 @@ pd.DataFrame(ours).T
 #
 # <details><summary>4. Why compare a cure with cross-entropy after a temperature?</summary>
 #
-# Because the temperature costs one number and no training. What it repairs is no merit of the cure.
+# The temperature costs one number and no training. What it repairs is no merit of the cure.
 #
 # </details>
 #
@@ -911,8 +903,7 @@ pd.DataFrame(ours).T
 #
 # ## Go further
 #
-# What does *averaging the logits* of the five networks change? Compare its NLL with the ensemble's, on the digits, without a
-# temperature. If your digits differ from those printed here, see [your numbers differ?](your_numbers_differ.md). Next: [12 Mixup](12_mixup.ipynb).
+# What does *averaging the logits* of the five networks change? Compare its NLL with the ensemble's, on the digits, without T. If your digits differ, see [your numbers differ?](your_numbers_differ.md). Next: [12 Mixup](12_mixup.ipynb).
 #
 # <details><summary>Answer</summary>
 #
@@ -924,7 +915,7 @@ pd.DataFrame(ours).T
 # print(f"mean of the logits: {metrics.nll(stacked.mean(dim=0).softmax(dim=1), answers):.3f}")
 # ```
 #
-# The mean of the logits is a geometric mean of the probabilities: where the networks disagree, it stays more confident.
+# The mean of the logits is a geometric mean of the probabilities: more confident where the networks disagree.
 #
 # </details>
 #
