@@ -101,7 +101,7 @@ rows = {form: counts(form, 100, SEED)[imbalanced(form, 100, SEED)[1]].tolist() f
 pd.DataFrame(rows, index=[f"rank {i + 1}" for i in range(K)]).T
 
 # %% [markdown]
-# Rank 1 is the commonest class (step: one of five). In every seed other digits are the rare ones. So "the rarest class" is about rarity, not about a difficult digit.
+# Rank 1 is the commonest class (step: one of five, in random order). In every seed other digits are the rare ones. So "the rarest class" is about rarity, not about a difficult digit.
 #
 # ## 2. The error of one class
 #
@@ -174,18 +174,18 @@ for form in forms:
         print(f"{form}, images of the {name} class: right {right:.0%}, mean confidence {sure:.0%}")
 
 # %% [markdown]
-# Open the answer above first. The rare class is far worse. But is this the network's fault? It was trained where melanomas *are* rare.
+# Open the answer above first. The rare class is far worse. Is this the network's fault? It was trained where melanomas *are* rare.
 #
 # ## 3. What an honest model of this training set says
 #
 # The **prior** $\pi_k$ of a class is its share before one has seen the image. Let $q(x)$ be the exact posterior of the balanced test images (notebook
 # 06), $\pi^{\text{test}}$ their prior and $\pi^{\text{train}}$ that of the training set. Imbalance changes how often a class occurs, not what its images
-# look like. So Bayes' rule gives the exact posterior for images drawn as the training set was:
+# look like. By Bayes' rule $q_k(x)$ is proportional to $p(x\mid k)$ times the prior. Divide by the test prior, multiply by the training prior, and let the row sum to 1: the exact posterior for
+# images drawn as the training set was:
 #
 # $$q^{\text{train}}_k(x) = \frac{q_k(x)\, \pi^{\text{train}}_k / \pi^{\text{test}}_k}{\sum_j q_j(x)\, \pi^{\text{train}}_j / \pi^{\text{test}}_j}.$$
 #
-# We call it the **honest model**: no model of this training distribution is better. What its error on balanced images has above that of $q$ is due to the
-# changed prior alone.
+# We call it the **honest model**: no model of this training distribution is better. On balanced images its error is larger than that of $q$. The difference comes from the changed prior alone.
 #
 # ### Exercise: another prior
 #
@@ -237,7 +237,7 @@ print(f"largest difference between the two: {(honest[:500] - anew).abs().max():.
 # %% tags=["answer"]
 def ranked_errors(outcome, probs):
     labels, order = outcome.predictions["test"].labels, imbalanced(**outcome.setting)[1]
-    return np.array(metrics.ece_by_group(probs, labels, labels))[order]
+    return np.array(metrics.ece_by_group(probs, labels, groups=labels))[order]
 
 
 def honest_model(outcome):
@@ -278,7 +278,7 @@ assert left < 1e-6
 print(f"honest model, adjusted: at most {left:.0e} from the exact balanced posterior")
 
 # %% [markdown]
-# So an honest model is repaired completely. What is left in a network after the same adjustment, the changed prior alone does not explain.
+# So an honest model is repaired completely. After the same adjustment some error of a network can be left. The changed prior does not explain it.
 
 # %%
 def adjusted_network(outcome):
@@ -349,9 +349,9 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # Open the answer of section 4 first. How to read its figure:
 #
-# - **The honest model** stays low, also for the rare classes. Its error is what the changed prior alone would give.
+# - **The honest model** stays low beside the network, also for the rare classes. Its error is what the changed prior alone would give.
 # - **The network** rises from the common to the rare classes, and in the step form it jumps between the halves.
-# - **Logit adjustment** takes off more than the honest model's whole error. That is what the changed prior costs an *exact* model; the same
+# - **Logit adjustment** takes off more than the honest model's whole error of the rare classes. That is what the changed prior costs an *exact* model; the same
 #   correction changes *this network* far more. The accuracy rises: more rare images become right than common ones wrong. A large error stays.
 
 # %% tags=["nbval-check-output"]
@@ -404,7 +404,7 @@ def predicted_table(outcome):
     table = groups_of_predicted(test, order).assign(rank=range(1, K + 1), seed=outcome.setting["seed"])
     probs_of = {"exact": test.posterior, "honest": honest_model(outcome), "network": test.probs}
     for name, probs in probs_of.items():
-        by_group = metrics.ece_by_group(probs, test.labels, probs.argmax(dim=1))
+        by_group = metrics.ece_by_group(probs, test.labels, groups=probs.argmax(dim=1))
         table[name] = np.nan_to_num(by_group)[order]  # 0 where a class is never predicted
     return table
 
@@ -523,7 +523,7 @@ resampled = sweep.run(sampled, {"form": forms, "seed": seeds}, device=device)
 # %% tags=["drawing"]
 def entry(method, form, seed, probs):
     labels, order = digits(seed).test.labels, imbalanced(form, 100, seed)[1]
-    found = np.array(metrics.ece_by_group(probs, labels, labels))[order]
+    found = np.array(metrics.ece_by_group(probs, labels, groups=labels))[order]
     common, rare = labels == order[0], labels == order[-1]
     return {"form": form, "method": method, "seed": seed, "min": found[0], "max": found[-1],
             "ratio": found[-1] / found[0], "largest / smallest": found.max() / found.min(),
@@ -598,7 +598,7 @@ print(f"q, the exact posterior: largest over smallest class error {exact['larges
 # Too little confidence in the common classes and too much in the rare ones cancel in one diagram.
 #
 # And **a ratio needs a reference.** The paper's caption says that *min* and *max* are the classes with the most and the fewest labels, its text calls them the smallest and
-# largest errors. In the second reading the ratio is above 1 for *any* model, as the exact posterior shows. We judge the first. There even the honest model, whose
+# largest errors. Largest over smallest is above 1 for *any* model, as the exact posterior shows. We judge rarest over commonest. There even the honest model, whose
 # errors are small, has a large ratio: read the errors first. (The verdicts take its logarithm, for which 2 and 1/2 are equally far from 1.)
 
 # %% tags=["nbval-check-output"]
@@ -648,14 +648,13 @@ print(claims.verdict("07l", "q, the exact posterior: the largest class error is 
 # *ECE:* the test set is balanced, the clinic is not. For the clinic's ECE weight each test image by the clinic's prior over the test's: each bin's share, confidence and accuracy become weighted means.
 # Group by predicted class for the doctor who reads "harmless, 98 %", by true class for the question what happens to melanomas.
 #
-# *What it cannot tell:* whether the melanomas of the clinic look like those of the test set. The whole correction rests on this: if not only the shares of the classes
-# change but their images, no prior repairs it.
+# *What it cannot tell:* whether the melanomas of the clinic look like those of the test set: if the images of a class change too, no prior repairs it.
 #
 # </details>
 #
 # ## 8. Photographs, and the paper
 #
-# The same question on CIFAR-10, with the paper's mitigations, is the experiment `imbalance`
+# The same question on CIFAR-10 is the experiment `imbalance`
 # ([from laptop to paper](from_laptop_to_paper.md)). The next cell shows its table (ECE of the commonest and of the rarest class), or says that none is stored.
 
 # %%
@@ -713,7 +712,7 @@ else:
 #
 # <details><summary>4. The exact posterior has an ECE above 0 over the images of one class. Is it miscalibrated?</summary>
 #
-# No. It is calibrated over all images and by predicted class. Nothing asks for it by true class, which the model does not know.
+# No. It is calibrated over all images and by predicted class; the true class the model does not know.
 #
 # </details>
 #
@@ -726,7 +725,7 @@ else:
 # ## Go further
 #
 # Logit adjustment can also stand in the loss: train with cross-entropy of $z_k + \log \pi^{\text{train}}_k$, and use $z$ itself on balanced images (Menon et al. 2021, section 5).
-# Does the rarest class do better than with the adjustment after training? If your digits differ from those printed here, see
+# Does the rarest class do better than with the adjustment after training? If your digits differ, see
 # [your numbers differ?](your_numbers_differ.md). Next: [08 Temperature](08_temperature.ipynb).
 #
 # <details><summary>Answer</summary>
