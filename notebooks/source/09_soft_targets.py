@@ -84,8 +84,7 @@ for form, by_hand in {"K": form_k, "K-1": form_k_minus_1}.items():
     print(f"alpha 0.1, form {form}: the label keeps {by_hand(labels, 0.1).max():.3f}")
 
 # %% [markdown]
-# So the same alpha means two things:
-# $\alpha$ in form K-1 is $\alpha K/(K-1)$ in form K.
+# So the same alpha means two things: $\alpha$ in form K-1 is $\alpha K/(K-1)$ in form K, where the label gets a part back.
 
 # %%
 assert torch.allclose(form_k_minus_1(labels, 0.1), form_k(labels, 0.1 * K / (K - 1)))
@@ -252,8 +251,7 @@ print(claims.verdict("09a", "smoothing 0.3 is under-confident by more than 0.1",
 # - **Label smoothing**: the mean target is $(1-\alpha)q+\alpha/K$, and cross-entropy asks for the mean target. So
 #   $p^*=(1-\alpha)q+\alpha/K$: a straight line, easy to undo.
 # - The **confidence penalty** (Pereyra et al. 2017; ERL, entropy-regularised loss) is cross-entropy minus $\beta$ times the entropy
-#   $H(p)$. It has no closed form, but setting the derivatives to zero, with a multiplier for $\sum_kp_k=1$, gives
-#   one number $c$ for all classes:
+#   $H(p)$. It has no closed form. At the optimum a little probability moved from one class to another changes nothing: all classes have the same derivative, $\beta-c$:
 #
 # $$\frac{q_k}{p_k}-\beta\log p_k=c .$$
 #
@@ -306,7 +304,7 @@ check.penalty_posterior(my_penalty_posterior)
 #
 # </details>
 #
-# **Predict before you run:** what do smoothing 0.1 and penalty 0.3 ask for at $q=1$? Which of the two changes $q=0.6$ (nine other classes
+# **Predict before you run:** what do smoothing 0.1 and (a guess) penalty 0.3 ask for at $q=1$? Which of the two changes $q=0.6$ (nine other classes
 # share the rest) more?
 
 # %% tags=["answer"]
@@ -330,13 +328,15 @@ for name in ("smoothing 0.1", "smoothing 0.168", "penalty 0.3"):
 # Open the answer above first. Smoothing gives a straight line, the penalty a bent one: smoothing 0.168 and penalty 0.3 ask for the same at
 # $q=1$; at $q=0.6$ the penalty asks for less.
 #
-# **MMCE** (maximum mean calibration error; Kumar et al. 2018) is a calibration error of the batch, made smooth by a kernel so that it has a
-# gradient. The loss is cross-entropy plus a weight times MMCE. It belongs to many images together, so no single row has a $p^*$. But is the
-# exact posterior the optimum? Logits: the logarithm of the posterior, divided by a T. Labels: the posterior itself, so a hit counts with
-# that of the predicted class.
+# **MMCE** (maximum mean calibration error; Kumar et al. 2018) is a calibration error of the batch that has a gradient:
 #
-# - **plain** form: the gap hit − confidence, averaged over all images;
-# - **weighted** form, which the authors train with: averaged over hits and over misses separately.
+# $$\Bigl(\sum_{i,j}v_i\,v_j\,e^{-|c_i-c_j|/0.4}\Bigr)^{1/2},\qquad v_i=(a_i-c_i)/n,$$
+#
+# with $c_i$ the confidence and $a_i$ the hit (1 or 0) of image $i$: gaps of one sign at similar confidences add up. The loss is cross-entropy plus a weight times MMCE. No single row has a $p^*$. But is the
+# exact posterior the optimum? Its logarithm, divided by a T, gives the logits. The labels are the posterior itself: $a_i$ is the posterior of the predicted class.
+#
+# - **plain** form: as above;
+# - **weighted** form, which the authors train with: $v_i=a_i(1-c_i)/H-(1-a_i)\,c_i/M$, with $H$ hits and $M$ misses in the batch.
 #
 # **Predict before you run:** at which T is each form lowest: below 1, at 1 or above?
 
@@ -384,7 +384,7 @@ print(claims.verdict("09c", "plain MMCE prefers the posterior to itself at T = 1
 # %% [markdown]
 # ## 4. Four losses, trained
 #
-# A loss gets the strength with the lowest NLL on the *calibration* images, seed by seed. The numbers of candidates differ (see below).
+# A loss gets the strength with the lowest NLL on the *calibration* images, seed by seed (`chosen`: one row each).
 
 # %%
 # `mix=exact_labels` below calls this on each batch, with two more arguments that it does not need
@@ -565,12 +565,10 @@ for split in ("train", "test"):
 
 # %% [markdown]
 # Open the answer above first. As in the paper, the clusters of the training images become tighter. Its explanation: smoothing asks for
-# features close to the template of the correct class and equally far from those of all others. On test images the classes overlap at every
-# alpha.
+# features close to the template of the correct class and equally far from those of all others. On test images they overlap.
 #
 # Müller et al. conclude that smoothing removes information: a 3 that resembles an 8 is moved to where all other 3s are. We test this
-# against the truth at alpha 0.3: is the *runner-up* of the network still that of the posterior? And how far are its
-# rows from it after a temperature?
+# against the truth at alpha 0.3: is the *runner-up* of the network still that of the posterior? And how far are the network's rows from the posterior after a temperature?
 
 # %%
 def second_choice(outcome):
@@ -603,7 +601,7 @@ print(claims.verdict("09j", "after T, it is farther from the posterior than cros
                      change("distance_tempered")))
 
 # %% [markdown]
-# The two answers differ. The runner-up is lost more often, as the paper says of the relations between classes. But
+# The two questions have different answers. The runner-up is lost more often, as the paper says of the relations between classes. But
 # the runner-up is a weak measure here: on most images its probability is tiny (printed). The rows as a whole are *nearer*
 # to the posterior after a temperature, not farther, and accuracy is higher. We have not tested why. Müller et al. measured the lost
 # information as mutual information between image and logits, and in distillation; we repeated neither.
@@ -630,7 +628,7 @@ check.selective_risk(my_selective_risk)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# `confidence.argsort(descending=True)` has the most confident first. Round the number that is kept: `0.7 * 10` is not exactly 7.
+# `confidence.argsort(descending=True)` has the most confident first. Round the number that is kept: `0.29 * 100` is not exactly 29.
 #
 # </details>
 #
@@ -646,8 +644,7 @@ check.selective_risk(my_selective_risk)
 #
 # `metrics.risk_coverage` returns it for every coverage at once.
 #
-# **Predict before you run:** the clinic keeps 70 %. Is the risk with smoothing 0.3 higher or lower than with cross-entropy? And does
-# a temperature change the order at all?
+# **Predict before you run:** the clinic keeps 70 %. Is the risk with smoothing 0.3 higher or lower than with cross-entropy? And does a temperature change the order?
 
 # %% tags=["answer"]
 def doubt(rows, test):
@@ -715,7 +712,7 @@ print(claims.verdict("09o", "at coverage 0.1, smoothing 0.3 has the higher risk"
 #
 # *Difficulty: hard · importance: high · 15 minutes, no code*
 #
-# The clinic may choose alpha 0, 0.05 or 0.3, and has 200 labelled images. It wants to hand on 30 % of the images, and to print "the network
+# The clinic chooses among alpha 0, 0.05 and 0.3, with 200 labelled images. It wants to hand on 30 % of the images, and to print "the network
 # is ... % sure" beside each kept one. Design the comparison: what is fitted on which images, what is measured, what decides? (A share $s$ of
 # $n$ images has the standard error $\sqrt{s(1-s)/n}$.)
 #
@@ -763,8 +760,7 @@ for alpha in (0.0, 0.05, 0.3):
 
 # %% [markdown]
 # Open the answer above first. At alpha 0.05 it brings over-confidence back: there the shift *hid* a part of it. At alpha 0.3 it
-# removes most of the under-confidence, but does not end at the over-confidence of alpha 0. So a smoothed network is more than a shifted one.
-# Nor is it at its $p^*$: no $p^*$ has an entry below $\alpha/K$; many of its entries are. Why, we have not tested. The repair that worked here
+# removes most of the under-confidence, but does not end at the over-confidence of alpha 0. Nor is the network at its $p^*$: no $p^*$ has an entry below $\alpha/K$; many of its entries are. Why, we have not tested. The repair that worked here
 # is a temperature (section 2).
 
 # %% tags=["aside", "nbval-check-output"]
@@ -827,7 +823,7 @@ print("T: " + ", ".join(f"{way} {means['T'][way]:.1f}" for way in [*order, "exac
 #
 # <details><summary>4. A network has alpha 0.3 and a signed gap of -20 points. Is it a bad model?</summary>
 #
-# Not for that: its p* is under-confident by design. Fit a temperature, then judge.
+# Its p* is under-confident by design. Fit a temperature, then judge.
 #
 # </details>
 #
@@ -840,7 +836,7 @@ print("T: " + ", ".join(f"{way} {means['T'][way]:.1f}" for way in [*order, "exac
 # ## Go further
 #
 # Add the wrong *sign* to the confidence penalty, as one well-known package does: which $p^*$ would it ask for at $q=(0.7, 0.3)$ and weight
-# 0.5? The next lesson is [10 Focal loss](10_focal_theory.ipynb). If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+# 0.5? The next lesson is [10 Focal loss](10_focal_theory.ipynb). If your digits differ: [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #
@@ -852,7 +848,7 @@ print("T: " + ", ".join(f"{way} {means['T'][way]:.1f}" for way in [*order, "exac
 #       f"{theory.penalty_minimiser([0.7, 0.3], 0.5)[0]:.3f}")
 # ```
 #
-# It rewards confidence: p* lies above 0.7.
+# p* lies above 0.7.
 #
 # </details>
 #
