@@ -9,6 +9,7 @@ from email.parser import HeaderParser
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 HEAVY = sysconfig.get_path("purelib")  # torch and the rest, which are not installed again
@@ -66,6 +67,18 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
     inside = [p for p in (ROOT / "calibkit").rglob("*") if p.is_file() and p.suffix != ".pyc"]
     assert {str(p.relative_to(ROOT)) for p in inside} == {n for n in names if "dist-info" not in n}
     assert {"calibkit/py.typed", "calibkit/explorers/face.js"} <= set(names)
+
+
+def test_pip_takes_the_lines_that_conda_hands_to_it(wheel):
+    """As conda does: a file of requirements beside environment.yml."""
+    names = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    (lines,) = [d["pip"] for d in names["dependencies"] if isinstance(d, dict)]
+    shutil.copy(ROOT / "constraints.txt", wheel.parent)
+    (wheel.parent / "conda.txt").write_text("\n".join(lines), encoding="utf-8")
+    only_look = ("--dry-run", "--no-deps", "--no-index", "--no-build-isolation")
+    command = [sys.executable, "-m", "pip", "install", *only_look, "-r", "conda.txt"]
+    done = subprocess.run(command, cwd=wheel.parent, capture_output=True, text=True)
+    assert "Would install calibkit-0.1.0" in done.stdout, done.stderr
 
 
 def test_its_page_is_whole_by_itself(wheel):
