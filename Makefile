@@ -9,7 +9,7 @@ TORCH_INDEX ?=
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt \
           $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: lab course test test-browser notebooks pages bench lint doctor clean help
+.PHONY: lab course test test-browser notebooks pages site bench lint doctor clean help
 
 help:
 	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
@@ -17,6 +17,7 @@ help:
 	@echo "make test                 install and run all tests"
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
 	@echo "make pages                write the notebooks as HTML pages that need neither Python nor network"
+	@echo "make site                 write the whole course as a web site that needs no server"
 	@echo "make test-browser         JupyterLab and the pages in Chromium, sliders by keyboard (SCALE=smoke)"
 	@echo "make bench                print speed ratios against the fastest peers"
 	@echo "make lint                 check the style of the code"
@@ -40,6 +41,10 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e '.[test]'
 	@touch $@
 
+$(VENV)/.site: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[site]'
+	@touch $@
+
 $(VENV)/.browser: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) -e '.[browser]'
 	@touch $@
@@ -55,6 +60,9 @@ notebooks: $(VENV)/.course
 
 pages: $(VENV)/.course
 	$(BIN)/python -m calibkit pages $(ONLY)
+
+site: $(VENV)/.site
+	$(BIN)/python -m calibkit site
 
 # loadfile: the cells of one notebook must meet the same kernel
 test: $(VENV)/.test

@@ -84,6 +84,13 @@ def _pages(options) -> int:
     return 0
 
 
+def _site(options) -> int:
+    from calibkit import site
+
+    print(f"open {site.build(options.target).resolve()}")
+    return 0
+
+
 def _claims(options) -> int:
     from calibkit import course, ledger
 
@@ -173,6 +180,9 @@ def _parser() -> argparse.ArgumentParser:
     trust = "keep scripts and sliders: only for a --source that you executed yourself"
     add.add_argument("--trust", action="store_true", help=trust)
     classroom.add(commands)
+    add = commands.add_parser("site", help="write the whole course as a web site into build/site")
+    add.set_defaults(command=_site)
+    add.add_argument("target", nargs="?", help="folder of the site, by default build/site")
     return parser
 
 

@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 PRESENTING = {  # what shows results, or grades and runs lessons, and decides no training
     *("__main__", "alt_text", "auditing", "check", "checkout", "claims", "classroom", "course"),
     *("doctor", "experiments", "explorers", "lab", "ledger", "notebook_runner", "pages"),
-    *("palette", "plots"),
+    *("palette", "plots", "site"),
 }
 
 # What depends on more than its arguments: on files, the clock, the process, unseeded randomness.

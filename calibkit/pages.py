@@ -31,9 +31,30 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit import course
+from calibkit.explorers.explorer import refreshed
 
+# What JupyterLab folds, a page folds; the words say what opens.
+FOLDED = """\
+{% macro folded(words, part) %}
+<details class="cell-part"><summary>{{ words }}</summary>
+{{ part }}
+</details>
+{% endmacro %}
+{% block input_group %}
+{% if cell | hides("source_hidden") %}{{ folded("Show the code", super()) }}
+{% else %}{{ super() }}{% endif %}
+{% endblock %}
+{% block output_group %}
+{% if "answer" in cell.metadata.get("tags", []) %}
+{{ folded("I have predicted: show the answer", super()) }}
+{% elif cell | hides("outputs_hidden") %}
+{{ folded("Show what it prints", super()) }}
+{% else %}{{ super() }}{% endif %}
+{% endblock %}
+"""
 # Fonts that can stretch a bracket; the first that the reader's computer has is taken.
-TEMPLATE = """\
+TEMPLATE = (
+    """\
 {% extends 'lab/index.html.j2' %}
 {% block html_head_js %}{% endblock %}
 {% block html_head_js_mathjax %}{% endblock %}
@@ -58,23 +79,9 @@ body { --jp-mirror-editor-keyword-color: #006400; --jp-mirror-editor-number-colo
   overflow-wrap: anywhere; } }
 </style>
 {% endblock %}
-{% macro folded(words, part) %}
-<details class="cell-part"><summary>{{ words }}</summary>
-{{ part }}
-</details>
-{% endmacro %}
-{% block input_group %}
-{% if cell | hides("source_hidden") %}{{ folded("Show the code", super()) }}
-{% else %}{{ super() }}{% endif %}
-{% endblock %}
-{% block output_group %}
-{% if "answer" in cell.metadata.get("tags", []) %}
-{{ folded("I have predicted: show the answer", super()) }}
-{% elif cell | hides("outputs_hidden") %}
-{{ folded("Show what it prints", super()) }}
-{% else %}{{ super() }}{% endif %}
-{% endblock %}
 """
+    + FOLDED
+)
 UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
 DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
@@ -144,7 +151,7 @@ def export_all(
     if not any(file.suffix == ".ipynb" for file in chosen):
         raise FileNotFoundError(f"no notebook {only or ''}*.ipynb in {source.resolve()}")
     target.mkdir(parents=True, exist_ok=True)
-    notebooks = {file: _read(file) for file in chosen}
+    notebooks = {file: read(file) for file in chosen}
     written = [] if only else [_write(target / "index.html", _index(notebooks, pages), home, pages)]
     for file, notebook in notebooks.items():
         own = trust or file.suffix == ".md"
@@ -167,8 +174,24 @@ def export(
     """
     resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
     html, _ = Exporter(pages or {}).from_notebook_node(notebook, resources)
-    html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
-    return html if trust else safe(html)
+    return _finished(html) if trust else safe(_finished(html))
+
+
+def fragment(
+    notebook: NotebookNode, template: str, *, folder: Path, pages: Mapping[str, str]
+) -> str:
+    """The notebook as a piece of a page, by a template of its own that may go on from `FOLDED`.
+
+    Scripts are kept, so it is for notebooks that one trusts. Raises PageError as `export_all`.
+    """
+    resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
+    html, _ = Exporter(pages, raw_template=template).from_notebook_node(notebook, resources)
+    return _finished(html)
+
+
+def _finished(html: str) -> str:
+    """No picture without words, no slider of an older version."""
+    return refreshed(html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"'))
 
 
 def safe(html: str) -> str:
@@ -240,7 +263,8 @@ def _numbered(tex: str) -> str:
     return tex if r"\begin{equation}" in tex else rf"\begin{{equation}}{tex}\end{{equation}}"
 
 
-def _read(path: Path) -> NotebookNode:
+def read(path: Path) -> NotebookNode:
+    """A notebook, or a page of text as a notebook of one cell, without what needs a kernel."""
     if path.suffix == ".md":
         return _text(path.read_text(encoding="utf-8"))
     return course.stripped(nbformat.read(path, as_version=4))
@@ -342,9 +366,9 @@ def hides(cell: NotebookNode, part: str) -> bool:
 class Exporter(HTMLExporter):
     """A page that loads nothing; `pages` says which page stands for which file."""
 
-    def __init__(self, pages: Mapping[str, str], **options):
+    def __init__(self, pages: Mapping[str, str], *, raw_template: str = TEMPLATE, **options):
         self.pages = pages
-        super().__init__(raw_template=TEMPLATE, **options)
+        super().__init__(raw_template=raw_template, **options)
         self.register_filter("hides", hides)
         # a line printed in two pieces may be stored as two outputs; JupyterLab joins them too
         self.register_preprocessor(CoalesceStreamsPreprocessor, enabled=True)

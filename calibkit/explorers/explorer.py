@@ -6,6 +6,7 @@ import base64
 import hashlib
 import itertools
 import json
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -51,7 +52,7 @@ PAGE = """\
 {controls}
 </div>
 <div class="picture" role="img" aria-label="{readout}">{still}</div>
-<p class="readout" aria-live="polite">{readout}</p>
+<p class="readout" aria-live="off">{readout}</p>
 <p class="description">{description}</p>
 <p class="still"><em>The slider moves once all cells down to here have been run.</em></p>
 {script}</div>"""
@@ -74,6 +75,19 @@ for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-
 }})();
 </script>
 """
+
+
+OLD_STYLE = re.compile(r"<style>\n\.calibkit-explorer \{.*?</style>", re.DOTALL)
+OLD_FACE = re.compile(r"(?<=<script>\n\(\(\) => \{\n).*?(?=\nfor \(const root of)", re.DOTALL)
+
+
+def refreshed(page: str) -> str:
+    """A page whose explorers, of whatever age, have the style and the script of this version.
+
+    >>> refreshed("<p>no explorer</p>")
+    '<p>no explorer</p>'
+    """
+    return OLD_FACE.sub(lambda _: FACE, OLD_STYLE.sub(lambda _: STYLE, page))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ async function unpack(packed) {
   return JSON.parse(await new Response(stream).text());
 }
 
+// A step is read out once: by the slider in somebody's hand, whose value in words ends with the
+// readout, or, where the button moved it, by the readout itself.
 // root: the explorer's element. at: where the sliders stand. moved: told where they went.
 // Returns a function that moves them. Frames are stored with the last slider running fastest.
 async function bind(root, packed, moved = () => {}) {
@@ -18,14 +20,13 @@ async function bind(root, packed, moved = () => {}) {
   const own = `calibkit-${Math.random().toString(36).slice(2)}-`; // a hatch is found by its name
 
   const show = () => {
-    let place = 0;
-    sliders.forEach((slider, i) => {
-      place = place * shown[i].length + Number(slider.value);
-      const words = shown[i][slider.value];
-      slider.setAttribute("aria-valuetext", words);
-      slider.parentElement.querySelector("output").textContent = words;
-    });
+    const place = sliders.reduce((all, s, i) => all * shown[i].length + Number(s.value), 0);
     const [panels, words] = frames[place];
+    sliders.forEach((slider, i) => {
+      const value = shown[i][slider.value];
+      slider.setAttribute("aria-valuetext", `${value}. ${words}`);
+      slider.parentElement.querySelector("output").textContent = value;
+    });
     picture.innerHTML = panels.join("").replaceAll("calibkit-", own);
     picture.setAttribute("aria-label", words);
     readout.textContent = words;
@@ -35,7 +36,11 @@ async function bind(root, packed, moved = () => {}) {
   const button = root.querySelector(".play");
   const stop = button ? film(root, button, sliders.at(-1), show) : () => {};
   for (const slider of sliders) {
-    slider.addEventListener("input", () => { stop(); show(); });
+    slider.addEventListener("input", () => {
+      stop();
+      readout.setAttribute("aria-live", "off");
+      show();
+    });
   }
   root.querySelector(".still").remove();
   show();
@@ -71,6 +76,7 @@ function film(root, button, slider, show) {
   const next = () => (root.isConnected ? goTo(Number(slider.value) + 1) : stop());
   button.addEventListener("click", () => {
     if (timer) return stop();
+    readout.setAttribute("aria-live", "polite");
     const ended = slider.value === slider.max;
     if (ended) goTo(0);
     if (!calm.matches) timer = setInterval(next, PACE);

@@ -15,6 +15,10 @@ RUN = """async root => (
   await axe.run(root, {runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]})
 ).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 120)).join(" | ")}`)"""
 
+RUN_CONTRAST = RUN.replace(
+    'runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]', 'runOnly: ["color-contrast"]'
+)
+
 
 def script(folder: Path) -> Path | None:
     """The file axe.min.js: the one that CALIBKIT_AXE names, or npm's; None where there is neither.

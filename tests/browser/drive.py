@@ -161,13 +161,14 @@ def _judge(page, root, handle, done: Walk) -> list[str]:
 
 
 def _heard(root, handle) -> list[str]:
-    """What a screen reader would miss: the value in words, or the line that is read out."""
-    problems = []
-    if handle.get_attribute("aria-valuetext") != _value(handle):
-        problems.append(f"aria-valuetext is {handle.get_attribute('aria-valuetext')}")
-    readout = root.locator("[aria-live=polite]")
-    if not readout.count() or not readout.first.inner_text().strip():
+    """What a screen reader would miss or hear twice: value and numbers come with the slider."""
+    problems, said = [], root.locator(".readout").inner_text().strip()
+    if not said:
         problems.append("nothing is read out")
+    if handle.get_attribute("aria-valuetext") != f"{_value(handle)}. {said}":
+        problems.append(f"aria-valuetext is {handle.get_attribute('aria-valuetext')}")
+    if root.locator(".readout[aria-live=polite]").count():
+        problems.append("a step is read out twice")
     return problems
 
 

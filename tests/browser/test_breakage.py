@@ -57,8 +57,12 @@ def swap(old, new):
         (swap("frames[place]", "frames[0]"), "picture did not change after 1"),
         (swap("shown[i][slider.value]", "shown[i][slider.value % 2]"), "values repeat"),
         (swap("const show = ", "const hide = "), "show is not defined"),
-        (swap('slider.setAttribute("aria-valuetext", words);', ""), "aria-valuetext is 1"),
-        (swap('aria-live="polite"', ""), "nothing is read out"),
+        (
+            swap('slider.setAttribute("aria-valuetext", `${value}. ${words}`);', ""),
+            "valuetext is 1",
+        ),
+        (swap("readout.textContent = words;", 'readout.textContent = "";'), "nothing is read out"),
+        (swap('aria-live", "off"', 'aria-live", "polite"'), "read out twice"),
         (swap('max="2"', 'max="3"'), "not iterable"),
         (
             swap('aria-label="place" aria-valuetext', 'disabled aria-label="place" aria-valuetext'),

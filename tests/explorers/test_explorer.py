@@ -10,7 +10,7 @@ import pytest
 
 from calibkit import metrics, palette
 from calibkit.explorers import Explorer, Frame, Slider, pooled, reliability_frame, spread_frame
-from calibkit.explorers.explorer import WIDGET_MIME
+from calibkit.explorers.explorer import WIDGET_MIME, refreshed
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -70,7 +70,7 @@ def test_the_page_can_be_used_by_keyboard_and_by_ear():
     controls = re.findall(r"<(?:input|button)[^>]*>", page)
     assert len(controls) == 3
     assert all('data-lm-suppress-shortcuts="true"' in control for control in controls)
-    assert '<p class="readout" aria-live="polite">2 times 4 is 8</p>' in page
+    assert '<p class="readout" aria-live="off">2 times 4 is 8</p>' in page
     assert 'role="group" aria-label="a and b"' in page
     assert 'aria-label="a" aria-valuetext="2"' in page
     assert 'aria-label="b" aria-valuetext="b=4"' in page
@@ -99,6 +99,13 @@ def test_equal_explorers_write_equal_pages_and_others_get_another_key():
     assert squares().html() == squares().html()
     key = re.compile(r'data-explorer="(\w+)"')
     assert key.search(squares().html())[1] != key.search(squares(label="m").html())[1]
+
+
+def test_an_old_explorer_gets_the_style_and_the_script_of_today():
+    page = products(play=True).html()
+    old = page.replace("max-width: 60rem", "max-width: 50rem").replace("const PACE", "const OLD")
+    assert old.count("OLD") == 1
+    assert refreshed(f"<p>{old}</p>{old}") == f"<p>{page}</p>{page}"
 
 
 def test_labels_are_text_not_markup():

@@ -1,0 +1,123 @@
+"""What Sphinx learns here: to read our pieces of HTML, and docstrings that are plain English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+from bs4 import BeautifulSoup
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.parsers import Parser
+
+SUFFIX = ".fragment"
+PROSE = re.compile(r"<!--prose-->(.*?)<!--/prose-->", re.DOTALL)
+HEADING = re.compile(r'<h([1-6]) id="([^"]*)">(.*?)</h\1>', re.DOTALL)
+NAMED = re.compile(r"([a-z_]\w*(?:, \w+)*): ")  # an argument at the beginning of its line
+
+
+class FragmentParser(Parser):
+    """A piece of HTML as a tree of sections, so that Sphinx sees its headings."""
+
+    supported = ("fragment",)
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        self.setup_parse(inputstring, document)
+        opened: list[tuple[int, nodes.Element]] = [(0, document)]
+        for level, place, content in pieces(inputstring):
+            if level == 0:
+                opened[-1][1].append(nodes.raw("", content, format="html"))
+                continue
+            while opened[-1][0] >= level:
+                opened.pop()
+            section = nodes.section(ids=[place], names=[nodes.fully_normalize_name(place)])
+            section += nodes.title(content, content)
+            opened[-1][1].append(section)
+            opened.append((level, section))
+        self.finish_parse()
+
+
+def pieces(html: str) -> Iterator[tuple[int, str, str]]:
+    """(level, id, words) of every heading of the prose, and (0, "", html) of all between.
+
+    >>> list(pieces('<!--prose--><h2 id="a">A <em>b</em></h2><p>c</p><!--/prose--><pre>d</pre>'))
+    [(2, 'a', 'A b'), (0, '', '<p>c</p>'), (0, '', '<pre>d</pre>')]
+    """
+    for number, part in enumerate(PROSE.split(html)):
+        within = number % 2 == 1  # the others lie between two pieces of prose
+        found = _headings(part) if within else [(0, "", part)]
+        yield from (piece for piece in found if piece[2].strip())
+
+
+def _headings(prose: str) -> Iterator[tuple[int, str, str]]:
+    end = 0
+    for found in HEADING.finditer(prose):
+        yield 0, "", prose[end : found.start()]
+        inside = BeautifulSoup(found[3], "html.parser")
+        for link in inside.select("a.anchor-link"):
+            link.decompose()
+        yield int(found[1]), unescape(found[2]), inside.get_text()
+        end = found.end()
+    yield 0, "", prose[end:]
+
+
+def as_rst(lines: list[str]) -> list[str]:
+    """A docstring of plain English, arguments and doctests as reStructuredText.
+
+    >>> as_rst(["The `probs` of **more**.", "", "x: (n,) floats", "    in order."])
+    ['The ``probs`` of \\\\*\\\\*more\\\\*\\\\*.', '', '* ``x``: (n,) floats', '  in order.', '']
+    """
+    written: list[str] = []
+    for block in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
+        written += [*_block(block.split("\n")), ""]
+    return written
+
+
+def _block(lines: list[str]) -> list[str]:
+    first = lines[0].lstrip()
+    if first.startswith(">>>"):
+        return lines
+    if first.startswith("|"):
+        return ["::", "", *(f"    {line}" for line in lines)]
+    if first.startswith("- "):
+        return [_plain(line) for line in lines]
+    if NAMED.match(lines[0]):
+        return [_argument(line) for line in lines]
+    return [_plain(line.strip()) for line in lines]
+
+
+def _argument(line: str) -> str:
+    found = NAMED.match(line)
+    if found:
+        return f"* ``{found[1]}``: {_plain(line[found.end() :])}"
+    return f"  {_plain(line.strip())}"
+
+
+def _plain(words: str) -> str:
+    """Words in which only code in backticks means something to Sphinx."""
+    parts = re.split(r"`([^`]+)`", words)
+    return "".join(
+        f"``{part}``" if place % 2 else re.sub(r"([\\*_|`])", r"\\\1", part)
+        for place, part in enumerate(parts)
+    )
+
+
+def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
+    lines[:] = as_rst(lines)
+
+
+def _skipped(app, what, name, obj, skip, options) -> bool | None:
+    """Leave out what has no docstring of ours: a default of another package, a tuple's field."""
+    home, words = getattr(obj, "__module__", None), str(getattr(obj, "__doc__", ""))
+    strange = home and not home.startswith("calibkit")
+    return True if strange or words.startswith("Alias for field number") else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Sphinx calls this: the parser for fragments, and the filter for docstrings."""
+    app.add_source_suffix(SUFFIX, "fragment")
+    app.add_source_parser(FragmentParser)
+    app.connect("autodoc-process-docstring", _docstring)
+    app.connect("autodoc-skip-member", _skipped)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

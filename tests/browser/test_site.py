@@ -1,0 +1,201 @@
+"""The web site, opened from its files: light, whole, and usable by everyone."""
+
+from urllib.parse import unquote, urldefrag
+
+import pytest
+
+from calibkit import course, site
+from tests.browser import axe
+from tests.browser.drive import EXPORTED, Visit, walk_all, watched
+
+WIDE, NARROW = (1366, 768), (390, 844)
+WEIGHT = 600_000  # bytes of the landing page with all that it loads
+FIRST_PICTURE = 1_000  # ms
+LEGIBLE = 9.5  # pixels of the smallest words of a slider's picture on a telephone
+
+SMALLEST_WORDS = """() => Math.min(...[...document.querySelectorAll('.picture svg text')].map(
+  words => parseFloat(getComputedStyle(words).fontSize)
+    * words.getScreenCTM().a))"""
+CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2, .picture)')]
+  .filter(part => part.clientWidth && part.scrollWidth > part.clientWidth + 1
+    && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
+TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
+UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
+FIRST_PAINT = """() => performance.getEntriesByName('first-contentful-paint')[0].startTime"""
+IDS = "() => [...document.querySelectorAll('[id]')].map(node => node.id)"
+LINKS = "() => [...document.querySelectorAll('a[href]')].map(link => link.getAttribute('href'))"
+RING = """handle => {
+  const ring = handle.getBoundingClientRect(), reach = 6;  // its outline with the offset
+  for (let box = handle.parentElement; box; box = box.parentElement) {
+    const look = getComputedStyle(box);
+    if (look.overflowX === 'visible' && !/paint|content|strict/.test(look.contain)) continue;
+    const edge = box.getBoundingClientRect();
+    if (ring.left - reach < edge.left || ring.right + reach > edge.right
+        || ring.top - reach < edge.top || ring.bottom + reach > edge.bottom) return box.className;
+  }
+  return null;
+}"""
+
+
+@pytest.fixture(scope="module")
+def made(build):
+    return site.build(build / "site").parent
+
+
+@pytest.fixture(scope="module")
+def names(made):
+    """Every page of the site, by its path."""
+    return sorted(str(path.relative_to(made)) for path in made.rglob("*.html"))
+
+
+@pytest.mark.parametrize(("width", "height"), [WIDE, NARROW])
+def test_the_landing_page_is_light_and_its_first_slider_moves_within_one_screen(
+    browser, made, build, width, height
+):
+    with watched(browser, width=width, height=height) as (page, seen):
+        loaded = set()
+        page.on("request", lambda request: loaded.add(unquote(urldefrag(request.url)[0])))
+        page.goto((made / "index.html").as_uri())
+        root = page.locator(".calibkit-explorer").first
+        root.locator(".picture svg").first.wait_for()
+        page.screenshot(path=build / f"site_index_{width}.png")
+        assert page.evaluate(FIRST_PAINT) < FIRST_PICTURE
+        box = root.locator(".picture").bounding_box()
+        assert box["y"] + box["height"] <= height
+        before = root.locator(".readout").inner_text()
+        root.locator("input").focus()
+        page.keyboard.press("ArrowRight")
+        assert root.locator(".readout").inner_text() != before
+        assert page.evaluate("scrollY") == 0
+        files = [made / url.partition(f"{made.as_posix()}/")[2] for url in loaded if "file:" in url]
+        assert len(files) > 3
+        assert sum(file.stat().st_size for file in files) <= WEIGHT
+        assert seen == []
+
+
+def test_every_slider_of_the_landing_page_moves(browser, made, remember):
+    with watched(browser, width=WIDE[0]) as (page, seen):
+        page.goto((made / "index.html").as_uri())
+        page.locator(".picture svg").first.wait_for()
+        visit = Visit()
+        walk_all(page, EXPORTED, "landing", visit)
+        remember(visit.walks)
+        assert len(visit.walks) == 4
+        assert visit.complaints + seen == []
+
+
+def test_every_link_leads_somewhere(browser, made, names):
+    with watched(browser) as (page, seen):
+        ids, links = {}, {}
+        for name in names:
+            page.goto((made / name).as_uri())
+            ids[name], links[name] = set(page.evaluate(IDS)), page.evaluate(LINKS)
+    dead = [
+        (name, link)
+        for name, found in links.items()
+        for link in found
+        if not link.startswith(("http:", "https:", "mailto:")) and not _leads(made, name, link, ids)
+    ]
+    assert dead == []
+    assert seen == []
+
+
+def _leads(made, name, link, ids):
+    file, place = urldefrag(link)
+    aim = (made / name).parent.joinpath(unquote(file)).resolve() if file else made / name
+    if not aim.exists():
+        return False
+    page = str(aim.relative_to(made))
+    return not place or page not in ids or {place, unquote(place)} & ids[page]
+
+
+def test_search_finds_a_lesson_without_a_network(browser, made):
+    with watched(browser) as (page, seen):
+        page.goto((made / "index.html").as_uri())
+        page.get_by_role("textbox", name="Search").fill("memorised")
+        page.keyboard.press("Enter")
+        page.locator("#search-results a").first.wait_for()
+        hits = page.locator("#search-results a").evaluate_all("all => all.map(a => a.href)")
+        assert any("06_label_noise.html" in hit for hit in hits)
+        page.locator("#search-results a").first.click()
+        page.locator("article h1").wait_for()
+        assert seen == []
+
+
+def test_a_verdict_leads_to_the_cell_that_printed_it(browser, made):
+    with watched(browser) as (page, _):
+        page.goto((made / "verdicts.html").as_uri())
+        first = page.locator("table.verdicts tbody tr").first
+        statement = first.locator("a").inner_text()
+        first.locator("a").click()
+        target = page.locator(".verdict:target")
+        assert target.is_visible()
+        assert statement in target.inner_text()
+
+
+def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(browser, made):
+    with watched(browser, width=WIDE[0], height=WIDE[1]) as (page, _):
+        page.goto((made / "06_label_noise.html").as_uri())
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.innerText") == "Skip to content"
+        assert page.locator(":focus").bounding_box()["y"] >= 0
+        assert page.locator(".related-pages a.prev-page").get_attribute("href").startswith("05_")
+        assert page.locator(".related-pages a.next-page").get_attribute("href").startswith("07_")
+        contents = page.locator(".toc-tree a")
+        assert contents.count() > 8
+        last = page.locator("article h2").last
+        last.scroll_into_view_if_needed()
+        page.wait_for_timeout(300)
+        assert page.locator(".toc-tree .scroll-current").count() > 0  # the list follows
+        handle = page.locator(".calibkit-explorer input").first
+        handle.focus()
+        assert handle.evaluate(RING) is None
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_open_to_everyone_at_both_widths(browser, made, names, build, theme):
+    script = axe.script(build.parent / "axe")
+    if script is None:
+        pytest.skip("axe-core is not here and npm cannot fetch it; set CALIBKIT_AXE to axe.min.js")
+    found = {}
+    with watched(browser, width=WIDE[0], height=WIDE[1]) as (page, seen):
+        page.emulate_media(color_scheme=theme)
+        for name in names:
+            page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+            page.goto((made / name).as_uri())
+            page.evaluate(UNFOLD)
+            page.evaluate(script.read_text(encoding="utf-8"))
+            found[name] = _judged(page, theme)
+            page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
+            found[name] += _judged(page, theme)
+            found[name] += page.evaluate(CLIPPED)
+            if page.evaluate(TOO_WIDE) > 0:
+                found[name].append("wider than the screen")
+            if page.locator(".picture svg text").count() and theme == "light":
+                smallest = page.evaluate(SMALLEST_WORDS)
+                if smallest < LEGIBLE:
+                    found[name].append(f"words of {smallest:.1f} pixels")
+            page.emulate_media(media="print", color_scheme=theme)
+            found[name] += page.evaluate(CLIPPED)
+            page.emulate_media(media="screen", color_scheme=theme)
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert seen == []
+
+
+def _judged(page, theme):
+    """What axe finds; in the dark only colours can be other than in the light."""
+    rules = axe.RUN if theme == "light" else axe.RUN_CONTRAST
+    return page.locator("html").evaluate(rules)
+
+
+def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
+    (tmp_path / "letter.txt").write_text("keep me")
+    with pytest.raises(ValueError, match="older site"):
+        site.build(tmp_path)
+    assert (tmp_path / "letter.txt").exists()
+
+
+def test_every_lesson_that_stands_in_notebooks_is_there(made):
+    for path in (course.root() / "notebooks").glob("*.ipynb"):
+        assert (made / f"{path.stem}.html").exists()
+        assert f'href="{path.stem}.html"' in (made / "index.html").read_text()

@@ -1,0 +1,88 @@
+"""What the site is made of: pieces of lessons, docstrings, places of verdicts, the landing page."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from calibkit import course
+from calibkit.explorers import Explorer, stored
+from calibkit.site import landing, reader, sources
+
+WORKFLOW = Path(__file__).parents[1] / ".github" / "workflows" / "site.yml"
+
+
+def test_headings_of_outputs_are_no_sections():
+    html = (
+        '<!--prose--><h1 id="a">A<a class="anchor-link" href="#a">¶</a></h1><!--/prose-->'
+        '<div><h2 id="b">of an output</h2></div>'
+    )
+    found = list(reader.pieces(html))
+    assert [(level, place) for level, place, _ in found] == [(1, "a"), (0, "")]
+    assert found[0][2] == "A"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (["a_of and *b* and |c|"], ["a\\_of and \\*b\\* and \\|c\\|", ""]),
+        (["`x_` is code"], ["``x_`` is code", ""]),
+        ([">>> f(2)", "4"], [">>> f(2)", "4", ""]),
+        (["Raises ValueError: no."], ["Raises ValueError: no.", ""]),
+        (["x: one,", "    two.", "y: three"], ["* ``x``: one,", "  two.", "* ``y``: three", ""]),
+        (["| a | b |", "|---|---|"], ["::", "", "    | a | b |", "    |---|---|", ""]),
+    ],
+)
+def test_a_docstring_becomes_text_that_sphinx_does_not_misread(written, read):
+    assert reader.as_rst(written) == read
+
+
+def test_a_verdict_in_an_output_becomes_the_aim_of_a_link_and_prose_does_not():
+    line = "X1 HOLDS: a &lt; b | -0.110 [-0.135, -0.085] 95% over 3 seeds"
+    output = f'<div class="output_subarea output_stdout">\n<pre>{line}\n{line}</pre>'
+    html = sources.with_places(f"<pre>{line}</pre>{output}")
+    assert re.findall(r'id="(verdict-[^"]+)"', html) == ["verdict-X1", "verdict-X1-2"]
+    assert html.startswith(f"<pre>{line}</pre>")
+
+
+def test_each_lesson_says_what_the_landing_page_shows_of_it():
+    found = sources.lessons()
+    assert [lesson.stem for lesson in found] == [
+        path.stem for path in sorted((course.root() / "notebooks").glob("*.ipynb"))
+    ]
+    for lesson in found:
+        assert lesson.question.endswith("?"), lesson.stem
+        assert 20 <= lesson.minutes <= 240, lesson.stem
+        assert re.fullmatch(r"\d\d [A-Z][\w :]+", lesson.short)
+
+
+def test_the_landing_page_tells_what_the_stored_runs_say():
+    drawn = landing.sliders()
+    assert all(isinstance(slider, Explorer) for slider in drawn.values())
+    for kept, told in zip(stored("start_here").frames, drawn["promise"].frames, strict=True):
+        said, right = landing.said_and_right(kept.readout)
+        assert f"{round(said)} right" in told.panels[0]
+        assert f"{round(right)} right" in told.panels[0]
+    assert not re.search("NLL|logit", "".join(f.readout for x in drawn.values() for f in x.frames))
+
+
+@pytest.mark.parametrize("right", [0.0, 78.8, 100.0])
+def test_the_hundred_are_a_hundred(right):
+    panel = landing.hundred_panel(100.0, right)
+    assert panel.count('class="marker"') == 100 + round(right)
+    assert panel.count('fill="none"') == 100 - round(right)
+
+
+def test_the_workflow_builds_without_training_and_may_do_no_more_than_publish():
+    text = WORKFLOW.read_text(encoding="utf-8")
+    flow = yaml.safe_load(text)
+    assert flow["permissions"] == {"contents": "read"}
+    assert flow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert flow["concurrency"]["group"] == "pages"
+    steps = [step for job in flow["jobs"].values() for step in job["steps"]]
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", s["uses"]) for s in steps if "uses" in s)
+    makefile = (WORKFLOW.parents[2] / "Makefile").read_text()
+    for run in (step["run"] for step in steps if "run" in step):
+        target = run.removeprefix("make ").replace(".venv", "$(VENV)")
+        assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), run
