@@ -114,10 +114,19 @@ def _skipped(app, what, name, obj, skip, options) -> bool | None:
     return True if strange or words.startswith("Alias for field number") else None
 
 
+def _levelled(app, page: str, template: str, context: dict, doctree) -> None:
+    """The captions of the navigation are headings; a heading must say of which level."""
+    tree = context.get("furo_navigation_tree", "")
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx calls this: the parser for fragments, and the filter for docstrings."""
     app.add_source_suffix(SUFFIX, "fragment")
     app.add_source_parser(FragmentParser)
     app.connect("autodoc-process-docstring", _docstring)
     app.connect("autodoc-skip-member", _skipped)
+    app.connect("html-page-context", _levelled, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}

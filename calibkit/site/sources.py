@@ -47,6 +47,9 @@ LESSON = (
 )
 STDOUT = re.compile(r'(<div class="[^"]*output_stdout[^"]*">\n<pre>)(.*?)(</pre>)', re.DOTALL)
 OPENING = re.compile(r'<div (?=[^>]*class="calibkit-explorer")')
+TABLE = re.compile(
+    r'<div class="(output_html [^"]*)">(?=\s*<div>\s*<style[^>]*>.*?</style>\s*<table)', re.DOTALL
+)
 SLIDER = re.compile(OPENING.pattern + r".*?</script>\s*</div>", re.DOTALL)
 HERE = Path(__file__).parent
 TEMPLATES = Environment(
@@ -167,7 +170,7 @@ def _by_part(found: Iterable[Lesson]) -> list[tuple[str, list[Lesson]]]:
 
 
 def with_places(html: str) -> str:
-    """Each verdict line and each slider becomes the aim of a link."""
+    """Each verdict line and each slider becomes the aim of a link, each table can be scrolled."""
     seen: dict[str, int] = {}
 
     def line(words: str) -> str:
@@ -183,6 +186,7 @@ def with_places(html: str) -> str:
 
     numbers = itertools.count(1)
     html = OPENING.sub(lambda found: f'{found[0]}id="slider-{next(numbers)}" ', html)
+    html = TABLE.sub(r'<div class="\1 wide" tabindex="0">', html)
     return STDOUT.sub(printed, html)
 
 
