@@ -36,7 +36,7 @@ DEVICE = "auto"
 # %% [markdown]
 # The picture shows networks that were trained on digits under pixel noise 0.4. **Write down a guess:** the exact posterior of the
 # *training* images gets noisier images, and nobody tells it. At noise 0.8, how far is its mean confidence above its
-# accuracy: 0, 10 or 30 points? Then move the sliders, to the "uninformed posterior". (Stored runs; section 1 explains the four readers.)
+# accuracy: 0, 10 or 30 points? Then move the sliders, to the "uninformed posterior". (Stored runs.)
 
 # %%
 device = training.as_device(DEVICE)
@@ -135,7 +135,7 @@ check.informed_posterior(my_informed_posterior)
 #
 # </details>
 #
-# Now the networks: one for each seed here, more of them in section 6.
+# Now the networks, one for each seed:
 
 # %%
 @cache
@@ -265,8 +265,9 @@ print(claims.verdict("13c", "after T, at noise 0.2: under-confident by more than
 #
 # - **Informed posterior:** calibrated at every noise, by construction. Its accuracy falls too.
 # - **Uninformed posterior:** perfect at noise 0.4, and far over-confident above.
-# - **Network:** it starts with a gap of its own. The *shift* adds about the same to both (13a). The opening question:
-#   its confidence does not follow its accuracy; of the exact readers, only the informed one's does.
+# - **Network:** it starts with a gap of its own. From noise 0.4 to 0.8 the *shift* adds about the same to both (13a, post hoc); up to
+#   noise 1.0 rather less to the network (figure). The opening question: its confidence does not follow its accuracy; of the exact
+#   readers, only the informed one's does.
 # - **After T:** right at noise 0.4 alone. Below it the network is under-confident; above it its gap follows the uninformed
 #   posterior's.
 #
@@ -307,15 +308,14 @@ needed.round(2)
 # %% [markdown]
 # Open the answer above first. The uninformed posterior needs about $(\text{noise}/0.4)^2$: knowing the noise would repair
 # it, without a label. The network's T grows by a smaller factor. Both ECEs become small, and both need
-# another T at each noise. (Neither changes a decision, so neither
-# gets the accuracy of the informed posterior.)
+# another T at each noise.
 #
 # ## 3. Corruptions at five severities
 #
 # A benchmark for photographs (Hendrycks and Dietterich 2019) has fifteen kinds of **corruption**: noise, blur, weather,
-# compression. Each has a **severity** from 1 to 5. Three kinds, on a
-# photograph and on a digit (0 is the original), with the constants for large and for small images. On a digit some steps change
-# nothing (pixelate 1 to 2):
+# and digital ones such as contrast, pixelate and JPEG. Each has a **severity** from 1 to 5, whose strength the benchmark sets
+# separately for large and for small images. Three kinds, on a photograph and on a digit (0 is the original).
+# Some steps do not change the digit:
 
 # %% tags=["drawing"]
 photograph = torch.tensor(load_sample_image("flower.jpg").copy()).permute(2, 0, 1)[None] / 255
@@ -404,16 +404,15 @@ columns = ["accuracy", "signed gap", "ECE", *measures]
 print(network.groupby(["reader", "severity"])[columns].mean().round(3).to_string())
 
 # %% [markdown]
-# Open the answer above first.
+# Open the answer above first. In the figure:
 #
 # - **Left:** the black curve is the accuracy that the corruption leaves possible. The distance from it to the green one is what not
 #   knowing costs; the rest is the network's own.
-# - **Right:** the ECE of the informed posterior rises a little (13e), as its chance level (02) does. That of the *uninformed* one
+# - **Right:** the ECE of the informed posterior rises a little (13e), probably as its chance level (02) does. That of the *uninformed* one
 #   rises with the severity, as the network's does.
 #
-# So "accuracy falls and ECE rises" is no fault of networks alone. The folded cell has AdaECE (bins of equally many images; 18),
-# classwise-ECE, NLL and Brier. No network has read corrupted photographs here
-# ([from laptop to paper](from_laptop_to_paper.md) says how to).
+# So a rising ECE is no fault of networks alone. The folded cell has AdaECE (18), classwise-ECE, NLL and
+# Brier. Photographs: [from laptop to paper](from_laptop_to_paper.md).
 #
 # ## 4. Classes that never occurred
 #
@@ -572,17 +571,17 @@ for kind in ("digits 8 and 9", "pure noise"):
 #
 # - **Exact posterior:** its confidence on eights and nines is high, and it is not miscalibrated: in its world they do not
 #   occur. Yet its entropy separates them better than any network's.
-# - **Cross-entropy:** its T changes no decision, but the order of the images, and with it the AUROC of entropy.
-# - **FLSD-53 and mixup** are less confident as trained. After one T *each*, mixup is about as confident as cross-entropy,
-#   and on the digits 8 and 9 FLSD-53 is then behind; at noise 0.8 it is behind already as trained.
+# - **Cross-entropy:** its T changes no decision, but the order of the images. On the digits 8 and 9 and on pure noise it *raised* the
+#   AUROC of entropy (13f), not at noise 0.8.
+# - **FLSD-53 and mixup** are less confident as trained. After one T *each*, mixup is about as confident as cross-entropy. FLSD-53 is
+#   then behind in the AUROC of entropy on the digits 8 and 9; at noise 0.8 it is behind already as trained.
 # - **Noise 0.8:** the networks are near 1/2, their energy even below. We have not tested why.
 #
 # ## 5. Unsure is not the same as strange
 #
-# *The second sitting: first run the cells above again (the networks are stored).*
+# *The second sitting: first run the cells above again.*
 #
-# The posterior answers "which digit, if it is one of these?". There are two other questions.
-# *How typical is the image?* The density $p(x)$ of familiar images; its logarithm is, up to a constant, the log-sum-exp of all scores. *Is it an eight or a nine?* In
+# The posterior answers "which digit, if it is one of these?". Two other questions: *How typical is the image?* The density $p(x)$ of familiar images; its logarithm is, up to a constant, the log-sum-exp of all scores. *Is it an eight or a nine?* In
 # an **open world** these are classes too, and the posterior of all ten digits gives their probability.
 #
 # **Predict before you run:** the density knows everything about familiar images. Which kind of strange image gives it
@@ -609,14 +608,14 @@ answered.round(3)
 
 # %% [markdown]
 # Open the answer above first. The density finds what is far from every clean digit; an eight is not far.
-# The open world finds eights and nines; it was told what to look for. No row is the best in every column: test a score
+# The open world, told what to look for, finds eights and nines. No row is the best in every column: test a score
 # on the strangeness that you fear.
 #
 # ## 6. Five networks against one, at equal cost
 #
 # A deep ensemble (11) averages the probabilities of five networks, and costs five trainings. So we
 # compare it with one network that is trained five times as long, and with one of five times as many weights (width 325, not 128: most
-# weights lie between the two hidden layers, width × width).
+# grow with its square).
 # Each gets one temperature; that of the ensemble is fitted on `cal` *after* averaging.
 
 # %%
@@ -693,19 +692,19 @@ for rival in ("one", "5 x epochs", "5 x weights"):
 # %% [markdown]
 # Open the answers above first.
 #
-# - **As trained,** the five have the lowest ECE. Five times the epochs raise the NLL.
-# - **After one T each, at noise 0.4,** the wide network has about the same NLL as the five (13j), and the ECE of the five is not
-#   the lowest.
+# - **As trained,** the five have the lowest ECE.
+# - **After one T each, at noise 0.4,** the seeds do not tell the NLL of the wide network from that of the five (13j); by means, the
+#   ECE of the five is not the lowest.
 # - **After one T each, at noise 0.8,** the five lead, in ECE and NLL. All are still far over-confident.
 #
 # ## 7. Why an average of calibrated networks can be under-confident
 #
-# Temper each of the five *first*, so that each has a gap near 0 at noise 0.4, and average then.
+# Give each of the five its temperature *first*, so that each has a gap near 0 at noise 0.4, and average then.
 # For each image the largest entry of a mean is at most the mean of the largest entries:
 #
 # $$\max_k\frac1M\sum_m p_{mk}\;\le\;\frac1M\sum_m\max_k p_{mk},$$
 #
-# because the class that wins on the left is at best the favourite of every member. The difference, averaged over the images, is the
+# because the class that wins on the left is at best every member's favourite. The difference, averaged over the images, is the
 # **lost confidence**. So, exactly,
 #
 # $$\text{gap of the ensemble}=\text{mean gap of the members}-\text{lost confidence}-\text{gained accuracy},$$
@@ -742,8 +741,8 @@ check.lost_confidence(my_lost_confidence)
 #
 # </details>
 #
-# We test it on two groups of five: the networks, each after its own T, and five *exact* readers. Each
-# of these computes the exact posterior from another random half of the pixels, so it is calibrated by construction.
+# We test it on two groups of five: the networks, each after its own T, and *half-blind* exact readers. Each
+# computes the exact posterior from another random half of the pixels, so it is calibrated by construction.
 
 # %%
 def half_blind(images, reader):
@@ -774,7 +773,7 @@ for group, noise in groups.items():
                      "gap of the average": both["signed gap"]})
 
 # %% [markdown]
-# **Predict before you run:** is the signed gap of the average of these exact readers near 0, about −5 points, or below −15 points?
+# **Predict before you run:** is the signed gap of the average of the half-blind readers near 0, about −5 points, or below −15 points?
 
 # %% tags=["answer"]
 pooling = pd.DataFrame(rows)
@@ -801,7 +800,7 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 # Open the answer above first. Members that disagree lose confidence; if their average is also right more often, the gap falls further.
 # The effect is small for networks with the same training images, and large for readers of different pixels.
 #
-# Rahaman and Thiery (2021) average first and then fit one temperature, as section 6 did. Here that changes the gap little (13l).
+# Rahaman and Thiery (2021) average first and then fit one temperature, as section 6; here that changes the gap little (13l).
 #
 # ## 8. What to do with a new scanner
 #
@@ -810,15 +809,15 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 # *Difficulty: hard · importance: high · 15 minutes, no code*
 #
 # The network (with its old T) must run on the new scanner from Monday. You have 10,000 new images without labels, and doctors will label
-# 200. Some patients have a disease that the training data lack. Write down: what you use the 200 for, what the unlabelled images
-# tell, what a high confidence will mean, and which test should have been made before.
+# 200. Some patients have a disease that the training data lack. What do you use the 200 for? What do the unlabelled images
+# tell, what will a high confidence mean, and which test should have been made before?
 #
 # <details><summary>Answer</summary>
 #
 # *200 labels:* half to fit one new T (section 2), half to measure accuracy and gap, with a standard
 # error of 4 to 5 points. *Unlabelled:* they show that the images changed (a density; section 5), and perhaps how. A known shift
-# can be simulated on the old, labelled images; a T fitted there needs no new label. They do not show the accuracy: in section 1 the confidence hardly moved while the
-# accuracy fell. *High confidence:* only "if it is one of my classes, and if the images are like those that its T was fitted on". The unknown disease needs a
+# can be simulated on the old, labelled images; a T fitted there needs no new label. They do not show the accuracy: in section 1 the network's confidence hardly moved while its
+# accuracy fell (slider). *High confidence:* only "if it is one of my classes, and if the images are like those that its T was fitted on". The unknown disease needs a
 # detector of its own, tested on such cases. *Before:* a test by severity, as in section 3, with simulated noise.
 #
 # </details>
@@ -827,16 +826,15 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #
 # | paper | its setting and finding | here |
 # |---|---|---|
-# | Mukhoti et al. 2020 (S1) | CIFAR-10 against SVHN, and Gaussian noise of severity 5: AUROC of entropy before and after T, focal losses ahead | digits 8 and 9, noise 0.8: ahead in one case of four |
+# | Mukhoti et al. 2020 (S1) | CIFAR-10 against SVHN, and Gaussian noise of severity 5: AUROC of entropy before and after T, focal losses ahead | digits 8 and 9, noise 0.8: ahead in one case of four (pure noise not judged) |
+# | the same | a temperature does not help to detect strange images | it raised cross-entropy's AUROC on two kinds of three (13f) |
 # | Thulasidasan et al. 2019 (S2) | mixup is less confident on other images and on noise | as trained, yes; after one T each, undecided |
 # | Minderer et al. 2021, Ovadia et al. 2019 (S3) | accuracy and calibration decay with the severity, less in the newest networks (Minderer) | the uninformed posterior decays too |
 # | Lakshminarayanan et al. 2017 | ensembles: better calibrated, less sure of unknown classes | equal cost, one T each |
 #
-# Left out: large and pretrained networks, random corruptions.
-#
 # ## Three things to take away
 #
-# 1. Under more noise that it does not know of, even the exact posterior of the training images is over-confident. The noise added about as
+# 1. Under more noise that it does not know of, even the exact posterior of the training images is over-confident. Up to noise 0.8 it added about as
 #    much to the network's gap (13a). A temperature belongs to the images that it was fitted on.
 # 2. Accuracy and calibration decayed together with the severity, those of the uninformed posterior too.
 # 3. Unsure, atypical and unknown are three things. An average of calibrated members that disagree is less
@@ -850,7 +848,7 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #
 # </details>
 #
-# <details><summary>2. A network's ECE rises under blur. Does this show that the network is a bad model of its training images?</summary>
+# <details><summary>2. A network's ECE rises under blur. Is it then a bad model of its training images?</summary>
 #
 # No: the ECE of their exact posterior, not told of the blur, rises too.
 #
@@ -870,7 +868,7 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #
 # <details><summary>5. Five calibrated members always have the same favourite, with different confidences. What is the lost confidence?</summary>
 #
-# 0: the maximum of the mean is the mean of the maxima. The average then decides as each of them does.
+# 0: the maximum of the mean is the mean of the maxima.
 #
 # </details>
 #
@@ -891,7 +889,7 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 #     print(f"{name}: accuracy {found['accuracy']:.1%}, ECE {found['ECE']:.1%}")
 # ```
 #
-# Gaussian noise (0.1 at severity 5) is small beside our 0.4; so are shot noise and what JPEG changes.
+# Gaussian noise (0.1 at severity 5), shot noise and what JPEG changes are small beside our 0.4.
 #
 # </details>
 #
