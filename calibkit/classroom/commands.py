@@ -1,4 +1,4 @@
-"""The commands for a class: `student`, `teacher`, `key`, `grade`."""
+"""The commands for a class: `student`, `teacher`, `key`, `grade`, `quiz`, `handouts`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ def add(commands) -> None:
     _form(commands, "student", _student, "notebooks to hand out: no outputs, no solutions")
     _form(commands, "teacher", _teacher, "notebooks with notes, open solutions, known mistakes")
     _form(commands, "key", _key, "exercises with executed solutions, and all answers")
+    _form(commands, "quiz", _quiz, "recall questions as Markdown and for Moodle (GIFT)")
+    _form(commands, "handouts", _handouts, "a page to print for each lesson")
     add = commands.add_parser("grade", help="run and grade the notebooks of a class")
     add.set_defaults(command=_grade)
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
@@ -22,7 +24,7 @@ def add(commands) -> None:
 def _form(commands, name: str, command, words: str):
     parser = commands.add_parser(name, help=words)
     parser.set_defaults(command=command)
-    parser.add_argument("out", metavar="OUT", help="a new folder")
+    parser.add_argument("out", metavar="OUT", help="the folder to write")
     lessons = "lessons whose names start so, such as 01 06; default: all"
     parser.add_argument("--only", nargs="+", default=(), metavar="NN", help=lessons)
     return parser
@@ -46,6 +48,18 @@ def _key(options) -> int:
     paths, verdicts = forms.key(options.out, options.only)
     print("\n".join(verdicts))
     return _listed(paths)
+
+
+def _quiz(options) -> int:
+    from calibkit.classroom import quiz
+
+    return _listed(quiz.write(options.out, options.only))
+
+
+def _handouts(options) -> int:
+    from calibkit.classroom import handouts
+
+    return _listed(handouts.write(options.out, options.only))
 
 
 def _grade(options) -> int:

@@ -1,0 +1,194 @@
+"""Grade a folder of notebooks: one row a student, one column an exercise.
+
+A notebook's function runs in a sandbox (`sandbox` says what that defends), on the cases of the
+checker and on others that no file holds; the library's own function for the exercise is withheld
+from it. Right on all cases is one point, everything else none. Only functions are run, not the
+notebook: what else it trains, prints or deletes never happens.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from tqdm.auto import tqdm
+
+from calibkit import check
+from calibkit.check.running import TimeUp
+from calibkit.classroom import reading, sandbox, unseen
+
+LARGEST = 20 << 20  # bytes of a notebook
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet compute a cell
+NOT_HANDED_IN = "not handed in"
+NO_SANDBOX = (
+    "no sandbox works here: bubblewrap (Linux: apt install bubblewrap) is not there, or may not "
+    "make namespaces. Students' code could then read and delete your files. If you trust these "
+    "students, say --trust; better grade inside a virtual machine or a container."
+)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in: the cells of code of each notebook by its file name."""
+
+    student: str
+    notebooks: Mapping[str, list[str]]
+    troubles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Grade:
+    """Points for one exercise, and what the checker said."""
+
+    points: int
+    message: str
+
+
+def grade(
+    folder: str | Path,
+    only: Iterable[str] = (),
+    *,
+    trust: bool = False,
+    seed: int | None = None,
+) -> pd.DataFrame:
+    """One row a student: columns `student`, an exercise each, `total`, `message`.
+
+    folder: NAME.ipynb, or a folder NAME with notebooks, for each student.
+    only: lessons whose names start so; by default those of which anything was handed in.
+    trust: grade without a sandbox where none works. seed: of the hidden cases, by default a
+    secret one, the same for all students of this run.
+
+    Raises ValueError for a folder without notebooks, and without a sandbox or `trust`.
+    """
+    walls = sandbox.bubblewrap()
+    if walls is None and not trust:
+        raise ValueError(NO_SANDBOX)
+    handed_in = submissions(Path(folder))
+    asked = [task for task in _tasks(only) if only or any(_holds(s, task) for s in handed_in)]
+    if not asked:
+        raise ValueError(f"no notebook in {folder} holds an exercise of the course")
+    seed = secrets.randbits(63) if seed is None else seed
+    rows = [
+        _row(one, asked, lambda s, task: _graded(s, task, seed, walls or []))
+        for one in tqdm(handed_in, unit="student")
+    ]
+    return pd.DataFrame(rows)
+
+
+def write(table: pd.DataFrame, path: str | Path) -> Path:
+    """Write the table as CSV for a spreadsheet, in which no cell computes anything."""
+    safe = table.map(lambda cell: _inert(cell) if isinstance(cell, str) else cell)
+    safe.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC, encoding="utf-8-sig")
+    return Path(path)
+
+
+def submissions(folder: Path) -> list[Submission]:
+    """The students of a folder, by name; links are not followed.
+
+    Raises ValueError where there is none.
+    """
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder; name the one with the students' notebooks")
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*.ipynb")):
+        inside = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in inside.parts)
+        linked = any(
+            place.is_symlink() for place in (path, *path.parents) if folder in place.parents
+        )
+        if not hidden and not linked and path.is_file():
+            student = inside.parts[0] if len(inside.parts) > 1 else path.stem
+            found.setdefault(student, []).append(path)
+    if not found:
+        raise ValueError(f"no notebook in {folder}; it holds NAME.ipynb or NAME/ for each student")
+    return [_submission(student, paths) for student, paths in sorted(found.items())]
+
+
+def _submission(student: str, paths: Iterable[Path]) -> Submission:
+    notebooks, troubles = {}, []
+    for path in paths:
+        try:
+            notebooks[path.name] = code(path)
+        except ValueError as error:
+            troubles.append(f"{path.name}: {error}")
+    return Submission(student, notebooks, tuple(troubles))
+
+
+def code(path: Path) -> list[str]:
+    """The cells of code of a notebook; raises ValueError for a file that is none."""
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"larger than {LARGEST >> 20} MB; clear its outputs")
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        made = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        return [source if isinstance(source, str) else "".join(source) for source in made]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        raise ValueError("this is no notebook that can be read") from None
+
+
+def _tasks(only: Iterable[str]) -> list[reading.Exercise]:
+    """The exercises in code of the lessons, in order."""
+    lessons = reading.chosen(only)
+    found = (t for one in lessons for t in reading.exercises(one.name, reading.committed(one)))
+    return [task for task in found if task.checker]
+
+
+def _holds(submission: Submission, task: reading.Exercise) -> bool:
+    return _cells(submission, task) is not None
+
+
+def _cells(submission: Submission, task: reading.Exercise) -> tuple[list[str], str] | None:
+    """The notebook that holds an exercise, the last by name, and the function's name there."""
+    for cells in reversed(submission.notebooks.values()):
+        text = "\n".join(cells)
+        called = [
+            name for checker, name in reading.CHECKED.findall(text) if checker == task.checker
+        ]
+        if called or task.function in text:
+            return cells, called[-1] if called else task.function
+    return None
+
+
+def _row(submission: Submission, asked: Iterable[reading.Exercise], graded) -> dict:
+    grades = {task.checker: graded(submission, task) for task in asked}
+    said = [*submission.troubles, *(f"{name}: {g.message}" for name, g in grades.items())]
+    points = {name: one.points for name, one in grades.items()}
+    total = sum(points.values())
+    return {"student": submission.student} | points | {"total": total, "message": " | ".join(said)}
+
+
+def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: list[str]) -> Grade:
+    found = _cells(submission, task)
+    if found is None:
+        return Grade(0, NOT_HANDED_IN)
+    exercise = check.EXERCISES[task.checker]
+    held = unseen.withheld(exercise, task.solution)
+    try:
+        with sandbox.Answer(*found, withheld=held, walls=walls) as answer:
+            reply = unseen.extended(exercise, seed)(answer)
+    except TimeUp:
+        return Grade(0, "the cells that the function needs had not ended in time")
+    except Exception as error:
+        return Grade(0, f"{type(error).__name__}: {error}")
+    return Grade(int(reply.passed), " ".join(reply.text.split()))
+
+
+def _inert(text: str) -> str:
+    """Text that no spreadsheet takes for a formula.
+
+    >>> _inert("=1+1")
+    "'=1+1"
+    """
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def summary(table: pd.DataFrame) -> Iterator[str]:
+    """One line a student, for the screen."""
+    points = [name for name in table.columns if name not in ("student", "total", "message")]
+    for row in table.itertuples():
+        yield f"{row.student}: {row.total} of {len(points)}"
