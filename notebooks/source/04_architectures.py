@@ -76,7 +76,7 @@ for column, digit in enumerate((0, 3, 5, 8)):
 _ = axes[0, 0].set_ylabel("clean"), axes[1, 0].set_ylabel("noise 0.4")
 
 # %% [markdown]
-# Above the clean digits, below the same with the noise of this lesson. The lines cut each image into 4 patches of 4 x 4 pixels.
+# Above clean digits, below the same with noise. The lines cut each into 4 patches of 4 x 4 pixels.
 #
 # ### Exercise: from image to tokens
 #
@@ -117,7 +117,7 @@ check.patch_tokens(my_patch_tokens)
 # $$\mathrm{attention}(Q,K,V)=\mathrm{softmax}\bigl(QK^\top/\sqrt{d}\bigr)\,V.$$
 #
 # The softmax runs along each row. So each token takes a weighted mean of all values, and the weights say which keys fit its query.
-# In a convolution the place decides what is mixed; here the content does. So that a ViT knows where a patch was, it first adds to each
+# In a convolution the distance decides what is mixed; here the content does. So that a ViT knows where a patch was, it first adds to each
 # token a learned vector for its place.
 #
 # ### Exercise: attention
@@ -165,7 +165,7 @@ assert torch.allclose(weights @ one, scaled_dot_product_attention(one, one, one)
 print(f"both agree; {tokens.shape[1]} tokens of {tokens.shape[2]} pixels each")
 
 # %% [markdown]
-# Each architecture comes in two sizes, *small* and *large*. Large means some ten thousand weights:
+# Each architecture comes in two sizes, *small* and *large*. Dense has the most weights in both:
 
 # %%
 kinds = ["attention", "Mixer", "convolution", "dense"]  # the slowest first
@@ -197,7 +197,7 @@ for kind in kinds:
 #
 # A comparison at *one* learning rate favours the architecture that this rate suits. So each gets its own. All are trained as
 # transformers usually are: with **AdamW**, which scales each weight's step by the size of its recent gradients and
-# applies weight decay apart from them, and with **one-cycle** rates, which rise for the first 30 % of the training and then fall to 0
+# applies weight decay apart from them (times the rate), and with **one-cycle** rates, which rise for the first 30 % of the training and then fall to 0
 # along half a cosine (below: `warmup` and `schedule="cosine"`).
 #
 # Every training has the same number of steps, whatever the number of images. So more images means that each is
@@ -303,8 +303,8 @@ two_best = of_large.sort_values("cal_nll").groupby("kind", sort=False).head(2)
 two_best.sort_values(["kind", "cal_nll"])[["kind", "lr", "decay", "cal_nll", "test_ece", "test_gap"]].round(3)
 
 # %% [markdown]
-# Where two settings are nearly equal by NLL and not by ECE, the ECE as trained depends on a near-tie. Below we judge
-# before *and* after a temperature, and section 3 asks whether it removes this. All this is one seed; now the kept settings of every contest are trained with new ones.
+# Where two settings are nearly equal by NLL and not by ECE, the ECE as trained depends on a near-tie. So we judge
+# before *and* after a temperature. All this is one seed; now the kept settings get new ones.
 
 # %%
 contest_keys = list(contests[0])
@@ -399,8 +399,7 @@ _ = fig.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="lower center"
 # - **Accuracy (left).** The large form is better in each of the four, and all are far from the exact posterior.
 # - **ECE (middle).** It goes up with the size in some and down in others. As trained, large networks can err in either direction:
 #   see the signs of `gap` in the table.
-# - **After T** the ECE is nearly the same for all (table), and the NLL (right) still differs. So the architectures differ above all in which
-#   digits they recognise, less in how sure they are of them.
+# - **After T** the ECE is nearly the same for all (table); accuracy and NLL (right) still differ.
 
 # %% tags=["nbval-check-output"]
 found = {}
@@ -416,8 +415,7 @@ verdict("usual", "O10", f"attention has a lower ECE than convolution at {main} i
         values("ECE", "attention") - values("ECE", "convolution"), expect="below")
 
 # %% [markdown]
-# Does this depend on a near-tie of section 2? We train convolution at its second-best setting too, with the same seeds. (*Post hoc*: we
-# thought of it after we saw the verdict.)
+# Does this depend on a near-tie of section 2? We train convolution at its second-best setting too, with the same seeds. (*Post hoc*: we thought of it after we saw the verdict.)
 
 # %%
 second = two_best[two_best.kind == "convolution"].iloc[-1]
@@ -459,8 +457,8 @@ print(claims.verdict("04b", "after T the ECE of every network on the test images
 
 # %% [markdown]
 # Compare the verdicts in pairs (the folded cell asks the same of the size). Where a near-tie turns a verdict, it says little
-# about the form. The printed NLL says which setting was better on the test: a choice on one seed can miss it. Compare also how
-# far the two settings are apart after T.
+# about the form. The printed NLL says which setting was better on the test, as trained and after T (not the same here): a choice on
+# one seed can miss it. Compare also how far the two settings are apart after T.
 #
 # ## 4. Few and many images
 #
@@ -526,7 +524,7 @@ by_count.ECE.mean().unstack().map("{:.1%}".format)
 # How to read the figure:
 #
 # - **Few images (left ends).** Here the architectures differ most, as trained; the printed table has the order.
-# - **Many images (right ends).** The architectures differ far less.
+# - **Many images (right ends).** The architectures differ far less; the most over-confident one (middle) is not the same as with few.
 # - **On the way** a curve may rise: each point has settings of its own, and the near-ties of section 2 come in. A signed gap below 0 means
 #   under-confident.
 # - **After T (right)** the NLL falls with more images for all.
@@ -557,8 +555,8 @@ for kind in ("attention", "Mixer"):
 # %% [markdown]
 # ### Is it the neighbourhood of the pixels?
 #
-# Does convolution gain from its inductive bias? This can be tested. We exchange the 64 pixels, in all images in the same way. The exact
-# posterior of an image stays the same, as no information is lost. But neighbours are no longer neighbours.
+# Does convolution gain from its inductive bias? We exchange the 64 pixels, in all images in the same way. The exact
+# posterior of an image stays the same; but neighbours are no longer neighbours.
 #
 # **Predict before you run:** what does this do to the accuracy of the dense networks, and of the convolutional ones?
 
@@ -637,7 +635,8 @@ _ = fig.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="lower center"
 #   comes nearer to calibrated at first: accuracy and calibration then need not fall together, and its low ECE is no merit of its form.
 #   So judge after T.
 # - **After T (right)** the networks start together. The ECE of each rises: a temperature fitted at 0.4 does not know the shift. They
-#   do not rise alike. We have not tested why. The exact posterior stays calibrated, up to the bias of the ECE, which grows with fewer images (both counts are printed).
+#   do not rise alike; dense, also without convolution, by means about as much as convolution. Why is not tested. The exact posterior stays calibrated, up to the bias of the ECE, which grows with fewer images and with less sure
+#   predictions.
 
 # %% tags=["nbval-check-output"]
 def rise(kind, state="as trained", column="ECE", **which):
@@ -682,8 +681,8 @@ for state in ("as trained", "after T"):
 # Minderer et al. (2021) compared 180 networks of 16 families on ImageNet and its shifted forms. Many had gone through **pretraining**:
 # trained first on another, far larger set of images, then on the task. The seminar (Bae 2023) sums it up. Beside its findings stand our verdicts, *as trained* (so the
 # study reports most of its results) where a row does not say *after T*. REVERSED means that the opposite is sure here; INCONCLUSIVE that the seeds do not
-# decide. Some sure differences are tiny: read the mean too. Of twenty verdicts on nothing, one would be decided by chance. The rows with a
-# *second-best* setting show which verdicts depend on a near-tie. "In all four" is judged, in each seed, by the largest of the four correlations.
+# decide. Some sure differences are tiny: read the mean too. If nothing differed, about one verdict of twenty would still be decided by chance. The
+# rows with a *second-best* setting show which verdicts depend on a near-tie; at 250 and 6,000 images this is not tested. "In all four" is judged by the largest of the four correlations.
 
 # %%
 findings = {
@@ -711,7 +710,7 @@ pd.set_option("display.max_colwidth", None)
 pd.DataFrame(rows).fillna("")
 
 # %% [markdown]
-# Why need the two not agree? These things differ, and here we have tested only the first two:
+# Why need the two not agree? These things differ, and here we have varied only the first three, the weights about tenfold:
 #
 # | | the study | here |
 # |---|---|---|
@@ -723,10 +722,11 @@ pd.DataFrame(rows).fillna("")
 # | patches | hundreds of tokens | 4 tokens |
 # | the truth | unknown | the exact posterior |
 #
-# **Limits of our own comparison:** the settings were chosen on one seed, some kept rates lie at the edge of the grid, only convolution was
-# run at its second-best setting too, the dense networks have the most weights, and few steps may suit one form better than another.
+# **Limits of our own comparison:** the settings were chosen on one seed and as trained, also for what is judged after T; some rates and all
+# decays lie at the edge of the grid; only convolution was run at its second-best setting too; ViT and Mixer are compared with convolution
+# alone; few steps may suit one form better than another.
 #
-# **What digits of 8 pixels cannot tell:** what attention gains from far-away parts of a large picture, since four patches are all there is;
+# **What digits of 8 pixels cannot tell:** what attention gains from far-away parts of a large picture;
 # what pretraining gives; how networks of many millions of weights behave.
 # On photographs too the answer depends on the domain: Hekler et al. (2025) report that on biomedical images convolutional networks were
 # consistently better calibrated than transformers.
@@ -741,11 +741,11 @@ pd.DataFrame(rows).fillna("")
 #
 # <details><summary>Answer</summary>
 #
-# Mixed up: form, pretraining, number of images, and perhaps size, settings and length of the training. *Plan:* two forms of about equal size
+# Mixed up: form, pretraining, number of images, perhaps size, settings and length of training. *Plan:* two forms of about equal size
 # x with and without the same pretraining x three seeds = 12 trainings; one seed of each of the four is used to try three settings each (12 more, chosen on
 # `cal` by NLL). Compare pairs that differ in one thing. *Measure:* NLL on the test, and ECE, before and after one temperature each. If the
-# difference vanishes after T, it was the scale of the logits and no reason to change the form. If it appears only with pretraining, it was the pretraining; if
-# only one form gains from it, both together.
+# difference vanishes after T, it was the scale of the logits and no reason to change the form. If it appears only with pretraining, it was that; if
+# only one form gains from it, both.
 #
 # </details>
 #
@@ -753,7 +753,7 @@ pd.DataFrame(rows).fillna("")
 #
 # 1. Compare architectures each at its own best settings, chosen on images kept aside by a proper score, and also after a temperature: the
 #    settings moved the ECE as much as the architecture did.
-# 2. With few images the form mattered most: as trained, convolution had a lower ECE there than attention and Mixer. So "without convolution,
+# 2. With few images, seen many times, the form mattered most: as trained, convolution had a lower ECE than attention and Mixer (one setting each). So "without convolution,
 #    better calibrated" is no property of the form alone; section 6 shows which findings of a study of large, pretrained networks held here.
 # 3. After one temperature the large networks differed little in ECE on images like those of the training, but none reached the exact posterior;
 #    what differed more was accuracy and NLL. Under a shift the ECE of all rose, after T.
