@@ -1,0 +1,41 @@
+"""Handouts: question, take-aways and figures with their texts, and nothing that is loaded."""
+
+import re
+from html import unescape
+
+import pytest
+
+from calibkit import course
+from calibkit.classroom import handouts, reading
+
+LESSONS = course.lessons()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class") / "paper"
+    return {path.stem: path.read_text(encoding="utf-8") for path in handouts.write(folder)}
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_it_has_its_parts(lesson, written):
+    page = written[lesson.name]
+    notebook = reading.committed(lesson)
+    assert page.count("<li>") == 3
+    assert "<strong>Question.</strong>" in page
+    pictures = re.findall(r'<img src="data:image/png;base64,[^"]+" alt="([^"]+)"', page)
+    assert 1 <= len(pictures) == page.count("<img") <= handouts.FIGURES
+    texts = [alt for _, alt in handouts.figures(notebook)]
+    assert [unescape(text) for text in pictures] == texts
+    assert len(set(texts)) == len(texts)
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+    assert "](" not in page
+    assert "$" not in page.split("<h1>")[1].split("<figure>")[0]  # formulas are MathML
+
+
+def test_figures_that_answer_a_prediction_come_first():
+    lesson = course.lessons("06")[0]
+    notebook = reading.committed(lesson)
+    answers = [c for c in notebook.cells if "answer" in c.metadata.get("tags", ())]
+    shown = str([c.outputs for c in answers])
+    assert all(source[-40:] in shown for source, _ in handouts.figures(notebook))
