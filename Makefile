@@ -42,7 +42,7 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.site: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt -e '.[site]'
+	$(PIP) -e '.[site]'
 	@touch $@
 
 $(VENV)/.browser: pyproject.toml constraints.txt | $(VENV)/bin/python

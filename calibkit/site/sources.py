@@ -33,7 +33,6 @@ PARTS = {
     13: "V · Beyond the test set",
     18: "VI · In depth",
 }
-TEXTS = ("glossary", "claims", "from_laptop_to_paper", "your_numbers_differ")
 LESSON = (
     """\
 {% extends 'basic/index.html.j2' %}
@@ -129,9 +128,15 @@ class Lesson:
 def lessons() -> list[Lesson]:
     """Every lesson that stands in notebooks/, in order."""
     home = course.root() / "notebooks"
-    files = [*sorted(home.glob("*.ipynb")), *(home / f"{name}.md" for name in TEXTS)]
+    files = [*sorted(home.glob("*.ipynb")), *sorted(home.glob("*.md"))]
     links = {file.name: f"{file.stem}.html" for file in files}
     return [Lesson(file, links) for file in files if file.suffix == ".ipynb"]
+
+
+def texts() -> dict[str, str]:
+    """The heading of every page of text in notebooks/, by its name."""
+    files = sorted((course.root() / "notebooks").glob("*.md"))
+    return {file.stem: pages.title(pages.read(file)) for file in files}
 
 
 def write(folder: Path) -> None:
@@ -141,7 +146,8 @@ def write(folder: Path) -> None:
     found = lessons()
     for lesson in found:
         _fragment(folder, lesson.stem, lesson.html)
-    for name in TEXTS:
+    titles = texts()
+    for name in titles:
         path = found[0].path.parent / f"{name}.md"
         text = pages.read(path)
         html = pages.fragment(text, LESSON, folder=path.parent, pages=found[0].pages)
@@ -153,7 +159,7 @@ def write(folder: Path) -> None:
     described = modules()
     for name in described:
         (folder / "api" / f"{name}.rst").write_text(_module(name), encoding="utf-8")
-    toc = {"parts": _by_part(found), "modules": described}
+    toc = {"parts": _by_part(found), "modules": described, "texts": titles}
     for name in ("index.rst", "api.rst"):
         written = TEMPLATES.get_template(f"{name}.j2").render(**toc)
         (folder / name).write_text(written, encoding="utf-8")
