@@ -23,7 +23,7 @@ from calibkit.check.running import TimeUp
 from calibkit.classroom import reading, sandbox, unseen
 
 LARGEST = 20 << 20  # bytes of a notebook
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what makes a spreadsheet compute a cell
+FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell
 NOT_HANDED_IN = "not handed in"
 NO_SANDBOX = (
     "no sandbox works here: bubblewrap (Linux: apt install bubblewrap) is not there, or may not "
@@ -179,11 +179,12 @@ def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: li
 
 
 def _inert(text: str) -> str:
-    """Text that no spreadsheet takes for a formula.
+    """Text that no spreadsheet takes for a formula, and no terminal for a command.
 
     >>> _inert("=1+1")
     "'=1+1"
     """
+    text = "".join(sign for sign in text if sign.isprintable())
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
@@ -191,4 +192,4 @@ def summary(table: pd.DataFrame) -> Iterator[str]:
     """One line a student, for the screen."""
     points = [name for name in table.columns if name not in ("student", "total", "message")]
     for row in table.itertuples():
-        yield f"{row.student}: {row.total} of {len(points)}"
+        yield f"{_inert(row.student)}: {row.total} of {len(points)}"

@@ -254,8 +254,8 @@ def _error(name: str, said: str) -> Exception:
     """The student's error as one of this side, with its name and words and nothing else."""
     if name == "NotImplementedError" and not said:
         return NotImplementedError()
-    return type(_name(name), (Exception,), {})(said)
+    return type(_name(name), (Exception,), {})(said[: worker.LONGEST])
 
 
 def _name(text: str) -> str:
-    return text if text.isidentifier() else "object"
+    return text if text.isidentifier() and len(text) < 60 else "object"
