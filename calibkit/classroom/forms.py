@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import nbformat
@@ -20,6 +20,7 @@ from calibkit.classroom import reading
 BESIDE = ("results", "images")  # what lessons load and show
 NOTES = "teaching"  # the folder of the notes, beside the notebooks
 FOR_TEACHERS = ("class_guide.md",)
+LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>\d\d_\w+)\.ipynb\)")
 OWN_WORDS = "*Your answer:*\n\n"
 
 
@@ -29,12 +30,7 @@ def student(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
     Beside them lies what they load, so that they run where calibkit is installed. Raises ValueError
     for a folder that is not empty.
     """
-    folder = _empty(folder)
-    _copy_beside(folder)
-    return [
-        _write(without_answers(reading.committed(lesson)), folder, lesson.name)
-        for lesson in reading.chosen(only)
-    ]
+    return _written(folder, only, lambda lesson, notebook: without_answers(notebook))
 
 
 def teacher(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
@@ -42,12 +38,7 @@ def teacher(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
 
     Raises ValueError for a folder that is not empty.
     """
-    folder = _empty(folder)
-    _copy_beside(folder)
-    return [
-        _write(annotated(lesson, reading.committed(lesson)), folder, lesson.name)
-        for lesson in reading.chosen(only)
-    ]
+    return _written(folder, only, annotated)
 
 
 def key(folder: str | Path, only: Iterable[str] = ()) -> tuple[list[Path], list[str]]:
@@ -199,6 +190,25 @@ def _closing(lesson: str, notebook) -> list[str]:
         "\n\n".join(["## Recall", *recall]),
         f"## Go further\n\n(Code in these answers needs the lesson's own variables.)\n\n{told}",
     ]
+
+
+def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Path]:
+    """Each lesson in its form, with what lies beside it."""
+    folder, lessons = _empty(folder), reading.chosen(only)
+    _copy_beside(folder)
+    names = {lesson.name for lesson in lessons}
+    made = {lesson.name: form(lesson, reading.committed(lesson)) for lesson in lessons}
+    return [_write(_linked(notebook, names), folder, name) for name, notebook in made.items()]
+
+
+def _linked(notebook, names: set[str]):
+    """The notebook with links to those lessons alone that are there."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = LESSON.sub(
+                lambda link: link[0] if link["name"] in names else link["words"], cell.source
+            )
+    return notebook
 
 
 def _empty(folder: str | Path) -> Path:

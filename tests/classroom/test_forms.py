@@ -90,6 +90,14 @@ def test_all_that_a_lesson_shows_and_links_lies_beside_it(lesson, student):
     assert [t for t in targets if not (student / t).exists()] == []
 
 
+def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
+    (path,) = forms.student(tmp_path / "part", only=["06"])
+    text = reading.prose(nbformat.read(path, as_version=4))
+    assert "Needs.** 02 Measuring calibration." in text
+    assert "(from_laptop_to_paper.md)" in text
+    assert ".ipynb)" not in text
+
+
 def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
     tables = {path.stem for path in (course.root() / "notebooks" / "results").rglob("*.csv")}
 
