@@ -129,7 +129,7 @@ def misconceptions(checker: str) -> str:
     hints = [mistake.hint for mistake in check.EXERCISES[checker].mistakes]
     lines = "\n".join(f"- {hint[0].upper()}{hint[1:]}" for hint in hints)
     return (
-        f"What students get wrong here, in the words of `check.{checker}`:\n\n"
+        f"Mistakes to expect here, in the words of `check.{checker}`:\n\n"
         f"<details><summary>{len(hints)} known mistakes</summary>\n\n{lines}\n\n</details>"
     )
 
