@@ -92,11 +92,14 @@ def _site(options) -> int:
 
 
 def _claims(options) -> int:
-    from calibkit import course, ledger
+    from calibkit import course, experiments, ledger
 
     notebooks = course.root() / "notebooks"
     folder = course.root() / "build" / "course" / options.scale if options.scale else notebooks
-    print(ledger.table(ledger.verdicts(folder), ledger.claims(notebooks / "claims.md")))
+    printed, listed = ledger.verdicts(folder), ledger.claims(notebooks / "claims.md")
+    print(ledger.table(printed, listed))
+    print()
+    print(ledger.evidence(printed, listed, experiments.photographed(notebooks / "results")))
     return 0
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from calibkit.claims import WORDS, Verdict, parse
+
+if TYPE_CHECKING:
+    from calibkit.experiments.tables import Photographed
 
 NONE = "–"
 
@@ -116,6 +120,43 @@ def _row(p: Printed, claim: Claim | None) -> str:
     figure = "" if claim is None else claim.figure
     cells = (v.claim, word, v.statement, measured, str(v.seeds), p.notebook[:2], figure)
     return "| " + " | ".join(c.replace("|", "\\|") or NONE for c in cells) + " |"
+
+
+def evidence(
+    printed: Iterable[Printed],
+    listed: Iterable[Claim],
+    photographed: Mapping[str, Sequence[Photographed]],
+) -> str:
+    """Markdown: per claim the verdicts on made data beside those on photographs, by word.
+
+    photographed: per claim what the stored tables say, as `experiments.photographed` reads them;
+        of a grid each step counts, and not the whole. A printed verdict that is of such a table, or
+        that says "photographs", is no verdict on made data.
+    """
+    lines = [
+        "| id | on digits and made data | on photographs | the source's own figure |",
+        "|---|---|---|---|",
+    ]
+    printed, without = list(printed), []
+    for row in listed:
+        tables = photographed.get(row.claim, ())
+        told = {v.statement for one in tables for v in (one.whole, *one.steps)}
+        own = [p.verdict for p in printed if p.verdict.claim == row.claim]
+        other = [v for v in own if v.statement not in told]
+        there = [v for v in other if "photographs" in v.statement]
+        seen = [f"{_words(one.steps)} (`{one.scale}`)" for one in tables]
+        seen += [f"{_words(there)} (in the lesson)"] if there else []
+        here = _words(v for v in other if v not in there)
+        without += [] if seen else [row.claim]
+        cells = (row.claim, here or NONE, "; ".join(seen) or "none", row.figure or NONE)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"Without evidence on photographs: {', '.join(without)}."])
+
+
+def _words(verdicts: Iterable[Verdict]) -> str:
+    """How often each word stands there: "3 HOLDS, 1 REVERSED"."""
+    words = [v.word for v in verdicts]
+    return ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
 
 
 def counted(verdicts: Iterable[Verdict]) -> str:

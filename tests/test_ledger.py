@@ -6,7 +6,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from calibkit import claims, course, ledger
+from calibkit import claims, course, experiments, ledger
 from calibkit.__main__ import main
 
 LIST = """# Claims
@@ -77,6 +77,27 @@ def test_the_share_of_verdicts_that_chance_decides_is_what_the_table_says():
     )
     assert len(decided) == pytest.approx(float(said[1]), rel=0.1)
     assert decided.count("HOLDS") == pytest.approx(float(said[2]), rel=0.15)
+
+
+def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
+    """A table's verdicts count on its side alone, the whole of a grid on neither."""
+
+    def verdict(claim, statement, differences):
+        return claims.verdict(claim, statement, differences, expect="above")
+
+    steps = [verdict("D3", "step 1", [0.1, 0.11]), verdict("D3", "step 2", [-0.1, -0.11])]
+    whole = verdict("D3", "ends", [0.1, 0.11])
+    table = experiments.Photographed("night", whole, steps)
+    said = [verdict("D3", "on digits", [0.2, 0.21]), whole, *steps]
+    said += [verdict("T1", "photographs: T", [0.2, 0.21]), verdict("X1", "digits", [0.2, 0.21])]
+    listed = [
+        ledger.Claim(name, "", "", "", f"figure of {name}") for name in ("D3", "T1", "X1", "X2")
+    ]
+    text = ledger.evidence([ledger.Printed("06", v) for v in said], listed, {"D3": [table]})
+    assert "| D3 | 1 HOLDS | 1 HOLDS, 1 REVERSED (`night`) | figure of D3 |" in text
+    assert "| T1 | – | 1 HOLDS (in the lesson) | figure of T1 |" in text
+    assert "| X1 | 1 HOLDS | none | figure of X1 |" in text
+    assert text.endswith("Without evidence on photographs: X1, X2.")
 
 
 def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):

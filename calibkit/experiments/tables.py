@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import torch
@@ -12,7 +13,7 @@ import torch
 from calibkit import claims, course, sweep, validate
 from calibkit.experiments.grids import DEEP, EXPERIMENTS
 from calibkit.experiments.runs import run
-from calibkit.experiments.settings import setting_of
+from calibkit.experiments.settings import SETTINGS, setting_of
 
 # per run, over the scored images: columns of the kept table, as fractions
 MEASURES = (
@@ -194,6 +195,26 @@ def on_photographs(name: str, scale: str, *, device=None) -> pd.DataFrame:
     results = course.results()
     kept = "night" if (results / "night" / f"{name}.csv").exists() else "laptop"
     return stored(name, kept, results)
+
+
+class Photographed(NamedTuple):
+    """What the stored table of one experiment says of its claim."""
+
+    scale: str
+    whole: claims.Verdict  # of the ends of the grid
+    steps: list[claims.Verdict]
+
+
+def photographed(folder: Path) -> dict[str, list[Photographed]]:
+    """Per claim what the stored tables of CIFAR-10 say, of each experiment the largest scale."""
+    found: dict[str, list[Photographed]] = {}
+    for name, experiment in EXPERIMENTS.items():
+        scales = [scale for scale in SETTINGS if (folder / scale / f"{name}.csv").exists()]
+        if scales:
+            table = stored(name, scales[-1], folder)
+            one = Photographed(scales[-1], verdict(name, table), verdicts(name, table))
+            found.setdefault(experiment.claim, []).append(one)
+    return found
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
