@@ -235,9 +235,17 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def stored(name: str, scale: str, folder: Path, *, dataset: str = "cifar10") -> pd.DataFrame:
-    """The table of an earlier run; raises FileNotFoundError with the command that makes it."""
-    path = folder / scale / f"{_stem(name, dataset)}.csv"
+def stored(
+    name: str, scale: str, folder: Path | None = None, *, dataset: str = "cifar10", part: str = ""
+) -> pd.DataFrame:
+    """The table of an earlier run; raises FileNotFoundError with the command that makes it.
+
+    folder: notebooks/results of the course by default. part: "epochs" for the `HISTORY` of every
+        run, one row an epoch.
+    """
+    folder = course.root() / "notebooks" / "results" if folder is None else folder
+    stem = _stem(name, dataset)
+    path = folder / scale / f"{stem}-{part}.csv" if part else folder / scale / f"{stem}.csv"
     if not path.exists():
         raise FileNotFoundError(
             f"{path} is not there; run python -m calibkit reproduce {name} --scale {scale} "
