@@ -831,9 +831,8 @@ for n, less, more in zip(numbers, half, twice, strict=True):
 # %% [markdown]
 # ## 7. On photographs
 #
-# LeNet-5 against a small ResNet (here "the deep network") on 2,500 photographs of CIFAR-10 (the paper: 45,000);
-# ± is the standard deviation over the seeds. (Stored:
-# [from laptop to paper](from_laptop_to_paper.md).)
+# LeNet-5 against a small ResNet ("the deep network") on 2,500 photographs of CIFAR-10;
+# ± is the standard deviation over seeds. (Stored: [from laptop to paper](from_laptop_to_paper.md).)
 
 # %%
 photographs = experiments.on_photographs("depth", SCALE, device=device)
@@ -854,32 +853,32 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
       f"{old.train_accuracy - old.test_accuracy:.1%} and {deep.train_accuracy - deep.test_accuracy:.1%}.")
 
 # %% [markdown]
-# The seeds do not decide the order (folded verdict). In both networks the ECE is below the fall of the accuracy (section 3, with the training accuracy as met in the last epoch),
-# and one temperature removes most of it.
+# The seeds do not decide the order (folded verdict).
 #
-# Is the turn of section 4 there too? Below, six convolutions on 40,000 photographs (stored; 15 epochs, rate along a
-# cosine): the end against epoch 5.
+# Is the turn of section 4 there too? Six convolutions, 40,000 photographs (stored; 15 epochs): the end against epoch 5.
 
 # %%
 curves = experiments.stored("augmentation", "night", part="epochs")
 curves = curves[curves.value == "none"].drop(columns="value")
 third, end = (curves[curves.epoch == epoch].set_index("seed") for epoch in (5, 15))
 change = end - third
-print(f"test NLL {third.test_nll.mean():.2f} at epoch 5, {end.test_nll.mean():.2f} at the end; lowest mean "
-      f"{curves.groupby('epoch').test_nll.mean().min():.2f}. Wrong predictions: NLL {third.test_nll_wrong.mean():.1f} to "
-      f"{end.test_nll_wrong.mean():.1f}, entropy {third.test_entropy_wrong.mean():.2f} to {end.test_entropy_wrong.mean():.2f}")
+print(f"Test NLL {third.test_nll.mean():.2f} at epoch 5, {end.test_nll.mean():.2f} at the end; lowest mean "
+      f"{curves.groupby('epoch').test_nll.mean().min():.2f}. Wrong predictions: "
+      f"NLL {third.test_nll_wrong.mean():.1f} to {end.test_nll_wrong.mean():.1f}, "
+      f"entropy {third.test_entropy_wrong.mean():.2f} to {end.test_entropy_wrong.mean():.2f}")
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("O3", "photographs: the accuracy rises from epoch 5 to 15", change.test_accuracy.tolist()))
-print(claims.verdict("O3", "photographs: the NLL of the wrong predictions rises", change.test_nll_wrong.tolist()))
+statement = "photographs: the accuracy rises from epoch 5 to 15"
+print(claims.verdict("O3", statement, change.test_accuracy.tolist()))
+statement = "photographs: the NLL of the wrong predictions rises"
+print(claims.verdict("O3", statement, change.test_nll_wrong.tolist()))
 print(claims.verdict("O3", "photographs: that of all rises", change.test_nll.tolist()))
-print(claims.verdict("O4", "photographs: the entropy of the wrong ones falls", change.test_entropy_wrong.tolist(),
-                     expect="below"))
+statement = "photographs: the entropy of the wrong ones falls"
+print(claims.verdict("O4", statement, change.test_entropy_wrong.tolist(), expect="below"))
 print(claims.verdict("O5", "photographs: the norm of the last layer grows", change.head_norm.tolist()))
 
 # %% [markdown]
-# The wrong predictions behave as in section 4: fewer, each with more confidence. But in 15 epochs the NLL of *all* does
-# not rise above that of epoch 5.
+# The wrong predictions are as in section 4, but the NLL of *all* stays below that of epoch 5.
 #
 # ## 8. Beside the papers
 #

@@ -519,7 +519,7 @@ for name in names:
 #
 # ### On photographs
 #
-# Four alphas, six convolutions, 40,000 photographs of CIFAR-10. (Stored, with n and hardware, in `results/night/mixup.md`:
+# Four alphas, six convolutions, 40,000 photographs of CIFAR-10. (Stored:
 # [from laptop to paper](from_laptop_to_paper.md).)
 # Under mixup the training accuracy is that on the blends, so it is low.
 
@@ -537,13 +537,14 @@ by_alpha = {alpha: runs.set_index("seed") for alpha, runs in photographs.groupby
 for alpha in (0.1, 0.3, 1.0):
     change, name = by_alpha[alpha] - by_alpha[0.0], f"photographs, alpha {alpha:g}"
     print(claims.verdict("X1", f"{name}: the accuracy is higher", change.test_accuracy.tolist()))
-    print(claims.verdict("X1", f"{name}, one T each: the NLL is lower", change.scaled_nll.tolist(), expect="below"))
+    print(claims.verdict("X1", f"{name}, one T each: the NLL is lower", change.scaled_nll.tolist(),
+                         expect="below"))
     print(claims.verdict("X1", f"{name}, one T each: the ECE is within 0.01", change.scaled_ece.tolist(),
                          expect="within", margin=0.01))
 
 # %% [markdown]
 # A little mixup lowers the ECE here too; much of it makes the network under-confident. After one temperature each (last
-# column) little of the difference in ECE is left. Section 7 asks this on digits.
+# column) little of the difference in ECE is left. Section 7: on digits.
 #
 # ## 7. Against a repaired baseline, on average and image by image
 #
