@@ -855,7 +855,7 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
 # %% [markdown]
 # The seeds do not decide the order (folded verdict).
 #
-# Is the turn of section 4 there too? Six convolutions, 40,000 photographs (stored; 15 epochs): the end against epoch 5.
+# Is the turn of section 4 there too? Six convolutions, 40,000 photographs, 15 epochs:
 
 # %%
 curves = experiments.stored("augmentation", "night", part="epochs")
@@ -919,7 +919,7 @@ print(claims.verdict("O5", "photographs: the norm of the last layer grows", chan
 #
 # <details><summary>3. A network has a training ECE of 0.5 %. What do you know of its test ECE?</summary>
 #
-# Almost nothing: it was trained on these images.
+# Almost nothing: it trained on these images.
 #
 # </details>
 #
