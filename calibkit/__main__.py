@@ -103,7 +103,20 @@ def _claims(options) -> int:
     return 0
 
 
+def _captions(options) -> int:
+    from calibkit import course
+    from calibkit.experiments import captions
+
+    seeds = None if options.seeds is None else range(options.seeds)
+    tables = captions.run(options.scale, seeds=seeds, root=options.root, jobs=options.jobs)
+    folder = Path(options.target or course.root() / "notebooks" / "results")
+    print(captions.write(options.scale, tables, folder).read_text(encoding="utf-8"))
+    return 0
+
+
 def _reproduce(options) -> int:
+    if options.name == ["captions"]:  # sentences: other tables, and a training of their own
+        return _captions(options)
     from calibkit import course, experiments, training
 
     device = training.as_device(options.device)
@@ -165,7 +178,7 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
     add = commands.add_parser("reproduce", help="a lesson's experiment on photographs")
     add.set_defaults(command=_reproduce)
-    names = "noise, focal, mixup, size ...; all: what the lessons show first comes first"
+    names = "noise, focal, mixup, size, captions ...; all: what the lessons show first comes first"
     add.add_argument("name", nargs="+", help=names)
     add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
     add.add_argument("--dataset", default="cifar10", help="prepared by python -m data_scripts")

@@ -619,6 +619,60 @@ WRONG |= {
 }
 
 
+def real_places(p, y):
+    """Confidence and hits of the places that are not padding."""
+    mask = y.gt(0)
+    top = p[mask].max(1)
+    return top.values, (top.indices == y[mask]).double()
+
+
+def mass_after(rows, p, prefix, words, seen=None):
+    """For each word, the probability of the translations that go on with it."""
+    seen = len(prefix) if seen is None else seen
+    mass = torch.zeros(words).double()
+    for row, share in zip(rows, p, strict=True):
+        if row[:seen].tolist() == prefix[:seen].tolist():
+            mass[row[seen]] += share
+    return mass
+
+
+RIGHT |= {
+    "masked_gap": lambda p, y: real_places(p, y)[0].mean() - real_places(p, y)[1].mean(),
+    "next_law": lambda *given: mass_after(*given) / mass_after(*given).sum(),
+}
+WRONG |= {
+    "masked_gap": [
+        (lambda p, y: p.amax(2).mean() - (p.argmax(2) == y).double().mean(), "is counted"),
+        (lambda p, y: real_places(p, y)[1].mean() - real_places(p, y)[0].mean(), "reversed"),
+        (lambda p, y: (real_places(p, y)[0] - real_places(p, y)[1]).sum() / y.numel(), "divide"),
+        (lambda p, y: (real_places(p, y)[0] - real_places(p, y)[1]).sum(), "this is a sum"),
+        (lambda p, y: (real_places(p, y)[0] - real_places(p, y)[1]).sum() / len(y), "sentences"),
+        (lambda p, y: real_places(p, y)[0].mean(), "Subtract"),
+        (lambda p, y: real_places(p, y)[1].mean(), "Subtract it"),
+        (lambda p, y: (real_places(p, y)[0] - real_places(p, y)[1]).abs().mean(), "has a sign"),
+    ],
+    "next_law": [
+        (mass_after, "sum to 1"),
+        (
+            lambda r, p, x, w: (
+                mass_after(r, torch.ones(len(r)), x, w)
+                / mass_after(r, torch.ones(len(r)), x, w).sum()
+            ),
+            "Weigh",
+        ),
+        (
+            lambda r, p, x, w: (
+                mass_after(r, p, x, w, max(0, len(x) - 1))
+                / mass_after(r, p, x, w, max(0, len(x) - 1)).sum()
+            ),
+            "word after it",
+        ),
+        (lambda *given: mass_after(*given).softmax(0), "another law"),
+        (lambda *given: mass_after(*given) / mass_after(*given).amax(), "largest"),
+    ],
+}
+
+
 def surest_last(worth, share):
     order = torch.as_tensor(worth).argsort(descending=True, stable=True)
     return order[: round(share * len(order))].sort().values

@@ -1003,6 +1003,73 @@ SELECTION_COST = [
 ]
 
 
+def masked_gap_loop(probs, labels):
+    differences = []
+    for sentence, words in zip(probs.tolist(), labels.tolist(), strict=True):
+        for row, word in zip(sentence, words, strict=True):
+            if word != 0:
+                differences.append(max(row) - (row.index(max(row)) == word))
+    return sum(differences) / len(differences)
+
+
+MASKED_GAP = [
+    masked_gap_loop,
+    lambda p, y: metrics.signed_gap(p[y != 0], y[y != 0]),
+    lambda p, y: p[y > 0].amax(1).mean() - (p[y > 0].argmax(1) == y[y > 0]).double().mean(),
+    lambda p, y: (
+        ((p.amax(2) - (p.argmax(2) == y).double()) * (y != 0)).sum() / (y != 0).double().sum()
+    ),
+    lambda p, y: np.mean((p.numpy().max(2) - (p.numpy().argmax(2) == y.numpy()))[y.numpy() != 0]),
+    lambda p, y: (p.max(2).values - (p.max(2).indices == y).double()).masked_select(y != 0).mean(),
+    lambda p, y: (p.flatten(0, 1).amax(1) - (p.flatten(0, 1).argmax(1) == y.flatten()).double())[
+        y.flatten().nonzero()[:, 0]
+    ].mean(),
+]
+
+
+def next_law_loop(translations, probs, prefix, words):
+    law, seen = [0.0] * words, prefix.tolist()
+    for row, p in zip(translations.tolist(), probs.tolist(), strict=True):
+        if row[: len(seen)] == seen:
+            law[row[len(seen)]] += p
+    return [p / sum(law) for p in law]
+
+
+def next_law_one_hot(translations, probs, prefix, words):
+    fits = (translations[:, : len(prefix)] == prefix).all(1)
+    chosen = one_hot(translations[fits, len(prefix)], words).double()
+    return probs[fits] @ chosen / probs[fits].sum()
+
+
+NEXT_LAW = [
+    next_law_loop,
+    next_law_one_hot,
+    lambda rows, p, prefix, words: torch.bincount(
+        rows[(rows[:, : len(prefix)] == prefix).all(1), len(prefix)],
+        p[(rows[:, : len(prefix)] == prefix).all(1)]
+        / p[(rows[:, : len(prefix)] == prefix).all(1)].sum(),
+        minlength=words,
+    ),
+    lambda rows, p, prefix, words: (
+        np.array(
+            [
+                sum(
+                    q
+                    for row, q in zip(rows.tolist(), p.tolist(), strict=True)
+                    if row[: len(prefix) + 1] == [*prefix.tolist(), word]
+                )
+                for word in range(words)
+            ]
+        )
+        / sum(
+            q
+            for row, q in zip(rows.tolist(), p.tolist(), strict=True)
+            if row[: len(prefix)] == prefix.tolist()
+        )
+    ),
+]
+
+
 def chosen_gap_loop(posterior, labels, chosen):
     total = 0.0
     for place in chosen.tolist():

@@ -1571,6 +1571,114 @@ def gap_changes_labels(posterior, labels, chosen):
     return posterior[chosen].amax(1).mean() - (labels[chosen] == 0).double().mean()
 
 
+def token_gap(p, y):
+    return p.amax(2) - (p.argmax(2) == y).double()
+
+
+def gap_changes_probs(probs, labels):
+    probs[labels == 0] = 0
+    return probs.amax(2).sum() / (labels != 0).sum()
+
+
+MASKED_GAP = [
+    (gap_changes_probs, "changes its argument `probs`"),
+    (lambda p, y: token_gap(p, y).mean(), "padding is counted"),
+    (lambda p, y: metrics.signed_gap(p.flatten(0, 1), y.flatten()), "padding is counted"),
+    (lambda p, y: -token_gap(p, y)[y != 0].mean(), "sign is reversed"),
+    (lambda p, y: token_gap(p, y).masked_fill(y == 0, 0).mean(), "adds nothing to the sum"),
+    (lambda p, y: token_gap(p, y)[y != 0].sum(), "this is a sum"),
+    (lambda p, y: token_gap(p, y)[y != 0].sum() / len(p), "number of sentences"),
+    (
+        lambda p, y: torch.stack(
+            [token_gap(a[None], b[None])[0][b != 0].mean() for a, b in zip(p, y, strict=True)]
+        ).mean(),
+        "short sentences count more",
+    ),
+    (lambda p, y: token_gap(p, y)[p.argmax(2) > 0].mean(), "the \\*network\\* says"),
+    (lambda p, y: token_gap(p, y)[y == 0].mean(), "turned round"),
+    (lambda p, y: p[y != 0].max(1).values.mean(), "Subtract the accuracy"),
+    (lambda p, y: (p[y != 0].argmax(1) == y[y != 0]).double().mean(), "from the mean confidence"),
+    (lambda p, y: 1 - (p[y != 0].argmax(1) == y[y != 0]).double().mean(), None),
+    (
+        lambda p, y: p[y != 0].amax(1).mean() - (p.argmax(2) == y).double().mean(),
+        "accuracy counts the padding",
+    ),
+    (
+        lambda p, y: p.amax(2).mean() - (p[y != 0].argmax(1) == y[y != 0]).double().mean(),
+        "confidence counts the padding",
+    ),
+    (
+        lambda p, y: (
+            p[y != 0].gather(1, y[y != 0][:, None]).mean()
+            - (p[y != 0].argmax(1) == y[y != 0]).double().mean()
+        ),
+        "probability of the label",
+    ),
+    (lambda p, y: token_gap(p, y)[y != 0].abs().mean(), "absolute values"),
+    (lambda p, y: token_gap(p, y)[y != 0].mean().abs(), None),
+    (lambda p, y: token_gap(p, y)[y != 0], "one number was expected"),
+    (lambda p, y: token_gap(p, y).mean(1), "one number was expected"),
+    (lambda p, y: metrics.ece(p[y != 0], y[y != 0]), None),
+    (lambda p, y: token_gap(p, y)[:, 0].mean(), None),
+    (lambda p, y: token_gap(p, y)[y != 1].mean(), None),
+    (lambda p, y: metrics.signed_gap(p, y), None),
+]
+
+
+def fitting(rows, prefix):
+    return (rows[:, : len(prefix)] == prefix).all(1)
+
+
+def summed(rows, p, prefix, words, fits=None):
+    fits = fitting(rows, prefix) if fits is None else fits
+    return torch.bincount(rows[fits, len(prefix)], p[fits], minlength=words)
+
+
+def share(law):
+    return law / law.sum()
+
+
+def law_changes_probs(translations, probs, prefix, words):
+    probs[~fitting(translations, prefix)] = 0
+    return share(torch.bincount(translations[:, len(prefix)], probs, minlength=words))
+
+
+NEXT_LAW = [
+    (law_changes_probs, "changes its argument `probs`"),
+    (lambda r, p, x, w: summed(r, p, x, w), "do not sum to 1"),
+    (lambda r, p, x, w: share(summed(r, torch.ones_like(p), x, w)), "counts the same"),
+    (lambda r, p, x, w: summed(r, p, x, w, torch.ones(len(r)) > 0), "whose first words"),
+    (
+        lambda r, p, x, w: share(
+            summed(r, p, x, w, r[:, len(x) - 1] == x[-1] if len(x) else torch.ones(len(r)) > 0)
+        ),
+        "last word of the prefix alone",
+    ),
+    (
+        lambda r, p, x, w: F.one_hot(
+            r[fitting(r, x)][p[fitting(r, x)].argmax(), len(x)], w
+        ).double(),
+        "most probable translation",
+    ),
+    (lambda r, p, x, w: summed(r, p, x, w).softmax(0), "softmax of probabilities"),
+    (lambda r, p, x, w: summed(r, p, x, w) / summed(r, p, x, w).max(), "largest entry"),
+    (lambda r, p, x, w: summed(r, p, x, w) / fitting(r, x).sum(), "number of translations"),
+    (lambda r, p, x, w: share(summed(r, p, x, w)).log(), None),
+    (lambda r, p, x, w: summed(r, p, x, w) / len(r), None),
+    (lambda r, p, x, w: share(summed(r, p, x, w).flip(0)), None),
+    (lambda r, p, x, w: share(summed(r, p, x, w) ** 2), None),
+    (lambda r, p, x, w: share(summed(r, p, x, w))[1:], "shape"),
+    (lambda r, p, x, w: share(summed(r, p, x, w)).max(), "shape"),
+    (lambda r, p, x, w: share(summed(r, p, x, w)).argmax(), "shape"),
+    (lambda r, p, x, w: p[fitting(r, x)].sum(), "shape"),
+    (lambda r, p, x, w: p[fitting(r, x)] / p[fitting(r, x)].sum(), None),
+    (lambda r, p, x, w: torch.full((w,), 1 / w), None),
+    (lambda r, p, x, w: F.one_hot(summed(r, p, x, w).argmax(), w).double(), None),
+    (lambda r, p, x, w: share(summed(r, p, x, w, ~fitting(r, x))), None),
+    (lambda r, p, x, w: share(torch.bincount(r.flatten(), minlength=w).double()), None),
+]
+
+
 CHOSEN_GAP = [
     (gap_changes_labels, "changes its argument `labels`"),
     (lambda q, y, chosen: exact_gap(q, y), "all images"),
