@@ -1,6 +1,8 @@
 """What the site is made of: pieces of lessons, docstrings, places of verdicts, the landing page."""
 
+import base64
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,15 @@ def test_a_verdict_in_an_output_becomes_the_aim_of_a_link_and_prose_does_not():
     html = sources.with_places(f"<pre>{line}</pre>{output}")
     assert re.findall(r'id="(verdict-[^"]+)"', html) == ["verdict-X1", "verdict-X1-2"]
     assert html.startswith(f"<pre>{line}</pre>")
+
+
+@pytest.mark.parametrize(("width", "scrolls"), [(900, True), (400, False)])
+def test_plots_side_by_side_scroll_where_they_would_be_too_small(width, scrolls):
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, 300)
+    image = f'<img alt="x" src="data:image/png;base64,{base64.b64encode(head + b"rest").decode()}">'
+    html = f'<div class="output_html output_subarea">{image}</div>'
+    assert (sources.with_places(html) != html) == scrolls
+    assert ('panorama" tabindex="0"><img' in sources.with_places(html)) == scrolls
 
 
 def test_each_lesson_says_what_the_landing_page_shows_of_it():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import itertools
 import pkgutil
 import re
 import shutil
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,6 +51,12 @@ OPENING = re.compile(r'<div (?=[^>]*class="calibkit-explorer")')
 TABLE = re.compile(
     r'<div class="(output_html [^"]*)">(?=\s*<div>\s*<style[^>]*>.*?</style>\s*<table)', re.DOTALL
 )
+# a figure, up to the 24 bytes of its PNG that end with its width and height
+FIGURE = re.compile(
+    r'<div class="(output_(?:html|png) [^"]*)">'
+    r'(?P<image>\s*<img [^>]*src="data:image/png;base64,(?P<head>[A-Za-z0-9+/]{32}))'
+)
+PANORAMA = 1.9  # times as wide as high: several plots side by side
 SLIDER = re.compile(OPENING.pattern + r".*?</script>\s*</div>", re.DOTALL)
 HERE = Path(__file__).parent
 TEMPLATES = Environment(
@@ -192,8 +200,17 @@ def with_places(html: str) -> str:
 
     numbers = itertools.count(1)
     html = OPENING.sub(lambda found: f'{found[0]}id="slider-{next(numbers)}" ', html)
+    html = FIGURE.sub(_scrolled, html)
     html = TABLE.sub(r'<div class="\1 wide" tabindex="0">', html)
     return STDOUT.sub(printed, html)
+
+
+def _scrolled(found: re.Match) -> str:
+    """A figure of several plots side by side keeps its size on a telephone, where it scrolls."""
+    width, height = struct.unpack(">II", base64.b64decode(found["head"])[16:])
+    if width < PANORAMA * height:
+        return found[0]
+    return f'<div class="{found[1]} wide panorama" tabindex="0">{found["image"]}'
 
 
 def place_of(claim: str, seen: dict[str, int]) -> str:
