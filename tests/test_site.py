@@ -93,7 +93,7 @@ def test_the_workflow_builds_without_training_and_may_do_no_more_than_publish():
     assert flow["concurrency"]["group"] == "pages"
     steps = [step for job in flow["jobs"].values() for step in job["steps"]]
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", s["uses"]) for s in steps if "uses" in s)
-    makefile = (WORKFLOW.parents[2] / "Makefile").read_text()
+    makefile = (WORKFLOW.parents[2] / "Makefile").read_text(encoding="utf-8")
     for run in (step["run"] for step in steps if "run" in step):
         target = run.removeprefix("make ").replace(".venv", "$(VENV)")
         assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), run

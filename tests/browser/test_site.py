@@ -201,7 +201,7 @@ def cramped(page):
 
 
 def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
-    (tmp_path / "letter.txt").write_text("keep me")
+    (tmp_path / "letter.txt").write_text("keep me", encoding="utf-8")
     with pytest.raises(ValueError, match="older site"):
         site.build(tmp_path)
     assert (tmp_path / "letter.txt").exists()
@@ -210,4 +210,4 @@ def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
 def test_every_lesson_that_stands_in_notebooks_is_there(made):
     for path in (course.root() / "notebooks").glob("*.ipynb"):
         assert (made / f"{path.stem}.html").exists()
-        assert f'href="{path.stem}.html"' in (made / "index.html").read_text()
+        assert f'href="{path.stem}.html"' in (made / "index.html").read_text(encoding="utf-8")

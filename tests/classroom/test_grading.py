@@ -41,7 +41,7 @@ def handed_in(tmp_path_factory):
     write(folder / "in a folder" / "06_label_noise.ipynb", IMPORTS, RENAMED)
     write(folder / ".ipynb_checkpoints" / "right-checkpoint.ipynb", IMPORTS)
     (folder / "junk.ipynb").write_bytes(b"\x00\xff{")
-    (folder / "deep.ipynb").write_text("[" * 100_000)
+    (folder / "deep.ipynb").write_text("[" * 100_000, encoding="utf-8")
     (folder / "linked.ipynb").symlink_to(folder / "right.ipynb")
     return folder
 
@@ -73,7 +73,7 @@ def test_right_wrong_and_hostile_in_processes_of_their_own(tmp_path, monkeypatch
     monkeypatch.setattr(running, "SECONDS", 3.0)
     walls = sandbox.bubblewrap()
     ours = tmp_path / "precious.txt"
-    ours.write_text("precious")
+    ours.write_text("precious", encoding="utf-8")
     harm = f"os.remove({str(ours)!r})" if walls else "pass"
     hostile = f"""
 def my_noise_matrix(p):
@@ -90,7 +90,7 @@ def my_noise_matrix(p):
     graded = grading.grade(tmp_path / "class", trust=not walls).set_index("student")
     assert dict(graded.total) == {"hostile": 0, "right": 1, "wrong": 0}
     assert "had not ended" in graded.message["hostile"]
-    assert ours.read_text() == "precious"
+    assert ours.read_text(encoding="utf-8") == "precious"
 
 
 def test_one_row_a_student_and_one_column_an_exercise(table):
@@ -139,7 +139,9 @@ def test_the_last_notebook_by_name_counts(tmp_path):
 
 def test_a_large_notebook_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(grading, "LARGEST", 100)
-    (tmp_path / "anna.ipynb").write_text(json.dumps({"cells": [], "x": "x" * 200}))
+    (tmp_path / "anna.ipynb").write_text(
+        json.dumps({"cells": [], "x": "x" * 200}), encoding="utf-8"
+    )
     (anna,) = grading.submissions(tmp_path)
     assert "clear its outputs" in anna.troubles[0]
 

@@ -84,7 +84,7 @@ def test_a_class_is_withheld_as_well():
 
 @sandboxed
 def test_neither_references_nor_solutions_nor_homes_are_in_sight(tmp_path):
-    (tmp_path / "grades.csv").write_text("secret")
+    (tmp_path / "grades.csv").write_text("secret", encoding="utf-8")
     folders = [sandbox.PACKAGE / "check", sandbox.PACKAGE.parent / "notebooks", tmp_path]
     code = f"""
     import os
@@ -160,7 +160,7 @@ def test_harm_to_oneself_costs_a_zero_and_nothing_else(harm, told):
 @sandboxed
 def test_nothing_of_the_teacher_can_be_deleted_or_written(tmp_path):
     ours = [tmp_path / "precious.txt", sandbox.PACKAGE / "__init__.py"]
-    ours[0].write_text("precious")
+    ours[0].write_text("precious", encoding="utf-8")
     before = [path.read_bytes() for path in ours]
     code = f"""
     import os, shutil
