@@ -67,10 +67,6 @@ def _by_sentence(probs: Tensor, labels: Tensor) -> Tensor:
             "you divided by the number of sentences. Divide by the number of real tokens.",
         ),
         Mistake(
-            lambda p, y: (_gap(p, y) * (y != 0)).sum(dim=1).mean(),
-            "you divided by the number of sentences. Divide by the number of real tokens.",
-        ),
-        Mistake(
             _by_sentence,
             "you took the mean of each sentence, then the mean of these: so the tokens of short "
             "sentences count more. Every real token counts the same.",
