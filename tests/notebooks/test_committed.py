@@ -7,6 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from calibkit import course, explorers
+from calibkit.explorers.explorer import refreshed
 from tests.notebooks import lint
 
 LESSONS = course.lessons()
@@ -56,6 +57,14 @@ def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
     assert course.WIDGET_MIME not in raw
     pages = raw.count('class=\\"calibkit-explorer')
     assert pages == sum(lint.shows_a_slider(committed(lesson)))
+
+
+@lesson
+def test_its_sliders_have_the_script_of_this_version(lesson):
+    outputs = (o for c in lint.code_cells(committed(lesson)) for o in c.outputs)
+    pages = [page for o in outputs if "calibkit-explorer" in (page := o.get("data", {}).get("text/html", ""))]
+    assert pages
+    assert all(refreshed(page) == page for page in pages), f"run  make notebooks ONLY={lesson.name[:2]}"
 
 
 @lesson
