@@ -31,7 +31,9 @@ class FragmentParser(Parser):
                 continue
             while opened[-1][0] >= level:
                 opened.pop()
-            section = nodes.section(ids=[place], names=[nodes.fully_normalize_name(place)])
+            # by its name in JupyterLab, and as a link to a text on the web has it
+            ids = list(dict.fromkeys([place, place.lower()]))
+            section = nodes.section(ids=ids, names=[nodes.fully_normalize_name(place)])
             section += nodes.title(content, content)
             opened[-1][1].append(section)
             opened.append((level, section))

@@ -162,7 +162,7 @@ def _judge(page, root, handle, done: Walk) -> list[str]:
 
 def _heard(root, handle) -> list[str]:
     """What a screen reader would miss or hear twice: value and numbers come with the slider."""
-    problems, said = [], root.locator(".readout").inner_text().strip()
+    problems, said = [], root.locator(".readout").text_content().strip()
     if not said:
         problems.append("nothing is read out")
     if handle.get_attribute("aria-valuetext") != f"{_value(handle)}. {said}":
