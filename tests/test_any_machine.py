@@ -2,7 +2,7 @@
 
 By default the heavy packages are lent to the new environment and pip installs the course alone,
 without network. CALIBKIT_FULL_STEPS=1 installs everything from the network, and runs the steps for
-a room without network as well (6.5 GB of disk for each environment).
+a room without network as well (6.1 GB of disk for each environment).
 """
 
 import json
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "notebooks" / "any_machine.md").read_text(encoding="utf-8")
 FULL = os.environ.get("CALIBKIT_FULL_STEPS") == "1"
 TREE = ("calibkit", "data_scripts", "notebooks", "pyproject.toml", "README.md", "LICENSE")
-# instead of the network and of 6.5 GB: what is installed here, of which pip takes nothing
+# instead of the network and of 6.1 GB: what is installed here, of which pip takes nothing
 LENT = {
     "PYTHONPATH": sysconfig.get_path("purelib"),
     "PIP_NO_INDEX": "1",
