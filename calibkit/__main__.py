@@ -122,6 +122,13 @@ def _reproduce(options) -> int:
     device = training.as_device(options.device)
     seeds = None if options.seeds is None else range(options.seeds)
     folder = Path(options.target or course.root() / "notebooks" / "results")
+    if options.name == ["text"]:
+        kept = {"seeds": seeds, "root": options.root, "jobs": options.jobs}
+        told = {"device": device, "vectors": options.vectors}
+        done = experiments.run_text(options.dataset, options.scale, **kept, **told)
+        page = experiments.write_text(options.dataset, options.scale, done, folder, **told)
+        print(page.read_text(encoding="utf-8"))
+        return 0
     one = {"dataset": options.dataset, "network": options.network, "device": device}
     names = experiments.ORDER if options.name == ["all"] else options.name
     for name in names:
@@ -178,13 +185,14 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
     add = commands.add_parser("reproduce", help="a lesson's experiment on photographs")
     add.set_defaults(command=_reproduce)
-    names = "noise, focal, mixup, size, captions ...; all: what the lessons show first comes first"
+    names = "noise, focal, mixup, size, captions ..., text; all: the lessons' first ones first"
     add.add_argument("name", nargs="+", help=names)
     add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
     add.add_argument("--dataset", default="cifar10", help="prepared by python -m data_scripts")
     add.add_argument("--network", help="in place of the scale's own, such as WRN-26-10")
     add.add_argument("--seeds", type=int, help="how many, by default the scale's own number")
     add.add_argument("--root", help="folder of the prepared datasets")
+    add.add_argument("--vectors", help="of text: a file of word vectors to start from, GloVe's say")
     add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
     add.add_argument("--jobs", type=int, help="processes")
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")

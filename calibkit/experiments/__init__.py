@@ -21,6 +21,7 @@ from calibkit.experiments.tables import (
     verdicts,
     write,
 )
+from calibkit.experiments.texts import TEXTS, on_text, run_text, text_verdicts, write_text
 
 __all__ = [
     "EXPERIMENTS",
@@ -29,17 +30,22 @@ __all__ = [
     "NETWORKS",
     "ORDER",
     "SETTINGS",
+    "TEXTS",
     "Experiment",
     "Photographed",
     "Setting",
     "on_photographs",
+    "on_text",
     "photographed",
     "report",
     "run",
+    "run_text",
     "shown",
     "stored",
     "summary",
+    "text_verdicts",
     "verdict",
     "verdicts",
     "write",
+    "write_text",
 ]

@@ -72,7 +72,7 @@ def run(
     chosen = range(setting.seeds) if seeds is None else seeds
     grid = {"value": experiment.grid(scale) if values is None else values, "seed": chosen}
     done = sweep.run(recipe, grid, device=device, jobs=jobs, cache=cache, progress=progress)
-    done = _measured(done)
+    done = measured(done)
     return _by_class(done, *experiment.by_class) if experiment.by_class else done
 
 
@@ -148,7 +148,7 @@ def trial_of(experiment: Experiment, setting: Setting, splits: Splits, value, se
     )
 
 
-def _measured(done: sweep.Sweep) -> sweep.Sweep:
+def measured(done: sweep.Sweep) -> sweep.Sweep:
     """The sweep with the columns of a report that its table does not have by itself."""
     done.measure("temperature", lambda outcome: _scaler(outcome).temperature)
     done.measure("scaled_ece", lambda outcome: _scaled(outcome, metrics.ece))

@@ -160,7 +160,7 @@ def report(
         f"{'crops and flips' if recipe.augment else 'no augmentation'}"
         f"{', bfloat16' if recipe.autocast else ''}.",
         f"- Seconds a run: {table.seconds.median():.0f} (median).",
-        f"- Hardware: {_hardware(device)}.",
+        f"- Hardware: {hardware(device)}.",
         f"- Versions: Python {platform.python_version()}, torch {torch.__version__}.",
         f"- Again: `python -m calibkit reproduce {name} --scale {scale} --dataset {dataset}"
         f"{f' --network {network}' if network else ''}`",
@@ -176,7 +176,8 @@ def _judged(name: str, table: pd.DataFrame) -> list[str]:
     return lines + [f"- {step}" for step in verdicts(name, table)]
 
 
-def _hardware(device: str) -> str:
+def hardware(device: str) -> str:
+    """What a report says of the machine."""
     if str(device).startswith("cuda"):
         return torch.cuda.get_device_name(device)
     kind = "CPU" if str(device) == "cpu" else str(device)
