@@ -219,7 +219,7 @@ def test_a_blend_lies_between_two_texts_and_its_ends_are_texts(name):
     assert torch.allclose(vectors(ends), expected, atol=1e-6)
 
 
-def test_no_word_attends_to_padding_and_texts_are_not_longer_than_the_places():
+def test_texts_are_not_longer_than_the_distances():
     model = models.text_transformer(50, 4, length=6, width=8)
     with pytest.raises(ValueError, match="x must have at most 6 words, got 7"):
         model(torch.ones(1, 7, dtype=torch.long))

@@ -27,6 +27,7 @@ from calibkit.check.lesson_14_sample_prioritization import (
     selection_cost,
     top_entropy,
 )
+from calibkit.check.lesson_15_text import masked_mean, note_probability
 from calibkit.check.lesson_16_translation import masked_gap, next_law
 from calibkit.check.lesson_17_audit_your_model import cross_fitted, group_z
 from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
@@ -66,6 +67,8 @@ EXERCISES = {
         top_entropy,
         selection_cost,
         chosen_gap,
+        masked_mean,
+        note_probability,
         next_law,
         masked_gap,
         group_z,

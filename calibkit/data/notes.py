@@ -50,14 +50,14 @@ class Notes:
     >>> notes = Notes()
     >>> drawn = notes.draw(1000, seed=0)
     >>> drawn.inputs.shape, drawn.inputs.dtype, drawn.posterior.shape
-    (torch.Size([1000, 24]), torch.int64, torch.Size([1000, 4]))
+    (torch.Size([1000, 16]), torch.int64, torch.Size([1000, 4]))
     """
 
-    shortest: int = 4
-    longest: int = 24
-    clear: float = 0.7
-    stay: float = 0.4
-    forward: float = 0.5
+    shortest: int = 3
+    longest: int = 16
+    clear: float = 0.8
+    stay: float = 0.2
+    forward: float = 0.7
 
     def __post_init__(self) -> None:
         validate.integer("shortest", self.shortest, 1)
@@ -70,6 +70,11 @@ class Notes:
     def classes(self) -> tuple[str, ...]:
         """The names of the four classes."""
         return tuple(CIRCLES)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The names of the four hidden topics."""
+        return tuple(TOPICS)
 
     @property
     def vocabulary(self) -> Vocabulary:

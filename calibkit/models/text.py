@@ -101,14 +101,16 @@ def text_transformer(
     heads: int = 2,
     hidden: int | None = None,
 ) -> Classifier:
-    """A small transformer: word vectors, learned positions, pre-normed blocks, mean over words.
+    """A small transformer: word vectors, pre-normed blocks, mean over the words.
 
     x (n, up to `length`) word numbers in [0, vocabulary), 0 for padding, which no word attends to
     -> logits (n, classes). Blocks have `heads` attention heads and `hidden` units, 2 * `width` by
-    default. Raises ValueError for sizes out of range, `heads` that do not divide `width`, and
-    longer texts.
+    default. Where a word stands tells a learned number, added to the score of each head, for each
+    distance from the word that asks. Raises ValueError for sizes out of range, `heads` that do not
+    divide `width`, and longer texts.
 
-    Source: Vaswani et al. 2017, in the pre-normed form of Xiong et al. 2020.
+    Source: Vaswani et al. 2017, with the pre-normed blocks of Xiong et al. 2020 and the distances
+    of Raffel et al. 2020, section 2.1.
 
     >>> model = text_transformer(30, 4, length=24)
     >>> model(torch.tensor([[5, 9, 7, 0]])).shape
@@ -119,9 +121,10 @@ def text_transformer(
     if width % heads:
         raise ValueError(f"heads must divide width, got {heads} heads for width {width}")
     hidden = validate.integer("hidden", 2 * width if hidden is None else hidden, 1)
-    blocks = [WordBlock(width, heads, hidden) for _ in range(validate.integer("depth", depth, 1))]
-    places = WordPlaces(validate.integer("length", length, 1), width)
-    return Classifier(Attending(words, places, nn.Sequential(*blocks), width), width, classes)
+    length = validate.integer("length", length, 1)
+    depth = validate.integer("depth", depth, 1)
+    blocks = [WordBlock(width, heads, hidden, length) for _ in range(depth)]
+    return Classifier(Attending(words, nn.Sequential(*blocks), width), width, classes)
 
 
 def _words(vocabulary: int, embedding: int) -> WordVectors:
@@ -146,7 +149,15 @@ def blended_parts(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class WordVectors(nn.Embedding):
-    """Words (n, length), or blends (n, length, 3), -> vectors (n, length, D)."""
+    """Words (n, length), or blends (n, length, 3), -> vectors (n, length, D).
+
+    They start at a tenth of torch's length, so that training moves them far.
+    """
+
+    def reset_parameters(self) -> None:
+        super().reset_parameters()
+        with torch.no_grad():
+            self.weight.mul_(0.1)
 
     def forward(self, x: Tensor) -> Tensor:
         words = x.ndim == 2 and x.dtype in (torch.int64, torch.int32)
@@ -239,15 +250,14 @@ class LastState(nn.Module):
 
 
 class Attending(nn.Module):
-    """Word vectors with their places, blocks of attention, the mean over the words."""
+    """Word vectors, blocks of attention, the mean over the words."""
 
-    def __init__(self, words: WordVectors, places: WordPlaces, blocks: nn.Sequential, width: int):
+    def __init__(self, words: WordVectors, blocks: nn.Sequential, width: int):
         super().__init__()
-        self.words, self.places, self.blocks = words, places, blocks
-        self.norm = WordNorm(width)
+        self.words, self.blocks, self.norm = words, blocks, WordNorm(width)
 
     def forward(self, x: Tensor) -> Tensor:
-        vectors, mask = self.places(self.words(x)), is_word(x)
+        vectors, mask = self.words(x), is_word(x)
         for block in self.blocks:
             vectors = block(vectors, mask)
         total = (self.norm(vectors) * mask[..., None]).sum(dim=-2)
@@ -258,28 +268,36 @@ class WordNorm(nn.LayerNorm):
     """Layer normalisation of each word's vector."""
 
 
-class WordPlaces(nn.Module):
-    """Adds a learned vector to each place of a text."""
+class Distances(nn.Module):
+    """A learned number for each head and each distance between two words of a text."""
 
-    def __init__(self, length: int, width: int):
+    def __init__(self, heads: int, length: int):
         super().__init__()
-        self.vectors = nn.Parameter(0.1 * torch.randn(length, width))
+        self.numbers = nn.Parameter(torch.randn(heads, 2 * length - 1))
 
-    def forward(self, x: Tensor) -> Tensor:
-        if x.shape[-2] > len(self.vectors):
-            raise ValueError(
-                f"x must have at most {len(self.vectors)} words, got {x.shape[-2]}; cut the texts "
-                "or build the network for a larger length"
-            )
-        return x + self.vectors[: x.shape[-2]]
+    def forward(self, words: int) -> Tensor:
+        """(heads, words, words), by the place that asks and the place that is asked."""
+        return self.numbers[..., offsets(words, self.numbers)]
+
+
+def offsets(words: int, numbers: Tensor) -> Tensor:
+    """(words, words): where `numbers` (..., 2 length - 1) holds what belongs to two places."""
+    length = (numbers.shape[-1] + 1) // 2
+    if words > length:
+        raise ValueError(
+            f"x must have at most {length} words, got {words}; cut the texts or build the network "
+            "for a larger length"
+        )
+    places = torch.arange(words, device=numbers.device)
+    return places[None, :] - places[:, None] + length - 1
 
 
 class WordBlock(nn.Module):
     """Attention among the words of a text, then a hidden layer for each; both normed and added."""
 
-    def __init__(self, width: int, heads: int, hidden: int):
+    def __init__(self, width: int, heads: int, hidden: int, length: int):
         super().__init__()
-        self.heads = heads
+        self.heads, self.distances = heads, Distances(heads, length)
         self.norm1, self.norm2 = WordNorm(width), WordNorm(width)
         self.asks, self.says = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.dense = nn.Sequential(nn.Linear(width, hidden), nn.GELU(), nn.Linear(hidden, width))
@@ -296,5 +314,6 @@ class WordBlock(nn.Module):
         parts = x.unflatten(-1, (3, self.heads, -1)).unbind(-3)  # (..., length, heads, D / heads)
         query, key, value = (part.transpose(-3, -2) for part in parts)
         weights = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
+        weights = weights + self.distances(x.shape[-2])
         weights = weights.masked_fill(~mask[..., None, None, :], -1e9).softmax(dim=-1)
         return (weights @ value).transpose(-3, -2).flatten(-2)

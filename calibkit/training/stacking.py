@@ -21,15 +21,16 @@ from calibkit.models.residual import BasicBlock, PreActivatedBlock, Shortcut
 from calibkit.models.text import (
     Attending,
     BagFeatures,
+    Distances,
     RunningMaximum,
     WordBlock,
     WordConvolution,
     WordFeatures,
     WordNorm,
-    WordPlaces,
     WordVectors,
     blended,
     neighbours,
+    offsets,
 )
 
 ELEMENTWISE = (nn.ReLU, nn.GELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.LeakyReLU, nn.ELU, nn.Identity)
@@ -173,9 +174,9 @@ class _WordConvolution(_Linear):
         return super().forward(neighbours(x, self.like[0].kernel))
 
 
-class _WordPlaces(_Layer):
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.vectors[:, None, : x.shape[-2]]
+class _Distances(_Layer):
+    def forward(self, words: int) -> Tensor:
+        return self.numbers[..., offsets(words, self.numbers)][:, None]
 
 
 class _Flatten(_Layer):
@@ -204,7 +205,7 @@ STACKED = {
     WordNorm: _WordNorm,
     WordVectors: _WordVectors,
     WordConvolution: _WordConvolution,
-    WordPlaces: _WordPlaces,
+    Distances: _Distances,
 }
 
 

@@ -997,7 +997,7 @@ beside.xs(0.1, level="share")[columns].mul(100).round(1)
 #
 # Does it help to look less often? Take the logits of the network with all images after the warm-up as the target: one early
 # choice for ever. What is the accuracy with 30 %? If your digits differ from those printed here, see [your numbers
-# differ?](your_numbers_differ.md). Next: [17 Audit your own model](17_audit_your_model.ipynb).
+# differ?](your_numbers_differ.md). Next: [15 Text](15_text.ipynb).
 #
 # <details><summary>Answer</summary>
 #

@@ -1,6 +1,6 @@
 """The known mistakes of each exercise as students write them, apart from the checkers."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import torch
@@ -773,5 +773,50 @@ WRONG |= {
         (lambda q, k, v: each_network(over_root(q, k)).t() @ v, "transposed"),
         (lambda q, k, v: each_network(over_root(q, k)) @ k, "averaged the keys"),
         (lambda q, k, v: each_network(over_root(q, v)) @ v, "with the values"),
+    ],
+}
+
+
+def text_means(v, x, length=None):
+    """Word by word, in plain loops; `length` stands for what divides."""
+    rows = []
+    for vectors, numbers in zip(v, x, strict=True):
+        kept = [vector for vector, number in zip(vectors, numbers, strict=True) if number]
+        rows.append(sum(kept) / (length or len(kept)))
+    return torch.stack(rows)
+
+
+def paths(w, s, m, e):
+    """Every path of topics with its probability and the words'."""
+    found = []
+    for path in product(range(len(s)), repeat=len(w)):
+        p = s[path[0]]
+        for g, h in pairwise(path):
+            p = p * m[g, h]
+        for h, word in zip(path, w, strict=True):
+            p = p * e[h, word]
+        found.append(float(p))
+    return found
+
+
+RIGHT |= {"masked_mean": text_means, "note_probability": lambda *tables: sum(paths(*tables))}
+WRONG |= {
+    "masked_mean": [
+        (lambda v, x: v.sum(1) / x.shape[1], "padding counts as words"),
+        (lambda v, x: text_means(v, x, x.shape[1]), "padded length"),
+        (lambda v, x: v.sum(1) / (x > 0).sum(1, keepdim=True), "the sum still has"),
+        (lambda v, x: text_means(v, x, 1), "this is the sum"),
+        (lambda v, x: text_means(v, x, int((x > 0).sum())), "all texts together"),
+        (lambda v, x: v[x > 0].mean(0), "Keep a row each text"),
+        (lambda v, x: (v * x[:, :, None]).sum(1) / (x > 0).sum(1, True), "only a name"),
+    ],
+    "note_probability": [
+        (lambda w, s, m, e: sum(paths(w, s, m.t(), e)), "run backwards"),
+        (lambda *tables: max(paths(*tables)), "likeliest path"),
+        (lambda w, s, m, e: sum(paths(w, s * 0 + 1 / len(s), m, e)), "not drawn"),
+        (lambda w, s, m, e: sum(paths(w, s * 0 + 1, m, e)), "first topic is missing"),
+        (lambda w, s, m, e: sum(paths(w.flip(0), s, m, e)), "from its end"),
+        (lambda *tables: np.log(sum(paths(*tables))), "logarithm"),
+        (lambda w, s, m, e: sum(paths(w, s, m, e)) / len(s), "averaged"),
     ],
 }

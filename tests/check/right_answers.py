@@ -1147,6 +1147,57 @@ ATTENTION = [
     lambda q, k, v: ((q / k.shape[1] ** 0.5) @ k.mT).log_softmax(1).exp().matmul(v),
 ]
 
+
+def mean_loop(vectors, texts):
+    rows = []
+    for vector, text in zip(vectors, texts, strict=True):
+        rows.append(vector[text != 0].mean(0))
+    return torch.stack(rows)
+
+
+MASKED_MEAN = [
+    mean_loop,
+    lambda v, x: torch.einsum("nld,nl->nd", v, (x != 0).double()) / (x != 0).sum(1)[:, None],
+    lambda v, x: v.masked_fill((x == 0)[..., None], float("nan")).nanmean(1),
+    lambda v, x: (v * (x > 0).unsqueeze(-1)).sum(1) / (x > 0).sum(1).unsqueeze(1),
+    lambda v, x: np.array([a.numpy()[b.numpy() != 0].mean(0) for a, b in zip(v, x, strict=True)]),
+]
+
+
+def note_by_logs(words, start, moves, says):
+    forward = start.log() + says[:, words[0]].log()
+    for word in words[1:]:
+        forward = torch.logsumexp(forward[:, None] + moves.log(), 0) + says[:, word].log()
+    return forward.logsumexp(0).exp()
+
+
+def note_from_the_end(words, start, moves, says):
+    back = torch.ones_like(start)
+    for word in words.flip(0)[:-1]:
+        back = moves @ (says[:, word] * back)
+    return (start * says[:, words[0]] * back).sum()
+
+
+def note_in_loops(words, start, moves, says):
+    topics = range(len(start))
+    now = [start[h] * says[h, words[0]] for h in topics]
+    for word in words.tolist()[1:]:
+        now = [sum(now[g] * moves[g, h] for g in topics) * says[h, word] for h in topics]
+    return sum(now)
+
+
+NOTE_PROBABILITY = [
+    note_by_logs,
+    note_from_the_end,
+    note_in_loops,
+    lambda w, s, m, e: (
+        torch.linalg.multi_dot(
+            [s[None] * e[:, w[0]], *(m * e[:, x] for x in w[1:]), torch.ones(len(s), 1).double()]
+        )
+    ).item(),
+    lambda w, s, m, e: float(note_by_logs(w, s, m, e)),
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

@@ -1814,6 +1814,101 @@ ATTENTION = [
     (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), None),
 ]
 
+
+def word_mask(x):
+    return (x != 0)[..., None].double()
+
+
+def masks_in_place(vectors, texts):
+    vectors *= word_mask(texts)
+    return vectors.sum(1) / word_mask(texts).sum(1)
+
+
+MASKED_MEAN = [
+    (masks_in_place, "changes its argument `vectors`"),
+    (lambda v, x: v.mean(1), "padding counts as words"),
+    (lambda v, x: (v * word_mask(x)).mean(1), "padded length"),
+    (lambda v, x: v.sum(1) / word_mask(x).sum(1), "the sum still has"),
+    (lambda v, x: (v * word_mask(x)).sum(1), "this is the sum"),
+    (lambda v, x: (v * word_mask(x)).sum(1) / word_mask(x).sum(), "all texts together"),
+    (lambda v, x: v[x != 0].mean(0), "Keep a row each text"),
+    (lambda v, x: v[x != 0], "shape"),
+    (lambda v, x: (v * (x == 0)[..., None]).sum(1) / (x == 0).sum(1, True).clamp(min=1), "upside"),
+    (lambda v, x: (v * x[..., None]).sum(1) / word_mask(x).sum(1), "only a name"),
+    (lambda v, x: (v * x[..., None]).sum(1) / x.sum(1, keepdim=True), None),
+    (lambda v, x: (v * (x > 1)[..., None]).sum(1) / (x > 1).sum(1, True).clamp(min=1), None),
+    (lambda v, x: (v * word_mask(x)).amax(1), "maximum"),
+    (lambda v, x: v.amax(1), None),
+    (lambda v, x: (v * word_mask(x)).mean(2), "parts of a vector"),
+    (lambda v, x: v * word_mask(x), "shape"),
+    (lambda v, x: (v * word_mask(x)).sum(1) / len(x), None),
+    (lambda v, x: (v * word_mask(x)).sum(1) / word_mask(x).sum(1) ** 0.5, None),
+    (lambda v, x: (v * word_mask(x)).sum(1) / (word_mask(x).sum(1) + 1), None),
+    (lambda v, x: v[:, 0], None),
+    (lambda v, x: (v * word_mask(x)).median(1).values, None),
+    (lambda v, x: ((v * word_mask(x)).sum(1) / word_mask(x).sum(1)).softmax(1), None),
+    (lambda v, x: (v * word_mask(x)).sum(0) / word_mask(x).sum(0).clamp(min=1), None),
+]
+
+
+def forwards(w, s, m, e):
+    forward = s * e[:, w[0]]
+    for word in w[1:]:
+        forward = forward @ m * e[:, word]
+    return forward
+
+
+def in_one_place(words, start, moves, says):
+    start *= says[:, words[0]]
+    for word in words[1:]:
+        start = start @ moves * says[:, word]
+    return start.sum()
+
+
+def best(w, s, m, e):
+    found = s * e[:, w[0]]
+    for word in w[1:]:
+        found = (found[:, None] * m).max(0).values * e[:, word]
+    return found.max()
+
+
+def one_by_one(w, s, m, e):
+    total = 1
+    for word in w:
+        total, s = total * (s @ e[:, word]), s @ m
+    return total
+
+
+def without_moves(w, s, m, e):
+    return (s * e[:, w].prod(1)).sum()
+
+
+NOTE_PROBABILITY = [
+    (in_one_place, "changes its argument `start`"),
+    (lambda w, s, m, e: forwards(w, s, m.T, e).sum(), "run backwards"),
+    (best, "likeliest path"),
+    (forwards, "the last topic"),
+    (lambda w, s, m, e: forwards(w, torch.ones_like(s) / len(s), m, e).sum(), "not drawn"),
+    (lambda w, s, m, e: forwards(w, torch.ones_like(s), m, e).sum(), "first topic is missing"),
+    (lambda w, s, m, e: (forwards(w, s, m, e) / e[:, w[0]]).sum(), "first word is missing"),
+    (lambda w, s, m, e: forwards(w, s @ m, m, e).sum(), "before the first word"),
+    (one_by_one, "independent"),
+    (lambda w, s, m, e: forwards(w.flip(0), s, m, e).sum(), "from its end"),
+    (lambda w, s, m, e: forwards(w, s, m, e).sum().log(), "logarithm"),
+    (lambda w, s, m, e: forwards(w, s, m, e).mean(), "averaged"),
+    (lambda w, s, m, e: forwards(w, s, m, e).max(), "last topic"),
+    (without_moves, "never moves"),
+    (lambda w, s, m, e: -forwards(w, s, m, e).sum().log(), None),
+    (lambda w, s, m, e: forwards(w, s, m, e).prod(), None),
+    (lambda w, s, m, e: forwards(w, s, m, e).softmax(0), None),
+    (lambda w, s, m, e: forwards(w, s, m, e) / forwards(w, s, m, e).sum(), None),
+    (lambda w, s, m, e: forwards(w, s, m, e).sum() ** (1 / len(w)), None),
+    (lambda w, s, m, e: e[:, w].mean(0).prod(), None),
+    (lambda w, s, m, e: 1.0, None),
+    (lambda w, s, m, e: 1 - forwards(w, s, m, e).sum(), None),
+    (lambda w, s, m, e: s @ e[:, w[0]], None),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())
