@@ -435,7 +435,7 @@ for noise in (0.2, 0.4):
 # $$\lambda\,v(\text{word}) + (1-\lambda)\,v(\text{partner's word}),$$
 #
 # and the label is blended with the same $\lambda$. This is **mixup of word vectors**; where one note is longer, its words are blended with padding, a vector of zeros.
-# We compare it with label smoothing (09) and focal loss (11). Every cure has three strengths. Its strength is the one of the
+# We compare it with label smoothing (09) and focal loss (11). Every cure has two strengths. Its strength is the one of the
 # lowest mean NLL on `cal`, as trained; it is judged on `test`.
 
 # %%
@@ -455,8 +455,7 @@ def cured(method, strength, seed):
                           **habits, **cure(method, strength))
 
 
-strengths = {"cross-entropy": [0.0], "focal": [1.0, 2.0, 3.0], "smoothing": [0.05, 0.1, 0.2],
-             "mixup": [0.2, 0.5, 1.0]}
+strengths = {"cross-entropy": [0.0], "focal": [1.0, 3.0], "smoothing": [0.05, 0.1], "mixup": [0.2, 1.0]}
 grid = [{"method": method, "strength": strength, "seed": seed} for method, options in strengths.items()
         for strength in options for seed in seeds]
 cures = sweep.run(cured, grid, device=device)
