@@ -17,6 +17,8 @@ def add(commands) -> None:
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
     add.add_argument("--out", default="grades.csv", help="the table; default: grades.csv")
     add.add_argument("--only", nargs="+", default=(), metavar="NN", help="lessons, such as 01 06")
+    words = "those that were set, by the column's name: signed_gap cooled_nll; default: all"
+    add.add_argument("--exercises", nargs="+", default=(), metavar="NAME", help=words)
     trust = "grade without a sandbox where none works: students' code may do what you may"
     add.add_argument("--trust", action="store_true", help=trust)
 
@@ -65,7 +67,8 @@ def _handouts(options) -> int:
 def _grade(options) -> int:
     from calibkit.classroom import grading
 
-    table = grading.grade(options.folder, options.only, trust=options.trust)
+    chosen = {"exercises": options.exercises, "trust": options.trust}
+    table = grading.grade(options.folder, options.only, **chosen)
     print("\n".join(grading.summary(table)))
     print(f"the table: {grading.write(table, options.out).resolve()}")
     return 0

@@ -145,7 +145,7 @@ def answered(lesson: str, notebook):
             replies[task.checker] = repr(verdict(task))
             cells.append(_executed(task, replies[task.checker], len(replies) + 1))
         else:
-            cells.append(new_markdown_cell(f"**Answer.** {task.solution}"))
+            cells.append(new_markdown_cell(f"**Answer.**\n\n{task.solution}"))
     cells += [new_markdown_cell(text) for text in _closing(lesson, notebook)]
     made = new_notebook(cells=cells, metadata={"kernelspec": course.KERNEL})
     return made, replies
@@ -184,7 +184,7 @@ def _closing(lesson: str, notebook) -> list[str]:
     recall = [f"**{question.number}. {question.text}**\n\n{question.answer}" for question in asked]
     further = reading.section(reading.prose(notebook), "Go further")
     told = reading.FOLDED.sub(
-        lambda found: f"**{found['title']}.** {found['body'].strip()}", further
+        lambda found: f"**{found['title']}.**\n\n{found['body'].strip()}", further
     )
     return [
         "\n\n".join(["## Recall", *recall]),

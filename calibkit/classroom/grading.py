@@ -3,7 +3,8 @@
 A notebook's function runs in a sandbox (`sandbox` says what that defends), on the cases of the
 checker and on others that no file holds; the library's own function for the exercise is withheld
 from it. Right on all cases is one point, everything else none. Only functions are run, not the
-notebook: what else it trains, prints or deletes never happens.
+notebook: what else it trains, prints or deletes never happens. Before the class, the course's own
+solution is graded in the same way, so that nobody loses points to a sandbox that does not work.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from calibkit.classroom import reading, sandbox, unseen
 LARGEST = 20 << 20  # bytes of a notebook
 FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell
 NOT_HANDED_IN = "not handed in"
+UNKNOWN = "?"  # in place of points: an error of the grader, and no fault of the student's
 NO_SANDBOX = (
     "no sandbox works here: bubblewrap (Linux: apt install bubblewrap) is not there, or may not "
     "make namespaces. Students' code could then read and delete your files. If you trust these "
@@ -43,9 +45,9 @@ class Submission:
 
 @dataclass(frozen=True)
 class Grade:
-    """Points for one exercise, and what the checker said."""
+    """Points for one exercise, UNKNOWN for an error of ours, and what the checker said."""
 
-    points: int
+    points: int | str
     message: str
 
 
@@ -53,6 +55,7 @@ def grade(
     folder: str | Path,
     only: Iterable[str] = (),
     *,
+    exercises: Iterable[str] = (),
     trust: bool = False,
     seed: int | None = None,
 ) -> pd.DataFrame:
@@ -60,19 +63,29 @@ def grade(
 
     folder: NAME.ipynb, or a folder NAME with notebooks, for each student.
     only: lessons whose names start so; by default those of which anything was handed in.
+    exercises: those that were set, by the names of their checkers, such as "ece"; by default all.
     trust: grade without a sandbox where none works. seed: of the hidden cases, by default a
     secret one, the same for all students of this run.
 
-    Raises ValueError for a folder without notebooks, and without a sandbox or `trust`.
+    An error that is not the student's gives "?" in place of points, which counts as none.
+
+    Raises ValueError for a folder without notebooks, an unknown exercise, without a sandbox or
+    `trust`, and where the course's own solution is not graded right.
     """
     walls = sandbox.bubblewrap()
     if walls is None and not trust:
         raise ValueError(NO_SANDBOX)
     handed_in = submissions(Path(folder))
-    asked = [task for task in _tasks(only) if only or any(_holds(s, task) for s in handed_in)]
+    exercises = set(exercises)
+    asked = [
+        task
+        for task in _tasks(only, exercises)
+        if only or exercises or any(_holds(s, task) for s in handed_in)
+    ]
     if not asked:
         raise ValueError(f"no notebook in {folder} holds an exercise of the course")
     seed = secrets.randbits(63) if seed is None else seed
+    _rehearse(asked[0], seed, walls or [])
     rows = [
         _row(one, asked, lambda s, task: _graded(s, task, seed, walls or []))
         for one in tqdm(handed_in, unit="student")
@@ -131,11 +144,28 @@ def code(path: Path) -> list[str]:
         raise ValueError("this is no notebook that can be read") from None
 
 
-def _tasks(only: Iterable[str]) -> list[reading.Exercise]:
-    """The exercises in code of the lessons, in order."""
+def _rehearse(task: reading.Exercise, seed: int, walls: list[str]) -> None:
+    """Grade the course's own solution as a student's; raises ValueError if it is not right."""
+    (lesson,) = reading.chosen([task.lesson])
+    cells = reading.filled(reading.committed(lesson), [task])
+    grade = _graded(Submission("calibkit", {f"{task.lesson}.ipynb": cells}), task, seed, walls)
+    if grade.points != 1:
+        raise ValueError(
+            f"nobody was graded, for calibkit's own solution of {task.checker} is not graded right "
+            f"on this machine: {grade.message}"
+        )
+
+
+def _tasks(only: Iterable[str], exercises: set[str]) -> list[reading.Exercise]:
+    """The exercises in code of the lessons, in order; those named, if any are."""
     lessons = reading.chosen(only)
     found = (t for one in lessons for t in reading.exercises(one.name, reading.committed(one)))
-    return [task for task in found if task.checker]
+    tasks = [task for task in found if task.checker]
+    known = [task.checker for task in tasks]
+    if not exercises <= {*known}:
+        unknown = ", ".join(sorted(exercises - {*known}))
+        raise ValueError(f"no exercise is called {unknown}; there are {', '.join(known)}")
+    return [task for task in tasks if not exercises or task.checker in exercises]
 
 
 def _holds(submission: Submission, task: reading.Exercise) -> bool:
@@ -158,7 +188,7 @@ def _row(submission: Submission, asked: Iterable[reading.Exercise], graded) -> d
     grades = {task.checker: graded(submission, task) for task in asked}
     said = [*submission.troubles, *(f"{name}: {g.message}" for name, g in grades.items())]
     points = {name: one.points for name, one in grades.items()}
-    total = sum(points.values())
+    total = sum(number for number in points.values() if number != UNKNOWN)
     return {"student": submission.student} | points | {"total": total, "message": " | ".join(said)}
 
 
@@ -173,8 +203,10 @@ def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: li
             reply = unseen.extended(exercise, seed)(answer)
     except TimeUp:
         return Grade(0, "the cells that the function needs had not ended in time")
-    except Exception as error:
+    except (sandbox.Missing, sandbox.Ended, sandbox.Raised, NotImplementedError) as error:
         return Grade(0, f"{type(error).__name__}: {error}")
+    except Exception as error:
+        return Grade(UNKNOWN, f"not graded, for an error of the grader: {error!r}")
     return Grade(int(reply.passed), " ".join(reply.text.split()))
 
 
@@ -191,5 +223,7 @@ def _inert(text: str) -> str:
 def summary(table: pd.DataFrame) -> Iterator[str]:
     """One line a student, for the screen."""
     points = [name for name in table.columns if name not in ("student", "total", "message")]
-    for row in table.itertuples():
-        yield f"{_inert(row.student)}: {row.total} of {len(points)}"
+    unknown = (table[points] == UNKNOWN).sum(axis=1)
+    for student, total, open_ in zip(table.student, table.total, unknown, strict=True):
+        words = f", {open_} not graded: see the message in the table" if open_ else ""
+        yield f"{_inert(student)}: {total} of {len(points)}{words}"

@@ -104,6 +104,15 @@ def exercises(lesson: str, notebook) -> list[Exercise]:
     return list(_exercises(lesson, notebook.cells))
 
 
+def filled(notebook, tasks: Iterable[Exercise]) -> list[str]:
+    """The code cells of a notebook with solutions in the place of stubs, as a student hands in."""
+    answers = {
+        task.stub: f"{task.solution}\n\n\ncheck.{task.checker}({task.function})" for task in tasks
+    }
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return [answers.get(source, source) for source in code]
+
+
 def _exercises(lesson: str, cells) -> Iterator[Exercise]:
     for place, cell in enumerate(cells):
         if cell.cell_type != "markdown":

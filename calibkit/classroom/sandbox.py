@@ -54,6 +54,14 @@ class Missing(ValueError):
     """The notebook has no such function."""
 
 
+class Broken(RuntimeError):
+    """The sandbox did not come as far as the student's code."""
+
+
+class Raised(Exception):
+    """An error of the student's code; its class has the error's own name."""
+
+
 def bubblewrap() -> list[str] | None:
     """The command that a command is put behind; None where bubblewrap is not there or not able."""
     if shutil.which("bwrap") is None:
@@ -72,9 +80,10 @@ def _walls() -> list[str]:
     room = ["--size", str(TMP), "--tmpfs"]
     return [
         *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+        # first the empty /tmp: the package or Python may lie in the teacher's, and be seen in it
+        *("--dev", "/dev", *room, "/dev/shm", *room, "/tmp", "--chdir", "/tmp"),
         *(*seen, "--ro-bind", str(PACKAGE), str(PACKAGE)),
         *("--tmpfs", str(PACKAGE / "check"), "--remount-ro", str(PACKAGE / "check")),
-        *("--dev", "/dev", *room, "/dev/shm", *room, "/tmp", "--chdir", "/tmp"),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
 
@@ -86,8 +95,9 @@ class Answer:
     in there, such as "calibkit.metrics:ece". walls: what `bubblewrap` returned; none for a class
     that one trusts, whose code may then read and delete files.
 
-    Use it in a `with`; entering raises Missing where the notebook does not define the function, and
-    `Ended` or an error of the student's own where the definition fails.
+    Use it in a `with`; entering raises Missing where the notebook does not define the function,
+    `Ended`, TimeUp or an error of the student's own (`Raised`) where the definition fails, and
+    `Broken` where the sandbox itself does.
     """
 
     def __init__(
@@ -103,7 +113,13 @@ class Answer:
 
     def __enter__(self) -> Answer:
         self.room = tempfile.TemporaryDirectory(prefix="calibkit-grade-")
-        command = [*self.walls, sys.executable, "-s", "-P", str(Path(worker.__file__).resolve())]
+        command = [
+            *self.walls,
+            sys.executable,
+            "-s",
+            "-P",
+            str(PACKAGE / "classroom" / "worker.py"),
+        ]
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -116,9 +132,8 @@ class Answer:
         self.replies: queue.Queue[bytes] = queue.Queue(maxsize=2)
         threading.Thread(target=self._listen, daemon=True).start()
         try:
-            self._wait(START)
-            self._bound_memory()
-            if not self._asked({**self.order, "limits": LIMITS}, running.SECONDS)["defined"]:
+            self._confined()
+            if not self._received(running.SECONDS).get("defined"):
                 raise Missing(f"the notebook has no {self.order['function']}")
         except BaseException:
             self.__exit__()
@@ -137,13 +152,32 @@ class Answer:
             _change(arguments[place])  # as the student's function did to its own copy
         return _told(reply.get("value"))
 
+    def _confined(self) -> None:
+        """Up to the line before the student's code; raises Broken."""
+        try:
+            self._wait(START)
+            self._bound_memory()
+            self._send({**self.order, "limits": LIMITS})
+            self._wait(START)
+        except (running.TimeUp, Ended, OSError) as error:
+            words = str(error) or f"it had not begun after {START:g} seconds"
+            raise Broken(f"the sandbox does not start: {words}") from None
+
     def _asked(self, message: Mapping, seconds: float) -> dict:
         """The reply to a message; one that comes late, too long or never ends the process."""
         if self.why:
             raise Ended(self.why)
+        return self._received(seconds, message)
+
+    def _send(self, message: Mapping) -> None:
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def _received(self, seconds: float, message: Mapping | None = None) -> dict:
+        """The next reply, to `message` if there is one; raises what it tells of."""
         try:
-            self.process.stdin.write(json.dumps(message).encode() + b"\n")
-            self.process.stdin.flush()
+            if message is not None:
+                self._send(message)
             reply = self._wait(seconds)
         except (BrokenPipeError, OSError):
             self._end("its process ended")
@@ -254,7 +288,7 @@ def _error(name: str, said: str) -> Exception:
     """The student's error as one of this side, with its name and words and nothing else."""
     if name == "NotImplementedError" and not said:
         return NotImplementedError()
-    return type(_name(name), (Exception,), {})(said[: worker.LONGEST])
+    return type(_name(name), (Raised,), {})(said[: worker.LONGEST])
 
 
 def _name(text: str) -> str:

@@ -7,6 +7,7 @@ like all that reads a student's code.
 from __future__ import annotations
 
 import ast
+import symtable
 from collections.abc import Iterable, Iterator, Sequence
 
 COMMAND = ("%", "!")  # what begins a line for IPython
@@ -78,7 +79,24 @@ def _statements(cells: Iterable[str], name: str) -> Iterator[ast.stmt]:
 
 
 def _used(statement: ast.stmt) -> set[str]:
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    """Names of the notebook that a statement reads; not a function's arguments and own names.
+
+    >>> sorted(_used(ast.parse("def f(T, n=k):\\n    total = g(T)\\n    return total").body[0]))
+    ['g', 'k']
+    """
+    nodes = [node for node in ast.walk(statement) if isinstance(node, ast.AugAssign)]
+    table = symtable.symtable(ast.unparse(statement), "<answer>", "exec")
+    return {*_globals(table), *(_root(node.target) for node in nodes)}
+
+
+def _globals(table: symtable.SymbolTable) -> Iterator[str]:
+    """Names that a scope and those within it take from the notebook, by Python's own rules."""
+    outermost = table.get_type() == "module"
+    for one in table.get_symbols():
+        if one.is_referenced() if outermost else one.is_global():
+            yield one.get_name()
+    for inner in table.get_children():
+        yield from _globals(inner)
 
 
 def _binding(statements: Sequence[ast.stmt], name: str, last: int) -> list[int]:

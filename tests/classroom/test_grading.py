@@ -2,21 +2,23 @@
 
 import csv
 import json
+import shutil
 
 import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from calibkit import __main__, course
+from calibkit import __main__, check, course
 from calibkit.check import running
-from calibkit.classroom import forms, grading, reading, sandbox, slicing
+from calibkit.classroom import forms, grading, reading, sandbox, slicing, unseen
 
 LESSON = course.lessons("06")[0]
 MATRIX, NLL = (t for t in reading.exercises(LESSON.name, reading.committed(LESSON)) if t.checker)
 IMPORTS = "import os\nimport torch\nfrom calibkit import check, curation"
 RENAMED = MATRIX.solution.replace("my_noise_matrix", "anna") + "\ncheck.noise_matrix(anna)"
 CALL = "\n\n\ncheck.noise_matrix(my_noise_matrix)"
+WALLS = sandbox.bubblewrap()
 ANSWERS = {
     "right": MATRIX.solution + CALL,
     "stub": MATRIX.stub,
@@ -51,8 +53,11 @@ class Here(sandbox.Answer):
 
     def __enter__(self):
         space = {}
-        found = slicing.needed(self.order["cells"], self.order["function"])
-        exec(compile(found, "<answer>", "exec"), space)
+        try:
+            found = slicing.needed(self.order["cells"], self.order["function"])
+            exec(compile(found, "<answer>", "exec"), space)
+        except Exception as error:  # as its own process tells it
+            raise sandbox._error(type(error).__name__, str(error)) from None
         return space[self.order["function"]]
 
     def __exit__(self, *_):
@@ -96,6 +101,83 @@ def my_noise_matrix(p):
 def test_one_row_a_student_and_one_column_an_exercise(table):
     assert sorted(table.index) == sorted([*ANSWERS, "in a folder", "junk", "deep"])
     assert [*table.columns] == ["noise_matrix", "noisy_nll", "total", "message"]
+
+
+SOLVED = {lesson.name: reading.committed(lesson) for lesson in course.lessons()}
+ALL = [task for name in SOLVED for task in reading.exercises(name, SOLVED[name]) if task.checker]
+
+
+def solved_by_a_student(names):
+    """The student's form of these lessons with the key's solutions put in: cells by file name."""
+    solved = {}
+    for name in names:
+        tasks = [task for task in ALL if task.lesson == name]
+        handout = forms.without_answers(reading.committed(course.lessons(name)[0]))
+        solved[f"{name}.ipynb"] = reading.filled(handout, tasks)
+    return grading.Submission("anna", solved)
+
+
+def test_the_keys_solutions_in_the_students_form_are_graded_right(monkeypatch):
+    """All exercises, in this process; none takes the trainings of its lesson with it."""
+    monkeypatch.setattr(sandbox, "Answer", Here)
+    anna = solved_by_a_student(SOLVED)
+    found = {task.checker: grading._graded(anna, task, 1, []) for task in ALL}
+    assert len(found) == len(check.EXERCISES) >= 35
+    assert {name: g.message for name, g in found.items() if g.points != 1} == {}
+    sizes = [len(slicing.needed(*grading._cells(anna, task)).body) for task in ALL]
+    assert max(sizes) <= 5
+
+
+def test_a_lessons_solutions_are_graded_right_in_the_sandbox():
+    """Lessons that begin with trainings, whose variables are called as an answer's arguments."""
+    tasks = [task for task in ALL if task.lesson[:2] in ("08", "16")]
+    anna = solved_by_a_student({task.lesson for task in tasks})
+    walls = sandbox.bubblewrap() or []
+    found = {task.checker: grading._graded(anna, task, 1, walls) for task in tasks}
+    assert len(found) >= 3
+    assert {name: g.message for name, g in found.items() if g.points != 1} == {}
+
+
+def test_a_package_within_tmp_is_seen_in_the_sandbox(tmp_path, monkeypatch):
+    copied = tmp_path / "calibkit"
+    shutil.copytree(sandbox.PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(sandbox, "PACKAGE", copied)
+    monkeypatch.setattr(sandbox, "bubblewrap", lambda: sandbox._walls() if WALLS else [])
+    write(tmp_path / "class" / "anna.ipynb", IMPORTS, ANSWERS["right"])
+    assert grading.grade(tmp_path / "class", exercises=["noise_matrix"]).total.tolist() == [1]
+
+
+def test_nobody_is_graded_where_the_sandbox_does_not_work(handed_in, monkeypatch):
+    monkeypatch.setattr(sandbox, "bubblewrap", lambda: ["false"])
+    with pytest.raises(ValueError, match=r"nobody was graded.*does not start: its process ended"):
+        grading.grade(handed_in)
+
+
+def test_an_error_of_the_grader_is_no_zero(monkeypatch, tmp_path):
+    def broken(*_):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(sandbox, "Answer", Here)
+    monkeypatch.setattr(sandbox, "bubblewrap", list)
+    monkeypatch.setattr(grading, "_rehearse", lambda *_: None)
+    monkeypatch.setattr(unseen, "extended", broken)
+    write(tmp_path / "anna.ipynb", IMPORTS, ANSWERS["right"])
+    graded = grading.grade(tmp_path)
+    assert (graded.noise_matrix[0], graded.total[0]) == ("?", 0)
+    assert "an error of the grader: KeyError('a bug')" in graded.message[0]
+    assert [*grading.summary(graded)] == [
+        "anna: 0 of 1, 1 not graded: see the message in the table"
+    ]
+
+
+def test_exercises_that_were_not_set_have_no_column(handed_in, monkeypatch):
+    monkeypatch.setattr(sandbox, "Answer", Here)
+    monkeypatch.setattr(sandbox, "bubblewrap", list)
+    graded = grading.grade(handed_in, exercises=["noisy_nll"]).set_index("student")
+    assert [*graded.columns] == ["noisy_nll", "total", "message"]
+    assert graded.total["right"] == 1
+    with pytest.raises(ValueError, match=r"called noise; there are signed_gap, .*noise_matrix"):
+        grading.grade(handed_in, exercises=["noise"])
 
 
 def test_right_answers_get_their_points_and_all_others_none(table):
@@ -162,7 +244,7 @@ def test_a_folder_without_notebooks_is_refused(tmp_path):
 
 def test_the_command_writes_the_table(tmp_path, monkeypatch, capsys):
     graded = pd.DataFrame([{"student": "anna", "ece": 1, "total": 1, "message": "ece: Correct"}])
-    monkeypatch.setattr(grading, "grade", lambda folder, only, trust: graded)
+    monkeypatch.setattr(grading, "grade", lambda folder, only, exercises, trust: graded)
     out = tmp_path / "grades.csv"
     assert __main__.main(["grade", "class", "--out", str(out)]) == 0
     assert "anna: 1 of 1" in capsys.readouterr().out

@@ -1,11 +1,15 @@
 """A student's function in its sandbox: it works as at home, and can do no harm."""
 
+import ast
+import inspect
 import os
+import sys
 import textwrap
 
 import pytest
 import torch
 
+import calibkit
 from calibkit import check
 from calibkit.check import running
 from calibkit.classroom import sandbox, slicing, worker
@@ -70,6 +74,15 @@ def test_the_reference_is_out_of_reach(walls):
         return check.noise_matrix.reference(p)
     """
     assert not graded(code, walls)
+
+
+def test_the_silent_checkers_say_nothing_and_look_like_a_module(monkeypatch):
+    monkeypatch.setitem(sys.modules, "calibkit.check", check)  # both are put back afterwards
+    monkeypatch.setattr(calibkit, "check", check)
+    worker._without_checkers()
+    assert calibkit.check.signed_gap(print) is None
+    assert not hasattr(calibkit.check, "__file__")
+    inspect.getmodule(graded)  # which asks all modules for their files, as torch does
 
 
 def test_a_class_is_withheld_as_well():
@@ -254,6 +267,22 @@ def test_the_slice_has_what_the_answer_uses_and_no_more():
         "If",
     ]
     assert slicing.needed(cells, "g") is None
+    cells = [
+        "def train(T):\n    return T",
+        "nlls = [train(T) for T in range(9)]",
+        "labels = train(1)",
+        "count = 0",
+        "count += 1",
+        "scale = 2.0",
+        "def f(labels, T=scale):\n"
+        "    global count\n"
+        "    count = len([p for p in labels])\n"
+        "    def inner(k):\n"
+        "        return k * T * count\n"
+        "    return inner(2)",
+    ]
+    code = [ast.unparse(statement) for statement in slicing.needed(cells, "f").body]
+    assert code[:-1] == ["count = 0", "count += 1", "scale = 2.0"]
     assert slicing.needed(["this is no Python", "f = 1"], "f")
     with pytest.raises(SyntaxError):
         slicing.needed(["def f(:"], "f")
