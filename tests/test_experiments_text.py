@@ -92,7 +92,7 @@ def test_the_command_line_trains_writes_and_prints(name, root, capsys, monkeypat
 
 def test_word_vectors_of_a_file_are_where_the_training_starts(root):
     path = root / "glove.txt"
-    path.write_text("moon 1 2 3\ngoal 4 5 6\n")
+    path.write_text("moon 1 2 3\ngoal 4 5 6\n", encoding="utf-8")
     done = experiments.run_text(
         "trec", values=["no mixup"], seeds=[0], vectors=path, root=root, progress=False
     )
