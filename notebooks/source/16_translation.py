@@ -462,8 +462,8 @@ print(f"greedy translations at T = 0.5 and at T = 3 are {'the same' if same else
 means = decoded.groupby(["loss", "T"], sort=False).mean(numeric_only=True)
 for loss in ways_to_train:
     ece, bleu, words = (means.loc[loss][name] for name in ("token ECE", "BLEU, beam 4", "words"))
-    print(f"{loss}: lowest ECE at T = {ece.idxmin()}; highest BLEU, {bleu.max():.1f}, at T = {bleu.idxmax()}; "
-          f"largest T: BLEU {bleu.iloc[-1]:.1f}, {words.iloc[-1]:.1f} words (T = 1: {words[1.0]:.1f})")
+    print(f"{loss}: lowest ECE at T = {ece.idxmin()}; highest BLEU, {bleu.max():.1f}, at T = {bleu.idxmax()}"
+          f"; largest T: BLEU {bleu.iloc[-1]:.1f}, {words.iloc[-1]:.1f} words (T = 1: {words[1.0]:.1f})")
 
 # %% tags=["aside", "nbval-check-output"]
 def bleu_at(loss, temperature):
