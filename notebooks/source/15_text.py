@@ -287,7 +287,7 @@ print(f"smallest distance that a bag can have: {least:.3f}; ours: {trained.dista
 after = results[results.scaling == "after T"].groupby("reader", sort=False)
 after[["T", "ECE", "NLL", "distance"]].mean().round(3)
 
-# %% tags=["nbval-check-output"]
+# %% tags=["aside", "nbval-check-output"]
 for reader in ("LSTM", "transformer"):
     moved = of_reader("distance", reader, "after T") - of_reader("distance", reader)
     print(claims.verdict("15f", f"{reader}: a larger distance after T than as trained", moved, post_hoc=True))
@@ -296,7 +296,7 @@ for reader in ("LSTM", "transformer"):
 # - **Two different questions.** ECE asks whether a confidence of 0.6 is right on 60 of 100 notes. The distance asks whether each note gets *its*
 #   probabilities. The exact posterior of the bags would have an ECE near 0 and still be far from $q$: with the same probability for both
 #   classes of a pair, the mean of $\tfrac12(|q_1-q_2|+|q_3-q_4|)$ is left (printed). Our trained bag is also over-confident.
-# - **After one temperature** the mean ECE of each reader is lower. The bag's distance stays, and 15f says whether that of the LSTM
+# - **After one temperature** the mean ECE of each reader is lower. The bag's distance stays, and 15f (folded) says whether that of the LSTM
 #   and the transformer is *larger* than before. (We have not tested why.)
 #
 # ## 4. Short notes and long notes
