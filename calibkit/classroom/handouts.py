@@ -5,6 +5,7 @@ A page holds everything that it shows and fits one A4 sheet, also in grey: print
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterable
 from html import escape, unescape
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from calibkit import course, pages
+from calibkit import course, explorers, pages
 from calibkit.classroom import reading
 
 FIGURES = 3
@@ -20,8 +21,11 @@ LONGEST = 350  # characters of a printed caption
 TAKEAWAYS = "Three things to take away"
 IMAGE = re.compile(r"<img\b[^>]*>")
 ATTRIBUTE = re.compile(r'\b(alt|src)="([^"]*)"')
+CODES = re.compile(r"\s*\(\d\d[a-z]\b[^)]*\)")  # of verdicts, which paper does not show
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 EXPLORER = "calibkit-explorer"  # a slider, which paper has no use for
+# Lessons that are best told by positions of a slider: its name, and the values that are shown.
+FRAMES = {"08_temperature": ("temperature", ("1.0", "2.8"))}  # as trained, and of the lowest NLL
 PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -37,10 +41,14 @@ body {{ margin: 0 auto; width: 186mm; height: 272mm; display: flex; flex-directi
 h1 {{ font-size: 15pt; margin: 0 0 2mm; }}
 h2 {{ font-size: 11.5pt; margin: 2mm 0 1mm; }}
 p, ol {{ margin: 0 0 1.5mm; }}
-figure {{ flex: 1 1 0; min-height: 0; margin: 1mm 0; display: flex; flex-direction: column; }}
-img {{ flex: 1 1 0; min-height: 0; max-width: 100%; object-fit: contain; }}
+figure {{ flex: 0 1 auto; min-height: 54mm; margin: 1mm 0; display: flex;
+  flex-direction: column; }}
+figure > img {{ flex: 0 1 auto; min-height: 0; max-width: 100%; margin: 0 auto;
+  object-fit: contain; }}
+.row {{ display: flex; gap: 2mm; justify-content: center; }}
 figcaption {{ font-size: 8pt; line-height: 1.2; color: #333; }}
-footer {{ font-size: 8pt; color: #333; border-top: .3mm solid #999; padding-top: 1mm; }}
+footer {{ margin-top: auto; font-size: 8pt; color: #333; border-top: .3mm solid #999;
+  padding-top: 1mm; }}
 </style>
 </head>
 <body>
@@ -69,10 +77,13 @@ def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
 def handout(lesson: course.Lesson) -> str:
     """The page of a lesson, from its committed notebook."""
     notebook = reading.committed(lesson)
-    shown = "\n".join(
-        f'<figure><img src="{source}" alt="{escape(alt)}">{_caption(alt)}</figure>'
-        for source, alt in figures(notebook)
-    )
+    if lesson.name in FRAMES:
+        shown = "\n".join(_row(frame) for frame in frames(*FRAMES[lesson.name]))
+    else:
+        shown = "\n".join(
+            f'<figure><img src="{source}" alt="{escape(alt)}">{_caption(alt)}</figure>'
+            for source, alt in figures(notebook)
+        )
     return PAGE.format(
         title=escape(pages.title(notebook)),
         question=_html(question(notebook)),
@@ -89,15 +100,33 @@ def _caption(alt: str) -> str:
     return f'<figcaption aria-hidden="true">{words}</figcaption>'
 
 
+def frames(name: str, values: Iterable) -> list[explorers.Frame]:
+    """What a stored slider shows at these values."""
+    explorer = explorers.stored(name)
+    (slider,) = explorer.sliders
+    return [explorer.frames[slider.values.index(value)] for value in values]
+
+
+def _row(frame: explorers.Frame) -> str:
+    """The panels of one position side by side; the text of the first is the readout."""
+    texts = [escape(frame.readout), *[""] * (len(frame.panels) - 1)]
+    packed = (base64.b64encode(panel.encode()).decode() for panel in frame.panels)
+    shown = "".join(
+        f'<img src="data:image/svg+xml;base64,{panel}" alt="{text}">'
+        for panel, text in zip(packed, texts, strict=True)
+    )
+    return f'<figure><div class="row">{shown}</div>{_caption(frame.readout)}</figure>'
+
+
 def question(notebook) -> str:
     """The question that the lesson opens with."""
     return re.search(r"\*\*Question\.\*\*.*?(?=\n\n)", reading.prose(notebook), re.DOTALL)[0]
 
 
 def takeaways(notebook) -> str:
-    """The numbered sentences, without what follows them."""
+    """The numbered sentences, without what follows them and without the codes of verdicts."""
     text = reading.section(reading.prose(notebook), TAKEAWAYS)
-    return re.split(r"\n\n(?!\d\.)", text)[0]
+    return CODES.sub("", re.split(r"\n\n(?!\d\.)", text)[0])
 
 
 def figures(notebook) -> list[tuple[str, str]]:

@@ -15,6 +15,8 @@ from calibkit.classroom import reading
 from calibkit.classroom.reading import Question
 
 SPECIAL = re.compile(r"([~=#{}:\\])")  # what GIFT reads as its own signs
+HEAD = "Name: ______________________________ Date: ______________"
+ROOM = "\n\n".join(["&nbsp;", "___"] * 2)  # two lines to write on
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$", re.DOTALL)
 
 
@@ -42,7 +44,7 @@ def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
 
 
 def markdown(questions: Sequence[Question], *, answers: bool) -> str:
-    """The questions by lesson, with or without their answers.
+    """The questions by lesson, with their answers, or with room for name, date and answers.
 
     >>> print(markdown([Question("00_start_here", 1, "Why?", "So.")], answers=True))
     # Recall questions, with answers
@@ -54,11 +56,11 @@ def markdown(questions: Sequence[Question], *, answers: bool) -> str:
     So.
     <BLANKLINE>
     """
-    parts = ["# Recall questions" + ", with answers" * answers]
+    parts = ["# Recall questions, with answers"] if answers else ["# Recall questions", HEAD]
     for lesson, asked in groupby(questions, key=lambda question: question.lesson):
         parts.append(f"## {lesson}")
         for one in asked:
-            parts += [f"**{one.number}. {one.text}**", *([one.answer] if answers else [])]
+            parts += [f"**{one.number}. {one.text}**", one.answer if answers else ROOM]
     return "\n\n".join(parts) + "\n"
 
 

@@ -58,6 +58,15 @@ def test_the_ninety_minutes_are_ninety():
     assert sum(map(int, re.findall(r"^\| (\d+) \|", table, re.MULTILINE))) == 90
 
 
+def test_the_questions_of_its_quiz_exist():
+    row = re.search(r"^\| \d+ \| quiz \|.*$", GUIDE, re.MULTILINE)[0]
+    named = re.findall(r"((?:\d, )*\d) of (\d\d)", row)
+    assert [number for _, number in named] == ["00", "08"]
+    asked = {one: reading.questions(one, reading.committed(LESSONS[one])) for _, one in named}
+    assert all(int(q) <= len(asked[one]) for numbers, one in named for q in numbers.split(", "))
+    assert sum(len(numbers.split(", ")) for numbers, _ in named) == 5
+
+
 def test_exercises_and_pages_that_it_names_exist():
     titles = {
         task.title

@@ -5,7 +5,7 @@ from html import unescape
 
 import pytest
 
-from calibkit import course
+from calibkit import course, explorers
 from calibkit.classroom import handouts, reading
 
 LESSONS = course.lessons()
@@ -23,13 +23,17 @@ def test_it_has_its_parts(lesson, written):
     notebook = reading.committed(lesson)
     assert page.count("<li>") == 3
     assert "<strong>Question.</strong>" in page
-    pictures = re.findall(r'<img src="data:image/png;base64,[^"]+" alt="([^"]+)"', page)
-    assert 1 <= len(pictures) == page.count("<img") <= handouts.FIGURES
-    texts = [alt for _, alt in handouts.figures(notebook)]
+    pictures = re.findall(r'<figure>(?:<div[^>]+>)?<img src="data:[^"]+" alt="([^"]+)"', page)
+    assert 1 <= len(pictures) == page.count("<figure>") <= handouts.FIGURES
+    if lesson.name in handouts.FRAMES:
+        texts = [f.readout for f in handouts.frames(*handouts.FRAMES[lesson.name])]
+    else:
+        texts = [alt for _, alt in handouts.figures(notebook)]
     assert [unescape(text) for text in pictures] == texts
     assert len(set(texts)) == len(texts)
     assert not re.search(r"(src|href)=\"(?!data:)", page)
     assert "](" not in page
+    assert not re.search(r"\(\d\d[a-z]\b", page)
     assert "$" not in page.split("<h1>")[1].split("<figure>")[0]  # formulas are MathML
 
 
@@ -39,3 +43,14 @@ def test_figures_that_answer_a_prediction_come_first():
     answers = [c for c in notebook.cells if "answer" in c.metadata.get("tags", ())]
     shown = str([c.outputs for c in answers])
     assert all(source[-40:] in shown for source, _ in handouts.figures(notebook))
+
+
+def test_the_page_of_08_shows_the_diagram_before_and_after_the_best_temperature(written):
+    name, values = handouts.FRAMES["08_temperature"]
+    before, after = handouts.frames(name, values)
+    nll = [float(frame.readout.rpartition(" ")[2]) for frame in explorers.stored(name).frames]
+    assert before.readout.startswith("T = 1:")
+    assert float(after.readout.rpartition(" ")[2]) == min(nll)
+    page = written["08_temperature"]
+    assert page.index(before.readout) < page.index(after.readout)
+    assert page.count("data:image/svg+xml") == len(before.panels) + len(after.panels)

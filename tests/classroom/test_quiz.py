@@ -71,3 +71,8 @@ def test_markdown_with_and_without_answers(tmp_path):
     assert "18 %" in paths["quiz_answers.md"]
     assert "18 %" not in paths["quiz.md"]
     assert paths["quiz.md"].count("**1. ") == 1
+    assert "Name: ___" in paths["quiz.md"].splitlines()[2]
+    page = quiz.html(paths["quiz.md"])
+    questions = len(quiz.bank(["06"]))
+    assert page.count("<hr") == 2 * questions  # lines to write on
+    assert "___" not in paths["quiz_answers.md"]
