@@ -41,7 +41,9 @@ FOLDED = """\
 </details>
 {% endmacro %}
 {% block input_group %}
-{% if cell | hides("source_hidden") %}{{ folded("Show the code", super()) }}
+{% if cell | hides("source_hidden") %}
+{% set settings = "parameters" in cell.metadata.get("tags", []) %}
+{{ folded("Show imports and settings" if settings else "Show the code", super()) }}
 {% else %}{{ super() }}{% endif %}
 {% endblock %}
 {% block output_group %}

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit import course
+from calibkit import course, pages
 from calibkit.explorers import Explorer, stored
 from calibkit.site import landing, reader, sources
 
@@ -55,6 +56,30 @@ def test_plots_side_by_side_scroll_where_they_would_be_too_small(width, scrolls)
     html = f'<div class="output_html output_subarea">{image}</div>'
     assert (sources.with_places(html) != html) == scrolls
     assert ('panorama" tabindex="0"><img' in sources.with_places(html)) == scrolls
+
+
+def read_by(*cells):
+    return sources.to_be_read(new_notebook(cells=[new_markdown_cell("# 1 · A\n\nText."), *cells]))
+
+
+def test_on_the_site_a_lesson_says_how_to_run_it_below_its_heading():
+    words = read_by().cells[0].source
+    assert words.index("# 1 · A") < words.index('href="any_machine.html"') < words.index("Text.")
+
+
+def test_on_the_site_imports_and_settings_are_one_folded_cell_and_other_code_stays():
+    settings = new_code_cell("SEED = 0", metadata={"tags": ["parameters"]})
+    found = read_by(new_code_cell("import math"), settings, new_code_cell("1 + 1")).cells
+    assert [cell.source for cell in found[1:]] == ["import math\n\n\nSEED = 0", "1 + 1"]
+    assert [pages.hides(cell, "source_hidden") for cell in found[1:]] == [True, False]
+
+
+def test_on_the_site_a_stub_is_shown_without_its_reply_and_an_answer_with_it():
+    cells = [
+        new_code_cell(outputs=[new_output("execute_result", data={"text/plain": words})])
+        for words in ("Not yet: f returns nothing so far (None).", "Correct.")
+    ]
+    assert [len(cell.outputs) for cell in read_by(*cells).cells[1:]] == [0, 1]
 
 
 def test_each_lesson_says_what_the_landing_page_shows_of_it():

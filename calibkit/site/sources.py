@@ -18,9 +18,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 import calibkit
-from calibkit import claims, course, ledger, pages
+from calibkit import claims, course, experiments, ledger, pages
 from calibkit.explorers import Explorer
 from calibkit.site import landing
 from calibkit.site.reader import SUFFIX
@@ -45,6 +46,11 @@ LESSON = (
 {% endblock %}
 """
     + pages.FOLDED
+)
+HERE_ONE_READS = (
+    '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
+    "To run its cells and to have your exercises checked, open it in JupyterLab: "
+    '<a href="any_machine.html">how to run it on any machine</a>.</p>'
 )
 STDOUT = re.compile(r'(<div class="[^"]*output_stdout[^"]*">\n<pre>)(.*?)(</pre>)', re.DOTALL)
 OPENING = re.compile(r'<div (?=[^>]*class="calibkit-explorer")')
@@ -95,7 +101,7 @@ class Lesson:
 
     @cached_property
     def notebook(self) -> NotebookNode:
-        return pages.read(self.path)
+        return to_be_read(pages.read(self.path))
 
     @property
     def title(self) -> str:
@@ -131,6 +137,35 @@ class Lesson:
     def sliders(self) -> list[str]:
         """The HTML of its sliders, in order."""
         return SLIDER.findall(self.html)
+
+
+def to_be_read(notebook: NotebookNode) -> NotebookNode:
+    """The notebook as somebody meets it who cannot run it.
+
+    Under its heading stands how to run it; imports and settings are one folded cell; no exercise
+    says that it is not done yet.
+    """
+    first, *others = notebook.cells
+    first.source = re.sub(r"(?m)^(# .+)$", rf"\1\n\n{HERE_ONE_READS}\n", first.source, count=1)
+    code = [cell for cell in others if cell.cell_type == "code"]
+    settings = next((cell for cell in code if _tagged(cell, "parameters")), None)
+    opening = code[: code.index(settings)] if settings else []
+    if settings:
+        settings.source = "\n\n\n".join(cell.source for cell in [*opening, settings])
+        settings.metadata["jupyter"] = {"source_hidden": True}
+    for cell in code:
+        cell.outputs = [output for output in cell.outputs if not _says_not_yet(output)]
+    notebook.cells = [first, *(cell for cell in others if cell not in opening)]
+    return notebook
+
+
+def _tagged(cell: NotebookNode, tag: str) -> bool:
+    return tag in cell.metadata.get("tags", ())
+
+
+def _says_not_yet(output: NotebookNode) -> bool:
+    """Whether a checker found nothing but the stub."""
+    return output.get("data", {}).get("text/plain", "").startswith("Not yet: ")
 
 
 def lessons() -> list[Lesson]:
@@ -225,24 +260,46 @@ def place_of(claim: str, seen: dict[str, int]) -> str:
 
 
 def _verdicts(found: list[Lesson]) -> str:
-    """The page of all verdicts: lesson by lesson, beside the source's own figure."""
+    """The page of all verdicts: lesson by lesson, and claim by claim beside the paper's figure."""
     home = found[0].path.parent
-    printed = ledger.verdicts(home)
-    sources = {row.claim: row for row in ledger.claims(home / "claims.md")}
+    printed, listed = ledger.verdicts(home), ledger.claims(home / "claims.md")
+    figures = {row.claim: row.figure for row in listed}
     by_lesson = []
     for lesson in found:
         rows, seen = [], {}
         for p in (p for p in printed if p.notebook == lesson.stem):
             place = f"{lesson.stem}.html#{place_of(p.verdict.claim, seen)}"
-            rows.append((p.verdict, place, sources.get(p.verdict.claim)))
+            rows.append((p.verdict, place, figures.get(p.verdict.claim, "")))
         if rows:
-            by_lesson.append((lesson, rows))
+            by_lesson.append((lesson, len(rows), ledger.counted(row[0] for row in rows), rows))
     verdicts = [p.verdict for p in printed]
     return TEMPLATES.get_template("verdicts.html").render(
         lessons=by_lesson,
-        counted=ledger.counted(verdicts),
+        counts={
+            **{word: sum(v.word == word for v in verdicts) for word in claims.WORDS},
+            "post hoc": sum(v.post_hoc for v in verdicts),
+        },
         by_chance=ledger.by_chance(verdicts),
+        evidence=_evidence(printed, listed, home, found[0].pages),
     )
+
+
+def _evidence(
+    printed: list[ledger.Printed],
+    listed: list[ledger.Claim],
+    home: Path,
+    links: Mapping[str, str],
+) -> str:
+    """The table of `ledger.evidence` as HTML, each claim with its words."""
+    what = {row.claim: row.what for row in listed}
+    table = ledger.evidence(printed, listed, experiments.photographed(home / "results"))
+    table = re.sub(r"^\| (\w+) \|", lambda row: _told(row, what), table, flags=re.MULTILINE)
+    text = new_notebook(cells=[new_markdown_cell(table)])
+    return pages.fragment(text, LESSON, folder=home, pages=links)
+
+
+def _told(row: re.Match, what: Mapping[str, str]) -> str:
+    return f"| {row[1]}: {what[row[1]]} |" if row[1] in what else row[0]
 
 
 def _gallery(found: list[Lesson]) -> str:
@@ -263,14 +320,25 @@ def _landing(folder: Path, found: list[Lesson]) -> None:
         right=round(right),
         sliders={name: explorer.html() for name, explorer in sliders.items()},
         parts=_by_part(found),
-        counted=ledger.counted(p.verdict for p in ledger.verdicts(found[0].path.parent)),
+        verdicts=len(ledger.verdicts(found[0].path.parent)),
         map=_map_words(found[0]),
+        authors=authors(),
     )
     (folder / "landing.txt").write_text(written, encoding="utf-8")
     images = folder / "extra" / "images"
     images.mkdir()
     shutil.copy(found[0].path.parent / "images" / "course_map.svg", images)
     (folder / "extra" / ".nojekyll").touch()  # a host leaves _static alone
+
+
+def authors() -> str:
+    """Who holds the rights, as the licence names them.
+
+    >>> authors()
+    'the calibkit authors'
+    """
+    licence = (course.root() / "LICENSE").read_text(encoding="utf-8")
+    return re.search(r"Copyright \(c\) \d+ (.+)", licence)[1].replace("The ", "the ", 1)
 
 
 def _first_readout() -> str:

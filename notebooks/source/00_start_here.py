@@ -29,7 +29,7 @@ SEED = 0  # where the random numbers begin
 DEVICE = "auto"  # a GPU if there is one, else the CPU
 
 # %% [markdown]
-# *To use this page: click into the first code cell and press* `Shift+Enter` *to run it and move on. Run the cells
+# *In JupyterLab: click into the first code cell and press* `Shift+Enter` *to run it and move on. Run the cells
 # from the top in this way, then move the slider below: click on its handle and press the right arrow key.*
 #
 # The networks of this slider read digits. They were trained on labels of which the chosen share is wrong, as happens

@@ -14,6 +14,15 @@ from tests.browser.drive import EXPORTED, Visit, walk_all, watched
 WIDE, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 WEIGHT = 600_000  # bytes of the landing page with all that it loads
 FIRST_PICTURE = 1_000  # ms
+# one page of each kind: what all pages of a kind share is judged there
+KINDS = (
+    "index.html",
+    "08_temperature.html",
+    "verdicts.html",
+    "sliders.html",
+    "api/calibkit.metrics.html",
+    "embed/promise.html",
+)
 LEGIBLE = 9.5  # pixels of the smallest words of a slider's picture on a telephone
 
 SMALLEST_WORDS = """() => Math.min(...[...document.querySelectorAll('.picture svg text')].map(
@@ -51,12 +60,12 @@ RING = """handle => {
 }"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def made(build):
     return site.build(build / "site").parent
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def names(made):
     """Every page of the site, by its path."""
     return sorted(str(path.relative_to(made)) for path in made.rglob("*.html"))
@@ -137,12 +146,28 @@ def test_search_finds_a_lesson_without_a_network(browser, made):
 def test_a_verdict_leads_to_the_cell_that_printed_it(browser, made):
     with watched(browser) as (page, _):
         page.goto((made / "verdicts.html").as_uri())
+        page.locator("details.verdicts > summary").first.click()
         first = page.locator("table.verdicts tbody tr").first
         statement = first.locator("a").inner_text()
         first.locator("a").click()
         target = page.locator(".verdict:target")
         assert target.is_visible()
         assert statement in target.inner_text()
+
+
+def test_the_verdicts_of_one_word_stand_together(browser, made):
+    with watched(browser) as (page, seen):
+        page.goto((made / "verdicts.html").as_uri())
+        page.get_by_label("REVERSED").check()
+        shown = page.locator("table.verdicts tbody tr:visible")
+        said = page.locator("dl.words dt", has_text="REVERSED").inner_text()
+        assert 0 < shown.count() == int(said.split()[-1])
+        assert shown.locator(".chip.reversed").count() == shown.count()
+        page.get_by_label("all, lesson by lesson").check()
+        assert shown.count() == 0  # folded again
+        assert page.locator("details.verdicts > summary:visible").count() > 10
+        assert page.locator(".evidence tbody tr").count() > 10
+        assert seen == []
 
 
 def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(browser, made):
@@ -164,11 +189,14 @@ def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(brows
         assert handle.evaluate(RING) is None
 
 
-def test_every_page_is_open_to_everyone_wide_and_narrow_light_and_dark(browser, made, names, build):
-    """Colours do not depend on the width: the light ones are judged wide, the dark ones narrow."""
+def test_every_page_is_open_to_everyone_and_one_of_each_kind_narrow_and_dark(
+    browser, made, names, build
+):
+    """Pages of one kind have one frame and one sheet of colours; what they hold differs."""
     script = axe.script(build.parent / "axe")
     if script is None:
         pytest.skip("axe-core is not here and npm cannot fetch it; set CALIBKIT_AXE to axe.min.js")
+    assert set(KINDS) <= set(names)
     found = {}
     with watched(browser) as (page, seen):
         for name in names:
@@ -178,11 +206,16 @@ def test_every_page_is_open_to_everyone_wide_and_narrow_light_and_dark(browser, 
             page.evaluate(UNFOLD)
             page.evaluate(FEW_TOKENS)
             root = page.locator("html")
-            found[name] = axe.violations(page, root, script)
+            described = "/" in name and name not in KINDS  # their text is made by one template
+            found[name] = axe.violations(
+                page, root, script, axe.BUT_COLOURS if described else axe.ALL
+            )
             page.set_viewport_size(NARROW)
-            found[name] += axe.violations(page, root, script, axe.BUT_COLOURS) + cramped(page)
-            page.emulate_media(color_scheme="dark")
-            found[name] += axe.violations(page, root, script, axe.COLOURS)
+            found[name] += cramped(page)
+            if name in KINDS:
+                found[name] += axe.violations(page, root, script, axe.BUT_COLOURS)
+                page.emulate_media(color_scheme="dark")
+                found[name] += axe.violations(page, root, script, axe.COLOURS)
             page.emulate_media(media="print", color_scheme="light")
             found[name] += page.evaluate(CLIPPED)
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
@@ -207,7 +240,11 @@ def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
     assert (tmp_path / "letter.txt").exists()
 
 
-def test_every_lesson_that_stands_in_notebooks_is_there(made):
-    for path in (course.root() / "notebooks").glob("*.ipynb"):
-        assert (made / f"{path.stem}.html").exists()
-        assert f'href="{path.stem}.html"' in (made / "index.html").read_text(encoding="utf-8")
+def test_every_lesson_that_stands_in_notebooks_is_there_and_leads_to_the_next(made):
+    stems = sorted(path.stem for path in (course.root() / "notebooks").glob("*.ipynb"))
+    home = (made / "index.html").read_text(encoding="utf-8")
+    for stem, following in zip(stems, [*stems[1:], "sliders"], strict=True):
+        assert f'href="{stem}.html"' in home
+        text = (made / f"{stem}.html").read_text(encoding="utf-8")
+        assert re.search(r'class="next-page" href="([^"]+)"', text)[1] == f"{following}.html"
+        assert "Not yet: " not in text
