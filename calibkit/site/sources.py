@@ -291,7 +291,7 @@ def _evidence(
     links: Mapping[str, str],
 ) -> str:
     """The table of `ledger.evidence` as HTML, each claim with its words."""
-    what = {row.claim: row.what for row in listed}
+    what = {row.claim: f"{row.claim}: {_first_words(row.what)}" for row in listed} | {"id": "claim"}
     table = ledger.evidence(printed, listed, experiments.photographed(home / "results"))
     table = re.sub(r"^\| (\w+) \|", lambda row: _told(row, what), table, flags=re.MULTILINE)
     text = new_notebook(cells=[new_markdown_cell(table)])
@@ -299,7 +299,16 @@ def _evidence(
 
 
 def _told(row: re.Match, what: Mapping[str, str]) -> str:
-    return f"| {row[1]}: {what[row[1]]} |" if row[1] in what else row[0]
+    return f"| {what.get(row[1], row[1])} |"
+
+
+def _first_words(what: str) -> str:
+    """A description up to its first bracket or stop; code and formulas stay whole.
+
+    >>> _first_words("classes as clouds of `f(x; 2)` in the plane (ten seeds); two noises")
+    'classes as clouds of `f(x; 2)` in the plane'
+    """
+    return re.match(r"(?:`[^`]*`|\$[^$]*\$|(?!\. )[^;(`$])+", what)[0].strip()
 
 
 def _gallery(found: list[Lesson]) -> str:
@@ -335,10 +344,10 @@ def authors() -> str:
     """Who holds the rights, as the licence names them.
 
     >>> authors()
-    'the calibkit authors'
+    '2026 The calibkit authors'
     """
     licence = (course.root() / "LICENSE").read_text(encoding="utf-8")
-    return re.search(r"Copyright \(c\) \d+ (.+)", licence)[1].replace("The ", "the ", 1)
+    return re.search(r"Copyright \(c\) (.+)", licence)[1]
 
 
 def _first_readout() -> str:
