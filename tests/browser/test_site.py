@@ -151,7 +151,7 @@ def test_a_verdict_leads_to_the_cell_that_printed_it(browser, made):
         statement = first.locator("a").inner_text()
         first.locator("a").click()
         target = page.locator(".verdict:target")
-        assert target.is_visible()
+        target.wait_for()
         assert statement in target.inner_text()
 
 
