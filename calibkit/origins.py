@@ -6,6 +6,7 @@ import dis
 import functools
 import importlib.metadata
 import itertools
+import os
 import platform
 import re
 import site
@@ -60,7 +61,7 @@ def _installed() -> tuple[str, ...]:
     """Folders of the standard library and of installed packages."""
     kinds = ("stdlib", "platstdlib", "purelib", "platlib")
     found = {*map(sysconfig.get_path, kinds), *site.getsitepackages(), site.getusersitepackages()}
-    return tuple(f"{path}/" for f in found for path in {f, str(Path(f).resolve())})
+    return tuple(f"{path}{os.sep}" for f in found for path in {f, str(Path(f).resolve())})
 
 
 @functools.cache
