@@ -167,7 +167,7 @@ def _stream(url: str, output_file: str, _pooch, *, part: Path, resume: bool) -> 
 
     Without a hash to check the joined pieces against (`resume` false) every try starts afresh.
     """
-    with open(part, "ab" if resume else "wb", encoding="utf-8") as kept:
+    with open(part, "ab" if resume else "wb") as kept:
         fetch = pooch.HTTPDownloader(
             progressbar=True,
             chunk_size=CHUNK,
