@@ -530,7 +530,7 @@ print(claims.verdict("16h", "exact law, beam of 8: BLEU is higher where the law 
 # Open the answer above first. A sentence's probability is a product. After a clause without its adverb (section 1), the end mark has 36 %. The
 # adverb has 64 %, then 50 % for *façon* or *manière*, then 60 % for its best synonym: 19 %. So the most probable *single* sentence lacks the
 # adverb, although three translations in four have it. A wide beam finds it; greedy decoding does not look ahead. Whether its BLEU is worse
-# is open (16g). At T = 0.5 the end has 24 %, and the adverb 76 % · 50 % · 69 % = 26 %: the beam keeps it, and BLEU is better (16h). So here
+# is open (16g). At T = 0.5 the end has 24 %, and the adverb 76 % · 50 % · 69 % = 26 %: the beam keeps it, and the mean BLEU is higher (16h, undecided). So here
 # over-confidence helps a wide beam, without any error of a network.
 #
 # Now the networks, at T = 1. A beam returns a sentence with its probability. How large is the exact probability of the same sentence?
