@@ -355,7 +355,7 @@ least = by_step("cross-entropy", some, "distance").mean(axis=0).min()
 print(f"distance of cross-entropy at its best step (section 3): {least:.1%}")
 table.round(3)
 
-# %%
+# %% tags=["nbval-check-output"]
 def values(loss, column, scaling="as trained"):
     chosen = three[(three.loss == loss) & (three.scaling == scaling)]
     return chosen.sort_values("seed")[column].to_numpy()
@@ -465,7 +465,7 @@ for loss in ways_to_train:
     print(f"{loss}: lowest ECE at T = {ece.idxmin()}; highest BLEU, {bleu.max():.1f}, at T = {bleu.idxmax()}"
           f"; largest T: BLEU {bleu.iloc[-1]:.1f}, {words.iloc[-1]:.1f} words (T = 1: {words[1.0]:.1f})")
 
-# %% tags=["aside"]
+# %% tags=["aside", "nbval-check-output"]
 def bleu_at(loss, temperature):
     chosen = decoded[(decoded.loss == loss) & (decoded["T"] == temperature)]
     return chosen.sort_values("seed")["BLEU, beam 4"].to_numpy()
@@ -513,7 +513,7 @@ for width in widths:
     print(f"exact law, width {width}: {words:.1f} words, BLEU {score:.1f} (references: {length:.1f} words)")
 table.unstack("width").round(1)
 
-# %% tags=["aside"]
+# %% tags=["aside", "nbval-check-output"]
 def of_law(column, temperature, width):
     chosen = lawful[(lawful["T of the law"] == temperature) & (lawful.width == width)]
     return chosen.sort_values("seed")[column].to_numpy()
@@ -592,7 +592,7 @@ _ = axes[0].set(xlabel="training step", ylabel="token ECE, Multi30k", ylim=(0, N
 _ = axes[1].set(xlabel="T", ylabel="BLEU, beam 4, Multi30k")
 _ = axes[1].legend(fontsize="x-small")
 
-# %% tags=["aside"]
+# %% tags=["aside", "nbval-check-output"]
 for value in captions.LOSSES:
     of_value = real[real.value == value].sort_values("seed")
     print(claims.verdict("16k", f"Multi30k, {value}: BLEU of a beam of 4 is lower than of greedy decoding",
