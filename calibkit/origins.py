@@ -60,8 +60,8 @@ class Untellable(TypeError):
 def _installed() -> tuple[str, ...]:
     """Folders of the standard library and of installed packages."""
     kinds = ("stdlib", "platstdlib", "purelib", "platlib")
-    found = {*map(sysconfig.get_path, kinds), *site.getsitepackages(), site.getusersitepackages()}
-    return tuple(f"{path}{os.sep}" for f in found for path in {f, str(Path(f).resolve())})
+    found = [*map(sysconfig.get_path, kinds), *site.getsitepackages(), site.getusersitepackages()]
+    return tuple({f"{path}{os.sep}": None for f in found for path in (f, str(Path(f).resolve()))})
 
 
 @functools.cache

@@ -14,6 +14,14 @@ from calibkit import augmentation, curation, losses, mixing, prioritization
 from calibkit.data import Dataset
 
 STEPS_OF_C = (150 / 350, 250 / 350)
+POSTER = {  # Tata et al. 2022
+    "network": "ResNet-34",
+    "epochs": 200,
+    "lr": 0.01,
+    "schedule": "cosine",
+    "weight_decay": 5e-4,
+}
+HALF = {"train": 20_000}
 DEEP = "the deep network"  # the one that the scale's setting names
 
 
@@ -29,11 +37,13 @@ class Experiment:
         given by people; calibration and test images keep the true ones.
     ordered: whether the claim is made of every step of the grid; if not, each value is compared
         with `first`.
-    paper: settings that the source paper changes at the scale "paper".
+    changes: what this experiment changes of a scale's setting, by scale: at "paper" what the source
+        paper has, at "night" half of the images where all would take too many nights.
     judged: the column of the table that the claim is made of, and what it is called.
     by_class: what the first and the last class of the seed's order are called, where the table has
         the ECE of the test images *of* each, and the second less the first.
-    corrupts: whether a value is the severity at which the test images are corrupted.
+    corrupts: whether a value is the severity at which the test images are corrupted; one network a
+        seed is then trained and tested at all of them.
     """
 
     lesson: str
@@ -49,7 +59,7 @@ class Experiment:
     fewer: Mapping[str, tuple] = field(default_factory=dict)
     people: Mapping[Any, str] = field(default_factory=dict)
     ordered: bool = True
-    paper: Mapping[str, Any] = field(default_factory=dict)
+    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     judged: tuple[str, str] = ("test_ece", "ECE")
     by_class: tuple[str, str] | None = None
     corrupts: bool = False
@@ -197,7 +207,7 @@ EXPERIMENTS = {
         expect="above",
         figure="CIFAR-100 (`--dataset cifar100`): ECE 4.85 % for LeNet-5, 16.53 % for ResNet-110 "
         "(Guo et al. 2017, table 1)",
-        paper={"network": "ResNet-110"},
+        changes={"paper": {"network": "ResNet-110"}},
     ),
     "width": Experiment(
         lesson="03",
@@ -264,6 +274,7 @@ EXPERIMENTS = {
         judged=("class_gap", "the noisiest class's ECE less the cleanest's"),
         by_class=("clean", "noisy"),
         figure="curves only (Dataset Curation Beyond Accuracy, figure 3)",
+        changes={"night": HALF},
     ),
     "people": Experiment(
         lesson="06",
@@ -279,6 +290,7 @@ EXPERIMENTS = {
         ordered=False,
         figure="the share of wrong labels is 9.0 % after a vote, 17.2 % for one person, 40.2 % for "
         "the worst (Wei et al. 2022, CIFAR-10N); source A has no labels given by people",
+        changes={"night": HALF},
     ),
     "imbalance": Experiment(
         lesson="07",
@@ -308,6 +320,7 @@ EXPERIMENTS = {
         figure="ResNet-50, CIFAR-10, rho 100, ECE of the commonest and of the rarest class: "
         "exponential .12 and .48, weighted .10 and .35, class-balanced .09 and .34; step .04 and "
         ".63, weighted .08 and .34 (Dataset Curation Beyond Accuracy, table 1)",
+        changes={"night": HALF},
     ),
     "soft": Experiment(
         lesson="09",
@@ -322,6 +335,7 @@ EXPERIMENTS = {
         ordered=False,
         figure="ResNet-56, CIFAR-100: ECE .150 to .024 with label smoothing .05 (Müller et al. "
         "2019, table 3)",
+        changes={"night": HALF},
     ),
     "focal": Experiment(
         lesson="10",
@@ -339,7 +353,7 @@ EXPERIMENTS = {
         "cross-entropy and MMCE, mostly .9 to 1.1 for sample-dependent focal loss (Mukhoti et al. "
         "2020, section 5); the T above minimises the NLL",
         # the weight decay is that of the authors' code; the paper's text has none
-        paper={"epochs": 350, "milestones": STEPS_OF_C, "weight_decay": 5e-4},
+        changes={"paper": {"epochs": 350, "milestones": STEPS_OF_C, "weight_decay": 5e-4}},
     ),
     "mixup": Experiment(
         lesson="12",
@@ -355,13 +369,7 @@ EXPERIMENTS = {
         ordered=False,
         figure="ResNet-34, CIFAR-10, alpha .1: ECE 4.1 to 2.1 %, accuracy 94.1 to 95.1 % "
         "(Tata et al. 2022, table 1)",
-        paper={
-            "network": "ResNet-34",
-            "epochs": 200,
-            "lr": 0.01,
-            "schedule": "cosine",
-            "weight_decay": 5e-4,
-        },
+        changes={"paper": POSTER},
     ),
     "parts": Experiment(
         lesson="14",
@@ -377,13 +385,7 @@ EXPERIMENTS = {
         ordered=False,
         figure="ResNet-34, CIFAR-10, 200 epochs of which 10 on all: ECE 4.1 % for all images, "
         "5.2 % for the 10 % of highest entropy (Tata et al. 2022, table 1)",
-        paper={
-            "network": "ResNet-34",
-            "epochs": 200,
-            "lr": 0.01,
-            "schedule": "cosine",
-            "weight_decay": 5e-4,
-        },
+        changes={"paper": POSTER, "night": HALF},
     ),
     "shift": Experiment(
         lesson="13",

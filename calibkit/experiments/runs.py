@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,7 @@ def run(
     """
     experiment = EXPERIMENTS[validate.choice("name", name, tuple(EXPERIMENTS))]
     validate.choice("scale", scale, tuple(SETTINGS))
-    setting = setting_of(scale, experiment.paper, network)
+    setting = setting_of(scale, experiment.changes, network)
     if experiment.people and dataset != "cifar10":
         raise ValueError(f"dataset must be 'cifar10' for {name!r}, got {dataset!r}")
 
@@ -64,14 +65,14 @@ def run(
         if value in experiment.people:
             given = people_labels(experiment.people[value], setting, seed, root)
             parts = parts._replace(train=parts.train.with_labels(given))
-        if experiment.corrupts:
-            statistics = data.channel_statistics(dataset, root)
-            parts = parts._replace(test=corrupted(parts.test, value, statistics))
         return trial_of(experiment, setting, parts, value, seed)
 
     chosen = range(setting.seeds) if seeds is None else seeds
-    grid = {"value": experiment.grid(scale) if values is None else values, "seed": chosen}
+    asked = list(experiment.grid(scale) if values is None else values)
+    grid = {"value": asked[:1] if experiment.corrupts else asked, "seed": chosen}
     done = sweep.run(recipe, grid, device=device, jobs=jobs, cache=cache, progress=progress)
+    if experiment.corrupts:
+        done = under_corruptions(done, asked, data.channel_statistics(dataset, root), device)
     done = measured(done)
     return _by_class(done, *experiment.by_class) if experiment.by_class else done
 
@@ -124,6 +125,21 @@ def corrupted(test: Dataset, severity: int, statistics: tuple[Tensor, Tensor]) -
         chosen, name = kinds == kind, corruptions.NAMES[kind]
         images[chosen] = corruptions.corrupt(images[chosen], name, severity, generator=severity)
     return replace(test, inputs=(images - mean) / std)
+
+
+def under_corruptions(
+    done: sweep.Sweep, severities: Sequence[int], statistics: tuple[Tensor, Tensor], device=None
+) -> sweep.Sweep:
+    """The networks of a sweep, each tested at every severity; `statistics` as of `corrupted`."""
+    home, outcomes = training.as_device(device), []
+    for severity, outcome in itertools.product(severities, done.outcomes):
+        score = dict(outcome.trial.score)
+        score["test"] = corrupted(score["test"], severity, statistics)
+        state = {name: tensor.to(home) for name, tensor in outcome.run.state.items()}
+        trial = replace(outcome.trial, score=score)
+        run = replace(outcome.run, trial=trial, state=state).with_scores()
+        outcomes.append(sweep.Outcome(dict(outcome.setting) | {"value": severity}, trial, run))
+    return sweep.Sweep(outcomes)
 
 
 def trial_of(experiment: Experiment, setting: Setting, splits: Splits, value, seed: int) -> Trial:

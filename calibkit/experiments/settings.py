@@ -63,13 +63,13 @@ SETTINGS = {
 }
 
 
-def setting_of(scale: str, paper: Mapping, network: str | None = None) -> Setting:
-    """The setting of a scale; `paper` are the changes that a source paper makes at "paper".
+def setting_of(scale: str, changes: Mapping[str, Mapping], network: str | None = None) -> Setting:
+    """The setting of a scale, with what an experiment changes of it or of its recipe there.
 
     network: a name in `NETWORKS` in place of the setting's own; ValueError for another name.
     """
-    setting = SETTINGS[scale]
-    changes = dict(paper) if scale == "paper" else {}
-    own = changes.pop("network", setting.network)
-    chosen = own if network is None else validate.choice("network", network, tuple(NETWORKS))
-    return replace(setting, network=chosen, recipe=replace(setting.recipe, **changes))
+    setting, own = SETTINGS[scale], dict(changes.get(scale, {}))
+    if network is not None:
+        own["network"] = validate.choice("network", network, tuple(NETWORKS))
+    direct = {name: own.pop(name) for name in ("network", "train") if name in own}
+    return replace(setting, **direct, recipe=replace(setting.recipe, **own))

@@ -130,7 +130,7 @@ def report(
 ) -> str:
     """A page in Markdown: what was run, where, what came out, and the paper's own figure."""
     experiment = EXPERIMENTS[name]
-    setting = setting_of(scale, experiment.paper, network)
+    setting = setting_of(scale, experiment.changes, network)
     recipe, rows = setting.recipe, shown(table)
     lines = [
         f"# {name}, {dataset}, scale {scale}",
@@ -267,8 +267,8 @@ def write(
 ) -> Path:
     """Keep the runs as FOLDER/SCALE/NAME.csv and the report beside it; returns the report.
 
-    NAME-epochs.csv has the `HISTORY` of every run. Another dataset than CIFAR-10, and a network
-    that was asked for, join the name.
+    NAME-epochs.csv has the `HISTORY` of every training. Another dataset than CIFAR-10, and a
+    network that was asked for, join the name.
     """
     target = folder / scale
     target.mkdir(parents=True, exist_ok=True)
@@ -277,9 +277,10 @@ def write(
     columns = ["value", "seed", *MEASURES, *MORE, *by_class]
     kept = done.table[columns].round(6)  # the report tells what is kept, to the last digit
     kept.to_csv(target / f"{stem}.csv", index=False)
-    histories = [
-        outcome.history[list(HISTORY)].assign(**outcome.setting) for outcome in done.outcomes
-    ]
+    trained = done.outcomes
+    if EXPERIMENTS[name].corrupts:  # the others are the same networks
+        trained = done.where(value=trained[0].setting["value"])
+    histories = [outcome.history[list(HISTORY)].assign(**outcome.setting) for outcome in trained]
     curves = pd.concat(histories)[["value", "seed", *HISTORY]]
     curves.round(5).to_csv(target / f"{stem}-epochs.csv", index=False)
     page = target / f"{stem}.md"

@@ -143,6 +143,7 @@ def trial(
     >>> made.seed, made.recipe.epochs
     (3, 5)
     """
-    names = {f.name for f in fields(Trial)} & set(options)
-    recipe = replace(recipe or Recipe(), **{n: options[n] for n in set(options) - names})
-    return Trial(model, train, score or {}, recipe, **{n: options[n] for n in names})
+    names = {f.name for f in fields(Trial)}
+    own = {name: value for name, value in options.items() if name in names}
+    changes = {name: value for name, value in options.items() if name not in names}
+    return Trial(model, train, score or {}, replace(recipe or Recipe(), **changes), **own)

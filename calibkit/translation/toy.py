@@ -92,7 +92,7 @@ Way = tuple[float, tuple[Slot, ...], int, str]
 def _article(noun: str) -> Slot:
     return lambda gender: {
         ARTICLE[g]: (sum(p for _, own, p in NOUNS[noun] if own == g), g)
-        for g in {own for _, own, _ in NOUNS[noun]}
+        for g in dict.fromkeys(own for _, own, _ in NOUNS[noun])  # a set has no fixed order
     }
 
 
