@@ -328,9 +328,9 @@ def test_the_papers_own_settings():
 
 def test_what_takes_long_has_half_of_the_images_at_night():
     sizes = {name: setting_of("night", EXPERIMENTS[name].changes).train for name in NAMES}
-    half = {"class-noise", "people", "imbalance", "soft", "parts"}
-    assert {name for name, size in sizes.items() if size == 20_000} == half
-    assert {size for name, size in sizes.items() if name not in half} == {40_000}
+    whole = {"noise", "size", "augmentation", "focal", "mixup"}
+    assert {name for name, size in sizes.items() if size == 40_000} == whole
+    assert {size for name, size in sizes.items() if name not in whole} == {20_000}
 
 
 def test_the_command_line_trains_writes_and_prints(root, capsys):

@@ -207,7 +207,7 @@ EXPERIMENTS = {
         expect="above",
         figure="CIFAR-100 (`--dataset cifar100`): ECE 4.85 % for LeNet-5, 16.53 % for ResNet-110 "
         "(Guo et al. 2017, table 1)",
-        changes={"paper": {"network": "ResNet-110"}},
+        changes={"paper": {"network": "ResNet-110"}, "night": HALF},
     ),
     "width": Experiment(
         lesson="03",
@@ -220,6 +220,7 @@ EXPERIMENTS = {
         last="ConvNet-24",
         expect="above",
         figure="curves only (Guo et al. 2017, figure 2: ResNet-14 on CIFAR-100)",
+        changes={"night": HALF},
     ),
     "size": Experiment(
         lesson="05",
@@ -401,6 +402,7 @@ EXPERIMENTS = {
         expect="above",
         figure="curves only (Ovadia et al. 2019: CIFAR-10, ImageNet; Minderer et al. "
         "2021: ImageNet-C)",
+        changes={"night": HALF},
     ),
 }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from calibkit import augmentation, models, validate
 from calibkit.training import Recipe
+from calibkit.training.device import bfloat16_on_cpu
 
 CROP_FLIP = augmentation.crop_flip
 NETWORKS = {  # from channels and classes to a model
@@ -50,7 +51,7 @@ SETTINGS = {
     # full size for a laptop left alone; no augmentation here either, so that over-confidence shows
     "night": Setting(
         "ConvNet-24",
-        Recipe(epochs=15, schedule="cosine", weight_decay=5e-4, autocast=True),
+        Recipe(epochs=15, schedule="cosine", weight_decay=5e-4, autocast=bfloat16_on_cpu()),
         40_000,
         5_000,
         5_000,

@@ -32,6 +32,15 @@ def as_device(device: str | torch.device | None) -> torch.device:
     return chosen
 
 
+def bfloat16_on_cpu() -> bool:
+    """Whether this CPU computes in bfloat16 itself: elsewhere torch emulates it, ten times slower.
+
+    False where this torch cannot tell.
+    """
+    told = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(bool(on) for name, on in told.items() if name.endswith("bf16"))
+
+
 def memory_format(model: nn.Module, device: torch.device) -> torch.memory_format:
     """channels_last for convolutions on a CPU, up to half faster, and for wide ones elsewhere."""
     narrowest = 1 if device.type == "cpu" else WIDE

@@ -41,7 +41,7 @@ def results(
     [2, 4]
     """
     store = Store() if cache else None
-    keys = [_key(function, task) if cache else None for task in tasks]
+    keys = _keys(function, tasks) if cache else [None] * len(tasks)
     found = [None if key is None else store.get(key) for key in keys]
     missing = [i for i, value in enumerate(found) if value is None]
     computed = _computed(function, [tasks[i] for i in missing], jobs)
@@ -55,13 +55,18 @@ def results(
     return found
 
 
-def _key(function: Callable, task: tuple) -> str | None:
-    try:
-        own = Fingerprint()(function, *task)
-    except Untellable as error:
-        warnings.warn(f"a result is not kept, as it cannot be told: {error}", stacklevel=3)
-        return None
-    return digest(["kept 1", fingerprint.package(), torch.__version__, own])
+def _keys(function: Callable, tasks: Sequence[tuple]) -> list[str | None]:
+    """The key of each result; None, with a warning, for what cannot be told."""
+    keys, course = [], fingerprint.package()
+    for task in tasks:
+        try:
+            own = Fingerprint()(function, *task)
+            keys.append(digest(["kept 1", course, torch.__version__, own]))
+        except Untellable as error:
+            said = f"a result is not kept, as it cannot be told: {error}"
+            warnings.warn(said, stacklevel=3)
+            keys.append(None)
+    return keys
 
 
 def _computed(function, tasks, jobs) -> Iterator[tuple[int, Any]]:

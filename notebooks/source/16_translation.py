@@ -115,7 +115,7 @@ check.next_law(my_next_law)
 # %%
 small_run = SCALE == "smoke"
 seeds = range(SEED, SEED + min(3, budget(SCALE).seeds))
-few, some, many = (100, 200, 400) if small_run else (300, 1000, 3000)
+few, some, many = (100, 200, 400) if small_run else (300, 800, 3000)
 steps = 16 if small_run else 400
 judged_on = 50 if small_run else 600  # sentences of cal, and of test
 
@@ -154,7 +154,7 @@ marks = [4, 8, 16] if small_run else [25, 50, 75, 100, 150, 200, 250, 300, 350, 
 def plan(loss, n, seed, padded=False):
     return translation.Plan(drawn("train", seed)[:n], drawn("test", seed), exact("test", seed),
                             loss=ways_to_train[loss], steps=steps // 2 if padded else steps,
-                            marks=tuple(marks), padded=padded, seed=seed)
+                            marks=tuple(marks), padded=padded, depth=1, seed=seed)
 
 
 settings = [("cross-entropy", n, seed, False) for n in (few, some, many) for seed in seeds]
@@ -163,7 +163,7 @@ settings += [("cross-entropy", some, seed, True) for seed in seeds]
 runs = dict(zip(settings, translation.fit_all([plan(*one) for one in settings]), strict=True))
 
 # %% [markdown]
-# Each network is a transformer: encoder and decoder of 2 layers of width 48 each. All train for the same number of steps (with padding for half
+# Each network is a transformer: encoder and decoder have one layer of width 48 each. All train for the same number of steps (with padding for half
 # as many, to save time).
 #
 # **Predict before you run:** the networks that learned padding too are judged by the real tokens and by all places. Which accuracy

@@ -6,7 +6,7 @@ from torch import nn
 
 from calibkit import data, models, training
 from calibkit.training import process
-from calibkit.training.device import memory_format
+from calibkit.training.device import bfloat16_on_cpu, memory_format
 from calibkit.training.feed import Feed
 from calibkit.training.stacking import stacked
 
@@ -258,3 +258,17 @@ def test_cuda_learns_the_same_task():
     run = fit(epochs=30, batch_size=16, device="cuda")
     assert run.predict(SPLITS.test).logits.device.type == "cpu"
     assert run.predict(SPLITS.test).correct.float().mean() > 0.6
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ({"avx512_bf16": True, "avx2": True}, True),
+        ({"avx512_bf16": False, "amx_bf16": True}, True),
+        ({"avx512_bf16": False, "avx512_fp16": True, "avx2": True}, False),
+        ({}, False),
+    ],
+)
+def test_a_cpu_says_whether_it_computes_in_bfloat16(told, found, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: told, raising=False)
+    assert bfloat16_on_cpu() is found
