@@ -309,10 +309,10 @@ for n, rise in zip(("fewest", "middle", "most"), rises, strict=True):
 # %% [markdown]
 # Open the answer above first.
 #
-# - **Left:** after its lowest point, which the lines above name, the ECE rises with the two smaller sets; with the most sentences it does
-#   not. Before that point the networks are under-confident, after it over-confident (slider).
-# - **Right:** the distance falls, and rises little afterwards with the fewest sentences, while their ECE grows several times.
-# - **The prediction:** with the middle set the mean ECE is lowest *before* the network is nearest to the law; with the others, at the same step.
+# - **Left:** after its lowest point, which the lines above name, the ECE rises with the two smaller sets; with the most sentences it
+#   hardly does. Before that point the networks are under-confident, after it over-confident (slider).
+# - **Right:** the distance falls, then rises with the two smaller sets, while their ECE grows far more.
+# - **The prediction:** with all three sets the mean ECE is lowest *before* the network is nearest to the law.
 #
 # A likely reason, not tested: each training sentence shows *one* translation, and a network that learns it by heart loses the synonyms
 # that were not drawn.
@@ -397,8 +397,8 @@ print(claims.verdict("16e", "one T moves cross-entropy away from the exact law",
 #   stand there (column `impossible`).
 # - **One temperature** lowered the ECE of cross-entropy and moved it a little *away* from the law (16d, 16e). For smoothing it was the other way
 #   round: T below 1 takes probability from impossible words, so NLL and distance fall, but the favourite gets too sure: the ECE rises.
-# - **Focal loss** as trained was nearer to the law than cross-entropy at the end (16c), but not nearer than cross-entropy at its best step (last
-#   line printed; a real choice would use `cal`). With gamma 2 it is *under*-confident here.
+# - **Focal loss** as trained was by the mean nearer to the law than cross-entropy at the end, undecided (16c), and further than
+#   cross-entropy at its best step (last line printed; a real choice would use `cal`). With gamma 2 it is *under*-confident here.
 # - **N2** speaks of `T by ECE`; the T of the least NLL differs. Longer training we have not tried.
 #
 # A low ECE does not show that the law was learned. Where no law is known, the NLL tells more: in expectation it is lowest at the law. But it is
@@ -485,8 +485,8 @@ for loss in ways_to_train:
 # %% [markdown]
 # Open the answer above first. Greedy decoding cannot change: dividing by $T$ leaves the order of the words in a row. A beam compares *products*
 # of rows, whose order can change. Whether the T of the lowest ECE gives a better BLEU than 0.5, the smallest T, is left open by the folded
-# verdicts: BLEU differs by several points between seeds, each with its own network and sentences. At the largest T the mean BLEU falls, clearly
-# so after focal loss (16f), and the translations get shorter.
+# verdicts: BLEU differs by several points between seeds, each with its own network and sentences. At the largest T it falls, most after
+# focal loss (16f), and the translations get shorter.
 #
 # ## 6. What does a wide beam look for?
 #
@@ -530,7 +530,7 @@ print(claims.verdict("16h", "exact law, beam of 8: BLEU is higher where the law 
 # Open the answer above first. A sentence's probability is a product. After a clause without its adverb (section 1), the end mark has 36 %. The
 # adverb has 64 %, then 50 % for *façon* or *manière*, then 60 % for its best synonym: 19 %. So the most probable *single* sentence lacks the
 # adverb, although three translations in four have it. A wide beam finds it; greedy decoding does not look ahead. Whether its BLEU is worse
-# is open (16g). At T = 0.5 the end has 24 %, and the adverb 76 % · 50 % · 69 % = 26 %: the beam keeps it, and the mean BLEU is higher (16h, undecided). So here
+# is open (16g). At T = 0.5 the end has 24 %, and the adverb 76 % · 50 % · 69 % = 26 %: the beam keeps it, and the mean BLEU is higher (16h). So here
 # over-confidence helps a wide beam, without any error of a network.
 #
 # Now the networks, at T = 1. A beam returns a sentence with its probability. How large is the exact probability of the same sentence?
@@ -566,8 +566,8 @@ for network in beams.network.unique():
 # `stated` is the mean probability that the network gives to its own sentences, `exact` that of the law, `impossible` the share of
 # sentences that the translator never says. A sentence multiplies the errors of its words: eight words, each stated at 1.1 times its exact
 # probability, make more than twice the exact product ($1.1^8 = 2.1$). Cross-entropy states far too much (16i), focal loss too little. A wider
-# beam enlarged the excess of cross-entropy a little, of the others not clearly (16j). By the mean BLEU a beam of 4 is better than greedy decoding
-# in the middle size, not with the most sentences.
+# beam enlarged the excess of cross-entropy a little, and what focal loss lacks too; not clearly of the others (16j). By the mean BLEU a beam of 4 is better than greedy
+# decoding after cross-entropy, most with the middle size, and worse after focal loss.
 #
 # ## 7. Real captions
 #
