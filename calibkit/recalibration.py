@@ -37,6 +37,7 @@ from calibkit.metrics.bins import Binning, edges_of
 
 Method = Literal["nll", "ece_grid"]
 
+LIMITS = (1e-3, 1e3)  # of a temperature
 WARM_START_ROWS = 10_000
 ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
@@ -113,7 +114,7 @@ class TemperatureScaler(_Calibrator):
         method: Method = "nll",
         *,
         bins: int = 15,
-        limits: tuple[float, float] = (1e-3, 1e3),
+        limits: tuple[float, float] = LIMITS,
     ):
         self.method = validate.choice("method", method, get_args(Method))
         self.bins = validate.integer("bins", bins, 1)
@@ -234,7 +235,7 @@ class TemperatureEnsemble(_Calibrator):
     """
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
-        self.temperature = _nll_temperature(logits, labels, 1e-3, 1e3)
+        self.temperature = _nll_temperature(logits, labels, *LIMITS)
         of_label = _log_parts(logits, self.temperature).gather(
             2, labels[None, :, None].expand(3, -1, -1)
         )
@@ -358,11 +359,17 @@ def temperature_interval(logits, labels, *, level: float = 0.9) -> tuple[float, 
     (0.1729, 0.1729)
     """
     logits, labels = validate.scores(logits, labels)
-    quantile = ndtri((1 + validate.level(level)) / 2)
-    limits = (1e-3, 1e3)
-    temperature = _nll_temperature(logits.detach(), labels, *limits)
+    level = validate.level(level)
+    return interval_around(_nll_temperature(logits.detach(), labels, *LIMITS), logits, labels, level)
+
+
+def interval_around(
+    temperature: float, logits: Tensor, labels: Tensor, level: float
+) -> tuple[float, float]:
+    """`temperature_interval` where the temperature of least NLL is known; arguments are checked."""
+    quantile = ndtri((1 + level) / 2)
     squares, spread = _residual_moments(logits.detach(), labels, 1 / temperature)
-    if temperature in limits or spread == 0:
+    if temperature in LIMITS or spread == 0:
         return 0.0, math.inf
     half = quantile * math.sqrt(squares) / spread * temperature
     return temperature * math.exp(-half), temperature * math.exp(half)

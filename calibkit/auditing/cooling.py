@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing.scores import Scores
-from calibkit.recalibration import TemperatureScaler, temperature_interval
+from calibkit.recalibration import TemperatureScaler, interval_around
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _fit(scores: Scores, labels: Tensor, rows: np.ndarray, level: float):
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         value = TemperatureScaler().fit(logits, own).temperature
-        low, high = temperature_interval(logits, own, level=level)
+        low, high = interval_around(value, logits, own, level)
     said = tuple(dict.fromkeys(str(w.message) for w in heard))
     if not (low > 0 and math.isfinite(high)):
         low, high = 1e-300, 1e300
