@@ -360,7 +360,8 @@ def temperature_interval(logits, labels, *, level: float = 0.9) -> tuple[float, 
     """
     logits, labels = validate.scores(logits, labels)
     level = validate.level(level)
-    return interval_around(_nll_temperature(logits.detach(), labels, *LIMITS), logits, labels, level)
+    temperature = _nll_temperature(logits.detach(), labels, *LIMITS)
+    return interval_around(temperature, logits, labels, level)
 
 
 def interval_around(
