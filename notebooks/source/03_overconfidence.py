@@ -831,7 +831,7 @@ for n, less, more in zip(numbers, half, twice, strict=True):
 # %% [markdown]
 # ## 7. On photographs
 #
-# LeNet-5 against a small ResNet ("the deep network") on 2,500 photographs of CIFAR-10;
+# LeNet-5 against six convolutions ("the deep network") on 20,000 photographs of CIFAR-10;
 # ± is the standard deviation over seeds. (Stored: [from laptop to paper](from_laptop_to_paper.md).)
 
 # %%
@@ -853,9 +853,9 @@ print(f"Means over {photographs.seed.nunique()} seeds: LeNet-5 has an ECE of {ol
       f"{old.train_accuracy - old.test_accuracy:.1%} and {deep.train_accuracy - deep.test_accuracy:.1%}.")
 
 # %% [markdown]
-# The seeds do not decide the order (folded verdict).
+# The seeds of LeNet-5 differ widely, and decide nothing (folded).
 #
-# Is the turn of section 4 there too? Six convolutions, 40,000 photographs, 15 epochs:
+# Is the turn of section 4 there too? The six convolutions, 40,000 photographs:
 
 # %%
 curves = experiments.stored("augmentation", "night", part="epochs")
