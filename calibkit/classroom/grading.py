@@ -108,7 +108,8 @@ def submissions(folder: Path) -> list[Submission]:
     if not folder.is_dir():
         raise ValueError(f"{folder} is no folder; name the one with the students' notebooks")
     found: dict[str, list[Path]] = {}
-    for path in sorted(folder.rglob("*.ipynb")):
+    # by name without ending, so that "08 (1)", a second download, comes after "08"
+    for path in sorted(folder.rglob("*.ipynb"), key=lambda path: path.with_suffix("")):
         inside = path.relative_to(folder)
         hidden = any(part.startswith(".") for part in inside.parts)
         linked = any(
@@ -173,15 +174,17 @@ def _holds(submission: Submission, task: reading.Exercise) -> bool:
 
 
 def _cells(submission: Submission, task: reading.Exercise) -> tuple[list[str], str] | None:
-    """The notebook that holds an exercise, the last by name, and the function's name there."""
-    for cells in reversed(submission.notebooks.values()):
-        text = "\n".join(cells)
-        called = [
-            name for checker, name in reading.CHECKED.findall(text) if checker == task.checker
-        ]
-        if called or task.function in text:
-            return cells, called[-1] if called else task.function
-    return None
+    """The notebook that holds an exercise, the last by name, and the function's name there.
+
+    One that calls the checker comes before one that only names the function.
+    """
+    texts = [("\n".join(cells), cells) for cells in reversed(submission.notebooks.values())]
+    for text, cells in texts:
+        for checker, name in reversed(reading.CHECKED.findall(text)):
+            if checker == task.checker:
+                return cells, name
+    holding = (cells for text, cells in texts if task.function in text)
+    return next(((cells, task.function) for cells in holding), None)
 
 
 def _row(submission: Submission, asked: Iterable[reading.Exercise], graded) -> dict:
