@@ -84,6 +84,6 @@ def test_two_processes_draw_the_same_data():
             text=True,
             check=True,
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     ]
-    assert told[0] == told[1] == told[2]
+    assert told[0] == told[1]

@@ -59,7 +59,7 @@ class NoisyDigits:
 
         >>> mixture = NoisyDigits(noise=0.4)
         >>> images = mixture.draw(3, seed=0).inputs
-        >>> mixture.posterior(images, prior=[1.0] + [0.0] * 9)[:, 0].tolist()  # zeros alone
+        >>> mixture.posterior(images, prior=[1.0] + [0.0] * 9)[:, 0].float().tolist()  # zeros alone
         [1.0, 1.0, 1.0]
         """
         images = validate.floating("images", images, ndim=4)

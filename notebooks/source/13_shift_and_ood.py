@@ -398,6 +398,8 @@ print(claims.verdict("13d", "uninformed posterior: its ECE rises too, by more th
                      steps("ECE", "uninformed posterior").sum(axis=1), margin=0.05))
 print(claims.verdict("13e", "informed posterior: its ECE changes by less than 0.02",
                      steps("ECE", "informed posterior").sum(axis=1), expect="within", margin=0.02))
+
+# %% tags=["aside"]
 network = over_kinds[over_kinds.reader.isin(["network", "network after T"])]
 columns = ["accuracy", "signed gap", "ECE", *measures]
 print(network.groupby(["reader", "severity"])[columns].mean().round(3).to_string())
