@@ -219,6 +219,20 @@ def test_the_last_notebook_by_name_counts(tmp_path):
     assert (cells, function) == ([ANSWERS["wrong"]], "my_noise_matrix")
 
 
+def test_a_second_download_comes_after_the_first(tmp_path):
+    write(tmp_path / "anna" / "06_label_noise.ipynb", "first = 1" + CALL)
+    write(tmp_path / "anna" / "06_label_noise (1).ipynb", "second = 2" + CALL)
+    (anna,) = grading.submissions(tmp_path)
+    assert "second = 2" in grading._cells(anna, MATRIX)[0][0]
+
+
+def test_the_notebook_that_calls_the_checker_counts_before_one_that_names_the_function(tmp_path):
+    write(tmp_path / "anna" / "06_label_noise.ipynb", MATRIX.solution + CALL)
+    write(tmp_path / "anna" / "08_temperature.ipynb", "# as my_noise_matrix of 06")
+    (anna,) = grading.submissions(tmp_path)
+    assert grading._cells(anna, MATRIX)[0] == [MATRIX.solution + CALL]
+
+
 def test_a_large_notebook_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(grading, "LARGEST", 100)
     (tmp_path / "anna.ipynb").write_text(
