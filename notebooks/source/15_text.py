@@ -524,7 +524,7 @@ for method in ("focal", "smoothing", "mixup"):
                          against("distance", method, "as trained"), expect="below"))
     print(claims.verdict("15n", f"{method}: a lower NLL than cross-entropy, both after a temperature",
                          against("NLL", method, "after T"), expect="below"))
-print(claims.verdict("15o", "mixup: more accurate than cross-entropy",
+print(claims.verdict("15b", "mixup: more accurate than cross-entropy",
                      against("accuracy", "mixup", "as trained")))
 
 # %% [markdown]
@@ -533,7 +533,7 @@ print(claims.verdict("15o", "mixup: more accurate than cross-entropy",
 # - **As trained,** every cure has a smaller ECE than cross-entropy (15l, X5: mixup lowers the ECE of text classifiers). But cross-entropy with one T
 #   has the smallest mean ECE of all.
 # - **The distance tells more.** Smoothing lowers the ECE and takes the notes *further* from their posterior; mixup brings them nearer (15m), and
-#   is more accurate (15o). After T its NLL is still below that of cross-entropy, focal's not clearly, smoothing's is above it (15n).
+#   is more accurate (15b). After T its NLL is still below that of cross-entropy, focal's not clearly, smoothing's is above it (15n).
 #
 # ## 7. Real texts
 #

@@ -373,8 +373,8 @@ def nearer_to_1(loss, column):
 
 
 for loss in ("smoothing", "focal"):
-    print(claims.verdict("N2", f"{loss}: its T of the least ECE is within 0.3 of 1",
-                         values(loss, "T by ECE") - 1, expect="within", margin=0.3, post_hoc=True))
+    print(claims.verdict("N2", f"{loss}: its T of the least ECE is within 0.4 of 1",
+                         values(loss, "T by ECE") - 1, expect="within", margin=0.4, post_hoc=True))
 print(claims.verdict("16a", "smoothing has a lower ECE than cross-entropy",
                      against_plain("smoothing", "ECE"), expect="below"))
 print(claims.verdict("16b", "smoothing is further from the exact law than cross-entropy",
