@@ -34,6 +34,7 @@ from torch.nn.functional import (
 
 from calibkit import metrics, validate
 from calibkit.metrics.bins import Binning, edges_of
+from calibkit.threads import one_thread
 
 Method = Literal["nll", "ece_grid"]
 
@@ -43,6 +44,7 @@ ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
 HASHED_ROWS = 4096
 PATIENCE = 60.0  # seconds that a fit of many parameters may take
+SEVERAL_THREADS = 1_000_000  # logits from which more than one thread pays
 STOPPED = 99  # scipy's word for it
 LEAST_WEIGHT = 1e-8  # of a part of an ensemble: a label that the other parts exclude stays possible
 
@@ -640,6 +642,13 @@ def _minimise(
     absent = (torch.bincount(labels, minlength=classes) == 0).nonzero()[:, 0].tolist()
     if absent:
         _warn(f"labels hold no sample of class {absent}: its bias has no finite best value")
+    with one_thread(len(labels) * classes < SEVERAL_THREADS):
+        return _least(loss, start, labels, bounds)
+
+
+def _least(
+    loss: Callable[..., Tensor], start: Tensor, labels: Tensor, bounds: Sequence[tuple] | None
+) -> Tensor:
     some = slice(0, None, math.ceil(len(labels) / UNIT_ROWS))
     bounded = torch.tensor([low is not None for low, _ in bounds or []], dtype=torch.bool)
     units = _units(lambda moved: loss(moved, some), start, bounded.to(start.device))

@@ -2,77 +2,46 @@
 
 `lesson_NN_*.py` hold the exercises of one notebook each, `engine.py` runs them, `hints.py` tells
 the mistake. A new exercise is named here and used by its notebook; nothing else needs to know it.
+A lesson's module is loaded when one of its checkers is asked for: their known answers take time.
 """
 
-from calibkit.check.lesson_00_start_here import signed_gap
-from calibkit.check.lesson_01_reliability_diagrams import bin_index, ece
-from calibkit.check.lesson_02_measuring_calibration import brier, classwise_ece
-from calibkit.check.lesson_03_overconfidence import early_stop, nll_parts
-from calibkit.check.lesson_04_architectures import attention, patch_tokens
-from calibkit.check.lesson_05_dataset_size import equal_steps, true_gap
-from calibkit.check.lesson_06_label_noise import noise_matrix, noisy_nll
-from calibkit.check.lesson_07_class_imbalance import class_errors, other_prior
-from calibkit.check.lesson_08_temperature import cooled_nll, matching_temperature
-from calibkit.check.lesson_09_soft_targets import penalty_posterior, selective_risk
-from calibkit.check.lesson_10_focal_theory import focal_posterior, gamma_star, gradient_ratio
-from calibkit.check.lesson_11_focal_practice import ensemble_probs, sample_gamma
-from calibkit.check.lesson_12_mixup import honest_choice, mixed_labels
-from calibkit.check.lesson_13_shift_and_ood import (
-    informed_posterior,
-    lost_confidence,
-    strange_auroc,
-)
-from calibkit.check.lesson_14_sample_prioritization import (
-    chosen_gap,
-    selection_cost,
-    top_entropy,
-)
-from calibkit.check.lesson_15_text import masked_mean, note_probability
-from calibkit.check.lesson_16_translation import masked_gap, next_law
-from calibkit.check.lesson_17_audit_your_model import cross_fitted, group_z
-from calibkit.check.lesson_18_estimators_in_depth import avoidable_brier
+from __future__ import annotations
 
-EXERCISES = {
-    exercise.name: exercise
-    for exercise in (
-        signed_gap,
-        bin_index,
-        ece,
-        brier,
-        classwise_ece,
-        nll_parts,
-        early_stop,
-        patch_tokens,
-        attention,
-        equal_steps,
-        true_gap,
-        noise_matrix,
-        noisy_nll,
-        other_prior,
-        class_errors,
-        cooled_nll,
-        matching_temperature,
-        penalty_posterior,
-        selective_risk,
-        gradient_ratio,
-        gamma_star,
-        focal_posterior,
-        sample_gamma,
-        ensemble_probs,
-        mixed_labels,
-        honest_choice,
-        informed_posterior,
-        strange_auroc,
-        lost_confidence,
-        top_entropy,
-        selection_cost,
-        chosen_gap,
-        masked_mean,
-        note_probability,
-        next_law,
-        masked_gap,
-        group_z,
-        cross_fitted,
-        avoidable_brier,
-    )
+from importlib import import_module
+from typing import Any
+
+LESSONS = {
+    "lesson_00_start_here": ("signed_gap",),
+    "lesson_01_reliability_diagrams": ("bin_index", "ece"),
+    "lesson_02_measuring_calibration": ("brier", "classwise_ece"),
+    "lesson_03_overconfidence": ("nll_parts", "early_stop"),
+    "lesson_04_architectures": ("patch_tokens", "attention"),
+    "lesson_05_dataset_size": ("equal_steps", "true_gap"),
+    "lesson_06_label_noise": ("noise_matrix", "noisy_nll"),
+    "lesson_07_class_imbalance": ("other_prior", "class_errors"),
+    "lesson_08_temperature": ("cooled_nll", "matching_temperature"),
+    "lesson_09_soft_targets": ("penalty_posterior", "selective_risk"),
+    "lesson_10_focal_theory": ("gradient_ratio", "gamma_star", "focal_posterior"),
+    "lesson_11_focal_practice": ("sample_gamma", "ensemble_probs"),
+    "lesson_12_mixup": ("mixed_labels", "honest_choice"),
+    "lesson_13_shift_and_ood": ("informed_posterior", "strange_auroc", "lost_confidence"),
+    "lesson_14_sample_prioritization": ("top_entropy", "selection_cost", "chosen_gap"),
+    "lesson_15_text": ("masked_mean", "note_probability"),
+    "lesson_16_translation": ("next_law", "masked_gap"),
+    "lesson_17_audit_your_model": ("group_z", "cross_fitted"),
+    "lesson_18_estimators_in_depth": ("avoidable_brier",),
 }
+_LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """The exercise `name`; `EXERCISES` has all of them by name, in the order of the lessons."""
+    if name == "EXERCISES":
+        return {name: __getattr__(name) for name in _LESSON_OF}
+    if name not in _LESSON_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LESSON_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_LESSON_OF]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import torchvision
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -81,7 +80,7 @@ def resnet18(channels: int = 3, classes: int = 10) -> Classifier:
     ...     sum(p.numel() for p in resnet18(3, 10).parameters())
     11173962
     """
-    return _small_images(torchvision.models.resnet18(), channels, 512, classes)
+    return _small_images(_published("resnet18"), channels, 512, classes)
 
 
 def resnet34(channels: int = 3, classes: int = 10) -> Classifier:
@@ -96,7 +95,7 @@ def resnet34(channels: int = 3, classes: int = 10) -> Classifier:
     ...     sum(p.numel() for p in resnet34(3, 10).parameters())
     21282122
     """
-    return _small_images(torchvision.models.resnet34(), channels, 512, classes)
+    return _small_images(_published("resnet34"), channels, 512, classes)
 
 
 def resnet50(channels: int = 3, classes: int = 10) -> Classifier:
@@ -112,7 +111,7 @@ def resnet50(channels: int = 3, classes: int = 10) -> Classifier:
     ...     sum(p.numel() for p in resnet50(3, 10).parameters())
     23520842
     """
-    return _small_images(torchvision.models.resnet50(), channels, 2048, classes)
+    return _small_images(_published("resnet50"), channels, 2048, classes)
 
 
 def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
@@ -128,7 +127,7 @@ def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
     ...     sum(p.numel() for p in densenet121(3, 10).parameters())
     6956426
     """
-    net = torchvision.models.densenet121()
+    net = _published("densenet121")
     net.features.conv0 = _stem(channels)
     net.features.pool0, net.classifier = nn.Identity(), nn.Identity()
     return Classifier(net, 1024, classes, sides=(8, math.inf))
@@ -179,6 +178,13 @@ class PreActivatedBlock(nn.Module):
 
 def _conv3x3(before: int, after: int, stride: int = 1) -> nn.Conv2d:
     return nn.Conv2d(before, after, 3, stride, padding=1, bias=False)
+
+
+def _published(name: str) -> nn.Module:
+    """A network of torchvision, with fresh weights."""
+    from torchvision import models  # slow to import, and of use here alone
+
+    return getattr(models, name)()
 
 
 def _small_images(net: nn.Module, channels: int, features: int, classes: int) -> Classifier:

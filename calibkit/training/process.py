@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
+from calibkit.threads import one_thread
+
 SMALL = 1_000_000  # dense parameters below which a second CPU thread costs more than it brings
 SMALL_STACK = 100_000  # the same for a stack, whose every operation has more to do
 
@@ -43,15 +45,12 @@ def prepared(network: nn.Module, device: torch.device, runs: int = 1) -> Iterato
     if device.type != "cpu":
         yield
         return
-    before = torch.get_num_threads()
-    if not _takes_threads(network, runs):
-        torch.set_num_threads(1)
     _tell_allocator(KEEPING)
     try:
-        yield
+        with one_thread(not _takes_threads(network, runs)):
+            yield
     finally:
         _tell_allocator(RETURNING)
-        torch.set_num_threads(before)
 
 
 def _tell_allocator(settings: dict[int, int]) -> None:
