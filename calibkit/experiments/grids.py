@@ -234,6 +234,7 @@ EXPERIMENTS = {
         last=0.1,
         expect="above",
         figure="curves only (Dataset Curation Beyond Accuracy, figure 4)",
+        changes={"night": HALF},
     ),
     "augmentation": Experiment(
         lesson="05",
@@ -354,7 +355,10 @@ EXPERIMENTS = {
         "cross-entropy and MMCE, mostly .9 to 1.1 for sample-dependent focal loss (Mukhoti et al. "
         "2020, section 5); the T above minimises the NLL",
         # the weight decay is that of the authors' code; the paper's text has none
-        changes={"paper": {"epochs": 350, "milestones": STEPS_OF_C, "weight_decay": 5e-4}},
+        changes={
+            "paper": {"epochs": 350, "milestones": STEPS_OF_C, "weight_decay": 5e-4},
+            "night": HALF,
+        },
     ),
     "mixup": Experiment(
         lesson="12",

@@ -116,7 +116,7 @@ check.next_law(my_next_law)
 small_run = SCALE == "smoke"
 seeds = range(SEED, SEED + min(3, budget(SCALE).seeds))
 few, some, many = (100, 200, 400) if small_run else (300, 800, 3000)
-steps = 16 if small_run else 400
+steps = 8 if small_run else 400
 judged_on = 50 if small_run else 600  # sentences of cal, and of test
 
 
@@ -148,7 +148,7 @@ print(f"{len(labels):,} tokens: the law's favourite is right in {metrics.accurac
 ways_to_train = {"cross-entropy": cross_entropy,
                  "smoothing": partial(losses.label_smoothing, alpha=0.1),
                  "focal": partial(losses.focal, gamma=2.0)}
-marks = [4, 8, 16] if small_run else [25, 50, 75, 100, 150, 200, 250, 300, 350, 400]
+marks = [2, 4, 8] if small_run else [25, 50, 75, 100, 150, 200, 250, 300, 350, 400]
 
 
 def plan(loss, n, seed, padded=False):
