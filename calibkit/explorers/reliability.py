@@ -17,6 +17,7 @@ DIAGRAM = svg.Axes(left=56, top=30, width=272, height=272)
 STRIP = (56, 312, 272, 48)
 KEYS = 190  # pixels, width of the legend when it stands alone
 FEW = 15  # bins
+LEGIBLE = 40  # pixels of a count strip on which two numbers do not touch
 
 
 def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> Frame:
@@ -120,6 +121,7 @@ def _count_strip(
     ceiling = 10 ** len(str(int(total)))
     axes = svg.Axes(*place, y_range=(0.5, ceiling), log_y=True)
     bars = [(b["left"], b["right"], 0.5, b["count"]) for b in bins]
-    ticks = (1, 100) if ceiling > 100 else (1, 10)  # longer numbers would reach the label
+    top = 100 if ceiling > 100 else 10  # a longer number would reach the label
+    ticks = (1, top) if axes.height >= LEGIBLE else (top,)
     drawn = axes.bars(bars, fill=COUNTS.colour, stroke="#FFFFFF", class_="count")
     return drawn + axes.frame("confidence", COUNTS.words, x_ticks, ticks)

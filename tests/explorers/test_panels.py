@@ -7,6 +7,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.explorers import Frame, panels, svg
+from calibkit.explorers.reliability import reliability_frame
 
 SVG = "{http://www.w3.org/2000/svg}"
 COUNTED = metrics.reliability([[0.95, 0.05], [0.85, 0.15], [0.55, 0.45]], [0, 0, 1], bins=10)
@@ -65,6 +66,20 @@ def test_a_reliability_plot_draws_filled_bins_their_intervals_and_a_square():
     boxes = [e for e in picture.iter(f"{SVG}rect") if e.get("fill") == "none"]
     assert float(boxes[0].get("width")) == float(boxes[0].get("height"))
     assert float(boxes[1].get("width")) == float(boxes[0].get("width"))
+
+
+def test_numbers_beside_a_strip_of_counts_do_not_touch():
+    many = metrics.reliability_of(torch.linspace(0.05, 0.95, 400), torch.ones(400).bool(), bins=5)
+    (small,) = drawn(panels.reliability_plot("nets", many))
+    large = ElementTree.fromstring(reliability_frame(many, title="nets", readout="").panels[0])
+    for picture, shown in ((small, ["100"]), (large, ["1", "100"])):
+        strip = max(
+            float(e.get("y")) for e in picture.iter(f"{SVG}rect") if e.get("fill") == "none"
+        )
+        numbers = [e for e in picture.iter(f"{SVG}text") if e.get("text-anchor") == "end"]
+        beside = {e.text: float(e.get("y")) for e in numbers if float(e.get("y")) > strip}
+        assert list(beside) == shown
+        assert max(beside.values()) - min(beside.values()) >= 11 * (len(shown) - 1)
 
 
 def test_titles_are_text_not_markup():
