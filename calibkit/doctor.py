@@ -22,9 +22,17 @@ COURSE = {
     "jupyterlab": "the course's window",
     "ipykernel": "runs the notebooks' cells",
     "ipywidgets": "sliders",
+    "anywidget": "sliders that a keyboard moves",
     "seaborn": "statistical figures",
+    "sacrebleu": "BLEU of translations",
     "papermill": "executes notebooks headless",
+    "psutil": "ends what they started",
     "jupytext": "the notebooks' text twins",
+    "nbconvert": "the notebooks as pages",
+    "bleach": "pages without foreign scripts",
+    "math-core": "formulas of pages",
+    "pooch": "fetches datasets",
+    "filelock": "one fetch at a time",
 }
 # double quotes: cmd and PowerShell take them as bash does
 INSTALL = 'python -m pip install -c constraints.txt -e ".[course]"'
@@ -41,13 +49,12 @@ class Finding:
 
 def report() -> tuple[str, bool]:
     """The whole report, and whether everything that the course needs is there."""
-    findings = [_python(), *map(_package, (NEEDED | COURSE).items()), _device(), _notebooks()]
+    notebooks, opening = _notebooks()
+    findings = [_python(), *map(_package, (NEEDED | COURSE).items()), _device(), notebooks]
     lines = [f"[{'ok' if f.good else '!!'}] {f.text}" for f in findings]
     healthy = all(f.good for f in findings)
     if healthy:
-        lines.append(
-            "Everything is in place. To open the course: python -m calibkit lab  or  make lab"
-        )
+        lines.append(f"Everything is in place. {opening}")
     else:
         lines.append(f"Something is missing. {ADVICE}")
     return "\n".join(lines), healthy
@@ -87,14 +94,19 @@ def _device() -> Finding:
     )
 
 
-def _notebooks() -> Finding:
+def _notebooks() -> tuple[Finding, str]:
+    """Where the lessons are, and how they are opened."""
     try:
         from calibkit.course import lessons
 
         found = lessons()
-    except (ImportError, FileNotFoundError, ValueError) as error:
-        return Finding(False, f"the notebooks are not here: {error}")
-    return Finding(True, f"{len(found)} notebooks in {found[0].notebook.parent}")
+    except FileNotFoundError:  # a student's machine has the package, and a folder of lessons
+        text = "no folder of the course here: the lessons are those that somebody gave you"
+        return Finding(True, text), "To open your folder of lessons: python -m jupyterlab FOLDER"
+    except (ImportError, ValueError) as error:
+        return Finding(False, f"the notebooks are not here: {error}"), ""
+    text = f"{len(found)} notebooks in {found[0].notebook.parent}"
+    return Finding(True, text), "To open the course: python -m calibkit lab  or  make lab"
 
 
 def machine(device) -> str:

@@ -1,12 +1,17 @@
 """The doctor's report: healthy here, and plain about what is missing."""
 
 import importlib.metadata
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
-from calibkit import __main__, doctor
+from calibkit import __main__, course, doctor
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_everything_is_in_place_here():
@@ -29,6 +34,25 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(monkeypatch, capsys):
     said = capsys.readouterr().out
     assert "papermill is missing" in said
     assert "pip install papermill" in said
+
+
+def test_it_asks_for_all_that_the_course_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["course"]]
+    names = {re.match(r"[\w-]+", line)[0] for line in wanted}
+    assert names == set(doctor.NEEDED | doctor.COURSE) - {"ipykernel"}  # comes with jupyterlab
+
+
+def test_a_student_has_the_package_and_a_folder_of_lessons_alone(monkeypatch):
+    def outside():
+        raise FileNotFoundError("no notebooks/source above this folder")
+
+    monkeypatch.setattr(course, "root", outside)
+    text, healthy = doctor.report()
+    assert healthy, text
+    assert text.splitlines()[-1].startswith("Everything is in place.")
+    assert "python -m jupyterlab FOLDER" in text
+    assert "make lab" not in text
 
 
 def test_it_speaks_even_where_torch_is_missing():

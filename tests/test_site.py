@@ -90,7 +90,7 @@ def test_each_lesson_says_what_the_landing_page_shows_of_it():
     for lesson in found:
         assert lesson.question.endswith("?"), lesson.stem
         assert 20 <= lesson.minutes <= 240, lesson.stem
-        assert re.fullmatch(r"\d\d [A-Z][\w :]+", lesson.short)
+        assert re.fullmatch(r"\d\d [A-Z][\w :-]+", lesson.short)
 
 
 def test_the_landing_page_tells_what_the_stored_runs_say():

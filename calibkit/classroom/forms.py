@@ -21,6 +21,7 @@ BESIDE = ("results", "images")  # what lessons load and show
 NOTES = "teaching"  # the folder of the notes, beside the notebooks
 FOR_TEACHERS = ("class_guide.md",)
 LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>\d\d_\w+)\.ipynb\)")
+ABOVE = re.compile(r"\[(?P<words>[^\]]*)\]\(\.\./[^)]*\)")  # out of the folder of the lessons
 OWN_WORDS = "*Your answer:*\n\n"
 
 
@@ -195,8 +196,8 @@ def _closing(lesson: str, notebook) -> list[str]:
 def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Path]:
     """Each lesson in its form, with what lies beside it."""
     folder, lessons = _empty(folder), reading.chosen(only)
-    _copy_beside(folder)
     names = {lesson.name for lesson in lessons}
+    _copy_beside(folder, names)
     made = {lesson.name: form(lesson, reading.committed(lesson)) for lesson in lessons}
     return [_write(_linked(notebook, names), folder, name) for name, notebook in made.items()]
 
@@ -205,10 +206,12 @@ def _linked(notebook, names: set[str]):
     """The notebook with links to those lessons alone that are there."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = LESSON.sub(
-                lambda link: link[0] if link["name"] in names else link["words"], cell.source
-            )
+            cell.source = _with_links(cell.source, names)
     return notebook
+
+
+def _with_links(text: str, names: set[str]) -> str:
+    return LESSON.sub(lambda link: link[0] if link["name"] in names else link["words"], text)
 
 
 def _empty(folder: str | Path) -> Path:
@@ -219,14 +222,15 @@ def _empty(folder: str | Path) -> Path:
     return folder
 
 
-def _copy_beside(folder: Path) -> None:
-    """The tables, stored sliders, pictures and text pages that the notebooks use and link."""
+def _copy_beside(folder: Path, names: set[str]) -> None:
+    """The tables, stored sliders, pictures and text pages that these notebooks use and link."""
     home = course.root() / "notebooks"
     for name in BESIDE:
         shutil.copytree(home / name, folder / name)
     for page in home.glob("*.md"):
         if page.name not in FOR_TEACHERS:
-            shutil.copy(page, folder)
+            text = ABOVE.sub(r"\g<words>", page.read_text(encoding="utf-8"))
+            (folder / page.name).write_text(_with_links(text, names), encoding="utf-8")
 
 
 def _write(notebook, folder: Path, name: str) -> Path:

@@ -244,7 +244,7 @@ def stored(
     folder: notebooks/results of the course by default. part: "epochs" for the `HISTORY` of every
         run, one row an epoch.
     """
-    folder = course.root() / "notebooks" / "results" if folder is None else folder
+    folder = course.results() if folder is None else folder
     stem = _stem(name, dataset)
     path = folder / scale / f"{stem}-{part}.csv" if part else folder / scale / f"{stem}.csv"
     if not path.exists():

@@ -315,7 +315,7 @@ def on_text(dataset: str, scale: str = "laptop") -> pd.DataFrame:
     """
     if scale == "paper":
         return run_text(dataset, scale).table
-    path = course.root() / "notebooks" / "results" / "laptop" / f"text-{dataset}.csv"
+    path = course.results() / "laptop" / f"text-{dataset}.csv"
     if not path.exists():
         raise FileNotFoundError(
             f"{path} is not there; run python -m calibkit reproduce text --dataset {dataset}"

@@ -17,7 +17,9 @@ from pathlib import Path
 
 from calibkit import course
 
-MISSING = "the site needs Sphinx and its theme: python -m pip install -c constraints.txt '.[site]'"
+MISSING = """the site needs Sphinx and its theme, in the folder of the course by
+    python -m pip install -c constraints.txt -e ".[site]"
+"""
 
 
 class SiteError(ValueError):

@@ -38,7 +38,7 @@ DEVICE = "auto"
 #
 # - **as trained**: a network trained in the usual way. It is over-confident, as in 00.
 # - **after the cure**: the same network, with its logits divided by one number T, the **temperature**, before the
-#   softmax. T > 1 makes every prediction less extreme. This makes the network nearly calibrated. ([Notebook 08](08_temperature.ipynb) is about
+#   softmax. T > 1 makes every prediction less extreme. This makes the network nearly calibrated. ([Lesson 08](08_temperature.ipynb) is about
 #   this cure, temperature scaling.)
 # - **the truth**: the exact posterior of each image (see 00). It is perfectly calibrated by definition.
 #
@@ -142,7 +142,7 @@ for ax, (name, probs) in zip(axes, readers.items(), strict=True):
 #
 # *Difficulty: medium · importance: medium · 10 minutes*
 #
-# `metrics.reliability_of(confidence, hits, bins=bins)` bins any confidence against any hits, and returns
+# `metrics.reliability_of(confidence, hits, bins=bins)` bins any confidence against any hits (did it come true?), and returns
 # an object with `.counts` and `.gap` per bin (the gap of an empty bin is NaN). Use it for each class in
 # turn.
 
@@ -181,7 +181,7 @@ check.classwise_ece(my_classwise_ece)
 # true posterior minimises it. Two are in daily use:
 #
 # - **NLL** (negative log-likelihood, in *nats*, since the logarithm is natural): the mean of -log
-#   p(true class). One confident mistake costs a lot.
+#   p(true class). As a training loss it is called cross-entropy (00). One confident mistake costs a lot.
 # - **Brier score**: the mean squared distance between the probabilities and the one-hot label, summed
 #   over classes. It is at most 2.
 #
@@ -285,7 +285,7 @@ print(claims.verdict("02a", "its decisions cost at least 0.01 more per image", d
 #
 # A prediction is right (a hit) or wrong, and on an ambiguous image this depends on luck. Since we know the posterior of
 # each image, we know the *probability* of a hit: the posterior of the predicted class. We put this probability in the
-# place of the hit (0 or 1); then the luck in the labels is gone. What remains is the **true calibration error** of these
+# place of the hit (0 or 1); then the luck in the labels is gone. What remains is the **true calibration error** (or exact, or true error) of these
 # images. From scratch, then by the package:
 
 # %%
@@ -416,7 +416,7 @@ print(claims.verdict("M6", "after the cure, the bias exceeds that of the exact p
 # confidence be the probability of a hit, draw the hits, and measure again. No posterior is needed, so you can do this
 # with your own model today.
 #
-# The same draws give a test. Its p is (1 + the number of drawn errors that are at least as large as the measured one) /
+# The same draws give a test. Its **p-value** p is (1 + the number of drawn errors that are at least as large as the measured one) /
 # (1 + the number of draws). A small p speaks against calibration. `metrics.calibration_test` computes it (Bröcker and
 # Smith 2007; Widmann et al. 2019).
 
@@ -463,7 +463,7 @@ print("the perfect model measures " + ", ".join(f"{v:.2%} (n = {n:,})" for n, v 
 # The folded cell below holds a function and its result. It answers when a *measured* ECE of 2 % would be above the
 # chance level. But a model whose *true* error is 2 % does not always measure 2 %: its ECE scatters too. To detect the
 # error with high probability, the whole histogram of that model must lie beyond the chance level. The probability
-# that a test detects an error is its power; notebook 18 measures it by n. The number also depends on the
+# that a test detects an error is its power; lesson 18 measures it by n. The number also depends on the
 # confidences: a model that is sure and right has a narrow chance level, one that is often unsure a wide one.
 #
 # </details>
@@ -500,7 +500,7 @@ print("images needed:", one_answer(by_model["after the cure"], 0.02, numbers))
 # measures on as many images is printed in section 6, just before the exercise. How wrong each estimator is, and how
 # to compare two models, is the subject of
 # [18 Estimators in depth](18_estimators_in_depth.ipynb); the next lesson asks where over-confidence comes
-# from: [03 Overconfidence](03_overconfidence.ipynb).
+# from: [03 Over-confidence](03_overconfidence.ipynb).
 #
 # ## Recall
 #

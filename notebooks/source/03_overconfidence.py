@@ -252,7 +252,7 @@ for what in names:
 #
 # - **Weight decay and depth** agree with Guo et al. At the strongest weight decay the training error stays above
 #   zero, and hardly any ECE is left. With depth the ECE grows.
-# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (Its verdict is *post hoc*.) The turn comes at about the width where the
+# - **Width** goes both ways: the ECE rises up to a middle width, then falls. (Its verdict is *post hoc*: stated afterwards.) The turn comes at about the width where the
 #   training error reaches zero.
 # - **Batch normalisation** lowers the ECE here, unlike in the paper. We have tested no cause of any of these.
 # - **After a temperature** the curves are nearly flat: what these four changed was above all the scale of the logits.
@@ -727,7 +727,7 @@ print(f"After {size.epochs} epochs: {ends['cross-entropy']:.2f} with cross-entro
 #   slowly towards the minimum.
 #
 # The same holds for whole networks: once all training images are right, multiplying the last layer by more than 1
-# lowers the loss of each and changes no prediction, so no weights are the best.
+# lowers the loss of each and changes no prediction, so there are no best weights.
 #
 # <details><summary>The theorem of Dataset Curation Beyond Accuracy, its proof, and what it does not say</summary>
 #
@@ -832,7 +832,7 @@ for n, less, more in zip(numbers, half, twice, strict=True):
 # ## 7. On photographs
 #
 # LeNet-5 against six convolutions ("the deep network") on 20,000 photographs of CIFAR-10;
-# ± is the standard deviation over seeds. (Stored: [from laptop to paper](from_laptop_to_paper.md).)
+# ± the standard deviation over seeds. (Stored: [from laptop to paper](from_laptop_to_paper.md).)
 
 # %%
 photographs = experiments.on_photographs("depth", SCALE, device=device)

@@ -46,7 +46,7 @@ explorers.stored("architectures")
 # %% [markdown]
 # ## 1. Four ways to read an image
 #
-# - **Dense**: as in the lessons before. Every unit of the first layer sees all 64 pixels. The network is not told which
+# - **Dense**: as in the lessons before, trained otherwise (section 2). Every unit of the first layer sees all 64 pixels. The network is not told which
 #   pixels are neighbours.
 # - **Convolution**: a unit sees 3 x 3 neighbouring pixels, and the same weights are used at every place.
 # - **Attention**: a small vision transformer (ViT, Dosovitskiy et al. 2021). The image is cut into patches. Each
@@ -640,14 +640,14 @@ for ax, (title, (measure, state)) in zip(axes, pictures.items(), strict=True):
 _ = fig.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="lower center", bbox_to_anchor=(0.5, -0.1))
 
 # %% [markdown]
-# Open the two answers above first.
+# Open both answers first.
 #
-# - **Accuracy (left)** falls for all. It falls for the exact posterior too: some images cannot be read any more.
+# - **Accuracy (left)** falls for all, the exact posterior too: some images cannot be read any more.
 # - **ECE as trained (middle).** The shift moves every network towards over-confidence (the printed gaps). One that was under-confident before
 #   comes nearer to calibrated at first: accuracy and calibration then need not fall together, and its low ECE is no merit of its form.
 #   So judge after T.
 # - **After T (right)** the networks start together. The ECE of each rises: a temperature fitted at 0.4 does not know the shift. They
-#   do not rise alike: dense, also without convolution, nearly as much as convolution (section 6). Why is not tested. The exact posterior stays calibrated, up to the bias of the ECE, which grows with fewer images and with less sure
+#   do not rise alike: dense networks, without convolution too, nearly as much as convolution (section 6); why is not tested. The exact posterior stays calibrated, up to the bias of the ECE, which grows with fewer images and with less sure
 #   predictions.
 
 # %% tags=["nbval-check-output"]
@@ -731,7 +731,7 @@ pd.set_option("display.max_colwidth", None)
 pd.DataFrame(rows).fillna("")
 
 # %% [markdown]
-# Why need the two not agree? These things differ, and here we have varied only the first three, the weights about tenfold:
+# Why may ours differ from the study's? These things differ, and we have varied only the first three, the weights about tenfold:
 #
 # | | the study | here |
 # |---|---|---|

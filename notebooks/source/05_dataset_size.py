@@ -74,7 +74,7 @@ print(f"{len(fifth)} images, {torch.isin(fifth, half).double().mean():.0%} of th
 #
 # ## 2. A gap without luck
 #
-# The posterior says for each test image how likely each digit is (notebook 00). So for any prediction we know the
+# The posterior says for each test image how likely each digit is (lesson 00). So for any prediction we know the
 # *probability* that it is right, and need no label. Mean confidence minus this mean probability is the **true gap**.
 #
 # ### Exercise: the true gap
@@ -202,7 +202,7 @@ print(f"ECE {means.test_ece[0.1]:.1%} instead of {means.test_ece[1.0]:.1%}; it f
 # - **Left:** with little data the accuracy is far below the best possible one. The confidence follows it only in part: these
 #   networks are over-confident at every size, most of all with little data.
 # - **Right:** the estimate (wide orange line) lies on the true calibration error (of lesson 02; not the true gap, which keeps its sign). With gaps this wide and a test set this large, ECE measures well
-#   (notebook 02 tells when it does not).
+#   (lesson 02 tells when it does not).
 # - **The kink** at 900 images (fraction 0.6): we come back to it in section 4.
 #
 # Each of these networks has some 85,000 weights and is right on nearly all its training images. We have not tested why
@@ -247,7 +247,7 @@ for n in counts:
           "images in the last")
 
 # %% [markdown]
-# At fraction 0.6 (of the laptop's pool) the last batch holds a handful of images, and still makes a full step: a noisy one,
+# At fraction 0.6 (of the laptop's pool) the last batch holds a handful of images, and still makes a full step: a rather random one,
 # in every epoch. **The repair:** batches of 130 in place of 128, at that one fraction.
 
 # %%
@@ -349,7 +349,7 @@ print(claims.verdict("05c", "equal steps raise the ECE of the three small parts"
 #
 # <details><summary>Answer</summary>
 #
-# Ask for: the number of test images, and whether the test set was the same (a smaller test set alone raises ECE, notebook 02); how
+# Ask for: the number of test images, and whether the test set was the same (a smaller test set alone raises ECE, lesson 02); how
 # many seeds, and their range; epochs or steps held equal, and batch size; whether the new scans come from the same
 # hospitals as the test; whether a temperature was fitted for one of the two only; accuracy and signed gap: 3 % may be
 # under-confidence. The design: one fixed test set; nested parts of one pool; several seeds, paired; once at equal epochs and once at equal
@@ -603,7 +603,7 @@ for step in experiments.verdicts("augmentation", augmented):
 #
 # <details><summary>6. An augmentation halves the ECE. Adopt it?</summary>
 #
-# Look at the accuracy (or a proper score, notebook 02) and at the sign of the gap first.
+# Look at the accuracy (or a proper score, lesson 02) and at the sign of the gap first.
 #
 # </details>
 #

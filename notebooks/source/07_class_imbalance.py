@@ -80,7 +80,7 @@ assert kept.counts[kept.order].tolist() == by_hand.round().tolist()
 print("images kept, from the commonest class to the rarest:", kept.counts[kept.order].tolist())
 
 # %% [markdown]
-# Thinning also makes the training set smaller, and small sets are worse calibrated (notebook 05). To change one thing at a time, we start from a
+# Thinning also makes the training set smaller, and small sets are worse calibrated (lesson 05). To change one thing at a time, we start from a
 # larger pool and cut every set to the same number of images.
 
 # %%
@@ -465,7 +465,7 @@ print(claims.verdict("07h", "rarest class: ECE by predicted class is 10 points b
 #
 # The paper's table 1 compares six ways at $\rho = 100$:
 #
-# - *none*: cross-entropy; *label smoothing* (0.1 of each label spread over all classes) and *focal loss* (cross-entropy times $(1-p)^2$, notebook 10), which do not look at class sizes;
+# - *none*: cross-entropy; *label smoothing* (0.1 of each label spread over all classes) and *focal loss* (cross-entropy times $(1-p)^2$, lesson 10), which do not look at class sizes;
 # - *sampling*: **oversampling** shows the images of rare classes more often, until all classes are shown equally often;
 # - *weighted*: **class weights** $w_k \propto 1/n_k$ multiply the loss of each image;
 # - *class-balanced* (Cui et al. 2019): weights $w_k \propto (1 - \beta)/(1 - \beta^{n_k})$, one over the **effective number of samples**. It grows like
@@ -712,7 +712,7 @@ else:
 #
 # <details><summary>4. The exact posterior has an ECE above 0 over the images of one class. Is it miscalibrated?</summary>
 #
-# No. It is calibrated over all images and by predicted class; the true class the model does not know.
+# No. It is calibrated over all images and by predicted class; but the model does not know the true class.
 #
 # </details>
 #

@@ -373,7 +373,7 @@ _ = alt_text.note(ax, "Expected NLL of three networks in three parts. " + "; ".j
     f"{kind}: " + ", ".join(f"{name} {row[name]:.2f}" for name in looks) for kind, row in mean.iterrows()))
 
 # %% [markdown]
-# How to read the figure: focal loss left almost no scale part for T to remove. What no T removes is, by means, a little larger than in the plain network,
+# How to read the figure: focal loss left almost no scale part for T to remove. What no T removes is on average a little larger than in the plain network,
 # and largest with rare digits.
 
 # %% tags=["nbval-check-output"]
@@ -617,7 +617,7 @@ slider
 #   next to nothing to add.
 # - **Vector and matrix scaling** need hundreds of images on the plain network to be better than nothing. By means they pass one temperature with the largest sets (printed); with 5,000
 #   the matrix is nearest (08i), the vector's lead small, without a verdict. With few images a matrix can get every label right; then larger weights always lower the NLL.
-# - **The maps class by class** stay behind one temperature on the plain network; beta calibration alone passes it, late, by little, by means. Why, we have not tested.
+# - **The maps class by class** stay behind one temperature on the plain network; only beta calibration passes it, late, and on average by little. Why, we have not tested.
 # - For the network with **rare digits** the larger maps pay off sooner: there is more to repair.
 
 # %% tags=["nbval-check-output"]
@@ -821,7 +821,7 @@ pd.DataFrame([
     ("the same, Inception-v4, ImageNet", "ECE .071 to .022 at T = 1.4", there),
     ("Mukhoti et al. 2020, cross-entropy, MMCE", "T = 2.0 to 2.8", "plain: " + here["plain"][0]),
     ("Mukhoti et al. 2020, FLSD-53", "T mostly 0.9 to 1.1", "focal loss: " + here["focal loss"][0]),
-    ("the same, NLL or ECE grid", 'the grid gives "stronger baselines"', "T1, third verdict (folded)"),
+    ("the same, NLL or ECE grid", 'the grid gives "stronger baselines"', "claim T1, third verdict (folded)"),
     ("the same, S99 after T", "larger for focal loss (FLSD-53)", "M8 (gamma 3)"),
     ("(in no paper)", "", "rare digits: " + here["rare digits"][0]),
 ], columns=["", "paper", "here"]).set_index("")
@@ -833,7 +833,7 @@ pd.DataFrame([
 #
 # 1. One temperature, fitted on images kept aside, repaired the scale of these networks; on the plain one 100 images were nearly as good as 5,000 (08k). It changes no prediction.
 # 2. It repairs the average, not the single image: ranking and class gap hardly move, most of the distance to the exact posterior remains, and the own gap grew. Under a shift much of the ECE remains.
-# 3. On the plain network with 5,000 images matrix scaling was nearer to the posterior than one temperature (08i); vector scaling and beta calibration by means, by little. With 100, vector and matrix scaling and histogram binning made it worse.
+# 3. On the plain network with 5,000 images matrix scaling was nearer to the posterior than one temperature (08i); vector scaling and beta calibration on average, by little. With 100, vector and matrix scaling and histogram binning made it worse.
 #
 # ## Recall
 #

@@ -336,7 +336,7 @@ for name in ("smoothing 0.1", "smoothing 0.168", "penalty 0.3"):
 # exact posterior the optimum? Its logarithm, divided by a T, gives the logits. The labels are the posterior itself: $a_i$ is the posterior of the predicted class.
 #
 # - **plain** form: as above;
-# - **weighted** form, which the authors train with: $v_i=a_i(1-c_i)/H-(1-a_i)\,c_i/M$, with $H$ hits and $M$ misses in the batch.
+# - **weighted** form, which the authors train with: $v_i=a_i(1-c_i)/n_1-(1-a_i)\,c_i/n_0$, with $n_1$ hits and $n_0$ misses.
 #
 # **Predict before you run:** at which T is each form lowest: below 1, at 1 or above?
 
@@ -791,7 +791,7 @@ print(claims.verdict("09q", "at alpha 0.05, undoing p* raises the ECE", repaired
 # | T after cross-entropy and MMCE | between 2.0 and 2.8 (the same, text; table 1 has others too) |
 # | confidence penalty | no ECE (Pereyra et al.) |
 #
-# Our T of Brier loss is higher, that of weighted MMCE lower (verdicts T4). The published code of Mukhoti et al. divides each sum of the
+# Our T of Brier loss is higher, that of weighted MMCE lower (claim T4). The published code of Mukhoti et al. divides each sum of the
 # weighted MMCE twice by its number of pairs: a weaker penalty than ours.
 
 # %%
@@ -836,7 +836,7 @@ print("T: " + ", ".join(f"{way} {means['T'][way]:.1f}" for way in [*order, "exac
 # ## Go further
 #
 # Add the wrong *sign* to the confidence penalty, as one well-known package does: which $p^*$ would it ask for at $q=(0.7, 0.3)$ and weight
-# 0.5? The next lesson is [10 Focal loss](10_focal_theory.ipynb). If your digits differ: [your numbers differ?](your_numbers_differ.md).
+# 0.5? The next lesson is [10 Focal loss in theory](10_focal_theory.ipynb). If your digits differ: [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #

@@ -303,12 +303,12 @@ print(claims.verdict("F2", "after 2 epochs gamma 3 has the larger norm of the la
 # one, two vectors. The expected loss is
 # $L_\gamma=-\sum_kq_k(1-p_k)^\gamma\log p_k$. For $\gamma\ge1$ Mukhoti et al. (appendix B) bound it from
 # below, with the entropies $H(p)$ and $H(q)$, and the Kullback-Leibler divergence
-# $\text{KL}(q,p)=\sum_kq_k\log(q_k/p_k)$, which is 0 only at $p=q$:
+# $\mathrm{KL}(q\,\|\,p)=\sum_kq_k\log(q_k/p_k)$, which is 0 only at $p=q$:
 #
-# $$L_\gamma\ge \text{KL}(q,p)+H(q)-\gamma H(p).$$
+# $$L_\gamma\ge \mathrm{KL}(q\,\|\,p)+H(q)-\gamma H(p).$$
 #
 # It holds because $(1-x)^\gamma\ge1-\gamma x$ (Bernoulli) and $q_k\le1$. A small focal loss thus forces
-# $\text{KL}(q,p)-\gamma H(p)$ to be small. 
+# $\mathrm{KL}(q\,\|\,p)-\gamma H(p)$ to be small. 
 #
 # <details><summary>Proof of the bound</summary>
 #
@@ -320,7 +320,7 @@ print(claims.verdict("F2", "after 2 epochs gamma 3 has the larger norm of the la
 # &\ge-\sum_kq_k\log p_k+\gamma\sum_kp_k\log p_k.
 # \end{aligned}$$
 #
-# The first sum is cross-entropy, $\text{KL}(q,p)+H(q)$; the second is $-\gamma H(p)$. $\square$
+# The first sum is cross-entropy, $\mathrm{KL}(q\,\|\,p)+H(q)$; the second is $-\gamma H(p)$. $\square$
 #
 # </details>
 #

@@ -11,7 +11,7 @@
 #
 # **Time.** 60 minutes for sections 1 to 5; 55 more for 6 to 8, a second sitting. The cells run in about a minute and a half.
 #
-# **Needs.** [10 Focal loss: theory](10_focal_theory.ipynb), sections 1 to 3, and [03 Overconfidence](03_overconfidence.ipynb).
+# **Needs.** [10 Focal loss in theory](10_focal_theory.ipynb), sections 1 to 3, and [03 Over-confidence](03_overconfidence.ipynb).
 
 # %%
 from functools import cache, partial
@@ -260,7 +260,7 @@ print(claims.verdict("F8", "the same from 3/7 of the epochs on: the least step",
 # (10). Whether it is the cause we have not tested.
 #
 # Now the gradients of the last layer, as in its figures 3 (b) to (d). The paper shows them after 10, 100 and 200 of 350 epochs; here the same
-# parts are the epochs 2, 17 and 34 of 60. Our first three histograms count *batches*, the paper's training images; so does our last panel (trained network, one seed; values below
+# parts are the epochs 2, 17 and 34 of 60. Our first three histograms count *batches*; the last panel counts training images, as the paper's do (trained network, one seed; values below
 # $10^{-6}$ in the first bar). Cross-entropy's gradient by the logits is the row of probabilities minus the one-hot label. For the weights it is multiplied by the features, and with focal loss by $g$ (10,
 # section 3). How to read: the further left, the smaller the gradient. The x-axes differ.
 
@@ -538,7 +538,7 @@ print(claims.verdict("11e", "without weight decay: gamma 3 has a lower NLL than 
 #
 # - Each cure is judged as trained, and after one temperature fitted on `cal`. For each of the two, the strength with the lowest NLL on `cal`
 #   is taken, seed by seed; `test` only judges. Focal loss has four strengths, the ensemble one, the others three.
-# - Besides the losses: **confidence penalty** (ERL: cross-entropy minus a weight times the entropy of the prediction), training on blends of
+# - Besides the losses: **confidence penalty** (09), training on blends of
 #   two images (lesson 12), and a **deep ensemble**: the mean of the *probabilities* of five cross-entropy networks that differ in initial
 #   weights and batch order.
 # - Only *decay*, cross-entropy with more weight decay, changes the weight decay. Early stopping takes no part.
@@ -583,7 +583,7 @@ contest = sweep.run(cured, entries, device=device)
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# `logits` (M, n, K) holds the logits of M networks. Return the probabilities of the ensemble, (n, K).
+# `logits` (R, n, K) holds the logits of R networks. Return the probabilities of the ensemble, (n, K).
 
 # %%
 def my_ensemble_probs(logits):
@@ -783,7 +783,7 @@ for cure in ("smoothing", "penalty", "blends", "decay", "ensemble"):
 # - **Focal loss** improves NLL and ECE of the digits as trained, not the moved share. After one temperature, `cal` takes the smallest gamma in
 #   most seeds, and the NLL is still a little *higher* than that of cross-entropy (11f), and higher than with smoothing, penalty, blends and decay
 #   (11j). There the temperature alone was better.
-# - **Below scaled cross-entropy** on the digits: decay, ensemble, blends and smoothing (11l). A temperature cannot change the order of the classes in a row; a new training can. Whether this is the reason we have not tested. (The ensemble costs five trainings.)
+# - **Below cross-entropy after one T** on the digits: decay, ensemble, blends and smoothing (11l). A temperature cannot change the order of the classes in a row; a new training can. Whether this is the reason we have not tested. (The ensemble costs five trainings.)
 # - **Which distance?** On the digits cross-entropy without a cure is, by the moved share, *nearer* to the exact posterior before the temperature than after it
 #   (11k); by the squared distance, after it. By the moved share most rows move away from $q$, and those that were sure and wrong come nearer (folded cell `distances`). These bring most of the fall of the NLL, about half of that of the squared distance; by squares the others, too, come nearer on average.
 # - **Clusters:** the *scale* of cross-entropy is nearly right there (T near 1, folded table), so a temperature finds little; an ECE of some points stays. Five seeds cannot tell focal loss from it (11f, 11g).
@@ -796,7 +796,7 @@ car = results[results.name == "digits"].groupby(["cure", "scaling"], sort=False)
 car[["above 90 %", "wrong above 90 %"]].mean().unstack("scaling", sort=False).map("{:.1%}".format)
 
 # %% [markdown]
-# As trained, without a cure and with the ensemble, the car is wrong more often than 10 %. After one temperature each, all
+# As trained, without a cure and with the ensemble, the car is wrong in more than 10 % of these cases. After one temperature each, all
 # stay below 10 %; but plain cross-entropy and the ensemble then trust about half as many images.
 #
 # ### Exercise: a fair contest
@@ -861,7 +861,7 @@ print(f"error that the noise alone forces: {1 - digits(SEED).test.posterior.amax
 pd.DataFrame(ours).T
 
 # %% [markdown]
-# Here FLSc-532 and FLSc-531 have the lowest ECE; after T, cross-entropy and FL-1 by means, with overlapping intervals. (The T of FLSD-532
+# Here FLSc-532 and FLSc-531 have the lowest ECE; after T, on average cross-entropy and FL-1, with overlapping intervals. (The T of FLSD-532
 # has no width: the grid's step is 0.1.) The noise alone forces a small part of the errors.
 #
 # ## Three things to take away

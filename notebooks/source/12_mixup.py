@@ -180,8 +180,8 @@ for alpha in (0.1, 2.0):
 # ## 3. Trained at every alpha
 #
 # The claim (Thulasidasan et al. 2019, whose poster we follow): mixup lowers ECE *and* overconfidence error (OE). In Tata et
-# al. (2022) it costs no accuracy. We train mixup at six alphas, and two rivals. Label smoothing takes a part $\epsilon$ of every
-# label and spreads it evenly. The **confidence penalty** (ERL, entropy-regularised loss) subtracts a weight times the
+# al. (2022) it costs no accuracy. We train mixup at six alphas, and two rivals. Label smoothing takes a part $\epsilon$ (alpha in 09) of every
+# label and spreads it evenly. The **confidence penalty** (09) subtracts a weight times the
 # entropy of the prediction from the loss. The function `cure` returns what each changes in a `training.trial`: the
 # `loss`, or the `mix` that blends every batch. The two "only" variants are for section 5.
 
@@ -510,7 +510,7 @@ for name in names:
 # %% [markdown]
 # - **Hard digits:** the plain network is over-confident by far more. Every copied strength helps and is too small.
 # - **Real digits:** the plain network is nearly always right, so its confidence is nearly deserved. Every copied cure
-#   makes it under-confident, and its ECE *rises*. (500 test images alone make each ECE a little too high, notebook 02,
+#   makes it under-confident, and its ECE *rises*. (500 test images alone make each ECE a little too high, lesson 02,
 #   but not by so much.)
 # - **Clusters:** the gap of the plain network is near 0, and no copied cure lowers its ECE.
 #
@@ -548,11 +548,11 @@ for alpha in (0.1, 0.3, 1.0):
 #
 # ## 7. Against a repaired baseline, on average and image by image
 #
-# "Mixup halves the ECE" compares a cured network with one that nobody tried to cure: a **classic mistake**. **The
-# repair:** give *both* the cheapest cure, one temperature fitted on `cal` (notebook 02), and compare then.
+# "Mixup halves the ECE" compares a cured network with an uncured one: a **classic mistake**. **The
+# repair:** give *both* the cheapest cure, one temperature fitted on `cal` (02), and compare then.
 #
 # This course knows the posterior, so we look at single images too. "True error" is the true calibration
-# error of notebook 02, without the luck of labels. "Distance" is the mean distance of an image's confidence
+# error of lesson 02, without the luck of labels. "Distance" (*own gap* in 08) is the mean distance of an image's confidence
 # from the posterior of the predicted class, "squared" the mean squared one.
 
 # %%
@@ -606,7 +606,7 @@ print(claims.verdict("12l", "alpha 0.2, raw: the mean squared distance is smalle
                      against("squared", 0.2, "raw"), expect="below", post_hoc=True))
 
 # %% [markdown]
-# Open the answer above first. After scaling, the ECEs are about equal: most of what mixup did to the *confidence*,
+# Open the answer first. After scaling, the ECEs are about equal: most of what mixup did to the *confidence*,
 # one number does too. What a temperature cannot give is a more accurate network, whose NLL is lower. An alpha that
 # made the network clearly under-confident is usable again, since its temperature (below 1) undoes that. On
 # photographs it can come out otherwise: Wang et al. (2023) find mixup networks "less calibratable".

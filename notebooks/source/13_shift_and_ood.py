@@ -12,7 +12,7 @@
 #
 # **Time.** 60 minutes for sections 1 to 4; 40 more for 5 to 8, a second sitting.
 #
-# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb); focal loss (10), ensembles (11), mixup (12).
+# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb); AUROC (08), focal loss (10), ensembles (11), mixup (12).
 
 # %%
 from functools import cache, partial
@@ -705,8 +705,8 @@ for rival in ("one", "5 x epochs", "5 x weights"):
 # Open the answers above first.
 #
 # - **As trained,** the five have the lowest ECE.
-# - **After one T each, at noise 0.4,** the seeds do not tell the NLL of the wide network from that of the five (13j); by means, the
-#   ECE of the five is not the lowest.
+# - **After one T each, at noise 0.4,** the seeds do not tell the NLL of the wide network from that of the five (13j); on
+#   average the five have the highest ECE.
 # - **After one T each, at noise 0.8,** the five lead, in ECE and NLL. All are still far over-confident.
 #
 # ## 7. Why an average of calibrated networks can be under-confident
@@ -727,7 +727,7 @@ for rival in ("one", "5 x epochs", "5 x weights"):
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# `probs` (M, n, K) holds the probabilities of M members. Return the lost confidence, one number.
+# `probs` (R, n, K) holds the probabilities of R members. Return the lost confidence, one number.
 
 # %%
 def my_lost_confidence(probs):

@@ -11,7 +11,7 @@
 #
 # **Time.** 50 minutes for sections 1 to 4; 45 more for 5 to 8, a second sitting.
 #
-# **Needs.** 00, 03 and 08; [09 Soft targets](09_soft_targets.ipynb), [10 Focal loss: theory](10_focal_theory.ipynb) (its first
+# **Needs.** 00, 03 and 08; [09 Soft targets](09_soft_targets.ipynb), [10 Focal loss in theory](10_focal_theory.ipynb) (its first
 # section) and [12 Mixup](12_mixup.ipynb).
 
 # %%
@@ -716,7 +716,7 @@ for method in strengths:
 # ## 6. A larger, calibrated network chooses
 #
 # In the poster a **target model**, trained before, larger (ResNet-50 for ResNet-34) and calibrated (mixup), chooses for the
-# network that is trained, the **current model**; it "guides the corresponding epochs". We take it by its word: in epoch $e$ the
+# network that is trained, the **current model**; it "guides the corresponding epochs". We read this literally: in epoch $e$ the
 # current model trains on what the target doubted after *its* epoch $e$. Our targets are trained on the same images, with
 # cross-entropy or mixup (alpha 0.2), 64 or 256 units wide. Two controls keep the *same* images in all epochs: "last state", those
 # that the large mixup target doubts after its training, and "fixed, random".
@@ -865,7 +865,7 @@ for share in (0.1, 0.3):
 #
 # ## 7. A world with less doubt
 #
-# On our digits networks are right on about 80 % at most. The same at noise 0.2, where nearly every image is clear:
+# At noise 0.4 these networks are right on about 80 % at most. The same at noise 0.2, where nearly every image is clear:
 
 # %%
 def easy(share, choice, seed):

@@ -200,7 +200,7 @@ def recipe(reader, seed):
 swept = sweep.run(recipe, {"reader": list(networks), "seed": seeds}, device=device)
 
 # %% [markdown]
-# Besides the measures of notebook 02 we take the distance from the exact posterior $q$ of each note: the **total variation distance**
+# Besides the measures of 02 we take the distance from each note's exact posterior $q$: the **total variation distance** (*moved share* in 11)
 # $\tfrac12\sum_k|p_k-q_k|$, from 0 to 1.
 
 # %%
@@ -541,7 +541,7 @@ print(claims.verdict("15b", "mixup: more accurate than cross-entropy",
 # The paper (Mukhoti et al. 2020) trains three convolutions on 15,098 posts, from GloVe vectors, for 50 epochs, and takes the epoch of the best
 # validation accuracy. We train one convolution on 6,000 posts of at most 100 words, from random vectors, and take the last of 6 epochs. Posts
 # keep quotes and signatures. Training, calibration and test posts are cut at random by the seed, so an answer can lie in one part and the post
-# that it quotes in another: the accuracy is too good. (Stored in `results/laptop`, ± one standard deviation over seeds; [from laptop to
+# quoted in another: the accuracy is too good. (Stored in `results/laptop`, ± one standard deviation over seeds; [from laptop to
 # paper](from_laptop_to_paper.md) has the command, and how to start from GloVe.)
 
 # %%
@@ -560,6 +560,7 @@ for name in ("sst2", "trec"):
     print(f"\n{name}, {sentences.seed.nunique()} seeds")
     columns = ["accuracy, %", "ECE, %", "confidence - accuracy, %", "T", "ECE after T, %"]
     print(experiments.shown(sentences)[columns].to_string())
+    print("NLL after T:", sentences.groupby("value", sort=False).scaled_nll.mean().round(3).to_dict())
 
 # %% tags=["aside", "nbval-check-output"]
 for name in ("20newsgroups", "sst2", "trec"):

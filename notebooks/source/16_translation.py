@@ -13,7 +13,7 @@
 # **Time.** 60 minutes for sections 1 to 4; 45 more for 5 to 8, a second sitting.
 #
 # **Needs.** [05 Dataset size](05_dataset_size.ipynb), [08 Temperature](08_temperature.ipynb), [09 Soft targets](09_soft_targets.ipynb),
-# [10 Focal theory](10_focal_theory.ipynb), [15 Text](15_text.ipynb); attention (04) helps.
+# [10 Focal loss in theory](10_focal_theory.ipynb), [15 Text](15_text.ipynb); attention (04) helps.
 
 # %%
 from functools import cache, partial
@@ -401,7 +401,7 @@ print(claims.verdict("16e", "one T moves cross-entropy away from the exact law",
 # - **One temperature** lowered the ECE of cross-entropy, not to 0, and moved it a little *away* from the law (16d, 16e): a higher T makes
 #   impossible words more probable. For smoothing T below 1 did the reverse: mean NLL and distance fall, but the favourite gets too sure: the ECE
 #   rises.
-# - **Focal loss** is by the mean *under*-confident as trained, and whether it is nearer to the law than cross-entropy is open (16c). After one
+# - **Focal loss** is on average *under*-confident as trained, and whether it is nearer to the law than cross-entropy is open (16c). After one
 #   T it has the lowest NLL and distance of the table, lower than cross-entropy at its best step (chosen on the test).
 #
 # A low ECE does not show that the law was learned. Where no law is known, the NLL tells more: in expectation it is lowest at the law, and here it
@@ -566,8 +566,8 @@ print(claims.verdict("16j", "cross-entropy: this excess is larger with a beam of
 
 # %% [markdown]
 # `stated` is the mean probability that the network gives to its own sentences, `exact` that of the law, `impossible` the share of
-# sentences that the translator never says. After 800 sentences cross-entropy states far too much (16i), focal loss by the mean too little; after
-# 3,000 both numbers agree by the mean, and no sentence is impossible. Two likely
+# sentences that the translator never says. After 800 sentences cross-entropy states far too much (16i), focal loss on average too little; after
+# 3,000 both numbers agree on average, and no sentence is impossible. Two likely
 # causes, not tested: a sentence multiplies the errors of its words ($1.1^8 = 2.1$), and a search picks what is overstated. A wider
 # beam enlarged the excess of cross-entropy a little (16j).
 #
@@ -706,7 +706,7 @@ print(f"cross-entropy, beam of 4: stated {plain.stated:.1%}, exact {plain.exact:
 # Draw 5 translations of a test sentence from a network, each next word at random by its probability. How many are possible?
 # (`translation.scorer(model, source)` maps the source's row, 0, and prefixes from
 # `translation.START` on to log-probabilities; stop at `translation.END`.) If your numbers differ, see
-# [your numbers differ?](your_numbers_differ.md). Next: [17 Audit your own model](17_audit_your_model.ipynb).
+# [your numbers differ?](your_numbers_differ.md). Next: [18 Estimators in depth](18_estimators_in_depth.ipynb).
 #
 # <details><summary>Answer</summary>
 #

@@ -199,7 +199,7 @@ print(first)
 # An **audit** is a fixed list of measurements of one model, made from its predictions and their labels alone. How to read these lines:
 #
 # - *right, says, signed gap*: accuracy, mean confidence and their difference (00).
-# - *ECE, by luck alone, p*: the ECE, its chance level and the calibration test (02). With 1,000 draws p cannot fall below 1/1,001.
+# - *ECE, by luck alone, p*: the ECE, the mean of its chance level, and the calibration test (02). With 1,000 draws p cannot fall below 1/1,001.
 # - *temperature*: each half of the samples is divided by the temperature of the other half (section 5); one number is printed for the two.
 # - *warning*: what should make you doubt the numbers.
 #
@@ -367,8 +367,8 @@ print(claims.verdict("17a", "the rule names at least 70 % of the faults", hits.m
 # ## 4. How many samples can tell?
 #
 # The audit of a small file finds only large faults. And an audit of a calibrated model raises an alarm now and then: a **false alarm**. We
-# take three checks, the test of the ECE, the classes and the scanners. Each may use a level of 0.05 / 3; the classes divide this by 10
-# again, the scanners by 2. (To divide the level by 10 is to multiply the smallest p by 10.) If one is below its level, there is an *alarm*.
+# take three checks, the test of the ECE, the classes and the scanners. Each raises an alarm at p below 0.05 / 3, its *level*; the classes divide this by 10
+# again, the scanners by 2. (To divide the level by 10 is to multiply the smallest p by 10.)
 # For each number of images we draw many files, with labels from the posterior.
 
 # %%
@@ -807,7 +807,7 @@ print(f"is this an 8? ECE {tested.error:.3f}, by luck {tested.expected:.3f} (p =
 # 8. A cause is named only where it was tested.
 # 9. A decision, with the condition under which it must be made anew (a new scanner, other shares of the classes).
 #
-# Eight or nine: send it to whoever decides. Under six: which missing point could change your decision?
+# Eight or nine: send it to whoever decides. Fewer: which missing point could change your decision?
 #
 # </details>
 #

@@ -45,7 +45,7 @@ explorers.stored("power")
 # %% [markdown]
 # With how many images would you trust a test that did not reject? Section 6 makes this figure.
 #
-# No network is trained in this lesson. Its models are all made from the exact posterior of noisy digits (00): its
+# No network is trained here. All models come from the exact posterior of digits at noise 0.6 (00: 0.4): its
 # logarithm is divided by a temperature T (02), then comes a softmax. T = 1 is the posterior itself, T > 1 is too
 # cautious, T < 1 too bold. So each truth is known.
 
@@ -308,9 +308,9 @@ for T in (1, 1.5):
 #
 # ## 5. Bias and spread of each estimator
 #
-# In 02 the ECE of small test sets was too large. Here are five estimators, each against its own exact value. **AdaECE**
+# In 02 the ECE of small test sets was too large. Five estimators, each against its own exact value. **AdaECE**
 # has bins of equally many images. The **debiased L2 error** (Kumar et al. 2019) takes the mean squared gap, subtracts
-# the noise expected from luck, sets a negative result to 0, and takes the root. *L2, plain* does not subtract. (smECE
+# what luck adds on average, sets a negative result to 0, and takes the root. *L2, plain* does not subtract. (smECE
 # is compared with the exact ECE of 15 bins.)
 
 # %%
@@ -641,8 +641,8 @@ print(claims.verdict("18c", "pairing finds the better model on more test sets", 
 #
 # A **bootstrap** draws n images with replacement from the test set, many times; each draw is a *resample*. Mukhoti et
 # al. (2020, figure 4) draw 90 % bootstrap intervals for ECE, AdaECE and classwise-ECE. The **coverage of an interval**
-# is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled values. A resample
-# adds a second layer of noise to the first, so that its ECE is biased twice. The **reflected interval** mirrors it at
+# (another than 09's) is how often it contains the truth. The *percentile* form takes the middle 90 % of the resampled values. A resample
+# adds a second layer of luck to the first, so that its ECE is biased twice. The **reflected interval** mirrors it at
 # the measured value, [2v - high, 2v - low], and so turns the second bias against the first: truth 2 %, measured 3 %,
 # resampled about 4 %; mirrored at 3 %, about 2 % again. (The paper follows Kumar et al. 2019, whose code mirrors.)
 #

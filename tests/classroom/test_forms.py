@@ -7,6 +7,7 @@ import pytest
 
 from calibkit import __main__, check, course, experiments, explorers
 from calibkit.classroom import forms, reading
+from calibkit.experiments import captions
 
 LESSONS = course.lessons()
 # lessons whose notes for the teacher are not written yet
@@ -96,6 +97,9 @@ def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
     assert "Needs.** 02 Measuring calibration." in text
     assert "(from_laptop_to_paper.md)" in text
     assert ".ipynb)" not in text
+    for page in path.parent.glob("*.md"):
+        links = re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        assert [link for link in links if not (path.parent / link).exists()] == [], page.name
 
 
 def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
@@ -113,6 +117,9 @@ def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
     assert len(loaded & tables) > 5
     for name in loaded & tables:
         assert len(experiments.on_photographs(name, "laptop"))
+    assert len(experiments.stored("augmentation", "night", part="epochs"))
+    assert len(experiments.on_text("sst2"))
+    assert len(captions.stored("steps"))
 
 
 @each

@@ -13,6 +13,7 @@ from calibkit.classroom import grading, reading, sandbox
 
 HOME = course.root() / "notebooks"
 GUIDE = (HOME / "class_guide.md").read_text(encoding="utf-8")
+README = (course.root() / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 LESSONS = {lesson.name[:2]: lesson for lesson in course.lessons()}
@@ -43,14 +44,20 @@ def test_commands_within_the_text_are_understood():
         __main__._parser().parse_known_args(shlex.split(line))
 
 
+def minutes(number):
+    """The minutes of each sitting, as the lesson states them."""
+    text = reading.prose(reading.committed(LESSONS[number]))
+    time = re.search(r"\*\*Time\.\*\*.*?(?=\*\*Needs)", text, re.DOTALL)[0]
+    return " + ".join(re.findall(r"(\d+) (?:minutes|more)\b", time))
+
+
 def test_the_minutes_are_those_of_the_lessons():
-    named = re.findall(r"\[(\d\d)\]\([\w.]+\) \((\d+(?: \+ \d+)*)\)", GUIDE)
-    assert len(named) > 8
-    for number, sittings in named:
-        text = reading.prose(reading.committed(LESSONS[number]))
-        time = re.search(r"\*\*Time\.\*\*.*?(?=\*\*Needs)", text, re.DOTALL)[0]
-        stated = re.findall(r"(\d+) (?:minutes|more)\b", time)
-        assert sittings == " + ".join(stated), number
+    guide = re.findall(r"\[(\d\d)\]\([\w.]+\) \((\d+(?: \+ \d+)*)\)", GUIDE)
+    readme = re.findall(r"^\| \[(\d\d) .* \| (\d+(?: \+ \d+)*) \|$", README, re.MULTILINE)
+    assert len(guide) > 8
+    assert len(readme) == len(LESSONS)
+    for number, sittings in guide + readme:
+        assert sittings == minutes(number), number
 
 
 def test_the_ninety_minutes_are_ninety():
