@@ -495,7 +495,8 @@ explorers.keep(explorers.Explorer(
 gaps = grid.table.pivot_table(index="gamma", columns=["epochs", "decay"], values="test_gap")
 nlls = grid.table.pivot_table(index="gamma", columns=["epochs", "decay"], values="test_nll")
 for length in (short, long):
-    print(f"over-confident after {length} epochs: {(gaps[length] > 0).to_numpy().sum()} of {gaps[length].size} settings")
+    sure = (gaps[length] > 0).to_numpy()
+    print(f"over-confident after {length} epochs: {sure.sum()} of {sure.size} settings")
 for gamma in gammas:
     row = gaps.loc[gamma, long]
     nearest = row.abs().idxmin()
