@@ -722,7 +722,7 @@ print(claims.verdict("06n", "anchor points: stopped early, less probability is m
 #
 # ## 8. Photographs, people, and the paper
 #
-# Six convolutions on 40,000 photographs of CIFAR-10 (stored; `SCALE = "gpu"` trains anew:
+# Six convolutions, 15 epochs, 40,000 CIFAR-10 photographs (stored; `SCALE = "gpu"` trains anew:
 # [from laptop to paper](from_laptop_to_paper.md)). Rows: noise rates, mean ± standard deviation over the seeds.
 # `T` is fitted on *clean* labels.
 
@@ -752,7 +752,7 @@ for rate, runs in photographs.groupby("value"):
 #
 # **People** make other mistakes. CIFAR-10N (Wei et al. 2022) gives each CIFAR-10 training image the labels of three people:
 # 17.2 % of the first person's are wrong, 40.2 % if the worst of three is taken, 9.0 % after a vote. Its authors show that
-# these errors depend on the *image* too: no single matrix $N$ describes them. The network on 20,000 images with such labels:
+# these errors depend on the *image* too: no single matrix $N$ describes them. Such labels (not in the paper) on 20,000 images:
 
 # %%
 people = experiments.on_photographs("people", SCALE, device=device)
@@ -765,8 +765,8 @@ by_class = experiments.on_photographs("class-noise", SCALE, device=device)
 print(experiments.verdict("class-noise", by_class))
 
 # %% [markdown]
-# The ECE falls here too, but the gap stays *positive*, even where 40 % of the labels are wrong: the network is right on 82 % of
-# *these*, so it has learned mistakes. (Of shuffled labels, among twice the images, it learned hardly any.)
+# From one person on the ECE falls here too, but the gap stays *positive*: with 40 % wrong the network is right on 82 % of its training
+# labels, so it has learned mistakes. (Shuffled labels had twice the images: no fair comparison.)
 #
 # | | paper (*Dataset Curation Beyond Accuracy*) | here |
 # |---|---|---|
@@ -774,7 +774,7 @@ print(experiments.verdict("class-noise", by_class))
 # | network | ResNet-50, 160 epochs, crop and flip | 2 x 256 ReLU, no augmentation |
 # | symmetric noise | 0, 0.1 ... 0.4 (its figure 2) | 0, 0.1 ... 0.5 |
 # | class-dependent | $p_i$ from 0 to 0.5 (its figure 3) | the same |
-# | result | ECE rises with noise "across datasets"; noisier classes are worse | digits: verdicts D3, D4; photographs: the ECE first falls, D4 open |
+# | result | ECE rises with noise "across datasets"; noisier classes are worse | digits: verdicts D3, D4; photographs: D3 not confirmed, D4 open |
 #
 # The paper shows curves without a table, and leaves open whether the ECE of a class is over images *of* it or *predicted* as it.
 #

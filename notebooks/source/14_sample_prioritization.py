@@ -951,7 +951,7 @@ columns = ["accuracy, own", "ECE, own", "accuracy, target", "ECE, target"]
 beside.xs(0.1, level="share")[columns].mul(100).round(1)
 
 # %% [markdown]
-# Cross-entropy, six convolutions, 20,000 photographs, equal *epochs* ([from laptop to paper](from_laptop_to_paper.md)):
+# Cross-entropy, six convolutions, 20,000 photographs, 15 *epochs* ([from laptop to paper](from_laptop_to_paper.md)):
 
 # %%
 photographs = experiments.on_photographs("parts", SCALE, device=device)
@@ -959,7 +959,8 @@ experiments.shown(photographs)
 
 # %% tags=["aside", "nbval-check-output"]
 for step in experiments.verdicts("parts", photographs):
-    print(step)
+    if "by chance" not in str(step):  # the poster has no random subset
+        print(step)
 there = photographs.pivot(index="seed", columns="value")
 for share in ("10 %", "30 %"):
     less = {column: there[column][f"{share} of highest entropy"] - there[column][f"{share} by chance"]
@@ -970,7 +971,7 @@ for share in ("10 %", "30 %"):
                          less["test_accuracy"].tolist()))
 
 # %% [markdown]
-# Fewer steps again: each subset has a lower mean ECE than all images; random ones have the lowest, and more accuracy than by entropy.
+# Except 10 % by entropy (under-confident, undecided), each part has a lower ECE than all images; at 30 %, random is lower.
 #
 # ## Three things to take away
 #

@@ -12,7 +12,7 @@
 #
 # **Time.** 60 minutes for sections 1 to 4; 45 more for 5 to 8, a second sitting.
 #
-# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), temperature (08), mixup (12); attention (04).
+# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), attention (04), 06, 08 to 10, mixup (12).
 
 # %%
 from functools import cache, partial
@@ -82,7 +82,7 @@ for kind, name in enumerate(ward.classes):
 #
 # *Difficulty: medium · importance: high · 15 minutes*
 #
-# `words` (length,) are the numbers of the words; `start` (H,) has the probability of each first topic; `moves[g, h]` that of topic h after
+# `words` (length,) has each word's number w; `start` (H,) has the probability of each first topic; `moves[g, h]` that of topic h after
 # topic g; `says[h, w]` that of word w under topic h. Return p(words).
 
 # %%
@@ -257,18 +257,19 @@ trained.drop(columns="seed").round(3)
 #
 # So the exact posterior of bags never has a confidence above 1/2. On how many notes has the trained bag one?
 
-# %% tags=["nbval-check-output"]
+# %%
+too_sure = np.array([(outcome.predictions["test"].confidence > 0.5).double().mean().item()
+                     for outcome in swept.where(reader="bag of words")])
+print(f"bag of words: confidence above 1/2 on {too_sure.mean():.0%} of the test notes")
+
+
 def of_reader(column, reader, scaling="as trained"):
     chosen = results[(results.reader == reader) & (results.scaling == scaling)]
     return chosen.sort_values("seed")[column].to_numpy()
 
-
+# %% tags=["aside", "nbval-check-output"]
 print(claims.verdict("15a", "CNN: nearer to the exact posterior than the bag of words",
                      of_reader("distance", "CNN") - of_reader("distance", "bag of words"), expect="below"))
-too_sure = np.array([(outcome.predictions["test"].confidence > 0.5).double().mean().item()
-                     for outcome in swept.where(reader="bag of words")])
-
-# %% tags=["aside", "nbval-check-output"]
 for reader in ("CNN", "LSTM", "transformer"):
     lead = of_reader("accuracy", reader) - of_reader("accuracy", "bag of words")
     print(claims.verdict("15c", f"{reader}: more accurate than the bag of words", lead))
@@ -278,7 +279,6 @@ print(claims.verdict("15e", "bag of words: a confidence above 1/2 on more than a
                      too_sure, margin=0.1))
 
 # %%
-print(f"bag of words: confidence above 1/2 on {too_sure.mean():.0%} of the test notes")
 # classes 0 and 1 are one pair, 2 and 3 the other
 q = torch.cat([splits(seed).test.posterior for seed in seeds])
 least = ((q[:, 0] - q[:, 1]).abs() + (q[:, 2] - q[:, 3]).abs()).mean() / 2
@@ -293,10 +293,10 @@ for reader in ("LSTM", "transformer"):
 
 # %% [markdown]
 # - **Two different questions.** ECE asks whether a confidence of 0.6 is right on 60 of 100 notes. The distance asks whether each note gets *its*
-#   probabilities. The exact posterior of the bags would have an ECE near 0 and still be far from $q$: with the same probability for both
-#   classes of a pair, at least the mean of $\tfrac12(|q_1-q_2|+|q_3-q_4|)$ is left (printed).
-# - **After one temperature** the mean ECE of each reader is lower, the bag's still the highest. But the distance of the LSTM and of the transformer is
-#   *larger* than before (15f; we have not tested why).
+#   probabilities. The exact posterior of the bags would have an ECE near 0 and still be far from $q$: reversing a note
+#   exchanges $q_1$ and $q_2$, $q_3$ and $q_4$, so any bag keeps at least the mean of $\tfrac12(|q_1-q_2|+|q_3-q_4|)$ (printed).
+# - **As trained** bag, CNN and transformer are over-confident, the LSTM open (15d). **After one temperature** each mean ECE is lower, the bag's now
+#   the highest; the distance of LSTM and transformer is *larger* (15f, cause not tested).
 #
 # ## 4. Short notes and long notes
 #
@@ -455,7 +455,7 @@ for noise in (0.2, 0.4):
 #
 # $$\lambda\,v(\text{word}) + (1-\lambda)\,v(\text{partner's word}),$$
 #
-# and the label is blended with the same $\lambda$. This is **mixup of word vectors**; where one note is longer, its words are blended with zeros
+# and the label too, $\lambda$ from Beta($\alpha$, $\alpha$) (12). This is **mixup of word vectors**; where one note is longer, its words are blended with zeros
 # and count as words. We compare it with label smoothing (09) and focal loss (10). Every cure has two strengths; the one of the lowest mean NLL on
 # `cal`, as trained, is judged on `test`, also after a temperature. Where the stronger one is chosen, a still stronger one might be better;
 # cross-entropy has nothing to choose, and learns its notes by heart.
@@ -532,13 +532,13 @@ print(claims.verdict("15b", "mixup: more accurate than cross-entropy",
 #
 # - **As trained,** every cure has a smaller ECE than cross-entropy (15l, X5: mixup lowers the ECE of text classifiers). But cross-entropy with one T
 #   has the smallest mean ECE of all.
-# - **The distance tells more.** Smoothing lowers the ECE and takes the notes *further* from their posterior; mixup brings them nearer (15m), and
-#   is more accurate (15b). After T its NLL is still below that of cross-entropy, focal's not clearly, smoothing's is above it (15n).
+# - **The distance tells more.** Smoothing lowers the ECE and takes the notes *further* from their posterior; focal loss and mixup bring them nearer
+#   (15m). Mixup is also more accurate (15b), and after T its NLL is below cross-entropy's, smoothing's above, focal's undecided (15n).
 #
 # ## 7. Real texts
 #
 # Nobody knows the posterior of a real post, so there is no distance. **20 Newsgroups** are posts to twenty groups; the network names the group.
-# The paper (Mukhoti et al. 2020) trains three convolutions on 15,098 posts, from GloVe vectors, for 50 epochs, and takes the epoch of the best
+# The paper (Mukhoti et al. 2020) trains three convolutions on 15,098 posts, from pretrained GloVe vectors, for 50 epochs, and takes that of the best
 # validation accuracy. We train one convolution on 6,000 posts of at most 100 words, from random vectors, and take the last of 6 epochs. Posts
 # keep quotes and signatures. Training, calibration and test posts are cut at random by the seed, so an answer can lie in one part and the post
 # quoted in another: the accuracy is too good. (Stored in `results/laptop`, ± one standard deviation over seeds; [from laptop to
@@ -573,7 +573,7 @@ for name in ("20newsgroups", "sst2", "trec"):
 #   at this weight learns little: the authors' code divides its weight again, so theirs is smaller. **After T** the mean ECE of the focal losses is
 #   higher than as trained, and whether higher than that of cross-entropy, three seeds leave open. Our T has the least NLL, the paper's the least
 #   ECE. Over all datasets the paper finds focal loss broadly the best before and after T. Its Tree-LSTM was not run.
-# - **SST-2** (film reviews, two classes): mixup of word vectors has the smaller ECE as trained (X5). After T most of that lead is gone, its mean
+# - **SST-2** (film reviews, two classes; same network): mixup has the smaller ECE as trained (X5). After T most of that lead is gone, its mean
 #   accuracy is lower, and its NLL *higher*: unlike on the notes.
 # - **TREC** (questions, six kinds of answers): with mixup 1 the mean confidence falls below the accuracy, and the mean ECE is higher, not lower.
 #   Three seeds, with the same 500 test texts, do not decide it.
@@ -629,7 +629,7 @@ for name in ("20newsgroups", "sst2", "trec"):
 #
 # <details><summary>4. A bag of words has ECE 0 on these notes. How large can its largest confidence be?</summary>
 #
-# At most 1/2, where it occurs often: whoever decides by the bag is right on at most half.
+# At most 1/2: of the notes of any bag, at most half have the predicted class.
 #
 # </details>
 #

@@ -79,7 +79,7 @@ for prefix in ("", "la", "la voiture verte cache la route"):
 #
 # *Difficulty: medium · importance: high · 15 minutes*
 #
-# `translations` (m, L) are all translations of one sentence, L word numbers in each row, `probs` (m,) their probabilities (float64), `words` the
+# `translations` (m, L): all translations of one sentence, token numbers with end mark, then zeros; `probs` (m,) their probabilities (float64), `words` the
 # size V of the vocabulary. Return a tensor (V,): the probability of each word to come after `prefix` (t,).
 
 # %%
@@ -92,7 +92,7 @@ check.next_law(my_next_law)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which rows begin with the prefix? What stands in the column after it? Add up their probabilities, word by word; divide by the total.
+# Which rows begin with the prefix? What stands in the column after it? Add up their probabilities by word (`torch.bincount`); divide by the total.
 #
 # </details>
 #
@@ -163,7 +163,7 @@ settings += [("cross-entropy", some, seed, True) for seed in seeds]
 runs = dict(zip(settings, translation.fit_all([plan(*one) for one in settings]), strict=True))
 
 # %% [markdown]
-# Each network is a transformer: encoder and decoder have one layer of width 48 each. All train for the same number of steps (with padding for half
+# Each network is a transformer, width 48: one layer reads the source, one the prefix. All train for the same number of steps (with padding for half
 # as many).
 #
 # **Predict before you run:** the networks that learned padding too are judged by the real tokens and by all places. Which accuracy
@@ -310,17 +310,17 @@ for n, rise in zip(("fewest", "middle", "most"), rises, strict=True):
 # %% [markdown]
 # Open the answer above first.
 #
-# - **Left:** after its lowest point the ECE rises with the two smaller sets; with the most sentences it
-#   hardly does. With the two smaller sets the networks are under-confident before that point, over-confident after it (slider).
+# - **Left:** past its minimum the ECE rises with the smaller sets, hardly with the largest; the smallest
+#   ends highest (D8). With the two smaller sets the networks are under-confident before that point, over-confident after it (slider).
 # - **Right:** with these two the distance falls, then rises, while their ECE grows far more.
-# - **The answer:** with these two the mean ECE is lowest *before* the network is nearest to the law.
+# - **The answer:** each mean ECE is lowest *before* the network is nearest to the law (3,000: by little).
 #
 # A likely reason, not tested: each training sentence shows *one* translation; learned by heart, the other synonyms are lost.
 #
-# ## 4. Three losses: what the ECE hides
+# ## 4. Three losses, judged twice
 #
 # The networks that learned from 800 sentences, at the end of their training. Each also gets one temperature $T$ (08), of the least NLL on `cal`.
-# `T by ECE` is that of the least ECE there (N2: in the paper 1 after smoothing and focal loss; section 7).
+# `T by ECE` is that of the least ECE there.
 
 # %%
 rows = []
@@ -395,14 +395,15 @@ print(claims.verdict("16e", "one T moves cross-entropy away from the exact law",
 # %% [markdown]
 # Open the answer above first.
 #
-# - **The ECE** looks at the favourite word of each row, and at averages over many rows. Smoothing has a lower one than cross-entropy.
+# - **The ECE** looks at favourite words, averaged over many rows. Smoothing has a lower one than cross-entropy (16a); as in the paper, its T of
+#   least ECE is 1, focal's a little below (N2).
 # - **The distance** looks at every word. There smoothing is the worst: its labels give 10 % to all words alike, also to those that cannot
 #   stand there (column `impossible`).
 # - **One temperature** lowered the ECE of cross-entropy, not to 0, and moved it a little *away* from the law (16d, 16e): a higher T makes
 #   impossible words more probable. For smoothing T below 1 did the reverse: mean NLL and distance fall, but the favourite gets too sure: the ECE
 #   rises.
 # - **Focal loss** is on average *under*-confident as trained, and whether it is nearer to the law than cross-entropy is open (16c). After one
-#   T it has the lowest NLL and distance of the table, lower than cross-entropy at its best step (chosen on the test).
+#   T it has the lowest NLL and distance of the table, the latter below cross-entropy's best step (chosen on the test).
 #
 # A low ECE does not show that the law was learned. Where no law is known, the NLL tells more: in expectation it is lowest at the law, and here it
 # ranks the three losses as the distance does. But it is another distance: the T of cross-entropy lowered the NLL and raised the total variation.
@@ -534,7 +535,7 @@ print(claims.verdict("16h", "exact law, beam of 8: BLEU is higher where the law 
 # adverb has 64 %, then 50 % for *façon* or *manière*, then 60 % for its best synonym: 19 %. So the most probable *single* sentence lacks the
 # adverb, although three translations in four have it. A wide beam finds it; greedy decoding does not look ahead. Whether its BLEU is worse
 # is open (16g). At T = 0.5 each law is squared and divided by its sum: the end has 24 %, the adverb 76 % · 50 % · 69 % = 26 %: the beam keeps it,
-# and the mean BLEU is higher (16h). So here over-confidence helps a wide beam, without any error of a network.
+# and the mean BLEU is higher (16h). Here over-confidence helps a wide beam; T = 2 changes little.
 #
 # Now the networks, at T = 1. A beam returns a sentence with its probability. How large is the exact probability of the same sentence?
 
@@ -567,9 +568,9 @@ print(claims.verdict("16j", "cross-entropy: this excess is larger with a beam of
 # %% [markdown]
 # `stated` is the mean probability that the network gives to its own sentences, `exact` that of the law, `impossible` the share of
 # sentences that the translator never says. After 800 sentences cross-entropy states far too much (16i), focal loss on average too little; after
-# 3,000 both numbers agree on average, and no sentence is impossible. Two likely
-# causes, not tested: a sentence multiplies the errors of its words ($1.1^8 = 2.1$), and a search picks what is overstated. A wider
-# beam enlarged the excess of cross-entropy a little (16j).
+# 3,000 both numbers agree on average, and no sentence is impossible. Likely
+# causes, not tested: a sentence multiplies errors ($1.1^8 = 2.1$), a search picks overstatements. A wider beam enlarged the excess of
+# cross-entropy a little (16j); translations got shorter, BLEU moved both ways.
 #
 # ## 7. Real captions
 #
@@ -612,14 +613,13 @@ for value, part in at_temperature.groupby("value", sort=False):
                          (by_seed[lowest] - by_seed[0.75]).to_numpy(), post_hoc=True))
 
 # %% [markdown]
-# | paper | its setting and finding | here |
+# | paper | its setting, any numbers | here |
 # |---|---|---|
-# | *Dataset Curation Beyond Accuracy*, figure 6 (D8) | IWSLT 2014, label smoothing: ECE during the training by size of the data | cross-entropy, toy pair and captions |
+# | *Dataset Curation Beyond Accuracy*, figure 6 (D8) | IWSLT 2014, label smoothing: curves of the ECE by size of the data | cross-entropy, toy pair and captions |
 # | Mukhoti et al. 2020, appendix K (N2) | WMT 2014: T of the lowest ECE is 1 after smoothing and focal loss; highest test BLEU over T 26.33 (cross-entropy), 26.36 (smoothing), 26.39 (focal) | toy pair, captions (there T of the least NLL: 16l); gamma 2; BLEU at five T |
 #
-# In the right picture the mean BLEU of all four rows is highest at a T below 1, where their ECE is not lowest:
-# the paper finds both at around the same T (N2 in the fold). In the table, at T = 1, a beam of 4 has a lower mean BLEU than greedy decoding (16k,
-# undecided). After cross-entropy on all pairs, T of the least NLL is near 1 already: softer losses leave it below 1 (16l), and one T *raises* the
+# Left, the ECE soon rises with a quarter of the pairs, hardly with all (D8). Right, the mean BLEU is highest at a T below 1, in the paper near that
+# of the least ECE (N2: decided after focal loss only). In the table a beam of 4 has a lower mean BLEU than greedy decoding (16k, undecided). After cross-entropy on all pairs, T of the least NLL is near 1 already: softer losses leave it below 1 (16l), and one T *raises* the
 # mean ECE of cross-entropy and smoothing.
 #
 # ## 8. What a word's probability says of a sentence's truth
@@ -704,8 +704,8 @@ print(f"cross-entropy, beam of 4: stated {plain.stated:.1%}, exact {plain.exact:
 # ## Go further
 #
 # Draw 5 translations of a test sentence from a network, each next word at random by its probability. How many are possible?
-# (`translation.scorer(model, source)` maps the source's row, 0, and prefixes from
-# `translation.START` on to log-probabilities; stop at `translation.END`.) If your numbers differ, see
+# (With `score = translation.scorer(model, source)`, `score(torch.tensor([0]), prefix)` gives log-probabilities; `prefix` (1, t) begins
+# with `translation.START`; stop at `translation.END`.) If your numbers differ, see
 # [your numbers differ?](your_numbers_differ.md). Next: [18 Estimators in depth](18_estimators_in_depth.ipynb).
 #
 # <details><summary>Answer</summary>
