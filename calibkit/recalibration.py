@@ -44,7 +44,7 @@ ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
 HASHED_ROWS = 4096
 PATIENCE = 60.0  # seconds that a fit of many parameters may take
-SEVERAL_THREADS = 1_000_000  # logits from which more than one thread pays
+SEVERAL_THREADS = 1_000_000  # logits below which one thread is as fast, or much faster
 STOPPED = 99  # scipy's word for it
 LEAST_WEIGHT = 1e-8  # of a part of an ensemble: a label that the other parts exclude stays possible
 
