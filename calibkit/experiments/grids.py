@@ -181,6 +181,16 @@ def _mixup(train: Dataset, alpha: float, seed: int):
     return train, {"mix": functools.partial(mixing.mixup, alpha=alpha) if alpha else None}
 
 
+RIVALS = {
+    "mixup, alpha .1": {"mix": functools.partial(mixing.mixup, alpha=0.1)},
+    **{name: {"loss": LOSSES[name]} for name in SOFT[:4]},
+}
+
+
+def _rival(train: Dataset, name: str, seed: int):
+    return train, RIVALS[name]
+
+
 PARTS = {
     "all": None,
     "30 % of highest entropy": prioritization.MaxEntropy(0.3),
@@ -376,6 +386,20 @@ EXPERIMENTS = {
         "(Tata et al. 2022, table 1)",
         changes={"paper": POSTER},
     ),
+    "rivals": Experiment(
+        lesson="12",
+        claim="X4",
+        varies="mixup, or a loss",
+        values=tuple(RIVALS),
+        change=_rival,
+        statement="label smoothing .1 gives a larger ECE than mixup with alpha .1",
+        first="mixup, alpha .1",
+        last="label smoothing .1",
+        expect="above",
+        ordered=False,
+        figure="plots only (Thulasidasan et al. 2019)",
+        changes={"paper": POSTER, "night": HALF},
+    ),
     "parts": Experiment(
         lesson="14",
         claim="P1",
@@ -421,6 +445,7 @@ ORDER = (
     "class-noise",
     "imbalance",
     "soft",
+    "rivals",
     "parts",
     "shift",
     "depth",
