@@ -9,12 +9,13 @@ TORCH_INDEX ?=
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt \
           $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: lab course test test-browser notebooks pages site bench lint doctor clean help
+.PHONY: lab course test test-notebooks test-browser notebooks pages site bench lint doctor clean help
 
 help:
 	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
 	@echo "make course SCALE=laptop  execute every notebook headless into build/ (smoke, laptop, night, gpu, paper)"
-	@echo "make test                 install and run all tests"
+	@echo "make test                 install and run the tests; every lesson is executed, at SCALE=smoke"
+	@echo "make test-notebooks       execute the lessons as stored (laptop) and compare their verdicts"
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
 	@echo "make pages                write the notebooks as HTML pages that need neither Python nor network"
 	@echo "make site                 write the whole course as a web site that needs no server"
@@ -64,12 +65,16 @@ pages: $(VENV)/.course
 site: $(VENV)/.site
 	$(BIN)/python -m calibkit site
 
-# loadfile: the cells of one notebook must meet the same kernel
+# loadfile: the tests of one file share what it builds
 test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
-# no doctests and stored outputs here: `make test` has them
+# loadfile: the cells of one notebook must meet the same kernel
+test-notebooks: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks $(ARGS)
+
+# no doctests here: `make test` has them
 test-browser: SCALE = smoke
 test-browser: $(VENV)/.browser
 	$(BIN)/python -m tests.browser.chromium

@@ -213,9 +213,8 @@ def test_losses_and_mixing_are_what_they_are_called(root):
     assert trial("focal", "focal, gamma 2", root)[0].recipe.loss.keywords == {"gamma": 2.0}
     assert trial("mixup", 0.0, root)[0].recipe.mix is None
     assert trial("mixup", 0.3, root)[0].recipe.mix.keywords == {"alpha": 0.3}
-    mixed, smoothed = (
-        trial("rivals", value, root)[0].recipe for value in ("mixup, alpha .1", "label smoothing .1")
-    )
+    values = ("mixup, alpha .1", "label smoothing .1")
+    mixed, smoothed = (trial("rivals", value, root)[0].recipe for value in values)
     assert (mixed.mix.keywords, smoothed.mix) == ({"alpha": 0.1}, None)
     assert smoothed.loss.keywords == {"alpha": 0.1}
 
