@@ -21,8 +21,9 @@ import torch
 import torchvision
 from sklearn.calibration import _TemperatureScaling
 
-from calibkit import data, experiments, metrics
-from calibkit.experiments import SETTINGS
+from calibkit import data, experiments, metrics, training
+from calibkit.experiments import SETTINGS, runs
+from calibkit.experiments.settings import setting_of
 from calibkit.recalibration import TemperatureScaler
 from data_scripts.images import PEOPLE
 from data_scripts.prepare import prepare
@@ -254,3 +255,19 @@ def test_a_cell_of_the_night_runs_on_real_images(cifar10, monkeypatch):
     assert len(done.outcomes[0].history) == 2
     assert 0.05 < row.test_accuracy < 0.6
     assert row.test_ece >= abs(row.test_gap) - 1e-9
+
+
+@real("cifar-10-batches-py/data_batch_5")
+@pytest.mark.parametrize("network", ["ResNet-110", "WRN-26-10", "DenseNet-121"])
+def test_the_papers_networks_take_a_few_steps_on_real_images(network, cifar10):
+    experiment = experiments.EXPERIMENTS["focal"]
+    paper = setting_of("paper", experiment.changes, network)
+    batches = replace(paper.recipe, batch_size=8)
+    few = replace(paper, recipe=batches, train=16, calibration=4, test=4)
+    splits = runs.splits_of("cifar10", few, 0, cifar10)
+    trial = runs.trial_of(experiment, few, splits, "FLSD-53", 0)
+    assert trial.recipe.epochs == 350
+    short = replace(trial, recipe=replace(trial.recipe, epochs=2), watch={})
+    run = training.train_trials([short], device="cpu", progress=False)[0]
+    assert run.history.train_loss.notna().all()
+    assert run.predictions["test"].probs.isfinite().all()
