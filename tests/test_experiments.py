@@ -367,7 +367,7 @@ def test_a_lesson_shows_what_is_stored_and_trains_where_it_is_told_to(root, monk
         assert experiments.shown(table).equals(experiments.shown(done.table))
     accuracy = 100 * done.values("test_accuracy", value=0.2)
     first = experiments.shown(done.table).loc[0.2, "accuracy, %"]
-    assert first == f"{accuracy.mean():.1f} ± {accuracy.std(ddof=1):.1f}"
+    assert first == f"{accuracy.mean():.1f}\u00a0±\u00a0{accuracy.std(ddof=1):.1f}"
 
 
 def test_the_steps_of_a_grid_are_judged_one_by_one():

@@ -24,6 +24,7 @@ from calibkit import (
     translation,
     validate,
 )
+from calibkit.experiments.tables import in_markdown, plus_minus
 from calibkit.translation import Pairs, Plan
 
 FEWER = "cross-entropy, a quarter of the sentences"
@@ -203,9 +204,9 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
         digits = 1 if factor == 100 or name in ("greedy", "beam") else 2
         pairs = zip(factor * mean[name], factor * spread[name], strict=True)
         columns[head] = [
-            f"{m:.{digits}f}" + ("" if math.isnan(s) else f" ± {s:.{digits}f}") for m, s in pairs
+            f"{m:.{digits}f}" if math.isnan(s) else plus_minus(m, s, digits) for m, s in pairs
         ]
-    return pd.DataFrame(columns, index=mean.index)
+    return pd.DataFrame(columns, index=mean.index.rename(None))
 
 
 def report(scale: str, table: pd.DataFrame) -> str:
@@ -214,9 +215,7 @@ def report(scale: str, table: pd.DataFrame) -> str:
     lines = [
         f"# captions, Multi30k, scale {scale}",
         "",
-        f"| loss | {' | '.join(rows)} |",
-        "|---" * (len(rows.columns) + 1) + "|",
-        *(f"| {value} | {' | '.join(row)} |" for value, *row in rows.itertuples()),
+        *in_markdown("loss", rows),
         "",
         f"Seeds: {seeds} (mean ± standard deviation where there are several), "
         f"{int(table.tokens.iloc[0])} test tokens, BLEU of {setting.translated} test sentences.",

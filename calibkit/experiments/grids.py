@@ -389,7 +389,7 @@ EXPERIMENTS = {
     "rivals": Experiment(
         lesson="12",
         claim="X4",
-        varies="mixup, or a loss",
+        varies="cure",
         values=tuple(RIVALS),
         change=_rival,
         statement="label smoothing .1 gives a larger ECE than mixup with alpha .1",

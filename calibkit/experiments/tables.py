@@ -135,12 +135,7 @@ def report(
     lines = [
         f"# {name}, {dataset}, scale {scale}",
         "",
-        f"| {experiment.varies} | {' | '.join(rows)} |",
-        "|---" * (len(rows.columns) + 1) + "|",
-    ]
-    lines += [
-        f"| {f'{value} ({setting.network})' if value == DEEP else value} | {' | '.join(row)} |"
-        for value, row in zip(rows.index, rows.to_numpy(), strict=True)
+        *in_markdown(experiment.varies, rows.rename({DEEP: f"{DEEP} ({setting.network})"})),
     ]
     seeds = table.seed.nunique()
     sizes = f"{setting.train or 'all other'} training, {setting.calibration} calibration"
@@ -221,19 +216,29 @@ def photographed(folder: Path) -> dict[str, list[Photographed]]:
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """Mean ± standard deviation over seeds as text; accuracy, gap and ECE in per cent."""
     spread = summary(table)
-    return pd.DataFrame(
-        {
-            head: [
-                f"{factor * mean:.1f} ± {factor * std:.1f}"
-                if factor == 100
-                else f"{mean:.2f} ± {std:.2f}"
-                for mean, std in spread[measure].itertuples(index=False)
-            ]
-            for measure, (head, factor) in LOOKS.items()
-            if measure in spread
-        },
-        index=spread.index,
-    )
+    columns = {
+        head: [
+            plus_minus(factor * mean, factor * std, 1 if factor == 100 else 2)
+            for mean, std in spread[measure].itertuples(index=False)
+        ]
+        for measure, (head, factor) in LOOKS.items()
+        if measure in spread
+    }
+    return pd.DataFrame(columns, index=spread.index.rename(None))
+
+
+def plus_minus(mean: float, std: float, digits: int) -> str:
+    """Both as text that no table breaks into lines."""
+    return f"{mean:.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{std:.{digits}f}"
+
+
+def in_markdown(varies: str, rows: pd.DataFrame) -> list[str]:
+    """The lines of a table of texts; `varies` is what its index is called."""
+    return [
+        f"| {varies} | {' | '.join(rows)} |",
+        "|---" * (len(rows.columns) + 1) + "|",
+        *(f"| {value} | {' | '.join(row)} |" for value, *row in rows.itertuples()),
+    ]
 
 
 def stored(

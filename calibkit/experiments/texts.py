@@ -20,7 +20,7 @@ from calibkit import claims, course, data, mixing, models, sweep, text, training
 from calibkit.data import Dataset, Splits, prepared
 from calibkit.experiments.grids import LOSSES
 from calibkit.experiments.runs import measured
-from calibkit.experiments.tables import MEASURES, MORE, hardware, shown
+from calibkit.experiments.tables import MEASURES, MORE, hardware, in_markdown, shown
 from calibkit.training import Recipe, Trial
 
 OF_LOSSES = (
@@ -265,9 +265,7 @@ def text_report(dataset: str, scale: str, done: sweep.Sweep, *, device: str, vec
     lines = [
         f"# text, {dataset}, scale {scale}",
         "",
-        f"| {setting.varies} | {' | '.join(rows)} |",
-        "|---" * (len(rows.columns) + 1) + "|",
-        *(f"| {v} | {' | '.join(r)} |" for v, r in zip(rows.index, rows.to_numpy(), strict=True)),
+        *in_markdown(setting.varies, rows),
         "",
         f"Mean ± standard deviation over {seeds} seeds. Training accuracy is that of the last "
         "epoch as it was met; under mixup it is that of blends.",
