@@ -392,3 +392,22 @@ def test_a_name_is_compared_with_the_first_one():
     ]
     steps = experiments.verdicts("focal", pd.DataFrame(rows))
     assert [step.word for step in steps] == ["HOLDS", "REVERSED", "HOLDS"]
+
+
+def test_a_step_can_belong_to_another_claim(tmp_path):
+    rows = [
+        dict.fromkeys(experiments.tables.MEASURES, 0.5)
+        | {"value": value, "seed": seed, "test_ece": 0.2 - (value == "Brier") * (0.1 + seed / 100)}
+        for seed in range(3)
+        for value in EXPERIMENTS["soft"].values
+    ]
+    table = pd.DataFrame(rows)
+    steps = {step.claim: step for step in experiments.verdicts("soft", table)}
+    assert steps["T4"].claim == "T4"
+    (tmp_path / "night").mkdir()
+    table.to_csv(tmp_path / "night" / "soft.csv", index=False)
+    found = experiments.photographed(tmp_path)
+    by_claim = {claim: [len(one.steps) for one in tables] for claim, tables in found.items()}
+    assert by_claim == {"T2": [2], "T3": [1], "T4": [2]}
+    brier = next(step for step in found["T4"][0].steps if "Brier" in step.statement)
+    assert brier.word == "HOLDS"

@@ -42,6 +42,7 @@ class Experiment:
     judged: the column of the table that the claim is made of, and what it is called.
     by_class: what the first and the last class of the seed's order are called, where the table has
         the ECE of the test images *of* each, and the second less the first.
+    claims: the claim that a value is judged for, where it is another one.
     corrupts: whether a value is the severity at which the test images are corrupted; one network a
         seed is then trained and tested at all of them.
     """
@@ -62,6 +63,7 @@ class Experiment:
     changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     judged: tuple[str, str] = ("test_ece", "ECE")
     by_class: tuple[str, str] | None = None
+    claims: Mapping[Any, str] = field(default_factory=dict)
     corrupts: bool = False
 
     def grid(self, scale: str) -> tuple:
@@ -345,6 +347,7 @@ EXPERIMENTS = {
         last="label smoothing .05",
         expect="below",
         ordered=False,
+        claims={"confidence penalty .1": "T3", "Brier": "T4", "MMCE, weight 2": "T4"},
         figure="ResNet-56, CIFAR-100: ECE .150 to .024 with label smoothing .05 (Müller et al. "
         "2019, table 3)",
         changes={"night": HALF},

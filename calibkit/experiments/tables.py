@@ -103,7 +103,7 @@ def verdicts(name: str, table: pd.DataFrame) -> list[claims.Verdict]:
     relation = "larger" if experiment.expect == "above" else "smaller"
     return [
         claims.verdict(
-            experiment.claim,
+            experiment.claims.get(right, experiment.claim),
             f"{called} at {experiment.varies} {right} is {relation} than at {left}",
             (by_seed[right] - by_seed[left]).tolist(),
             expect=experiment.expect,
@@ -204,12 +204,14 @@ class Photographed(NamedTuple):
 def photographed(folder: Path) -> dict[str, list[Photographed]]:
     """Per claim what the stored tables of CIFAR-10 say, of each experiment the largest scale."""
     found: dict[str, list[Photographed]] = {}
-    for name, experiment in EXPERIMENTS.items():
+    for name in EXPERIMENTS:
         scales = [scale for scale in SETTINGS if (folder / scale / f"{name}.csv").exists()]
         if scales:
             table = stored(name, scales[-1], folder)
-            one = Photographed(scales[-1], verdict(name, table), verdicts(name, table))
-            found.setdefault(experiment.claim, []).append(one)
+            whole, steps = verdict(name, table), verdicts(name, table)
+            for claim in dict.fromkeys(step.claim for step in steps):
+                own = [step for step in steps if step.claim == claim]
+                found.setdefault(claim, []).append(Photographed(scales[-1], whole, own))
     return found
 
 

@@ -25,8 +25,8 @@ import pandas as pd
 import torch
 from torch.nn.functional import one_hot
 
-from calibkit import alt_text, check, claims, data, explorers, losses, metrics, models, palette
-from calibkit import plots, recalibration, sweep, theory, training
+from calibkit import alt_text, check, claims, data, experiments, explorers, losses, metrics, models
+from calibkit import palette, plots, recalibration, sweep, theory, training
 from calibkit.scale import budget
 
 # %% tags=["parameters"]
@@ -476,6 +476,27 @@ print(claims.verdict("09d", "plain MMCE changes the ECE by less than 0.03", gain
                      expect="within", margin=0.03, post_hoc=True))
 
 # %% [markdown]
+# ### On photographs
+#
+# The same losses, 20,000 photographs of CIFAR-10, six convolutions. (Stored: [from laptop to paper](from_laptop_to_paper.md).)
+
+# %%
+photographs = experiments.on_photographs("soft", SCALE, device=device)
+experiments.shown(photographs)
+
+# %% tags=["aside", "nbval-check-output"]
+print(experiments.verdict("soft", photographs))
+for verdict in experiments.verdicts("soft", photographs):
+    print(verdict)
+fitted = photographs.pivot(index="seed", columns="value", values="temperature")
+for claim, loss in (("T2", "label smoothing .05"), ("T4", "Brier")):
+    print(claims.verdict(claim, f"photographs: T after {loss} is within 0.1 of 1", fitted[loss].tolist(),
+                         expect="within", margin=0.1, than=1.0))
+print(claims.verdict("T4", "photographs: T after MMCE is above 2", fitted["MMCE, weight 2"].tolist(), than=2.0))
+
+# %% [markdown]
+# RESULT
+#
 # ## 5. The ideal label
 #
 # (A second sitting begins here: run all cells above first.)
@@ -770,8 +791,6 @@ repaired = swept.values("ece_undone", alpha=0.05) - swept.values("ece_raw", alph
 print(claims.verdict("09q", "at alpha 0.05, undoing p* raises the ECE", repaired, post_hoc=True))
 
 # %% [markdown]
-# On photographs: `python -m calibkit reproduce soft` ([from laptop to paper](from_laptop_to_paper.md)).
-#
 # ## Three things to take away
 #
 # 1. Each loss asks for its own $p^*$: cross-entropy and Brier for the posterior, smoothing for a shifted one, the penalty for a bent
