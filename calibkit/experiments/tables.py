@@ -139,6 +139,7 @@ def report(
     ]
     seeds = table.seed.nunique()
     sizes = f"{setting.train or 'all other'} training, {setting.calibration} calibration"
+    named = "the networks named" if experiment.varies == "network" else setting.network
     tested = f"{setting.test} held-out training images" if setting.test else "the test images"
     lines += [
         "",
@@ -149,7 +150,7 @@ def report(
         "",
         f"Source: {experiment.figure}.",
         "",
-        f"- Network and training: {setting.network}, {recipe.epochs} epochs of "
+        f"- Network and training: {named}, {recipe.epochs} epochs of "
         f"{sizes} images, tested on {tested}; batch {recipe.batch_size}, "
         f"lr {recipe.lr:g} ({recipe.schedule}), weight decay {recipe.weight_decay:g}, "
         f"{'crops and flips' if recipe.augment else 'no augmentation'}"

@@ -477,9 +477,8 @@ print(claims.verdict("12g", "labels only: more accurate than none",
 #
 # *The second sitting begins here. Run the cells above again first: quick, as the networks are stored.*
 #
-# A strength is easily copied from another data set. (Tata et al. 2022 did not: they chose one for each data set and
-# subset.) What if one does? For each cure we copy the strength whose mean NLL on `cal` was lowest in section 4 to three
-# other sets: *hard digits* (half as many, more noise), *real digits* (half as many, no noise added), and *clusters*:
+# A strength is easily copied from another data set. What if one does? (Tata et al. 2022 chose anew each time.) For
+# each cure we copy the strength whose mean NLL on `cal` was lowest in section 4 to three other sets: *hard digits* (half as many, more noise), *real digits* (half as many, no noise added), and *clusters*:
 # points of the plane in two classes, 10 % of the labels flipped.
 
 # %%
@@ -510,8 +509,7 @@ for name in names:
 # %% [markdown]
 # - **Hard digits:** the plain network is over-confident by far more. Every copied strength helps and is too small.
 # - **Real digits:** the plain network is nearly always right, so its confidence is nearly deserved. Every copied cure
-#   makes it under-confident, and its ECE *rises*. (500 test images alone make each ECE a little too high, lesson 02,
-#   but not by so much.)
+#   makes it under-confident, and its ECE *rises*.
 # - **Clusters:** the gap of the plain network is near 0, and no copied cure lowers its ECE.
 #
 # Which cure is ahead changes from set to set. Alpha sets the amount of doubt. The doubt that is *justified* depends
@@ -627,8 +625,8 @@ print(claims.verdict("12l", "alpha 0.2, raw: the mean squared distance is smalle
 # %% [markdown]
 # Open the answer first. After scaling, the ECEs are about equal: most of what mixup did to the *confidence*,
 # one number does too. What a temperature cannot give is a more accurate network, whose NLL is lower. An alpha that
-# made the network clearly under-confident is usable again, since its temperature (below 1) undoes that. On
-# photographs it can come out otherwise: Wang et al. (2023) find mixup networks "less calibratable".
+# made the network clearly under-confident is usable again, since its temperature (below 1) undoes that. Elsewhere it
+# can come out otherwise: Wang et al. (2023) find mixup networks "less calibratable".
 
 # %% tags=["drawing"]
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.9), sharey=True)
@@ -738,7 +736,7 @@ for setting in ways[1:]:
                          values - exact.mean().item(), expect="below", post_hoc=True))
 
 # %% [markdown]
-# Open the two answers above first. (*Post hoc*: the verdict was written after we had seen the numbers.) The exact
+# Open the two answers above first. (12m is *post hoc*.) The exact
 # posterior is sure of noise, and it is not wrong to be. In its world every image is one of ten digits plus Gaussian
 # noise: a **closed world**. An image that lies nearer to the fours than to any other digit *is* then probably a four.
 # To be calibrated means to agree with the labels of this world; it says nothing of images from outside. A network that
