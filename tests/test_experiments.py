@@ -71,7 +71,7 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert "40 training, 20 calibration" in text
     again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
     assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
-    columns = 20 if experiment.by_class else 14
+    columns = 14 + 6 * bool(experiment.by_class) + 8 * experiment.strange
     assert experiments.summary(again).shape == (len(experiment.values), columns)
     steps = experiments.verdicts(name, again)
     assert len(steps) == len(experiment.values) - 1
@@ -207,6 +207,33 @@ def test_a_severity_corrupts_the_test_images_and_nothing_else(root):
     assert trained.nunique(axis=1).tolist() == [1, 1]  # the same network at every severity
     assert done.table.groupby("seed").temperature.nunique().tolist() == [1, 1]
     assert done.table.groupby("seed").test_nll.nunique().tolist() == [6, 6]
+
+
+def test_strange_images_are_noisy_ones_and_noise_alone(root):
+    done = run("strange", root, values=["cross-entropy"], seeds=[0])
+    outcome, row = done.outcomes[0], done.table.iloc[0]
+    seen, statistics = outcome.trial.score, prepared.channel_statistics("squares", root)
+    mean, std = (part.view(-1, 1, 1) for part in statistics)
+    noisy = corruptions.corrupt(
+        (seen["test"].inputs * std + mean).clamp(0, 1), "gaussian_noise", 5, generator=5
+    )
+    assert torch.allclose(seen["gaussian"].inputs * std + mean, noisy, atol=1e-5)
+    noise = seen["noise"].inputs * std + mean
+    assert ((noise < 1e-5) | (noise > 1 - 1e-5)).double().mean() > 0.5  # N(1/2, 1), clipped
+    entropies = {
+        scaled: [
+            metrics.entropy((outcome.predictions[name].logits.double() / t).softmax(1))
+            for name in ("test", "gaussian")
+        ]
+        for scaled, t in (("", 1.0), ("scaled_", row.temperature))
+    }
+    for scaled, (inside, outside) in entropies.items():
+        pairs = (outside[None] - inside[:, None]).sign().double().mean()
+        assert row[f"gaussian_{scaled}auroc"] == pytest.approx((1 + pairs.item()) / 2, abs=1e-6)
+    on_noise = outcome.run.model(seen["noise"].inputs).detach()
+    for scaled, t in (("", 1.0), ("scaled_", row.temperature)):
+        confidence = (on_noise / t).softmax(1).amax(1).mean().item()
+        assert row[f"noise_{scaled}confidence"] == pytest.approx(confidence, abs=1e-5)
 
 
 def test_losses_and_mixing_are_what_they_are_called(root):

@@ -45,6 +45,7 @@ class Experiment:
     claims: the claim that a value is judged for, where it is another one.
     corrupts: whether a value is the severity at which the test images are corrupted; one network a
         seed is then trained and tested at all of them.
+    strange: whether the networks are shown strange images too, see `runs.with_strange_images`.
     """
 
     lesson: str
@@ -65,6 +66,7 @@ class Experiment:
     by_class: tuple[str, str] | None = None
     claims: Mapping[Any, str] = field(default_factory=dict)
     corrupts: bool = False
+    strange: bool = False
 
     def grid(self, scale: str) -> tuple:
         """The values that a scale runs."""
@@ -183,14 +185,13 @@ def _mixup(train: Dataset, alpha: float, seed: int):
     return train, {"mix": functools.partial(mixing.mixup, alpha=alpha) if alpha else None}
 
 
-RIVALS = {
-    "mixup, alpha .1": {"mix": functools.partial(mixing.mixup, alpha=0.1)},
-    **{name: {"loss": LOSSES[name]} for name in SOFT[:4]},
-}
+A_LITTLE = "mixup, alpha .1"
+RIVALS = (A_LITTLE, *SOFT[:4])
+DOUBTERS = ("cross-entropy", "FLSD-53", A_LITTLE)
 
 
-def _rival(train: Dataset, name: str, seed: int):
-    return train, RIVALS[name]
+def _loss_or_mixup(train: Dataset, name: str, seed: int):
+    return _mixup(train, 0.1, seed) if name == A_LITTLE else _loss(train, name, seed)
 
 
 PARTS = {
@@ -393,10 +394,10 @@ EXPERIMENTS = {
         lesson="12",
         claim="X4",
         varies="cure",
-        values=tuple(RIVALS),
-        change=_rival,
+        values=RIVALS,
+        change=_loss_or_mixup,
         statement="label smoothing .1 gives a larger ECE than mixup with alpha .1",
-        first="mixup, alpha .1",
+        first=A_LITTLE,
         last="label smoothing .1",
         expect="above",
         ordered=False,
@@ -434,6 +435,25 @@ EXPERIMENTS = {
         "2021: ImageNet-C)",
         changes={"night": HALF},
     ),
+    "strange": Experiment(
+        lesson="13",
+        claim="S1",
+        varies="cure",
+        values=DOUBTERS,
+        change=_loss_or_mixup,
+        strange=True,
+        statement="Gaussian noise of severity 5: entropy's AUROC is higher for FLSD-53 than for "
+        "cross-entropy",
+        first="cross-entropy",
+        last="FLSD-53",
+        expect="above",
+        ordered=False,
+        judged=("gaussian_auroc", "the AUROC of entropy"),
+        figure="focal losses have the higher AUROC, CIFAR-10 against SVHN and against CIFAR-10-C "
+        "with Gaussian noise of severity 5 (Mukhoti et al. 2020, table 3); mixup is less confident "
+        "of pure noise (Thulasidasan et al. 2019, histograms)",
+        changes={"night": HALF},
+    ),
 }
 
 # What a lesson shows first and what tells most in the least time comes first: half an hour of a
@@ -451,6 +471,7 @@ ORDER = (
     "rivals",
     "parts",
     "shift",
+    "strange",
     "depth",
     "width",
 )

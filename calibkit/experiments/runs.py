@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +73,8 @@ def run(
     done = sweep.run(recipe, grid, device=device, jobs=jobs, cache=cache, progress=progress)
     if experiment.corrupts:
         done = under_corruptions(done, asked, data.channel_statistics(dataset, root), device)
+    if experiment.strange:
+        done = with_strange_images(done, data.channel_statistics(dataset, root), device)
     done = measured(done)
     return _by_class(done, *experiment.by_class) if experiment.by_class else done
 
@@ -111,8 +113,13 @@ def people_labels(split: str, setting: Setting, seed: int, root) -> torch.Tensor
     return given
 
 
-def corrupted(test: Dataset, severity: int, statistics: tuple[Tensor, Tensor]) -> Dataset:
-    """Images that have one of the fifteen corruptions each, in turn; severity 0 has none.
+def corrupted(
+    test: Dataset,
+    severity: int,
+    statistics: tuple[Tensor, Tensor],
+    names: Sequence[str] = corruptions.NAMES,
+) -> Dataset:
+    """Images that have one of the corruptions each, in turn; severity 0 has none.
 
     statistics: mean and standard deviation of each channel, by which the images were normalised.
     """
@@ -120,9 +127,9 @@ def corrupted(test: Dataset, severity: int, statistics: tuple[Tensor, Tensor]) -
         return test
     mean, std = (part.to(test.device).view(-1, 1, 1) for part in statistics)
     images = (test.inputs * std + mean).clamp_(0, 1)
-    kinds = torch.arange(len(images), device=test.device) % len(corruptions.NAMES)
+    kinds = torch.arange(len(images), device=test.device) % len(names)
     for kind in kinds.unique().tolist():
-        chosen, name = kinds == kind, corruptions.NAMES[kind]
+        chosen, name = kinds == kind, names[kind]
         images[chosen] = corruptions.corrupt(images[chosen], name, severity, generator=severity)
     return replace(test, inputs=(images - mean) / std)
 
@@ -133,13 +140,60 @@ def under_corruptions(
     """The networks of a sweep, each tested at every severity; `statistics` as of `corrupted`."""
     home, outcomes = training.as_device(device), []
     for severity, outcome in itertools.product(severities, done.outcomes):
-        score = dict(outcome.trial.score)
-        score["test"] = corrupted(score["test"], severity, statistics)
-        state = {name: tensor.to(home) for name, tensor in outcome.run.state.items()}
-        trial = replace(outcome.trial, score=score)
-        run = replace(outcome.run, trial=trial, state=state).with_scores()
-        outcomes.append(sweep.Outcome(dict(outcome.setting) | {"value": severity}, trial, run))
+        test = corrupted(outcome.trial.score["test"], severity, statistics)
+        again = _tested_on(outcome, {"test": test}, home)
+        outcomes.append(replace(again, setting=dict(outcome.setting) | {"value": severity}))
     return sweep.Sweep(outcomes)
+
+
+def with_strange_images(
+    done: sweep.Sweep, statistics: tuple[Tensor, Tensor], device=None
+) -> sweep.Sweep:
+    """The networks of a sweep, each tested on strange images too; `statistics` as of `corrupted`.
+
+    "gaussian" are the test images under Gaussian noise of severity 5, "noise" as many images of
+    noise alone. The table gets the AUROC of minus the entropy, test images against noisy ones, and
+    the mean confidence of noise alone, both also after the temperature.
+    """
+    home, outcomes = training.as_device(device), []
+    mean, std = (part.view(-1, 1, 1) for part in statistics)
+    for outcome in done.outcomes:
+        test = outcome.trial.score["test"]
+        n, channels, *size = test.inputs.shape
+        noise = corruptions.noise_images(n, size=size, channels=channels, generator=0)
+        pure = replace(test, inputs=((noise - mean) / std).to(test.device))
+        noisy = corrupted(test, 5, statistics, ("gaussian_noise",))
+        outcomes.append(_tested_on(outcome, {"gaussian": noisy, "noise": pure}, home))
+    seen = sweep.Sweep(outcomes)
+    seen.measure("gaussian_auroc", lambda outcome: _auroc(outcome, 1.0))
+    seen.measure(
+        "gaussian_scaled_auroc", lambda outcome: _auroc(outcome, _scaler(outcome).temperature)
+    )
+    seen.measure("noise_scaled_confidence", _scaled_confidence)
+    return seen
+
+
+def _tested_on(
+    outcome: sweep.Outcome, score: Mapping[str, Dataset], home: torch.device
+) -> sweep.Outcome:
+    """The outcome with predictions of the trained network for these datasets too."""
+    state = {name: tensor.to(home) for name, tensor in outcome.run.state.items()}
+    trial = replace(outcome.trial, score=dict(outcome.trial.score) | dict(score))
+    run = replace(outcome.run, trial=trial, state=state).with_scores()
+    return sweep.Outcome(outcome.setting, trial, run)
+
+
+def _auroc(outcome: sweep.Outcome, temperature: float) -> float:
+    """AUROC of minus the entropy at a temperature: test images against noisy ones."""
+    said = (outcome.predictions[name].logits.double() for name in ("test", "gaussian"))
+    inside, outside = (-metrics.entropy((z / temperature).softmax(dim=1)) for z in said)
+    return metrics.auroc(inside, outside)
+
+
+def _scaled_confidence(outcome: sweep.Outcome) -> float:
+    """Mean confidence on pure noise after the temperature."""
+    logits = outcome.predictions["noise"].logits.double()
+    return _scaler(outcome).transform(logits).softmax(dim=1).amax(dim=1).mean().item()
 
 
 def trial_of(experiment: Experiment, setting: Setting, splits: Splits, value, seed: int) -> Trial:

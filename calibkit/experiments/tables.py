@@ -43,17 +43,22 @@ HEADS = (
     "ECE after T, %",
 )
 FACTORS = (100, 100, 100, 100, 1, 1, 100)
-# of an experiment about classes: ECE of the test images *of* the first and of the last class of the
-# seed's order, and the second less the first
-BY_CLASS = {
+# of single experiments. About classes: ECE of the test images *of* the first and of the last class
+# of the seed's order, and the second less the first. About strange images: see
+# `runs.with_strange_images`
+OWN = {
     "common_ece": "ECE, commonest class, %",
     "rare_ece": "ECE, rarest class, %",
     "clean_ece": "ECE, cleanest class, %",
     "noisy_ece": "ECE, noisiest class, %",
     "class_gap": "last - first class, %",
+    "gaussian_auroc": "AUROC, noisy images, %",
+    "gaussian_scaled_auroc": "AUROC after T, %",
+    "noise_confidence": "confidence on noise, %",
+    "noise_scaled_confidence": "confidence after T, %",
 }
 LOOKS = dict(zip(MEASURES, zip(HEADS, FACTORS, strict=True), strict=True))
-LOOKS |= {column: (head, 100) for column, head in BY_CLASS.items()}
+LOOKS |= {column: (head, 100) for column, head in OWN.items()}
 # per epoch of a run, over the test images
 HISTORY = (
     "epoch",
@@ -114,8 +119,8 @@ def verdicts(name: str, table: pd.DataFrame) -> list[claims.Verdict]:
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Mean and standard deviation over seeds of each measure, a row per value of the grid."""
-    by_class = [column for column in BY_CLASS if column in table]
-    grouped = table.groupby("value", sort=False)[[*MEASURES, *by_class]]
+    own = [column for column in OWN if column in table]
+    grouped = table.groupby("value", sort=False)[[*MEASURES, *own]]
     return grouped.agg(["mean", "std"])
 
 
@@ -281,8 +286,8 @@ def write(
     target = folder / scale
     target.mkdir(parents=True, exist_ok=True)
     stem = _stem(name, dataset, network)
-    by_class = [column for column in BY_CLASS if column in done.table]
-    columns = ["value", "seed", *MEASURES, *MORE, *by_class]
+    own = [column for column in OWN if column in done.table]
+    columns = ["value", "seed", *MEASURES, *MORE, *own]
     kept = done.table[columns].round(6)  # the report tells what is kept, to the last digit
     kept.to_csv(target / f"{stem}.csv", index=False)
     trained = done.outcomes
