@@ -52,9 +52,9 @@ OWN = {
     "clean_ece": "ECE, cleanest class, %",
     "noisy_ece": "ECE, noisiest class, %",
     "class_gap": "last - first class, %",
-    "gaussian_auroc": "AUROC, noisy images, %",
+    "gaussian_auroc": "AUROC, Gaussian noise, %",
     "gaussian_scaled_auroc": "AUROC after T, %",
-    "noise_confidence": "confidence on noise, %",
+    "noise_confidence": "confidence, pure noise, %",
     "noise_scaled_confidence": "confidence after T, %",
 }
 LOOKS = dict(zip(MEASURES, zip(HEADS, FACTORS, strict=True), strict=True))

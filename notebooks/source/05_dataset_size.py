@@ -523,7 +523,7 @@ print(claims.verdict("05j", "on images as noisy as in training the gap of added 
 #
 # ## 6. On photographs, and beside the paper
 #
-# A fraction of 0.1, 0.2, 0.4 or all of 20,000 photographs of CIFAR-10, at equal *steps*, six convolutions; mean ± standard deviation over the
+# A fraction of 0.1, 0.2, 0.4 or all of 20,000 photographs of CIFAR-10, at equal *steps*, six convolutions; mean ± standard deviation over three
 # seeds. At `smoke` and `laptop` the table is stored; `SCALE = "gpu"` trains it anew ([from laptop to paper](from_laptop_to_paper.md)).
 
 # %%
@@ -540,7 +540,7 @@ for step in experiments.verdicts("size", photographs):
 # over-confidence; the step from 0.1 to 0.2 alone is left open (the verdicts are folded). One temperature each, fitted on 5,000 other images (lesson 02),
 # takes most of it away at every size (last two columns).
 #
-# | | paper (*Dataset Curation Beyond Accuracy*) | here |
+# | | paper (*Dataset Curation Beyond Accuracy*) | here, on digits |
 # |---|---|---|
 # | data | CIFAR-10, CIFAR-100, EuroSAT, iNaturalist | noisy digits, posterior known |
 # | sizes | 0.1, 0.2, 0.4 ... 1.0 of the training set (its figure 4) | 0.1, 0.2 ... 1.0 of a pool |

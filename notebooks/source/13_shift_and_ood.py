@@ -589,7 +589,7 @@ for kind in ("digits 8 and 9", "pure noise", "noise 0.8"):
 #   then behind in the AUROC of entropy on the digits 8 and 9; at noise 0.8 it is behind already as trained.
 # - **Noise 0.8:** the networks are near 1/2, their energy even below. We have not tested why.
 #
-# On photographs: AUROC of entropy against Gaussian noise of severity 5, and confidence on noise alone:
+# Photographs, six convolutions, three seeds: AUROC of entropy, clean against Gaussian noise (severity 5); confidence on *pure* noise:
 
 # %%
 strange = experiments.on_photographs("strange", SCALE, device=device)
@@ -608,7 +608,7 @@ change = by_way["gaussian_scaled_auroc"]["cross-entropy"] - by_way["gaussian_aur
 print(claims.verdict("13f", "photographs, cross-entropy: its T raises the AUROC", change.tolist()))
 
 # %% [markdown]
-# FLSD-53 is not told apart from cross-entropy. Mixup is *more* confident on noise in each seed, after one T each by far.
+# FLSD-53's AUROC is undecided. On pure noise mixup is *more* confident in each seed; T lowers cross-entropy's alone.
 #
 # ## 5. Unsure is not the same as strange
 #
@@ -860,8 +860,8 @@ print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after aver
 # | paper | its setting and finding | here |
 # |---|---|---|
 # | Mukhoti et al. 2020 (S1) | CIFAR-10 against SVHN, and Gaussian noise of severity 5: AUROC of entropy before and after T, focal losses ahead | digits 8 and 9, pure noise, noise 0.8: ahead in two cases of six; photographs: open |
-# | the same | a temperature does not help to detect strange images | it raised cross-entropy's AUROC on two kinds of three (13f) |
-# | Thulasidasan et al. 2019 (S2) | mixup is less confident on other images and on noise | digits: as trained, yes; after one T each, undecided; photographs: *more* confident on noise |
+# | the same | a temperature may not find strange images | it raised cross-entropy's AUROC on two kinds of three, and photographs (13f) |
+# | Thulasidasan et al. 2019 (S2) | mixup is less confident on other images and on noise | digits: as trained, yes; after one T each, undecided; photographs (alpha 0.1): *more* on our noise |
 # | Minderer et al. 2021, Ovadia et al. 2019 (S3) | accuracy and calibration decay with the severity, less in the newest networks (Minderer) | the uninformed posterior decays too |
 #
 # ## Three things to take away
