@@ -262,6 +262,10 @@ def test_the_temperature_is_fitted_on_the_calibration_images(root):
     nll = [metrics.nll((cal.logits / t).softmax(1), cal.labels) for t in (1.02, 1.0, 0.98)]
     at_best = metrics.nll((cal.logits / temperature).softmax(1), cal.labels)
     assert at_best <= min(nll) + 1e-6
+    errors = {
+        t / 10: metrics.ece((10 * cal.logits / t).softmax(1), cal.labels) for t in range(1, 101)
+    }
+    assert done.values("grid_temperature")[0] == pytest.approx(min(errors, key=errors.get))
 
 
 def test_every_experiment_judges_values_of_its_own_grid():

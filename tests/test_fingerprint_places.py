@@ -166,7 +166,7 @@ SWEEP = """
 trained, inner = [], placement.train_unit
 placement.train_unit = lambda trials, device: (trained.extend(trials), inner(trials, device))[1]
 grid = [dict(seed=s, loss=o, net=n) for s in (0, 1) for o in (L(), loss) for n in (N, lambda: N())]
-table = sweep.run(trial, grid, cache={folder!r}, device="cpu", progress=False).table
+table = sweep.run(trial, grid, cache={folder!r}, device="cpu", progress=False, jobs=1).table
 print(len(trained), table.train_loss.tolist())
 """
 

@@ -70,8 +70,9 @@ def logits(swept):
 
 
 def trainings(monkeypatch):
-    """Counts the units of work that are trained from now on."""
+    """Counts the units of work that are trained from now on, all of them in this process."""
     done = []
+    monkeypatch.setattr(placement, "WORTH", float("inf"))  # however slow the machine is
     inner = placement.train_unit
     monkeypatch.setattr(placement, "train_unit", lambda t, d: (done.extend(t), inner(t, d))[1])
     return done

@@ -45,7 +45,8 @@ def run(
 
     `values`, `seeds` and `network`, a name in `NETWORKS`, take the place of the experiment's own.
     The table has the `MEASURES`: `temperature` minimises the NLL on the calibration images,
-    `scaled_ece` and `scaled_nll` are those of the test images after it.
+    `scaled_ece` and `scaled_nll` are those of the test images after it; `grid_temperature` has the
+    least ECE on a grid, `grid_ece` is that of the test images after it.
 
     Raises ValueError for a name or scale that there is not, FileNotFoundError, with the command
     that fetches it, for a dataset that is not prepared.
@@ -223,6 +224,8 @@ def measured(done: sweep.Sweep) -> sweep.Sweep:
     done.measure("temperature", lambda outcome: _scaler(outcome).temperature)
     done.measure("scaled_ece", lambda outcome: _scaled(outcome, metrics.ece))
     done.measure("scaled_nll", lambda outcome: _scaled(outcome, metrics.nll))
+    done.measure("grid_temperature", lambda outcome: _scaler(outcome, "ece_grid").temperature)
+    done.measure("grid_ece", lambda outcome: _scaled(outcome, metrics.ece, "ece_grid"))
     for name in ("smooth_ece", "classwise_ece", "brier", "overconfidence_error"):
         done.measure(f"test_{name}", functools.partial(_of_test, getattr(metrics, name)))
     return done.measure("seconds", lambda outcome: outcome.seconds)
@@ -248,11 +251,15 @@ def _of_test(measure, outcome: sweep.Outcome) -> float:
     return measure(test.probs, test.labels)
 
 
-def _scaler(outcome: sweep.Outcome) -> recalibration.TemperatureScaler:
+def _scaler(
+    outcome: sweep.Outcome, method: recalibration.Method = "nll"
+) -> recalibration.TemperatureScaler:
     calibration = outcome.predictions["calibration"]
-    return recalibration.TemperatureScaler().fit(calibration.logits, calibration.labels)
+    scaler = recalibration.TemperatureScaler(method=method)
+    return scaler.fit(calibration.logits, calibration.labels)
 
 
-def _scaled(outcome: sweep.Outcome, measure) -> float:
+def _scaled(outcome: sweep.Outcome, measure, method: recalibration.Method = "nll") -> float:
     test = outcome.predictions["test"]
-    return measure(_scaler(outcome).transform(test.logits).softmax(dim=1), test.labels)
+    scaled = _scaler(outcome, method).transform(test.logits)
+    return measure(scaled.softmax(dim=1), test.labels)

@@ -27,6 +27,8 @@ MEASURES = (
 )
 MORE = (
     "scaled_nll",
+    "grid_temperature",
+    "grid_ece",
     "test_smooth_ece",
     "test_classwise_ece",
     "test_brier",

@@ -755,8 +755,8 @@ for less, more in zip(errors.columns[:-1], errors.columns[1:], strict=True):
                          (errors[more] - errors[less]).tolist()))
 
 # %% [markdown]
-# The ECE of the photographs first falls, until the gap changes its sign. On MNIST it rises at each step (D7, folded), with a gap
-# near the formula's. On both, the network is right on hardly more training labels than are correct.
+# The ECE of the photographs first falls, until the gap changes its sign. On MNIST it rises at each step (D7, folded), the gap
+# near the formula's; on photographs the gap stays well above it (why: not measured).
 #
 # **People** make other mistakes. CIFAR-10N (Wei et al. 2022) gives each CIFAR-10 training image the labels of three people:
 # 17.2 % of the first person's are wrong, 40.2 % if the worst of three is taken, 9.0 % after a vote. Its authors show that
@@ -782,14 +782,14 @@ print(experiments.verdict("class-noise", by_class))
 # | network | ResNet-50, 160 epochs, crop and flip | 2 x 256 ReLU, no augmentation |
 # | symmetric noise | 0, 0.1 ... 0.4 (its figure 2) | 0, 0.1 ... 0.5 |
 # | class-dependent | $p_i$ from 0 to 0.5 (its figure 3) | the same |
-# | result | ECE rises with noise "across datasets"; noisier classes are worse | digits: verdicts D3, D4; photographs: D3 not confirmed, D4 open; MNIST: D7 |
+# | result | ECE rises with noise "across datasets"; noisier classes are worse | digits: D3, D4; photographs: D3 partly reversed, D4 open; MNIST (ours): D7 |
 #
 # The paper shows curves only, and leaves open whether a class's ECE is over images *of* it or *predicted* as it.
 #
 # ## Three things to take away
 #
-# 1. Under symmetric noise, a model that is calibrated for noisy labels is *under*-confident on clean ones, by $r(a - 1/K)$. On digits
-#    the networks became over-confident while they memorised.
+# 1. Under symmetric noise, a model that is calibrated for noisy labels is *under*-confident on clean ones, by $r(a - 1/K)$. On noisy
+#    digits networks became over-confident while they memorised.
 # 2. So the sign of the gap depends on when training stops. ECE alone cannot tell the two apart.
 # 3. A temperature fitted on noisy labels was too high here. Fit it on clean labels, or on noisy ones through a known transition matrix.
 #

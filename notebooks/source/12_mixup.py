@@ -517,9 +517,8 @@ for name in names:
 #
 # ### On photographs
 #
-# Four alphas, six convolutions, 40,000 photographs of CIFAR-10. (Stored:
-# [from laptop to paper](from_laptop_to_paper.md).)
-# Under mixup the training accuracy is that on the blends, so it is low.
+# Four alphas, six convolutions, 40,000 CIFAR-10 photographs; ± standard deviation over seeds ([stored](from_laptop_to_paper.md)).
+# Under mixup the training accuracy counts a blend's first label alone: it is low.
 
 # %%
 photographs = experiments.on_photographs("mixup", SCALE, device=device)
@@ -544,12 +543,13 @@ for alpha in (0.1, 0.3, 1.0):
 # A little mixup lowers the ECE here too; much of it makes the network under-confident. After one temperature each (last
 # column) little of the difference in ECE is left.
 #
-# Beside other cures, on 20,000 photographs, and on as many digits of MNIST (28 pixels):
+# Beside other cures at fixed strengths, three seeds, 20,000 photographs or MNIST digits (28 pixels):
 
 # %%
 beside = {"photographs": experiments.stored("rivals", "night"),
           "MNIST": experiments.stored("rivals", "night", dataset="mnist")}
-pd.concat({name: experiments.shown(runs) for name, runs in beside.items()}).drop(columns="NLL")
+both = pd.concat({name: experiments.shown(runs) for name, runs in beside.items()})
+both.drop(columns="training accuracy, %")
 
 # %% tags=["aside", "nbval-check-output"]
 little = "mixup, alpha .1"
@@ -561,8 +561,8 @@ for name, runs in beside.items():
                              expect="below"))
 
 # %% [markdown]
-# On photographs mixup's ECE is below that of all but smoothing 0.05 (folded). On MNIST, as on *real digits*, the plain
-# network needs no cure, and each makes it under-confident, smoothing most.
+# On photographs mixup's ECE is below all others'; against smoothing 0.05 undecided (folded). On MNIST the plain network
+# needs no cure: each takes confidence away, smoothing most; mixup against none is undecided.
 #
 # ## 7. Against a repaired baseline, on average and image by image
 #
