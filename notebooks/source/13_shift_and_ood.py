@@ -596,11 +596,13 @@ strange = experiments.on_photographs("strange", SCALE, device=device)
 experiments.shown(strange).iloc[:, -4:]
 
 # %% tags=["aside", "nbval-check-output"]
+print(experiments.verdict("strange", strange))
 by_way = strange.pivot(index="seed", columns="value")
+auroc = by_way["gaussian_scaled_auroc"]
+change = auroc["FLSD-53"] - auroc["cross-entropy"]
+print(claims.verdict("S1", "photographs, after one T each: the AUROC is higher for FLSD-53", change.tolist()))
 for scaled, scaling in (("", "as trained"), ("scaled_", "after one T each")):
-    auroc, confidence = by_way[f"gaussian_{scaled}auroc"], by_way[f"noise_{scaled}confidence"]
-    change = auroc["FLSD-53"] - auroc["cross-entropy"]
-    print(claims.verdict("S1", f"photographs, {scaling}: the AUROC is higher for FLSD-53", change.tolist()))
+    confidence = by_way[f"noise_{scaled}confidence"]
     change = confidence["mixup, alpha .1"] - confidence["cross-entropy"]
     print(claims.verdict("S2", f"photographs, {scaling}: mixup is less confident on noise", change.tolist(),
                          expect="below"))
