@@ -70,7 +70,11 @@ test: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
-# loadfile: the cells of one notebook must meet the same kernel
+# loadfile: the cells of one notebook must meet the same kernel. One thread and one process each, as in
+# tests/conftest.py: two kernels share two cores; figures are drawn and not encoded.
+test-notebooks: export OMP_NUM_THREADS = 1
+test-notebooks: export LOKY_MAX_CPU_COUNT = 1
+test-notebooks: export MPLBACKEND = agg
 test-notebooks: $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks $(ARGS)
 
