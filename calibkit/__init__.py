@@ -1,11 +1,30 @@
-"""calibkit: measure, break and repair the calibration of deep networks."""
+"""calibkit: measure, break and repair the calibration of deep networks.
 
-from typing import TYPE_CHECKING
+What a practitioner imports lies here (`metrics`, `losses`, `recalibration`, ...); `calibkit.lab`
+trains networks, `calibkit.pictures` draws, `calibkit.course` is what the lessons need beyond that.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+METHODS = (
+    "auditing",
+    "augmentation",
+    "corruptions",
+    "curation",
+    "losses",
+    "metrics",
+    "mixing",
+    "prioritization",
+    "recalibration",
+    "theory",
+)
+WINGS = ("course", "lab", "pictures")
+
 if TYPE_CHECKING:  # whose options an editor then knows
-    from calibkit.auditing.audit import audit as audit
+    from calibkit.auditing.audits import audit as audit
 else:
 
     def audit(logits=None, labels=None, **options):
@@ -16,3 +35,14 @@ else:
         from calibkit import auditing
 
         return auditing.audit(logits, labels, **options)
+
+
+def __getattr__(name: str) -> Any:
+    """A method or wing, loaded when it is first asked for."""
+    if name in METHODS or name in WINGS:
+        return import_module(f"calibkit.{name}")
+    raise AttributeError(f"module 'calibkit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *METHODS, *WINGS})

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from calibkit.classroom import commands as classroom
+from calibkit.course.classroom import commands as classroom
 
 INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
@@ -44,9 +44,9 @@ def _doctor(_) -> int:
 
 
 def _lab(options) -> int:
-    from calibkit import lab
+    from calibkit.course import jupyter
 
-    lab.start(options.more)
+    jupyter.start(options.more)
     return 0
 
 
@@ -62,21 +62,21 @@ def _audit(options) -> int:
 
 
 def _course(options) -> int:
-    from calibkit import course
+    from calibkit.course import execution
 
     chosen = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
-    return _report(course.run_all(options.scale, **chosen))
+    return _report(execution.run_all(options.scale, **chosen))
 
 
 def _notebooks(options) -> int:
-    from calibkit import course
+    from calibkit.course import execution
 
     chosen = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
-    return _report(course.publish_all(**chosen))
+    return _report(execution.publish_all(**chosen))
 
 
 def _pages(options) -> int:
-    from calibkit import pages
+    from calibkit.course import pages
 
     trust = True if options.trust else None
     for path in pages.export_all(options.source, options.target, options.only, trust=trust):
@@ -85,31 +85,31 @@ def _pages(options) -> int:
 
 
 def _site(options) -> int:
-    from calibkit import site
+    from calibkit.course import site
 
     print(f"open {site.build(options.target).resolve()}")
     return 0
 
 
 def _claims(options) -> int:
-    from calibkit import course, experiments, ledger
+    from calibkit.course import claims, execution, experiments
 
-    notebooks = course.root() / "notebooks"
-    folder = course.root() / "build" / "course" / options.scale if options.scale else notebooks
-    printed, listed = ledger.verdicts(folder), ledger.claims(notebooks / "claims.md")
-    print(ledger.table(printed, listed))
+    notebooks = execution.root() / "notebooks"
+    folder = execution.root() / "build" / "course" / options.scale if options.scale else notebooks
+    printed, listed = claims.verdicts(folder), claims.claims(notebooks / "claims.md")
+    print(claims.table(printed, listed))
     print()
-    print(ledger.evidence(printed, listed, experiments.photographed(notebooks / "results")))
+    print(claims.evidence(printed, listed, experiments.photographed(notebooks / "results")))
     return 0
 
 
 def _captions(options) -> int:
-    from calibkit import course
-    from calibkit.experiments import captions
+    from calibkit.course import execution
+    from calibkit.course.experiments import captions
 
     seeds = None if options.seeds is None else range(options.seeds)
     tables = captions.run(options.scale, seeds=seeds, root=options.root, jobs=options.jobs)
-    folder = Path(options.target or course.root() / "notebooks" / "results")
+    folder = Path(options.target or execution.root() / "notebooks" / "results")
     print(captions.write(options.scale, tables, folder).read_text(encoding="utf-8"))
     return 0
 
@@ -117,11 +117,12 @@ def _captions(options) -> int:
 def _reproduce(options) -> int:
     if options.name == ["captions"]:  # sentences: other tables, and a training of their own
         return _captions(options)
-    from calibkit import course, experiments, training
+    from calibkit.course import execution, experiments
+    from calibkit.lab import training
 
     device = training.as_device(options.device)
     seeds = None if options.seeds is None else range(options.seeds)
-    folder = Path(options.target or course.root() / "notebooks" / "results")
+    folder = Path(options.target or execution.root() / "notebooks" / "results")
     if options.name == ["text"]:
         kept = {"seeds": seeds, "root": options.root, "jobs": options.jobs}
         told = {"device": device, "vectors": options.vectors}
@@ -140,10 +141,10 @@ def _reproduce(options) -> int:
 
 
 def _report(results) -> int:
-    from calibkit import course
+    from calibkit.course import execution
 
-    print(course.table(results))
-    if course.stopped(results):
+    print(execution.table(results))
+    if execution.stopped(results):
         print("calibkit: stopped by Ctrl-C; what is ok above is written", file=sys.stderr)
         return INTERRUPTED
     return 1 if any(result.error for result in results) else 0

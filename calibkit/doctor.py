@@ -78,7 +78,7 @@ def _device() -> Finding:
     try:
         import torch
 
-        from calibkit.training import as_device
+        from calibkit.lab.training import as_device
     except ImportError as error:
         return Finding(False, f"no device can be chosen: {error}")
     device = as_device("auto")
@@ -97,7 +97,7 @@ def _device() -> Finding:
 def _notebooks() -> tuple[Finding, str]:
     """Where the lessons are, and how they are opened."""
     try:
-        from calibkit.course import lessons
+        from calibkit.course.execution import lessons
 
         found = lessons()
     except FileNotFoundError:  # a student's machine has the package, and a folder of lessons

@@ -149,7 +149,7 @@ def word_mixup(
 
     Numbers of words cannot be averaged, their vectors can. So a blend says what is to be averaged:
     at each place the text's word, its partner's word, and the weight lam of the first. The text
-    models of `calibkit.models` take it in place of word numbers (n, length), and begin with
+    models of `calibkit.lab.models` take it in place of word numbers (n, length), and begin with
     lam v(first) + (1 - lam) v(second); padding is a vector of zeros.
 
     One lam for the batch; `labels` and the rest as in `mixup`. TypeError for texts that are not

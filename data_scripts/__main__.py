@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from calibkit.data import prepared
+from calibkit.lab.data import prepared
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from calibkit.data import prepared
+from calibkit.lab.data import prepared
 from data_scripts import fetch
 from data_scripts.errors import ArchiveError, FetchError, FullError
 from data_scripts.source import Columns, Source

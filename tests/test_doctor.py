@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from calibkit import __main__, course, doctor
+from calibkit import __main__, doctor
 
 ROOT = Path(__file__).parents[1]
 
@@ -47,7 +47,7 @@ def test_a_student_has_the_package_and_a_folder_of_lessons_alone(monkeypatch):
     def outside():
         raise FileNotFoundError("no notebooks/source above this folder")
 
-    monkeypatch.setattr(course, "root", outside)
+    monkeypatch.setattr("calibkit.course.execution.root", outside)
     text, healthy = doctor.report()
     assert healthy, text
     assert text.splitlines()[-1].startswith("Everything is in place.")

@@ -7,8 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from calibkit import data, models, sweep, training
-from calibkit.origins import PRESENTING
+from calibkit.lab import data, models, sweep, training
+from calibkit.lab.sweep.origins import PRESENTING
 
 ROOT = Path(__file__).parents[1]
 TABLE = re.findall(

@@ -19,8 +19,8 @@ FILES = [
 ]
 DRAWN = """
 import hashlib, pickle
-from calibkit import data
-from calibkit.translation import toy
+from calibkit.lab import data
+from calibkit.lab.translation import toy
 
 pairs = toy.draw(300, seed=1)
 sources = pairs.texts(source=True)

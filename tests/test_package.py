@@ -16,7 +16,9 @@ HEAVY = sysconfig.get_path("purelib")  # torch and the rest, which are not insta
 USE = """
 import importlib.util, sys
 import torch, calibkit
-from calibkit import data, explorers, metrics, recalibration
+from calibkit import metrics, recalibration
+from calibkit.course import explorers
+from calibkit.lab import data
 
 assert "site-packages" in calibkit.__file__, calibkit.__file__
 assert importlib.util.find_spec("data_scripts") is None
@@ -66,7 +68,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names} == {"calibkit", "calibkit-0.1.0.dist-info"}
     inside = [p for p in (ROOT / "calibkit").rglob("*") if p.is_file() and p.suffix != ".pyc"]
     assert {str(p.relative_to(ROOT)) for p in inside} == {n for n in names if "dist-info" not in n}
-    assert {"calibkit/py.typed", "calibkit/explorers/face.js"} <= set(names)
+    assert {"calibkit/py.typed", "calibkit/course/explorers/face.js"} <= set(names)
 
 
 def test_pip_takes_the_lines_that_conda_hands_to_it(wheel):

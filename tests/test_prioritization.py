@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from calibkit import data, models, training
+from calibkit.lab import data, models, training
 from calibkit.prioritization import MaxEntropy, MaxLoss, RandomPart, Selection
 
 TRAIN = data.noisy_digits(100, noise=0.3, seed=0, test=10, calibration=10).train

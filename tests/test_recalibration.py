@@ -17,7 +17,8 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from torch.nn.functional import cross_entropy
 
-from calibkit import data, metrics, recalibration
+from calibkit import metrics, recalibration
+from calibkit.lab import data
 from calibkit.recalibration import (
     BetaCalibrator,
     HistogramBinning,

@@ -6,25 +6,26 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from calibkit.training.recipe import Recipe
-from calibkit.training.trial import FitOptions, Options, Trial
+from calibkit.lab.training.recipe import Recipe
+from calibkit.lab.training.trials import FitOptions, Options, Trial
 
 ROOT = Path(__file__).parents[1]
 USER = """\
 import torch
 
 import calibkit
-from calibkit import curation, data, losses, metrics, models, recalibration, training
+from calibkit import curation, losses, metrics, recalibration
+from calibkit.lab import data, models, training
 
 probs, labels = torch.full((4, 2), 0.5), torch.tensor([0, 1, 0, 1])
 train, _, test = data.noisy_digits(300)
 network = lambda: models.mlp(64, 10)
 run = training.fit(network, train, epochs=2, schedule="cosine", watch={"test": test})
-reveal_type(run)  # calibkit.training.records.Run
-reveal_type(run.predict(test))  # calibkit.data.predictions.Predictions
+reveal_type(run)  # calibkit.lab.training.records.Run
+reveal_type(run.predict(test))  # calibkit.lab.data.predictions.Predictions
 reveal_type(metrics.ece(probs, labels, norm="l2"))  # float
 reveal_type(metrics.bootstrap_interval(probs, labels, metric="mce"))  # tuple[float, float]
-reveal_type(calibkit.audit(probs, labels))  # calibkit.auditing.audit.Audit
+reveal_type(calibkit.audit(probs, labels))  # calibkit.auditing.audits.Audit
 scaler = recalibration.TemperatureScaler().fit(probs.log(), labels)
 reveal_type(scaler)  # calibkit.recalibration.TemperatureScaler
 

@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 
-from calibkit.explorers import svg
-from calibkit.explorers.panels import curve
-from calibkit.explorers.reliability import diagram_panel, legend
 from calibkit.metrics import Reliability
-from calibkit.palette import BLACK, COUNTS, DIAGONAL, OVER, TRAINED, UNDER
+from calibkit.pictures import svg
+from calibkit.pictures.palette import BLACK, COUNTS, DIAGONAL, OVER, TRAINED, UNDER
+from calibkit.pictures.panels import curve
+from calibkit.pictures.reliability import diagram_panel, legend
 
 POINTS = 240  # of a curve: more are not seen
 PLOT = svg.Axes(left=60, top=30, width=268, height=240)

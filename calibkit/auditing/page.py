@@ -15,7 +15,7 @@ from calibkit.auditing.measures import NAMES, SHARES, Estimate
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import Rows
 from calibkit.metrics import reliability_of
-from calibkit.palette import BLACK, BLUE, GREEN, GREY, VERMILLION
+from calibkit.pictures.palette import BLACK, BLUE, GREEN, GREY, VERMILLION
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -5,12 +5,7 @@ CPU, so it means the same on every device. Shares are rounded to whole samples, 
 """
 
 from calibkit.curation.class_imbalance import Imbalanced, imbalance, resample
-from calibkit.curation.label_noise import (
-    Noisy,
-    classwise_noise,
-    symmetric_noise,
-    transition_matrix,
-)
+from calibkit.curation.label_noise import Noisy, classwise_noise, symmetric_noise, transition_matrix
 from calibkit.curation.subsets import subset
 
 __all__ = [

@@ -6,7 +6,6 @@ tensor or array on any device and return plain floats, as fractions, summed in f
 
 from calibkit.metrics.bootstrap import bootstrap_interval, bootstrap_interval_of
 from calibkit.metrics.classwise import classwise_ece
-from calibkit.metrics.corp import Corp, corp
 from calibkit.metrics.diagram import Reliability, reliability, reliability_of, wilson_interval
 from calibkit.metrics.errors import (
     ada_ece,
@@ -20,6 +19,7 @@ from calibkit.metrics.errors import (
     signed_gap,
     true_calibration_error,
 )
+from calibkit.metrics.isotonic import Corp, corp
 from calibkit.metrics.paired import paired_interval, paired_interval_of
 from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import (

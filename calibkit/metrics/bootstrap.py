@@ -13,14 +13,7 @@ from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import weighted_gap
 from calibkit.metrics.classwise import classwise_ece
 from calibkit.metrics.diagram import confidence_hits, diagram
-from calibkit.metrics.errors import (
-    ada_ece,
-    ece,
-    mce,
-    over_error,
-    overconfidence_error,
-    signed_gap,
-)
+from calibkit.metrics.errors import ada_ece, ece, mce, over_error, overconfidence_error, signed_gap
 from calibkit.metrics.scores import accuracy
 from calibkit.metrics.top import top
 

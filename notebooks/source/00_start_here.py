@@ -19,9 +19,11 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 import torch
 
-from calibkit import alt_text, check, claims, curation, data, explorers, metrics, models
-from calibkit import palette, plots, sweep, training
-from calibkit.scale import budget
+from calibkit import curation, metrics
+from calibkit.course import check, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"  # how many images, epochs and runs: small enough for any computer
@@ -362,13 +364,13 @@ explorers.keep(mine, "start_here")
 
 # %% tags=["nbval-check-output"]
 gaps = swept.values("test_gap", wrong=0.0)
-print(claims.verdict("00a", "trained on right labels, the network is over-confident (gap)", gaps))
+print(verdicts.judge("00a", "trained on right labels, the network is over-confident (gap)", gaps))
 rise = swept.difference("test_gap", {"wrong": 0.4}, {"wrong": 0.0})
-print(claims.verdict("00b", "with 40 % wrong labels the gap is larger than with none", rise))
+print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with none", rise))
 
 # %% [markdown]
 # A verdict begins with its name; these two belong to this lesson. Names such as M2 belong to claims, most from research
-# papers, [listed here](claims.md). With many verdicts some come out by luck, and the list says how
+# papers, [listed here](verdicts.md). With many verdicts some come out by luck, and the list says how
 # many to expect. Your digits may differ a little: [your numbers differ?](your_numbers_differ.md)
 #
 # ## 8. The map of the course

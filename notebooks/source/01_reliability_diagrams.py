@@ -21,8 +21,11 @@ import matplotlib.pyplot as plt
 import torch
 from torch.nn.functional import cross_entropy
 
-from calibkit import check, claims, data, explorers, metrics, models, plots, sweep, training
-from calibkit.scale import budget
+from calibkit import metrics
+from calibkit.course import check, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -49,7 +52,7 @@ explorers.stored("two_networks")
 #
 # Two models look at the same five photographs. Each photograph shows a dog, a cat or a shark, and
 # in truth all five show a cat. Each row below is a photograph, each column a class. (The example is from a
-# seminar on calibration, see the references; [the list of claims](claims.md) calls it M1.)
+# seminar on calibration, see the references; [the list of claims](verdicts.md) calls it M1.)
 
 # %%
 device = training.as_device(DEVICE)
@@ -363,14 +366,14 @@ _ = plots.reliability_diagram(pooled, truth, ax=ax_right, title="the same report
 reports = [report(0.5, seed) for seed in seeds]
 more = [metrics.ece(p, y, bins=15) - metrics.ece(p, y, bins=1) for p, y in reports]
 statement = "15 bins show at least 3 points of error that one bin cancels"
-print(claims.verdict("M2", statement, more, margin=0.03))
+print(verdicts.judge("M2", statement, more, margin=0.03))
 tests = [outcome.predictions["test"] for outcome in swept.where(softened=0.0)]
 honest = [metrics.ece(one.posterior, one.labels, bins=15) for one in tests]
 statement = "the exact posterior's ECE is below 2 points"
-print(claims.verdict("01a", statement, honest, expect="below", than=0.02))
+print(verdicts.judge("01a", statement, honest, expect="below", than=0.02))
 
 # %% [markdown]
-# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top was made
+# M2 stands in [the list of claims](verdicts.md). Its source gives no number to compare ours with. The slider at the top was made
 # from these runs by the next cell; write `mine` in a cell of your own to see it.
 
 # %% tags=["drawing"]

@@ -23,9 +23,11 @@ import seaborn as sns
 import torch
 from scipy.optimize import brentq
 
-from calibkit import check, claims, data, explorers, metrics, models, palette, plots
-from calibkit import recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import metrics, recalibration
+from calibkit.course import check, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -274,9 +276,9 @@ for seed in seeds:
     lower.append(metrics.overconfidence_error(cautious, images.labels)
                  - metrics.overconfidence_error(images.posterior, images.labels))
     dearer.append(cost(cautious, images.posterior) - cost(images.posterior, images.posterior))
-print(claims.verdict("M4", "the posterior at T = 2 has a lower OE than the posterior", lower,
+print(verdicts.judge("M4", "the posterior at T = 2 has a lower OE than the posterior", lower,
                      expect="below"))
-print(claims.verdict("02a", "its decisions cost at least 0.01 more per image", dearer, margin=0.01))
+print(verdicts.judge("02a", "its decisions cost at least 0.01 more per image", dearer, margin=0.01))
 
 # %% [markdown]
 # ## 4. The exact error, for once
@@ -397,15 +399,15 @@ for seed in seeds:
         for n in (250, 1000, 4000):
             bias.loc[seed, f"{name}, {n}"] = estimates(posterior, probs, n, seed).mean() - exact
 
-print(claims.verdict("M6", "ECE of the exact posterior, n = 1000, is above 0.005",
+print(verdicts.judge("M6", "ECE of the exact posterior, n = 1000, is above 0.005",
                      bias["the truth, 1000"], margin=0.005))
-print(claims.verdict("M6", "after the cure, the bias is larger with 250 than with 4,000 images",
+print(verdicts.judge("M6", "after the cure, the bias is larger with 250 than with 4,000 images",
                      bias["after the cure, 250"] - bias["after the cure, 4000"]))
-print(claims.verdict("M6", "the over-confident network's bias is below 0.01, n = 1000",
+print(verdicts.judge("M6", "the over-confident network's bias is below 0.01, n = 1000",
                      bias["as trained, 1000"], expect="within", margin=0.01))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("M6", "after the cure, the bias exceeds that of the exact posterior, n = 250",
+print(verdicts.judge("M6", "after the cure, the bias exceeds that of the exact posterior, n = 250",
                      bias["after the cure, 250"] - bias["the truth, 250"]))
 
 # %% [markdown]

@@ -27,9 +27,11 @@ import seaborn as sns
 import torch
 from torch.nn.functional import cross_entropy, interpolate, one_hot
 
-from calibkit import alt_text, check, claims, data, experiments, explorers, metrics, models, palette
-from calibkit import plots, recalibration, sweep, theory, training
-from calibkit.scale import budget
+from calibkit import metrics, recalibration, theory
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -181,9 +183,9 @@ pd.concat([three, pd.DataFrame(exact, index=["exact posterior"])]).round(3)
 # %% tags=["nbval-check-output"]
 more_sure = nets.difference("test_ece", changed(net="deep"), changed(net="small"))
 statement = "the deep network's ECE is at least 3 points above the small one's"
-print(claims.verdict("O1", statement, more_sure, margin=0.03))
+print(verdicts.judge("O1", statement, more_sure, margin=0.03))
 lenet = nets.values("test_ece", **changed(net="LeNet-5"))
-print(claims.verdict("O1", "LeNet-5 has an ECE below 5 points", lenet, expect="below", than=0.05))
+print(verdicts.judge("O1", "LeNet-5 has an ECE below 5 points", lenet, expect="below", than=0.05))
 
 # %% [markdown]
 # ### Exercise: which one would you use?
@@ -263,16 +265,16 @@ def ece_rises(what, left, right):
     return nets.difference("test_ece", changed(**{what: left}), changed(**{what: right}))
 
 
-print(claims.verdict("O2", "depth 5 has a larger ECE than depth 1", ece_rises("depth", 5, 1)))
-print(claims.verdict("O2", "width 128 has a larger ECE than width 16", ece_rises("width", 128, 16)))
-print(claims.verdict("O2", "batch normalisation makes the ECE larger",
+print(verdicts.judge("O2", "depth 5 has a larger ECE than depth 1", ece_rises("depth", 5, 1)))
+print(verdicts.judge("O2", "width 128 has a larger ECE than width 16", ece_rises("width", 128, 16)))
+print(verdicts.judge("O2", "batch normalisation makes the ECE larger",
                      ece_rises("norm", "batch", "none")))
-print(claims.verdict("O2", "weight decay 0.01 has a smaller ECE than 0.00001",
+print(verdicts.judge("O2", "weight decay 0.01 has a smaller ECE than 0.00001",
                      ece_rises("decay", 1e-2, 1e-5), expect="below"))
-print(claims.verdict("03a", "width 32 has a larger ECE than width 8", ece_rises("width", 32, 8),
+print(verdicts.judge("03a", "width 32 has a larger ECE than width 8", ece_rises("width", 32, 8),
                      post_hoc=True))
 worst = nets.table.groupby("seed").ece_after.max()
-print(claims.verdict("03b", "after a temperature the ECE of every network is below 5 points", worst,
+print(verdicts.judge("03b", "after a temperature the ECE of every network is below 5 points", worst,
                      expect="below", than=0.05))
 
 # %% [markdown]
@@ -325,7 +327,7 @@ for (net, decay), gaps in falling:
 table["excess"] = table["ECE rises by"] - table["accuracy falls by"]
 largest = table.groupby("seed")["excess"].max()
 statement = "from training to test the ECE rises by less than the accuracy falls, in every network"
-print(claims.verdict("03c", statement, largest, expect="below"))
+print(verdicts.judge("03c", statement, largest, expect="below"))
 
 # %% [markdown]
 # ## 4. The film of a training
@@ -472,7 +474,7 @@ def since_turn(column):
             for one, turn in zip(films.outcomes, turns, strict=True)]
 
 
-print(claims.verdict("O3", "the test NLL rises by at least 0.1", since_turn("test_nll"), margin=0.1))
+print(verdicts.judge("O3", "the test NLL rises by at least 0.1", since_turn("test_nll"), margin=0.1))
 
 # %% tags=["aside"]
 def parts(logits, labels):
@@ -496,14 +498,14 @@ def entropy_of_stubborn(one, turn):
 
 # %% tags=["aside", "nbval-check-output"]
 moved = np.array(list(map(moved_parts, films.outcomes, turns)))
-print(claims.verdict("O3", "while the test accuracy rises too", since_turn("test_accuracy")))
-print(claims.verdict("O3", "the part of the right predictions falls", moved[:, 0], expect="below"))
-print(claims.verdict("O3", "the part of the wrong predictions rises", moved[:, 1]))
-print(claims.verdict("O4", "the entropy of the wrong predictions falls",
+print(verdicts.judge("O3", "while the test accuracy rises too", since_turn("test_accuracy")))
+print(verdicts.judge("O3", "the part of the right predictions falls", moved[:, 0], expect="below"))
+print(verdicts.judge("O3", "the part of the wrong predictions rises", moved[:, 1]))
+print(verdicts.judge("O4", "the entropy of the wrong predictions falls",
                      since_turn("test_entropy_wrong"), expect="below"))
 stubborn = list(map(entropy_of_stubborn, films.outcomes, turns))
-print(claims.verdict("O4", "it falls on the images that are wrong at both times", stubborn, expect="below"))
-print(claims.verdict("O5", "the norm of the last layer grows", since_turn("head_norm")))
+print(verdicts.judge("O4", "it falls on the images that are wrong at both times", stubborn, expect="below"))
+print(verdicts.judge("O5", "the norm of the last layer grows", since_turn("head_norm")))
 
 # %% [markdown]
 # Thulasidasan et al. (2019) drew how often each pair of confidence and accuracy occurs, over the epochs. One image is
@@ -540,10 +542,10 @@ def filled(one):
 
 
 statement = "after all training images are right, more move to the last of 25 bins"
-print(claims.verdict("O6", statement, list(map(filled, films.outcomes))))
+print(verdicts.judge("O6", statement, list(map(filled, films.outcomes))))
 gaps = np.stack([one.history.test_confidence - one.history.test_accuracy for one in films.outcomes])
-print(claims.verdict("O7", "under-confident after the first epoch", gaps[:, 0], expect="below"))
-print(claims.verdict("O7", "over-confident after the last", gaps[:, -1]))
+print(verdicts.judge("O7", "under-confident after the first epoch", gaps[:, 0], expect="below"))
+print(verdicts.judge("O7", "over-confident after the last", gaps[:, -1]))
 
 # %% [markdown]
 # The groups cross the diagonal from above to below. When does over-confidence come? Means over the seeds; `gap` is confidence minus accuracy on the test.
@@ -580,7 +582,7 @@ pd.DataFrame({"best accuracy": late.mean(), "lowest NLL": early.mean()}).T.round
 
 # %% tags=["nbval-check-output"]
 statement = "stopped at the lowest NLL, ECE is at least 3 points lower than at the best accuracy"
-print(claims.verdict("03d", statement, late.ECE - early.ECE, margin=0.03))
+print(verdicts.judge("03d", statement, late.ECE - early.ECE, margin=0.03))
 
 # %% [markdown]
 # Stopping at the lowest NLL costs a little accuracy.
@@ -748,9 +750,9 @@ print(f"After {size.epochs} epochs: {ends['cross-entropy']:.2f} with cross-entro
 third = size.epochs // 3
 rise = logits["cross-entropy"][:, -1] - logits["cross-entropy"][:, -third]
 statement = "cross-entropy: the logit still rises by 0.5 or more in the last third"
-print(claims.verdict("O8", statement, rise, margin=0.5))
+print(verdicts.judge("O8", statement, rise, margin=0.5))
 statement = "label smoothing: it ends within 0.5 of the minimum"
-print(claims.verdict("O8", statement, logits["smoothed"][:, -1], expect="within", margin=0.5, than=best))
+print(verdicts.judge("O8", statement, logits["smoothed"][:, -1], expect="within", margin=0.5, than=best))
 
 # %% tags=["aside"]
 test = splits(SEED).test
@@ -786,12 +788,12 @@ plt.show()
 one, two = factors.index(1), factors.index(2)
 halves = [np.log2(found[:, 0, two] / found[:, 0, one]) for found in (fits, not_yet)]
 statement = "fitted: twice the last layer at least halves the training loss (log2 of the ratio)"
-print(claims.verdict("O9", statement, halves[0], expect="below", margin=1))
-print(claims.verdict("O9", "fitted: five times the last layer: training confidence above 0.999",
+print(verdicts.judge("O9", statement, halves[0], expect="below", margin=1))
+print(verdicts.judge("O9", "fitted: five times the last layer: training confidence above 0.999",
                      fits[:, 1, -1], than=0.999))
-print(claims.verdict("O9", "and the test ECE rises with twice the last layer",
+print(verdicts.judge("O9", "and the test ECE rises with twice the last layer",
                      fits[:, 2, two] - fits[:, 2, one]))
-print(claims.verdict("03e", "not fitted: twice the last layer raises the training loss (log2)", halves[1]))
+print(verdicts.judge("03e", "not fitted: twice the last layer raises the training loss (log2)", halves[1]))
 
 # %% tags=["aside"]
 ratios, numbers = [0.5, 1, 2], [100, 300, 900]
@@ -821,10 +823,10 @@ plt.show()
 half, twice = (np.stack([learned.values("seen_accuracy", n=n, ratio=ratio) for n in numbers])
                for ratio in (0.5, 2))
 statement = "width 2 sqrt(n): over 99 % of the random labels learned, at every n"
-print(claims.verdict("O9", statement, twice.min(axis=0), than=0.99))
+print(verdicts.judge("O9", statement, twice.min(axis=0), than=0.99))
 for n, less, more in zip(numbers, half, twice, strict=True):
     statement = f"half of sqrt(n): at least 10 points fewer, n = {n}"
-    print(claims.verdict("O9", statement, less - more, expect="below", margin=0.1))
+    print(verdicts.judge("O9", statement, less - more, expect="below", margin=0.1))
 
 # %% [markdown]
 # ## 7. On photographs
@@ -839,7 +841,7 @@ experiments.shown(photographs)
 # %% tags=["aside", "nbval-check-output"]
 print(experiments.verdict("depth", photographs))
 old = photographs[photographs.value == "LeNet-5"]
-print(claims.verdict("O1", "on photographs LeNet-5 is over-confident (signed gap)", old.test_gap.tolist()))
+print(verdicts.judge("O1", "on photographs LeNet-5 is over-confident (signed gap)", old.test_gap.tolist()))
 
 # %%
 old, deep = (photographs[photographs.value == value].mean(numeric_only=True)
@@ -882,15 +884,15 @@ print(f"Test NLL {third.test_nll.mean():.2f} at epoch 5, {end.test_nll.mean():.2
 
 # %% tags=["aside", "nbval-check-output"]
 statement = "photographs: the accuracy rises from epoch 5 to 15"
-print(claims.verdict("O3", statement, change.test_accuracy.tolist()))
+print(verdicts.judge("O3", statement, change.test_accuracy.tolist()))
 statement = "photographs: the mean NLL of the wrong predictions rises"
-print(claims.verdict("O3", statement, change.test_nll_wrong.tolist()))
+print(verdicts.judge("O3", statement, change.test_nll_wrong.tolist()))
 statement = "photographs: the part of the wrong predictions rises"
-print(claims.verdict("O3", statement, (parts[1] - parts[0]).tolist()))
-print(claims.verdict("O3", "photographs: that of all rises", change.test_nll.tolist()))
+print(verdicts.judge("O3", statement, (parts[1] - parts[0]).tolist()))
+print(verdicts.judge("O3", "photographs: that of all rises", change.test_nll.tolist()))
 statement = "photographs: the entropy of the wrong ones falls"
-print(claims.verdict("O4", statement, change.test_entropy_wrong.tolist(), expect="below"))
-print(claims.verdict("O5", "photographs: the norm of the last layer grows", change.head_norm.tolist()))
+print(verdicts.judge("O4", statement, change.test_entropy_wrong.tolist(), expect="below"))
+print(verdicts.judge("O5", "photographs: the norm of the last layer grows", change.head_norm.tolist()))
 
 # %% [markdown]
 # Each wrong prediction costs more, but there are fewer: after its lowest value the NLL of *all* hardly rises.

@@ -26,9 +26,11 @@ import seaborn as sns
 import torch
 from torch.nn.functional import scaled_dot_product_attention, unfold
 
-from calibkit import alt_text, check, claims, data, explorers, metrics, models, palette
-from calibkit import plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import metrics, recalibration
+from calibkit.course import check, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -409,7 +411,7 @@ found = {}
 
 def verdict(name, claim, statement, numbers, **options):
     """Print a verdict and keep it for the table of section 6."""
-    found[name] = claims.verdict(claim, statement, numbers, **options)
+    found[name] = verdicts.judge(claim, statement, numbers, **options)
     print(found[name])
 
 
@@ -455,10 +457,10 @@ verdict("usual Mixer", "O10", f"Mixer has a lower ECE than convolution at {main}
         values("ECE", "Mixer") - values("ECE", "convolution"), expect="below")
 cooled = {kind: values("NLL", kind, state="after T") for kind in kinds}
 for kind in ("dense", "attention", "Mixer"):
-    print(claims.verdict("04a", f"after T, {main} images, {kind} has a higher NLL than convolution",
+    print(verdicts.judge("04a", f"after T, {main} images, {kind} has a higher NLL than convolution",
                          cooled[kind] - cooled["convolution"]))
 worst = results.query("seen == 'test' and state == 'after T'").groupby("seed").ECE.max()
-print(claims.verdict("04b", "after T the ECE of every network on the test images is below 5 points",
+print(verdicts.judge("04b", "after T the ECE of every network on the test images is below 5 points",
                      worst.to_numpy(), expect="below", than=0.05))
 
 # %% [markdown]
@@ -561,7 +563,7 @@ second_many = values("ECE", "convolution", images=many, choice="second-best")
 verdict("many second", "O10", f"attention has a lower ECE than second-best convolution at {many} images",
         values("ECE", "attention", images=many) - second_many, expect="below", post_hoc=True)
 for kind in ("attention", "Mixer"):
-    print(claims.verdict("04c", f"{kind}: its ECE above convolution's shrinks from {few} to {many} images",
+    print(verdicts.judge("04c", f"{kind}: its ECE above convolution's shrinks from {few} to {many} images",
                          excess(kind, many) - excess(kind, few), expect="below"))
 
 # %% [markdown]
@@ -582,7 +584,7 @@ for kind in ("dense", "convolution"):
           f"after T {nll_before:.3f} and {nll_after:.3f}")
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("04d", "convolution, pixels exchanged: the NLL after T is higher than dense's",
+print(verdicts.judge("04d", "convolution, pixels exchanged: the NLL after T is higher than dense's",
                      values("NLL", "convolution", state="after T", pixels="shuffled")
                      - values("NLL", "dense", state="after T", pixels="shuffled")))
 
@@ -671,7 +673,7 @@ verdict("robust second", "O10", "after T attention's ECE rises less than that of
         rise("attention", "after T") - rise("convolution", "after T", choice="second-best"),
         expect="below", post_hoc=True)
 for kind in ("attention", "Mixer"):
-    print(claims.verdict("04e", f"as trained, {kind}: its ECE rises less than convolution's",
+    print(verdicts.judge("04e", f"as trained, {kind}: its ECE rises less than convolution's",
                          rise(kind) - rise("convolution"), expect="below"))
     verdict(f"accuracy {kind}", "O10",
             f"{kind}: its accuracy falls less than convolution's, noise 0.4 to 0.7",

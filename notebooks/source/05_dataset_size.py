@@ -24,9 +24,11 @@ import pandas as pd
 import seaborn as sns
 import torch
 
-from calibkit import alt_text, augmentation, check, claims, curation, data, experiments, explorers
-from calibkit import metrics, models, palette, plots, sweep, training
-from calibkit.scale import budget
+from calibkit import augmentation, curation, metrics
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -216,18 +218,18 @@ ece = {}  # of each fraction: the ECE of every seed
 for fraction in fractions:
     ece[fraction] = swept.values("test_ece", fraction=fraction)
 
-print(claims.verdict("D1", "equal epochs: ECE with a tenth of the pool exceeds that with all",
+print(verdicts.judge("D1", "equal epochs: ECE with a tenth of the pool exceeds that with all",
                      ece[0.1] - ece[1.0]))
 changes = [ece[0.2] - ece[0.1], ece[0.4] - ece[0.2], ece[0.6] - ece[0.4], ece[0.8] - ece[0.6],
            ece[1.0] - ece[0.8]]
 worst_step = np.max(changes, axis=0)  # for every seed, the step that lowered the ECE least
 statement = "equal epochs: each step between the paper's six sizes lowers the ECE (worst step)"
-print(claims.verdict("D1", statement, worst_step, expect="below"))
+print(verdicts.judge("D1", statement, worst_step, expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 slope = [np.polyfit(np.log10(counts), one, 1)[0] for one in over_seeds("test_ece")]
-print(claims.verdict("D1", "equal epochs: what ten times the data change in the ECE", slope, expect="below"))
-print(claims.verdict("05a", "at a tenth, estimate and true error agree within 1 point",
+print(verdicts.judge("D1", "equal epochs: what ten times the data change in the ECE", slope, expect="below"))
+print(verdicts.judge("05a", "at a tenth, estimate and true error agree within 1 point",
                      ece[0.1] - over_seeds("true_error")[:, 0], expect="within", margin=0.01))
 
 # %% [markdown]
@@ -259,7 +261,7 @@ for batch, runs in ((batch_size, swept), (130, again)):
 print(f"batches of 128 at fraction 0.5: ECE {ece[0.5].mean():.1%}, at 0.7: {ece[0.7].mean():.1%}")
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("05b", "batches of 130: ECE at 0.6 exceeds that with all by at least 1 point",
+print(verdicts.judge("05b", "batches of 130: ECE at 0.6 exceeds that with all by at least 1 point",
                      again.values("test_ece") - ece[1.0], margin=0.01))
 
 # %% [markdown]
@@ -327,12 +329,12 @@ for i, f in enumerate(small):
           f"{by_steps[:, i].mean():.1%} after {equal_steps(counts[fractions.index(f)])}")
 
 # %% tags=["answer", "nbval-check-output"]
-print(claims.verdict("D1", "equal steps: ECE with a tenth of the pool exceeds that with all",
+print(verdicts.judge("D1", "equal steps: ECE with a tenth of the pool exceeds that with all",
                      by_steps[:, 0] - ece[1.0]))
 
 # %% tags=["aside", "nbval-check-output"]
 before = np.mean([ece[f] for f in small], axis=0)
-print(claims.verdict("05c", "equal steps raise the ECE of the three small parts",
+print(verdicts.judge("05c", "equal steps raise the ECE of the three small parts",
                      by_steps.mean(axis=1) - before))
 
 # %% [markdown]
@@ -474,23 +476,23 @@ def of_way(way, column="test_ece"):
 
 
 both = "shift and fresh noise"
-print(claims.verdict("D2", "taking shift and fresh noise away raises the ECE", of_way("none") - of_way(both)))
-print(claims.verdict("05d", "shift alone costs accuracy",
+print(verdicts.judge("D2", "taking shift and fresh noise away raises the ECE", of_way("none") - of_way(both)))
+print(verdicts.judge("05d", "shift alone costs accuracy",
                      of_way("shift", "test_accuracy") - of_way("none", "test_accuracy"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("D2", "taking fresh noise away from both raises it", of_way("shift") - of_way(both)))
-print(claims.verdict("D2", "taking shift away from both raises it", of_way("fresh noise") - of_way(both)))
-print(claims.verdict("D2", "with shift alone, taking it away raises it", of_way("none") - of_way("shift")))
-print(claims.verdict("05e", "shift and fresh noise: under-confident", of_way(both, "test_gap"),
+print(verdicts.judge("D2", "taking fresh noise away from both raises it", of_way("shift") - of_way(both)))
+print(verdicts.judge("D2", "taking shift away from both raises it", of_way("fresh noise") - of_way(both)))
+print(verdicts.judge("D2", "with shift alone, taking it away raises it", of_way("none") - of_way("shift")))
+print(verdicts.judge("05e", "shift and fresh noise: under-confident", of_way(both, "test_gap"),
                      expect="below"))
-print(claims.verdict("05f", "flip costs accuracy",
+print(verdicts.judge("05f", "flip costs accuracy",
                      of_way("flip", "test_accuracy") - of_way("none", "test_accuracy"), expect="below"))
-print(claims.verdict("05g", "added noise lowers the ECE", of_way("added noise") - of_way("none"),
+print(verdicts.judge("05g", "added noise lowers the ECE", of_way("added noise") - of_way("none"),
                      expect="below"))
-print(claims.verdict("05h", "added noise raises the accuracy",
+print(verdicts.judge("05h", "added noise raises the accuracy",
                      of_way("added noise", "test_accuracy") - of_way("none", "test_accuracy")))
-print(claims.verdict("05i", "added noise: under-confident", of_way("added noise", "test_gap"),
+print(verdicts.judge("05i", "added noise: under-confident", of_way("added noise", "test_gap"),
                      expect="below"))
 
 # %% [markdown]
@@ -514,7 +516,7 @@ usual = of_way("added noise", "test_gap").to_numpy()
 print(f"gap on noisier images {own.mean():+.1%}, on the usual ones {usual.mean():+.1%}")
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("05j", "on images as noisy as in training the gap of added noise is less negative",
+print(verdicts.judge("05j", "on images as noisy as in training the gap of added noise is less negative",
                      own - usual))
 
 # %% [markdown]

@@ -26,9 +26,11 @@ import torch
 from scipy.optimize import minimize_scalar
 from sklearn.metrics import confusion_matrix
 
-from calibkit import alt_text, check, claims, curation, data, experiments, explorers, losses
-from calibkit import metrics, models, palette, plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import curation, losses, metrics, recalibration
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -252,17 +254,17 @@ print(f"ECE at noise 0.4: networks {ends.test_ece[0.4]:.1%}, noisy posterior {en
 # The ECE has no sign: it cannot tell over-confidence from doubt that the labels justify.
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("D3", "ECE on clean labels is larger with noise 0.4 than with none",
+print(verdicts.judge("D3", "ECE on clean labels is larger with noise 0.4 than with none",
                      swept.difference("test_ece", {"rate": 0.4}, {"rate": 0.0})))
 
 # %% tags=["aside", "nbval-check-output"]
 ece = np.array([swept.values("test_ece", seed=s) for s in seeds])  # (seeds, rates)
-print(claims.verdict("D3", "the smallest increase between 0, 0.1, 0.2, 0.3 and 0.4",
+print(verdicts.judge("D3", "the smallest increase between 0, 0.1, 0.2, 0.3 and 0.4",
                      np.diff(ece[:, :5], axis=1).min(axis=1)))
 fall = swept.difference("test_accuracy", {"rate": 0.4}, {"rate": 0.0})
-print(claims.verdict("06a", "noise 0.4 costs at least 10 points of accuracy", fall,
+print(verdicts.judge("06a", "noise 0.4 costs at least 10 points of accuracy", fall,
                      expect="below", margin=0.1))
-print(claims.verdict("06b", "at 0.4 the noisy posterior's ECE on clean labels exceeds the networks'",
+print(verdicts.judge("06b", "at 0.4 the noisy posterior's ECE on clean labels exceeds the networks'",
                      swept.values("exact_ece", rate=0.4) - swept.values("test_ece", rate=0.4)))
 
 # %% [markdown]
@@ -329,17 +331,17 @@ for epoch in (early, size.epochs):
 # %% tags=["nbval-check-output"]
 first = epochs[epochs.epoch == early].groupby("rate").gap.apply(list)
 last = epochs[epochs.epoch == size.epochs].groupby("rate").gap.apply(list)
-print(claims.verdict("06c", "noise 0.3, stopped at a tenth: under-confident on clean labels",
+print(verdicts.judge("06c", "noise 0.3, stopped at a tenth: under-confident on clean labels",
                      first[some], expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 right_at = {e: noisy_runs[noisy_runs.epoch == e].clean_accuracy.to_numpy() for e in (early, size.epochs)}
-print(claims.verdict("06d", "noise 0.3, trained to the end: over-confident on clean labels", last[some]))
-print(claims.verdict("06e", "at a tenth: more under-confident than without noise",
+print(verdicts.judge("06d", "noise 0.3, trained to the end: over-confident on clean labels", last[some]))
+print(verdicts.judge("06e", "at a tenth: more under-confident than without noise",
                      np.subtract(first[some], first[0.0]), expect="below"))
-print(claims.verdict("06f", "at a tenth: its gap on noisy labels is within 5 points of zero",
+print(verdicts.judge("06f", "at a tenth: its gap on noisy labels is within 5 points of zero",
                      first[some] - gap_from_noise(right_at[early], some), expect="within", margin=0.05))
-print(claims.verdict("06g", "the network stopped at a tenth is the more accurate",
+print(verdicts.judge("06g", "the network stopped at a tenth is the more accurate",
                      right_at[early] - right_at[size.epochs]))
 
 # %% [markdown]
@@ -442,15 +444,15 @@ def slopes(table):
     return found
 
 
-print(claims.verdict("D4", "what noise adds to a class's ECE grows with its rate (predicted class)",
+print(verdicts.judge("D4", "what noise adds to a class's ECE grows with its rate (predicted class)",
                      slopes(per_class)))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("D4", "what noise adds to a class's ECE grows with its rate (true class)",
+print(verdicts.judge("D4", "what noise adds to a class's ECE grows with its rate (true class)",
                      slopes(of_class)))
 noisy_rows = of_class[of_class.model == "class-dependent noise"]
 by_rate = noisy_rows.pivot(index="seed", columns="rate", values="ece")
-print(claims.verdict("D4", "ECE of the three noisiest classes exceeds that of the three cleanest",
+print(verdicts.judge("D4", "ECE of the three noisiest classes exceeds that of the three cleanest",
                      by_rate.iloc[:, -3:].mean(axis=1) - by_rate.iloc[:, :3].mean(axis=1)))
 
 # %% [markdown]
@@ -535,12 +537,12 @@ print(f"fitted on noisy labels the gap is {gaps['noisy labels']:+.1%}, "
 
 # %% tags=["nbval-check-output"]
 after = fitted.set_index("fitted on")["gap on clean labels"]
-print(claims.verdict("06h", "fitted on noisy labels: at least 10 points under-confident",
+print(verdicts.judge("06h", "fitted on noisy labels: at least 10 points under-confident",
                      after["noisy labels"], expect="below", margin=0.1))
 
 # %% tags=["aside", "nbval-check-output"]
 for name in ("clean labels", "noisy labels, through the matrix"):
-    print(claims.verdict("06i", f"fitted on {name}: the gap is within 5 points of zero", after[name],
+    print(verdicts.judge("06i", f"fitted on {name}: the gap is within 5 points of zero", after[name],
                          expect="within", margin=0.05))
 
 # %% [markdown]
@@ -686,19 +688,19 @@ for way, finished in {"cross-entropy": swept.where(rate=some), ways[0]: cured.wh
 
 # %% tags=["nbval-check-output"]
 gaps = repairs.pivot(index="seed", columns=["way", "moment"], values="gap").abs()
-print(claims.verdict("06j", "stopped early, the known matrix brings the gap nearer to zero",
+print(verdicts.judge("06j", "stopped early, the known matrix brings the gap nearer to zero",
                      gaps[ways[0], "stopped early"] - gaps["cross-entropy", "stopped early"], expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 signed = repairs.pivot(index="seed", columns=["way", "moment"], values="gap")
-print(claims.verdict("06k", "stopped early, 500 counts bring it nearer to zero",
+print(verdicts.judge("06k", "stopped early, 500 counts bring it nearer to zero",
                      gaps[ways[1], "stopped early"] - gaps["cross-entropy", "stopped early"], expect="below"))
-print(claims.verdict("06l", "trained to the end through the known matrix: at least 10 points over-confident",
+print(verdicts.judge("06l", "trained to the end through the known matrix: at least 10 points over-confident",
                      signed[ways[0], "to the end"], margin=0.1))
-print(claims.verdict("06m", "label smoothing on clean labels: at least 10 points under-confident at the end",
+print(verdicts.judge("06m", "label smoothing on clean labels: at least 10 points under-confident at the end",
                      signed[ways[2], "to the end"], expect="below", margin=0.1))
 wrong = estimated.pivot(index="seed", columns="estimate", values="misplaced")
-print(claims.verdict("06n", "anchor points: stopped early, less probability is misplaced than at the end",
+print(verdicts.judge("06n", "anchor points: stopped early, less probability is misplaced than at the end",
                      wrong["anchors, stopped early"] - wrong["anchors, trained to the end"],
                      expect="below"))
 
@@ -751,7 +753,7 @@ for name, table in {"photographs": photographs, "MNIST": mnist}.items():
 # %% tags=["aside", "nbval-check-output"]
 errors = mnist.pivot(index="seed", columns="value", values="test_ece")
 for less, more in zip(errors.columns[:-1], errors.columns[1:], strict=True):
-    print(claims.verdict("D7", f"MNIST: noise {more:g} gives a larger ECE than {less:g}",
+    print(verdicts.judge("D7", f"MNIST: noise {more:g} gives a larger ECE than {less:g}",
                          (errors[more] - errors[less]).tolist()))
 
 # %% [markdown]

@@ -22,9 +22,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from calibkit import check, claims, curation, data, experiments, explorers, losses, metrics
-from calibkit import models, palette, plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import curation, losses, metrics, recalibration
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -355,27 +357,27 @@ explorers.keep(explorers.Explorer(
 #   correction changes *this network* far more. The accuracy rises: more rare images become right than common ones wrong. A large error stays.
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("D5", "exponential: the rarest class has a larger ECE than the commonest",
+print(verdicts.judge("D5", "exponential: the rarest class has a larger ECE than the commonest",
                      at_rank(K, "network", "exponential") - at_rank(1, "network", "exponential")))
-print(claims.verdict("07a", "exponential, rarest class: honest model under a fifth of the network's ECE",
+print(verdicts.judge("07a", "exponential, rarest class: honest model under a fifth of the network's ECE",
                      at_rank(K, "honest", "exponential") / at_rank(K, "network", "exponential"),
                      expect="below", than=0.2))
-print(claims.verdict("07b", "exponential, adjusted: the rarest class's ECE is 10 points above the exact one",
+print(verdicts.judge("07b", "exponential, adjusted: the rarest class's ECE is 10 points above the exact one",
                      at_rank(K, "adjusted", "exponential") - at_rank(K, "exact", "exponential"), margin=0.1))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("D5", "step: the rarest class has a larger ECE than the commonest",
+print(verdicts.judge("D5", "step: the rarest class has a larger ECE than the commonest",
                      at_rank(K, "network", "step") - at_rank(1, "network", "step")))
 for form in forms:
     excess = {rank: at_rank(rank, "network", form) - at_rank(rank, "honest", form) for rank in (1, K)}
-    print(claims.verdict("D5", f"{form}: so does what the network has above the honest model",
+    print(verdicts.judge("D5", f"{form}: so does what the network has above the honest model",
                          excess[K] - excess[1]))
-    print(claims.verdict("07c", f"{form}: logit adjustment lowers the rarest class's ECE by 10 points",
+    print(verdicts.judge("07c", f"{form}: logit adjustment lowers the rarest class's ECE by 10 points",
                          at_rank(K, "adjusted", form) - at_rank(K, "network", form),
                          expect="below", margin=0.1))
-print(claims.verdict("07d", "step, rarest class: honest model under a fifth of the network's ECE",
+print(verdicts.judge("07d", "step, rarest class: honest model under a fifth of the network's ECE",
                      at_rank(K, "honest", "step") / at_rank(K, "network", "step"), expect="below", than=0.2))
-print(claims.verdict("07e", "signed gap of all balanced test images: larger at rho 100 than at 1, equal n",
+print(verdicts.judge("07e", "signed gap of all balanced test images: larger at rho 100 than at 1, equal n",
                      swept.difference("test_gap", {"rho": 100}, {"rho": 1}, form="exponential")))
 
 # %% [markdown]
@@ -449,12 +451,12 @@ two_readings(by_true, by_predicted)
 
 # %% tags=["aside", "nbval-check-output"]
 predicted = by_predicted.pivot(index="seed", columns="rank", values="network")
-print(claims.verdict("07f", "by predicted class the commonest class has a larger ECE than the rarest",
+print(verdicts.judge("07f", "by predicted class the commonest class has a larger ECE than the rarest",
                      predicted[1] - predicted[K]))
-print(claims.verdict("07g", "commonest class: ECE by predicted class is 10 points above that by true class",
+print(verdicts.judge("07g", "commonest class: ECE by predicted class is 10 points above that by true class",
                      predicted[1].to_numpy() - at_rank(1, "network", "exponential"),
                      margin=0.1, post_hoc=True))
-print(claims.verdict("07h", "rarest class: ECE by predicted class is 10 points below that by true class",
+print(verdicts.judge("07h", "rarest class: ECE by predicted class is 10 points below that by true class",
                      predicted[K].to_numpy() - at_rank(K, "network", "exponential"),
                      expect="below", margin=0.1, post_hoc=True))
 
@@ -605,29 +607,29 @@ print(f"q, the exact posterior: largest over smallest class error {exact['larges
 ours = table[table.method.isin(methods[:6])]
 least = ours.groupby(["form", "seed"]).ratio.min()
 for form in forms:
-    print(claims.verdict("D6", f"{form}: in each seed the smallest ratio of the six is above 1 (log above 0)",
+    print(verdicts.judge("D6", f"{form}: in each seed the smallest ratio of the six is above 1 (log above 0)",
                          np.log(least[form])))
 
 # %% tags=["aside", "nbval-check-output"]
 ratio = table.pivot(index="seed", columns=["form", "method"], values="ratio")
 for form in forms:
     for method in seven:
-        print(claims.verdict("D6", f"{form}, {method}: log of rarest over commonest is above 0",
+        print(verdicts.judge("D6", f"{form}, {method}: log of rarest over commonest is above 0",
                              np.log(ratio[form, method])))
 worst = table.pivot(index="seed", columns=["form", "method"], values="max")
 for form in forms:
     for method in ("label smoothing", "focal"):
-        print(claims.verdict("07i", f"{form}: {method} lowers the rarest class's ECE",
+        print(verdicts.judge("07i", f"{form}: {method} lowers the rarest class's ECE",
                              worst[form, method] - worst[form, "none"], expect="below"))
     best = worst[form][methods[:6]].min(axis=1)
-    print(claims.verdict("07j", f"{form}: logit adjustment has the lower ECE there than the best of the six",
+    print(verdicts.judge("07j", f"{form}: logit adjustment has the lower ECE there than the best of the six",
                          worst[form, "logit adjustment"] - best, expect="below", post_hoc=True))
 whole = table.pivot(index="seed", columns=["form", "method"], values="ECE, all")
-print(claims.verdict("07k", "exponential: label smoothing lowers the ECE over all images by 10 points",
+print(verdicts.judge("07k", "exponential: label smoothing lowers the ECE over all images by 10 points",
                      whole["exponential", "label smoothing"] - whole["exponential", "none"],
                      expect="below", margin=0.1))
 known = table[(table.method == "q") & (table.form == "exponential")]
-print(claims.verdict("07l", "q, the exact posterior: the largest class error is over twice the smallest",
+print(verdicts.judge("07l", "q, the exact posterior: the largest class error is over twice the smallest",
                      known["largest / smallest"], than=2, post_hoc=True))
 
 # %% [markdown]
@@ -667,7 +669,7 @@ for step in experiments.verdicts("imbalance", photographs):
         print(step)
 gaps = photographs.pivot(index="seed", columns="value", values="class_gap")
 for way in ("sampling", "weighted", "class-balanced"):
-    print(claims.verdict("D6", f"photographs, {way}: the rarest class's ECE stays above the commonest's",
+    print(verdicts.judge("D6", f"photographs, {way}: the rarest class's ECE stays above the commonest's",
                          gaps[f"exponential, {way}"].tolist()))
 
 # %% [markdown]

@@ -25,9 +25,11 @@ import torch
 from scipy.optimize import brentq, minimize_scalar
 from torch.nn.functional import cross_entropy
 
-from calibkit import alt_text, check, claims, curation, data, experiments, explorers, losses
-from calibkit import metrics, models, palette, plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import curation, losses, metrics, recalibration
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -229,16 +231,16 @@ def column(name, way):
     return both[both["T from"] == way][name].to_numpy()
 
 
-print(claims.verdict("T1", "the T of lowest NLL lowers the test ECE by at least 10 points",
+print(verdicts.judge("T1", "the T of lowest NLL lowers the test ECE by at least 10 points",
                      column("test ECE", "nll") - column("test ECE", "nothing"), expect="below", margin=0.1))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("T1", "the T of the ECE grid lowers it by at least 10 points",
+print(verdicts.judge("T1", "the T of the ECE grid lowers it by at least 10 points",
                      column("test ECE", "ece_grid") - column("test ECE", "nothing"), expect="below",
                      margin=0.1))
-print(claims.verdict("T1", "the ECE grid ends with a lower test ECE than the lowest NLL",
+print(verdicts.judge("T1", "the ECE grid ends with a lower test ECE than the lowest NLL",
                      column("test ECE", "ece_grid") - column("test ECE", "nll"), expect="below"))
-print(claims.verdict("08a", "the two ways end within 0.01 nats of each other on the test",
+print(verdicts.judge("08a", "the two ways end within 0.01 nats of each other on the test",
                      column("test NLL", "ece_grid") - column("test NLL", "nll"), expect="within",
                      margin=0.01))
 
@@ -378,7 +380,7 @@ _ = alt_text.note(ax, "Expected NLL of three networks in three parts. " + "; ".j
 
 # %% tags=["nbval-check-output"]
 share = parts["left by any T"] / (parts["left by any T"] + parts["scale part"])
-print(claims.verdict("08b", "plain: any T leaves more than a third of the avoidable NLL",
+print(verdicts.judge("08b", "plain: any T leaves more than a third of the avoidable NLL",
                      share[parts.kind == "plain"].to_numpy(), than=1 / 3))
 
 # %% tags=["aside", "nbval-check-output"]
@@ -391,10 +393,10 @@ def after_t(name, kind="plain"):
     return before_after.query("kind == @kind and state == 'after T'")[name].to_numpy()
 
 
-print(claims.verdict("08c", "after T the own gap of the images is larger", change("own gap"), post_hoc=True))
-print(claims.verdict("08d", "T moves the AUROC by less than 0.02", change("AUROC"), expect="within",
+print(verdicts.judge("08c", "after T the own gap of the images is larger", change("own gap"), post_hoc=True))
+print(verdicts.judge("08d", "T moves the AUROC by less than 0.02", change("AUROC"), expect="within",
                      margin=0.02))
-print(claims.verdict("08e", "with more pixel noise the ECE after T is above 5 points",
+print(verdicts.judge("08e", "with more pixel noise the ECE after T is above 5 points",
                      after_t("ECE, more pixel noise"), than=0.05))
 
 # %% [markdown]
@@ -468,7 +470,7 @@ mean.round(3)
 
 # %% tags=["nbval-check-output"]
 share = sure.pivot(index="seed", columns=["kind", "state"], values="share in S99")
-print(claims.verdict("M8", "after T, the S99 of focal loss is larger than that of cross-entropy",
+print(verdicts.judge("M8", "after T, the S99 of focal loss is larger than that of cross-entropy",
                      share["focal loss", "after T"] - share["plain", "after T"]))
 
 # %% [markdown]
@@ -478,11 +480,11 @@ print(claims.verdict("M8", "after T, the S99 of focal loss is larger than that o
 # %% tags=["aside", "nbval-check-output"]
 right = sure.pivot(index="seed", columns=["kind", "state"], values="right in S99")
 right = right.fillna(1.0)  # an empty set holds no mistake
-print(claims.verdict("M8", "as trained, the S99 of focal loss is smaller than that of cross-entropy",
+print(verdicts.judge("M8", "as trained, the S99 of focal loss is smaller than that of cross-entropy",
                      share["focal loss", "as trained"] - share["plain", "as trained"], expect="below"))
-print(claims.verdict("M8", "cross-entropy: after T, S99 holds at least 20 points fewer images",
+print(verdicts.judge("M8", "cross-entropy: after T, S99 holds at least 20 points fewer images",
                      share["plain", "after T"] - share["plain", "as trained"], expect="below", margin=0.2))
-print(claims.verdict("M8", "cross-entropy: after T, a larger share of S99 is right",
+print(verdicts.judge("M8", "cross-entropy: after T, a larger share of S99 is right",
                      right["plain", "after T"] - right["plain", "as trained"]))
 
 # %% [markdown]
@@ -520,9 +522,9 @@ mean.round(3)
 
 # %% tags=["aside", "nbval-check-output"]
 found = with_more.pivot(index="seed", columns="map", values=["distance", "ECE"])
-print(claims.verdict("08f", "rare digits, 5,000 images: vector scaling is nearer to the posterior than one T",
+print(verdicts.judge("08f", "rare digits, 5,000 images: vector scaling is nearer to the posterior than one T",
                      found["distance", "vector"] - found["distance", "temperature"], expect="below"))
-print(claims.verdict("08g", "rare digits, 5,000 images: the ensemble is nearer than one T by less than 0.01",
+print(verdicts.judge("08g", "rare digits, 5,000 images: the ensemble is nearer than one T by less than 0.01",
                      found["distance", "ensemble"] - found["distance", "temperature"], expect="within",
                      margin=0.01))
 
@@ -627,21 +629,21 @@ def gap_to_temperature(name, kind, n):
     return (there[name] - there["temperature"]).to_numpy()
 
 
-print(claims.verdict("08h", "plain, 100 images: matrix scaling is farther from the posterior than one T",
+print(verdicts.judge("08h", "plain, 100 images: matrix scaling is farther from the posterior than one T",
                      gap_to_temperature("matrix", "plain", 100)))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("08i", "plain, 5,000 images: matrix scaling is nearer than one T",
+print(verdicts.judge("08i", "plain, 5,000 images: matrix scaling is nearer than one T",
                      gap_to_temperature("matrix", "plain", 5000), expect="below"))
-print(claims.verdict("08j", "rare digits, 500 images: vector scaling is nearer than one T",
+print(verdicts.judge("08j", "rare digits, 500 images: vector scaling is nearer than one T",
                      gap_to_temperature("vector", "rare digits", 500), expect="below"))
 single = needs[(needs["map"] == "temperature") & (needs.network == "plain")]
 single = single.pivot(index="seed", columns="n", values="distance")
 for n in (20, 100):
-    print(claims.verdict("08k", f"plain: one T on {n} images is within 0.01 of one T on 5,000",
+    print(verdicts.judge("08k", f"plain: one T on {n} images is within 0.01 of one T on 5,000",
                          single[n] - single[5000], expect="within", margin=0.01))
 for name in ("histogram", "isotonic", "beta"):
-    print(claims.verdict("08l", f"plain, 100 images: {name} is farther from the posterior than one T",
+    print(verdicts.judge("08l", f"plain, 100 images: {name} is farther from the posterior than one T",
                          gap_to_temperature(name, "plain", 100)))
 
 # %% [markdown]
@@ -704,7 +706,7 @@ print(f"n = 200: the interval is {mean.width[200]:.0%} of T wide and contains th
 mean.round(2)
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("08m", "n = 200: the 90 % interval contains the best T in 85 to 95 % of draws",
+print(verdicts.judge("08m", "n = 200: the 90 % interval contains the best T in 85 to 95 % of draws",
                      certain[certain.n == 200].contains, expect="within", margin=0.05, than=0.9))
 
 # %% [markdown]
@@ -771,9 +773,9 @@ except recalibration.LeakageError as refused:
 
 # %% tags=["aside", "nbval-check-output"]
 by_name = pd.DataFrame(rows).groupby("fitted on")["test gap"].apply(np.array)
-print(claims.verdict("08n", "fitted on training images: at least 10 points over-confident",
+print(verdicts.judge("08n", "fitted on training images: at least 10 points over-confident",
                      by_name["1. training images"], margin=0.1))
-print(claims.verdict("08o", "fitted on noisy labels: at least 10 points under-confident",
+print(verdicts.judge("08o", "fitted on noisy labels: at least 10 points under-confident",
                      by_name["3. noisy labels"], expect="below", margin=0.1))
 
 # %% [markdown]
@@ -801,7 +803,7 @@ photographs.groupby(["experiment", "value"], sort=False)[columns].mean().round(3
 
 # %% tags=["aside", "nbval-check-output"]
 by_seed = photographs.groupby("seed")[["test_ece", "scaled_ece"]].mean()
-print(claims.verdict("T1", "photographs: one T lowers the ECE, on average over the settings",
+print(verdicts.judge("T1", "photographs: one T lowers the ECE, on average over the settings",
                      by_seed.scaled_ece - by_seed.test_ece, expect="below"))
 
 # %% [markdown]

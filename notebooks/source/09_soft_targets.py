@@ -25,9 +25,11 @@ import pandas as pd
 import torch
 from torch.nn.functional import one_hot
 
-from calibkit import alt_text, check, claims, data, experiments, explorers, losses, metrics, models
-from calibkit import palette, plots, recalibration, sweep, theory, training
-from calibkit.scale import budget
+from calibkit import losses, metrics, recalibration, theory
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -231,14 +233,14 @@ averages[shown].round(3)
 # - **Accuracy** (`test_accuracy`) rises with alpha here. We have not tested why.
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("T2", "smoothing 0.05 has a lower ECE than none",
+print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than none",
                      swept.difference("ece_raw", {"alpha": 0.05}, {"alpha": 0.0}), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("T2", "its ECE is within 0.02 of cross-entropy's after temperature",
+print(verdicts.judge("T2", "its ECE is within 0.02 of cross-entropy's after temperature",
                      swept.values("ece_raw", alpha=0.05) - swept.values("ece_tempered", alpha=0.0),
                      expect="within", margin=0.02))
-print(claims.verdict("09a", "smoothing 0.3 is under-confident by more than 0.1",
+print(verdicts.judge("09a", "smoothing 0.3 is under-confident by more than 0.1",
                      swept.values("test_gap", alpha=0.3), expect="below", margin=0.1))
 
 # %% [markdown]
@@ -377,9 +379,9 @@ def moved(form):
     return rows[:, grid.searchsorted(1.45)] - rows[:, grid.searchsorted(0.95)]
 
 
-print(claims.verdict("09b", "weighted MMCE prefers the posterior at T = 1.5 to the posterior",
+print(verdicts.judge("09b", "weighted MMCE prefers the posterior at T = 1.5 to the posterior",
                      moved("weighted"), expect="below"))
-print(claims.verdict("09c", "plain MMCE prefers the posterior to itself at T = 1.5", moved("plain")))
+print(verdicts.judge("09c", "plain MMCE prefers the posterior to itself at T = 1.5", moved("plain")))
 
 # %% [markdown]
 # ## 4. Four losses, trained
@@ -456,21 +458,21 @@ def gain(way, column="ece_raw"):
     return (chosen.loc[way, column] - chosen.loc["cross-entropy", column]).to_numpy()
 
 
-print(claims.verdict("T3", "the confidence penalty has a lower ECE than cross-entropy", gain("penalty"),
+print(verdicts.judge("T3", "the confidence penalty has a lower ECE than cross-entropy", gain("penalty"),
                      expect="below"))
-print(claims.verdict("T4", "Brier loss has a lower ECE than cross-entropy", gain("Brier"), expect="below"))
+print(verdicts.judge("T4", "Brier loss has a lower ECE than cross-entropy", gain("Brier"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("T4", "weighted MMCE has a lower ECE than cross-entropy", gain("MMCE, weighted"),
+print(verdicts.judge("T4", "weighted MMCE has a lower ECE than cross-entropy", gain("MMCE, weighted"),
                      expect="below"))
-print(claims.verdict("T3", "the penalty has a lower mean confidence", gain("penalty", "test_confidence"),
+print(verdicts.judge("T3", "the penalty has a lower mean confidence", gain("penalty", "test_confidence"),
                      expect="below"))
 for claim, way in (("T2", "smoothing"), ("T4", "Brier")):
-    print(claims.verdict(claim, f"T after {way} is within 0.1 of 1",
+    print(verdicts.judge(claim, f"T after {way} is within 0.1 of 1",
                          chosen.loc[way, "T"].to_numpy(), expect="within", margin=0.1, than=1.0))
-print(claims.verdict("T4", "T after weighted MMCE is above 2",
+print(verdicts.judge("T4", "T after weighted MMCE is above 2",
                      chosen.loc["MMCE, weighted", "T"].to_numpy(), than=2.0))
-print(claims.verdict("09d", "plain MMCE changes the ECE by less than 0.03", gain("MMCE, plain"),
+print(verdicts.judge("09d", "plain MMCE changes the ECE by less than 0.03", gain("MMCE, plain"),
                      expect="within", margin=0.03, post_hoc=True))
 
 # %% [markdown]
@@ -489,9 +491,9 @@ for verdict in experiments.verdicts("soft", photographs):
     print(verdict)
 fitted = photographs.pivot(index="seed", columns="value", values="temperature")
 for claim, loss in (("T2", "label smoothing .05"), ("T4", "Brier")):
-    print(claims.verdict(claim, f"photographs: T after {loss} is within 0.1 of 1", fitted[loss].tolist(),
+    print(verdicts.judge(claim, f"photographs: T after {loss} is within 0.1 of 1", fitted[loss].tolist(),
                          expect="within", margin=0.1, than=1.0))
-print(claims.verdict("T4", "photographs: T after weighted MMCE is above 2",
+print(verdicts.judge("T4", "photographs: T after weighted MMCE is above 2",
                      fitted["MMCE, weight 2"].tolist(), than=2.0))
 
 # %% [markdown]
@@ -520,12 +522,12 @@ print(f"exact labels: signed gap {ideal.test_gap:+.1%}; distance to the posterio
 # a temperature the rows are nearer to the truth than with smoothing, and the accuracy is higher.
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("09e", "after T, exact labels are nearer to the posterior than smoothing",
+print(verdicts.judge("09e", "after T, exact labels are nearer to the posterior than smoothing",
                      (chosen.loc["exact labels"] - chosen.loc["smoothing"]).distance_tempered.to_numpy(),
                      expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("09f", "exact labels leave over-confidence of more than 0.05",
+print(verdicts.judge("09f", "exact labels leave over-confidence of more than 0.05",
                      chosen.loc["exact labels"].test_gap.to_numpy(), margin=0.05, post_hoc=True))
 
 # %% [markdown]
@@ -613,13 +615,13 @@ def change(column, alpha=0.3):
     return swept.difference(column, {"alpha": alpha}, {"alpha": 0.0})
 
 
-print(claims.verdict("09g", "smoothing 0.3 makes the clusters of the training images tighter",
+print(verdicts.judge("09g", "smoothing 0.3 makes the clusters of the training images tighter",
                      change("tightness_train"), expect="below"))
-print(claims.verdict("09h", "the clusters of the test images become tighter", change("tightness_test"),
+print(verdicts.judge("09h", "the clusters of the test images become tighter", change("tightness_test"),
                      expect="below"))
-print(claims.verdict("09i", "smoothing 0.3 names the posterior's runner-up less often",
+print(verdicts.judge("09i", "smoothing 0.3 names the posterior's runner-up less often",
                      change("second_choice"), expect="below"))
-print(claims.verdict("09j", "after T, it is farther from the posterior than cross-entropy",
+print(verdicts.judge("09j", "after T, it is farther from the posterior than cross-entropy",
                      change("distance_tempered")))
 
 # %% [markdown]
@@ -718,15 +720,15 @@ _ = ax.legend(fontsize="small")
 #   temperature hardly changes that. (Post hoc. Xia et al. 2025 report such a cost for large networks.)
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("09k", "smoothing 0.3 ranks doubt worse than none (AUROC)",
+print(verdicts.judge("09k", "smoothing 0.3 ranks doubt worse than none (AUROC)",
                      swept.difference("doubt_raw", {"alpha": 0.3}, {"alpha": 0.0}), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("09l", "after temperature, too", change("doubt_tempered"), expect="below"))
-print(claims.verdict("09m", "its selective risk at coverage 0.7 is higher", change("risk_raw")))
+print(verdicts.judge("09l", "after temperature, too", change("doubt_tempered"), expect="below"))
+print(verdicts.judge("09m", "its selective risk at coverage 0.7 is higher", change("risk_raw")))
 exact_rank = others.values("doubt_raw", way="exact labels") - swept.values("doubt_raw", alpha=0.0)
-print(claims.verdict("09n", "exact labels rank doubt better than hard ones (AUROC)", exact_rank))
-print(claims.verdict("09o", "at coverage 0.1, smoothing 0.3 has the higher risk",
+print(verdicts.judge("09n", "exact labels rank doubt better than hard ones (AUROC)", exact_rank))
+print(verdicts.judge("09o", "at coverage 0.1, smoothing 0.3 has the higher risk",
                      change("top_risk_raw"), post_hoc=True))
 
 # %% [markdown]
@@ -786,10 +788,10 @@ for alpha in (0.0, 0.05, 0.3):
 # is a temperature (section 2).
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("09p", "p* undone, alpha 0.3 has a lower ECE than alpha 0",
+print(verdicts.judge("09p", "p* undone, alpha 0.3 has a lower ECE than alpha 0",
                      change("ece_undone"), expect="below", post_hoc=True))
 repaired = swept.values("ece_undone", alpha=0.05) - swept.values("ece_raw", alpha=0.05)
-print(claims.verdict("09q", "at alpha 0.05, undoing p* raises the ECE", repaired, post_hoc=True))
+print(verdicts.judge("09q", "at alpha 0.05, undoing p* raises the ECE", repaired, post_hoc=True))
 
 # %% [markdown]
 # ## Three things to take away

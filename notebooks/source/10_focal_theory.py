@@ -23,9 +23,11 @@ import pandas as pd
 import seaborn as sns
 import torch
 
-from calibkit import alt_text, check, claims, data, experiments, explorers, losses, metrics
-from calibkit import models, palette, plots, sweep, theory, training
-from calibkit.scale import budget
+from calibkit import losses, metrics, theory
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -183,15 +185,15 @@ def change(column, high=3.0, low=0.0):
     return swept.difference(column, {"gamma": high}, {"gamma": low})
 
 
-print(claims.verdict("F5", "gamma 3 has a lower ECE than cross-entropy", change("test_ece"), expect="below"))
+print(verdicts.judge("F5", "gamma 3 has a lower ECE than cross-entropy", change("test_ece"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("F1", "gamma 3 predicts with more entropy", change("entropy")))
-print(claims.verdict("F5", "its wrong predictions have a lower NLL", change("wrong_nll"), expect="below"))
-print(claims.verdict("F5", "gamma 2 beats 1 (ECE)", change("test_ece", 2.0, 1.0), expect="below"))
-print(claims.verdict("F5", "gamma 3 beats 2 (ECE)", change("test_ece", 3.0, 2.0), expect="below"))
-print(claims.verdict("10a", "gamma 5 is worse than 3 (ECE)", change("test_ece", 5.0, 3.0)))
-print(claims.verdict("F5", "gamma 3 is more accurate", change("test_accuracy")))
+print(verdicts.judge("F1", "gamma 3 predicts with more entropy", change("entropy")))
+print(verdicts.judge("F5", "its wrong predictions have a lower NLL", change("wrong_nll"), expect="below"))
+print(verdicts.judge("F5", "gamma 2 beats 1 (ECE)", change("test_ece", 2.0, 1.0), expect="below"))
+print(verdicts.judge("F5", "gamma 3 beats 2 (ECE)", change("test_ece", 3.0, 2.0), expect="below"))
+print(verdicts.judge("10a", "gamma 5 is worse than 3 (ECE)", change("test_ece", 5.0, 3.0)))
+print(verdicts.judge("F5", "gamma 3 is more accurate", change("test_accuracy")))
 
 # %% [markdown]
 # Open the answer above first: with each gamma the wrong predictions have a lower NLL, and all predictions a higher entropy.
@@ -256,7 +258,7 @@ def deviation(seed, gamma):
 
 
 worst = [max(deviation(seed, gamma) for gamma in (1.0, 3.0)) for seed in seeds]
-print(claims.verdict("F2", "autograd's ratio is g, to 1e-6", worst, expect="within", margin=1e-6))
+print(verdicts.judge("F2", "autograd's ratio is g, to 1e-6", worst, expect="within", margin=1e-6))
 
 # %% [markdown]
 # The paper concludes: early on, when $p$ is small, the weights grow *faster* under focal loss, and later
@@ -289,11 +291,11 @@ ax.minorticks_off()
 _ = ax.legend(fontsize="small")
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("F2", "at the end gamma 3 has the smaller norm of the last layer", leads[size.epochs],
+print(verdicts.judge("F2", "at the end gamma 3 has the smaller norm of the last layer", leads[size.epochs],
                      expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("F2", "after 2 epochs gamma 3 has the larger norm of the last layer", leads[2],
+print(verdicts.judge("F2", "after 2 epochs gamma 3 has the larger norm of the last layer", leads[2],
                      post_hoc=True))
 
 # %% [markdown]
@@ -466,7 +468,7 @@ def off_one(seed):
 
 
 off = [off_one(seed) for seed in seeds]
-print(claims.verdict("F3", "g(p0, gamma*) is 1, to 1e-6", off, expect="within", margin=1e-6))
+print(verdicts.judge("F3", "g(p0, gamma*) is 1, to 1e-6", off, expect="within", margin=1e-6))
 
 # %% [markdown]
 # So gamma 5 enlarges the gradients below about $p=0.2$, and gamma 3 those below about 0.25. The paper's **FLSD-53** takes gamma 5
@@ -566,7 +568,7 @@ _ = alt_text.note(left, "200 test points of two classes; the lines of gamma 0 an
 # - **Right**: mistakes have a higher confidence with cross-entropy.
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("F4", "cross-entropy is above 0.9 on nine mistakes in ten",
+print(verdicts.judge("F4", "cross-entropy is above 0.9 on nine mistakes in ten",
                      linear.loc[0.0, "above 0.9"].to_numpy(), than=0.9))
 
 # %% tags=["aside", "nbval-check-output"]
@@ -574,13 +576,13 @@ def paired(column):
     return (linear.loc[3.0, column] - linear.loc[0.0, column]).to_numpy()
 
 
-print(claims.verdict("F4", "gamma 3 has the smaller norm of the weights", paired("norm"), expect="below"))
-print(claims.verdict("F4", "and the smaller logits", paired("logits"), expect="below"))
-print(claims.verdict("F4", "it decides alike (error rates within 0.002)", paired("error rate"),
+print(verdicts.judge("F4", "gamma 3 has the smaller norm of the weights", paired("norm"), expect="below"))
+print(verdicts.judge("F4", "and the smaller logits", paired("logits"), expect="below"))
+print(verdicts.judge("F4", "it decides alike (error rates within 0.002)", paired("error rate"),
                      expect="within", margin=0.002))
-print(claims.verdict("F4", "it is less sure of its mistakes", paired("on mistakes"), expect="below"))
+print(verdicts.judge("F4", "it is less sure of its mistakes", paired("on mistakes"), expect="below"))
 plain_gap = linear.loc[0.0, "gap"].to_numpy()
-print(claims.verdict("10b", "cross-entropy is over-confident here (signed gap)", plain_gap))
+print(verdicts.judge("10b", "cross-entropy is over-confident here (signed gap)", plain_gap))
 
 # %% [markdown]
 # The paper's findings about focal loss hold here, but not that *cross-entropy* is almost always above 90 % when it errs. Neither our
@@ -636,11 +638,11 @@ def growth(decay):
     return longer_runs.difference("test_gap", many, few)
 
 
-print(claims.verdict("10c", "without weight decay the gap grows by more than 0.01", growth(0.0), margin=0.01,
+print(verdicts.judge("10c", "without weight decay the gap grows by more than 0.01", growth(0.0), margin=0.01,
                      post_hoc=True))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("10d", "with it the gap stays within 0.02", growth(1e-4), expect="within", margin=0.02,
+print(verdicts.judge("10d", "with it the gap stays within 0.02", growth(1e-4), expect="within", margin=0.02,
                      post_hoc=True))
 
 # %% [markdown]
@@ -746,13 +748,13 @@ print(f"true calibration error, gamma 3: linear model {line['true error']:.3f}, 
 
 # %% tags=["nbval-check-output"]
 raw, undone = swept.values("true_error", gamma=3.0), swept.values("undone", gamma=3.0)
-print(claims.verdict("10e", "the repair helps the networks (true calibration error)", undone - raw,
+print(verdicts.judge("10e", "the repair helps the networks (true calibration error)", undone - raw,
                      expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 gain = (linear.loc[3.0, "undone"] - linear.loc[3.0, "true error"]).to_numpy()
-print(claims.verdict("10f", "it helps the linear model (true calibration error)", gain, expect="below"))
-print(claims.verdict("10g", "repaired, the networks are where cross-entropy is (0.03)",
+print(verdicts.judge("10f", "it helps the linear model (true calibration error)", gain, expect="below"))
+print(verdicts.judge("10g", "repaired, the networks are where cross-entropy is (0.03)",
                      undone - swept.values("true_error", gamma=0.0), expect="within", margin=0.03))
 
 # %% [markdown]

@@ -22,9 +22,11 @@ import pandas as pd
 import seaborn as sns
 import torch
 
-from calibkit import alt_text, check, claims, data, experiments, explorers, losses, metrics
-from calibkit import mixing, models, palette, plots, recalibration, sweep, theory, training
-from calibkit.scale import budget
+from calibkit import losses, metrics, mixing, recalibration, theory
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -190,7 +192,7 @@ def at_end(column, loss):
     return np.array([outcome.history[column].iloc[-1] for outcome in swept.where(loss=loss)])
 
 
-print(claims.verdict("F5", "the test NLL rises less after its minimum with FL-3 than CE",
+print(verdicts.judge("F5", "the test NLL rises less after its minimum with FL-3 than CE",
                      rise("FL-3") - rise("CE"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
@@ -199,15 +201,15 @@ def steps(column):
     return np.diff([at_end(column, loss) for loss in fixed], axis=0).T
 
 
-print(claims.verdict("F5", "right predictions, CE to FL-3: the least step up of the NLL",
+print(verdicts.judge("F5", "right predictions, CE to FL-3: the least step up of the NLL",
                      steps("test_nll_correct").min(axis=1)))
-print(claims.verdict("F5", "wrong predictions: the least step down of the NLL",
+print(verdicts.judge("F5", "wrong predictions: the least step down of the NLL",
                      steps("test_nll_wrong").max(axis=1), expect="below"))
-print(claims.verdict("F5", "wrong predictions: the least step up of the entropy",
+print(verdicts.judge("F5", "wrong predictions: the least step up of the entropy",
                      steps("test_entropy_wrong").min(axis=1)))
 ece = np.diff([swept.values("test_ece", loss=loss) for loss in fixed], axis=0).T
-print(claims.verdict("F5", "the least step down of the ECE", ece.max(axis=1), expect="below"))
-print(claims.verdict("F5", "FL-3 makes fewer errors than CE",
+print(verdicts.judge("F5", "the least step down of the ECE", ece.max(axis=1), expect="below"))
+print(verdicts.judge("F5", "FL-3 makes fewer errors than CE",
                      swept.difference("test_accuracy", {"loss": "CE"}, {"loss": "FL-3"}), expect="below"))
 
 # %% [markdown]
@@ -247,11 +249,11 @@ def feature_norms(loss):
 
 # CE minus FL-1, FL-1 minus FL-2, FL-2 minus FL-3 at every epoch: (3, seeds, epochs)
 falls = -np.diff([feature_norms(loss) for loss in fixed], axis=0)
-print(claims.verdict("F8", "at the end the feature norm falls: CE, FL-1, FL-2, FL-3: least step",
+print(verdicts.judge("F8", "at the end the feature norm falls: CE, FL-1, FL-2, FL-3: least step",
                      falls[:, :, -1].min(axis=0)))
-print(claims.verdict("F8", "the same in every epoch, the first ones too: the least step",
+print(verdicts.judge("F8", "the same in every epoch, the first ones too: the least step",
                      falls.min(axis=(0, 2))))
-print(claims.verdict("F8", "the same from 3/7 of the epochs on: the least step",
+print(verdicts.judge("F8", "the same from 3/7 of the epochs on: the least step",
                      falls[:, :, 3 * size.epochs // 7:].min(axis=(0, 2))))
 
 # %% [markdown]
@@ -305,7 +307,7 @@ def median_gradient(loss, epoch):
 
 
 for epoch in (moments[0], moments[2]):
-    print(claims.verdict("F5", f"epoch {epoch}: the gradient of the last layer is smaller with FL-3",
+    print(verdicts.judge("F5", f"epoch {epoch}: the gradient of the last layer is smaller with FL-3",
                          median_gradient("FL-3", epoch) - median_gradient("CE", epoch), expect="below"))
 
 # %% [markdown]
@@ -357,7 +359,7 @@ pairs = ", ".join(f"{loss} {row.test_ece:.1%} and {row.scaled_ece:.1%}" for loss
 _ = alt_text.note(right, f"Mean ECE before and after one temperature: {pairs}.")
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("F7", "the temperature of FLSD-53 is within 0.1 of 1",
+print(verdicts.judge("F7", "the temperature of FLSD-53 is within 0.1 of 1",
                      swept.values("T by ECE", loss="FLSD-53"), expect="within", than=1.0, margin=0.1))
 
 
@@ -365,21 +367,21 @@ def against(column, loss, other="CE"):
     return swept.difference(column, {"loss": loss}, {"loss": other})
 
 
-print(claims.verdict("11a", "after one temperature each, FLSD-53 has a lower NLL than CE",
+print(verdicts.judge("11a", "after one temperature each, FLSD-53 has a lower NLL than CE",
                      against("scaled_nll", "FLSD-53"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("F7", "the temperature of CE is above 2", swept.values("T by ECE", loss="CE"), than=2.0))
+print(verdicts.judge("F7", "the temperature of CE is above 2", swept.values("T by ECE", loss="CE"), than=2.0))
 off = [abs(swept.values("T by ECE", loss=loss) - 1) for loss in ("FLSD-53", "CE")]
-print(claims.verdict("F7", "that of FLSD-53 is nearer to 1", off[0] - off[1], expect="below"))
+print(verdicts.judge("F7", "that of FLSD-53 is nearer to 1", off[0] - off[1], expect="below"))
 worst = np.max([against("test_ece", loss) for loss in focal], axis=0)
-print(claims.verdict("F6", "the worst of the eight focal losses has a lower ECE than CE", worst,
+print(verdicts.judge("F6", "the worst of the eight focal losses has a lower ECE than CE", worst,
                      expect="below"))
-print(claims.verdict("F6", "FLSD-53 has a lower ECE than FL-3", against("test_ece", "FLSD-53", "FL-3"),
+print(verdicts.judge("F6", "FLSD-53 has a lower ECE than FL-3", against("test_ece", "FLSD-53", "FL-3"),
                      expect="below"))
-print(claims.verdict("F6", "FLSc-532 has a lower ECE than FLSc-531",
+print(verdicts.judge("F6", "FLSc-532 has a lower ECE than FLSc-531",
                      against("test_ece", "FLSc-532", "FLSc-531"), expect="below"))
-print(claims.verdict("11b", "after one temperature each, FLSD-53 has a lower ECE than CE",
+print(verdicts.judge("11b", "after one temperature each, FLSD-53 has a lower ECE than CE",
                      against("scaled_ece", "FLSD-53"), expect="below"))
 
 # %% [markdown]
@@ -425,19 +427,19 @@ pair.groupby(["loss", "criterion"], sort=False)[["epoch", "error", "ECE", "NLL"]
 
 # %% tags=["nbval-check-output"]
 wide = stopped.pivot(index="seed", columns=["loss", "criterion"])
-print(claims.verdict("F8", "FL-3 to the end has a lower ECE than CE stopped by ECE on cal",
+print(verdicts.judge("F8", "FL-3 to the end has a lower ECE than CE stopped by ECE on cal",
                      wide["ECE", "FL-3", "none"] - wide["ECE", "CE", "ECE"], expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 for criterion in ("NLL", "error"):
-    print(claims.verdict("F8", f"the same, CE stopped by {criterion}",
+    print(verdicts.judge("F8", f"the same, CE stopped by {criterion}",
                          wide["ECE", "FL-3", "none"] - wide["ECE", "CE", criterion], expect="below"))
 for criterion in ("ECE", "NLL", "error"):
-    print(claims.verdict("F8", f"FL-3 to the end makes fewer errors than CE stopped by {criterion}",
+    print(verdicts.judge("F8", f"FL-3 to the end makes fewer errors than CE stopped by {criterion}",
                          wide["error", "FL-3", "none"] - wide["error", "CE", criterion], expect="below"))
-print(claims.verdict("F8", "stopping at the best ECE costs CE accuracy",
+print(verdicts.judge("F8", "stopping at the best ECE costs CE accuracy",
                      wide["error", "CE", "ECE"] - wide["error", "CE", "none"]))
-print(claims.verdict("11c", "CE stopped by NLL has a lower NLL than FL-3 to the end",
+print(verdicts.judge("11c", "CE stopped by NLL has a lower NLL than FL-3 to the end",
                      wide["NLL", "CE", "NLL"] - wide["NLL", "FL-3", "none"], expect="below"))
 
 # %% [markdown]
@@ -522,9 +524,9 @@ def grid_change(column, left, right):
     return grid.difference(column, left, right, epochs=long)
 
 
-print(claims.verdict("11d", "weight decay 0.01: gamma 3 has a higher NLL than cross-entropy",
+print(verdicts.judge("11d", "weight decay 0.01: gamma 3 has a higher NLL than cross-entropy",
                      grid_change("test_nll", {"gamma": 3.0, "decay": 1e-2}, {"gamma": 0.0, "decay": 1e-2})))
-print(claims.verdict("11e", "without weight decay: gamma 3 has a lower NLL than cross-entropy",
+print(verdicts.judge("11e", "without weight decay: gamma 3 has a lower NLL than cross-entropy",
                      grid_change("test_nll", {"gamma": 3.0, "decay": 0.0}, {"gamma": 0.0, "decay": 0.0}),
                      expect="below"))
 
@@ -754,30 +756,30 @@ def ahead(name, cure, rival, measure="NLL"):
     return scored(name, cure, measure) - scored(name, rival, measure)
 
 
-print(claims.verdict("11f", "digits, one T each: focal loss's NLL is below cross-entropy's",
+print(verdicts.judge("11f", "digits, one T each: focal loss's NLL is below cross-entropy's",
                      ahead("digits", "focal", "none"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("11f", "clusters: the same", ahead("clusters", "focal", "none"), expect="below"))
+print(verdicts.judge("11f", "clusters: the same", ahead("clusters", "focal", "none"), expect="below"))
 for name in sets:
-    print(claims.verdict("11g", f"{name}: focal loss as trained has a lower NLL than scaled cross-entropy",
+    print(verdicts.judge("11g", f"{name}: focal loss as trained has a lower NLL than scaled cross-entropy",
                          scored(name, "focal", scaling="as trained") - scored(name, "none"), expect="below"))
 for name in sets:
-    print(claims.verdict("11h", f"{name}, one T each: the ensemble's NLL is below focal loss's",
+    print(verdicts.judge("11h", f"{name}, one T each: the ensemble's NLL is below focal loss's",
                          ahead(name, "ensemble", "focal"), expect="below"))
 for name in sets:
-    print(claims.verdict("11i", f"{name}: and its moved share is smaller",
+    print(verdicts.judge("11i", f"{name}: and its moved share is smaller",
                          ahead(name, "ensemble", "focal", "moved share"), expect="below"))
 for rival in ("smoothing", "penalty", "blends", "decay"):
-    print(claims.verdict("11j", f"digits, one T each: focal loss has a lower NLL than {rival}",
+    print(verdicts.judge("11j", f"digits, one T each: focal loss has a lower NLL than {rival}",
                          ahead("digits", "focal", rival), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 farther = scored("digits", "none", "moved share") - scored("digits", "none", "moved share", "as trained")
-print(claims.verdict("11k", "digits: plain cross-entropy has the larger moved share after T", farther,
+print(verdicts.judge("11k", "digits: plain cross-entropy has the larger moved share after T", farther,
                      post_hoc=True))
 for cure in ("smoothing", "penalty", "blends", "decay", "ensemble"):
-    print(claims.verdict("11l", f"digits, one T each: {cure} has a lower NLL than cross-entropy",
+    print(verdicts.judge("11l", f"digits, one T each: {cure} has a lower NLL than cross-entropy",
                          ahead("digits", cure, "none"), expect="below", post_hoc=True))
 
 # %% [markdown]
@@ -831,17 +833,17 @@ photographs.groupby("value", sort=False)[list(heads)].mean().rename(columns=head
 there = photographs.pivot(index="seed", columns="value")
 for column, by in (("temperature", "NLL"), ("grid_temperature", "ECE")):
     of_loss = there[column]
-    print(claims.verdict("F7", f"photographs, T by {by}: the temperature of FLSD-53 is within 0.1 of 1",
+    print(verdicts.judge("F7", f"photographs, T by {by}: the temperature of FLSD-53 is within 0.1 of 1",
                          (of_loss["FLSD-53"] - 1).tolist(), expect="within", margin=0.1))
-    print(claims.verdict("F7", f"photographs, T by {by}: the temperature of CE is above 2",
+    print(verdicts.judge("F7", f"photographs, T by {by}: the temperature of CE is above 2",
                          of_loss["cross-entropy"].tolist(), than=2.0))
 for claim, measure in (("11a", "scaled_nll"), ("11b", "scaled_ece")):
     change = there[measure]["FLSD-53"] - there[measure]["cross-entropy"]
     word = measure.removeprefix("scaled_").upper()
-    print(claims.verdict(claim, f"photographs, after one T, FLSD-53 has the lower {word}",
+    print(verdicts.judge(claim, f"photographs, after one T, FLSD-53 has the lower {word}",
                          change.tolist(), expect="below"))
 change = there.grid_ece["FLSD-53"] - there.grid_ece["cross-entropy"]
-print(claims.verdict("11b", "photographs, after one T by ECE, FLSD-53's ECE is within 0.01 of CE's",
+print(verdicts.judge("11b", "photographs, after one T by ECE, FLSD-53's ECE is within 0.01 of CE's",
                      change.tolist(), expect="within", margin=0.01))
 
 # %% [markdown]
@@ -860,7 +862,7 @@ print(claims.verdict("11b", "photographs, after one T by ECE, FLSD-53's ECE is w
 
 # %%
 def with_interval(values, factor=1):
-    mean, low, high = claims.interval(factor * values)
+    mean, low, high = verdicts.interval(factor * values)
     return f"{mean:.2f} [{low:.2f}, {high:.2f}]"
 
 

@@ -23,9 +23,11 @@ import pandas as pd
 import seaborn as sns
 import torch
 
-from calibkit import alt_text, check, claims, corruptions, data, experiments, explorers, losses
-from calibkit import metrics, mixing, models, palette, plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import corruptions, losses, metrics, mixing, recalibration
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -315,13 +317,13 @@ averages[columns].rename(columns=shown).rename_axis("alpha").round(3)
 
 # %% tags=["nbval-check-output"]
 gap = {alpha: swept.values("test_gap", method="mixup", strength=alpha) for alpha in alphas}
-print(claims.verdict("12a", "alpha 2 is too much: under-confident by more than 0.05", gap[2.0],
+print(verdicts.judge("12a", "alpha 2 is too much: under-confident by more than 0.05", gap[2.0],
                      expect="below", margin=0.05))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("12b", "alpha 0.05 is too little: over-confident by more than 0.02", gap[0.05],
+print(verdicts.judge("12b", "alpha 0.05 is too little: over-confident by more than 0.02", gap[0.05],
                      margin=0.02))
-print(claims.verdict("12c", "OE of alpha 2 stays below 0.005 all the same",
+print(verdicts.judge("12c", "OE of alpha 2 stays below 0.005 all the same",
                      swept.values("test_oe", method="mixup", strength=2.0), expect="within", margin=0.005))
 
 # %% [markdown]
@@ -390,19 +392,19 @@ def ahead(method, column):
     return chosen("mixup", column) - rival
 
 
-print(claims.verdict("X1", "mixup lowers ECE by more than 0.08", ahead(None, "test_ece"),
+print(verdicts.judge("X1", "mixup lowers ECE by more than 0.08", ahead(None, "test_ece"),
                      expect="below", margin=0.08))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("X1", "mixup lowers OE by more than 0.08", ahead(None, "test_oe"),
+print(verdicts.judge("X1", "mixup lowers OE by more than 0.08", ahead(None, "test_oe"),
                      expect="below", margin=0.08))
-print(claims.verdict("X1", "mixup's accuracy is higher than without", ahead(None, "test_accuracy")))
+print(verdicts.judge("X1", "mixup's accuracy is higher than without", ahead(None, "test_accuracy")))
 for rival in ("smoothing", "penalty"):
-    print(claims.verdict("X1", f"mixup's ECE is lower than with the {rival} by more than 0.005",
+    print(verdicts.judge("X1", f"mixup's ECE is lower than with the {rival} by more than 0.005",
                          ahead(rival, "test_ece"), expect="below", margin=0.005))
-    print(claims.verdict("X1", f"mixup's accuracy is higher than with the {rival}",
+    print(verdicts.judge("X1", f"mixup's accuracy is higher than with the {rival}",
                          ahead(rival, "test_accuracy")))
-    print(claims.verdict("12d", f"mixup's NLL is lower than with the {rival}", ahead(rival, "test_nll"),
+    print(verdicts.judge("12d", f"mixup's NLL is lower than with the {rival}", ahead(rival, "test_nll"),
                          expect="below"))
 
 # %% [markdown]
@@ -453,16 +455,16 @@ def half(column, one, other):
     return swept.difference(column, halved[one], halved[other])
 
 
-print(claims.verdict("X3", "inputs only: not the same benefit, ECE more than 0.05 above mixup's",
+print(verdicts.judge("X3", "inputs only: not the same benefit, ECE more than 0.05 above mixup's",
                      half("test_ece", "inputs only", "both"), margin=0.05))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("12e", "yet inputs only: ECE is lower than without any mixing",
+print(verdicts.judge("12e", "yet inputs only: ECE is lower than without any mixing",
                      half("test_ece", "inputs only", "none"), expect="below", post_hoc=True))
-print(claims.verdict("12f", "labels only: ECE is above mixup's too", half("test_ece", "labels only", "both")))
-print(claims.verdict("12g", "inputs only: more accurate than none",
+print(verdicts.judge("12f", "labels only: ECE is above mixup's too", half("test_ece", "labels only", "both")))
+print(verdicts.judge("12g", "inputs only: more accurate than none",
                      half("test_accuracy", "inputs only", "none")))
-print(claims.verdict("12g", "labels only: more accurate than none",
+print(verdicts.judge("12g", "labels only: more accurate than none",
                      half("test_accuracy", "labels only", "none")))
 
 # %% [markdown]
@@ -504,7 +506,7 @@ for name in names:
     for rival in ("no mixup", "smoothing", "penalty"):
         other = {"method": rival, "strength": usual[rival]} if rival in usual else mixup | {"strength": 0.0}
         change = elsewhere.difference("test_ece", mixup, other, name=name)
-        print(claims.verdict("X4", f"{name}: mixup's ECE is lower than with {rival}", change, expect="below"))
+        print(verdicts.judge("X4", f"{name}: mixup's ECE is lower than with {rival}", change, expect="below"))
 
 # %% [markdown]
 # - **Hard digits:** the plain network is over-confident by far more. Every copied strength helps and is too small.
@@ -533,10 +535,10 @@ for verdict in experiments.verdicts("mixup", photographs):
 by_alpha = {alpha: runs.set_index("seed") for alpha, runs in photographs.groupby("value")}
 for alpha in (0.1, 0.3, 1.0):
     change, name = by_alpha[alpha] - by_alpha[0.0], f"photographs, alpha {alpha:g}"
-    print(claims.verdict("X1", f"{name}: the accuracy is higher", change.test_accuracy.tolist()))
-    print(claims.verdict("X1", f"{name}, one T each: the NLL is lower", change.scaled_nll.tolist(),
+    print(verdicts.judge("X1", f"{name}: the accuracy is higher", change.test_accuracy.tolist()))
+    print(verdicts.judge("X1", f"{name}, one T each: the NLL is lower", change.scaled_nll.tolist(),
                          expect="below"))
-    print(claims.verdict("X1", f"{name}, one T each: the ECE is within 0.01", change.scaled_ece.tolist(),
+    print(verdicts.judge("X1", f"{name}, one T each: the ECE is within 0.01", change.scaled_ece.tolist(),
                          expect="within", margin=0.01))
 
 # %% [markdown]
@@ -557,7 +559,7 @@ for verdict in experiments.verdicts("rivals", beside["photographs"]):
 by_cure = beside["MNIST"].pivot(index="seed", columns="value", values="test_ece")
 little = by_cure.pop("mixup, alpha .1")
 for rival in by_cure:
-    print(claims.verdict("X4", f"MNIST: mixup's ECE is lower than with {rival}",
+    print(verdicts.judge("X4", f"MNIST: mixup's ECE is lower than with {rival}",
                          (little - by_cure[rival]).tolist(), expect="below"))
 
 # %% [markdown]
@@ -611,16 +613,16 @@ print(f"after scaling, alpha 0 and 2: ECE {scaled.ECE[0.0]:.1%} and {scaled.ECE[
 judged.groupby(["scaling", "alpha"]).mean().round(3)
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("12h", "both scaled, alpha 2 has the lower NLL", against("NLL", 2.0, "scaled"),
+print(verdicts.judge("12h", "both scaled, alpha 2 has the lower NLL", against("NLL", 2.0, "scaled"),
                      expect="below"))
 for alpha in (0.2, 2.0):
-    print(claims.verdict("12i", f"both scaled, alpha {alpha:g} is within 0.01 ECE of no mixup",
+    print(verdicts.judge("12i", f"both scaled, alpha {alpha:g} is within 0.01 ECE of no mixup",
                          against("ECE", alpha, "scaled"), expect="within", margin=0.01))
-print(claims.verdict("12j", "alpha 0.2, raw: the true error is lower by more than 0.08",
+print(verdicts.judge("12j", "alpha 0.2, raw: the true error is lower by more than 0.08",
                      against("true error", 0.2, "raw"), expect="below", margin=0.08))
-print(claims.verdict("12k", "alpha 0.2, raw: the mean distance from the posterior is larger",
+print(verdicts.judge("12k", "alpha 0.2, raw: the mean distance from the posterior is larger",
                      against("distance", 0.2, "raw")))
-print(claims.verdict("12l", "alpha 0.2, raw: the mean squared distance is smaller",
+print(verdicts.judge("12l", "alpha 0.2, raw: the mean squared distance is smaller",
                      against("squared", 0.2, "raw"), expect="below", post_hoc=True))
 
 # %% [markdown]
@@ -727,13 +729,13 @@ _ = ax.legend()
 
 # %% tags=["nbval-check-output"]
 trained = swept.values("on_noise", method="mixup", strength=0.0)
-print(claims.verdict("12m", "no mixup is surer of noise than the exact posterior by more than 0.05",
+print(verdicts.judge("12m", "no mixup is surer of noise than the exact posterior by more than 0.05",
                      trained - exact.mean().item(), margin=0.05, post_hoc=True))
 
 # %% tags=["aside", "nbval-check-output"]
 for setting in ways[1:]:
     values = swept.values("on_noise", **setting)
-    print(claims.verdict("12n", f"{cure_name(setting)} is less sure of noise than the exact posterior",
+    print(verdicts.judge("12n", f"{cure_name(setting)} is less sure of noise than the exact posterior",
                          values - exact.mean().item(), expect="below", post_hoc=True))
 
 # %% [markdown]

@@ -24,9 +24,11 @@ import seaborn as sns
 import torch
 from sklearn.datasets import load_sample_image
 
-from calibkit import alt_text, check, claims, corruptions, data, experiments, explorers, losses, metrics
-from calibkit import mixing, models, palette, plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import corruptions, losses, metrics, mixing, recalibration
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -250,14 +252,14 @@ def added(reader):
     return gap_at(reader, 0.8) - gap_at(reader, 0.4)
 
 
-print(claims.verdict("13a", "the shift adds as much to the network's gap as to the uninformed posterior's, "
+print(verdicts.judge("13a", "the shift adds as much to the network's gap as to the uninformed posterior's, "
                      "within 0.05", added("network") - added("uninformed posterior"), expect="within",
                      margin=0.05, post_hoc=True))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("13b", "uninformed posterior: over-confident by more than 0.2 at noise 0.8",
+print(verdicts.judge("13b", "uninformed posterior: over-confident by more than 0.2 at noise 0.8",
                      gap_at("uninformed posterior", 0.8), margin=0.2))
-print(claims.verdict("13c", "after T, at noise 0.2: under-confident by more than 0.05",
+print(verdicts.judge("13c", "after T, at noise 0.2: under-confident by more than 0.05",
                      gap_at("network after T", 0.2), expect="below", margin=0.05))
 
 # %% [markdown]
@@ -385,18 +387,18 @@ def steps(column, reader="network"):
     return np.diff(table.pivot(index="seed", columns="severity", values=column).to_numpy(), axis=1)
 
 
-print(claims.verdict("S3", "network, severity 0 to 5, mean of six corruptions: least step up of the ECE",
+print(verdicts.judge("S3", "network, severity 0 to 5, mean of six corruptions: least step up of the ECE",
                      steps("ECE").min(axis=1)))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("S3", "network, severity 0 to 5, mean of six corruptions: least step down of accuracy",
+print(verdicts.judge("S3", "network, severity 0 to 5, mean of six corruptions: least step down of accuracy",
                      steps("accuracy").max(axis=1), expect="below"))
 for measure in measures:
-    print(claims.verdict("M7", f"network: {measure} is larger at severity 5 than without corruption",
+    print(verdicts.judge("M7", f"network: {measure} is larger at severity 5 than without corruption",
                          steps(measure).sum(axis=1)))
-print(claims.verdict("13d", "uninformed posterior: its ECE rises too, by more than 0.05 to severity 5",
+print(verdicts.judge("13d", "uninformed posterior: its ECE rises too, by more than 0.05 to severity 5",
                      steps("ECE", "uninformed posterior").sum(axis=1), margin=0.05))
-print(claims.verdict("13e", "informed posterior: its ECE changes by less than 0.02",
+print(verdicts.judge("13e", "informed posterior: its ECE changes by less than 0.02",
                      steps("ECE", "informed posterior").sum(axis=1), expect="within", margin=0.02))
 
 # %% tags=["aside"]
@@ -554,28 +556,28 @@ def ahead(column, way, scaling, kind):
     return of(column, way, scaling, kind) - of(column, "cross-entropy", scaling, kind)
 
 
-print(claims.verdict("S1", "digits 8 and 9, as trained: entropy's AUROC is higher for FLSD-53 than for CE",
+print(verdicts.judge("S1", "digits 8 and 9, as trained: entropy's AUROC is higher for FLSD-53 than for CE",
                      ahead("entropy", "FLSD-53", "as trained", "digits 8 and 9")))
-print(claims.verdict("S2", "pure noise, as trained: mixup is less confident than cross-entropy",
+print(verdicts.judge("S2", "pure noise, as trained: mixup is less confident than cross-entropy",
                      ahead("confidence", "mixup", "as trained", "pure noise"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("S1", "digits 8 and 9, after one T each: entropy's AUROC is higher for FLSD-53",
+print(verdicts.judge("S1", "digits 8 and 9, after one T each: entropy's AUROC is higher for FLSD-53",
                      ahead("entropy", "FLSD-53", "after one T", "digits 8 and 9")))
 for kind in ("pure noise", "noise 0.8"):
     for scaling in ("as trained", "after one T"):
-        print(claims.verdict("S1", f"{kind}, {scaling}: entropy's AUROC is higher for FLSD-53",
+        print(verdicts.judge("S1", f"{kind}, {scaling}: entropy's AUROC is higher for FLSD-53",
                              ahead("entropy", "FLSD-53", scaling, kind)))
-print(claims.verdict("S2", "digits 8 and 9, as trained: mixup is less confident than cross-entropy",
+print(verdicts.judge("S2", "digits 8 and 9, as trained: mixup is less confident than cross-entropy",
                      ahead("confidence", "mixup", "as trained", "digits 8 and 9"), expect="below"))
 for kind in ("digits 8 and 9", "pure noise"):
-    print(claims.verdict("S2", f"{kind}, after one T each: mixup is less confident than cross-entropy",
+    print(verdicts.judge("S2", f"{kind}, after one T each: mixup is less confident than cross-entropy",
                          ahead("confidence", "mixup", "after one T", kind), expect="below"))
 for kind in ("digits 8 and 9", "pure noise", "noise 0.8"):
     entropy = of("entropy", "cross-entropy", "as trained", kind)
-    print(claims.verdict("13f", f"{kind}, cross-entropy: its T raises the AUROC of entropy",
+    print(verdicts.judge("13f", f"{kind}, cross-entropy: its T raises the AUROC of entropy",
                          of("entropy", "cross-entropy", "after one T", kind) - entropy))
-    print(claims.verdict("13g", f"{kind}, cross-entropy as trained: energy has a higher AUROC than entropy",
+    print(verdicts.judge("13g", f"{kind}, cross-entropy as trained: energy has a higher AUROC than entropy",
                          of("energy", "cross-entropy", "as trained", kind) - entropy))
 
 # %% [markdown]
@@ -600,14 +602,14 @@ print(experiments.verdict("strange", strange))
 by_way = strange.pivot(index="seed", columns="value")
 auroc = by_way["gaussian_scaled_auroc"]
 change = auroc["FLSD-53"] - auroc["cross-entropy"]
-print(claims.verdict("S1", "photographs, after one T each: the AUROC is higher for FLSD-53", change.tolist()))
+print(verdicts.judge("S1", "photographs, after one T each: the AUROC is higher for FLSD-53", change.tolist()))
 for scaled, scaling in (("", "as trained"), ("scaled_", "after one T each")):
     confidence = by_way[f"noise_{scaled}confidence"]
     change = confidence["mixup, alpha .1"] - confidence["cross-entropy"]
-    print(claims.verdict("S2", f"photographs, {scaling}: mixup is less confident on noise", change.tolist(),
+    print(verdicts.judge("S2", f"photographs, {scaling}: mixup is less confident on noise", change.tolist(),
                          expect="below"))
 change = by_way["gaussian_scaled_auroc"]["cross-entropy"] - by_way["gaussian_auroc"]["cross-entropy"]
-print(claims.verdict("13f", "photographs, cross-entropy: its T raises the AUROC", change.tolist()))
+print(verdicts.judge("13f", "photographs, cross-entropy: its T raises the AUROC", change.tolist()))
 
 # %% [markdown]
 # FLSD-53's AUROC is undecided. On pure noise mixup is *more* confident in each seed; T lowers cross-entropy's alone.
@@ -713,15 +715,15 @@ def lead(column, rival, noise, scaling):
     return values("five") - values(rival)
 
 
-print(claims.verdict("13h", "noise 0.8, after one T each: five networks have a lower ECE than 5 x weights",
+print(verdicts.judge("13h", "noise 0.8, after one T each: five networks have a lower ECE than 5 x weights",
                      lead("ECE", "5 x weights", 0.8, "after one T"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 for rival in ("one", "5 x epochs", "5 x weights"):
     for noise in (0.4, 0.8):
-        print(claims.verdict("13i", f"noise {noise}, as trained: five have a lower ECE than {rival}",
+        print(verdicts.judge("13i", f"noise {noise}, as trained: five have a lower ECE than {rival}",
                              lead("ECE", rival, noise, "as trained"), expect="below"))
-        print(claims.verdict("13j", f"noise {noise}, after one T each: five have a lower NLL than {rival}",
+        print(verdicts.judge("13j", f"noise {noise}, after one T each: five have a lower NLL than {rival}",
                              lead("NLL", rival, noise, "after one T"), expect="below"))
 
 # %% [markdown]
@@ -824,11 +826,11 @@ def pooled_gap(group, column="gap of the average"):
 
 
 for group in groups:
-    print(claims.verdict("13k", f"{group}: the gap of the average is below the mean gap of its members",
+    print(verdicts.judge("13k", f"{group}: the gap of the average is below the mean gap of its members",
                          pooled_gap(group) - pooled_gap(group, "mean gap"), expect="below"))
 after = duel[(duel.name == "five") & (duel.noise == 0.4) & (duel.scaling == "after one T")]
 late = after.sort_values("seed")["signed gap"].abs().to_numpy()
-print(claims.verdict("13l", "the gap is nearer to 0 with one T fitted after averaging than with five before",
+print(verdicts.judge("13l", "the gap is nearer to 0 with one T fitted after averaging than with five before",
                      late - np.abs(pooled_gap("networks, T each")), expect="below"))
 
 # %% [markdown]

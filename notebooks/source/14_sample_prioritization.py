@@ -23,10 +23,12 @@ import pandas as pd
 import seaborn as sns
 import torch
 
-from calibkit import alt_text, check, claims, curation, data, experiments, explorers, losses, metrics
-from calibkit import mixing, models, palette, plots, recalibration, sweep, training
+from calibkit import curation, losses, metrics, mixing, recalibration
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 from calibkit.prioritization import MaxEntropy, MaxLoss, RandomPart
-from calibkit.scale import budget
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -190,14 +192,14 @@ def less_all(column, share):
     return plain.difference(column, part, {"share": 1.0, "choice": "entropy"})
 
 
-print(claims.verdict("P1", "equal epochs: 10 % has a larger ECE than all", less_all("test_ece", 0.1)))
+print(verdicts.judge("P1", "equal epochs: 10 % has a larger ECE than all", less_all("test_ece", 0.1)))
 
 # %% tags=["aside", "nbval-check-output"]
 for share in (0.2, 0.3):
-    print(claims.verdict("P1", f"equal epochs: {share:.0%} has a larger ECE than all",
+    print(verdicts.judge("P1", f"equal epochs: {share:.0%} has a larger ECE than all",
                          less_all("test_ece", share)))
 for share in (0.1, 0.2, 0.3):
-    print(claims.verdict("P1", f"equal epochs: {share:.0%} loses no more than 0.01 of the accuracy",
+    print(verdicts.judge("P1", f"equal epochs: {share:.0%} loses no more than 0.01 of the accuracy",
                          less_all("test_accuracy", share), than=-0.01))
 
 # %% [markdown]
@@ -323,22 +325,22 @@ def less_control(column, share, control="random"):
     return mine - controls.values(column, share=share, control=control)
 
 
-print(claims.verdict("14a", "equal samples: 10 % by entropy has a larger ECE than 10 % at random",
+print(verdicts.judge("14a", "equal samples: 10 % by entropy has a larger ECE than 10 % at random",
                      less_control("test_ece", 0.1)))
 
 # %% tags=["aside", "nbval-check-output"]
 for share in (0.2, 0.3):
-    print(claims.verdict("14a", f"equal samples: {share:.0%} by entropy has a larger ECE than at random",
+    print(verdicts.judge("14a", f"equal samples: {share:.0%} by entropy has a larger ECE than at random",
                          less_control("test_ece", share)))
 for share in (0.1, 0.2, 0.3):
-    print(claims.verdict("14b", f"equal samples: {share:.0%} by entropy has a larger ECE than all, shorter",
+    print(verdicts.judge("14b", f"equal samples: {share:.0%} by entropy has a larger ECE than all, shorter",
                          less_control("test_ece", share, "short")))
-    print(claims.verdict("14c", f"equal samples: {share:.0%} by entropy is more accurate than at random",
+    print(verdicts.judge("14c", f"equal samples: {share:.0%} by entropy is more accurate than at random",
                          less_control("test_accuracy", share)))
 longer = -less_control("test_ece", 0.3, "long")
-print(claims.verdict("14d", "30 %, trained long: a larger ECE than all images, equal samples", longer))
+print(verdicts.judge("14d", "30 %, trained long: a larger ECE than all images, equal samples", longer))
 longer = -less_control("test_accuracy", 0.3, "long")
-print(claims.verdict("14d", "30 %, trained long: more accurate than all images, equal samples", longer))
+print(verdicts.judge("14d", "30 %, trained long: more accurate than all images, equal samples", longer))
 
 # %% [markdown]
 # Open the two answers above first.
@@ -505,7 +507,7 @@ table.agg(["mean", "min", "max"]).round(3)
 
 # %% tags=["nbval-check-output"]
 loss_gap = plain.values("test_gap", share=0.1, choice="loss")
-print(claims.verdict("14e", "10 % by loss: under-confident by more than 0.1", loss_gap,
+print(verdicts.judge("14e", "10 % by loss: under-confident by more than 0.1", loss_gap,
                      expect="below", margin=0.1))
 
 # %% tags=["aside", "nbval-check-output"]
@@ -513,14 +515,14 @@ def of_choice(name, column):
     return per_seed.loc[name, column].to_numpy()
 
 
-print(claims.verdict("14f", "blind choice, test images: the posterior's gap is within 0.02 of 0",
+print(verdicts.judge("14f", "blind choice, test images: the posterior's gap is within 0.02 of 0",
                      of_choice("entropy, test", "gap of the posterior"), expect="within", margin=0.02))
 for name in ("loss", "entropy"):
-    print(claims.verdict("14g", f"training images chosen by {name}: the posterior's gap is above 0",
+    print(verdicts.judge("14g", f"training images chosen by {name}: the posterior's gap is above 0",
                          of_choice(name, "gap of the posterior")))
-    print(claims.verdict("14h", f"images chosen by {name} have a higher exact entropy than all",
+    print(verdicts.judge("14h", f"images chosen by {name} have a higher exact entropy than all",
                          of_choice(name, "exact entropy") - of_choice("all images", "exact entropy")))
-print(claims.verdict("14i", "chosen by entropy: the network's own gap on them is below 0",
+print(verdicts.judge("14i", "chosen by entropy: the network's own gap on them is below 0",
                      of_choice("entropy", "gap of the network"), expect="below"))
 
 # %% [markdown]
@@ -568,7 +570,7 @@ for choice in ("entropy", "loss"):
 
 # %% tags=["aside", "nbval-check-output"]
 for choice in ("entropy", "loss"):
-    print(claims.verdict("14j", f"chosen by {choice}: more than the 10 % wrong labels of a blind choice",
+    print(verdicts.judge("14j", f"chosen by {choice}: more than the 10 % wrong labels of a blind choice",
                          wrong.values("wrong_labels", choice=choice), than=0.1))
 
 # %% [markdown]
@@ -666,20 +668,20 @@ def against_plain(method, share, column):
 
 
 gains = [against_plain(method, 0.1, "test_ece") for method in strengths]
-print(claims.verdict("P2", "10 %: the ECE is lower with each cure: the least gain of the three",
+print(verdicts.judge("P2", "10 %: the ECE is lower with each cure: the least gain of the three",
                      np.max(gains, axis=0), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 for share in (0.2, 0.3):
     gains = [against_plain(method, share, "test_ece") for method in strengths]
-    print(claims.verdict("P2", f"{share:.0%}: the ECE is lower with each cure: the least gain of the three",
+    print(verdicts.judge("P2", f"{share:.0%}: the ECE is lower with each cure: the least gain of the three",
                          np.max(gains, axis=0), expect="below"))
 for share in (0.1, 0.2, 0.3):
     for method in strengths:
-        print(claims.verdict("P2", f"{share:.0%}, {method}: no accuracy loss of more than 0.01",
+        print(verdicts.judge("P2", f"{share:.0%}, {method}: no accuracy loss of more than 0.01",
                              against_plain(method, share, "test_accuracy"), than=-0.01))
 for method in strengths:
-    print(claims.verdict("14k", f"10%, {method}: a lower NLL than cross-entropy, both after a temperature",
+    print(verdicts.judge("14k", f"10%, {method}: a lower NLL than cross-entropy, both after a temperature",
                          against_plain(method, 0.1, "scaled_nll"), expect="below"))
 
 # %% [markdown]
@@ -707,7 +709,7 @@ beside.round(3)
 # %% tags=["aside", "nbval-check-output"]
 for method in strengths:
     change = chosen(method, 0.1, "test_accuracy") - chosen(method, 0.1, "test_accuracy", "random")
-    print(claims.verdict("14l", f"10 %, {method}: by entropy more accurate than at random", change))
+    print(verdicts.judge("14l", f"10 %, {method}: by entropy more accurate than at random", change))
 
 # %% [markdown]
 # Open the answer above first. On these digits no cure makes the 10 % by entropy a better training set than a random 10 %. So the
@@ -794,15 +796,15 @@ def over_methods(share, column):
     return np.mean([by_target(m, share, column) - own(m, share, column) for m in middle], axis=0)
 
 
-print(claims.verdict("P3", "10 %, mean of four trainings: the target's choice raises the accuracy",
+print(verdicts.judge("P3", "10 %, mean of four trainings: the target's choice raises the accuracy",
                      over_methods(0.1, "test_accuracy")))
 
 # %% tags=["aside", "nbval-check-output"]
 for share in (0.1, 0.2, 0.3):
-    print(claims.verdict("P3", f"{share:.0%}, mean of four trainings: the target's choice lowers the ECE",
+    print(verdicts.judge("P3", f"{share:.0%}, mean of four trainings: the target's choice lowers the ECE",
                          over_methods(share, "test_ece"), expect="below"))
 for share in (0.2, 0.3):
-    print(claims.verdict("P3", f"{share:.0%}, mean of four: the target's choice raises the accuracy",
+    print(verdicts.judge("P3", f"{share:.0%}, mean of four: the target's choice raises the accuracy",
                          over_methods(share, "test_accuracy")))
 
 # %% [markdown]
@@ -849,11 +851,11 @@ def change(column, share, left, right):
 
 
 for share in (0.1, 0.3):
-    print(claims.verdict("14m", f"{share:.0%}, 64 units: more accurate with a mixup target than a CE one",
+    print(verdicts.judge("14m", f"{share:.0%}, 64 units: more accurate with a mixup target than a CE one",
                          change("test_accuracy", share, ("mixup", 64), ("cross-entropy", 64))))
-    print(claims.verdict("14n", f"{share:.0%}, mixup: more accurate with a large target than a small one",
+    print(verdicts.judge("14n", f"{share:.0%}, mixup: more accurate with a large target than a small one",
                          change("test_accuracy", share, large, ("mixup", 64))))
-    print(claims.verdict("14o", f"{share:.0%}: more accurate with fixed random images than the last state",
+    print(verdicts.judge("14o", f"{share:.0%}: more accurate with fixed random images than the last state",
                          change("test_accuracy", share, "fixed, random", "last state")))
 
 # %% [markdown]
@@ -886,7 +888,7 @@ table.rename(columns=shown).round(3)
 for share in (0.1, 0.3):
     for column, word in (("test_accuracy", "more accurate than"), ("test_ece", "a larger ECE than")):
         differences = clear.difference(column, {"choice": "entropy"}, {"choice": "random"}, share=share)
-        print(claims.verdict("14p", f"noise 0.2, {share:.0%}: by entropy {word} at random", differences,
+        print(verdicts.judge("14p", f"noise 0.2, {share:.0%}: by entropy {word} at random", differences,
                              post_hoc=True))
 
 # %% [markdown]
@@ -965,9 +967,9 @@ there = photographs.pivot(index="seed", columns="value")
 for share in ("10 %", "30 %"):
     less = {column: there[column][f"{share} of highest entropy"] - there[column][f"{share} by chance"]
             for column in ("test_ece", "test_accuracy")}
-    print(claims.verdict("14a", f"photographs: {share} by entropy has a larger ECE than at random",
+    print(verdicts.judge("14a", f"photographs: {share} by entropy has a larger ECE than at random",
                          less["test_ece"].tolist()))
-    print(claims.verdict("14c", f"photographs: {share} by entropy is more accurate than at random",
+    print(verdicts.judge("14c", f"photographs: {share} by entropy is more accurate than at random",
                          less["test_accuracy"].tolist()))
 
 # %% [markdown]

@@ -22,9 +22,11 @@ import numpy as np
 import pandas as pd
 import torch
 
-from calibkit import alt_text, check, claims, curation, data, experiments, explorers, losses
-from calibkit import metrics, mixing, models, palette, plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import curation, losses, metrics, mixing, recalibration
+from calibkit.course import check, experiments, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -268,14 +270,14 @@ def of_reader(column, reader, scaling="as trained"):
     return chosen.sort_values("seed")[column].to_numpy()
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("15a", "CNN: nearer to the exact posterior than the bag of words",
+print(verdicts.judge("15a", "CNN: nearer to the exact posterior than the bag of words",
                      of_reader("distance", "CNN") - of_reader("distance", "bag of words"), expect="below"))
 for reader in ("CNN", "LSTM", "transformer"):
     lead = of_reader("accuracy", reader) - of_reader("accuracy", "bag of words")
-    print(claims.verdict("15c", f"{reader}: more accurate than the bag of words", lead))
+    print(verdicts.judge("15c", f"{reader}: more accurate than the bag of words", lead))
 for reader in networks:
-    print(claims.verdict("15d", f"{reader}: over-confident as trained", of_reader("signed gap", reader)))
-print(claims.verdict("15e", "bag of words: a confidence above 1/2 on more than a tenth of the notes",
+    print(verdicts.judge("15d", f"{reader}: over-confident as trained", of_reader("signed gap", reader)))
+print(verdicts.judge("15e", "bag of words: a confidence above 1/2 on more than a tenth of the notes",
                      too_sure, margin=0.1))
 
 # %%
@@ -289,7 +291,7 @@ after[["T", "ECE", "NLL", "distance"]].mean().round(3)
 # %% tags=["aside", "nbval-check-output"]
 for reader in ("LSTM", "transformer"):
     moved = of_reader("distance", reader, "after T") - of_reader("distance", reader)
-    print(claims.verdict("15f", f"{reader}: a larger distance after T than as trained", moved, post_hoc=True))
+    print(verdicts.judge("15f", f"{reader}: a larger distance after T than as trained", moved, post_hoc=True))
 
 # %% [markdown]
 # - **Two different questions.** ECE asks whether a confidence of 0.6 is right on 60 of 100 notes. The distance asks whether each note gets *its*
@@ -383,9 +385,9 @@ def gap_at(reader, longest):
     return chosen.sort_values("seed")["signed gap"].to_numpy()
 
 
-print(claims.verdict("15g", "CNN: a larger signed gap on notes of 3 or 4 words than of 15 or 16",
+print(verdicts.judge("15g", "CNN: a larger signed gap on notes of 3 or 4 words than of 15 or 16",
                      gap_at("CNN", short) - gap_at("CNN", long), post_hoc=True))
-print(claims.verdict("15h", "CNN after one T: a larger signed gap on the shortest notes than on the longest",
+print(verdicts.judge("15h", "CNN after one T: a larger signed gap on the shortest notes than on the longest",
                      gap_at("CNN, after T", short) - gap_at("CNN, after T", long), post_hoc=True))
 
 # %% [markdown]
@@ -435,12 +437,12 @@ averages.round(3)
 
 # %% tags=["aside", "nbval-check-output"]
 third, all_notes = {"times": 1 / 3, "noise": 0.0}, {"times": 1, "noise": 0.0}
-print(claims.verdict("15i", "CNN: a third of the notes changes the distance by less than 0.05",
+print(verdicts.judge("15i", "CNN: a third of the notes changes the distance by less than 0.05",
                      altered.difference("distance", third, all_notes), expect="within", margin=0.05))
-print(claims.verdict("15j", "CNN: three times the notes give a smaller distance, at equal steps",
+print(verdicts.judge("15j", "CNN: three times the notes give a smaller distance, at equal steps",
                      altered.difference("distance", {"times": 3, "noise": 0.0}, all_notes), expect="below"))
 for noise in (0.2, 0.4):
-    print(claims.verdict("15k", f"CNN: label noise {noise} gives a larger distance than none",
+    print(verdicts.judge("15k", f"CNN: label noise {noise} gives a larger distance than none",
                          altered.difference("distance", {"times": 1, "noise": noise}, all_notes)))
 
 # %% [markdown]
@@ -512,19 +514,19 @@ def against(column, method, scaling, other="cross-entropy"):
     return part.get_group(method).to_numpy() - part.get_group(other).to_numpy()
 
 
-print(claims.verdict("X5", "notes, mixup of word vectors: a smaller ECE than cross-entropy, as trained",
+print(verdicts.judge("X5", "notes, mixup of word vectors: a smaller ECE than cross-entropy, as trained",
                      against("ECE", "mixup", "as trained"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 for method in ("focal", "smoothing", "mixup"):
     if method != "mixup":
-        print(claims.verdict("15l", f"{method}: a smaller ECE than cross-entropy, as trained",
+        print(verdicts.judge("15l", f"{method}: a smaller ECE than cross-entropy, as trained",
                              against("ECE", method, "as trained"), expect="below"))
-    print(claims.verdict("15m", f"{method}: nearer to the exact posterior than cross-entropy, as trained",
+    print(verdicts.judge("15m", f"{method}: nearer to the exact posterior than cross-entropy, as trained",
                          against("distance", method, "as trained"), expect="below"))
-    print(claims.verdict("15n", f"{method}: a lower NLL than cross-entropy, both after a temperature",
+    print(verdicts.judge("15n", f"{method}: a lower NLL than cross-entropy, both after a temperature",
                          against("NLL", method, "after T"), expect="below"))
-print(claims.verdict("15b", "mixup: more accurate than cross-entropy",
+print(verdicts.judge("15b", "mixup: more accurate than cross-entropy",
                      against("accuracy", "mixup", "as trained")))
 
 # %% [markdown]

@@ -25,11 +25,13 @@ import seaborn as sns
 import torch
 from torch.nn.functional import cross_entropy
 
-from calibkit import check, claims, explorers, losses, metrics, palette, plots
-from calibkit import recalibration, translation
-from calibkit.experiments import captions
-from calibkit.scale import budget
-from calibkit.translation import toy
+from calibkit import losses, metrics, recalibration
+from calibkit.course import check, explorers, verdicts
+from calibkit.course.experiments import captions
+from calibkit.course.scale import budget
+from calibkit.lab import translation
+from calibkit.lab.translation import toy
+from calibkit.pictures import palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -297,14 +299,14 @@ def last(loss, n, column):
     return by_step(loss, n, column)[:, -1]
 
 
-print(claims.verdict("D8", "a tenth of the sentences has the larger token ECE at the end, at equal steps",
+print(verdicts.judge("D8", "a tenth of the sentences has the larger token ECE at the end, at equal steps",
                      last("cross-entropy", few, "ece") - last("cross-entropy", many, "ece")))
 
 # %% tags=["aside", "nbval-check-output"]
 rises = [by_step("cross-entropy", n, "ece")[:, -1] - by_step("cross-entropy", n, "ece").min(axis=1)
         for n in (few, some, many)]
 for n, rise in zip(("fewest", "middle", "most"), rises, strict=True):
-    print(claims.verdict("D8", f"{n} sentences: the ECE at the end is more than 0.02 above its least",
+    print(verdicts.judge("D8", f"{n} sentences: the ECE at the end is more than 0.02 above its least",
                          rise, margin=0.02))
 
 # %% [markdown]
@@ -373,22 +375,22 @@ def nearer_to_1(loss, column):
 
 
 for loss in ("smoothing", "focal"):
-    print(claims.verdict("N2", f"{loss}: its T of the least ECE is within 0.4 of 1",
+    print(verdicts.judge("N2", f"{loss}: its T of the least ECE is within 0.4 of 1",
                          values(loss, "T by ECE") - 1, expect="within", margin=0.4, post_hoc=True))
-print(claims.verdict("16a", "smoothing has a lower ECE than cross-entropy",
+print(verdicts.judge("16a", "smoothing has a lower ECE than cross-entropy",
                      against_plain("smoothing", "ECE"), expect="below"))
-print(claims.verdict("16b", "smoothing is further from the exact law than cross-entropy",
+print(verdicts.judge("16b", "smoothing is further from the exact law than cross-entropy",
                      against_plain("smoothing", "distance"), post_hoc=True))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("16c", "focal loss is nearer to the exact law than cross-entropy",
+print(verdicts.judge("16c", "focal loss is nearer to the exact law than cross-entropy",
                      against_plain("focal", "distance"), expect="below"))
-print(claims.verdict("16d", "one T lowers the ECE of cross-entropy",
+print(verdicts.judge("16d", "one T lowers the ECE of cross-entropy",
                      values("cross-entropy", "ECE", "after one T") - values("cross-entropy", "ECE"),
                      expect="below"))
-print(claims.verdict("16d", "one T raises the ECE of smoothing",
+print(verdicts.judge("16d", "one T raises the ECE of smoothing",
                      values("smoothing", "ECE", "after one T") - values("smoothing", "ECE"), post_hoc=True))
-print(claims.verdict("16e", "one T moves cross-entropy away from the exact law",
+print(verdicts.judge("16e", "one T moves cross-entropy away from the exact law",
                      values("cross-entropy", "distance", "after one T") - values("cross-entropy", "distance"),
                      post_hoc=True))
 
@@ -478,11 +480,11 @@ def bleu_at(loss, temperature):
 for loss in ways_to_train:
     lowest = means.loc[loss]["token ECE (cal)"].idxmin()
     if lowest != 0.5:
-        print(claims.verdict("N2", f"{loss}, beam of 4: BLEU is higher at the T of least ECE than at 0.5",
+        print(verdicts.judge("N2", f"{loss}, beam of 4: BLEU is higher at the T of least ECE than at 0.5",
                              bleu_at(loss, lowest) - bleu_at(loss, 0.5)))
-print(claims.verdict("16f", "cross-entropy: BLEU of a beam of 4 is lower at T 2 than at T 1",
+print(verdicts.judge("16f", "cross-entropy: BLEU of a beam of 4 is lower at T 2 than at T 1",
                      bleu_at("cross-entropy", 2.0) - bleu_at("cross-entropy", 1.0), expect="below"))
-print(claims.verdict("16f", "focal: BLEU of a beam of 4 is lower at the largest T than at T 1",
+print(verdicts.judge("16f", "focal: BLEU of a beam of 4 is lower at the largest T than at T 1",
                      bleu_at("focal", temperatures[-1]) - bleu_at("focal", 1.0), expect="below",
                      post_hoc=True))
 
@@ -523,11 +525,11 @@ def of_law(column, temperature, width):
     return chosen.sort_values("seed")[column].to_numpy()
 
 
-print(claims.verdict("16g", "exact law: a beam of 8 is shorter than greedy decoding by over half a word",
+print(verdicts.judge("16g", "exact law: a beam of 8 is shorter than greedy decoding by over half a word",
                      of_law("words", 1.0, 8) - of_law("words", 1.0, 1), expect="below", margin=0.5))
-print(claims.verdict("16g", "exact law: BLEU of a beam of 8 is lower than that of greedy decoding",
+print(verdicts.judge("16g", "exact law: BLEU of a beam of 8 is lower than that of greedy decoding",
                      of_law("BLEU", 1.0, 8) - of_law("BLEU", 1.0, 1), expect="below", post_hoc=True))
-print(claims.verdict("16h", "exact law, beam of 8: BLEU is higher where the law is made too sure (T 0.5)",
+print(verdicts.judge("16h", "exact law, beam of 8: BLEU is higher where the law is made too sure (T 0.5)",
                      of_law("BLEU", 0.5, 8) - of_law("BLEU", 1.0, 8)))
 
 # %% [markdown]
@@ -560,9 +562,9 @@ def excess(network, width):
     return (chosen.stated - chosen.exact).to_numpy()
 
 
-print(claims.verdict("16i", "cross-entropy, beam of 4: the stated probability is above the exact one",
+print(verdicts.judge("16i", "cross-entropy, beam of 4: the stated probability is above the exact one",
                      excess("cross-entropy", 4), post_hoc=True))
-print(claims.verdict("16j", "cross-entropy: this excess is larger with a beam of 8 than with greedy",
+print(verdicts.judge("16j", "cross-entropy: this excess is larger with a beam of 8 than with greedy",
                      excess("cross-entropy", 8) - excess("cross-entropy", 1)))
 
 # %% [markdown]
@@ -599,17 +601,17 @@ _ = axes[1].legend(fontsize="x-small")
 # %% tags=["aside", "nbval-check-output"]
 for value in captions.LOSSES:
     of_value = real[real.value == value].sort_values("seed")
-    print(claims.verdict("16k", f"Multi30k, {value}: BLEU of a beam of 4 is lower than of greedy decoding",
+    print(verdicts.judge("16k", f"Multi30k, {value}: BLEU of a beam of 4 is lower than of greedy decoding",
                          (of_value.beam - of_value.greedy).to_numpy(), expect="below", post_hoc=True))
 for loss in ("smoothing", "focal"):
-    print(claims.verdict("16l", f"toy pair: {loss} has its T of the least NLL nearer to 1 than cross-entropy",
+    print(verdicts.judge("16l", f"toy pair: {loss} has its T of the least NLL nearer to 1 than cross-entropy",
                          nearer_to_1(loss, "T"), expect="below"))
 for verdict in captions.verdicts(real):
     print(verdict)
 for value, part in at_temperature.groupby("value", sort=False):
     lowest = part.groupby("temperature").ece.mean().idxmin()
     by_seed = part.pivot(index="seed", columns="temperature", values="bleu")
-    print(claims.verdict("N2", f"Multi30k, {value}: BLEU is higher at the T of least ECE than at 0.75",
+    print(verdicts.judge("N2", f"Multi30k, {value}: BLEU is higher at the T of least ECE than at 0.75",
                          (by_seed[lowest] - by_seed[0.75]).to_numpy(), post_hoc=True))
 
 # %% [markdown]

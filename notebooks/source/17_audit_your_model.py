@@ -27,9 +27,11 @@ import torch
 from scipy.special import ndtr
 
 import calibkit
-from calibkit import alt_text, auditing, check, claims, curation, data, explorers, metrics
-from calibkit import models, palette, plots, recalibration, sweep, training
-from calibkit.scale import budget
+from calibkit import auditing, curation, metrics, recalibration
+from calibkit.course import check, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -359,7 +361,7 @@ hits = pd.DataFrame(rows, columns=faults)
 print(f"rightly named, of {len(seeds)} trainings:", hits.sum().to_dict())
 
 # %% tags=["nbval-check-output"]
-print(claims.verdict("17a", "the rule names at least 70 % of the faults", hits.mean(axis=1), than=0.7))
+print(verdicts.judge("17a", "the rule names at least 70 % of the faults", hits.mean(axis=1), than=0.7))
 
 # %% [markdown]
 # The rule chooses from a closed list, and one training is the example above: a seventh fault would get one of the six names.
@@ -467,13 +469,13 @@ _ = ax.legend(fontsize="small", loc=(0.02, 0.5))
 # %% tags=["nbval-check-output"]
 per_seed = size.draws // 4
 false_alarms = [share_of_alarms("none", 1000, seed, per_seed) for seed in seeds]
-print(claims.verdict("17b", "1,000 images of the exact posterior: at most 12 % of the audits raise an alarm",
+print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % of the audits raise an alarm",
                      false_alarms, expect="below", than=0.12))
 
 # %% tags=["aside", "nbval-check-output"]
 later = [share_of_alarms("rare class", 500, seed, per_seed) - share_of_alarms("too sure", 500, seed, per_seed)
          for seed in seeds]
-print(claims.verdict("17c", "500 images: a rare class is found less often than a network that is too sure",
+print(verdicts.judge("17c", "500 images: a rare class is found less often than a network that is too sure",
                      later, expect="below"))
 
 # %% [markdown]
@@ -730,25 +732,25 @@ def change(column, removed, control):
     return curated.difference(column, {"removed": removed}, {"removed": control})
 
 
-print(claims.verdict("Z1", "removing the suspects raises the accuracy by at least 3 points",
+print(verdicts.judge("Z1", "removing the suspects raises the accuracy by at least 3 points",
                      change("test_accuracy", "suspects", "nothing"), margin=0.03))
 # post hoc: the first statement, "by at least 2 points", was INCONCLUSIVE
-print(claims.verdict("Z1", "removing the suspects lowers the true calibration error",
+print(verdicts.judge("Z1", "removing the suspects lowers the true calibration error",
                      change("true error", "suspects", "nothing"), expect="below", post_hoc=True))
 
 # %% tags=["aside", "nbval-check-output"]
-print(claims.verdict("Z1", "the suspects' removal raises the accuracy more than that of as many at random",
+print(verdicts.judge("Z1", "the suspects' removal raises the accuracy more than that of as many at random",
                      change("test_accuracy", "suspects", "at random")))
-print(claims.verdict("Z1", "the true error is lower still when the truly wrong labels are removed",
+print(verdicts.judge("Z1", "the true error is lower still when the truly wrong labels are removed",
                      change("true error", "wrong labels", "suspects"), expect="below", post_hoc=True))
 def share_of_way(column):
     """Of the change by removing all wrong labels, the share that the suspects bring, per seed."""
     return change(column, "suspects", "nothing") / change(column, "wrong labels", "nothing")
 
 
-print(claims.verdict("17e", "suspects: the accuracy goes a larger share of the way than the true error",
+print(verdicts.judge("17e", "suspects: the accuracy goes a larger share of the way than the true error",
                      share_of_way("test_accuracy") - share_of_way("true error"), post_hoc=True))
-print(claims.verdict("17d", "judged by noisy test labels the ECE rises when the suspects are removed",
+print(verdicts.judge("17d", "judged by noisy test labels the ECE rises when the suspects are removed",
                      change("ECE, noisy test labels", "suspects", "nothing")))
 
 # %% [markdown]

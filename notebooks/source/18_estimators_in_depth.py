@@ -23,8 +23,11 @@ import pandas as pd
 import seaborn as sns
 import torch
 
-from calibkit import alt_text, check, claims, data, explorers, metrics, palette, plots
-from calibkit.scale import budget
+from calibkit import metrics
+from calibkit.course import check, explorers, verdicts
+from calibkit.course.scale import budget
+from calibkit.lab import data
+from calibkit.pictures import alt_text, palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -414,9 +417,9 @@ def bias(seed, bins):
 
 
 rise = [bias(seed, 50) - bias(seed, 5) for seed in seeds]
-print(claims.verdict("M6", "T = 1.2, n = 1000: 50 bins are more biased than 5", rise))
+print(verdicts.judge("M6", "T = 1.2, n = 1000: 50 bins are more biased than 5", rise))
 floor = [values(metrics.debiased_ece, 1, 100, seed).mean() for seed in seeds]
-print(claims.verdict("M6", "the debiased estimate of the posterior, n = 100, is above 0.01", floor,
+print(verdicts.judge("M6", "the debiased estimate of the posterior, n = 100, is above 0.01", floor,
                      margin=0.01))
 
 # %% tags=["aside", "nbval-check-output"]
@@ -434,9 +437,9 @@ print(f"the square before the cut: mean {squared.mean():.6f} +- {half:.6f}, plai
 debiased = [values(metrics.debiased_ece, 1, 1000, seed) for seed in seeds]
 less = np.mean(debiased, axis=1) - np.mean(plain, axis=1)
 wider = np.std(debiased, axis=1) - np.std(plain, axis=1)
-print(claims.verdict("M6", "n = 1000: the debiased L2 estimate of the posterior is below the plain one",
+print(verdicts.judge("M6", "n = 1000: the debiased L2 estimate of the posterior is below the plain one",
                      less, expect="below"))
-print(claims.verdict("M6", "n = 1000: the debiased L2 estimate of the posterior has more spread", wider))
+print(verdicts.judge("M6", "n = 1000: the debiased L2 estimate of the posterior has more spread", wider))
 
 # %% [markdown]
 # ## 6. Is it calibrated at all?
@@ -528,12 +531,12 @@ draw_power()
 
 # %% tags=["nbval-check-output"]
 alarms = [rejected(reader(1), 1000, seed)[0] for seed in seeds]  # by the ECE
-print(claims.verdict("18a", "the ECE test rejects the posterior on at most 12 % of test sets", alarms,
+print(verdicts.judge("18a", "the ECE test rejects the posterior on at most 12 % of test sets", alarms,
                      expect="below", than=0.12))
 
 # %% tags=["aside", "nbval-check-output"]
 gain = [rejected(reader(1.2), 2000, seed)[0] - rejected(reader(1.2), 200, seed)[0] for seed in seeds]
-print(claims.verdict("18b", "at T = 1.2 its power rises by at least 0.3 from 200 to 2,000 images", gain,
+print(verdicts.judge("18b", "at T = 1.2 its power rises by at least 0.3 from 200 to 2,000 images", gain,
                      margin=0.3))
 
 # %% [markdown]
@@ -631,7 +634,7 @@ def decided(seed, T=1.2, n=1000):
 shares = np.array([decided(seed) for seed in seeds])
 print(f"found by the paired interval on {shares[:, 0].mean():.0%} of test sets, "
       f"by separate ones on {shares[:, 1].mean():.0%}")
-print(claims.verdict("18c", "pairing finds the better model on more test sets", shares[:, 0] - shares[:, 1]))
+print(verdicts.judge("18c", "pairing finds the better model on more test sets", shares[:, 0] - shares[:, 1]))
 
 # %% [markdown]
 # Compare models by a proper score, paired. The difference of two ECEs has an interval too (`metric="ece"`), but the two
@@ -701,12 +704,12 @@ def share(metric, T, form):
     return covered[(covered.metric == metric) & (covered["T"] == T)][form].to_numpy()
 
 
-print(claims.verdict("M5", "near calibration (T = 1.1) the ECE's percentile interval covers less than 60 %",
+print(verdicts.judge("M5", "near calibration (T = 1.1) the ECE's percentile interval covers less than 60 %",
                      share("ece", 1.1, "percentile"), expect="below", than=0.6))
 
 # %% tags=["aside", "nbval-check-output"]
 bold = share("ece", 0.5, "percentile")
-print(claims.verdict("M5", "far from calibration (T = 0.5) it covers 80 to 100 %", bold, expect="within",
+print(verdicts.judge("M5", "far from calibration (T = 0.5) it covers 80 to 100 %", bold, expect="within",
                      margin=0.1, than=0.9))
 for T in (0.5, 1.1):
     measured = values(metrics.classwise_ece, T, 500).mean()
@@ -717,7 +720,7 @@ for metric in ("ece", "classwise_ece"):
     print(f"{metric}, T = 1.1, 10,000 images: coverage {percentile:.0%}, reflected {reflected:.0%}")
 for metric in ("ece", "ada_ece", "classwise_ece"):
     gain = share(metric, 1.1, "reflected") - share(metric, 1.1, "percentile")
-    print(claims.verdict("M5", f"T = 1.1: reflected, the interval of {metric} covers more often", gain))
+    print(verdicts.judge("M5", f"T = 1.1: reflected, the interval of {metric} covers more often", gain))
 
 # %% [markdown]
 # - The bold reader (T = 0.5): both forms for ECE and AdaECE cover about as often as they promise, or somewhat less. (250

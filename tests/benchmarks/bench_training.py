@@ -21,17 +21,18 @@ from torch.utils.data import Dataset as TorchDataset
 from torch.utils.flop_counter import FlopCounterMode
 from torchvision import transforms
 
-from calibkit import augmentation, curation, data, models, sweep, training
-from calibkit.training import loop, process
-from calibkit.training.device import memory_format
-from calibkit.training.feed import Feed
+from calibkit import augmentation, curation
+from calibkit.lab import data, models, sweep, training
+from calibkit.lab.training import loop, process
+from calibkit.lab.training.device import memory_format
+from calibkit.lab.training.feed import Feed
 
 from .timing import Row
 
 IMAGES, BATCH, THREADS = 2_048, 128, 2
 MEMORY = """
 import pathlib, re, sys, torch
-from calibkit import data, models, sweep, training
+from calibkit.lab import data, models, sweep, training
 train = data.Dataset(torch.randn(1_500, 1, 16, 16), torch.arange(1_500) % 10, tuple("0123456789"))
 network = lambda: models.cnn(1, 10, width=8)
 trial = lambda seed: training.trial(network, train, seed=seed, epochs=1)

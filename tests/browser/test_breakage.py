@@ -3,8 +3,9 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit import course, pages
-from calibkit.explorers import Explorer, Frame, Slider, svg
+from calibkit.course import execution, pages
+from calibkit.course.explorers import Explorer, Frame, Slider
+from calibkit.pictures import svg
 from tests.browser import drive, lab
 
 
@@ -88,7 +89,8 @@ def test_equal_pictures_are_noticed(browser, build):
 
 
 HEAD = """\
-from calibkit.explorers import Explorer, Frame, Slider, svg
+from calibkit.course.explorers import Explorer, Frame, Slider
+from calibkit.pictures import svg
 def frame(n):
     dot = svg.tag("circle", cx=10 * n, cy=50, r=5)
     return Frame((svg.picture(200, 100, dot),), f"the dot is at {n}")
@@ -130,7 +132,7 @@ def test_a_broken_notebook_is_noticed(browser, small_lab, code, noticed, request
     running, folder = small_lab
     name = request.node.callspec.id
     cells = [new_code_cell(HEAD), new_code_cell(code)]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": course.KERNEL})
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
     lab.write(notebook, folder, name)
     said = "; ".join(lab.visit_notebook(browser, running, name).complaints)
     assert noticed in said if noticed else said == ""

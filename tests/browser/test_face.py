@@ -3,8 +3,9 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from calibkit import course, pages
-from calibkit.explorers import Explorer, Frame, Slider, svg
+from calibkit.course import execution, pages
+from calibkit.course.explorers import Explorer, Frame, Slider
+from calibkit.pictures import svg
 from tests.browser import lab
 from tests.browser.drive import HANDLE, watched
 from tests.browser.test_breakage import HEAD, frame
@@ -44,7 +45,7 @@ def lab_in(request, build):
     page = Explorer(frame, Slider("place", [1, 2, 3]), description="A dot that moves.").html()
     output = new_output("execute_result", {"text/html": page}, execution_count=2)
     cells = [new_code_cell(HEAD), new_code_cell("explorer", outputs=[output], execution_count=2)]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": course.KERNEL})
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
     lab.write(notebook, work / "notebooks", "face")
     with lab.running(work / "notebooks", work, dark=request.param == "dark") as running:
         yield running, request.param

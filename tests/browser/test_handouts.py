@@ -2,7 +2,7 @@
 
 import re
 
-from calibkit.classroom import handouts
+from calibkit.course.classroom import handouts
 from tests.browser.drive import watched
 
 READABLE = 150  # pixels of a figure's height, 4 cm on paper; a strip is less high at full width

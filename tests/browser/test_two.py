@@ -3,14 +3,15 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from calibkit import course, pages
+from calibkit.course import execution, pages
 from tests.browser import axe, lab
 from tests.browser.drive import EXPORTED, LIVE, Visit, walk_all, watched
 
 HEAD = """\
 import numpy as np
-from calibkit import metrics, palette
-from calibkit.explorers import Explorer, Slider, along_frame
+from calibkit import metrics
+from calibkit.course.explorers import along_frame, Explorer, Slider
+from calibkit.pictures import palette
 epochs, random = [1, 2, 4, 8], np.random.default_rng(0)
 def frame(rate, epoch):
     sure = random.uniform(0.5, 1, 2000)
@@ -58,7 +59,7 @@ def running(build):
     work = build / "two"
     (work / "notebooks").mkdir(parents=True)
     cells = [new_code_cell(HEAD), new_code_cell(CELL)]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": course.KERNEL})
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
     lab.write(notebook, work / "notebooks", "two")
     with lab.running(work / "notebooks", work) as running:
         yield running
@@ -173,7 +174,7 @@ def test_axe_finds_nothing_wrong(opened, build):
 
 def test_the_kernel_knows_where_the_sliders_stand(browser, running, build):
     cells = [new_code_cell(HEAD), new_code_cell(CELL), new_code_cell(TOLD)]
-    notebook = new_notebook(cells=cells, metadata={"kernelspec": course.KERNEL})
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
     lab.write(notebook, build / "two" / "notebooks", "told")
     with watched(browser, home=running.home) as (page, seen):
         lab.open_notebook(page, running, "told")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from calibkit import data
+from calibkit.lab import data
 from data_scripts import fetch
 from data_scripts.errors import ArchiveError, FetchError
 from data_scripts.prepare import prepare, state

@@ -7,8 +7,8 @@ import pytest
 import torch
 import torchvision
 
-from calibkit import data
-from calibkit.data import prepared
+from calibkit.lab import data
+from calibkit.lab.data import prepared
 from data_scripts.errors import ArchiveError
 from data_scripts.images import unpickle
 from data_scripts.prepare import prepare

@@ -10,7 +10,7 @@ import sys
 import pooch
 import pytest
 
-from calibkit import data
+from calibkit.lab import data
 from data_scripts import __main__ as command
 from data_scripts import registry
 from data_scripts.errors import ArchiveError

@@ -21,9 +21,11 @@ import torch
 import torchvision
 from sklearn.calibration import _TemperatureScaling
 
-from calibkit import data, experiments, metrics, training
-from calibkit.experiments import SETTINGS, runs
-from calibkit.experiments.settings import setting_of
+from calibkit import metrics
+from calibkit.course import experiments
+from calibkit.course.experiments import SETTINGS, runs
+from calibkit.course.experiments.settings import setting_of
+from calibkit.lab import data, training
 from calibkit.recalibration import TemperatureScaler
 from data_scripts.images import PEOPLE
 from data_scripts.prepare import prepare

@@ -10,7 +10,8 @@ import torchmetrics.functional.classification as torchmetrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibkit import data, metrics
+from calibkit import metrics
+from calibkit.lab import data
 from tests.metrics import reference
 
 CASES = reference.cases()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from calibkit import claims
+from calibkit.course import verdicts
 from tests.notebooks.lint import END, code_cells, prose
 
 SECTIONS, MINUTES, NEW_TERMS, VERDICTS, EXERCISES = 8, 60, 3, 5, range(2, 5)
@@ -147,11 +147,11 @@ def _exercises(notebook) -> Iterator[str]:
 
 def _verdicts(notebook, lesson: str) -> Iterator[str]:
     cells = code_cells(notebook)
-    lines = {id(c): [x for x in printed(c).splitlines() if claims.parse(x)] for c in cells}
+    lines = {id(c): [x for x in printed(c).splitlines() if verdicts.parse(x)] for c in cells}
     shown = sum(len(lines[id(c)]) for c in cells if not hidden(c))
     if shown > VERDICTS:
         yield f"{shown} verdicts in the reader's way; wants {VERDICTS} at most, others in an aside"
-    said = [claims.parse(line).claim for found in lines.values() for line in found]
+    said = [verdicts.parse(line).claim for found in lines.values() for line in found]
     own = sorted({claim[2:] for claim in said if re.fullmatch(lesson + "[a-z]", claim)})
     if own != [chr(ord("a") + k) for k in range(len(own))]:
         yield f"its own claims are numbered with gaps: {', '.join(own)}"

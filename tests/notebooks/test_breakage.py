@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from calibkit import course
+from calibkit.course import execution
 from tests.notebooks import lint
 
 PARAMETERS = new_code_cell('SCALE = "smoke"', metadata={"tags": ["parameters"]})
@@ -17,7 +17,7 @@ SANITIZE = Path(__file__).with_name("nbval_sanitize.cfg")
 
 def notebook(*sources):
     return new_notebook(
-        cells=[PARAMETERS, *map(new_code_cell, sources)], metadata={"kernelspec": course.KERNEL}
+        cells=[PARAMETERS, *map(new_code_cell, sources)], metadata={"kernelspec": execution.KERNEL}
     )
 
 
@@ -36,7 +36,7 @@ def nbval(path):
 
 def hand_made_part(tmp_path, change=lambda text: text):
     """Notebook 01 up to its first checked cell, with that cell's stored output changed."""
-    lesson = course.lessons("01")[0]
+    lesson = execution.lessons("01")[0]
     cells = nbformat.read(lesson.notebook, as_version=4).cells
     cells = [c for c in cells if "explorers.stored" not in c.source]  # the file lies elsewhere
     end = next(i for i, c in enumerate(cells) if c.cell_type == "code" and lint.compared(c))
@@ -44,7 +44,7 @@ def hand_made_part(tmp_path, change=lambda text: text):
     output.text = change(output.text)
     path = tmp_path / "part.ipynb"
     nbformat.write(
-        new_notebook(cells=cells[: end + 1], metadata={"kernelspec": course.KERNEL}), path
+        new_notebook(cells=cells[: end + 1], metadata={"kernelspec": execution.KERNEL}), path
     )
     return path
 
@@ -74,21 +74,21 @@ VERDICT = (
     ("word", "digits", "status"), [("HOLDS", "017", 0), ("REVERSED", "014", 1)]
 )
 def test_a_verdicts_word_is_compared_and_its_digits_are_not(tmp_path, word, digits, status):
-    done = course.execute(notebook(VERDICT.format(word="HOLDS", digits="014")), cwd=tmp_path)
+    done = execution.execute(notebook(VERDICT.format(word="HOLDS", digits="014")), cwd=tmp_path)
     done.cells[1].source = VERDICT.format(word=word, digits=digits)
     path = tmp_path / "verdict.ipynb"
-    nbformat.write(course.stripped(done), path)
+    nbformat.write(execution.stripped(done), path)
     assert nbval(path)[0] == status
 
 
 def test_a_misspelt_parameter_fails(tmp_path):
-    with pytest.raises(course.NotebookError, match=r"unknown parameter SKALE.*SCALE"):
-        course.execute(notebook("1"), parameters={"SKALE": "smoke"}, cwd=tmp_path)
+    with pytest.raises(execution.NotebookError, match=r"unknown parameter SKALE.*SCALE"):
+        execution.execute(notebook("1"), parameters={"SKALE": "smoke"}, cwd=tmp_path)
 
 
 def test_a_raising_cell_fails(tmp_path):
-    with pytest.raises(course.NotebookError, match="ZeroDivisionError"):
-        course.execute(notebook("1 / 0"), cwd=tmp_path)
+    with pytest.raises(execution.NotebookError, match="ZeroDivisionError"):
+        execution.execute(notebook("1 / 0"), cwd=tmp_path)
 
 
 def test_an_error_hidden_in_a_widgets_state_fails(tmp_path):
@@ -96,21 +96,21 @@ def test_an_error_hidden_in_a_widgets_state_fails(tmp_path):
         "import ipywidgets\n"
         "ipywidgets.interact(lambda noise: 1 / noise, noise=ipywidgets.IntSlider(0))"
     )
-    with pytest.raises(course.NotebookError, match=r"callback raised.*ZeroDivisionError"):
-        course.execute(notebook(raising), cwd=tmp_path)
+    with pytest.raises(execution.NotebookError, match=r"callback raised.*ZeroDivisionError"):
+        execution.execute(notebook(raising), cwd=tmp_path)
 
 
 def test_an_explorer_fails_in_its_cell_at_any_position(tmp_path):
     raising = (
-        "from calibkit.explorers import Explorer, Frame, Slider\n"
+        "from calibkit.course.explorers import Explorer, Frame, Slider\n"
         "Explorer(lambda n: Frame((), str(1 / (n - 3))), Slider('n', [1, 2, 3]), description='d')"
     )
-    with pytest.raises(course.NotebookError, match="ZeroDivisionError"):
-        course.execute(notebook(raising), cwd=tmp_path)
+    with pytest.raises(execution.NotebookError, match="ZeroDivisionError"):
+        execution.execute(notebook(raising), cwd=tmp_path)
 
 
 def test_parameters_reach_the_notebook_and_outputs_are_kept(tmp_path):
-    done = course.execute(
+    done = execution.execute(
         notebook("print(SCALE)"),
         parameters={"SCALE": "paper"},
         cwd=tmp_path,

@@ -6,11 +6,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from calibkit import course, explorers
-from calibkit.explorers.explorer import refreshed
+from calibkit.course import execution, explorers
+from calibkit.course.explorers.explorer import refreshed
 from tests.notebooks import lint
 
-LESSONS = course.lessons()
+LESSONS = execution.lessons()
 IDS = [lesson.name for lesson in LESSONS]
 VERDICT = re.compile(r"\w+ (HOLDS|REVERSED|INCONCLUSIVE|NOT MET)\b")
 lesson = pytest.mark.parametrize("lesson", LESSONS, ids=IDS)
@@ -27,7 +27,7 @@ def test_it_keeps_the_countable_habits(lesson):
 
 @lesson
 def test_it_is_in_step_with_its_text_twin(lesson):
-    twin = course.read(lesson)
+    twin = execution.read(lesson)
     ours = [(c.cell_type, c.source, c.metadata.get("tags")) for c in committed(lesson).cells]
     theirs = [(c.cell_type, c.source, c.metadata.get("tags")) for c in twin.cells]
     assert ours == theirs, f"run  make notebooks ONLY={lesson.name[:2]}"
@@ -70,7 +70,7 @@ def test_no_trained_number_is_compared_beside_the_verdicts(lesson):
 def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
     raw = lesson.notebook.read_text(encoding="utf-8")
     assert len(raw.encode()) < 500_000
-    assert course.WIDGET_MIME not in raw
+    assert execution.WIDGET_MIME not in raw
     pages = raw.count('class=\\"calibkit-explorer')
     assert pages == sum(lint.shows_a_slider(committed(lesson)))
 

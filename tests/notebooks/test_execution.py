@@ -8,13 +8,13 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell
 
-from calibkit import course
+from calibkit.course import execution
 from tests.notebooks import pattern
 
-LESSONS = course.lessons()
+LESSONS = execution.lessons()
 PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"}
 NO_TRAINING = """
-from calibkit import placement
+from calibkit.lab.sweep import placement
 def refuse(trials, device):
     raise AssertionError(f"{len(trials)} runs are in the cache and are trained again")
 placement.train_unit = refuse
@@ -28,7 +28,7 @@ def second_kernel():
     Raises AssertionError with what the code raises.
     """
     manager, client = start_new_kernel(
-        kernel_name=course.KERNEL["name"], cwd=str(course.root() / "notebooks")
+        kernel_name=execution.KERNEL["name"], cwd=str(execution.root() / "notebooks")
     )
 
     def execute(code):
@@ -36,7 +36,7 @@ def second_kernel():
             code,
             store_history=False,
             allow_stdin=False,
-            timeout=course.LIMITS["smoke"],
+            timeout=execution.LIMITS["smoke"],
             output_hook=lambda message: None,
         )
         assert reply["content"]["status"] == "ok", "\n".join(reply["content"]["traceback"])
@@ -49,9 +49,9 @@ def second_kernel():
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
 def test_it_runs_headless_and_finds_its_runs_again(lesson, tmp_path, second_kernel):
-    notebook = course.read(lesson)
+    notebook = execution.read(lesson)
     notebook.cells.append(new_code_cell(pattern.further(notebook)))
-    done = course.execute(
+    done = execution.execute(
         notebook,
         parameters=PARAMETERS,
         cwd=lesson.notebook.parent,

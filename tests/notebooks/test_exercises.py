@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from calibkit import check, course, metrics, theory
+from calibkit import metrics, theory
+from calibkit.course import check, execution
 
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flags=re.DOTALL)
 
@@ -12,8 +13,8 @@ SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flag
 def exercises():
     """(lesson, checker, stub, solution) of each check.NAME(...) in the notebooks, in order."""
     found = []
-    for lesson in course.lessons():
-        cells = course.read(lesson).cells
+    for lesson in execution.lessons():
+        cells = execution.read(lesson).cells
         for place, cell in enumerate(cells):
             called = re.search(r"^check\.(\w+)\((\w+)\)", cell.source, flags=re.MULTILINE)
             if cell.cell_type == "code" and called:
@@ -56,10 +57,10 @@ def test_a_hint_comes_before_the_solution(lesson, checker, answer, stub, after):
 
 def test_every_checker_is_used_and_every_lesson_has_an_exercise():
     assert {found[1] for found in FOUND} == set(check.EXERCISES)
-    assert {found[0] for found in FOUND} == {lesson.name for lesson in course.lessons()}
+    assert {found[0] for found in FOUND} == {lesson.name for lesson in execution.lessons()}
 
 
 @each
 def test_an_exercise_stands_in_the_module_of_its_lesson(lesson, checker, answer, stub, after):
     module = check.EXERCISES[checker].reference.__module__
-    assert module == f"calibkit.check.lesson_{lesson}"
+    assert module == f"calibkit.course.check.lesson_{lesson}"

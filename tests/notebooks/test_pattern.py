@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit import course
+from calibkit.course import execution
 from tests.notebooks import pattern
 from tests.notebooks.lint import HEAD
 
@@ -60,7 +60,7 @@ def good():
             "## References"
         ),
     ]
-    return course.stripped(new_notebook(cells=cells))
+    return execution.stripped(new_notebook(cells=cells))
 
 
 def broken(change):
@@ -139,7 +139,7 @@ def test_drawing_cells_may_be_as_they_must_and_folded_verdicts_do_not_count():
         cells[6].source = "[[a for a in b] for b in c[::2]]"
         cells[6].metadata = {"tags": ["drawing"], "jupyter": {"source_hidden": True}}
         aside = code("more", ["aside", "nbval-check-output"], [prints(VERDICT * 9)])
-        cells.append(course.stripped(new_notebook(cells=[aside])).cells[0])
+        cells.append(execution.stripped(new_notebook(cells=[aside])).cells[0])
 
     assert broken(change) == ""
 
@@ -163,7 +163,7 @@ def committed(lesson):
 
 
 LESSONS = [
-    lesson for lesson in course.lessons() if not lesson.name.startswith(pattern.EARLIER)
+    lesson for lesson in execution.lessons() if not lesson.name.startswith(pattern.EARLIER)
 ]  # fmt: skip
 
 

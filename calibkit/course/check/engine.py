@@ -1,0 +1,231 @@
+"""What runs an exercise: an answer is compared with the reference, and told what is wrong.
+
+An exercise is a reference, the cases it is compared on, and the mistakes that people make. Every
+mistake is itself a function: an answer that agrees with it where it fails first has made that
+mistake, and gets its hint (`hints`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from torch import Tensor
+
+from calibkit.course.check import running
+from calibkit.course.check.hints import Attempt, Mistake, close, hint
+from calibkit.course.check.running import NotYet, Refused
+
+SHORT = 12  # arguments and results up to this many numbers are shown in full
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the checker says; true if the answer has passed."""
+
+    passed: bool
+    text: str
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+@dataclass(eq=False, repr=False)
+class Exercise:
+    """A checker; call it with an answer.
+
+    `cases` holds the arguments by the name of the case, the ordinary ones first; `slips` advice by
+    a pattern of the error that the answer raises.
+    """
+
+    reference: Callable
+    cases: Mapping[str, tuple]
+    mistakes: Sequence[Mistake]
+    slips: dict[str, str] = field(default_factory=dict)
+    tolerance: float = 1e-5  # of float32 sums, absolute and relative
+
+    def __post_init__(self) -> None:
+        self.name = self.reference.__name__
+        self.names = tuple(inspect.signature(self.reference).parameters)
+        self.inputs = {
+            case: dict(zip(self.names, values, strict=True)) for case, values in self.cases.items()
+        }
+        self.__doc__ = f"{self.reference.__doc__}\n\n{self}"  # for `check.NAME?`
+
+    def __repr__(self) -> str:
+        takes = ", ".join(self.names)
+        return f"check.{self.name}(your_function) checks a function that takes ({takes})."
+
+    def __call__(self, answer: Callable) -> Reply:
+        """Compare `answer` with the reference on every case; raises nothing."""
+        try:
+            self._check_call(answer)
+            given, refused = running.limited(lambda: self._results(answer))
+            if refused and len(given) == len(self.inputs):
+                raise refused
+            wrong = [case for case in given if not self._close(self._expected[case], given[case])]
+            if not wrong and refused is None:
+                return Reply(True, f"Correct: {self.name} agrees on all {len(given)} cases.")
+            told = self._told(answer, given, wrong) if wrong else str(refused)
+            return Reply(False, f"{told}{self._exchanged_names(answer)}")
+        except NotYet:
+            return Reply(
+                False,
+                f"Not yet: {self.name} returns nothing so far (None). Fill in the stub above; if "
+                "it is filled in, is the `return` missing?",
+            )
+        except Refused as refusal:
+            return Reply(False, str(refusal))
+
+    def _check_call(self, answer) -> None:
+        """Refuse what is no function, or takes another number of arguments."""
+        if not callable(answer):
+            raise Refused(
+                f"Pass the function itself, check.{self.name}(your_function), "
+                f"not its result ({type(answer).__name__})."
+            )
+        try:
+            signature = inspect.signature(answer)
+        except (TypeError, ValueError):  # some functions written in C do not tell
+            return
+        try:
+            signature.bind(*self.names)
+        except TypeError:
+            raise Refused(
+                f"Your function takes {signature}, but it is called with {len(self.names)} "
+                f"argument(s): ({', '.join(self.names)})."
+            ) from None
+
+    def _exchanged_names(self, answer: Callable) -> str:
+        """A remark where the answer names its arguments in another order."""
+        own = getattr(getattr(answer, "__code__", None), "co_varnames", ())[: len(self.names)]
+        if own == self.names or sorted(own) != sorted(self.names):
+            return ""
+        return (
+            f" Your function takes ({', '.join(own)}), but it is called with "
+            f"({', '.join(self.names)}), in this order: two arguments are exchanged."
+        )
+
+    def _results(self, answer: Callable) -> tuple[dict[str, np.ndarray], Refused | None]:
+        """The results by case, up to the first that is refused, each computed twice."""
+        given: dict[str, np.ndarray] = {}
+        try:
+            for case in self.inputs:
+                given[case] = self._result(answer, case)
+            for case in reversed(self.inputs):
+                self._check_again(case, given[case], self._result(answer, case))
+        except Refused as refused:
+            return given, refused
+        except NotYet:
+            if not given:
+                raise
+            return given, Refused(
+                f"Not quite: your function returns nothing (None) for: {case}. Does each way "
+                "through it end in `return`?"
+            )
+        return given, None
+
+    def _result(self, answer: Callable, case: str) -> np.ndarray:
+        return running.result(answer, self._shown[case], self.inputs[case], self.slips)
+
+    def _check_again(self, case: str, first: np.ndarray, second: np.ndarray) -> None:
+        if not self._close(first, second):
+            raise Refused(
+                f"Not quite: called twice with the same arguments ({case}), your function does "
+                "not return the same result twice. Is there chance in it, or a variable that "
+                "keeps something from one call to the next?"
+            )
+
+    def _close(self, expected: np.ndarray, result: np.ndarray) -> bool:
+        return close(expected, result, self.tolerance)
+
+    @cached_property
+    def _expected(self) -> dict[str, np.ndarray]:
+        return {case: running.numbers(self.reference(**a)) for case, a in self.inputs.items()}
+
+    def _told(self, answer: Callable, given: dict[str, np.ndarray], wrong: list[str]) -> str:
+        """The mistake by name if it can be told, then the first case that fails."""
+        attempt = Attempt(
+            answer,
+            self.reference,
+            self.mistakes,
+            self.inputs,
+            self._expected,
+            given,
+            wrong,
+            self.tolerance,
+        )
+        told = hint(attempt), self._difference(wrong[0], given[wrong[0]])
+        right = len(given) - len(wrong)
+        return f"Not quite: {' '.join(filter(None, told))}" + (
+            f" ({right} of {len(given)} cases are right.)" if right else ""
+        )
+
+    def _shape_words(self, got: tuple, expected: tuple, case: str) -> str:
+        """The two shapes, and what the axes of the right one stand for."""
+        like = next(
+            (
+                f"one for each entry of `{name}` along its first axis, "
+                for name, value in self.inputs[case].items()
+                if expected and isinstance(value, Tensor) and value.shape[0] == expected[0]
+            ),
+            "",
+        )
+        what = f"numbers of shape {expected} were" if expected else "one number was"
+        squeezed = tuple(size for size in got if size > 1) == expected
+        advice = " An axis of length 1 is left over: squeeze it." if squeezed else ""
+        return f"The shape is wrong: {what} expected, {like}got shape {got}.{advice}"
+
+    def _difference(self, case: str, result: np.ndarray) -> str:
+        """The first wrong case in numbers: all of them, or the worst entry of many."""
+        expected, at = self._expected[case], ""
+        shape = ""
+        if expected.shape != result.shape:
+            shape = self._shape_words(result.shape, expected.shape, case) + " "
+        elif expected.size > SHORT:
+            off = np.nan_to_num(np.abs(expected - result), nan=np.inf)
+            place = np.unravel_index(off.argmax(), off.shape)
+            expected, result = expected[place], result[place]
+            at = f"entry {', '.join(map(str, place))} of "
+        expected_text, result_text = _apart(expected, result)
+        return (
+            f"{shape}For {self._shown[case]}: {at}the answer is {expected_text}, "
+            f"yours is {result_text}."
+        )
+
+    @cached_property
+    def _shown(self) -> dict[str, str]:
+        """The name of each case and its arguments: long ones by their shape."""
+        return {case: f"{case} ({_listed(a)})" for case, a in self.inputs.items()}
+
+
+def exercise(**parts) -> Callable[[Callable], Exercise]:
+    """Make an exercise of the reference function below: `cases`, `mistakes`, perhaps `slips`."""
+    return lambda reference: Exercise(reference, **parts)
+
+
+def _listed(arguments: dict) -> str:
+    parts = {name: running.numbers(value) for name, value in arguments.items()}
+    return ", ".join(
+        f"{name} = {_brief(part)}" if part.size <= SHORT else f"{name} of shape {part.shape}"
+        for name, part in parts.items()
+    )
+
+
+def _apart(expected: np.ndarray, result: np.ndarray) -> tuple[str, str]:
+    """Both in as few decimals, 4 or more, as tell them apart."""
+    texts = [(_brief(expected, digits), _brief(result, digits)) for digits in range(4, 18)]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
+
+
+def _brief(value: np.ndarray, digits: int = 4) -> str:
+    """Up to so many decimals, without trailing zeros or points, in one line."""
+    kind = {"float_kind": lambda x: f"{x:.{digits}f}".rstrip("0").rstrip(".")}
+    text = np.array2string(np.asarray(value), separator=", ", threshold=SHORT, formatter=kind)
+    return " ".join(text.split())

@@ -1,0 +1,158 @@
+"""Label noise."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from calibkit import curation
+from calibkit.course.check.cases import PREDICTIONS
+from calibkit.course.check.engine import Mistake, exercise
+
+RATES = {
+    "3 classes, one without noise": [0.0, 0.25, 0.5],
+    "4 classes whose rates sum to 1": [0.1, 0.4, 0.2, 0.3],
+    "2 classes": [0.05, 0.3],
+    "4 classes with equal rates": [0.2, 0.2, 0.2, 0.2],
+    "a class whose labels are all drawn": [1.0, 0.5, 0.1],
+}
+
+
+def _law(p: Tensor, **options) -> Tensor:
+    return curation.transition_matrix(p, form="classwise", **options)
+
+
+@exercise(
+    cases={name: (torch.tensor(p, dtype=torch.float64),) for name, p in RATES.items()},
+    mistakes=[
+        Mistake(
+            lambda p: _law(p) - torch.diag(1 - p),
+            "your rows sum to p_i: the labels that are left alone are missing. "
+            "Add 1 - p_i on the diagonal.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p[:, None] * p,
+            "your rows do not sum to 1: a drawn label becomes j with probability p_j / sum(p).",
+        ),
+        Mistake(
+            lambda p: curation.transition_matrix(p, form="uniform"),
+            "you share the drawn labels out evenly. "
+            "Class j gets them in proportion to p_j, its own noise.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p),
+            "the drawn labels are missing: add the share p_i of row i, spread over the classes.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p / len(p),
+            "you multiplied the columns. Row i is drawn with its own rate p_i: p[:, None] is a "
+            "column; and class j has the share p_j / sum(p).",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p[:, None] * p / p.sum() ** 2,
+            "you divided by the sum twice.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p * p / p.sum(),
+            "you multiplied column by column: the rate of row i is p_i, so write p[:, None].",
+        ),
+        Mistake(
+            lambda p: torch.diag(p) + (1 - p)[:, None] * p / p.sum(),
+            "p and 1 - p are exchanged: p_i is the share that is drawn.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p + p * p / p.sum()),
+            "the entries beside the diagonal are missing: a drawn label may become any class.",
+        ),
+        Mistake(
+            lambda p: torch.eye(len(p)) + p[:, None] * p / p.sum(),
+            "your rows sum to more than 1: only the share 1 - p_i is left alone.",
+        ),
+        Mistake(
+            lambda p: 1 - p + p[:, None] * p / p.sum(),
+            "1 - p belongs on the diagonal only: torch.diag(1 - p).",
+        ),
+        Mistake(
+            lambda p: _law(p, exclude_true=True),
+            "you never draw the true class again. Here it may be drawn, like any other.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p / p.sum(),
+            "every row moves the whole label. Only the share p_i of class i is drawn: "
+            "multiply row i by p_i.",
+        ),
+    ],
+)
+def noise_matrix(p):
+    """P(label j | class i) as a matrix (K, K), from the rates p (K,) of the classes."""
+    return _law(p)
+
+
+def _through() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
+    """Predictions, a lopsided noise, and labels."""
+    cases = {}
+    for name, (p, y) in PREDICTIONS.items():
+        ramp = torch.linspace(0.1, 0.5, p.shape[1], dtype=torch.float64)
+        cases[name] = (p.double(), curation.transition_matrix(ramp, form="uniform"), y)
+    p, y = next(iter(PREDICTIONS.values()))
+    return cases | {"a matrix that changes no label": (p, torch.eye(p.shape[1]), y)}
+
+
+def _log_at(probs: Tensor, labels: Tensor) -> Tensor:
+    return probs.gather(1, labels[:, None])[:, 0].log()
+
+
+@exercise(
+    cases=_through(),
+    mistakes=[
+        Mistake(
+            lambda p, t, y: -_log_at(p, y).mean(),
+            "you left the transition matrix out: this asks how well the probabilities of the "
+            "*true* class predict the *given* labels.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t.T, y).mean(),
+            "the matrix is transposed. Row i of it belongs to true class i: probs @ transition.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at((p @ t).softmax(dim=1), y).mean(),
+            "a softmax was taken of probabilities (cross_entropy has one inside): take the "
+            "logarithm only.",
+        ),
+        Mistake(
+            lambda p, t, y: -(p @ t).gather(1, y[:, None]).mean().log(),
+            "you took the mean first. Take the logarithm of each sample, then the mean.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t, (p @ t).argmax(dim=1)).mean(),
+            "you took the predicted class in place of the label.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t @ t, y).mean(),
+            "you applied the transition matrix twice.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ torch.linalg.inv(t), y).mean(),
+            "you undid the noise. The labels are noisy, so apply the matrix to probs.",
+        ),
+        Mistake(
+            lambda p, t, y: -(p.log() @ t).gather(1, y[:, None]).mean(),
+            "you took the logarithm first. Mix the probabilities, then take the logarithm.",
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(p @ t, y).sum(),
+            "this grows with the number of samples: take the mean.",
+        ),
+        Mistake(
+            lambda p, t, y: _log_at(p @ t, y).mean(),
+            "the sign is missing: the NLL is minus the mean logarithm.",
+        ),
+        Mistake(
+            lambda p, t, y: -(p @ t).gather(1, y[:, None]).mean(),
+            "the logarithm is missing.",
+        ),
+    ],
+)
+def noisy_nll(probs, transition, labels):
+    """The mean NLL of noisy labels (n,), in nats: one number. Row i of `transition` is class i."""
+    return -_log_at(probs @ transition, labels).mean()

@@ -1,0 +1,204 @@
+"""Soft targets."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from calibkit import metrics, theory
+from calibkit.course.check.engine import Mistake, exercise
+
+WEIGHTS = {
+    "6 rows of 4 classes, weight 0.5": (6, 4, 0.5),
+    "5 rows of 3 classes, weight 2": (5, 3, 2.0),
+    "8 rows of 10 classes, weight 0.1": (8, 10, 0.1),
+    "one row only": (1, 5, 1.0),
+    "two classes only": (4, 2, 0.3),
+    "weight 0": (4, 3, 0.0),
+}
+
+
+def _optimal(rows: int, classes: int, weight: float) -> tuple[Tensor, float]:
+    """Minimisers of the confidence penalty, and its weight."""
+    generator = torch.Generator().manual_seed(rows)
+    logits = 2 * torch.randn(rows, classes, generator=generator, dtype=torch.float64)
+    return theory.penalty_minimiser(logits.softmax(dim=1), weight), weight
+
+
+def _entropy(p: Tensor) -> Tensor:
+    return -torch.xlogy(p, p).sum(dim=1, keepdim=True)
+
+
+def _shared_out(rows: Tensor) -> Tensor:
+    return rows / rows.sum(dim=1, keepdim=True)
+
+
+@exercise(
+    cases={name: _optimal(*case) for name, case in WEIGHTS.items()},
+    mistakes=[
+        Mistake(
+            lambda p, w: p,
+            "this is p itself, which is right for weight 0 only.",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + w * p.log()),
+            "the entropy is missing, so your rows do not sum to 1. Sum the condition over the "
+            "classes to find c: it is 1 + weight H(p).",
+        ),
+        Mistake(
+            lambda p, w: _shared_out(p * (1 + w * p.log())),
+            "you set c to 1 and divided by the sum afterwards. That is another row: the sum over "
+            "the classes says what c is, 1 + weight H(p).",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + w * (p.log() - _entropy(p))),
+            "the entropy has the wrong sign: H(p) = -sum p log p is positive, and it is added.",
+        ),
+        Mistake(
+            lambda p, w: p * (1 - w * (_entropy(p) + p.log())),
+            "the bracket has the wrong sign: a class above its share must gain, not lose.",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + w * (_entropy(p).mean() + p.log())),
+            "you took one entropy for the whole table. Each row has its own: "
+            "sum(dim=1, keepdim=True).",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + w * (_entropy(p).sum() + p.log())),
+            "you summed the entropy over all rows. Each row has its own: sum(dim=1, keepdim=True).",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + w * (_entropy(p) + p.log()) / math.log(2)),
+            "you took the logarithm to base 2: use the natural one, log.",
+        ),
+        Mistake(
+            lambda p, w: 1 + w * (_entropy(p) + p.log()),
+            "the factor p is missing in front of the bracket.",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + _entropy(p) + p.log()),
+            "the weight is missing.",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + w * _entropy(p) + p.log()),
+            "the weight is missing before log p.",
+        ),
+        Mistake(
+            lambda p, w: p * (1 + _entropy(p) + w * p.log()),
+            "the weight is missing before the entropy.",
+        ),
+        Mistake(
+            lambda p, w: w * p * (_entropy(p) + p.log()),
+            "these rows sum to 0: the part p is missing.",
+        ),
+        Mistake(
+            lambda p, w: p / (1 + w * (_entropy(p) + p.log())),
+            "you divided by the bracket. Multiply: q_k = p_k (c + weight log p_k).",
+        ),
+    ],
+)
+def penalty_posterior(p, weight):
+    """The rows q (n, K) that rows p (n, K), optimal under the confidence penalty, stand for."""
+    return theory.penalty_posterior(p, weight)
+
+
+def _judged(n: int, seed: int, sharp: float = 1.0) -> tuple[Tensor, Tensor]:
+    """Distinct confidences, and hits that are likelier where the confidence is higher."""
+    generator = torch.Generator().manual_seed(seed)
+    confidence = torch.rand(n, generator=generator, dtype=torch.float64)
+    correct = torch.rand(n, generator=generator, dtype=torch.float64) < confidence**sharp
+    return confidence, correct
+
+
+KEPT = {
+    "40 predictions, half of them kept": (*_judged(40, 0), 0.5),
+    "50 predictions, four fifths kept": (*_judged(50, 1), 0.8),
+    "30 predictions, a tenth kept": (*_judged(30, 2, 3.0), 0.1),
+    "20 predictions, all kept": (*_judged(20, 3), 1.0),
+    "10 predictions, 0.7 kept (7 of them, though 0.7 * 10 may round below 7)": (
+        *_judged(10, 4, 0.5),
+        0.7,
+    ),
+    "the confident ones are all wrong": (
+        torch.tensor([0.9, 0.8, 0.2, 0.1], dtype=torch.float64),
+        torch.tensor([False, False, True, True]),
+        0.5,
+    ),
+}
+
+
+def _order(confidence: Tensor) -> Tensor:
+    return confidence.argsort(descending=True)
+
+
+def _count(confidence: Tensor, coverage: float) -> int:
+    return round(coverage * len(confidence))
+
+
+def _wrong(correct: Tensor) -> Tensor:
+    return 1 - correct.double()
+
+
+def _misses(confidence, correct, coverage) -> Tensor:
+    return _wrong(correct)[_order(confidence)][: _count(confidence, coverage)]
+
+
+@exercise(
+    cases=KEPT,
+    mistakes=[
+        Mistake(
+            lambda c, a, share: 1 - _misses(c, a, share).mean(),
+            "this is the accuracy of what is kept. Asked is its error rate.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[c.argsort()][: _count(c, share)].mean(),
+            "you kept the *least* confident predictions: sort in descending order.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[c >= share].mean(),
+            "you took the coverage for a threshold of the confidence. It is a share of the "
+            "predictions: count how many are kept.",
+        ),
+        Mistake(
+            lambda c, a, share: _misses(c, a, share).sum() / len(a),
+            "you divided by all predictions. Divide by the number that is kept.",
+        ),
+        Mistake(
+            lambda c, a, share: _misses(c, a, share).sum(),
+            "this is the number of errors. Divide it by the number that is kept.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[_order(c)][_count(c, share) :].mean(),
+            "this is the error rate of the predictions that are handed on.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a).mean(),
+            "this is the error rate of all predictions: keep the most confident ones only.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[: _count(c, share)].mean(),
+            "you kept the first predictions of the table. Sort both by confidence.",
+        ),
+        Mistake(
+            lambda c, a, share: _misses(c, a, 1 - share).mean(),
+            "you kept the share 1 - coverage. Coverage is the share that is kept.",
+        ),
+        Mistake(
+            lambda c, a, share: 1 - c[_order(c)][: _count(c, share)].mean(),
+            "this is the error rate that the confidences state. Asked is the measured one: use "
+            "correct.",
+        ),
+    ],
+)
+def selective_risk(confidence, correct, coverage):
+    """Error rate among the share `coverage` of the predictions that are the most confident.
+
+    `confidence` (n,), all different; `correct` (n,) booleans; coverage * n is a whole number.
+    """
+    # a table whose probabilities rank like the confidences, of which the first class is predicted
+    ranks = confidence.argsort().argsort().double()
+    first = 0.6 + 0.3 * ranks / len(ranks)
+    _, risk = metrics.risk_coverage(torch.stack([first, 1 - first], 1), (~correct).long())
+    return risk[_count(confidence, coverage) - 1]

@@ -1,0 +1,234 @@
+"""Translation."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from calibkit.course.check.engine import Mistake, exercise
+
+
+def _sentences() -> dict[str, tuple[Tensor, Tensor]]:
+    """Probabilities (n, T, V) and labels (n, T) of n sentences, padded with 0."""
+    generator = torch.Generator().manual_seed(16)
+    cases = {}
+    for lengths, words, sure, right in (
+        ((3, 5), 4, 3.0, False),
+        ((2, 4, 6), 5, 1.0, False),
+        ((1, 4), 3, 4.0, False),
+        ((5, 2, 3, 1), 6, 2.0, True),
+        ((4, 4), 4, 2.0, False),
+        ((2, 7), 7, 0.5, True),
+    ):
+        n, longest = len(lengths), max(lengths) + 1
+        logits = torch.randn(n, longest, words, generator=generator, dtype=torch.float64)
+        labels = torch.randint(1, words, (n, longest), generator=generator)
+        labels = logits[..., 1:].argmax(dim=2) + 1 if right else labels
+        for row, length in enumerate(lengths):
+            labels[row, length:] = 0
+            logits[row, length:, 0] += 3  # a network says "padding" easily
+        name = f"sentences of {', '.join(map(str, lengths))} tokens, {words} words"
+        cases[name] = (sure * logits).softmax(dim=2), labels
+    return cases
+
+
+def _gap(probs: Tensor, labels: Tensor) -> Tensor:
+    """Confidence less hit of every place, (n, T)."""
+    return probs.amax(dim=2) - (probs.argmax(dim=2) == labels).double()
+
+
+def _by_sentence(probs: Tensor, labels: Tensor) -> Tensor:
+    each, real = _gap(probs, labels), labels != 0
+    return ((each * real).sum(dim=1) / real.sum(dim=1)).mean()
+
+
+@exercise(
+    cases=_sentences(),
+    mistakes=[
+        Mistake(
+            lambda p, y: _gap(p, y).mean(),
+            "the padding is counted. Leave out the places whose label is 0.",
+        ),
+        Mistake(
+            lambda p, y: -_gap(p, y)[y != 0].mean(),
+            "the sign is reversed: confidence minus accuracy.",
+        ),
+        Mistake(
+            lambda p, y: (_gap(p, y) * (y != 0)).mean(),
+            "the padding adds nothing to the sum, but it is counted in the number of places by "
+            "which you divide.",
+        ),
+        Mistake(
+            lambda p, y: (_gap(p, y) * (y != 0)).sum(),
+            "this is a sum. Divide by the number of real tokens.",
+        ),
+        Mistake(
+            lambda p, y: (_gap(p, y) * (y != 0)).sum() / len(y),
+            "you divided by the number of sentences. Divide by the number of real tokens.",
+        ),
+        Mistake(
+            _by_sentence,
+            "you took the mean of each sentence, then the mean of these: so the tokens of short "
+            "sentences count more. Every real token counts the same.",
+        ),
+        Mistake(
+            lambda p, y: _gap(p, y)[p.argmax(dim=2) != 0].mean(),
+            "you left out the places where the *network* says padding. What is padding is told by "
+            "the labels.",
+        ),
+        Mistake(
+            lambda p, y: _gap(p, y)[y == 0].mean(),
+            "the mask is turned round: these are the places of padding alone.",
+        ),
+        Mistake(
+            lambda p, y: p.amax(dim=2)[y != 0].mean(),
+            "this is the mean confidence. Subtract the accuracy.",
+        ),
+        Mistake(
+            lambda p, y: (p.argmax(dim=2) == y).double()[y != 0].mean(),
+            "this is the accuracy. Subtract it from the mean confidence.",
+        ),
+        Mistake(
+            lambda p, y: p.amax(dim=2)[y != 0].mean() - (p.argmax(dim=2) == y).double().mean(),
+            "the confidence is of real tokens, but the accuracy counts the padding too.",
+        ),
+        Mistake(
+            lambda p, y: p.amax(dim=2).mean() - (p.argmax(dim=2) == y).double()[y != 0].mean(),
+            "the accuracy is of real tokens, but the confidence counts the padding too.",
+        ),
+        Mistake(
+            lambda p, y: (p.gather(2, y[..., None])[..., 0] - (p.argmax(dim=2) == y).double())[
+                y != 0
+            ].mean(),
+            "you took the probability of the label. The confidence is the largest probability.",
+        ),
+        Mistake(
+            lambda p, y: _gap(p, y)[y != 0].abs().mean(),
+            "this is a mean of absolute values. A gap has a sign: hits and misses balance.",
+        ),
+        Mistake(
+            lambda p, y: _gap(p, y)[y != 0].mean().abs(),
+            "a gap has a sign: below 0 the network is under-confident.",
+        ),
+        Mistake(
+            lambda p, y: (_gap(p[..., 1:], y - 1))[y != 0].mean(),
+            "you left out the word 0 from the probabilities. Leave out places, not words.",
+        ),
+    ],
+)
+def masked_gap(probs, labels):
+    """The signed gap of the real tokens: probs (n, T, V), labels (n, T), 0 for padding."""
+    return _gap(probs, labels)[labels != 0].mean()
+
+
+def _translations() -> dict[str, tuple[Tensor, Tensor, Tensor, int]]:
+    """All translations (m, T) of a sentence with their probabilities, a prefix, the words."""
+    small = torch.tensor([[4, 6, 3], [5, 6, 3], [4, 7, 3], [5, 7, 3], [4, 3, 0]])
+    share = torch.tensor([0.3, 0.2, 0.1, 0.1, 0.3], dtype=torch.float64)
+    cases = {
+        "five translations, prefix of one word": (small, share, torch.tensor([4]), 8),
+        "five translations, another first word": (small, share, torch.tensor([5]), 8),
+        "five translations, prefix of two words": (small, share, torch.tensor([4, 7]), 8),
+        "five translations, nothing yet": (small, share, small[0, :0], 8),
+    }
+    generator = torch.Generator().manual_seed(161)
+    for words, length, seen in ((6, 4, 2), (7, 3, 1), (5, 5, 3)):
+        rows = torch.randint(4, words, (40, length), generator=generator).unique(dim=0)
+        rows = torch.cat([rows, torch.full((len(rows), 1), 3)], dim=1)
+        p = torch.rand(len(rows), generator=generator, dtype=torch.float64)
+        name = f"{len(rows)} translations, prefix of {seen} words"
+        cases[name] = rows, p / p.sum(), rows[len(rows) // 2, :seen], words
+    return cases
+
+
+def _law(rows: Tensor, p: Tensor, prefix: Tensor, words: int, fits: Tensor | None = None) -> Tensor:
+    """Sums of p by the word after the prefix, not divided by their total."""
+    if fits is None:
+        fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
+    law = torch.zeros(words, dtype=torch.float64)
+    return law.index_add(0, rows[fits, len(prefix)], p[fits])
+
+
+def _counted(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    law = _law(rows, torch.ones_like(p), prefix, words)
+    return law / law.sum()
+
+
+def _somewhere(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    """Where the last word of the prefix alone has to agree."""
+    place = len(prefix) - 1
+    last = rows[:, place] == (prefix[-1] if len(prefix) else rows[:, place])
+    law = _law(rows, p, prefix, words, last)
+    return law / law.sum()
+
+
+def _all(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    return _law(rows, p, prefix, words, torch.ones(len(rows), dtype=torch.bool))
+
+
+def _surest(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    """All on the next word of the most probable translation that fits."""
+    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
+    best = rows[fits][p[fits].argmax(), len(prefix)]
+    return torch.nn.functional.one_hot(best, words).double()
+
+
+def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    """The law of the last word of the prefix in place of the one after it."""
+    place = max(0, len(prefix) - 1)
+    law = torch.zeros(words, dtype=torch.float64)
+    fits = (rows[:, :place] == prefix[:place]).all(dim=1)
+    law = law.index_add(0, rows[fits, place], p[fits])
+    return law / law.sum()
+
+
+@exercise(
+    cases=_translations(),
+    mistakes=[
+        Mistake(
+            _law,
+            "your numbers do not sum to 1: divide by the probability of the prefix, which is "
+            "their sum.",
+        ),
+        Mistake(
+            _counted,
+            "every translation that fits counts the same. Weigh each by its probability.",
+        ),
+        Mistake(
+            _all,
+            "translations count whose first words are not the prefix. Keep those that fit.",
+        ),
+        Mistake(
+            _somewhere,
+            "you compared the last word of the prefix alone. All of its words must agree.",
+        ),
+        Mistake(
+            _surest,
+            "this is the next word of the most probable translation. Add up all that fit.",
+        ),
+        Mistake(
+            _repeated,
+            "this is the law of the last word of the prefix. Asked is the word after it.",
+        ),
+        Mistake(
+            lambda rows, p, prefix, words: _law(rows, p, prefix, words).softmax(dim=0),
+            "a softmax of probabilities is another law. Divide by their sum.",
+        ),
+        Mistake(
+            lambda rows, p, prefix, words: (
+                _law(rows, p, prefix, words) / _law(rows, p, prefix, words).amax()
+            ),
+            "you divided by the largest entry. Divide by the sum.",
+        ),
+        Mistake(
+            lambda rows, p, prefix, words: (
+                _law(rows, p, prefix, words) / ((rows[:, : len(prefix)] == prefix).all(dim=1)).sum()
+            ),
+            "you divided by the number of translations that fit. Divide by their probability.",
+        ),
+    ],
+)
+def next_law(translations, probs, prefix, words):
+    """p(next word | prefix), (words,), from all translations (m, T) and their probs (m,)."""
+    law = _law(translations, probs, prefix, words)
+    return law / law.sum()

@@ -1,0 +1,193 @@
+"""All verdicts that the notebooks printed, in one table beside the papers' own figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from calibkit.course.verdicts import WORDS, Verdict, parse
+
+if TYPE_CHECKING:
+    from calibkit.course.experiments.tables import Photographed
+
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A verdict as a notebook printed it."""
+
+    notebook: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of the list of claims: what a source found, and its own figure."""
+
+    claim: str
+    what: str
+    source: str
+    where: str
+    figure: str
+
+
+def verdicts(folder: Path) -> list[Printed]:
+    """The verdict lines in the outputs of the executed notebooks of `folder`, in order.
+
+    Raises FileNotFoundError when the folder holds no notebook.
+    """
+    import nbformat
+
+    paths = sorted(folder.glob("*.ipynb"))
+    if not paths:
+        raise FileNotFoundError(
+            f"no notebooks in {folder}; execute them first: python -m calibkit course"
+        )
+    return [
+        Printed(path.stem, verdict)
+        for path in paths
+        for line in _lines(nbformat.read(path, as_version=4))
+        if (verdict := parse(line))
+    ]
+
+
+def _lines(notebook) -> Iterable[str]:
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output.get("name") == "stdout":
+                yield from output.text.splitlines()
+
+
+def claims(page: Path) -> list[Claim]:
+    """The rows of the table in notebooks/claims.md.
+
+    Raises ValueError for a row that does not have as many cells as the table's head.
+
+    >>> import tempfile
+    >>> page = Path(tempfile.mkdtemp()) / "claims.md"
+    >>> _ = page.write_text("| id | what | source | where | figure |\\n|-|-|-|-|-|\\n"
+    ...                     "| X1 | mixup helps | paper | 12 | 4.1 to 2.1 |\\n")
+    >>> claims(page)[0].figure
+    '4.1 to 2.1'
+    """
+    rows = [
+        _cells(line)
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    uneven = [row for row in rows if len(row) != 5]
+    if uneven:
+        raise ValueError(f"{page}: a row must have 5 cells, got {len(uneven[0])}: {uneven[0]}")
+    return [Claim(*row) for row in rows[2:]]
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
+    """Markdown: each verdict with what was measured and what the source itself reports.
+
+    Below it the verdicts are counted by word, and `by_chance`. Claims of the list that no verdict
+    speaks of follow by name: methods that are built and tested, not measured. Raises ValueError
+    for a verdict whose id is not in the list.
+    """
+    printed, listed = list(printed), {row.claim: row for row in listed}
+    ids = {p.verdict.claim for p in printed}
+    unknown = sorted(ids - set(listed) - _own(printed))
+    if unknown:
+        raise ValueError(f"verdicts of claims that claims.md does not list: {', '.join(unknown)}")
+    lines = [
+        "| id | verdict | statement | measured | seeds | notebook | the source's own figure |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for p in sorted(printed, key=lambda p: (p.notebook, p.verdict.claim)):
+        lines.append(_row(p, listed.get(p.verdict.claim)))
+    lines += ["", counted(p.verdict for p in printed), by_chance(p.verdict for p in printed)]
+    silent = [claim for claim in listed if claim not in ids]
+    if silent:
+        lines.append(f"Built and tested, without a verdict: {', '.join(silent)}.")
+    return "\n".join(lines)
+
+
+def _row(p: Printed, claim: Claim | None) -> str:
+    v = p.verdict
+    word = f"{v.word} (post hoc)" if v.post_hoc else v.word
+    measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
+    figure = "" if claim is None else claim.figure
+    cells = (v.claim, word, v.statement, measured, str(v.seeds), p.notebook[:2], figure)
+    return "| " + " | ".join(c.replace("|", "\\|") or NONE for c in cells) + " |"
+
+
+def evidence(
+    printed: Iterable[Printed],
+    listed: Iterable[Claim],
+    photographed: Mapping[str, Sequence[Photographed]],
+) -> str:
+    """Markdown: per claim the verdicts on made data beside those on photographs, by word.
+
+    photographed: per claim what the stored tables say, as `experiments.photographed` reads them;
+        of a grid each step counts, and not the whole. A printed verdict that is of such a table, or
+        that says "photographs", is no verdict on made data.
+    """
+    lines = [
+        "| id | on digits and made data | on photographs | the source's own figure |",
+        "|---|---|---|---|",
+    ]
+    printed, without = list(printed), []
+    for row in listed:
+        tables = photographed.get(row.claim, ())
+        told = {v.statement for one in tables for v in (one.whole, *one.steps)}
+        own = [p.verdict for p in printed if p.verdict.claim == row.claim]
+        other = [v for v in own if v.statement not in told]
+        there = [v for v in other if "photographs" in v.statement]
+        seen = [f"{_words(one.steps)} (`{one.scale}`)" for one in tables]
+        seen += [f"{_words(there)} (in the lesson)"] if there else []
+        here = _words(v for v in other if v not in there)
+        without += [] if seen else [row.claim]
+        cells = (row.claim, here or NONE, "; ".join(seen) or "none", row.figure or NONE)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"Without evidence on photographs: {', '.join(without)}."])
+
+
+def _words(verdicts: Iterable[Verdict]) -> str:
+    """How often each word stands there: "3 HOLDS, 1 REVERSED"."""
+    words = [v.word for v in verdicts]
+    return ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
+
+
+def counted(verdicts: Iterable[Verdict]) -> str:
+    """How often each word was given, in one sentence."""
+    verdicts = list(verdicts)
+    words = [v.word for v in verdicts]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in WORDS)
+    return f"{len(words)} verdicts: {counts}; {sum(v.post_hoc for v in verdicts)} post hoc."
+
+
+def by_chance(verdicts: Iterable[Verdict]) -> str:
+    """How many verdicts the error of their intervals would decide by chance.
+
+    An interval of level 95 % misses a true mean in 5 % of cases, on either side in half of them.
+
+    A claim that was made after its numbers were seen (post hoc) has no such error: it is left out.
+
+    >>> line = "X1 HOLDS: a | -0.110 [-0.135, -0.085] 95% over 3 seeds"
+    >>> by_chance([parse(line)] * 40).split(":")[0]
+    'By chance 2.0 of 40 would be decided, 1.0 of them HOLDS'
+    """
+    levels = [v.level for v in verdicts if not v.post_hoc]
+    expected = sum(1 - level for level in levels)
+    return (
+        f"By chance {expected:.1f} of {len(levels)} would be decided, {expected / 2:.1f} of them "
+        f"HOLDS: so many are expected if every true mean lies on the very line that its claim "
+        f"draws. It is the sum of 1 - level over the verdicts that are not post hoc, whether they "
+        f"depend on each other or not."
+    )
+
+
+def _own(printed: list[Printed]) -> set[str]:
+    """Ids that begin with their notebook's number are that notebook's own."""
+    return {p.verdict.claim for p in printed if p.verdict.claim.startswith(p.notebook[:2])}

@@ -1,0 +1,243 @@
+"""Three forms of the course, each from the committed notebooks: for students, teachers, graders.
+
+The notes for the teacher lie in notebooks/teaching, one file a lesson, and enter the teacher's
+form alone: no notebook, page or site that students see is made from that folder.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from calibkit.course import check, execution
+from calibkit.course.classroom import reading
+
+BESIDE = ("results", "images")  # what lessons load and show
+NOTES = "teaching"  # the folder of the notes, beside the notebooks
+FOR_TEACHERS = ("class_guide.md",)
+LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>\d\d_\w+)\.ipynb\)")
+ABOVE = re.compile(r"\[(?P<words>[^\]]*)\]\(\.\./[^)]*\)")  # out of the folder of the lessons
+OWN_WORDS = "*Your answer:*\n\n"
+
+
+def student(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
+    """Write the lessons as students get them: no outputs, solutions or answers; stubs and hints.
+
+    Beside them lies what they load, so that they run where calibkit is installed. Raises ValueError
+    for a folder that is not empty.
+    """
+    return _written(folder, only, lambda lesson, notebook: without_answers(notebook))
+
+
+def teacher(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
+    """Write the lessons with outputs, open solutions, the notes, and the checkers' known mistakes.
+
+    Raises ValueError for a folder that is not empty.
+    """
+    return _written(folder, only, annotated)
+
+
+def key(folder: str | Path, only: Iterable[str] = ()) -> tuple[list[Path], list[str]]:
+    """Write exercises with executed solutions and all answers; returns the verdicts as well.
+
+    Raises ValueError for a folder that is not empty.
+    """
+    folder, paths, verdicts = _empty(folder), [], []
+    for lesson in reading.chosen(only):
+        notebook, said = answered(lesson.name, reading.committed(lesson))
+        paths.append(_write(notebook, folder, f"{lesson.name}_key"))
+        verdicts += [f"{lesson.name[:2]} {checker}: {reply}" for checker, reply in said.items()]
+    return paths, verdicts
+
+
+def without_answers(notebook):
+    """A notebook as a student gets it; it is changed in place and returned."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        else:
+            cell.source = _emptied(cell.source)
+    return notebook
+
+
+def _emptied(text: str) -> str:
+    """The text without its folded solutions; under a question a place for the answer."""
+
+    def kept(found: re.Match) -> str:
+        title = found["title"].strip()
+        if title == reading.SOLUTION:
+            return ""
+        if title == reading.ANSWER:
+            return OWN_WORDS
+        return f"**{title}**\n\n{OWN_WORDS}" if reading.QUESTION.match(title) else found[0]
+
+    return re.sub(r"\n{3,}", "\n\n", reading.FOLDED.sub(kept, text)).strip()
+
+
+def annotated(lesson: execution.Lesson, notebook):
+    """The notebook with open answers, notes under the section that they are about, and mistakes."""
+    said, cells = notes(lesson), []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(
+                rf"<details>(?=<summary>({reading.SOLUTION}|{reading.ANSWER}|\d+\.))",
+                "<details open>",
+                cell.source,
+            )
+        cells += [cell, *_notes_on(cell, lesson.name, said)]
+    notebook.cells = cells
+    return notebook
+
+
+def notes(lesson: execution.Lesson) -> dict[str, str]:
+    """The notes on a lesson by heading, what stands before the first under ""; {} without notes."""
+    path = lesson.notebook.parent / NOTES / f"{lesson.name}.md"
+    if not path.exists():
+        return {}
+    _, _, text = path.read_text(encoding="utf-8").partition("\n")  # the title is the lesson's
+    first, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    by_heading = (part.partition("\n") for part in parts)
+    return {"": first.strip()} | {name.strip(): body.strip() for name, _, body in by_heading}
+
+
+def _notes_on(cell, lesson: str, said: Mapping[str, str]) -> list:
+    """Cells for the teacher that belong below this one."""
+    if cell.cell_type == "code":
+        called = reading.CHECKED.search(cell.source)
+        return [_for_teacher(misconceptions(called[1]))] if called else []
+    headings = [found[0].lstrip("# ") for found in reading.HEADING.finditer(cell.source)]
+    if cell.source.startswith("# "):
+        headings.insert(0, "")
+    return [
+        _for_teacher(f"**{heading or 'Before the class'}**\n\n{said[heading]}")
+        for heading in headings
+        if said.get(heading)
+    ]
+
+
+def _for_teacher(text: str):
+    quoted = "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return new_markdown_cell(f"> **For the teacher.** {quoted[2:]}", metadata={"tags": ["teacher"]})
+
+
+def misconceptions(checker: str) -> str:
+    """The known mistakes of an exercise, as its checker tells them."""
+    hints = [mistake.hint for mistake in check.EXERCISES[checker].mistakes]
+    lines = "\n".join(f"- {hint[0].upper()}{hint[1:]}" for hint in hints)
+    return (
+        f"Mistakes to expect here, in the words of `check.{checker}`:\n\n"
+        f"<details><summary>{len(hints)} known mistakes</summary>\n\n{lines}\n\n</details>"
+    )
+
+
+def answered(lesson: str, notebook):
+    """A notebook of the exercises with executed solutions; and the replies by checker."""
+    replies = {}
+    tasks = reading.exercises(lesson, notebook)
+    cells = [new_markdown_cell(f"# Key to {reading.title(notebook)}"), *_imports(notebook)]
+    for task in tasks:
+        cells.append(new_markdown_cell(f"## Exercise: {task.title}\n\n{task.text}"))
+        if task.checker:
+            replies[task.checker] = repr(verdict(task))
+            cells.append(_executed(task, replies[task.checker], len(replies) + 1))
+        else:
+            cells.append(new_markdown_cell(f"**Answer.**\n\n{task.solution}"))
+    cells += [new_markdown_cell(text) for text in _closing(lesson, notebook)]
+    made = new_notebook(cells=cells, metadata={"kernelspec": execution.KERNEL})
+    return made, replies
+
+
+def verdict(task: reading.Exercise) -> check.engine.Reply:
+    """What the checker says of the folded solution, which is executed here."""
+    return check.EXERCISES[task.checker](solved(task))
+
+
+def solved(task: reading.Exercise):
+    """The function that the folded solution defines; it is the course's own code."""
+    import torch
+
+    from calibkit import metrics, theory
+
+    space = {"torch": torch, "metrics": metrics, "theory": theory}
+    exec(task.solution, space)
+    return space[task.function]
+
+
+def _imports(notebook) -> list:
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    return [new_code_cell(first.source, execution_count=1)]
+
+
+def _executed(task: reading.Exercise, reply: str, count: int):
+    call = f"{task.solution}\n\n\ncheck.{task.checker}({task.function})"
+    result = new_output("execute_result", {"text/plain": reply}, execution_count=count)
+    return new_code_cell(call, execution_count=count, outputs=[result])
+
+
+def _closing(lesson: str, notebook) -> list[str]:
+    """The answers to recall and to "Go further"."""
+    asked = reading.questions(lesson, notebook)
+    recall = [f"**{question.number}. {question.text}**\n\n{question.answer}" for question in asked]
+    further = reading.section(reading.prose(notebook), "Go further")
+    told = reading.FOLDED.sub(
+        lambda found: f"**{found['title']}.**\n\n{found['body'].strip()}", further
+    )
+    return [
+        "\n\n".join(["## Recall", *recall]),
+        f"## Go further\n\n(Code in these answers needs the lesson's own variables.)\n\n{told}",
+    ]
+
+
+def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Path]:
+    """Each lesson in its form, with what lies beside it."""
+    folder, lessons = _empty(folder), reading.chosen(only)
+    names = {lesson.name for lesson in lessons}
+    _copy_beside(folder, names)
+    made = {lesson.name: form(lesson, reading.committed(lesson)) for lesson in lessons}
+    return [_write(_linked(notebook, names), folder, name) for name, notebook in made.items()]
+
+
+def _linked(notebook, names: set[str]):
+    """The notebook with links to those lessons alone that are there."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _with_links(cell.source, names)
+    return notebook
+
+
+def _with_links(text: str, names: set[str]) -> str:
+    return LESSON.sub(lambda link: link[0] if link["name"] in names else link["words"], text)
+
+
+def _empty(folder: str | Path) -> Path:
+    folder = Path(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} is not empty; name a new folder, so that no work is lost")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _copy_beside(folder: Path, names: set[str]) -> None:
+    """The tables, stored sliders, pictures and text pages that these notebooks use and link."""
+    home = execution.root() / "notebooks"
+    for name in BESIDE:
+        shutil.copytree(home / name, folder / name)
+    for page in home.glob("*.md"):
+        if page.name not in FOR_TEACHERS:
+            text = ABOVE.sub(r"\g<words>", page.read_text(encoding="utf-8"))
+            (folder / page.name).write_text(_with_links(text, names), encoding="utf-8")
+
+
+def _write(notebook, folder: Path, name: str) -> Path:
+    path = folder / f"{name}.ipynb"
+    for place, cell in enumerate(notebook.cells):
+        cell.id = f"{place:03d}"  # equal input, equal file
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    nbformat.validate(notebook)
+    nbformat.write(notebook, path)
+    return path

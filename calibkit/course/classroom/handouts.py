@@ -1,0 +1,153 @@
+"""One page of paper a lesson: its question, what to take away, and its main figures.
+
+A page holds everything that it shows and fits one A4 sheet, also in grey: print it from a browser.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+from html import escape, unescape
+from pathlib import Path
+
+from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+from calibkit.course import execution, explorers, pages
+from calibkit.course.classroom import reading
+
+FIGURES = 3
+LONGEST = 350  # characters of a printed caption
+TAKEAWAYS = "Three things to take away"
+IMAGE = re.compile(r"<img\b[^>]*>")
+ATTRIBUTE = re.compile(r'\b(alt|src)="([^"]*)"')
+CODES = re.compile(r"\s*\(\d\d[a-z]\b[^)]*\)")  # of verdicts, which paper does not show
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+EXPLORER = "calibkit-explorer"  # a slider, which paper has no use for
+# Lessons that are best told by positions of a slider: its name, and the values that are shown.
+FRAMES = {"08_temperature": ("temperature", ("1.0", "2.8"))}  # as trained, and of the lowest NLL
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}: handout</title>
+<style>
+@page {{ size: A4; margin: 12mm; }}
+* {{ box-sizing: border-box; }}
+body {{ margin: 0 auto; width: 186mm; height: 272mm; display: flex; flex-direction: column;
+  font: 10.5pt/1.35 sans-serif; color: #111; background: #fff; }}
+h1 {{ font-size: 15pt; margin: 0 0 2mm; }}
+h2 {{ font-size: 11.5pt; margin: 2mm 0 1mm; }}
+p, ol {{ margin: 0 0 1.5mm; }}
+figure {{ flex: 0 1 auto; min-height: 54mm; margin: 1mm 0; display: flex;
+  flex-direction: column; }}
+figure > img {{ flex: 0 1 auto; min-height: 0; max-width: 100%; margin: 0 auto;
+  object-fit: contain; }}
+.row {{ display: flex; gap: 2mm; justify-content: center; }}
+figcaption {{ font-size: 8pt; line-height: 1.2; color: #333; }}
+footer {{ margin-top: auto; font-size: 8pt; color: #333; border-top: .3mm solid #999;
+  padding-top: 1mm; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{question}
+<h2>{heading}</h2>
+{takeaways}
+{figures}
+<footer>calibkit, lesson {number}. The numbers are of the stored run of this lesson.</footer>
+</body>
+</html>
+"""
+
+
+def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
+    """Write NAME.html for each lesson into a folder."""
+    folder, written = Path(folder), []
+    folder.mkdir(parents=True, exist_ok=True)
+    for lesson in reading.chosen(only):
+        path = folder / f"{lesson.name}.html"
+        path.write_text(handout(lesson), encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def handout(lesson: execution.Lesson) -> str:
+    """The page of a lesson, from its committed notebook."""
+    notebook = reading.committed(lesson)
+    if lesson.name in FRAMES:
+        shown = "\n".join(_row(frame) for frame in frames(*FRAMES[lesson.name]))
+    else:
+        shown = "\n".join(
+            f'<figure><img src="{source}" alt="{escape(alt)}">{_caption(alt)}</figure>'
+            for source, alt in figures(notebook)
+        )
+    return PAGE.format(
+        title=escape(pages.title(notebook)),
+        question=_html(question(notebook)),
+        heading=TAKEAWAYS,
+        takeaways=_html(takeaways(notebook)),
+        figures=shown,
+        number=lesson.name[:2],
+    )
+
+
+def _caption(alt: str) -> str:
+    """The text of a figure for those who see it, too; a long one would take the figure's room."""
+    words = escape(alt) if len(alt) <= LONGEST else ""
+    return f'<figcaption aria-hidden="true">{words}</figcaption>'
+
+
+def frames(name: str, values: Iterable) -> list[explorers.Frame]:
+    """What a stored slider shows at these values."""
+    explorer = explorers.stored(name)
+    (slider,) = explorer.sliders
+    return [explorer.frames[slider.values.index(value)] for value in values]
+
+
+def _row(frame: explorers.Frame) -> str:
+    """The panels of one position side by side; the text of the first is the readout."""
+    texts = [escape(frame.readout), *[""] * (len(frame.panels) - 1)]
+    packed = (base64.b64encode(panel.encode()).decode() for panel in frame.panels)
+    shown = "".join(
+        f'<img src="data:image/svg+xml;base64,{panel}" alt="{text}">'
+        for panel, text in zip(packed, texts, strict=True)
+    )
+    return f'<figure><div class="row">{shown}</div>{_caption(frame.readout)}</figure>'
+
+
+def question(notebook) -> str:
+    """The question that the lesson opens with."""
+    return re.search(r"\*\*Question\.\*\*.*?(?=\n\n)", reading.prose(notebook), re.DOTALL)[0]
+
+
+def takeaways(notebook) -> str:
+    """The numbered sentences, without what follows them and without the codes of verdicts."""
+    text = reading.section(reading.prose(notebook), TAKEAWAYS)
+    return CODES.sub("", re.split(r"\n\n(?!\d\.)", text)[0])
+
+
+def figures(notebook) -> list[tuple[str, str]]:
+    """Source and text of up to three figures: first those that answer a prediction, in order."""
+    found = [
+        ("answer" not in cell.metadata.get("tags", ()), place, *image)
+        for place, cell in enumerate(notebook.cells)
+        for image in _images(cell)
+    ]
+    chosen = sorted(sorted(found)[:FIGURES], key=lambda figure: figure[1])
+    return [(source, alt) for _, _, source, alt in chosen]
+
+
+def _images(cell) -> list[tuple[str, str]]:
+    html = [output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ())]
+    tags = [tag for page in html if EXPLORER not in page for tag in IMAGE.findall(page)]
+    parts = [dict(ATTRIBUTE.findall(tag)) for tag in tags]
+    return [(part["src"], unescape(part["alt"])) for part in parts if part.get("alt")]
+
+
+def _html(text: str) -> str:
+    """Markdown as HTML, its formulas as MathML, its links as plain words."""
+    renderer = pages.Renderer(escape=False, path="", attachments={})
+    return MarkdownWithMath(renderer=renderer).render(LINK.sub(r"\1", text))

@@ -1,0 +1,142 @@
+"""What the committed notebooks hold for a class: exercises, folded answers, recall questions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from calibkit.course import execution
+
+FOLDED = re.compile(r"<details><summary>(?P<title>.*?)</summary>(?P<body>.*?)</details>", re.DOTALL)
+CHECKED = re.compile(r"^check\.(\w+)\((\w+)\)", re.MULTILINE)
+HEADING = re.compile(r"^#{2,3} .*$", re.MULTILINE)
+CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+QUESTION = re.compile(r"\d+\.\s")  # how the title of a recall question begins
+SOLUTION, ANSWER = "Solution", "Answer"
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of a lesson.
+
+    checker, function: of `check.checker(function)`; empty where words are asked, not code.
+    text: the task. stub: the cell that a student fills in. solution: its code, or the answer.
+    """
+
+    lesson: str
+    title: str
+    text: str
+    solution: str
+    checker: str = ""
+    function: str = ""
+    stub: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A recall question and its answer, both in Markdown."""
+
+    lesson: str
+    number: int
+    text: str
+    answer: str
+
+
+def chosen(only: Iterable[str] = ()) -> list[execution.Lesson]:
+    """The lessons whose names start with one of `only`, in order; all for none."""
+    names = tuple(only) or (None,)
+    found = {lesson.name: lesson for name in names for lesson in execution.lessons(name)}
+    return [found[name] for name in sorted(found)]
+
+
+def committed(lesson: execution.Lesson):
+    """The notebook of a lesson with its outputs; raises ValueError where it is not made yet."""
+    import nbformat
+
+    if not lesson.notebook.exists():
+        raise ValueError(f"{lesson.notebook} is not there; run  make notebooks ONLY={lesson.name}")
+    return nbformat.read(lesson.notebook, as_version=4)
+
+
+def section(text: str, heading: str) -> str:
+    """What stands under `## heading` up to the next heading of that rank; "" if it is not there.
+
+    >>> section("## A\\n\\none\\n\\n## B\\n\\ntwo", "A")
+    'one'
+    """
+    found = re.search(
+        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    return found[1].strip() if found else ""
+
+
+def prose(notebook) -> str:
+    """All Markdown of a notebook."""
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def title(notebook) -> str:
+    """The notebook's first heading."""
+    return notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+
+
+def folded(text: str) -> dict[str, str]:
+    """What lies folded in a Markdown text, by its title.
+
+    >>> folded("<details><summary>Hint</summary>\\n\\nThink.\\n\\n</details>")
+    {'Hint': 'Think.'}
+    """
+    return {_one_line(found["title"]): found["body"].strip() for found in FOLDED.finditer(text)}
+
+
+def questions(lesson: str, notebook) -> list[Question]:
+    """The recall questions of a lesson."""
+    asked = folded(section(prose(notebook), "Recall"))
+    return [
+        Question(lesson, number, QUESTION.sub("", text, count=1), answer)
+        for number, (text, answer) in enumerate(asked.items(), start=1)
+    ]
+
+
+def exercises(lesson: str, notebook) -> list[Exercise]:
+    """The exercises of a lesson in order, those in code and those in words."""
+    return list(_exercises(lesson, notebook.cells))
+
+
+def filled(notebook, tasks: Iterable[Exercise]) -> list[str]:
+    """The code cells of a notebook with solutions in the place of stubs, as a student hands in."""
+    answers = {
+        task.stub: f"{task.solution}\n\n\ncheck.{task.checker}({task.function})" for task in tasks
+    }
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return [answers.get(source, source) for source in code]
+
+
+def _exercises(lesson: str, cells) -> Iterator[Exercise]:
+    for place, cell in enumerate(cells):
+        if cell.cell_type != "markdown":
+            continue
+        for name, text in _parts(cell.source):
+            if not name.startswith("Exercise: "):
+                continue
+            said, found = name.removeprefix("Exercise: "), folded(text)
+            if ANSWER in found:
+                task = FOLDED.sub("", text).strip()
+                yield Exercise(lesson, said, task, found[ANSWER])
+            elif call := CHECKED.search(cells[place + 1].source):
+                stub, after = cells[place + 1].source, folded(cells[place + 2].source)
+                (code,) = CODE.findall(after[SOLUTION])
+                yield Exercise(lesson, said, text.strip(), code.strip(), *call.groups(), stub)
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """Each heading of rank 2 or 3 with what stands under it."""
+    found = list(HEADING.finditer(text))
+    ends = [*(heading.start() for heading in found[1:]), len(text)]
+    for heading, end in zip(found, ends, strict=False):
+        yield heading[0].lstrip("# "), text[heading.end() : end]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,166 @@
+"""Cases that a notebook does not show, and the library's functions that an answer may not call."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from calibkit import theory
+from calibkit.course.check.engine import Exercise
+from calibkit.course.check.running import numbers
+
+CASES, TRIES = 3, 20  # hidden cases, and draws until one is valid
+ORDINARY = 3  # the first cases of an exercise are ordinary, and vary best
+# Functions that the reference does not call and that do the exercise's work all the same.
+AS_GOOD = {"strange_auroc": ["calibkit.metrics:auroc"]}
+OTHER_DOOR = "_of"  # the same measure from confidences and hits: metrics.ece and metrics.ece_of
+
+
+def _optimal_rows(generator: torch.Generator) -> tuple[Tensor, float]:
+    """Rows that some posterior leads to: not all rows are such."""
+    posterior = torch.randn(6, 4, generator=generator, dtype=torch.float64).softmax(dim=1)
+    weight = 0.2 + torch.rand((), generator=generator).item()
+    return theory.penalty_minimiser(posterior, weight), weight
+
+
+def _steps(generator: torch.Generator) -> tuple[int, int, int]:
+    """Numbers that lead to no half, which may be rounded up or down."""
+    n, batch, epochs = (int(torch.randint(20, 200, (), generator=generator)) for _ in range(3))
+    each = -(-7 * n // batch)
+    return 7 * n, batch, each * epochs + each // 3
+
+
+# Exercises whose arguments must fit each other, with a way to draw some.
+DRAWN = {"penalty_posterior": _optimal_rows, "equal_steps": _steps}
+
+
+def cases(exercise: Exercise, seed: int) -> dict[str, tuple]:
+    """Arguments that stand in no file: those of the ordinary cases, changed at random.
+
+    Rows are in another order, probabilities have another sharpness, other numbers are scaled; whole
+    numbers, such as labels and counts of bins, stay what they are where there are tensors.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    shown, found = list(exercise.cases.values())[:ORDINARY], {}
+    for number in range(CASES):
+        draw = DRAWN.get(exercise.name)
+        drawn = draw(generator) if draw else _valid(exercise, shown[number % len(shown)], generator)
+        if drawn is not None:
+            found[f"a case that the notebook does not show ({number + 1})"] = drawn
+    return found
+
+
+def extended(exercise: Exercise, seed: int) -> Exercise:
+    """The exercise with its own cases, then hidden ones."""
+    return replace(exercise, cases={**exercise.cases, **cases(exercise, seed)})
+
+
+def _valid(exercise: Exercise, case: tuple, generator: torch.Generator) -> tuple | None:
+    """The first draw on which the reference gives finite numbers."""
+    for _ in range(TRIES):
+        drawn = _changed(case, generator)
+        try:
+            result = numbers(exercise.reference(*drawn))
+        except Exception:  # outside of what the exercise is about
+            continue
+        if torch.from_numpy(result).isfinite().all():
+            return drawn
+    return None
+
+
+def _changed(case: tuple, generator: torch.Generator) -> tuple:
+    """Rows of equally long tensors move together; then values change."""
+    lengths = {len(value) for value in case if isinstance(value, Tensor) and value.ndim}
+    orders = {length: torch.randperm(length, generator=generator) for length in sorted(lengths)}
+    power = 0.7 + 0.6 * torch.rand((), generator=generator).item()
+    alone = not lengths
+    step = int(torch.randint(1, 20, (), generator=generator))
+    return tuple(_varied(value, orders, power, step if alone else 0) for value in case)
+
+
+def _varied(value, orders: dict[int, Tensor], power: float, step: int):
+    if isinstance(value, Tensor) and value.ndim:
+        return _sharpened(value[orders[len(value)]], power)
+    if isinstance(value, bool | Tensor):
+        return value
+    if isinstance(value, int):
+        return value + step
+    return value**power if step and 0 < value < 1 else value
+
+
+def _sharpened(value: Tensor, power: float) -> Tensor:
+    """Probabilities to a power, rows that summed to 1 again so; other numbers scaled."""
+    if not value.is_floating_point():
+        return value
+    if value.min() < 0 or value.max() > 1:
+        return value * power
+    sums = value.double().sum(-1, keepdim=True)
+    raised = value.double() ** power
+    if torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
+        raised = raised / raised.sum(-1, keepdim=True)
+    return raised.to(value.dtype)
+
+
+def withheld(exercise: Exercise, solution: str) -> list[str]:
+    """Functions of calibkit that the reference calls and the notebook's solution does not.
+
+    They are the library's own answer, as "calibkit.metrics:ece". What the solution uses may be
+    used.
+    """
+    module = sys.modules[exercise.reference.__module__]
+    allowed = set(_attributes(ast.parse(solution)))
+    found = dict.fromkeys(_reached(module, inspect.unwrap(exercise.reference).__name__))
+    own = [name for name in found if name.rpartition(":")[2] not in allowed]
+    doors = [name + OTHER_DOOR for name in own if _exists(name + OTHER_DOOR)]
+    return own + doors + AS_GOOD.get(exercise.name, [])
+
+
+def _exists(name: str) -> bool:
+    module, _, attribute = name.partition(":")
+    return hasattr(sys.modules[module], attribute)
+
+
+def _reached(module, name: str, seen: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Names of the package that a function of a lesson's checkers uses, and its helpers use."""
+    tree = _definition(module, name)
+    if tree is None:
+        return
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for used in sorted(names - seen - {name}):
+        found = getattr(module, used, None)
+        home = getattr(found, "__module__", None) or ""
+        if inspect.ismodule(found) and found.__name__.startswith("calibkit."):
+            yield from (f"{found.__name__}:{attribute}" for attribute in _of(tree, used))
+        elif home == module.__name__ and inspect.isfunction(found):
+            yield from _reached(module, used, seen | {name, used})
+        elif home.startswith("calibkit.") and not home.startswith("calibkit.course.check"):
+            yield f"{home}:{used}"
+
+
+def _definition(module, name: str) -> ast.FunctionDef | None:
+    """The body of a function by its name; without its decorator, which holds the mistakes."""
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            node.decorator_list = []
+            return node
+    return None
+
+
+def _of(tree: ast.AST, name: str) -> list[str]:
+    """Attributes that are taken of `name`."""
+    taken = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return [node.attr for node in taken if getattr(node.value, "id", None) == name]
+
+
+def _attributes(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Name):
+            yield node.id

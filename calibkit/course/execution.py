@@ -1,0 +1,276 @@
+"""Execute the course: every notebook from its text twin, headless, with its errors found."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import io
+import math
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from calibkit import validate
+from calibkit.course import runner
+from calibkit.course.checkout import root
+from calibkit.course.explorers.explorer import WIDGET_MIME
+from calibkit.course.explorers.library import PUBLISHING
+from calibkit.course.runner import Result
+from calibkit.course.scale import BUDGETS
+
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+PNG, HTML = "image/png", "text/html"
+HTML_PNG = re.compile(r"(?<=src=\"data:image/png;base64,)[A-Za-z0-9+/=\s]+")
+KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+# What JupyterLab folds of a cell with this tag: the answer to a prediction, the code that only
+# draws, and what few readers need.
+FOLDED = {
+    "answer": {"outputs_hidden": True},
+    "drawing": {"source_hidden": True},
+    "aside": {"source_hidden": True, "outputs_hidden": True},
+}
+# Seconds for a lesson, twenty times its budget or more; none where a run may take days.
+LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "gpu": 4 * 3_600.0}
+
+
+class NotebookError(RuntimeError):
+    """A notebook that did not run as it should."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One notebook of the course and its text twin."""
+
+    source: Path
+
+    @property
+    def name(self) -> str:
+        return self.source.stem
+
+    @property
+    def notebook(self) -> Path:
+        return self.source.parent.parent / f"{self.name}.ipynb"
+
+
+def results() -> Path:
+    """The folder of the stored tables: beside the notebook that runs, else in the checkout."""
+    beside = Path.cwd() / "results"
+    return beside if (beside / "laptop").is_dir() else root() / "notebooks" / "results"
+
+
+def lessons(only: str | None = None) -> list[Lesson]:
+    """The lessons in order, or those whose name starts with `only`."""
+    found = [Lesson(path) for path in sorted((root() / "notebooks" / "source").glob("*.py"))]
+    chosen = [lesson for lesson in found if lesson.name.startswith(only or "")]
+    if not chosen:
+        raise ValueError(
+            f"no lesson starts with {only!r}; there are {', '.join(x.name for x in found)}"
+        )
+    return chosen
+
+
+def read(lesson: Lesson):
+    """The notebook that the text twin describes, without outputs; equal text, equal cell ids."""
+    import jupytext
+
+    notebook = jupytext.read(lesson.source)
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    for place, cell in enumerate(notebook.cells):
+        cell.id = hashlib.sha256(f"{lesson.name} {place}".encode()).hexdigest()[:8]
+        cell.metadata = _kept(cell)
+    return notebook
+
+
+def _kept(cell) -> dict[str, Any]:
+    """The tags of a cell, and what JupyterLab folds for them."""
+    tags = cell.metadata.get("tags", [])
+    folded = {part: True for tag in tags for part in FOLDED.get(tag, ())}
+    return {**({"tags": tags} if tags else {}), **({"jupyter": folded} if folded else {})}
+
+
+def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path, output=None):
+    """Run a notebook in a fresh kernel and return it with its outputs.
+
+    Raises NotebookError for a parameter that the notebook does not have (papermill only logs it),
+    for a cell that raises, for a kernel that dies, and for an error hidden in a widget's state.
+    """
+    import nbformat
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+
+    unknown = set(parameters or {}) - parameter_names(notebook)
+    if unknown:
+        raise NotebookError(
+            f"unknown parameter {', '.join(sorted(unknown))}; "
+            f"this notebook has {', '.join(sorted(parameter_names(notebook)))}"
+        )
+    target = None if output is None else str(output)
+    try:
+        done = papermill.execute_notebook(
+            nbformat.from_dict(notebook),
+            target,
+            parameters=dict(parameters or {}),
+            # after every cell only where a run is long: it costs 2 s of a quick one
+            request_save_on_cell_execute=(parameters or {}).get("SCALE") != "smoke",
+            kernel_name=KERNEL["name"],
+            cwd=str(cwd),
+            progress_bar=False,
+        )
+    except papermill.PapermillExecutionError as error:
+        raise NotebookError(f"{error.ename}: {error.evalue}\nin the cell\n{error.source}") from None
+    except DeadKernelError:
+        raise NotebookError(
+            "its kernel died: a crash, or the system ended it for want of memory"
+        ) from None
+    hidden = hidden_errors(done)
+    if hidden:
+        raise NotebookError(f"a widget's callback raised {'; '.join(hidden)}")
+    return done
+
+
+def parameter_names(notebook) -> set[str]:
+    """Names assigned in the cell tagged `parameters`."""
+    tagged = [c.source for c in notebook.cells if "parameters" in c.metadata.get("tags", ())]
+    assigned = [node for source in tagged for node in ast.parse(source).body]
+    return {name.id for node in assigned for name in getattr(node, "targets", ())}
+
+
+def hidden_errors(notebook) -> list[str]:
+    """Errors that a callback left in the state of an Output widget, where no cell shows them."""
+    state = notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})
+    outputs = [
+        output for model in state.values() for output in model.get("state", {}).get("outputs", ())
+    ]
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return [
+        f"{output.get('ename')}: {output.get('evalue')}"
+        for output in (*outputs, *shown)
+        if output.get("output_type") == "error"
+    ]
+
+
+def publish(lesson: Lesson) -> Result:
+    """Execute a lesson at its own defaults and write the notebook that is committed."""
+    import nbformat
+
+    def work() -> None:
+        done = execute(read(lesson), cwd=lesson.notebook.parent)
+        nbformat.write(stripped(done), lesson.notebook)
+
+    os.environ[PUBLISHING] = "1"  # the kernel inherits it: the lesson's explorers are kept
+    try:
+        return _timed(lesson.name, work)
+    finally:
+        del os.environ[PUBLISHING]
+
+
+def stripped(notebook):
+    """The notebook without what changes from run to run or needs a live kernel to be shown."""
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    for cell in notebook.cells:
+        cell.metadata = _kept(cell)
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if not _only_live(output)]
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET_MIME, None)
+            if PNG in output.get("data", {}):
+                output.data[PNG] = lighter(output.data[PNG])
+            if HTML in output.get("data", {}):
+                output.data[HTML] = HTML_PNG.sub(lambda png: lighter(png[0]), output.data[HTML])
+            output.get("metadata", {}).clear()
+    return notebook
+
+
+def lighter(png: str) -> str:
+    """A figure (PNG in base64) with a palette of 256 colours, a third of the bytes."""
+    from PIL import Image
+
+    written = io.BytesIO()
+    figure = Image.open(io.BytesIO(base64.b64decode(png)))
+    if figure.mode != "P":
+        figure = figure.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    figure.save(written, "PNG", optimize=True)
+    return base64.b64encode(written.getvalue()).decode()
+
+
+def _only_live(output) -> bool:
+    """Whether an output, such as a progress bar, is a widget with no other face."""
+    return WIDGET_MIME in output.get("data", {}) and "text/html" not in output.data
+
+
+def run(lesson: Lesson, scale: str, folder: Path) -> Result:
+    """Execute a lesson at `scale` into `folder`."""
+    output = folder / f"{lesson.name}.ipynb"
+    given = {"parameters": {"SCALE": scale}, "cwd": lesson.notebook.parent, "output": output}
+    return _timed(lesson.name, lambda: execute(read(lesson), **given))
+
+
+def _timed(name: str, work: Callable[[], Any]) -> Result:
+    start, error = time.perf_counter(), None
+    try:
+        work()
+    except NotebookError as found:
+        error = str(found)
+    except Exception as found:  # of any type: the other lessons go on, and the table names this one
+        error = f"{type(found).__name__}: {found}"
+    return Result(name, time.perf_counter() - start, error)
+
+
+def run_all(
+    scale: str, *, jobs: int = 2, only: str | None = None, limit: float | None = None
+) -> list[Result]:
+    """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time.
+
+    Each has a process of its own, and one thread.
+
+    limit: seconds after which a lesson is ended, by default those of LIMITS.
+    """
+    validate.choice("scale", scale, tuple(BUDGETS))
+    folder = root() / "build" / "course" / scale
+    folder.mkdir(parents=True, exist_ok=True)
+    tasks = {lesson.name: (lesson, scale, folder) for lesson in lessons(only)}
+    return _spread(run, tasks, jobs, LIMITS.get(scale, math.inf) if limit is None else limit)
+
+
+def publish_all(
+    *, jobs: int = 2, only: str | None = None, limit: float | None = None
+) -> list[Result]:
+    """Execute the text twins into the notebooks that are committed."""
+    tasks = {lesson.name: (lesson,) for lesson in lessons(only)}
+    return _spread(publish, tasks, jobs, LIMITS["laptop"] if limit is None else limit)
+
+
+def table(results: Iterable[Result]) -> str:
+    """Seconds per notebook, then what went wrong."""
+    results = sorted(results, key=lambda result: result.name)
+    lines = [f"{r.name:32} {r.seconds:7.1f} s  {_verdict(r)}" for r in results]
+    lines.append(f"{'together':32} {sum(r.seconds for r in results):7.1f} s")
+    lines += [f"\n{r.name}: {r.error}" for r in results if _verdict(r) == "FAILED"]
+    return "\n".join(lines)
+
+
+def stopped(results: Iterable[Result]) -> bool:
+    """Whether Ctrl-C ended the run before its time."""
+    return any(result.error in (runner.STOPPED, runner.NOT_STARTED) for result in results)
+
+
+def _verdict(result: Result) -> str:
+    if result.error is None:
+        return "ok"
+    return result.error if stopped([result]) else "FAILED"
+
+
+def _spread(function, tasks: Mapping[str, tuple], jobs: int, limit: float) -> list[Result]:
+    jobs = validate.integer("jobs", jobs, 1)
+    limit = validate.number("limit", limit, 0, math.inf, open_low=True)
+    # One thread each: tiny models gain nothing from more, and on a busy machine threads that wait
+    # for one another make a notebook ten times slower.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    logs = root() / "build" / "course" / "logs"
+    return runner.spread(function, tasks, jobs=jobs, limit=limit, logs=logs)

@@ -1,0 +1,386 @@
+"""The course as web pages: one self-contained HTML file a notebook, for readers without Python.
+
+A page needs no kernel and no network. Its sliders carry their frames with them, and its formulas
+are MathML, which browsers draw by themselves.
+
+A notebook may carry scripts in its text and in its outputs; so do the sliders of the course. They
+enter the page of a notebook that one trusts, because one executed it. Every other page keeps text,
+tables, figures and formulas, and nothing that a browser would run or load.
+"""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import re
+from collections.abc import Mapping
+from html import escape, unescape
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import quote
+
+import nbformat
+from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+from bleach.sanitizer import Cleaner
+from jinja2 import pass_context
+from math_core import LatexError, LatexToMathML
+from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from calibkit.course import execution
+from calibkit.course.explorers.explorer import refreshed
+
+# What JupyterLab folds, a page folds; the words say what opens.
+FOLDED = """\
+{% macro folded(words, part) %}
+<details class="cell-part"><summary>{{ words }}</summary>
+{{ part }}
+</details>
+{% endmacro %}
+{% block input_group %}
+{% if cell | hides("source_hidden") %}
+{% set settings = "parameters" in cell.metadata.get("tags", []) %}
+{{ folded("Show imports and settings" if settings else "Show the code", super()) }}
+{% else %}{{ super() }}{% endif %}
+{% endblock %}
+{% block output_group %}
+{% if "answer" in cell.metadata.get("tags", []) %}
+{{ folded("I have predicted: show the answer", super()) }}
+{% elif cell | hides("outputs_hidden") %}
+{{ folded("Show what it prints", super()) }}
+{% else %}{{ super() }}{% endif %}
+{% endblock %}
+"""
+# Fonts that can stretch a bracket; the first that the reader's computer has is taken.
+TEMPLATE = (
+    """\
+{% extends 'lab/index.html.j2' %}
+{% block html_head_js %}{% endblock %}
+{% block html_head_js_mathjax %}{% endblock %}
+{% block html_head_js_mermaidjs %}{% endblock %}
+{% block jupyter_widgets %}{% endblock %}
+{% block html_head_css %}
+<style>
+main { max-width: 64rem; margin: auto; }
+details.cell-part > summary { cursor: pointer; margin: .4em 0 .4em 6rem; font-family: sans-serif; }
+math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Libertinus Math",
+  "DejaVu Math TeX Gyre", math; }
+.formula, .wide { display: block; overflow-x: auto; overflow-y: hidden; margin: .6em 0; }
+/* contrast of 4.5 and more on the grey of the cells, links that do not need their colour */
+body { --jp-mirror-editor-keyword-color: #006400; --jp-mirror-editor-number-color: #006400;
+  --jp-mirror-editor-comment-color: #2b6666; --jp-mirror-editor-operator-color: #7518b8;
+  --jp-mirror-editor-meta-color: #7518b8; }
+.jp-InputPrompt, .jp-OutputPrompt { color: #616161 !important; opacity: 1 !important; }
+.jp-RenderedHTMLCommon p a, .jp-RenderedHTMLCommon li a, .jp-RenderedHTMLCommon td a {
+  text-decoration: underline !important; }
+.jp-OutputArea-output pre { word-break: normal !important; overflow-wrap: anywhere; }
+@media print, (max-width: 40rem) { .jp-Cell pre { white-space: pre-wrap !important;
+  overflow-wrap: anywhere; } }
+</style>
+{% endblock %}
+"""
+    + FOLDED
+)
+UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
+DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
+CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
+HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
+# What a page may hold whose notebook is not trusted. Names that are not here are taken out.
+TAGS = (
+    "a", "abbr", "b", "blockquote", "br", "caption", "code", "col", "colgroup", "dd", "del",
+    "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img",
+    "kbd", "li", "main", "ol", "p", "pre", "s", "small", "span", "strong", "sub", "summary",
+    "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul",
+)  # fmt: skip
+MATH_TAGS = (
+    "math", "menclose", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover",
+    "mpadded", "mphantom", "mroot", "mrow", "mspace", "msqrt", "mstyle", "msub", "msubsup",
+    "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover",
+)  # fmt: skip
+ATTRIBUTES = (
+    "class", "id", "title", "tabindex", "style", "alt", "width", "height", "colspan", "rowspan",
+    "scope", "start", "open", "data-mime-type", "data-type",
+)  # fmt: skip
+MATH_ATTRIBUTES = (
+    "display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "symmetric", "fence",
+    "separator", "form", "largeop", "movablelimits", "lspace", "rspace", "minsize", "maxsize",
+    "accent", "accentunder", "linethickness", "columnalign", "columnspacing", "rowspacing",
+    "columnlines", "rowlines", "notation",
+)  # fmt: skip
+# those of formulas that stand in two columns, too
+STYLES = (*ALLOWED_CSS_PROPERTIES, "justify-items", "padding-left", "padding-right")
+LINK = re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))")  # the last: another page
+PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,")
+POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
+    "font-src data:; style-src 'unsafe-inline'\">"
+)
+
+
+class PageError(ValueError):
+    """A notebook that cannot become a page that works by itself."""
+
+
+def export_all(
+    source: Path | None = None,
+    target: Path | None = None,
+    only: str | None = None,
+    *,
+    trust: bool | None = None,
+) -> list[Path]:
+    """Write every notebook and text page of a folder, and a list of them, as HTML.
+
+    source: the folder with the executed notebooks; by default the committed ones. The text pages
+    come from the course. Nothing is executed.
+    target: where the pages go; by default build/pages.
+    only: write the pages whose name starts with this, and no list of them.
+    trust: keep the scripts of the notebooks, sliders among them. By default those of the course
+    alone, not those of another `source`: whoever opens a page runs its scripts.
+
+    Raises FileNotFoundError for a folder without such notebooks, PageError for a formula that
+    cannot be read and for a link to a file that is not there.
+    """
+    trust = source is None if trust is None else trust
+    home = execution.root()
+    source = Path(source or home / "notebooks")
+    target = Path(target or home / "build" / "pages")
+    files = [*sorted(source.glob("*.ipynb")), *sorted((home / "notebooks").glob("*.md"))]
+    pages = {file.name: f"{file.stem}.html" for file in files}
+    chosen = [file for file in files if file.name.startswith(only or "")]
+    if not any(file.suffix == ".ipynb" for file in chosen):
+        raise FileNotFoundError(f"no notebook {only or ''}*.ipynb in {source.resolve()}")
+    target.mkdir(parents=True, exist_ok=True)
+    notebooks = {file: read(file) for file in chosen}
+    written = [] if only else [_write(target / "index.html", _index(notebooks, pages), home, pages)]
+    for file, notebook in notebooks.items():
+        own = trust or file.suffix == ".md"
+        written.append(_write(target / pages[file.name], notebook, file.parent, pages, trust=own))
+    return written
+
+
+def export(
+    notebook: NotebookNode,
+    *,
+    folder: Path = Path(),
+    pages: Mapping[str, str] | None = None,
+    trust: bool = False,
+) -> str:
+    """One notebook, with the outputs it has, as the text of a page.
+
+    folder: where the images lie that it names.
+    pages: which page stands for which file, for links from one lesson to another.
+    trust: keep the scripts of the notebook and of its outputs, which the reader's browser runs.
+    """
+    resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
+    html, _ = Exporter(pages or {}).from_notebook_node(notebook, resources)
+    return _finished(html) if trust else safe(_finished(html))
+
+
+def fragment(
+    notebook: NotebookNode, template: str, *, folder: Path, pages: Mapping[str, str]
+) -> str:
+    """The notebook as a piece of a page, by a template of its own that may go on from `FOLDED`.
+
+    Scripts are kept, so it is for notebooks that one trusts. Raises PageError as `export_all`.
+    """
+    resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
+    html, _ = Exporter(pages, raw_template=template).from_notebook_node(notebook, resources)
+    return _finished(html)
+
+
+def _finished(html: str) -> str:
+    """No picture without words, no slider of an older version."""
+    return refreshed(html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"'))
+
+
+def safe(html: str) -> str:
+    """A page without anything that a browser would run or load, by bleach's parser.
+
+    The whole body goes through one list of what may stay. Should anything get past it, the policy
+    in the head still forbids browsers to run or to load it.
+    """
+    head, body = html.split("</head>", 1)  # made here: nothing of the notebook but its title
+    opening, content = re.match(r"\s*(<body[^>]*>)(.*)", body, re.DOTALL).groups()
+    # their content would be shown as text
+    content = re.sub(r"(?is)<(script|style)\b.*?</\1\s*>", "", content)
+    cleaner = Cleaner(
+        tags=TAGS + MATH_TAGS,
+        attributes=_allowed,
+        protocols=["http", "https", "mailto", "data"],
+        strip=True,
+        css_sanitizer=CSSSanitizer(STYLES),
+    )
+    head = head.replace("<head>", f"<head>\n{POLICY}", 1)
+    return f"{head}</head>\n{opening}{cleaner.clean(content)}</body>\n</html>\n"
+
+
+def _allowed(tag: str, name: str, value: str) -> bool:
+    if name == "href":
+        return tag == "a" and bool(LINK.match(value))
+    if name == "src":
+        return tag == "img" and bool(PICTURE.match(value))
+    return name in ATTRIBUTES or (tag in MATH_TAGS and name in MATH_ATTRIBUTES)
+
+
+def title(notebook: NotebookNode) -> str:
+    """The words of the first heading, without its marks."""
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    heading = re.search(r"^# +(.+)$", prose, re.MULTILINE)
+    return re.sub(r"[*`$]", "", heading[1]) if heading else "calibkit"
+
+
+def formula(tex: str, *, display: bool = False) -> str:
+    r"""TeX, without its dollars, as MathML.
+
+    Raises PageError for a command that is not known.
+
+    >>> formula(r"x^2")
+    '<math><msup><mi>x</mi><mn>2</mn></msup></math>'
+    """
+    try:
+        written = CONVERTER.convert_with_local_state(_numbered(tex), displaystyle=display)
+    except LatexError as error:
+        raise PageError(f"this formula cannot be shown: {error}\n{tex.strip()}") from None
+    # well-formed XML, which the headings are read as: no named characters but its own three
+    written = re.sub(r"&(?!lt|gt|amp)\w+;", lambda name: unescape(name[0]), written)
+    if not display:
+        return written
+    # what scrolls must be reached by the keyboard
+    return f'<span class="formula" tabindex="0">{written}</span>'
+
+
+def _numbered(tex: str) -> str:
+    """Formulas numbered as JupyterLab numbers them: where there is a tag, and nowhere else."""
+    tex = tex.strip().replace("{split}", "{aligned}")
+    if r"\tag" not in tex:
+        return re.sub(r"\\(begin|end){(align|alignat|equation|gather|multline)}", r"\\\1{\2*}", tex)
+    if r"\begin{align}" in tex or r"\begin{gather}" in tex:
+        return "".join(
+            row if r"\tag" in row else re.sub(r"(?=\\\\$|\\end{\w+}$)", r"\\notag", row)
+            for row in re.split(r"(?<=\\\\)", tex)
+        )
+    return tex if r"\begin{equation}" in tex else rf"\begin{{equation}}{tex}\end{{equation}}"
+
+
+def read(path: Path) -> NotebookNode:
+    """A notebook, or a page of text as a notebook of one cell, without what needs a kernel."""
+    if path.suffix == ".md":
+        return _text(path.read_text(encoding="utf-8"))
+    return execution.stripped(nbformat.read(path, as_version=4))
+
+
+def _text(source: str) -> NotebookNode:
+    """A page of text, as a notebook of one cell."""
+    return new_notebook(cells=[new_markdown_cell(source)])
+
+
+def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[str, str]) -> NotebookNode:
+    links = [
+        f'<li><a href="{quote(pages[file.name])}">{escape(title(notebook))}</a></li>'
+        for file, notebook in notebooks.items()
+    ]
+    heading = "# calibkit: the calibration of deep networks"
+    return _text("\n".join([heading, "", "<ul>", *links, "</ul>"]))
+
+
+def _write(
+    path: Path,
+    notebook: NotebookNode,
+    folder: Path,
+    pages: Mapping[str, str],
+    *,
+    trust: bool = False,
+) -> Path:
+    try:
+        html = export(notebook, folder=folder, pages=pages, trust=trust)
+    except (PageError, nbformat.ValidationError) as error:
+        raise PageError(f"{path.stem}: {error}") from None
+    path.write_text(html, encoding="utf-8")
+    return path
+
+
+def _page(url: str, pages: Mapping[str, str], folder: Path) -> str | None:
+    """Where a link of a notebook leads among the pages; None for another file of the course."""
+    file, mark, place = url.partition("#")
+    if not file or re.match(r"[a-z]+:", file) or file in pages.values():
+        return url
+    if file in pages:
+        return pages[file] + mark + place
+    if not (folder / file).exists():
+        raise PageError(f"it links to {url}, which is not in {folder.resolve()}")
+    return None
+
+
+def _embedded(url: str, folder: Path) -> str:
+    """The image itself in place of its name."""
+    if re.match(r"[a-z]+:", url):
+        return url
+    path, kind = (folder / url).resolve(), mimetypes.guess_type(url)[0] or "no picture"
+    # a page is passed on: no other file of its maker may travel inside it
+    if not (path.is_relative_to(folder.resolve()) and path.is_file() and kind.startswith("image/")):
+        raise PageError(f"it shows {url}, which is not a picture in {folder.resolve()}")
+    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def _formula_of(match: re.Match) -> str:
+    return formula(unescape(match[2]), display=match[1] == "$$")
+
+
+class Renderer(IPythonRenderer):
+    """Markdown to HTML, formulas to MathML, links to pages."""
+
+    pages: ClassVar[Mapping[str, str]] = {}
+
+    def inline_math(self, body):
+        return formula(body)
+
+    def block_math(self, body):
+        return formula(body, display=True)
+
+    def latex_environment(self, name, body):
+        return formula(rf"\begin{{{name}}}{body}\end{{{name}}}", display=True)
+
+    # The questions of the recall are HTML, which markdown does not look into.
+    def block_html(self, html):
+        return super().block_html(HTML_MATH.sub(_formula_of, html))
+
+    def table(self, text):  # like a wide formula, it scrolls by itself
+        return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
+
+    def image(self, text, url, title=None):
+        return super().image(text, _embedded(url, Path(self.path)), title)
+
+    def link(self, text, url, title=None):
+        page = _page(url, self.pages, Path(self.path))
+        if page is None:  # the reader of a page has no such file: tell where it would be
+            return f"{text} (<code>{escape(url.removeprefix('../'))}</code>)"
+        return super().link(text, page, title)
+
+
+def hides(cell: NotebookNode, part: str) -> bool:
+    """Whether JupyterLab folds a part of the cell, "source_hidden" or "outputs_hidden"."""
+    return bool(cell.metadata.get("jupyter", {}).get(part))
+
+
+class Exporter(HTMLExporter):
+    """A page that loads nothing; `pages` says which page stands for which file."""
+
+    def __init__(self, pages: Mapping[str, str], *, raw_template: str = TEMPLATE, **options):
+        self.pages = pages
+        super().__init__(raw_template=raw_template, **options)
+        self.register_filter("hides", hides)
+        # a line printed in two pieces may be stored as two outputs; JupyterLab joins them too
+        self.register_preprocessor(CoalesceStreamsPreprocessor, enabled=True)
+
+    @pass_context
+    def markdown2html(self, context, source):
+        renderer = Renderer(
+            escape=False,
+            path=context["resources"]["metadata"]["path"],
+            attachments=context.get("cell", {}).get("attachments", {}),
+        )
+        renderer.pages = self.pages
+        return MarkdownWithMath(renderer=renderer).render(source)

@@ -1,0 +1,43 @@
+"""What each SCALE costs: the one place where a notebook's own budgets are set.
+
+What a scale trains on photographs stands in `calibkit.course.experiments.settings`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from calibkit import validate
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much of everything a notebook may use.
+
+    train, test: images; epochs: passes over the training images; seeds: independent repetitions
+    behind every verdict; draws: test sets drawn to see an estimator's spread.
+    """
+
+    train: int
+    test: int
+    epochs: int
+    seeds: int
+    draws: int
+
+
+BUDGETS = {
+    "smoke": Budget(train=256, test=1_000, epochs=10, seeds=2, draws=20),
+    "laptop": Budget(train=1_500, test=10_000, epochs=60, seeds=5, draws=200),
+    "night": Budget(train=1_500, test=10_000, epochs=60, seeds=5, draws=200),
+    "gpu": Budget(train=1_500, test=50_000, epochs=60, seeds=10, draws=1_000),
+    "paper": Budget(train=1_500, test=100_000, epochs=60, seeds=20, draws=1_000),
+}
+
+
+def budget(scale: str) -> Budget:
+    """The budget called smoke, laptop, night, gpu or paper; raises ValueError for another name.
+
+    >>> budget("laptop").seeds
+    5
+    """
+    return BUDGETS[validate.choice("SCALE", scale, tuple(BUDGETS))]

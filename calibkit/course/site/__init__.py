@@ -1,0 +1,66 @@
+"""The course as a web site that is read without a server: `python -m calibkit site`.
+
+Sphinx with the theme furo brings navigation, search without a network, a light and a dark face and
+the description of the package. The lessons are drawn by `pages`, which folds answers, keeps the
+sliders and writes formulas as MathML, and given to Sphinx section by section. Tried beside it, with
+17 lessons: myst-nb and the theme pydata need a network for their formulas, fold no answer, load
+680 kB of styles and scripts with every page (furo 110 kB) and wrote 22 MB (8 MB). An own shell
+around the pages would need a search and a description of the package of its own.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+from pathlib import Path
+
+from calibkit.course import execution
+
+MISSING = """the site needs Sphinx and its theme, in the folder of the course by
+    python -m pip install -c constraints.txt -e ".[site]"
+"""
+
+
+class SiteError(ValueError):
+    """A site that would be incomplete, with what Sphinx says is wrong."""
+
+
+def build(target: str | Path | None = None) -> Path:
+    """Write the whole site and return its first page; nothing is executed or trained.
+
+    target: the folder of the site, emptied first if it holds an older one; by default build/site.
+
+    Raises SiteError where Sphinx is not installed or warns of anything, and ValueError for a
+    folder that holds something else.
+    """
+    try:
+        from sphinx.application import Sphinx
+    except ImportError:
+        raise SiteError(MISSING) from None
+    from calibkit.course.site import sources
+
+    target = Path(target or execution.root() / "build" / "site")
+    _check(target)
+    said = io.StringIO()
+    with tempfile.TemporaryDirectory() as work:
+        source, made = Path(work, "source"), Path(work, "site")
+        sources.write(source)
+        extra = {"html_extra_path": [str(source / "extra")]}
+        places = (source, Path(__file__).parent, made, Path(work, "doctrees"))
+        app = Sphinx(*map(str, places), "html", extra, status=None, warning=said)
+        app.build()
+        if said.getvalue() or app.statuscode:
+            raise SiteError(f"Sphinx warns of something in the site:\n{said.getvalue()}")
+        shutil.rmtree(target, ignore_errors=True)  # no page of an older site may stay
+        shutil.move(made, target)
+    return target / "index.html"
+
+
+def _check(target: Path) -> None:
+    """Refuse a folder that would be emptied and is no site."""
+    if target.exists() and any(target.iterdir()) and not (target / "searchindex.js").exists():
+        raise ValueError(
+            f"target must be a new folder or an older site, got {target}, which holds other "
+            f"files; name another folder"
+        )

@@ -1,0 +1,6 @@
+"""A grid of trainings: in goes what varies, out comes a table and every run's predictions."""
+
+from calibkit.lab.sweep.grid import run
+from calibkit.lab.sweep.outcomes import Outcome, Sweep
+
+__all__ = ["Outcome", "Sweep", "run"]

@@ -1,0 +1,98 @@
+"""A grid of trainings: in goes what varies, out comes a table and every run's predictions.
+
+Each finished run is kept on disk under a key of everything that decides it, so that an interrupted
+sweep goes on where it was, a changed loss trains again, and a second notebook reuses the first
+one's runs. Small networks of one shape are trained as one stacked model. Work is spread by joblib:
+`with joblib.parallel_config("dask"):` around the call sends it to a cluster.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from calibkit import validate
+from calibkit.lab import training
+from calibkit.lab.sweep import fingerprint, placement
+from calibkit.lab.sweep.outcomes import Outcome, Sweep
+from calibkit.lab.sweep.store import Store
+from calibkit.lab.training import Run, Trial
+
+
+def run(
+    recipe: Callable[..., Trial],
+    grid: Mapping[str, Iterable] | Sequence[Mapping[str, Any]],
+    *,
+    device: str | torch.device | None = None,
+    cache: str | Path | bool = True,
+    jobs: int | None = None,
+    how: placement.How = "auto",
+    progress: bool = True,
+) -> Sweep:
+    """Train `recipe(**setting)` for every setting of the grid, and return the `Sweep`.
+
+    recipe: makes the `training.trial` of one setting. Data that several trials share is best made
+        once outside, or behind `functools.cache`.
+    grid: values by name, of which all combinations are run ({"noise": [0, .2], "seed": range(5)}),
+        or a list of settings.
+    cache: True keeps finished runs in $CALIBKIT_CACHE or the user's cache folder, a path there,
+        False nowhere.
+    jobs: processes (or a cluster's workers); None takes several only where that pays, or what
+        `joblib.parallel_config` says.
+    how: "auto" stacks networks of one shape that have less than 100,000 parameters; "stacked"
+        stacks all of one shape, "single" none.
+
+    Ctrl-C, or a kill, loses the runs in flight and nothing that was finished.
+    Raises ValueError or TypeError naming the argument, OSError when a result cannot be kept.
+
+    >>> from calibkit.lab import data, models
+    >>> train, _, test = data.noisy_digits(200, test=500)
+    >>> def by_width(width, seed):
+    ...     network = lambda: models.mlp(64, 10, width=width)
+    ...     return training.trial(network, train, {"test": test}, seed=seed, epochs=2)
+    >>> swept = run(by_width, {"width": [8, 16], "seed": [0, 1]}, cache=False, progress=False)
+    >>> swept.table.shape[0], len(swept.values("test_ece", width=8))
+    (4, 2)
+    """
+    validate.choice("how", how, placement.HOW)
+    device = training.as_device(device)
+    settings = _settings(grid)
+    trials = [_made(recipe, setting) for setting in settings]
+    store = None if cache is False else Store(None if cache is True else cache)
+    keys = fingerprint.keys(trials, device) if store else [None] * len(trials)
+    kept = [None if key is None else store.get(key) for key in keys]
+    missing = [i for i, tensors in enumerate(kept) if tensors is None]
+    if any(keys[i] is not None for i in missing):
+        store.check()
+    work = [trials[i] for i in missing]
+    for j, tensors in placement.train(work, device, how=how, jobs=jobs, progress=progress):
+        i = missing[j]
+        if keys[i] is not None and fingerprint.still(keys[i], trials[i]):
+            store.put(keys[i], tensors)
+        kept[i] = tensors
+    runs = map(Run.from_tensors, trials, kept)
+    return Sweep([Outcome(*one) for one in zip(settings, trials, runs, strict=True)])
+
+
+def _settings(grid) -> list[dict[str, Any]]:
+    if isinstance(grid, Mapping):
+        values = [list(options) for options in grid.values()]
+        settings = [dict(zip(grid, row, strict=True)) for row in itertools.product(*values)]
+    else:
+        settings = [dict(setting) for setting in grid]
+    if not settings or not settings[0]:
+        raise ValueError(f"grid must hold at least one setting, got {grid!r}")
+    return settings
+
+
+def _made(recipe: Callable[..., Trial], setting: dict[str, Any]) -> Trial:
+    made = recipe(**setting)
+    if not isinstance(made, Trial):
+        raise TypeError(
+            f"recipe must return a training.trial(...), got {type(made).__name__} for {setting}"
+        )
+    return made

@@ -1,0 +1,10 @@
+"""Training: a `Trial` in, a `Run` out; one model, or many of one shape at once."""
+
+from calibkit.lab.training.device import as_device
+from calibkit.lab.training.loop import fit, train_trials
+from calibkit.lab.training.recipe import Recipe
+from calibkit.lab.training.records import Run
+from calibkit.lab.training.scoring import predict
+from calibkit.lab.training.trials import Trial, trial
+
+__all__ = ["Recipe", "Run", "Trial", "as_device", "fit", "predict", "train_trials", "trial"]

@@ -1,0 +1,175 @@
+"""What a training leaves behind: its history, epoch by epoch, and the run as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from calibkit import metrics
+from calibkit.lab.data import Dataset, Predictions
+from calibkit.lab.training import process
+from calibkit.lab.training.device import memory_format
+from calibkit.lab.training.scoring import predict
+from calibkit.lab.training.trials import Trial
+from calibkit.metrics import Reliability
+
+DIAGRAM_BINS = 25
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a trial.
+
+    trial: what was trained.
+    state: the trained weights and running statistics by name.
+    history: one row per finished epoch. Columns: epoch, lr (at its end), train_loss and
+        train_accuracy (means over the epoch's batches, as they were met; under `mix` the accuracy
+        is that of blends against the label of their first part, and says little), head_norm
+        (Euclidean norm of the last layer's weights) and, per watched dataset NAME at the end of
+        the epoch, NAME_accuracy, NAME_nll, NAME_confidence, NAME_entropy, the NLL and the entropy
+        of its right and of its wrong predictions apart (NAME_nll_correct, NAME_nll_wrong,
+        NAME_entropy_correct, NAME_entropy_wrong; NaN where there are none) and NAME_feature_norm
+        (mean norm of what the last layer sees). Nats.
+    interrupted: True when Ctrl-C ended the training before the last epoch.
+    diagrams: per watched dataset the reliability on 25 equal bins, one per epoch.
+    logits: per dataset that was kept, (epochs, n, K).
+    gradients: (epochs, batches) norm of the last layer's weight gradient, if it was asked for; rows
+        shorter than the longest end in NaN.
+    scored: per dataset of `trial.score` its logits (n, K) at the end.
+    seconds: what the training took; a stack's time is shared evenly.
+    """
+
+    trial: Trial
+    state: Mapping[str, Tensor]
+    history: pd.DataFrame
+    interrupted: bool = False
+    diagrams: Mapping[str, list[Reliability]] = field(default_factory=dict)
+    logits: Mapping[str, Tensor] = field(default_factory=dict)
+    gradients: Tensor | None = None
+    scored: Mapping[str, Tensor] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @cached_property
+    def model(self) -> nn.Module:
+        """The trained network in eval mode, where the state lies."""
+        device = next((tensor.device for tensor in self.state.values()), torch.device("cpu"))
+        with process.own_randomness(device):
+            model = self.trial.network(device)
+        model.load_state_dict(self.state)
+        return model.to(memory_format=memory_format(model, device)).eval()
+
+    @property
+    def predictions(self) -> dict[str, Predictions]:
+        """Per dataset of `trial.score` its logits at the end, labels and posterior."""
+        asked = self.trial.score
+        return {
+            name: Predictions(logits, asked[name].labels, asked[name].posterior)
+            for name, logits in self.scored.items()
+        }
+
+    def predict(self, dataset: Dataset) -> Predictions:
+        """Predictions of the trained network for `dataset`."""
+        return predict(self.model, dataset)
+
+    def with_scores(self) -> Run:
+        """The same run with the predictions that its trial asks for."""
+        asked = self.trial.score.items()
+        logits = {name: self.predict(replace(d, posterior=None)).logits for name, d in asked}
+        return replace(self, scored=logits)
+
+    def tensors(self) -> dict[str, Any]:
+        """All but the trial as tensors and plain values on the CPU: the form that is kept."""
+        kept = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "trial"}
+        return _plain(kept)
+
+    @classmethod
+    def from_tensors(cls, trial: Trial, kept: Mapping[str, Any]) -> Run:
+        """The run whose `tensors()` were kept."""
+        diagrams = {
+            name: [Reliability(**diagram) for diagram in epochs]
+            for name, epochs in kept["diagrams"].items()
+        }
+        history = pd.DataFrame(kept["history"])
+        return cls(trial, **{**kept, "history": history, "diagrams": diagrams})
+
+
+def _plain(value: Any) -> Any:
+    """Tensors of their own on the CPU, tables and diagrams as dictionaries."""
+    if isinstance(value, Tensor):
+        return value.detach().cpu().clone()
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict(orient="list")
+    if isinstance(value, Reliability):
+        return {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+class Recorder:
+    """Collects the rows of one run while it trains."""
+
+    def __init__(self, trial: Trial):
+        self.trial = trial
+        self.rows: list[dict[str, float]] = []
+        self.diagrams: dict[str, list[Reliability]] = {name: [] for name in trial.watch}
+        self.logits: dict[str, list[Tensor]] = {name: [] for name in trial.keep}
+        self.gradients: list[Tensor] = []
+
+    def watched(self, name: str, predictions: Predictions, feature_norm: float) -> dict[str, float]:
+        """Record an epoch's predictions for a watched dataset; returns its columns."""
+        predictions = predictions.to("cpu")
+        diagram = metrics.reliability(predictions.probs, predictions.labels, bins=DIAGRAM_BINS)
+        self.diagrams[name].append(diagram)
+        if name in self.trial.keep:
+            self.logits[name].append(predictions.logits)
+        return _measures(name, predictions) | {f"{name}_feature_norm": feature_norm}
+
+    def finish(self, row: dict[str, float], gradients: Tensor | None) -> None:
+        """End an epoch: its row, and the gradient norms of its batches."""
+        if gradients is not None:
+            self.gradients.append(gradients.cpu())
+        self.rows.append(row)
+
+    def run(self, state: Mapping[str, Tensor], seconds: float, interrupted: bool) -> Run:
+        """The run, as far as its epochs were finished."""
+        epochs = len(self.rows)
+        columns = None if self.rows else ["epoch", "lr", "train_loss"]
+        norms, pad = self.gradients[:epochs], nn.utils.rnn.pad_sequence
+        return Run(
+            self.trial,
+            state,
+            pd.DataFrame(self.rows, columns=columns),
+            interrupted=interrupted,
+            diagrams={name: kept[:epochs] for name, kept in self.diagrams.items()},
+            logits={n: torch.stack(kept[:epochs]) for n, kept in self.logits.items() if kept},
+            gradients=pad(norms, batch_first=True, padding_value=float("nan")) if norms else None,
+            seconds=seconds,
+        )
+
+
+def _measures(name: str, predictions: Predictions) -> dict[str, float]:
+    """The measures of one dataset, in float64."""
+    log_probs = predictions.logits.double().log_softmax(dim=1)
+    nll = functional.nll_loss(log_probs, predictions.labels, reduction="none")
+    probs = log_probs.exp()
+    entropy = -(probs * log_probs).sum(dim=1)
+    right = predictions.correct
+    values = {
+        "accuracy": right.double(),
+        "nll": nll,
+        "confidence": probs.amax(dim=1),
+        "entropy": entropy,
+        "nll_correct": nll[right],
+        "nll_wrong": nll[~right],
+        "entropy_correct": entropy[right],
+        "entropy_wrong": entropy[~right],
+    }
+    return {f"{name}_{what}": value.mean().item() for what, value in values.items()}

@@ -1,0 +1,250 @@
+"""Figures of calibration, and the course's theme.
+
+Every function that draws takes an Axes, returns it, and sets nothing global; `theme` alone does,
+when a cell calls it. Curves over a sweep's table are seaborn's:
+
+    sns.lineplot(swept.table, x="noise", y="test_ece", errorbar=("pi", 100))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from calibkit.metrics import Reliability
+from calibkit.metrics import corp as _corp
+from calibkit.metrics import reliability as _reliability
+from calibkit.metrics.bins import Binning
+from calibkit.pictures import alt_text, palette
+from calibkit.pictures.palette import (
+    ACCURACY,
+    BLACK,
+    CONFIDENCE,
+    COUNTS,
+    DIAGONAL,
+    OVER,
+    UNDER,
+    Role,
+)
+
+ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
+SIDE = 4.2  # inches of a square figure
+MARKED = 20  # positions of a line: markers of more would touch
+
+
+def theme() -> None:
+    """The look of the course's figures: white, gridded, square, in the palette's colours.
+
+    In a notebook figures are shown with a text of their own from then on (`alt_text`). A cell calls
+    it; it may be called again. Needs seaborn, which the course installs.
+    """
+    import seaborn as sns
+
+    sns.set_theme(
+        style="whitegrid",
+        context="notebook",
+        font_scale=0.85,
+        palette=palette.CYCLE,
+        rc={
+            "figure.figsize": (SIDE, SIDE),
+            "figure.constrained_layout.use": True,
+            "axes.edgecolor": BLACK,
+            "axes.linewidth": 0.8,
+            "grid.linewidth": 0.5,
+            "hatch.linewidth": 0.6,
+            "legend.framealpha": 0.9,
+        },
+    )
+    alt_text.show_with_text()
+
+
+def reliability_diagram(
+    probs,
+    labels,
+    *,
+    bins: int = 15,
+    binning: Binning = "width",
+    level: float = 0.95,
+    title: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Accuracy against confidence per bin, with interval bars, counts per bin and the diagonal.
+
+    Blue, with the dots where there are any, reaches up to the accuracy of its bin. Hatched: from
+    the accuracy up to the mean confidence (over-confident). Dotted: from the mean confidence up to
+    the accuracy (under-confident). Black lines are Wilson intervals of coverage `level`.
+    The strip below counts the samples of each bin on a log axis. Empty bins are not drawn.
+
+    probs: (n, K) probabilities; labels: (n,). Raises as `metrics.reliability` does.
+    Source: Guo et al. (2017), figure 1.
+    """
+    return draw_reliability(
+        _reliability(probs, labels, bins=bins, binning=binning), level=level, title=title, ax=ax
+    )
+
+
+def draw_reliability(
+    reliability: Reliability,
+    *,
+    level: float = 0.95,
+    title: str | None = None,
+    legend: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """The same figure from bins that were counted before (see `metrics.reliability`)."""
+    ax = plt.subplots(figsize=(4.4, 5.0), layout="constrained")[1] if ax is None else ax
+    filled = reliability.counts.cpu().numpy() > 0
+    edges = reliability.edges.cpu().numpy()
+    left, width = edges[:-1][filled], np.diff(edges)[filled]
+    confidence, accuracy = (
+        part.cpu().numpy()[filled] for part in (reliability.confidence, reliability.accuracy)
+    )
+    low, high = (end.cpu().numpy()[filled] for end in reliability.interval(level))
+    ax.bar(left, accuracy, width, align="edge", **ACCURACY.area(edgecolor="white", hatch=None))
+    for role, side in ((OVER, confidence > accuracy), (UNDER, confidence <= accuracy)):
+        gap = (confidence - accuracy)[side]
+        look = role.area(label=None)
+        ax.bar(left[side], gap, width[side], bottom=accuracy[side], align="edge", **look)
+    thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
+    ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
+    ax.plot([0, 1], [0, 1], **DIAGONAL.line())
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
+    _count_strip(ax, left, width, reliability.counts.cpu().numpy()[filled])
+    alt_text.note(ax, _in_words(title, confidence, accuracy))
+    if legend:
+        # Keys of their own: a side without a bin would leave its look out of the legend.
+        keys = [Patch(**OVER.area()), Patch(**UNDER.area())]
+        drawn = ax.get_legend_handles_labels()[0]
+        ax.legend(handles=[*drawn, *keys], loc="upper left", fontsize="x-small", framealpha=0.9)
+    return ax
+
+
+def corp_diagram(
+    probs, labels, *, level: float = 0.9, title: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Accuracy against confidence without bins, with the band in which a calibrated model lies.
+
+    The curve is the isotonic regression of the hits (`metrics.corp`). The band is pointwise: at
+    any one confidence the curve of a calibrated model leaves it in about 1 - level of all samples.
+
+    probs: (n, K) probabilities; labels: (n,). Raises as `metrics.corp` does.
+    Source: Dimitriadis, Gneiting & Jordan (2021).
+    """
+    ax = plt.subplots(figsize=(SIDE, SIDE), layout="constrained")[1] if ax is None else ax
+    found = _corp(probs, labels)
+    low, high = found.band(level=level)
+    words = f"a calibrated model, {level:.0%}"
+    ax.fill_between(found.confidence, low, high, **DIAGONAL.area(lw=0, label=words))
+    ax.plot([0, 1], [0, 1], **DIAGONAL.line())
+    ax.plot(found.confidence, found.frequency, **ACCURACY.line(marker=""))
+    ax.set(
+        xlim=(0, 1),
+        ylim=(0, 1),
+        aspect="equal",
+        xlabel="confidence",
+        ylabel="accuracy",
+        title=title,
+    )
+    ax.legend(loc="lower right", fontsize="x-small")
+    outside = (found.frequency < low) | (found.frequency > high)
+    share = found.counts[outside].sum() / found.counts.sum()
+    opening = f"{title}: " if title else ""
+    alt_text.note(
+        ax,
+        f"{opening}accuracy by isotonic regression, from {found.frequency[0]:.0%} at confidence "
+        f"{found.confidence[0]:.0%} to {found.frequency[-1]:.0%} at {found.confidence[-1]:.0%}; "
+        f"{share:.0%} of the images lie where the curve leaves the band",
+    )
+    return ax
+
+
+def confidence_histogram(
+    probs, labels, *, bins: int = 15, title: str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Share of samples per confidence bin, with the mean confidence and the accuracy as lines.
+
+    The distance between the two lines is the signed gap, which is the ECE with a single bin up
+    to its sign. Source: Guo et al. (2017), figure 1.
+    """
+    counted = _reliability(probs, labels, bins=bins)
+    ax = plt.subplots(figsize=(4.2, 3.6), layout="constrained")[1] if ax is None else ax
+    n = int(counted.counts.sum())
+    edges, shares = counted.edges.cpu().numpy(), counted.counts.cpu().numpy() / n
+    ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=COUNTS.colour, edgecolor="white")
+    confidence = float((counted.confidence * counted.counts).nansum() / n)
+    accuracy = float(counted.hits.sum() / n)
+    for role, value in ((ACCURACY, accuracy), (CONFIDENCE, confidence)):
+        ax.axvline(value, **role.line(marker="", lw=2, label=f"{role.words} {value:.1%}"))
+    ax.set(
+        xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel=f"share of {n:,} samples", title=title
+    )
+    ax.legend(loc="upper left", fontsize="small")
+    opening = f"{title}: c" if title else "C"
+    alt_text.note(
+        ax,
+        f"{opening}onfidence histogram of {n:,} samples, {shares[-1]:.0%} of them in the last bin; "
+        f"mean confidence {confidence:.1%}, accuracy {accuracy:.1%}",
+    )
+    return ax
+
+
+def _in_words(title: str | None, confidence, accuracy) -> str:
+    """A reliability diagram for those who cannot see it; empty bins are not counted."""
+    over = int((confidence > accuracy).sum())
+    opening = f"{title}: r" if title else "R"
+    return (
+        f"{opening}eliability diagram of {len(accuracy)} filled bins; accuracy below confidence in "
+        f"{over}; the last bin says {confidence[-1]:.0%}, right {accuracy[-1]:.0%}"
+    )
+
+
+def spread(x, runs, role: Role, *, ax: Axes) -> Axes:
+    """Mean over runs as a marked line and the whole range over runs as a band.
+
+    For runs that stand in no table; for those that do, `sns.lineplot` is the way.
+
+    x: (m,) positions; runs: (seeds, m) one row per run; role: their look (see `palette`).
+    Raises ValueError when the shapes disagree.
+    """
+    x, runs = np.asarray(x), np.asarray(runs)
+    if runs.ndim != 2 or runs.shape[1] != len(x):
+        raise ValueError(f"runs must be (seeds, {len(x)}), one column per x, got {runs.shape}")
+    ax.plot(x, runs.mean(axis=0), **role.line())
+    ax.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=role.colour, alpha=0.2, lw=0)
+    return ax
+
+
+def columns(table, x: str, roles: Mapping[str, Role], *, ax: Axes) -> Axes:
+    """Columns of a sweep's table against `x`: mean over seeds as a line, the whole range as a band.
+
+    table: pandas, one row a run; roles: the look of each column (see `palette`). The legend names
+    the roles. Needs seaborn, which the course installs.
+    """
+    import seaborn as sns
+
+    crowded = table[x].nunique() > MARKED
+    for column, role in roles.items():
+        look = role.line(marker="") if crowded else role.line()
+        sns.lineplot(table, x=x, y=column, errorbar=("pi", 100), ax=ax, **look)
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _count_strip(ax: Axes, left, width, counts) -> None:
+    """A strip under the diagram, as wide as it: the samples of each bin on a log axis."""
+    strip = ax.inset_axes([0, -0.34, 1, 0.22], sharex=ax)
+    strip.bar(left, counts, width, align="edge", color=COUNTS.colour, edgecolor="white")
+    written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
+    strip.set(yscale="log", ylim=(0.5, counts.max() * (200 if written else 2)))
+    strip.set(xlabel="confidence", ylabel=COUNTS.words)
+    if written:
+        strip.set_yticks([], minor=False)
+        strip.minorticks_off()
+        look = {"rotation": 90, "ha": "center", "va": "bottom", "fontsize": 7}
+        for x, count in zip(left + width / 2, counts, strict=True):
+            strip.text(x, 1.2 * count, f"{count:g}", **look)
+    ax.tick_params(labelbottom=False)

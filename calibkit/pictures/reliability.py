@@ -1,0 +1,127 @@
+"""The reliability diagram as an explorer's frame."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+
+from calibkit.metrics import Reliability
+from calibkit.pictures import svg
+from calibkit.pictures.palette import ACCURACY, BLACK, COUNTS, DIAGONAL, OVER, UNDER
+from calibkit.pictures.svg import Frame
+
+TICKS = (0, 0.25, 0.5, 0.75, 1)
+HEIGHT = 400
+DIAGRAM = svg.Axes(left=56, top=30, width=272, height=272)
+STRIP = (56, 312, 272, 48)
+KEYS = 190  # pixels, width of the legend when it stands alone
+FEW = 15  # bins
+LEGIBLE = 40  # pixels of a count strip on which two numbers do not touch
+
+
+def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> Frame:
+    """Accuracy bars with interval bars, the gap to the confidence, the diagonal, and the counts.
+
+    >>> from calibkit import metrics
+    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    >>> frame = reliability_frame(r, title="two predictions", readout="ECE 35 %")
+    >>> len(frame.panels), frame.readout
+    (2, 'ECE 35 %')
+    """
+    return Frame((diagram_panel(reliability, title), legend_panel()), readout)
+
+
+def legend_panel() -> str:
+    """A picture of the legend alone."""
+    return svg.picture(KEYS, 110, *legend(10, 30))
+
+
+def diagram_panel(reliability: Reliability, title: str) -> str:
+    """One panel: the diagram under its title, the counts below."""
+    words = svg.text(DIAGRAM.left + DIAGRAM.width / 2, 19, title, size=14)
+    parts = diagram(DIAGRAM, STRIP, reliability)
+    return svg.picture(svg.PANEL, HEIGHT, words, *parts)
+
+
+def diagram(
+    axes: svg.Axes,
+    strip: tuple[float, float, float, float],
+    reliability: Reliability,
+    ticks: Sequence[float] = TICKS,
+) -> list[str]:
+    """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
+
+    Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
+    Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
+    the accuracy.
+    """
+    bins = _bins(reliability)
+    over = [b for b in bins if b["confidence"] > b["accuracy"]]
+    under = [b for b in bins if b["confidence"] <= b["accuracy"]]
+    middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]
+    bars = [(b["left"], b["right"], 0, b["accuracy"]) for b in bins]
+    width = svg.WIDTH if len(reliability.counts) <= FEW else 1  # thin where bars are narrow
+    return [
+        axes.bars(bars, **svg.fill(ACCURACY), stroke="#FFFFFF", class_="accuracy"),
+        axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
+        axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
+        axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
+        axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
+        axes.frame("", "accuracy", (), ticks),
+        _count_strip(strip, bins, ticks),
+    ]
+
+
+def legend(x: float, y: float) -> list[str]:
+    """What the parts of a diagram are, one below the other from the line y on."""
+    whisker = svg.tag("path", d=f"M{x + 12:.1f},{y + 49:.1f}v16", stroke=BLACK, stroke_width=2)
+    return [
+        svg.area_key(ACCURACY, x, y),
+        svg.area_key(OVER, x, y + 20),
+        svg.area_key(UNDER, x, y + 40),
+        whisker + svg.text(x + 32, y + 61, "95 % interval", anchor="start"),
+    ]
+
+
+def pooled(diagrams: Sequence[Reliability]) -> Reliability:
+    """Diagrams over the same edges, such as those of several seeds, counted as one.
+
+    Raises ValueError for no diagram or for different edges.
+
+    >>> from calibkit import metrics
+    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    >>> pooled([r, r]).counts.tolist()
+    [0, 0, 2, 0, 2]
+    """
+    if not diagrams:
+        raise ValueError("diagrams must hold at least 1 diagram, got none")
+    return functools.reduce(operator.add, diagrams)
+
+
+def _gap(b: dict) -> tuple[float, float, float, float]:
+    return b["left"], b["right"], b["accuracy"], b["confidence"]
+
+
+def _bins(r: Reliability) -> list[dict]:
+    """The non-empty bins, each with its numbers by name."""
+    low, high = r.interval()
+    columns = {"left": r.edges[:-1], "right": r.edges[1:], "count": r.counts, "low": low}
+    columns |= {"high": high, "confidence": r.confidence, "accuracy": r.accuracy}
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    bins = [dict(zip(columns, row, strict=True)) for row in rows]
+    return [b for b in bins if b["count"] > 0]
+
+
+def _count_strip(
+    place: tuple[float, float, float, float], bins: list[dict], x_ticks: Sequence[float]
+) -> str:
+    """Counts on a log axis, from half a sample up: a bin of one is still seen beside thousands."""
+    total = sum(b["count"] for b in bins)
+    ceiling = 10 ** len(str(int(total)))
+    axes = svg.Axes(*place, y_range=(0.5, ceiling), log_y=True)
+    bars = [(b["left"], b["right"], 0.5, b["count"]) for b in bins]
+    top = 100 if ceiling > 100 else 10  # a longer number would reach the label
+    ticks = (1, top) if axes.height >= LEGIBLE else (top,)
+    drawn = axes.bars(bars, fill=COUNTS.colour, stroke="#FFFFFF", class_="count")
+    return drawn + axes.frame("confidence", COUNTS.words, x_ticks, ticks)

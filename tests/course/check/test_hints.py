@@ -1,0 +1,71 @@
+"""Which mistake is named: one that fits where the answer fails first, and most of the cases."""
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from calibkit.course.check.engine import exercise
+from calibkit.course.check.hints import Mistake
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({6: 12.0, 7: 14.0, 8: 16.0}, True),
+        ({6: 12.0, 7: 14.0, 8: 2.5}, True),
+        ({6: 12.0, 7: 1.5, 8: 2.5}, False),  # fits one wrong case of three
+        ({6: 1.5, 7: 14.0, 8: 16.0}, False),  # fits, but not where it fails first
+        ({1: 5.5, 6: 12.0, 7: 14.0, 8: 16.0}, False),
+    ],
+)
+def test_a_mistake_fits_the_first_wrong_case_and_half_of_them(given, named):
+    def late(x):
+        return x if x < 6 else 2 * x
+
+    @exercise(
+        cases={f"case {x}": (float(x),) for x in range(1, 9)},
+        mistakes=[Mistake(late, "you doubled late.")],
+    )
+    def same(x):
+        """The number itself."""
+        return x
+
+    assert ("doubled late" in repr(same(lambda x: given.get(int(x), x)))) is named
+
+
+def test_a_mistake_stays_as_it_is():
+    with pytest.raises(FrozenInstanceError):
+        Mistake(abs, "the sign").hint = "other"
+
+
+def test_an_argument_that_matters_to_nobody_is_not_called_ignored():
+    @exercise(cases={"a": (1.0, 2.0), "b": (5.0, 2.0)}, mistakes=[])
+    def first(x, other):
+        """The first of two."""
+        return x
+
+    told = repr(first(lambda x, other: x + x**3 / 7))
+    assert told.startswith("Not quite")
+    assert "ignored" not in told
+
+
+def test_a_mistake_that_fits_a_third_of_the_cases_is_not_blamed():
+    @exercise(
+        cases={f"case {x}": (float(x),) for x in range(1, 9)},
+        mistakes=[Mistake(lambda x: x if x < 3 else 2 * x, "you doubled from 3 on.")],
+    )
+    def same(x):
+        """The number itself."""
+        return x
+
+    assert "doubled from 3" in repr(same(lambda x: x if x < 3 else 2 * x))
+    assert "doubled from 3" not in repr(same(lambda x: x if x < 8 else 2 * x))
+
+
+def test_a_mistake_is_named_where_there_is_one_case():
+    @exercise(cases={"a": (2.0,)}, mistakes=[Mistake(lambda x: 7 * x, "no seven.")])
+    def same(x):
+        """The number itself."""
+        return x
+
+    assert "no seven." in repr(same(lambda x: 7 * x))

@@ -1,0 +1,183 @@
+"""Every small change of a folded solution that matters on the cases' domain is refused."""
+
+import ast
+import contextlib
+import io
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from calibkit.course import check
+from calibkit.course.check import running
+from tests.notebooks.test_exercises import FOUND, SOLUTION, run
+
+OPERATORS = {
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div, ast.Add),
+    ast.Div: (ast.Mult, ast.FloorDiv),
+    ast.FloorDiv: (ast.Div,),
+    ast.Pow: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+}
+NAMES = {
+    "argmax": "argmin",
+    "argmin": "argmax",
+    "amax": "amin",
+    "max": "min",
+    "mean": "sum",
+    "sum": "mean",
+    "abs": "square",
+    "log": "exp",
+    "exp": "log",
+    "round": "int",
+    "nansum": "sum",
+}
+
+
+def changes(node):
+    """Nodes that may stand in the place of this one."""
+    if isinstance(node, ast.BinOp):
+        for operator in OPERATORS.get(type(node.op), ()):
+            yield ast.BinOp(node.left, operator(), node.right)
+        yield ast.BinOp(node.right, node.op, node.left)
+        yield node.left
+        yield node.right
+    if isinstance(node, ast.Compare):
+        for operator in OPERATORS.get(type(node.ops[0]), ()):
+            yield ast.Compare(node.left, [operator()], node.comparators)
+    if isinstance(node, ast.UnaryOp):
+        yield node.operand
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield from (ast.Constant(node.value + 1), ast.Constant(node.value - 1))
+    if isinstance(node, ast.Constant) and node.value is None:
+        yield ast.Constant(0)
+    if isinstance(node, ast.Attribute) and node.attr in NAMES:
+        yield ast.Attribute(node.value, NAMES[node.attr], node.ctx)
+    if isinstance(node, ast.Name) and node.id in NAMES:
+        yield ast.Name(NAMES[node.id], node.ctx)
+    if isinstance(node, ast.Call):
+        for i in range(len(node.keywords)):
+            yield ast.Call(node.func, node.args, node.keywords[:i] + node.keywords[i + 1 :])
+        if isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+            yield node.func.value
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+        yield ast.Tuple(node.elts[::-1], node.ctx)
+
+
+def mutants(source):
+    """The source with one node exchanged, or one statement left out."""
+    count = sum(1 for _ in ast.walk(ast.parse(source)))
+    for place in range(count):
+        for choice in range(len(list(changes(nth(ast.parse(source), place))))):
+            tree = ast.parse(source)
+            old = nth(tree, place)
+            yield unparsed(tree, old, list(changes(old))[choice])
+    for line in range(len(function_of(ast.parse(source)).body) - 1):
+        tree = ast.parse(source)
+        del function_of(tree).body[line]
+        yield ast.unparse(tree)
+
+
+def function_of(tree):
+    """The solution itself, below what it imports."""
+    return next(node for node in tree.body if isinstance(node, ast.FunctionDef))
+
+
+def nth(tree, place):
+    return list(ast.walk(tree))[place]
+
+
+def unparsed(tree, old, new):
+    class Exchange(ast.NodeTransformer):
+        def visit(self, node):
+            return new if node is old else self.generic_visit(node)
+
+    return ast.unparse(ast.fix_missing_locations(Exchange().visit(tree)))
+
+
+def draw(arguments, random):
+    """Other arguments of the same kind: the domain on which two functions are compared."""
+    return {name: drawn(name, value, random) for name, value in arguments.items()}
+
+
+def drawn(name, value, random):
+    if isinstance(value, float):
+        return value * random.uniform(0.8, 1.2)
+    if isinstance(value, int):
+        return value if name == "classes" else max(1, round(value * random.uniform(0.5, 2)))
+    array = value.numpy()
+    if not value.is_floating_point():
+        return torch.from_numpy(random.permutation(array))
+    if name in ("probs", "posterior", "transition"):
+        return torch.from_numpy(2 * random.normal(size=array.shape)).to(value.dtype).softmax(-1)
+    top = 0.98 if name in ("p", "confidence") else np.inf
+    scaled = (array * random.uniform(0.5, 1.5, array.shape)).clip(max=top)
+    return torch.from_numpy(scaled).to(value.dtype)
+
+
+def brute(function, exercise):
+    """Results on the cases and on drawn arguments, or the error's type where it raises."""
+    results, random = [], np.random.default_rng(0)
+    for arguments in exercise.inputs.values():
+        for tried in (arguments, *(draw(arguments, random) for _ in range(3))):
+            try:
+                copies = [running._copy(value) for value in tried.values()]
+                results.append(running.numbers(function(*copies)))
+            except Exception as error:
+                results.append(type(error).__name__)
+    return results
+
+
+def same(one, other):
+    for a, b in zip(one, other, strict=True):
+        if isinstance(a, str) or isinstance(b, str):
+            if isinstance(a, str) != isinstance(b, str):
+                return False
+        elif a.size != b.size or not np.allclose(
+            a.reshape(b.shape) if a.size == b.size else a, b, rtol=1e-4, atol=1e-4, equal_nan=True
+        ):
+            return False
+    return True
+
+
+def tried(name, function_name, source):
+    """(mutants that change the function, those of them that pass the checker)."""
+    exercise, original = check.EXERCISES[name], run(source, function_name)
+    right = brute(original, exercise)
+    differing, passed = 0, []
+    for mutant in dict.fromkeys(mutants(source)):
+        with contextlib.redirect_stdout(io.StringIO()):
+            function = run(mutant, function_name)
+            results = brute(function, exercise)
+            if same(right, results):
+                continue
+            differing += 1
+            if exercise(function):
+                passed.append(mutant)
+    return differing, passed
+
+
+@pytest.fixture(scope="module")
+def outcome():
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return {
+            found[1]: tried(found[1], found[2], SOLUTION.findall(found[4].split("## ")[0])[0])
+            for found in FOUND
+        }
+
+
+def test_nearly_every_mutant_of_a_solution_is_refused(outcome):
+    differing = sum(count for count, _ in outcome.values())
+    passed = [mutant for _, mutants_ in outcome.values() for mutant in mutants_]
+    print(f"{differing} mutants differ, {len(passed)} pass")
+    assert len(passed) <= 0.03 * differing, "\n\n".join(passed)
+
+
+def test_every_solution_has_mutants(outcome):
+    assert min(count for count, _ in outcome.values()) >= 3  # a solution of one line

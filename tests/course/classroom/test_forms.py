@@ -1,0 +1,206 @@
+"""The student's, the teacher's and the grader's form of the course, each made once."""
+
+import re
+
+import nbformat
+import pytest
+
+from calibkit import __main__
+from calibkit.course import check, execution, experiments, explorers
+from calibkit.course.classroom import forms, reading
+from calibkit.course.experiments import captions
+
+LESSONS = execution.lessons()
+# lessons whose notes for the teacher are not written yet
+WITHOUT_NOTES: set[str] = set()
+TASKS = {
+    lesson.name: reading.exercises(lesson.name, reading.committed(lesson)) for lesson in LESSONS
+}
+each = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+
+
+@pytest.fixture(scope="module")
+def student(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class") / "student"
+    forms.student(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class") / "teacher"
+    forms.teacher(folder)
+    return folder
+
+
+def read(folder, lesson):
+    return nbformat.read(folder / f"{lesson.name}.ipynb", as_version=4)
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+def test_reading_finds_every_exercise_and_question():
+    checkers = [task.checker for tasks in TASKS.values() for task in tasks if task.checker]
+    assert sorted(checkers) == sorted(check.EXERCISES)
+    assert all(any(not task.checker for task in tasks) for tasks in TASKS.values())
+    for lesson in LESSONS:
+        notebook = reading.committed(lesson)
+        asked = reading.questions(lesson.name, notebook)
+        assert 5 <= len(asked) <= 8
+        assert all(question.text and question.answer for question in asked)
+        headings = re.findall(r"^### Exercise", reading.prose(notebook), re.MULTILINE)
+        assert len(TASKS[lesson.name]) == len(headings)
+
+
+@each
+def test_a_student_sees_no_output_solution_or_answer(lesson, student):
+    notebook = read(student, lesson)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    titles = [*reading.folded(reading.prose(notebook))]
+    assert not any(t in ("Solution", "Answer") or reading.QUESTION.match(t) for t in titles)
+    text = flat(reading.prose(notebook))
+    whole = reading.committed(lesson)
+    answers = [task.solution for task in TASKS[lesson.name]]
+    answers += [question.answer for question in reading.questions(lesson.name, whole)]
+    further = reading.section(reading.prose(whole), "Go further")
+    answers += [found["body"] for found in reading.FOLDED.finditer(further)]
+    assert [answer for answer in answers if len(answer) > 30 and flat(answer) in text] == []
+
+
+@each
+def test_a_student_finds_stubs_hints_questions_and_room(lesson, student):
+    notebook = read(student, lesson)
+    sources = [cell.source for cell in notebook.cells]
+    tasks = [task for task in TASKS[lesson.name] if task.checker]
+    assert all(task.stub in sources for task in tasks)
+    text = reading.prose(notebook)
+    assert text.count("<summary>Hint</summary>") == len(tasks)
+    asked = reading.questions(lesson.name, reading.committed(lesson))
+    assert all(question.text in flat(text) for question in asked)
+    answers = reading.prose(reading.committed(lesson)).count("<summary>Answer</summary>")
+    assert text.count(forms.OWN_WORDS.strip()) == len(asked) + answers
+
+
+@each
+def test_all_that_a_lesson_shows_and_links_lies_beside_it(lesson, student):
+    targets = re.findall(
+        r"\]\(([\w./]+\.(?:ipynb|md|svg|png))\)", reading.prose(read(student, lesson))
+    )
+    assert [t for t in targets if not (student / t).exists()] == []
+
+
+def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
+    (path,) = forms.student(tmp_path / "part", only=["06"])
+    text = reading.prose(nbformat.read(path, as_version=4))
+    assert "Needs.** 02 Measuring calibration." in text
+    assert "(from_laptop_to_paper.md)" in text
+    assert ".ipynb)" not in text
+    for page in path.parent.glob("*.md"):
+        links = re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+        assert [link for link in links if not (path.parent / link).exists()] == [], page.name
+
+
+def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
+    tables = {path.stem for path in (execution.root() / "notebooks" / "results").rglob("*.csv")}
+
+    def outside():
+        raise FileNotFoundError("this is no checkout")
+
+    monkeypatch.setattr(execution, "root", outside)
+    monkeypatch.chdir(student)
+    source = "\n".join(c.source for lesson in LESSONS for c in read(student, lesson).cells)
+    for name in set(re.findall(r"explorers\.stored\(\"(\w+)\"\)", source)):
+        assert explorers.stored(name).sliders
+    loaded = set(re.findall(r"experiments\.on_photographs\(\"(\w+)\"", source))
+    assert len(loaded & tables) > 5
+    for name in loaded & tables:
+        assert len(experiments.on_photographs(name, "laptop"))
+    assert len(experiments.stored("augmentation", "night", part="epochs"))
+    assert len(experiments.on_text("sst2"))
+    assert len(captions.stored("steps"))
+
+
+@each
+def test_the_teacher_sees_notes_mistakes_and_open_answers(lesson, teacher):
+    notebook = read(teacher, lesson)
+    noted = [c.source for c in notebook.cells if "teacher" in c.metadata.get("tags", ())]
+    said = forms.notes(lesson)
+    assert sum("known mistakes" in source for source in noted) == sum(
+        bool(task.checker) for task in TASKS[lesson.name]
+    )
+    assert [h for h in said if not any(f"**{h or 'Before the class'}**" in n for n in noted)] == []
+    text = reading.prose(notebook)
+    assert text.count("<details open><summary>Solution") == text.count("<summary>Solution")
+    assert any(cell.get("outputs") for cell in notebook.cells)
+
+
+def test_the_known_mistakes_are_those_of_the_checker():
+    told = forms.misconceptions("noise_matrix")
+    hints = [mistake.hint for mistake in check.noise_matrix.mistakes]
+    assert told.count("\n- ") == len(hints)
+    assert all(hint[1:] in told for hint in hints)
+
+
+@each
+def test_the_notes_follow_the_lesson(lesson):
+    said = forms.notes(lesson)
+    if lesson.name in WITHOUT_NOTES:
+        return
+    assert said, f"notebooks/teaching/{lesson.name}.md is not written; or name it in WITHOUT_NOTES"
+    text = reading.prose(reading.committed(lesson))
+    sections = re.findall(r"^## (\d+\. .*)$", text, re.MULTILINE)
+    assert [*said] == ["", *sections, "Three things to take away"]
+    minutes = [int(re.search(r"\*\*(\d+) minutes?\.\*\*", words)[1]) for words in said.values()]
+    time = re.search(r"\*\*Time\.\*\*.*?(?=\*\*Needs)", text, re.DOTALL)[0]
+    stated = sum(map(int, re.findall(r"(\d+) (?:minutes|more)\b", time)))
+    assert sum(minutes) == stated
+
+
+@each
+def test_nobody_else_sees_the_notes(lesson, student):
+    asked = [flat(n).partition("**Ask.** ")[2][:50] for n in forms.notes(lesson).values()]
+    others = [reading.committed(lesson), execution.read(lesson), read(student, lesson)]
+    texts = [flat(reading.prose(notebook)) for notebook in others]
+    assert not any("For the teacher" in text for text in texts)
+    assert not any(words and words in text for words in asked for text in texts)
+    assert not (student / forms.NOTES).exists()
+
+
+def test_a_lesson_without_notes_has_a_teachers_form(monkeypatch, tmp_path):
+    monkeypatch.setattr(forms, "NOTES", "no such folder")
+    (path,) = forms.teacher(tmp_path / "out", only=["00"])
+    notebook = nbformat.read(path, as_version=4)
+    assert sum("teacher" in c.metadata.get("tags", ()) for c in notebook.cells) == 1  # mistakes
+
+
+def test_the_key_holds_executed_solutions_that_pass(tmp_path, capsys):
+    assert __main__.main(["key", str(tmp_path / "key"), "--only", "00", "06"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("Correct") == 3
+    assert "06 noisy_nll: Correct" in said
+    notebook = nbformat.read(tmp_path / "key" / "06_label_noise_key.ipynb", as_version=4)
+    shown = [c.outputs[0].data["text/plain"] for c in notebook.cells if c.get("outputs")]
+    assert [text.startswith("Correct") for text in shown] == [True, True]
+    text = reading.prose(notebook)
+    assert "you need some of them, perhaps 250" in text  # the exercise in words
+    assert "About 0.2 * 9/10 = 18 %" in text  # recall
+    assert "The favourite digit changes" in text  # go further
+
+
+def test_a_wrong_solution_shows_in_the_key():
+    notebook = reading.committed(execution.lessons("06")[0])
+    for cell in notebook.cells:
+        cell.source = cell.source.replace("return torch.diag(1 - p) +", "return")
+    _, replies = forms.answered("06_label_noise", notebook)
+    assert replies["noise_matrix"].startswith("Not quite")
+
+
+@pytest.mark.parametrize("form", ["student", "teacher", "key"])
+def test_no_folder_with_somebodys_work_is_written_into(form, tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("work", encoding="utf-8")
+    assert __main__.main([form, str(tmp_path)]) == 2
+    assert "not empty" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]

@@ -1,0 +1,56 @@
+"""Handouts: question, take-aways and figures with their texts, and nothing that is loaded."""
+
+import re
+from html import unescape
+
+import pytest
+
+from calibkit.course import execution, explorers
+from calibkit.course.classroom import handouts, reading
+
+LESSONS = execution.lessons()
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class") / "paper"
+    return {path.stem: path.read_text(encoding="utf-8") for path in handouts.write(folder)}
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_it_has_its_parts(lesson, written):
+    page = written[lesson.name]
+    notebook = reading.committed(lesson)
+    assert page.count("<li>") == 3
+    assert "<strong>Question.</strong>" in page
+    pictures = re.findall(r'<figure>(?:<div[^>]+>)?<img src="data:[^"]+" alt="([^"]+)"', page)
+    assert 1 <= len(pictures) == page.count("<figure>") <= handouts.FIGURES
+    if lesson.name in handouts.FRAMES:
+        texts = [f.readout for f in handouts.frames(*handouts.FRAMES[lesson.name])]
+    else:
+        texts = [alt for _, alt in handouts.figures(notebook)]
+    assert [unescape(text) for text in pictures] == texts
+    assert len(set(texts)) == len(texts)
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+    assert "](" not in page
+    assert not re.search(r"\(\d\d[a-z]\b", page)
+    assert "$" not in page.split("<h1>")[1].split("<figure>")[0]  # formulas are MathML
+
+
+def test_figures_that_answer_a_prediction_come_first():
+    lesson = execution.lessons("06")[0]
+    notebook = reading.committed(lesson)
+    answers = [c for c in notebook.cells if "answer" in c.metadata.get("tags", ())]
+    shown = str([c.outputs for c in answers])
+    assert all(source[-40:] in shown for source, _ in handouts.figures(notebook))
+
+
+def test_the_page_of_08_shows_the_diagram_before_and_after_the_best_temperature(written):
+    name, values = handouts.FRAMES["08_temperature"]
+    before, after = handouts.frames(name, values)
+    nll = [float(frame.readout.rpartition(" ")[2]) for frame in explorers.stored(name).frames]
+    assert before.readout.startswith("T = 1:")
+    assert float(after.readout.rpartition(" ")[2]) == min(nll)
+    page = written["08_temperature"]
+    assert page.index(before.readout) < page.index(after.readout)
+    assert page.count("data:image/svg+xml") == len(before.panels) + len(after.panels)

@@ -1,0 +1,273 @@
+"""One or two sliders: frames, the page that carries them, and what is refused."""
+
+import base64
+import json
+import re
+import zlib
+from xml.etree import ElementTree
+
+import pytest
+
+from calibkit import metrics
+from calibkit.course.explorers import (
+    Explorer,
+    Frame,
+    Slider,
+    pooled,
+    reliability_frame,
+    spread_frame,
+)
+from calibkit.course.explorers.explorer import WIDGET_MIME, refreshed
+from calibkit.pictures import palette
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def square(n):
+    return Frame((f"<svg><text>{n * n}</text></svg>",), f"{n} squared is {n * n} < {n * n + 1}")
+
+
+def squares(label="n", description="Squares.", play=False, **options):
+    slider = Slider(label, [1, 2, 3], **options)
+    return Explorer(square, slider, description=description, play=play)
+
+
+def products(**options):
+    def render(a, b):
+        return Frame((f"<svg><text>{a * b}</text></svg>", "<svg/>"), f"{a} times {b} is {a * b}")
+
+    first, second = Slider("a", [1, 2, 3], start=2), Slider("b", [4, 5], show="b={}".format)
+    return Explorer(render, first, second, description="Products.", **options)
+
+
+def unpacked(explorer):
+    packed = re.search(r'bind\(root, "([^"]+)"\)', explorer.html())[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def images(page):
+    packed = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', page)
+    return [base64.b64decode(one).decode() for one in packed]
+
+
+def test_start_is_where_it_starts():
+    assert images(squares(start=3).html()) == ["<svg><text>9</text></svg>"]
+    assert squares(start=3).first.readout.startswith("3 squared")
+    assert products().first.readout == "2 times 4 is 8"
+    assert images(products().html()) == ["<svg><text>8</text></svg>", "<svg/>"]
+
+
+def test_the_page_holds_every_frame_and_reaches_for_no_network():
+    explorer = squares(show=lambda n: f"{n} pieces")
+    content = unpacked(explorer)
+    assert content["shown"] == [["1 pieces", "2 pieces", "3 pieces"]]
+    assert content["frames"][2] == [["<svg><text>9</text></svg>"], "3 squared is 9 < 10"]
+    assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)", explorer.html())
+
+
+def test_of_two_sliders_the_last_runs_fastest():
+    content = unpacked(products())
+    assert [words for _, words in content["frames"]] == [
+        f"{a} times {b} is {a * b}" for a in (1, 2, 3) for b in (4, 5)
+    ]
+    assert content["shown"] == [["1", "2", "3"], ["b=4", "b=5"]]
+
+
+def test_the_page_can_be_used_by_keyboard_and_by_ear():
+    page = products(play=True).html()
+    controls = re.findall(r"<(?:input|button)[^>]*>", page)
+    assert len(controls) == 3
+    assert all('data-lm-suppress-shortcuts="true"' in control for control in controls)
+    assert '<p class="readout" aria-live="off">2 times 4 is 8</p>' in page
+    assert 'role="group" aria-label="a and b"' in page
+    assert 'aria-label="a" aria-valuetext="2"' in page
+    assert 'aria-label="b" aria-valuetext="b=4"' in page
+    assert 'class="picture" role="img" aria-label="2 times 4 is 8"' in page
+    assert "Products." in page
+
+
+def test_only_a_film_has_a_button():
+    assert '<button type="button" class="play"' in squares(play=True).html()
+    assert '<button type="button" class="play"' not in squares().html()
+
+
+def test_where_scripts_are_not_run_it_says_what_to_do():
+    page = squares().html()
+    assert "once all cells down to here have been run" in page
+    assert 'root.querySelector(".still").remove()' in page
+
+
+def test_words_take_the_colours_of_their_surroundings():
+    page = squares().html()
+    assert not re.search(r"[; \"]color:(?! inherit)", page)
+    assert "background: #fff" in page  # the picture's, which is drawn for white
+
+
+def test_equal_explorers_write_equal_pages_and_others_get_another_key():
+    assert squares().html() == squares().html()
+    key = re.compile(r'data-explorer="(\w+)"')
+    assert key.search(squares().html())[1] != key.search(squares(label="m").html())[1]
+
+
+def test_an_old_explorer_gets_the_style_and_the_script_of_today():
+    page = products(play=True).html()
+    old = page.replace("max-width: 60rem", "max-width: 50rem").replace("const PACE", "const OLD")
+    assert old.count("OLD") == 1
+    assert refreshed(f"<p>{old}</p>{old}") == f"<p>{page}</p>{page}"
+
+
+def test_labels_are_text_not_markup():
+    assert "<b>" not in squares(label="<b>", description="<b>").html()
+
+
+def test_the_live_face_is_the_page_without_its_script():
+    widget = products(play=True).widget()
+    assert "<script" not in widget.face
+    assert widget.face.removesuffix("</div>") in products(play=True).html()
+    assert widget.packed == products().packed
+    assert widget.at == [1, 0]
+    assert "bind(el.firstElementChild" in widget._esm
+
+
+def test_a_live_face_is_an_ipywidgets_control_that_can_be_observed():
+    import ipywidgets
+
+    widget, seen = squares().widget(), []
+    assert isinstance(widget, ipywidgets.DOMWidget)
+    widget.observe(lambda change: seen.append(change["new"]), names="at")
+    widget.at = [2]
+    assert seen == [[2]]
+
+
+def test_jupyter_is_offered_the_widget_the_page_and_words():
+    bundle = squares(start=2)._repr_mimebundle_()
+    assert set(bundle) == {WIDGET_MIME, "text/html", "text/plain"}
+    assert bundle["text/plain"] == "n: 2. 2 squared is 4 < 5"
+
+
+def test_a_value_that_cannot_be_drawn_fails_at_once():
+    def render(n):
+        return Frame(("<svg/>",), f"{1 / (3 - n)}")
+
+    with pytest.raises(ZeroDivisionError):
+        Explorer(render, Slider("n", [1, 2, 3]), description="d")
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "names"),
+    [([], {}, "values of 'n'"), ([1], {}, "values of 'n'"), ([1, 2], {"start": 5}, "start")],
+)
+def test_wrong_sliders_are_refused_by_name(values, options, names):
+    with pytest.raises(ValueError, match=names):
+        Slider("n", values, **options)
+
+
+def test_an_explorer_takes_one_or_two_sliders_and_nothing_else():
+    slider = Slider("n", [1, 2])
+    for wrong in ((), (slider,) * 3):
+        with pytest.raises(ValueError, match="sliders must be 1 or 2"):
+            Explorer(square, *wrong, description="d")
+    with pytest.raises(TypeError, match="Slider"):
+        Explorer(square, [1, 2], description="d")
+
+
+def drawn(panel):
+    return ElementTree.fromstring(panel)  # well-formed, or it raises
+
+
+def path(panel, name):
+    """Data of the path of this class, empty where nothing is drawn."""
+    (found,) = [e for e in drawn(panel).iter(f"{SVG}path") if e.get("class") == name]
+    return found.get("d")
+
+
+def test_a_reliability_frame_draws_filled_bins_only():
+    counted = metrics.reliability([[0.95, 0.05], [0.85, 0.15], [0.55, 0.45]], [0, 0, 1], bins=10)
+    frame = reliability_frame(counted, title="a < b", readout="ECE & more")
+    for name in ("accuracy", "interval", "count"):
+        assert path(frame.panels[0], name).count("M") == int((counted.counts > 0).sum()) == 3
+    assert "a &lt; b" in frame.panels[0]
+    assert palette.OVER.words in frame.panels[1]
+
+
+def test_over_and_under_confident_gaps_differ_in_hatch_and_colour():
+    over = metrics.reliability([[0.9, 0.1]], [1], bins=2)
+    under = metrics.reliability([[0.6, 0.4]], [0], bins=2)
+    frames = [reliability_frame(r, title="t", readout="r").panels[0] for r in (over, under)]
+    assert [bool(path(frame, "over")) for frame in frames] == [True, False]
+    assert [bool(path(frame, "under")) for frame in frames] == [False, True]
+    fills = {e.get("class"): e.get("fill") for e in drawn(frames[0]).iter(f"{SVG}path")}
+    patterns = {f"url(#{e.get('id')})": e for e in drawn(frames[0]).iter(f"{SVG}pattern")}
+    looks = [ElementTree.tostring(patterns[fills[name]]) for name in ("over", "under")]
+    assert palette.OVER.colour.encode() in looks[0]
+    assert palette.UNDER.colour.encode() in looks[1]
+
+
+def test_a_count_of_one_is_seen_beside_thousands():
+    probs = [[0.95, 0.05]] * 2000 + [[0.55, 0.45]]
+    counted = metrics.reliability(probs, [0] * 2001, bins=10)
+    small, large = path(reliability_frame(counted, title="t", readout="r").panels[0], "count")[
+        1:-1
+    ].split("zM")
+    heights = [
+        float(bar.split(",")[1].split("V")[0]) - float(bar.split("V")[1].split("H")[0])
+        for bar in (small, large)
+    ]
+    assert 2 < heights[0] < heights[1] < 48
+
+
+def test_pooled_diagrams_count_as_one():
+    probs, labels = [[0.9, 0.1], [0.6, 0.4], [0.8, 0.2]], [0, 1, 0]
+    parts = [metrics.reliability(probs[i : i + 1], labels[i : i + 1], bins=5) for i in range(3)]
+    whole, together = metrics.reliability(probs, labels, bins=5), pooled(parts)
+    for name in ("counts", "hits", "accuracy", "confidence", "gap"):
+        ours, theirs = getattr(together, name), getattr(whole, name)
+        assert ours.tolist() == pytest.approx(theirs.tolist(), nan_ok=True)
+
+
+def test_only_diagrams_over_equal_bins_are_pooled():
+    five, six = (metrics.reliability([[0.9, 0.1]], [0], bins=bins) for bins in (5, 6))
+    with pytest.raises(ValueError, match="edges must be the same"):
+        pooled([five, six])
+    with pytest.raises(ValueError, match="at least 1"):
+        pooled([])
+
+
+def test_a_spread_frame_places_the_truth():
+    frame = spread_frame(
+        {"a": [0.1, 0.2], "b": [0.3]},
+        {"a": 0.5, "b": 0.0},
+        x_range=(0, 1),
+        x_label="ECE",
+        title="t",
+        readout="r",
+    )
+    lines = [e for e in drawn(frame.panels[0]).iter(f"{SVG}line") if len(e)]
+    assert [float(line.get("x1")) for line in lines] == [56 + 272 / 2, 56]
+    keys = [e.text for e in drawn(frame.panels[1]).iter(f"{SVG}text")]
+    assert keys == ["bars: measured; line: exact", "a", "b"]
+
+
+def test_a_spread_frame_has_round_ticks_inside_its_axes():
+    frame = spread_frame(
+        {"a": [0.1]}, {"a": 0.1}, x_range=(0, 0.157), x_label="", title="t", readout="r"
+    )
+    words = [e.text for e in drawn(frame.panels[0]).iter(f"{SVG}text")]
+    assert {"0", "0.05", "0.1", "0.15"} <= set(words)
+    assert "0.2" not in words
+
+
+def test_a_spread_frame_draws_roles_in_their_colours():
+    options = {"x_range": (0, 1), "x_label": "", "title": "", "readout": ""}
+    frame = spread_frame({"a": [0.3]}, {"a": 0.2}, roles={"a": palette.TRAINED}, **options)
+    plot, keys = frame.panels
+    assert palette.TRAINED.colour in plot
+    assert palette.CYCLE[0] not in plot
+    assert ">a<" in keys
+    with pytest.raises(KeyError):
+        spread_frame({"a": [0.3]}, {"a": 0.2}, roles={}, **options)
+
+
+def test_a_spread_frame_needs_every_truth():
+    with pytest.raises(KeyError, match="b"):
+        spread_frame({"b": [0.3]}, {}, x_range=(0, 1), x_label="", title="", readout="")

@@ -1,0 +1,105 @@
+"""The frames of one temperature and of what a map needs."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from calibkit import metrics
+from calibkit.course.explorers import cooling_frame, needs_frame
+from calibkit.pictures import palette, panels
+
+DIAGRAM = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+CURVES = pd.DataFrame(
+    {"T": [1, 2, 4], "nll": [0.9, 0.6, 0.8], "ece": [0.2, 0.05, 0.1], "gap": [0.2, 0.0, -0.1]}
+)
+ERRORS = pd.DataFrame(
+    [
+        {"network": network, "map": name, "n": n, "distance": base + shift + 10 / n + seed / 100}
+        for network, base in (("plain", 0.2), ("other", 0.4))
+        for name, shift in (("none", 0.3), ("one", 0.1), ("many", 0.0))
+        for n in (20, 5000)
+        for seed in (-1, 1)
+    ]
+)
+
+
+def at(panel):
+    """Where the marker of a panel stands."""
+    path = re.findall(r'd="M([\d.]+),([\d.]+)[^"]*" fill="#\w+" class="marker"', panel)[-1]
+    return tuple(map(float, path))
+
+
+def test_the_marker_moves_with_the_temperature_along_both_curves():
+    first, last = (cooling_frame(DIAGRAM, CURVES, T, exact_nll=0.3) for T in (1, 4))
+    assert len(first.panels) == 3
+    for before, after in zip(first.panels[1:], last.panels[1:], strict=True):
+        assert at(after)[0] - at(before)[0] == pytest.approx(panels.SIDE)
+        assert at(after)[1] > at(before)[1]  # lower on the page: both measures fell
+
+
+def dotted(panel):
+    """Where the dotted line of a panel stands, and how many points its longest curve has."""
+    lines = re.findall(r'<polyline points="([^"]+)"[^>]*?(stroke-dasharray="3 3")?/>', panel)
+    across = [points for points, dashes in lines if dashes]
+    return float(across[0].split(",")[0]), max(len(points.split()) for points, _ in lines)
+
+
+@pytest.mark.parametrize("panel", [1, 2])
+def test_the_curves_end_at_the_chosen_temperature_and_the_line_marks_the_lowest_so_far(panel):
+    first, middle, last = (
+        cooling_frame(DIAGRAM, CURVES, T, exact_nll=0.3).panels[panel] for T in (1, 2, 4)
+    )
+    moved = dotted(middle)[0] - dotted(first)[0]
+    assert moved == pytest.approx(at(middle)[0] - at(first)[0])
+    assert dotted(last)[0] == dotted(middle)[0]  # 2 is best, 4 is not
+    assert [dotted(one)[1] for one in (middle, last)] == [2, 3]
+
+
+def test_the_readout_has_the_numbers():
+    frame = cooling_frame(DIAGRAM, CURVES, 4, exact_nll=0.3)
+    assert palette.TRUTH.colour in frame.panels[1]
+    assert frame.readout == "T = 4: signed gap -10.0 %, ECE 10.0 %, NLL 0.800"
+
+
+def test_a_temperature_that_was_not_tried_is_refused():
+    with pytest.raises(ValueError, match=r"^at must be .*3"):
+        cooling_frame(DIAGRAM, CURVES, 3, exact_nll=0.3)
+
+
+def test_each_network_has_a_panel_with_the_mean_over_seeds():
+    frame = needs_frame(DIAGRAM, ERRORS, "many", 5000, nothing="none", one="one")
+    assert len(frame.panels) == 3
+    assert frame.readout == (
+        "many, fitted on 5,000 images: distance 0.202 for plain (none 0.502, one 0.302); "
+        "0.402 for other (none 0.702, one 0.502)"
+    )
+    titles = [panel.count(f">{name}<") for panel in frame.panels[1:] for name in ("plain", "other")]
+    assert titles == [1, 0, 0, 1]
+
+
+def test_the_map_that_stands_for_one_number_may_itself_be_chosen():
+    frame = needs_frame(DIAGRAM, ERRORS, "one", 20, nothing="none", one="one")
+    assert frame.panels[1].count("<polyline") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [({"chosen": "vector"}, "map"), ({"one": "vector"}, "map"), ({"n": 100}, "n")],
+)
+def test_what_the_table_does_not_have_is_refused(options, name):
+    options = {"chosen": "many", "n": 20, "nothing": "none", "one": "one"} | options
+    with pytest.raises(ValueError, match=rf"^{name} must be"):
+        needs_frame(DIAGRAM, ERRORS, **options)
+
+
+def test_a_log_axis_puts_the_geometric_mean_in_the_middle():
+    ticks = {"x_ticks": (1, 100), "y_ticks": (0, 1), "x_label": "n", "y_label": "share"}
+    drawn = [
+        panels.plot("", [panels.curve([1, 10, 100], [0, 0, 0])], **ticks, log_x=log)(0, 0)
+        for log in (True, False)
+    ]
+    middle = [re.search(r'points="[\d.]+,[\d.]+ ([\d.]+),', one)[1] for one in drawn]
+    left, side = panels.INSET[0], panels.SIDE
+    assert float(middle[0]) == pytest.approx(left + side / 2, abs=0.1)
+    assert float(middle[1]) == pytest.approx(left + side * 9 / 99, abs=0.1)

@@ -1,0 +1,70 @@
+"""Explorers in files: what is read is what was kept, and only publishing writes."""
+
+import os
+
+import pytest
+
+from calibkit.course import execution, explorers
+from calibkit.course.explorers import Explorer, Frame, Slider
+from calibkit.course.explorers.library import PUBLISHING
+
+
+@pytest.fixture
+def publishing(monkeypatch):
+    monkeypatch.setenv(PUBLISHING, "1")
+
+
+def two(play=True):
+    return Explorer(
+        lambda rate, epoch: Frame((f"<svg>{rate} {epoch}</svg>", "<svg/>"), f"{rate}, {epoch}"),
+        Slider("noise", [0.0, 0.3], show="{:.0%}".format, start=0.3),
+        Slider("epoch", [1, 2, 3]),
+        description="Left & right.",
+        play=play,
+    )
+
+
+@pytest.mark.parametrize("play", [True, False])
+def test_what_is_read_is_what_was_kept(tmp_path, publishing, play):
+    made = two(play)
+    explorers.keep(made, "noise", tmp_path)
+    again = explorers.stored("noise", tmp_path)
+    assert again.frames == made.frames
+    assert again.first == made.first
+    assert again.html() == made.html()
+
+
+def test_only_publishing_writes(tmp_path, monkeypatch):
+    monkeypatch.delenv(PUBLISHING, raising=False)
+    explorers.keep(two(), "noise", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError, match="make notebooks"):
+        explorers.stored("noise", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a b", "x.json"])
+def test_a_name_is_no_path(tmp_path, publishing, name):
+    with pytest.raises(ValueError, match="name must be"):
+        explorers.keep(two(), name, tmp_path)
+
+
+def test_a_notebook_finds_the_file_of_the_course(tmp_path, monkeypatch, publishing):
+    for folder in ("source", "results"):
+        (tmp_path / "notebooks" / folder).mkdir(parents=True)
+    for place in (tmp_path / "notebooks", tmp_path, tmp_path / "notebooks" / "source"):
+        monkeypatch.chdir(place)
+        explorers.keep(two(), "noise")
+        assert explorers.stored("noise").first == two().first
+    kept = tmp_path / "notebooks" / "results" / "explorers"
+    assert [path.name for path in kept.iterdir()] == ["noise.json"]
+
+
+def test_publishing_says_so_to_the_kernel(tmp_path):
+    twin = tmp_path / "notebooks" / "source" / "07_x.py"
+    twin.parent.mkdir(parents=True)
+    twin.write_text(
+        f"# %%\nimport os\nassert os.environ['{PUBLISHING}'] == '1'\n", encoding="utf-8"
+    )
+    result = execution.publish(execution.Lesson(twin))
+    assert result.error is None
+    assert PUBLISHING not in os.environ

@@ -1,0 +1,126 @@
+"""The collected verdicts: read from outputs, joined with the list of claims."""
+
+import re
+
+import nbformat
+import numpy as np
+import pytest
+
+from calibkit.__main__ import main
+from calibkit.course import claims, execution, experiments, verdicts
+
+LIST = """# Claims
+
+| id | what | source | where | the source's own figure |
+|---|---|---|---|---|
+| X1 | mixup lowers ECE | E | 12 | 4.1 to 2.1 % |
+| X2 | label entropy | E | 12 | |
+"""
+
+
+def write(folder, name, *texts):
+    outputs = [nbformat.v4.new_output("stream", name="stdout", text=text) for text in texts]
+    cell = nbformat.v4.new_code_cell("...", outputs=outputs)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / f"{name}.ipynb")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "claims.md").write_text(LIST, encoding="utf-8")
+    one = verdicts.judge("X1", "mixup lowers ECE", [-0.1, -0.11, -0.12], expect="below")
+    other = verdicts.judge("X1", "it lowers OE | much", [0.1, 0.11, 0.12], expect="below")
+    write(tmp_path, "12_mixup", f"some words\n{one}\n", f"{other}\n")
+    write(tmp_path, "00_start", str(verdicts.judge("00a", "a thing", [1.0, -1.0])) + "\n")
+    return tmp_path
+
+
+def test_what_verdict_prints_is_what_the_ledger_reads(folder):
+    found = claims.verdicts(folder)
+    assert [(p.notebook, p.verdict.claim, p.verdict.word, p.verdict.seeds) for p in found] == [
+        ("00_start", "00a", "INCONCLUSIVE", 2),
+        ("12_mixup", "X1", "HOLDS", 3),
+        ("12_mixup", "X1", "REVERSED", 3),
+    ]
+    assert found[1].verdict.measured == "-0.110 [-0.135, -0.085]"
+    assert found[2].verdict.statement == "it lowers OE | much"
+
+
+def test_the_table_sets_them_beside_the_sources_figures(folder):
+    text = claims.table(claims.verdicts(folder), claims.claims(folder / "claims.md"))
+    assert (
+        "| X1 | HOLDS | mixup lowers ECE | -0.110 [-0.135, -0.085] | 3 | 12 | 4.1 to 2.1 % |"
+        in text
+    )
+    assert "3 verdicts: 1 HOLDS, 0 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 0 post hoc." in text
+    assert "By chance 0.2 of 3 would be decided, 0.1 of them HOLDS" in text  # 3 times .05
+    assert "without a verdict: X2" in text
+
+
+def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):
+    late = verdicts.judge("X2", "late", [0.36, 0.37, 0.38], than=0.9, level=0.9, post_hoc=True)
+    write(folder, "13_shift", f"{late}\n")
+    text = claims.table(claims.verdicts(folder), claims.claims(folder / "claims.md"))
+    assert (
+        "| X2 | NOT MET (post hoc) | late | +0.370 [+0.353, +0.387] against 0.9 | 3 | 13 |" in text
+    )
+    assert "4 verdicts: 1 HOLDS, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post hoc." in text
+    assert "By chance 0.2 of 3 would be decided" in text
+    assert "without a verdict" not in text
+
+
+def test_the_share_of_verdicts_that_chance_decides_is_what_the_table_says():
+    draws = np.random.default_rng(0).normal(0, 1, size=(4000, 5))
+    found = [verdicts.judge("X", "s", values, level=0.9) for values in draws]
+    decided = [v.word for v in found if v.word != "INCONCLUSIVE"]
+    said = re.match(
+        r"By chance ([.\d]+) of 4000 would be decided, ([.\d]+)", claims.by_chance(found)
+    )
+    assert len(decided) == pytest.approx(float(said[1]), rel=0.1)
+    assert decided.count("HOLDS") == pytest.approx(float(said[2]), rel=0.15)
+
+
+def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
+    """A table's verdicts count on its side alone, the whole of a grid on neither."""
+
+    def verdict(claim, statement, differences):
+        return verdicts.judge(claim, statement, differences, expect="above")
+
+    steps = [verdict("D3", "step 1", [0.1, 0.11]), verdict("D3", "step 2", [-0.1, -0.11])]
+    whole = verdict("D3", "ends", [0.1, 0.11])
+    table = experiments.Photographed("night", whole, steps)
+    said = [verdict("D3", "on digits", [0.2, 0.21]), whole, *steps]
+    said += [verdict("T1", "photographs: T", [0.2, 0.21]), verdict("X1", "digits", [0.2, 0.21])]
+    listed = [
+        claims.Claim(name, "", "", "", f"figure of {name}") for name in ("D3", "T1", "X1", "X2")
+    ]
+    text = claims.evidence([claims.Printed("06", v) for v in said], listed, {"D3": [table]})
+    assert "| D3 | 1 HOLDS | 1 HOLDS, 1 REVERSED (`night`) | figure of D3 |" in text
+    assert "| T1 | – | 1 HOLDS (in the lesson) | figure of T1 |" in text
+    assert "| X1 | 1 HOLDS | none | figure of X1 |" in text
+    assert text.endswith("Without evidence on photographs: X1, X2.")
+
+
+def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):
+    write(folder, "13_shift", str(verdicts.judge("S9", "new", [1.0, 1.1])) + "\n")
+    with pytest.raises(ValueError, match="S9"):
+        claims.table(claims.verdicts(folder), claims.claims(folder / "claims.md"))
+
+
+def test_an_uneven_row_is_an_error(folder):
+    (folder / "claims.md").write_text(LIST + "| X3 | short | E |\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="5 cells"):
+        claims.claims(folder / "claims.md")
+
+
+def test_a_folder_without_notebooks_says_what_to_do(tmp_path):
+    with pytest.raises(FileNotFoundError, match="calibkit course"):
+        claims.verdicts(tmp_path)
+
+
+def test_the_course_of_this_checkout_is_complete(capsys):
+    """Every verdict that the committed notebooks print has its row, and every row a place."""
+    assert main(["claims"]) == 0
+    printed = capsys.readouterr().out
+    for row in claims.claims(execution.root() / "notebooks" / "claims.md"):
+        assert row.claim in printed
+        assert row.where

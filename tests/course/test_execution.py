@@ -1,0 +1,285 @@
+"""The runner: which lessons, what a failed one does, what a committed notebook leaves out."""
+
+import base64
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import psutil
+import pytest
+from matplotlib.figure import Figure
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from PIL import Image
+
+from calibkit import __main__
+from calibkit.course import execution
+from calibkit.pictures import alt_text
+
+HEAD = "# %% [markdown]\n# # T\n\n# %% tags=['parameters']\nSCALE = 'laptop'\n\n# %%\n"
+# a kernel with a child of its own; the file tells that both are there
+HANGS = """\
+import os, subprocess, time
+child = subprocess.Popen(["sleep", "600"])
+open("running.new", "w").write(f"{os.getpid()} {child.pid}")
+os.rename("running.new", "running")
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A course of two tiny lessons, the second of which fails."""
+    (tmp_path / "notebooks" / "source").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    add("00_good", "print(SCALE)\n")
+    add("01_bad", "raise RuntimeError('broken on purpose')\n")
+    return tmp_path
+
+
+def add(name, code):
+    Path("notebooks", "source", f"{name}.py").write_text(HEAD + code, encoding="utf-8")
+
+
+def verdicts(said):
+    """The last word of each lesson's line of the table."""
+    lines = [line.split() for line in said.split("together")[0].splitlines()]
+    return {words[0]: " ".join(words[3:]) for words in lines if words}
+
+
+def started(command):
+    """A running `calibkit COMMAND` that has a hanging lesson, and that lesson's two processes."""
+    before = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    code = f"{before}from calibkit.__main__ import main; raise SystemExit(main({command!r}))"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    mark, end = Path("notebooks", "running"), time.monotonic() + 60
+    while not mark.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return process, pids(mark)
+
+
+def pids(file):
+    return [int(pid) for pid in file.read_text(encoding="utf-8").split()]
+
+
+def all_gone(those, seconds=10):
+    """Whether these processes end in time; one that only waits to be reaped has ended."""
+    end = time.monotonic() + seconds
+    while any(map(runs, those)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return not any(map(runs, those))
+
+
+def runs(pid):
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_lessons_come_in_order_and_by_prefix(checkout):
+    assert [lesson.name for lesson in execution.lessons()] == ["00_good", "01_bad"]
+    assert [lesson.name for lesson in execution.lessons("01")] == ["01_bad"]
+    assert execution.lessons("00")[0].notebook == checkout / "notebooks" / "00_good.ipynb"
+
+
+def test_an_unknown_lesson_is_refused_with_the_known_ones(checkout, capsys):
+    assert __main__.main(["course", "--only", "99"]) == 2
+    assert "00_good, 01_bad" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["--scale", "huge"], "scale"),
+        (["--jobs", "0"], "jobs"),
+        (["--limit", "0"], "limit"),
+        (["--limit", "nan"], "limit"),
+    ],
+)
+def test_wrong_options_are_refused_by_name(checkout, capsys, arguments, names):
+    assert __main__.main(["course", *arguments]) == 2
+    assert names in capsys.readouterr().err
+
+
+def test_a_failed_lesson_is_reported_and_the_others_run(checkout, capsys):
+    assert __main__.main(["course", "--scale", "smoke", "--jobs", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "FAILED" in said
+    assert "broken on purpose" in said
+    assert (checkout / "build" / "course" / "smoke" / "00_good.ipynb").exists()
+
+
+def test_a_kernel_that_dies_and_a_process_that_dies_are_named(checkout, capsys):
+    add("02_dies", "import os; os._exit(3)")
+    add("03_killed", "import os, time; os.kill(os.getppid(), 9); time.sleep(60)")
+    assert __main__.main(["course", "--scale", "smoke", "--jobs", "1", "--only", "0"]) == 1
+    said = capsys.readouterr()
+    assert verdicts(said.out) == {
+        "00_good": "ok",
+        "01_bad": "FAILED",
+        "02_dies": "FAILED",
+        "03_killed": "FAILED",
+    }
+    assert "02_dies: its kernel died" in said.out
+    assert "03_killed: its process died (exit code -9" in said.out
+    assert "WARNING" not in said.err  # what kernels print goes to their logs
+    assert (checkout / "build" / "course" / "logs" / "00_good.log").exists()
+
+
+def test_a_lesson_that_hangs_is_ended_with_its_children_and_the_others_run(checkout, capsys):
+    add("02_hangs", HANGS)
+    add("03_good", "print(SCALE)")
+    assert __main__.main(["course", "--scale", "smoke", "--limit", "15"]) == 1
+    said = capsys.readouterr().out
+    assert verdicts(said)["02_hangs"] == "FAILED"
+    assert verdicts(said)["03_good"] == "ok"
+    assert "02_hangs: it was ended after 15 s" in said
+    assert all_gone(pids(checkout / "notebooks" / "running"))
+
+
+def test_children_of_a_lesson_that_is_done_are_ended(checkout):
+    code = 'import subprocess; open("pid", "w").write(str(subprocess.Popen(["sleep", "600"]).pid))'
+    add("02_leaves_one", code + "\nimport time; time.sleep(2)")
+    assert __main__.main(["course", "--scale", "smoke", "--only", "02"]) == 0
+    assert all_gone(pids(checkout / "notebooks" / "pid"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals to a process group")
+def test_ctrl_c_ends_with_a_table_and_nothing_left(checkout):
+    add("02_hangs", HANGS)
+    add("03_later", "print(SCALE)")
+    process, family = started(["course", "--scale", "smoke", "--jobs", "1"])
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert verdicts(out) == {
+        "00_good": "ok",
+        "01_bad": "FAILED",
+        "02_hangs": "stopped",
+        "03_later": "not started",
+    }
+    assert "Traceback" not in err
+    assert err.rsplit("\r")[-1].strip().splitlines()[-1].startswith("calibkit: stopped by Ctrl-C")
+    assert all_gone(family)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_a_killed_run_leaves_no_process_behind(checkout):
+    add("02_hangs", HANGS)
+    process, family = started(["course", "--scale", "smoke", "--only", "02"])
+    family += [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
+    assert len(family) > 2  # its kernel, the kernel's child, and the workers
+    process.kill()
+    assert all_gone(family)
+    process.communicate()
+
+
+def test_publishing_writes_good_notebooks_only(checkout):
+    good, bad = (execution.publish(lesson) for lesson in execution.lessons())
+    assert good.error is None
+    assert "broken on purpose" in bad.error
+    assert (checkout / "notebooks" / "00_good.ipynb").exists()
+    assert not (checkout / "notebooks" / "01_bad.ipynb").exists()
+
+
+def test_equal_sources_give_equal_cell_ids(checkout):
+    one, again = (execution.read(execution.lessons("00")[0]) for _ in range(2))
+    assert [c.id for c in one.cells] == [c.id for c in again.cells]
+
+
+def test_outside_a_checkout_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    elsewhere = str(tmp_path / "site-packages" / "checkout.py")
+    monkeypatch.setattr("calibkit.course.checkout.__file__", elsewhere)
+    with pytest.raises(FileNotFoundError, match="in the folder of the course"):
+        execution.root()
+
+
+def test_stripping_drops_live_widgets_and_keeps_their_pages():
+    bar = new_output("display_data", {execution.WIDGET_MIME: {}, "text/plain": "0%"})
+    slider = new_output(
+        "execute_result", {execution.WIDGET_MIME: {}, "text/html": "<p>", "text/plain": "n"}
+    )
+    notebook = new_notebook(
+        cells=[new_code_cell("x", outputs=[bar, slider])], metadata={"widgets": {}}
+    )
+    (kept,) = execution.stripped(notebook).cells[0].outputs
+    assert set(kept.data) == {"text/html", "text/plain"}
+    assert "widgets" not in notebook.metadata
+
+
+def test_the_table_is_sorted_and_sums_up():
+    lines = execution.table(
+        [execution.Result("b", 2.0), execution.Result("a", 1.0, "boom")]
+    ).splitlines()
+    assert lines[0].split() == ["a", "1.0", "s", "FAILED"]
+    assert lines[1].split() == ["b", "2.0", "s", "ok"]
+    assert lines[2].split() == ["together", "3.0", "s"]
+    assert lines[-1] == "a: boom"
+
+
+def test_figures_are_kept_light_and_look_the_same():
+    figure, ax = plt.subplots(figsize=(6, 4))
+    for i in range(8):
+        ax.plot(np.cumsum(np.random.default_rng(i).normal(size=200)), alpha=0.7)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    plt.close(figure)
+    before = base64.b64encode(buffer.getvalue()).decode()
+    after = execution.lighter(before)
+    assert len(after) < 0.6 * len(before)
+    pixels = [
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGB")).astype(float)
+        for png in (before, after)
+    ]
+    assert np.abs(pixels[0] - pixels[1]).mean() < 1  # of 255 grey levels
+    assert execution.lighter(after) == after
+
+
+@pytest.mark.parametrize(
+    ("tags", "folded"),
+    [
+        ([], None),
+        (["answer"], {"outputs_hidden": True}),
+        (["drawing", "nbval-check-output"], {"source_hidden": True}),
+        (["aside"], {"source_hidden": True, "outputs_hidden": True}),
+    ],
+)
+def test_tags_say_what_is_folded_when_read_and_when_published(tmp_path, tags, folded):
+    twin = tmp_path / "notebooks" / "source" / "07_x.py"
+    twin.parent.mkdir(parents=True)
+    marks = f" tags={json.dumps(tags)}" if tags else ""
+    twin.write_text(f"# %%{marks}\nx = 1\n", encoding="utf-8")
+    notebook = execution.read(execution.Lesson(twin))
+    for cells in (notebook.cells, execution.stripped(notebook).cells):
+        assert cells[0].metadata.get("jupyter") == folded
+        assert cells[0].metadata.get("tags", []) == tags
+
+
+def test_figures_inside_of_html_are_made_lighter_and_keep_their_text():
+    figure = Figure()
+    figure.subplots().plot([0, 1], [0, 1])
+    output = new_output("display_data", data={"text/html": alt_text.html(figure)})
+    before = len(output.data["text/html"])
+    cell = new_code_cell("figure", outputs=[output])
+    (kept,) = execution.stripped(new_notebook(cells=[cell])).cells[0].outputs
+    assert len(kept.data["text/html"]) < before
+    assert 'alt="from 0 at 0 to 1 at 1."' in kept.data["text/html"]
+    picture = re.search(r"base64,([^\"]+)", kept.data["text/html"])[1]
+    assert Image.open(io.BytesIO(base64.b64decode(picture))).mode == "P"

@@ -1,0 +1,124 @@
+"""What the site is made of: pieces of lessons, docstrings, places of verdicts, the landing page."""
+
+import base64
+import re
+import struct
+from pathlib import Path
+
+import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from calibkit.course import execution, pages
+from calibkit.course.explorers import Explorer, stored
+from calibkit.course.site import landing, reader, sources
+
+WORKFLOW = Path(__file__).parents[2] / ".github" / "workflows" / "site.yml"
+
+
+def test_headings_of_outputs_are_no_sections():
+    html = (
+        '<!--prose--><h1 id="a">A<a class="anchor-link" href="#a">¶</a></h1><!--/prose-->'
+        '<div><h2 id="b">of an output</h2></div>'
+    )
+    found = list(reader.pieces(html))
+    assert [(level, place) for level, place, _ in found] == [(1, "a"), (0, "")]
+    assert found[0][2] == "A"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (["a_of and *b* and |c|"], ["a\\_of and \\*b\\* and \\|c\\|", ""]),
+        (["`x_` is code"], ["``x_`` is code", ""]),
+        ([">>> f(2)", "4"], [">>> f(2)", "4", ""]),
+        (["Raises ValueError: no."], ["Raises ValueError: no.", ""]),
+        (["x: one,", "    two.", "y: three"], ["* ``x``: one,", "  two.", "* ``y``: three", ""]),
+        (["| a | b |", "|---|---|"], ["::", "", "    | a | b |", "    |---|---|", ""]),
+    ],
+)
+def test_a_docstring_becomes_text_that_sphinx_does_not_misread(written, read):
+    assert reader.as_rst(written) == read
+
+
+def test_a_verdict_in_an_output_becomes_the_aim_of_a_link_and_prose_does_not():
+    line = "X1 HOLDS: a &lt; b | -0.110 [-0.135, -0.085] 95% over 3 seeds"
+    output = f'<div class="output_subarea output_stdout">\n<pre>{line}\n{line}</pre>'
+    html = sources.with_places(f"<pre>{line}</pre>{output}")
+    assert re.findall(r'id="(verdict-[^"]+)"', html) == ["verdict-X1", "verdict-X1-2"]
+    assert html.startswith(f"<pre>{line}</pre>")
+
+
+@pytest.mark.parametrize(("width", "scrolls"), [(900, True), (400, False)])
+def test_plots_side_by_side_scroll_where_they_would_be_too_small(width, scrolls):
+    head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, 300)
+    image = f'<img alt="x" src="data:image/png;base64,{base64.b64encode(head + b"rest").decode()}">'
+    html = f'<div class="output_html output_subarea">{image}</div>'
+    assert (sources.with_places(html) != html) == scrolls
+    assert ('panorama" tabindex="0"><img' in sources.with_places(html)) == scrolls
+
+
+def read_by(*cells):
+    return sources.to_be_read(new_notebook(cells=[new_markdown_cell("# 1 · A\n\nText."), *cells]))
+
+
+def test_on_the_site_a_lesson_says_how_to_run_it_below_its_heading():
+    words = read_by().cells[0].source
+    assert words.index("# 1 · A") < words.index('href="any_machine.html"') < words.index("Text.")
+
+
+def test_on_the_site_imports_and_settings_are_one_folded_cell_and_other_code_stays():
+    settings = new_code_cell("SEED = 0", metadata={"tags": ["parameters"]})
+    found = read_by(new_code_cell("import math"), settings, new_code_cell("1 + 1")).cells
+    assert [cell.source for cell in found[1:]] == ["import math\n\n\nSEED = 0", "1 + 1"]
+    assert [pages.hides(cell, "source_hidden") for cell in found[1:]] == [True, False]
+
+
+def test_on_the_site_a_stub_is_shown_without_its_reply_and_an_answer_with_it():
+    cells = [
+        new_code_cell(outputs=[new_output("execute_result", data={"text/plain": words})])
+        for words in ("Not yet: f returns nothing so far (None).", "Correct.")
+    ]
+    assert [len(cell.outputs) for cell in read_by(*cells).cells[1:]] == [0, 1]
+
+
+def test_each_lesson_says_what_the_landing_page_shows_of_it():
+    found = sources.lessons()
+    assert [lesson.stem for lesson in found] == [
+        path.stem for path in sorted((execution.root() / "notebooks").glob("*.ipynb"))
+    ]
+    for lesson in found:
+        assert lesson.question.endswith("?"), lesson.stem
+        assert 20 <= lesson.minutes <= 240, lesson.stem
+        assert re.fullmatch(r"\d\d [A-Z][\w :-]+", lesson.short)
+
+
+def test_the_landing_page_tells_what_the_stored_runs_say():
+    drawn = landing.sliders()
+    assert all(isinstance(slider, Explorer) for slider in drawn.values())
+    for kept, told in zip(stored("start_here").frames, drawn["promise"].frames, strict=True):
+        said, right = landing.said_and_right(kept.readout)
+        assert f"{round(said)} right" in told.panels[0]
+        assert f"{round(right)} right" in told.panels[0]
+    assert not re.search("NLL|logit", "".join(f.readout for x in drawn.values() for f in x.frames))
+
+
+@pytest.mark.parametrize("right", [0.0, 78.8, 100.0])
+def test_the_hundred_are_a_hundred(right):
+    panel = landing.hundred_panel(100.0, right)
+    assert panel.count('class="marker"') == 100 + round(right)
+    assert panel.count('fill="none"') == 100 - round(right)
+
+
+def test_the_workflow_builds_without_training_and_may_do_no_more_than_publish():
+    text = WORKFLOW.read_text(encoding="utf-8")
+    flow = yaml.safe_load(text)
+    assert flow["permissions"] == {"contents": "read"}
+    assert flow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert flow["concurrency"]["group"] == "pages"
+    steps = [step for job in flow["jobs"].values() for step in job["steps"]]
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", s["uses"]) for s in steps if "uses" in s)
+    makefile = (WORKFLOW.parents[2] / "Makefile").read_text(encoding="utf-8")
+    for run in (step["run"] for step in steps if "run" in step):
+        target = run.removeprefix("make ").replace(".venv", "$(VENV)")
+        assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), run

@@ -1,0 +1,471 @@
+"""Sweeps: the table, the cache, equal results however they are trained, and survival of a kill."""
+
+import copy
+import errno
+import functools
+import itertools
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from dataclasses import replace
+from multiprocessing import forkserver
+
+import joblib
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from calibkit import curation, metrics
+from calibkit.lab import data, models, sweep, training
+from calibkit.lab.sweep import fingerprint, placement
+from calibkit.lab.sweep.store import Store
+
+NOISE, SEEDS = (0.0, 0.2, 0.4), (0, 1)
+
+
+@functools.cache
+def splits(seed):
+    return data.noisy_digits(150, noise=0.3, seed=seed, test=200, calibration=50)
+
+
+def recipe(noise, seed, epochs=3, loss=nn.functional.cross_entropy):
+    train, _, test = splits(seed)
+    labels = curation.symmetric_noise(train.labels, noise, classes=10, seed=seed).labels
+    return training.trial(
+        lambda: models.mlp(64, 10, width=16),
+        train.with_labels(labels),
+        {"test": test},
+        epochs=epochs,
+        loss=loss,
+        seed=seed,
+        watch={"test": test[:50]},
+        keep=("test",),
+        gradients=True,
+    )
+
+
+def run(cache=False, made=recipe, grid=None, **options):
+    grid = grid or {"noise": NOISE, "seed": SEEDS}
+    return sweep.run(made, grid, cache=cache, device="cpu", progress=False, **options)
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return run()
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    """Starts processes in which no other test has left anything: forks of one new interpreter."""
+    context = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+    if sys.platform == "linux":  # imports once what every process needs
+        context.set_forkserver_preload([__name__, "distributed"])
+        forkserver.ensure_running()
+    return context
+
+
+def logits(swept):
+    return torch.stack([outcome.predictions["test"].logits for outcome in swept.outcomes])
+
+
+def trainings(monkeypatch):
+    """Counts the units of work that are trained from now on, all of them in this process."""
+    done = []
+    monkeypatch.setattr(placement, "WORTH", float("inf"))  # however slow the machine is
+    inner = placement.train_unit
+    monkeypatch.setattr(placement, "train_unit", lambda t, d: (done.extend(t), inner(t, d))[1])
+    return done
+
+
+# --- the table ---------------------------------------------------------------------------------
+
+
+def test_the_table_is_tidy_and_right(swept):
+    assert list(swept.table[["noise", "seed"]].itertuples(index=False, name=None)) == [
+        (noise, seed) for noise in NOISE for seed in SEEDS
+    ]
+    predictions = swept.one(noise=0.2, seed=1).predictions["test"]
+    row = swept.table[(swept.table.noise == 0.2) & (swept.table.seed == 1)].iloc[0]
+    assert row.test_ece == pytest.approx(metrics.ece(predictions.probs, predictions.labels))
+    assert row.test_gap == pytest.approx(metrics.signed_gap(predictions.probs, predictions.labels))
+    assert row.test_accuracy == pytest.approx(predictions.correct.double().mean().item())
+    assert predictions.posterior is not None
+
+
+def test_an_outcome_is_what_its_trial_gives(swept):
+    one = swept.one(noise=0.4, seed=0)
+    (single,) = training.train_trials([one.trial], device="cpu", progress=False)
+    assert torch.allclose(one.logits["test"], single.logits["test"], atol=1e-4)
+    assert torch.allclose(one.gradients, single.gradients, atol=1e-4)
+    assert one.history.test_nll.tolist() == pytest.approx(single.history.test_nll.tolist(), 1e-4)
+    assert torch.equal(one.diagrams["test"][-1].edges, single.diagrams["test"][-1].edges)
+    again = training.predict(one.model, splits(0).test).logits
+    assert torch.allclose(again, one.predictions["test"].logits, atol=1e-5)
+
+
+def test_pairs_are_matched_by_seed(swept):
+    column = swept.table.set_index(["noise", "seed"]).test_ece
+    expected = [column[0.4, seed] - column[0.0, seed] for seed in SEEDS]
+    differences = swept.difference("test_ece", {"noise": 0.4}, {"noise": 0.0})
+    assert differences.tolist() == pytest.approx(expected)
+
+
+def test_pairs_that_do_not_match_are_refused():
+    uneven = [{"noise": 0.0, "seed": 0}, {"noise": 0.2, "seed": 1}]
+    with pytest.raises(ValueError, match="pair off"):
+        run(grid=uneven).difference("test_ece", {"noise": 0.2}, {"noise": 0.0})
+
+
+def test_pooling_puts_the_seeds_end_to_end(swept):
+    pooled = swept.pooled("test", noise=0.2)
+    parts = [outcome.predictions["test"] for outcome in swept.where(noise=0.2)]
+    assert len(pooled) == 400
+    assert torch.equal(pooled.logits, torch.cat([part.logits for part in parts]))
+    assert torch.equal(pooled.posterior, torch.cat([part.posterior for part in parts]))
+
+
+def test_an_outcome_has_what_its_run_has(swept):
+    one = swept.one(noise=0.2, seed=1)
+    assert one.history is one.run.history
+    assert {"history", "predictions", "setting", "trial"} <= set(dir(one))
+    assert copy.copy(one).logits is one.run.logits
+    with pytest.raises(AttributeError, match="histories"):
+        one.histories  # noqa: B018
+
+
+def test_measures_can_be_added():
+    made = run(grid=[{"noise": 0.0, "seed": 0}, {"noise": 0.4, "seed": 0}])
+    made.measure("epochs", lambda outcome: len(outcome.history))
+    assert made.values("epochs").tolist() == [3.0, 3.0]
+    assert made.values("epochs", noise=0.4).tolist() == [3.0]
+
+
+def test_what_is_not_in_the_grid_is_named(swept):
+    with pytest.raises(ValueError, match=r"no run has .*0\.3"):
+        swept.where(noise=0.3)
+    with pytest.raises(ValueError, match="nois"):
+        swept.where(nois=0.2)
+    with pytest.raises(ValueError, match="seed"):
+        swept.one(noise=0.2)
+    with pytest.raises(ValueError, match="column"):
+        swept.values("ece")
+
+
+def test_a_run_without_a_key_is_trained_again_and_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(fingerprint, "keys", lambda trials, _: ["ab" * 32, None])
+    monkeypatch.setattr(fingerprint, "still", lambda key, trial: True)
+    grid = [{"noise": 0.0, "seed": 0}, {"noise": 0.2, "seed": 0}]
+    first = run(tmp_path, grid=grid)
+    assert len(finished(tmp_path)) == 1
+    done = trainings(monkeypatch)
+    second = run(tmp_path, grid=grid)
+    assert [trial.train.labels.tolist() for trial in done] == [
+        first.one(noise=0.2).trial.train.labels.tolist()
+    ]
+    assert torch.allclose(logits(first), logits(second), atol=1e-4)
+
+
+def test_what_is_not_cached_is_said_where_the_sweep_is_called(tmp_path):
+    lines = itertools.count()
+
+    def untold(logits, labels):
+        return logits.sum() * next(lines)
+
+    grid = {"noise": [0.0], "seed": [0], "epochs": [1], "loss": [untold]}
+    with pytest.warns(UserWarning, match="1 of 1 trainings are not cached") as said:
+        sweep.run(recipe, grid, cache=tmp_path, device="cpu", progress=False)
+    assert [one.filename for one in said] == [__file__]
+    assert finished(tmp_path) == []
+
+
+@pytest.mark.parametrize("grid", [{}, [], {"noise": [], "seed": [0]}])
+def test_an_empty_grid_is_refused(grid):
+    with pytest.raises(ValueError, match="grid"):
+        sweep.run(recipe, grid, cache=False)
+
+
+def test_a_recipe_must_return_a_trial():
+    with pytest.raises(TypeError, match=r"training\.trial"):
+        run(made=lambda noise, seed: models.mlp(64, 10))
+
+
+def test_how_is_checked():
+    with pytest.raises(ValueError, match="how"):
+        run(how="fast")
+    dropout = lambda: nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(64, 10))  # noqa: E731
+    with pytest.raises(ValueError, match="do not stack"):
+        run(
+            made=lambda seed: training.trial(dropout, splits(0).train, epochs=1, seed=seed),
+            grid={"seed": [0, 1]},
+            how="stacked",
+        )
+
+
+# --- equal results, however they are trained -----------------------------------------------------
+
+
+def test_sequential_and_stacked_agree(swept):
+    assert torch.allclose(logits(run(how="single")), logits(swept), atol=1e-4)
+    assert torch.allclose(logits(run(how="stacked")), logits(swept), atol=1e-4)
+
+
+def test_two_processes_give_the_same_numbers(swept):
+    assert torch.allclose(logits(run(how="single", jobs=2)), logits(swept), atol=1e-4)
+    assert torch.allclose(logits(run(how="stacked", jobs=2)), logits(swept), atol=1e-4)
+
+
+VALUE = 1.0
+
+
+def constant(logits, labels):
+    return logits.sum() * 0 + VALUE
+
+
+def test_workers_train_only_what_they_would_train_as_it_is_here(monkeypatch):
+    """A worker imports this module anew: what was changed in it here, it does not have."""
+    lines = itertools.count()
+
+    def untold(logits, labels):
+        return constant(logits, labels) + 0 * next(lines)
+
+    monkeypatch.setattr(sys.modules[__name__], "VALUE", 5.0)
+    grid = {"loss": [constant, untold], "seed": SEEDS, "noise": [0.0], "epochs": [1]}
+    with joblib.parallel_config(n_jobs=2), pytest.warns(UserWarning, match="this process") as said:
+        swept = run(grid=grid, how="single")
+    assert swept.table.train_loss.tolist() == [5.0] * 4
+    messages = {str(one.message) for one in said}
+    assert any("2 of 4 trainings stay in this process" in message for message in messages)
+    assert any("its part is trained here" in message for message in messages)
+    assert {one.filename for one in said} == {__file__}
+
+
+def test_dask_gives_the_same_numbers(swept, fresh):
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+    with (
+        dask.config.set({"distributed.worker.multiprocessing-method": fresh.get_start_method()}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tcp://"
+        ) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config("dask"),
+    ):
+        assert torch.allclose(logits(run(how="single")), logits(swept), atol=1e-4)
+
+
+def test_mixed_shapes_are_trained_in_groups():
+    def by_width(width, seed):
+        return training.trial(
+            lambda: models.mlp(64, 10, width=width),
+            splits(0).train,
+            {"test": splits(0).test},
+            epochs=2,
+            seed=seed,
+        )
+
+    grid = {"width": [8, 16], "seed": [0, 1]}
+    both = run(made=by_width, grid=grid, how="stacked")
+    alone = run(made=by_width, grid=grid, how="single")
+    assert torch.allclose(logits(both), logits(alone), atol=1e-4)
+    assert [o.model.head.in_features for o in both.outcomes] == [8, 8, 16, 16]
+
+
+# --- the cache -----------------------------------------------------------------------------------
+
+
+def test_a_second_call_trains_nothing_and_gives_the_same(tmp_path, monkeypatch):
+    first = run(tmp_path)
+    done = trainings(monkeypatch)
+    second = run(tmp_path)
+    assert done == []
+    assert torch.equal(logits(first), logits(second))
+    assert first.table.equals(second.table)
+    assert second.one(noise=0.2, seed=1).predictions["test"].posterior is not None
+
+
+def test_only_what_changed_is_trained_again(tmp_path, monkeypatch):
+    run(tmp_path)
+    done = trainings(monkeypatch)
+    run(tmp_path, grid={"noise": (0.0, 0.1), "seed": SEEDS})
+    assert len(done) == 2  # the two seeds at noise .1
+    run(tmp_path, made=functools.partial(recipe, epochs=2))
+    assert len(done) == 8
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"lr": 0.05},
+        {"weight_decay": 0.0},
+        {"seed": 5},
+        {"loss": lambda logits, labels: nn.functional.cross_entropy(logits, labels) * 1.0},
+        {"schedule": "cosine"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_every_setting_is_part_of_the_key(change):
+    base = {"model": lambda: models.mlp(64, 10, width=8), "train": splits(0).train}
+    one, two = training.trial(**base), training.trial(**base, **change)
+    keys = fingerprint.keys([one, two, one], torch.device("cpu"))
+    assert keys[0] == keys[2] != keys[1]
+
+
+def test_data_and_model_are_part_of_the_key():
+    train = splits(0).train
+    base = training.trial(lambda: models.mlp(64, 10, width=8), train)
+    other = [
+        training.trial(lambda: models.mlp(64, 10, width=9), train),
+        training.trial(lambda: models.mlp(64, 10, width=8, activation=nn.GELU), train),
+        training.trial(base.model, train.with_labels(train.labels.flip(0))),
+        training.trial(base.model, train[:100]),
+        training.trial(base.model, replace(train, inputs=train.inputs + 1)),
+        training.trial(base.model, replace(train, classes=(*train.classes, "none"))),
+        training.trial(base.model, train, {"test": splits(0).test}),
+        training.trial(base.model, train, watch={"test": splits(0).test}),
+        training.trial(base.model, train, gradients=True),
+    ]
+    keys = fingerprint.keys([base, *other], torch.device("cpu"))
+    assert len(set(keys)) == len(keys)
+    named = training.trial(base.model, replace(train, classes=tuple("abcdefghij"), posterior=None))
+    assert fingerprint.keys([named], torch.device("cpu")) == keys[:1]  # training sees no names
+
+
+def test_a_damaged_file_is_trained_again_and_never_returned(tmp_path):
+    first = run(tmp_path)
+    for path in list(tmp_path.glob("*/*.run"))[:2]:
+        raw = bytearray(path.read_bytes())
+        raw[len(raw) // 2] ^= 255
+        path.write_bytes(raw)
+    with pytest.warns(UserWarning, match="damaged"):
+        second = run(tmp_path)
+    assert torch.allclose(logits(first), logits(second), atol=1e-4)
+
+
+def test_a_folder_that_cannot_be_written_is_found_out_before_any_training(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    done = trainings(monkeypatch)
+    with pytest.raises(OSError, match="CALIBKIT_CACHE"):
+        run(tmp_path / "file")
+    assert done == []
+
+
+def test_a_disk_that_fills_up_stops_the_sweep_and_keeps_what_was_finished(tmp_path, monkeypatch):
+    write, room = Store._write, iter([True, True, True, False])
+
+    def filling(path, body):
+        if not next(room):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, body)
+
+    monkeypatch.setattr(Store, "_write", staticmethod(filling))
+    with pytest.raises(OSError, match=r"No space left.*CALIBKIT_CACHE"):
+        run(tmp_path, how="single")
+    assert len(finished(tmp_path)) == 2  # the first of the three was the trial write
+
+
+def test_by_default_the_users_folder_is_used_and_progress_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
+    sweep.run(recipe, [{"noise": 0.0, "seed": 0}], device="cpu")
+    assert len(finished(tmp_path)) == 1
+    assert "1/1" in capsys.readouterr().err
+    run(cache=True, grid=[{"noise": 0.0, "seed": 0}])
+    assert len(finished(tmp_path)) == 1
+
+
+# --- interruptions -------------------------------------------------------------------------------
+
+GRID = {"noise": [0.0, 0.1, 0.2, 0.3], "seed": [0, 1]}
+
+
+def endless(noise, seed):
+    """Like `recipe`, but for the fourth run and those after it, which never end."""
+    return recipe(noise, seed, epochs=3 if (noise, seed) < (0.1, 1) else 10**9)
+
+
+def sweep_there(folder, made, reply):
+    os.setsid()  # to be killed with all that it starts
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by the server
+    try:
+        reply.send(run(folder, made=made, grid=GRID, how="single").table.test_ece.sum())
+    except KeyboardInterrupt as error:
+        reply.send(repr(error))
+
+
+def start(fresh, folder, made):
+    """A sweep in a process of its own, and where its answer arrives: a sum, or what it raised."""
+    answer, reply = fresh.Pipe(duplex=False)
+    process = fresh.Process(target=sweep_there, args=(folder, made, reply), daemon=True)
+    process.start()
+    reply.close()
+    return process, answer
+
+
+def answers(*started):
+    found = [answer.recv() for _, answer in started]
+    for process, _ in started:
+        process.join()
+    return found
+
+
+def finished(folder):
+    return list(folder.glob("*/*.run"))
+
+
+def in_the_fourth_run(fresh, folder):
+    """A process that has finished three runs and is at the next; however long it takes."""
+    process, answer = start(fresh, folder, endless)
+    while len(finished(folder)) < 3:
+        assert process.is_alive()
+        time.sleep(0.02)
+    return process, answer
+
+
+def test_kill_9_loses_only_the_run_in_flight(tmp_path, fresh):
+    process, _ = in_the_fourth_run(fresh, tmp_path / "killed")
+    os.killpg(process.pid, signal.SIGKILL)
+    process.join()
+    before = {path: path.stat().st_mtime_ns for path in finished(tmp_path / "killed")}
+    assert len(before) == 3
+    resumed, whole = answers(*(start(fresh, tmp_path / name, recipe) for name in ("killed", "new")))
+    assert resumed == whole > 0
+    assert len(finished(tmp_path / "killed")) == 8
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_ctrl_c_keeps_what_was_finished(tmp_path, fresh):
+    process, answer = in_the_fourth_run(fresh, tmp_path)
+    os.killpg(process.pid, signal.SIGINT)
+    assert "KeyboardInterrupt" in answer.recv()
+    process.join()
+    assert len(finished(tmp_path)) == 3
+
+
+def test_two_processes_may_share_a_cache(tmp_path, fresh):
+    one, other = answers(*(start(fresh, tmp_path, recipe) for _ in range(2)))
+    assert one == other > 0
+    assert len(finished(tmp_path)) == 8
+    assert all(Store(tmp_path).get(path.stem) for path in finished(tmp_path))
+
+
+# --- how the work is shared out ------------------------------------------------------------------
+
+
+def test_threads_of_one_process_do_not_share_their_random_state():
+    def dropping(seed):
+        train, _, test = splits(seed)
+        network = lambda: nn.Sequential(  # noqa: E731
+            nn.Flatten(), nn.Linear(64, 32), nn.Dropout(0.5), nn.Linear(32, 10)
+        )
+        return training.trial(network, train, {"test": test}, seed=seed, epochs=5)
+
+    grid = {"seed": range(4)}
+    alone = run(made=dropping, grid=grid, jobs=1)
+    with joblib.parallel_config("threading", n_jobs=2):
+        together = run(made=dropping, grid=grid)
+    assert torch.equal(logits(alone), logits(together))
+
+
+def test_seconds_are_recorded(swept):
+    assert np.isfinite([outcome.seconds for outcome in swept.outcomes]).all()

@@ -1,0 +1,99 @@
+"""Losses of many runs at once are what each run has alone."""
+
+import functools
+
+import pytest
+import torch
+from torch.nn import functional
+
+from calibkit import losses
+from calibkit.lab.training.criterion import criterion
+
+LOGITS = torch.randn(4, 8, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+LABELS = torch.arange(32).reshape(4, 8) % 10
+UNEVEN = torch.ones(10, dtype=torch.float64)
+UNEVEN[7] = 5.0
+
+
+def unregistered(logits, target, *, reduction="mean"):
+    """As somebody writes a new loss: nothing but the function."""
+    each = functional.cross_entropy(logits, target, reduction="none") ** 2
+    return each.mean() if reduction == "mean" else each
+
+
+def looking(logits, target):
+    """Looks at values, so that it cannot be mapped over runs."""
+    wrong = logits.argmax(1) != target
+    return losses.brier(logits, target) * (2 if wrong.any() else 1)
+
+
+LOSSES = {
+    "torch's": functional.cross_entropy,
+    "torch's smoothing": functools.partial(functional.cross_entropy, label_smoothing=0.1),
+    "torch's weights": functools.partial(functional.cross_entropy, weight=UNEVEN),
+    "a module": torch.nn.CrossEntropyLoss(),
+    "cross-entropy": losses.cross_entropy,
+    "smoothing": functools.partial(losses.label_smoothing, alpha=0.1),
+    "penalty": losses.confidence_penalty,
+    "brier": losses.brier,
+    "sum": functools.partial(losses.brier, reduction="sum"),
+    "focal": functools.partial(losses.focal, gamma=2.0),
+    "class weights": functools.partial(losses.focal, gamma=2.0, class_weights=UNEVEN),
+    "a gamma per sample": functools.partial(losses.focal, gamma=torch.arange(8.0)),
+    "flsd": losses.flsd,
+    "dual": functools.partial(losses.dual_focal, gamma=2.0),
+    "scheduled": losses.ScheduledFocal(),
+    "mmce": losses.mmce,
+    "unregistered": unregistered,
+    "looking": looking,
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("others", [[], [losses.brier, losses.flsd]], ids=["alike", "mixed"])
+def test_each_run_has_the_loss_and_gradient_that_it_has_alone(name, others):
+    chosen = [LOSSES[name], *others, LOSSES[name]] if others else [LOSSES[name]] * 4
+    ours, theirs = (LOGITS.clone().requires_grad_() for _ in range(2))
+    values = criterion(chosen)(ours, LABELS)
+    alone = [one(*batch) for one, *batch in zip(chosen, theirs, LABELS, strict=True)]
+    assert torch.allclose(values, torch.stack(alone), rtol=1e-12)
+    values.sum().backward()
+    torch.stack(alone).sum().backward()
+    assert torch.allclose(ours.grad, theirs.grad, rtol=1e-10)
+
+
+@pytest.mark.parametrize("loss", [losses.brier, functional.cross_entropy])
+def test_soft_labels_are_taken_too(loss):
+    soft = LOGITS.flip(2).softmax(2)
+    values = criterion([loss] * 4)(LOGITS, soft)
+    alone = [loss(*batch) for batch in zip(LOGITS, soft, strict=True)]
+    assert torch.allclose(values, torch.stack(alone), rtol=1e-12)
+
+
+def test_a_single_run_has_its_own_loss_and_nothing_around_it():
+    assert criterion([losses.brier]) is losses.brier
+
+
+def counting(made):
+    calls = []
+
+    def counted(logits, target, *, extra=None):
+        calls.append(logits.shape)
+        return unregistered(logits, target)
+
+    criterion([made(counted) for _ in range(4)])(LOGITS, LABELS)
+    return len(calls)
+
+
+def test_a_loss_is_called_once_for_all_of_its_runs():
+    assert counting(lambda loss: loss) == 1
+    assert counting(functools.partial) == 1  # equal settings are one loss
+    assert counting(lambda loss: functools.partial(loss, extra=[1])) == 4  # cannot be compared
+
+
+def test_a_loss_that_raises_says_why():
+    def broken(logits, target):
+        raise RuntimeError("no such class")
+
+    with pytest.raises(RuntimeError, match="no such class"):
+        criterion([broken] * 4)(LOGITS, LABELS)

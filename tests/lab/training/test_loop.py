@@ -1,0 +1,274 @@
+"""fit and predict: determinism, the schedule, the history, interruption and bad input."""
+
+import pytest
+import torch
+from torch import nn
+
+from calibkit.lab import data, models, training
+from calibkit.lab.training import process
+from calibkit.lab.training.device import bfloat16_on_cpu, memory_format
+from calibkit.lab.training.feed import Feed
+from calibkit.lab.training.stacking import stacked
+
+SPLITS = data.noisy_digits(200, noise=0.3, seed=0, test=300, calibration=50)
+
+
+def network():
+    return models.mlp(64, 10, width=32)
+
+
+def fit(**options):
+    return training.fit(
+        network, SPLITS.train, **({"epochs": 3, "device": "cpu", "progress": False} | options)
+    )
+
+
+def weights(run):
+    return torch.cat([p.detach().flatten() for p in run.model.parameters()])
+
+
+def test_equal_seeds_give_equal_weights_and_other_seeds_others():
+    torch.manual_seed(5)  # the state around it must not matter
+    one = fit(seed=1)
+    torch.manual_seed(6)
+    assert torch.equal(weights(one), weights(fit(seed=1)))
+    assert not torch.equal(weights(one), weights(fit(seed=2)))
+
+
+def test_dropout_belongs_to_the_seed_too():
+    def dropping():
+        return nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.Dropout(0.5), nn.Linear(32, 10))
+
+    runs = []
+    for state in (1, 2):
+        torch.manual_seed(state)
+        runs.append(training.fit(dropping, SPLITS.train, epochs=2, device="cpu", progress=False))
+    assert torch.equal(*map(weights, runs))
+
+
+def test_fit_leaves_the_global_random_state_alone():
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    fit()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_it_learns():
+    run = fit(epochs=30, batch_size=16)
+    assert run.predict(SPLITS.train).correct.float().mean() > 0.95
+    assert run.predict(SPLITS.test).correct.float().mean() > 0.6
+
+
+def test_one_step_equals_sgd_by_hand():
+    train = SPLITS.train[:8]
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    twin = nn.Sequential(nn.Flatten(), nn.Linear(64, 10))
+    twin.load_state_dict(model.state_dict())
+    settings = {"batch_size": 8, "lr": 0.5, "weight_decay": 0.1, "momentum": 0.9}
+    run = training.fit(model, train, epochs=1, device="cpu", progress=False, **settings)
+    nn.functional.cross_entropy(twin(train.inputs), train.labels).backward()
+    for ours, theirs in zip(run.model.parameters(), twin.parameters(), strict=True):
+        expected = theirs - 0.5 * (theirs.grad + 0.1 * theirs)
+        assert torch.allclose(ours, expected, atol=1e-6)
+
+
+def test_a_network_is_never_trained_twice():
+    """Neither one that is handed over nor one that a function hands out again and again."""
+    shared = network()
+    before = [p.clone() for p in shared.parameters()]
+    options = {"epochs": 2, "device": "cpu", "progress": False}
+    first, second = (
+        training.fit(model, SPLITS.train, **options) for model in (shared, lambda: shared)
+    )
+    assert all(torch.equal(a, b) for a, b in zip(before, shared.parameters(), strict=True))
+    assert torch.equal(weights(first), weights(second))
+
+
+def test_the_rate_falls_by_ten_at_the_milestones():
+    run = fit(epochs=8, lr=1e-3, milestones=(0.5, 0.75))
+    assert run.history.lr.tolist() == pytest.approx([1e-3] * 4 + [1e-4] * 2 + [1e-5] * 2)
+
+
+def test_history_watches_what_it_is_told_to():
+    run = fit(epochs=2, watch={"test": SPLITS.test})
+    predictions = run.predict(SPLITS.test)
+    last = run.history.iloc[-1]
+    assert run.history.epoch.tolist() == [1, 2]
+    assert last.test_accuracy == pytest.approx(predictions.correct.double().mean().item())
+    assert last.test_confidence == pytest.approx(predictions.confidence.double().mean().item())
+    nll = nn.functional.cross_entropy(predictions.logits, predictions.labels).item()
+    assert last.test_nll == pytest.approx(nll, rel=1e-5)
+
+
+def test_watching_does_not_change_the_training():
+    assert torch.equal(weights(fit()), weights(fit(watch={"test": SPLITS.test})))
+
+
+def test_a_posterior_is_never_sent_to_the_device():
+    """Apple GPUs have no float64: what stays behind cannot fail there."""
+    sent = []
+
+    class Watched(data.Dataset):
+        def to(self, device):
+            sent.append(self.posterior)
+            return super().to(device)
+
+    train = Watched(
+        *(getattr(SPLITS.train, f) for f in ("inputs", "labels", "classes", "posterior"))
+    )
+    training.fit(network, train, epochs=1, device="cpu", progress=False, watch={"x": train})
+    assert sent == [None]  # once, though it is trained on and watched
+
+
+def test_ctrl_c_returns_what_was_learned():
+    calls = 0
+
+    def loss(logits, labels):
+        nonlocal calls
+        calls += 1
+        if calls == 5:  # two batches an epoch: in the middle of the third
+            raise KeyboardInterrupt
+        return nn.functional.cross_entropy(logits, labels)
+
+    run = fit(epochs=10, loss=loss)
+    assert run.interrupted
+    assert run.history.epoch.tolist() == [1, 2]
+    assert not run.model.training
+    assert len(run.predict(SPLITS.test)) == 300
+
+
+def test_ctrl_c_in_the_first_epoch_leaves_an_empty_history():
+    def loss(logits, labels):
+        raise KeyboardInterrupt
+
+    run = fit(loss=loss)
+    assert run.interrupted
+    assert run.history.epoch.tolist() == []
+
+
+def test_predict_keeps_mode_order_and_posterior(monkeypatch):
+    model = network().train()
+    whole = training.predict(model, SPLITS.test)
+    assert model.training
+    assert torch.equal(whole.labels, SPLITS.test.labels)
+    assert torch.equal(whole.posterior, SPLITS.test.posterior)
+    monkeypatch.setattr("calibkit.lab.training.scoring.CHUNK", 7)
+    assert torch.allclose(training.predict(model, SPLITS.test).logits, whole.logits, atol=1e-5)
+
+
+def test_logits_from_predict_can_be_trained_on():
+    predictions = training.predict(network(), SPLITS.test)
+    scale = torch.ones((), requires_grad=True)
+    (predictions.logits * scale).sum().backward()
+    assert scale.grad is not None
+
+
+def test_batches_cover_every_sample_once_and_leave_none_alone():
+    feed = Feed(SPLITS.train[:9], training.Recipe(batch_size=4), seed=0)
+    parts, again = feed.epoch(), feed.epoch()
+    assert [len(part) for part in parts] == [4, 5]  # batch norm cannot train on a single sample
+    assert sorted(torch.cat(parts).tolist()) == list(range(9))
+    assert torch.cat(again).tolist() != torch.cat(parts).tolist()
+
+
+def test_a_selection_is_shuffled_and_cut_as_a_whole_epoch_is():
+    feed = Feed(SPLITS.train[:9], training.Recipe(batch_size=2), seed=0)
+    parts = feed.epoch(torch.tensor([1, 3, 4, 6, 8]))
+    assert [len(part) for part in parts] == [2, 3]
+    assert sorted(torch.cat(parts).tolist()) == [1, 3, 4, 6, 8]
+
+
+def test_threads_are_put_back_as_they_were():
+    before = torch.get_num_threads()
+    fit()
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("model", "runs", "threads"),
+    [
+        (models.mlp(64, 10, width=64), 1, 1),  # 9,000 weights: a second thread would wait
+        (models.mlp(64, 10, width=64), 25, 2),
+        (models.mlp(1_024, 10, width=1_024), 1, 2),
+        (models.cnn(1, 10, width=8), 1, 2),
+        (models.cnn(1, 10, width=8), 2, 2),
+    ],
+)
+def test_only_small_dense_networks_are_held_to_one_thread(model, runs, threads):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        many = model if runs == 1 else stacked([model] * runs)
+        with process.prepared(many, torch.device("cpu"), runs):
+            assert torch.get_num_threads() == threads
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_threads_are_put_back_even_after_a_failure():
+    before = torch.get_num_threads()
+    with pytest.raises(KeyError), process.prepared(network(), torch.device("cpu")):
+        raise KeyError
+    assert torch.get_num_threads() == before
+
+
+def test_layout_follows_the_device():
+    cpu, cuda = torch.device("cpu"), torch.device("cuda")
+    narrow, wide = models.lenet5(3, 10), models.resnet(8)
+    assert memory_format(network(), cpu) == torch.contiguous_format
+    assert memory_format(narrow, cpu) == torch.channels_last
+    assert memory_format(narrow, cuda) == torch.contiguous_format
+    assert memory_format(wide, cuda) == torch.channels_last
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({"epochs": 0}, "epochs"),
+        ({"epochs": 2.5}, "epochs"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"lr": 0.0}, "lr"),
+        ({"lr": float("nan")}, "lr"),
+        ({"momentum": 1.0}, "momentum"),
+        ({"weight_decay": -1}, "weight_decay"),
+        ({"milestones": (1.5,)}, "milestones"),
+        ({"seed": -1}, "seed"),
+        ({"device": "abacus"}, "device"),
+        ({"device": "cuda:99"}, "device"),
+    ],
+)
+def test_wrong_settings_are_refused_by_name(options, names):
+    with pytest.raises((ValueError, TypeError), match=names):
+        fit(**options)
+
+
+def test_a_model_must_be_a_module_or_build_one():
+    with pytest.raises(TypeError, match="model"):
+        training.fit("resnet", SPLITS.train)
+
+
+def test_a_diverged_training_says_so():
+    with pytest.raises(RuntimeError, match="lower lr"):
+        fit(lr=1e6, epochs=5)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+def test_cuda_learns_the_same_task():
+    run = fit(epochs=30, batch_size=16, device="cuda")
+    assert run.predict(SPLITS.test).logits.device.type == "cpu"
+    assert run.predict(SPLITS.test).correct.float().mean() > 0.6
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ({"avx512_bf16": True, "avx2": True}, True),
+        ({"avx512_bf16": False, "amx_bf16": True}, True),
+        ({"avx512_bf16": False, "avx512_fp16": True, "avx2": True}, False),
+        ({}, False),
+    ],
+)
+def test_a_cpu_says_whether_it_computes_in_bfloat16(told, found, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: told, raising=False)
+    assert bfloat16_on_cpu() is found

@@ -1,0 +1,230 @@
+"""Many models as one: the same numbers as one by one, and each run alone with its own settings."""
+
+import functools
+import itertools
+
+import pytest
+import torch
+from torch import nn
+
+from calibkit import augmentation, losses, mixing
+from calibkit.lab import data, models, training
+from calibkit.lab.training import train_trials, trial
+from calibkit.lab.training.stacking import form_of
+
+SPLITS = data.noisy_digits(96, noise=0.3, seed=0, test=100, calibration=50)
+
+
+def double(dataset):
+    return data.Dataset(dataset.inputs.double(), dataset.labels, dataset.classes)
+
+
+TRAIN, TEST = double(SPLITS.train), double(SPLITS.test)
+NETWORKS = {
+    "mlp": lambda: models.mlp(64, 10, width=16),
+    "mlp with batch norm": lambda: models.mlp(64, 10, width=16, norm="batch"),
+    "linear": lambda: models.mlp(64, 10, depth=0),
+    "cnn": lambda: models.cnn(1, 10, width=4),
+    "cnn with batch norm": lambda: models.cnn(1, 10, width=4, norm="batch"),
+    "resnet": lambda: models.resnet(8, 1, 10, width=4),
+    "wide resnet": lambda: models.wide_resnet(10, 1, 1, 10),
+    "sequential": lambda: nn.Sequential(
+        nn.Flatten(), nn.Linear(64, 8), nn.Tanh(), nn.Linear(8, 10)
+    ),
+}
+
+
+def made(network, **settings):
+    options = {"epochs": 4, "batch_size": 32, "lr": 0.05} | settings
+    return trial(lambda: network().double(), TRAIN, {}, **options)
+
+
+def alone(one):
+    return train_trials([one], device="cpu", progress=False)[0]
+
+
+def furthest(ours, theirs):
+    pairs = zip(ours.model.state_dict().values(), theirs.model.state_dict().values(), strict=True)
+    return max((a.double() - b.double()).abs().max().item() for a, b in pairs)
+
+
+def check(trials, tolerance=1e-12):
+    stacked = train_trials(trials, device="cpu", progress=False)
+    for one, run in zip(trials, stacked, strict=True):
+        single = alone(one)
+        assert furthest(run, single) < tolerance
+        assert list(run.history.columns) == list(single.history.columns)
+        numbers = torch.from_numpy(run.history.to_numpy(dtype="float64"))
+        expected = torch.from_numpy(single.history.to_numpy(dtype="float64"))
+        assert torch.allclose(numbers, expected, rtol=1e-6, atol=1e-6, equal_nan=True)
+    return stacked
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_seeds_are_stacked_with_equal_results(name):
+    check([made(NETWORKS[name], seed=seed) for seed in range(3)])
+
+
+NOTES = data.notes(96, seed=0, language=data.Notes(2, 7), test=60, calibration=50)
+OF_TEXT = {
+    "bag of words": lambda: models.text_bag(30, 4, embedding=4, width=8),
+    "mean of words": lambda: models.text_bag(30, 4, embedding=4, width=8, pool="mean"),
+    "convolutions": lambda: models.text_cnn(30, 4, embedding=4, width=6, depth=2, kernel=3),
+    "attention": lambda: models.text_transformer(30, 4, length=7, width=8, heads=2),
+}
+
+
+@pytest.mark.parametrize("name", OF_TEXT)
+def test_networks_for_text_stack_with_and_without_mixup(name):
+    settings = {"optimizer": "adamw", "lr": 0.01, "epochs": 2, "batch_size": 32}
+    watch = {"test": NOTES.test}
+    for mix in (None, functools.partial(mixing.word_mixup, alpha=0.4)):
+        options = {**settings, "mix": mix, "watch": watch}
+        network = lambda: OF_TEXT[name]().double()  # noqa: E731
+        check([trial(network, NOTES.train, {}, seed=seed, **options) for seed in range(2)], 1e-9)
+
+
+SETTINGS = {
+    "plain": {"lr": 0.1, "momentum": 0.5, "weight_decay": 1e-2},
+    "cosine": {"schedule": "cosine", "warmup": 2},
+    "adamw": {"optimizer": "adamw", "lr": 3e-3, "weight_decay": 0.05, "warmup": 1},
+}
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("network", ["mlp", "cnn with batch norm"])
+def test_the_optimisers_stack(name, network):
+    trials = [made(NETWORKS[network], seed=seed, **SETTINGS[name]) for seed in range(2)]
+    check(trials, tolerance=1e-11)
+
+
+CHANGING = {
+    "focal": functools.partial(losses.focal, gamma=2.0),
+    "another gamma": functools.partial(losses.focal, gamma=5.0),
+    "scheduled": losses.ScheduledFocal("5-3-1"),
+    "smoothing": functools.partial(losses.label_smoothing, alpha=0.1),
+    "torch's smoothing": functools.partial(nn.functional.cross_entropy, label_smoothing=0.1),
+    "class weights": functools.partial(
+        losses.focal, gamma=1.0, class_weights=torch.arange(1, 11.0)
+    ),
+    "a batch's own": losses.mmce_penalty,
+    "by hand": lambda logits, labels: losses.brier(logits, labels) * 2,
+}
+
+
+def test_every_loss_is_each_runs_own():
+    check([made(NETWORKS["mlp"], loss=loss) for loss in CHANGING.values()], tolerance=1e-9)
+
+
+def test_mixing_and_augmentation_draw_as_they_would_alone():
+    mixup = [functools.partial(mixing.mixup, alpha=alpha) for alpha in (0.1, 1.0)]
+    crop = functools.partial(augmentation.crop_flip, padding=1, flip=False)
+    # float32 labels and weights of mixup meet float64 inputs
+    check(
+        [
+            made(NETWORKS["mlp"], mix=mixup[0]),
+            made(NETWORKS["mlp"], mix=mixup[1], loss=losses.brier, seed=2),
+            made(NETWORKS["mlp"], mix=mixup[1], augment=crop),
+        ],
+        tolerance=1e-9,
+    )
+    check([made(NETWORKS["mlp"]), made(NETWORKS["mlp"], augment=crop)], tolerance=1e-9)
+
+
+def test_watching_keeping_and_gradients_are_recorded_per_run():
+    watch = {"train": TRAIN, "test": TEST}
+    trials = [
+        made(NETWORKS["cnn"], seed=seed, watch=watch, keep=("test",), gradients=True)
+        for seed in range(2)
+    ]
+    for run, one in zip(check(trials), trials, strict=True):
+        single = alone(one)
+        assert torch.allclose(run.logits["test"], single.logits["test"], atol=1e-9)
+        assert torch.allclose(run.gradients, single.gradients, atol=1e-9)
+        for ours, theirs in zip(run.diagrams["test"], single.diagrams["test"], strict=True):
+            assert torch.equal(ours.counts, theirs.counts)
+
+
+def test_changing_one_run_moves_only_that_run():
+    trials = [made(NETWORKS["mlp with batch norm"], seed=seed) for seed in range(3)]
+    before = train_trials(trials, device="cpu", progress=False)
+    flipped = TRAIN.with_labels(TRAIN.labels.flip(0))
+    trials[1] = trial(trials[1].model, flipped, recipe=trials[1].recipe, seed=1)
+    after = train_trials(trials, device="cpu", progress=False)
+    moved = [furthest(a, b) for a, b in zip(before, after, strict=True)]
+    assert moved[0] == moved[2] == 0
+    assert moved[1] > 1e-3
+
+
+def test_float32_stays_close():
+    trials = [
+        trial(NETWORKS["mlp"], SPLITS.train, {}, epochs=5, batch_size=32, seed=seed)
+        for seed in range(3)
+    ]
+    check(trials, tolerance=1e-3)
+
+
+def test_ctrl_c_returns_every_run_as_far_as_it_came():
+    calls = itertools.count(1)
+
+    def stopping(logits, labels):
+        if next(calls) == 2 * 3 + 1:  # one call for both runs, three batches: in the third epoch
+            raise KeyboardInterrupt
+        return nn.functional.cross_entropy(logits, labels)
+
+    trials = [made(NETWORKS["mlp"], seed=seed, loss=stopping) for seed in range(2)]
+    runs = train_trials(trials, device="cpu", progress=False)
+    assert all(run.interrupted and run.history.epoch.tolist() == [1, 2] for run in runs)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        lambda: nn.Sequential(nn.Flatten(), nn.Dropout(), nn.Linear(64, 10)),
+        lambda: models.vit(1, 10, size=8, patch=4, width=16, depth=1, heads=2),
+        lambda: nn.Sequential(nn.Conv2d(1, 2, 3, padding_mode="reflect"), nn.Flatten()),
+        lambda: models.text_lstm(30, 4),
+    ],
+    ids=["dropout", "attention", "reflected padding", "recurrence"],
+)
+def test_what_cannot_be_stacked_is_known(network):
+    assert form_of(network()) is None
+
+
+def test_trials_of_different_shape_are_refused():
+    with pytest.raises(ValueError, match="share one shape"):
+        train_trials([made(NETWORKS["mlp"]), made(NETWORKS["linear"])], device="cpu")
+    with pytest.raises(ValueError, match="share one shape"):
+        train_trials([made(NETWORKS["mlp"]), made(NETWORKS["mlp"], lr=0.1)], device="cpu")
+    dropping = lambda: nn.Sequential(nn.Dropout(), nn.Flatten(), nn.Linear(64, 10))  # noqa: E731
+    with pytest.raises(ValueError, match="cannot be stacked"):
+        train_trials([made(dropping), made(dropping, seed=1)])
+
+
+def test_seeds_and_losses_do_not_change_the_shape_and_settings_do():
+    network = lambda: models.mlp(64, 10, width=16)  # noqa: E731
+    mixup = functools.partial(mixing.mixup, alpha=0.1)
+    one = trial(network, TRAIN, augment=augmentation.crop_flip, mix=mixup)
+    same = {"seed": 4, "loss": losses.brier, "mix": functools.partial(mixing.mixup, alpha=1.0)}
+    assert trial(network, TRAIN, **same).shape == one.shape
+    for changes in ({"batch_size": 16}, {"mix": None}, {"optimizer": "adamw"}, {"lr": 0.2}):
+        assert trial(network, TRAIN, **same | changes).shape != one.shape
+    for changes in ({"gradients": True}, {"watch": {"test": TEST}}):
+        assert trial(network, TRAIN, **same, **changes).shape != one.shape
+    assert trial(network, TRAIN[:50], **same).shape != one.shape
+
+
+def test_a_diverged_run_says_so():
+    with pytest.raises(RuntimeError, match="lower lr"):
+        train_trials([made(NETWORKS["mlp"], lr=1e7, epochs=8)] * 2, device="cpu", progress=False)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("name", ["mlp", "cnn with batch norm"])
+def test_cuda_stacks_to_the_same_numbers(name):
+    trials = [made(NETWORKS[name], seed=seed) for seed in range(2)]
+    here = train_trials(trials, device="cpu", progress=False)
+    there = train_trials(trials, device="cuda", progress=False)
+    for ours, theirs in zip(here, there, strict=True):
+        theirs = training.Run.from_tensors(theirs.trial, theirs.tensors())
+        assert furthest(ours, theirs) < 1e-9
