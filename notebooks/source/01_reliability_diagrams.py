@@ -52,7 +52,7 @@ explorers.stored("two_networks")
 #
 # Two models look at the same five photographs. Each photograph shows a dog, a cat or a shark, and
 # in truth all five show a cat. Each row below is a photograph, each column a class. (The example is from a
-# seminar on calibration, see the references; [the list of claims](verdicts.md) calls it M1.)
+# seminar on calibration, see the references; [the list of claims](claims.md) calls it M1.)
 
 # %%
 device = training.as_device(DEVICE)
@@ -373,7 +373,7 @@ statement = "the exact posterior's ECE is below 2 points"
 print(verdicts.judge("01a", statement, honest, expect="below", than=0.02))
 
 # %% [markdown]
-# M2 stands in [the list of claims](verdicts.md). Its source gives no number to compare ours with. The slider at the top was made
+# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top was made
 # from these runs by the next cell; write `mine` in a cell of your own to see it.
 
 # %% tags=["drawing"]

@@ -83,7 +83,7 @@ def _walls() -> list[str]:
         # first the empty /tmp: the package or Python may lie in the teacher's, and be seen in it
         *("--dev", "/dev", *room, "/dev/shm", *room, "/tmp", "--chdir", "/tmp"),
         *(*seen, "--ro-bind", str(PACKAGE), str(PACKAGE)),
-        *("--tmpfs", str(PACKAGE / "check"), "--remount-ro", str(PACKAGE / "check")),
+        *("--tmpfs", str(PACKAGE / "course" / "check"), "--remount-ro", str(PACKAGE / "course" / "check")),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
 
@@ -118,7 +118,7 @@ class Answer:
             sys.executable,
             "-s",
             "-P",
-            str(PACKAGE / "classroom" / "worker.py"),
+            str(Path(worker.__file__).resolve()),
         ]
         self.process = subprocess.Popen(
             command,

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 import torch
 
-import calibkit
+import calibkit.course
 from calibkit.course import check
 from calibkit.course.check import running
 from calibkit.course.classroom import sandbox, slicing, worker
@@ -78,7 +78,7 @@ def test_the_reference_is_out_of_reach(walls):
 
 def test_the_silent_checkers_say_nothing_and_look_like_a_module(monkeypatch):
     monkeypatch.setitem(sys.modules, "calibkit.course.check", check)  # both are put back afterwards
-    monkeypatch.setattr(calibkit, "check", check)
+    monkeypatch.setattr(calibkit.course, "check", check)
     worker._without_checkers()
     assert calibkit.course.check.signed_gap(print) is None
     assert not hasattr(calibkit.course.check, "__file__")

@@ -42,7 +42,7 @@ def test_the_experiment_runs_writes_and_comes_back(root, tiny, tmp_path, monkeyp
     assert "24 of the 29,000 training pairs" in page
     assert "2 seed(s): no verdict" in page
     assert "nan" not in page
-    monkeypatch.setattr(captions.course, "results", lambda: tmp_path / "results")
+    monkeypatch.setattr(captions.execution, "results", lambda: tmp_path / "results")
     table, steps = captions.stored(), captions.stored("steps")
     assert "±" not in captions.shown(table[table.seed == 0]).to_string()
     assert [*table.value.unique()] == [*captions.LOSSES]
