@@ -1,4 +1,4 @@
-"""What each SCALE costs: the one place where a notebook's own budgets are set.
+"""What each SCALE costs, and how a lesson begins: the one place where its budgets are set.
 
 What a scale trains on photographs stands in `calibkit.course.experiments.settings`.
 """
@@ -6,8 +6,12 @@ What a scale trains on photographs stands in `calibkit.course.experiments.settin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from calibkit import validate
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -41,3 +45,23 @@ def budget(scale: str) -> Budget:
     5
     """
     return BUDGETS[validate.choice("SCALE", scale, tuple(BUDGETS))]
+
+
+def begin(scale: str, seed: int = 0, device: str = "auto") -> tuple[Budget, range, torch.device]:
+    """How a lesson begins: its budget, the seeds of its repetitions, the device it trains on.
+
+    scale, seed, device: what the lesson's parameters say; as of `budget`, the first seed, and as of
+        `training.as_device`. Figures drawn from here on have the course's theme.
+
+    Raises ValueError for an unknown scale or device.
+
+    >>> size, seeds, device = begin("smoke", seed=3, device="cpu")
+    >>> size.train, seeds, device.type
+    (256, range(3, 5), 'cpu')
+    """
+    from calibkit.lab.training import as_device
+    from calibkit.pictures import plots
+
+    size = budget(scale)
+    plots.theme()
+    return size, range(seed, seed + size.seeds), as_device(device)

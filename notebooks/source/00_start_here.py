@@ -21,7 +21,7 @@ import torch
 
 from calibkit import curation, metrics
 from calibkit.course import check, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
 
@@ -38,7 +38,6 @@ DEVICE = "auto"  # a GPU if there is one, else the CPU
 # when people label in a hurry. **Accuracy** is how often a network is right, **confidence** is how sure it says it is.
 
 # %%
-plots.theme()
 explorers.stored("start_here")
 
 # %% [markdown]
@@ -66,12 +65,11 @@ explorers.stored("start_here")
 # what nobody knows for photographs: the exact probability of each digit, given the noisy image.
 # It is called the **posterior**, and it is what the best possible reader would say.
 #
-# `budget(SCALE)` looks up how many images the scale `laptop` takes and how many epochs, which are passes over the
-# training images.
+# `begin` looks up how many images the scale `laptop` takes, how many epochs, which are passes over the training images,
+# how many seeds, which are repetitions with other random numbers, and on which device to train.
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 train, cal, test = data.noisy_digits(size.train, noise=0.4, seed=SEED, test=size.test)
 best = (test.posterior.argmax(dim=1) == test.labels).float().mean()
 print(f"{len(train)} images to train on, {len(test)} to test on, {test.num_classes} classes")
@@ -285,9 +283,6 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 # one network for every combination of share and seed, and keeps the results.
 
 # %%
-seeds = range(SEED, SEED + size.seeds)
-
-
 def with_wrong_labels(labels, wrong, seed):
     """A share of the labels, each replaced by one of the nine other digits, all equally likely."""
     noisy = curation.symmetric_noise(labels, wrong, classes=10, seed=seed, form="uniform",

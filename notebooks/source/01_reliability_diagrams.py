@@ -23,7 +23,7 @@ from torch.nn.functional import cross_entropy
 
 from calibkit import metrics
 from calibkit.course import check, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import plots
 
@@ -41,7 +41,6 @@ DEVICE = "auto"
 # confidence (over-confident). Dotted: from the mean confidence up to the accuracy (under-confident).
 
 # %%
-plots.theme()
 explorers.stored("two_networks")
 
 # %% [markdown]
@@ -55,8 +54,7 @@ explorers.stored("two_networks")
 # seminar on calibration, see the references; [the list of claims](claims.md) calls it M1.)
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 cat = 1
 labels = torch.tensor([cat, cat, cat, cat, cat])
 model_1 = torch.tensor([[.10, .75, .15], [.10, .80, .10], [.60, .38, .02], [.10, .80, .10],
@@ -327,9 +325,6 @@ explorers.Explorer(
 # .015 for every other. (`partial` makes a loss function with this softening fixed.)
 
 # %%
-seeds = range(SEED, SEED + size.seeds)
-
-
 def recipe(softened, seed):
     learn, _, fresh = data.noisy_digits(size.train, noise=0.4, seed=seed, test=size.test)
     loss = partial(cross_entropy, label_smoothing=softened)

@@ -25,7 +25,7 @@ from scipy.optimize import brentq
 
 from calibkit import metrics, recalibration
 from calibkit.course import check, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import palette, plots
 
@@ -49,10 +49,7 @@ DEVICE = "auto"
 # How far from its line does each histogram lie? Section 5 explains what you see, and section 6 answers the hospital.
 
 # %%
-plots.theme()
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 explorers.stored("test_images")
 
 # %% [markdown]

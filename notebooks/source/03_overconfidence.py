@@ -29,7 +29,7 @@ from torch.nn.functional import cross_entropy, interpolate, one_hot
 
 from calibkit import metrics, recalibration, theory
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
 
@@ -39,7 +39,6 @@ SEED = 0
 DEVICE = "auto"
 
 # %%
-plots.theme()
 explorers.stored("overconfidence")
 
 # %% [markdown]
@@ -60,9 +59,7 @@ explorers.stored("overconfidence")
 # variance 1 over the batch) or **weight decay** (every step pulls the weights a little towards zero).
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 convolutional = {
     "small": partial(models.cnn, 1, 10, width=8, depth=2),
     "LeNet-5": partial(models.lenet5, 1, 10, size=16),

@@ -20,7 +20,6 @@ import math
 from dataclasses import replace
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import seaborn as sns
 import torch
@@ -28,9 +27,9 @@ from torch.nn.functional import scaled_dot_product_attention, unfold
 
 from calibkit import metrics, recalibration
 from calibkit.course import check, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
+from calibkit.pictures import alt_text, palette
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -42,7 +41,6 @@ DEVICE = "auto"
 # of the four is the most over-confident? Is it the same one with the most images? Then move both sliders. (Stored runs.)
 
 # %%
-plots.theme()
 explorers.stored("architectures")
 
 # %% [markdown]
@@ -62,8 +60,7 @@ explorers.stored("architectures")
 # not even that.
 
 # %% tags=["drawing"]
-device = training.as_device(DEVICE)
-size = budget(SCALE)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 clean = data.digits(seed=SEED).train
 picked = [int((clean.labels == digit).nonzero()[0, 0]) for digit in (0, 3, 5, 8)]
 noisy = clean.inputs[picked] + 0.4 * torch.randn(4, 1, 8, 8, generator=torch.Generator().manual_seed(SEED))
@@ -212,7 +209,7 @@ full = size.seeds >= 5
 steps, batch = (192 if full else 8), 125  # steps of a training, images in a step
 main = size.train  # the usual number of images
 counts = [main // 6, main, 4 * main]
-seeds, trial_seed = range(SEED, SEED + size.seeds), SEED + 100
+trial_seed = SEED + 100
 noises = [0.5, 0.6, 0.7]  # of the shifted test images in section 5
 
 

@@ -26,7 +26,7 @@ import torch
 
 from calibkit import augmentation, curation, metrics
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
 
@@ -39,13 +39,10 @@ DEVICE = "auto"
 # Move the slider: the same network, trained on 150 to 1,500 noisy digits. (These are stored runs; section 3 trains them anew.)
 
 # %%
-plots.theme()
 explorers.stored("dataset_size")
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 fractions = [i / 10 for i in range(1, 11)]  # 0.1, 0.2 ... 1 of the pool
 batch_size = 128
 

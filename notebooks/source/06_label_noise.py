@@ -28,7 +28,7 @@ from sklearn.metrics import confusion_matrix
 
 from calibkit import curation, losses, metrics, recalibration
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
 
@@ -42,7 +42,6 @@ DEVICE = "auto"
 # after 6 epochs, and after 60? Then move the sliders. (They show stored runs; section 3 trains the networks anew.)
 
 # %%
-plots.theme()
 explorers.stored("label_noise")
 
 # %% [markdown]
@@ -52,9 +51,7 @@ explorers.stored("label_noise")
 # data, such as "7" under a 1.
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 K = 10  # classes
 rates = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
 some = 0.3  # the noise rate that we look at closely

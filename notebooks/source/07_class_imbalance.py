@@ -24,7 +24,7 @@ import torch
 
 from calibkit import curation, losses, metrics, recalibration
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import palette, plots
 
@@ -39,7 +39,6 @@ DEVICE = "auto"
 # common as another, how large is the ECE of the images of each? (Sections 3 and 4 explain *honest model* and *logit adjustment*.)
 
 # %%
-plots.theme()
 explorers.stored("class_imbalance")
 
 # %% [markdown]
@@ -59,10 +58,8 @@ explorers.stored("class_imbalance")
 # </details>
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 epochs = 2 * size.epochs // 3  # fewer than elsewhere, as many networks are trained here
-seeds = range(SEED, SEED + size.seeds)
 K = 10  # classes
 ratios, forms = [1, 5, 20, 100], ["exponential", "step"]
 # Images before thinning: so many that size.train are left when the ratio is 100.

@@ -27,9 +27,9 @@ from torch.nn.functional import cross_entropy
 
 from calibkit import curation, losses, metrics, recalibration
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
+from calibkit.pictures import alt_text, palette
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -41,7 +41,6 @@ DEVICE = "auto"
 # ECE lowest, and is its NLL lowest at the same T? (Stored runs.)
 
 # %%
-plots.theme()
 explorers.stored("temperature")
 
 # %% [markdown]
@@ -58,9 +57,7 @@ explorers.stored("temperature")
 # the rarest. *Focal loss*: with another loss, its strength gamma at 3 ([lesson 10](10_focal_theory.ipynb)).
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 K = 10  # classes
 
 

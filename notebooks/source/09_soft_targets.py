@@ -27,7 +27,7 @@ from torch.nn.functional import one_hot
 
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
 
@@ -42,7 +42,6 @@ DEVICE = "auto"
 # black line "exact p*" is no network, see section 2.)
 
 # %%
-plots.theme()
 explorers.stored("soft_targets")
 
 # %% [markdown]
@@ -58,9 +57,7 @@ explorers.stored("soft_targets")
 # From scratch, then the package:
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 K = 10  # classes
 
 

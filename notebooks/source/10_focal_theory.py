@@ -25,7 +25,7 @@ import torch
 
 from calibkit import losses, metrics, theory
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
 
@@ -40,10 +40,7 @@ DEVICE = "auto"
 # trains the networks anew.)
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
-plots.theme()
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 explorers.stored("focal_gamma")
 
 # %% [markdown]

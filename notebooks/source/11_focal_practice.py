@@ -24,9 +24,9 @@ import torch
 
 from calibkit import losses, metrics, mixing, recalibration, theory
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
+from calibkit.pictures import alt_text, palette
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -38,10 +38,7 @@ DEVICE = "auto"
 # the network over- or under-confident? Then move the sliders. (They show stored runs; section 6 trains the networks anew.)
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
-plots.theme()
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 explorers.stored("focal_decay")
 
 # %% [markdown]

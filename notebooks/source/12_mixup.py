@@ -25,7 +25,7 @@ import torch
 
 from calibkit import corruptions, losses, metrics, mixing, recalibration
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
 
@@ -41,10 +41,7 @@ DEVICE = "auto"
 # predictions still over-confident? Then move the slider. (Section 3 trains these networks.)
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
-plots.theme()
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 explorers.stored("mixup_alpha")
 
 # %% [markdown]

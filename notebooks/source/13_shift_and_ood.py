@@ -26,9 +26,9 @@ from sklearn.datasets import load_sample_image
 
 from calibkit import corruptions, losses, metrics, mixing, recalibration
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
+from calibkit.pictures import alt_text, palette
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -41,10 +41,7 @@ DEVICE = "auto"
 # accuracy: 0, 10 or 30 points? Then move the sliders, to the "uninformed posterior". (Stored runs.)
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
-plots.theme()
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 explorers.stored("severity")
 
 # %% [markdown]

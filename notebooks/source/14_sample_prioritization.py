@@ -25,9 +25,9 @@ import torch
 
 from calibkit import curation, losses, metrics, mixing, recalibration
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
+from calibkit.pictures import alt_text, palette
 from calibkit.prioritization import MaxEntropy, MaxLoss, RandomPart
 
 # %% tags=["parameters"]
@@ -40,10 +40,7 @@ DEVICE = "auto"
 # with all? Then move the sliders. (Stored runs.)
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
-plots.theme()
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 explorers.stored("subset_share")
 
 # %% [markdown]

@@ -24,9 +24,9 @@ import torch
 
 from calibkit import curation, losses, metrics, mixing, recalibration
 from calibkit.course import check, experiments, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
+from calibkit.pictures import palette, plots
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -39,10 +39,7 @@ DEVICE = "auto"
 # explains the readers.)
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
-plots.theme()
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 explorers.stored("note_length")
 
 # %% [markdown]

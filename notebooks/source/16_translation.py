@@ -28,10 +28,10 @@ from torch.nn.functional import cross_entropy
 from calibkit import losses, metrics, recalibration
 from calibkit.course import check, explorers, verdicts
 from calibkit.course.experiments import captions
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import translation
 from calibkit.lab.translation import toy
-from calibkit.pictures import palette, plots
+from calibkit.pictures import palette
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -43,7 +43,6 @@ DEVICE = "auto"
 # sentences, does calibration get better or worse in the course of the training? Then move the sliders. (Section 1 explains.)
 
 # %%
-plots.theme()
 explorers.stored("translation")
 
 # %% [markdown]
@@ -115,8 +114,9 @@ check.next_law(my_next_law)
 # data: sentences to train on, and others to calibrate (`cal`) and to test.
 
 # %%
+size, seeds, _ = begin(SCALE, SEED, DEVICE)
+seeds = seeds[:3]
 small_run = SCALE == "smoke"
-seeds = range(SEED, SEED + min(3, budget(SCALE).seeds))
 few, some, many = (100, 200, 400) if small_run else (300, 800, 3000)
 steps = 8 if small_run else 400
 judged_on = 50 if small_run else 600  # sentences of cal, and of test

@@ -29,9 +29,9 @@ from scipy.special import ndtr
 import calibkit
 from calibkit import auditing, curation, metrics, recalibration
 from calibkit.course import check, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
+from calibkit.pictures import alt_text, palette
 
 # %% tags=["parameters"]
 SCALE = "laptop"
@@ -43,7 +43,6 @@ DEVICE = "auto"
 # the audit finds this nearly always: 200, 1,000 or 5,000? Then move the slider. (Stored audits.)
 
 # %%
-plots.theme()
 explorers.stored("audit_power")
 
 # %% [markdown]
@@ -53,9 +52,7 @@ explorers.stored("audit_power")
 # vendor's networks do not get to know which.
 
 # %%
-device = training.as_device(DEVICE)
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, device = begin(SCALE, SEED, DEVICE)
 pixel_noise = {"new": 0.4, "old": 0.6}
 # cal: for the vendor's temperatures; second: the calibration file; file: the file to audit
 # pool: many more images, for the true error and section 4

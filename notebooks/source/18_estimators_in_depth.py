@@ -25,7 +25,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import check, explorers, verdicts
-from calibkit.course.scale import budget
+from calibkit.course.scale import begin
 from calibkit.lab import data
 from calibkit.pictures import alt_text, palette, plots
 
@@ -39,9 +39,7 @@ DEVICE = "auto"
 # the slider shows on what share of test sets it rejects.
 
 # %%
-plots.theme()
-size = budget(SCALE)
-seeds = range(SEED, SEED + size.seeds)
+size, seeds, _ = begin(SCALE, SEED, DEVICE)
 draws = size.draws // 4  # test sets behind one number
 explorers.stored("power")
 

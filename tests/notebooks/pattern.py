@@ -164,7 +164,7 @@ def _verdicts(notebook, lesson: str) -> Iterator[str]:
 def _images(notebook) -> Iterator[str]:
     texts = alt_texts(notebook)
     if "" in texts:
-        yield f"{texts.count('')} images have no text of their own; call plots.theme() first"
+        yield f"{texts.count('')} images have no text of their own; start the lesson with begin(SCALE, SEED, DEVICE)"
     twice = {text for text in texts if text and texts.count(text) > 1}
     yield from (f"two images have the text {text[:60]!r}" for text in sorted(twice))
 

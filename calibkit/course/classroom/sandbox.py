@@ -41,6 +41,7 @@ TMP = 64 << 20  # bytes of /tmp in the sandbox
 LIMITS = {"CPU": 60, "FSIZE": 16 << 20, "NOFILE": 128, "CORE": 0, "DATA": 4 << 30}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache")
 PACKAGE = Path(calibkit.__file__).resolve().parent
+CHECKERS = str(PACKAGE / "course" / "check")  # hold the right answers
 # What takes the place of a result that is no number, for the checker to name.
 STRANGE = {"complex": 1j, "text": "text", "function": len}
 STRANGE |= dict.fromkeys(("generator", "map", "zip", "filter"), map(len, ()))
@@ -83,7 +84,12 @@ def _walls() -> list[str]:
         # first the empty /tmp: the package or Python may lie in the teacher's, and be seen in it
         *("--dev", "/dev", *room, "/dev/shm", *room, "/tmp", "--chdir", "/tmp"),
         *(*seen, "--ro-bind", str(PACKAGE), str(PACKAGE)),
-        *("--tmpfs", str(PACKAGE / "course" / "check"), "--remount-ro", str(PACKAGE / "course" / "check")),
+        *(
+            "--tmpfs",
+            str(PACKAGE / "course" / "check"),
+            "--remount-ro",
+            str(PACKAGE / "course" / "check"),
+        ),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
 
