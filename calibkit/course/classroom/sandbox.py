@@ -41,7 +41,6 @@ TMP = 64 << 20  # bytes of /tmp in the sandbox
 LIMITS = {"CPU": 60, "FSIZE": 16 << 20, "NOFILE": 128, "CORE": 0, "DATA": 4 << 30}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache")
 PACKAGE = Path(calibkit.__file__).resolve().parent
-CHECKERS = str(PACKAGE / "course" / "check")  # hold the right answers
 # What takes the place of a result that is no number, for the checker to name.
 STRANGE = {"complex": 1j, "text": "text", "function": len}
 STRANGE |= dict.fromkeys(("generator", "map", "zip", "filter"), map(len, ()))
@@ -79,17 +78,13 @@ def _walls() -> list[str]:
     here = [sys.prefix, sys.base_prefix, *(p for p in sys.path if p.endswith("-packages"))]
     seen = [word for path in (*SYSTEM, *here) for word in ("--ro-bind-try", path, path)]
     room = ["--size", str(TMP), "--tmpfs"]
+    checkers = str(PACKAGE / "course" / "check")  # they hold the right answers
     return [
         *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
         # first the empty /tmp: the package or Python may lie in the teacher's, and be seen in it
         *("--dev", "/dev", *room, "/dev/shm", *room, "/tmp", "--chdir", "/tmp"),
         *(*seen, "--ro-bind", str(PACKAGE), str(PACKAGE)),
-        *(
-            "--tmpfs",
-            str(PACKAGE / "course" / "check"),
-            "--remount-ro",
-            str(PACKAGE / "course" / "check"),
-        ),
+        *("--tmpfs", checkers, "--remount-ro", checkers),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
 
@@ -124,7 +119,7 @@ class Answer:
             sys.executable,
             "-s",
             "-P",
-            str(Path(worker.__file__).resolve()),
+            str(PACKAGE / "course" / "classroom" / "worker.py"),
         ]
         self.process = subprocess.Popen(
             command,
