@@ -1,4 +1,4 @@
-"""Imports and calls go down: the floors of the README, and one training from recipe to table."""
+"""Imports and calls go down: the wings of the README, and one training from recipe to table."""
 
 import ast
 import graphlib
@@ -7,14 +7,19 @@ import re
 import sys
 from pathlib import Path
 
+import calibkit
 from calibkit.lab import data, models, sweep, training
-from calibkit.lab.sweep.origins import PRESENTING
 
 ROOT = Path(__file__).parents[1]
-TABLE = re.findall(
-    r"^\| (\d) \| (.*) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
-)
-FLOORS = {name: int(floor) for floor, names in TABLE for name in re.findall(r"`([a-z_]+)`", names)}
+# what each wing may import; the audit, a method, draws its page
+BELOW = {
+    "methods": {"methods"},
+    "pictures": {"methods", "pictures"},
+    "auditing": {"methods", "pictures", "auditing"},
+    "lab": {"methods", "lab"},
+    "course": {"methods", "pictures", "auditing", "lab", "course"},
+}
+TOOLS = {"validate", "threads"}  # of all methods
 
 
 def imported(path, modules):
@@ -36,19 +41,33 @@ def graph():
     return {name: {*imported(path, set(paths))} - {name} for name, path in paths.items()}
 
 
-def floor(module):
-    return FLOORS[module.split(".")[1]]
+def wing(module):
+    name = module.split(".")[1]
+    return name if name in BELOW else "methods"
 
 
-def test_every_module_stands_on_a_floor_and_takes_nothing_from_above():
+def test_every_module_stands_in_a_wing_and_takes_nothing_from_above():
     arrows = graph()
-    modules = set(arrows) - {"calibkit", "calibkit.__main__"}
-    assert {name.split(".")[1] for name in modules} == set(FLOORS)
-    assert [(a, b) for a in modules for b in arrows[a] & modules if floor(a) < floor(b)] == []
+    modules = set(arrows) - {"calibkit", "calibkit.__main__", "calibkit.doctor"}
+    assert {name.split(".")[1] for name in modules} == {
+        *calibkit.METHODS,
+        *calibkit.WINGS,
+        *TOOLS,
+    }
+    up = [(a, b) for a in modules for b in arrows[a] & modules if wing(b) not in BELOW[wing(a)]]
+    assert up == []
 
 
-def test_the_top_floor_is_what_presents_so_that_a_key_loads_nothing_of_it():
-    assert {name for name, floor in FLOORS.items() if floor == 4} == PRESENTING - {"__main__"}
+def test_the_readme_names_every_part_of_every_wing():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \| (.*) \|$", text, re.MULTILINE))
+    named = {name: set(re.findall(r"`([a-z_]+)`", row)) for name, row in rows.items()}
+    parts = {"methods": {*calibkit.METHODS, *TOOLS}}
+    for name in calibkit.WINGS:
+        entries = (ROOT / "calibkit" / name).iterdir()
+        parts[name] = {path.stem for path in entries if path.suffix == ".py" or path.is_dir()}
+        parts[name] -= {"__init__", "__pycache__", "labconfig"}
+    assert named == parts
 
 
 def test_no_module_imports_itself_by_way_of_others():
