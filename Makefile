@@ -21,7 +21,7 @@ help:
 	@echo "make site                 write the whole course as a web site that needs no server"
 	@echo "make test-browser         JupyterLab and the pages in Chromium, sliders by keyboard (SCALE=smoke)"
 	@echo "make bench                print speed ratios against the fastest peers"
-	@echo "make lint                 check the style of the code"
+	@echo "make lint                 check the style of the code, and the types of methods, pictures and lab"
 	@echo "make clean                remove build/"
 	@echo "make doctor               say what is installed, which device is used, what is missing"
 	@echo "TORCH_INDEX=ADDRESS       with any of them, before the first: other builds of PyTorch,"
@@ -90,6 +90,7 @@ bench: $(VENV)/.test
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m mypy
 
 doctor: $(VENV)/.course
 	$(BIN)/python -m calibkit doctor

@@ -50,7 +50,7 @@ def test_conda_installs_the_same_through_pip():
     python = next(d for d in environment["dependencies"] if str(d).startswith("python "))
     (pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
     assert SpecifierSet(python.removeprefix("python ")) == SpecifierSet(PROJECT["requires-python"])
-    assert pip == ["-c constraints.txt", "-e .[course]"]
+    assert pip == ["-c constraints.txt", "-e .[test]"]
 
 
 def test_what_the_user_fixed_is_required():

@@ -3,17 +3,13 @@
 import base64
 import re
 import struct
-from pathlib import Path
 
 import pytest
-import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from calibkit.course import execution, pages
 from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing, reader, sources
-
-WORKFLOW = Path(__file__).parents[2] / ".github" / "workflows" / "site.yml"
 
 
 def test_headings_of_outputs_are_no_sections():
@@ -108,17 +104,3 @@ def test_the_hundred_are_a_hundred(right):
     panel = landing.hundred_panel(100.0, right)
     assert panel.count('class="marker"') == 100 + round(right)
     assert panel.count('fill="none"') == 100 - round(right)
-
-
-def test_the_workflow_builds_without_training_and_may_do_no_more_than_publish():
-    text = WORKFLOW.read_text(encoding="utf-8")
-    flow = yaml.safe_load(text)
-    assert flow["permissions"] == {"contents": "read"}
-    assert flow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
-    assert flow["concurrency"]["group"] == "pages"
-    steps = [step for job in flow["jobs"].values() for step in job["steps"]]
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", s["uses"]) for s in steps if "uses" in s)
-    makefile = (WORKFLOW.parents[2] / "Makefile").read_text(encoding="utf-8")
-    for run in (step["run"] for step in steps if "run" in step):
-        target = run.removeprefix("make ").replace(".venv", "$(VENV)")
-        assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), run

@@ -1,0 +1,40 @@
+"""The workflows: what they may do, and that they only call what the Makefile has."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+NAMES = ("tests", "site")
+
+
+def workflow(name):
+    path = ROOT / ".github" / "workflows" / f"{name}.yml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_reads_and_calls_targets_of_the_makefile(name):
+    flow = workflow(name)
+    assert flow["permissions"] == {"contents": "read"}
+    steps = [step for job in flow["jobs"].values() for step in job.get("steps", [])]
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", s["uses"]) for s in steps if "uses" in s)
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for run in (step["run"] for step in steps if "run" in step):
+        target = run.removeprefix("make ").replace(".venv", "$(VENV)")
+        assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), run
+
+
+def test_the_site_is_published_after_the_tests_on_two_pythons():
+    flow, tests = workflow("site"), workflow("tests")
+    assert flow["jobs"]["tests"] == {"uses": "./.github/workflows/tests.yml"}
+    assert flow["jobs"]["build"]["needs"] == "tests"
+    assert flow["jobs"]["publish"]["needs"] == "build"
+    assert flow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert flow["concurrency"]["group"] == "pages"
+    assert "workflow_call" in tests[True]  # YAML reads the word `on` as true
+    commands = [step.get("run") for step in tests["jobs"]["tests"]["steps"]]
+    assert {"make lint", "make test"} <= set(commands)
+    assert len(tests["jobs"]["tests"]["strategy"]["matrix"]["python"]) == 2
