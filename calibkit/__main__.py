@@ -96,7 +96,7 @@ def _claims(options) -> int:
 
     notebooks = execution.root() / "notebooks"
     folder = execution.root() / "build" / "course" / options.scale if options.scale else notebooks
-    printed, listed = claims.verdicts(folder), claims.claims(notebooks / "claims.md")
+    printed, listed = claims.printed(folder), claims.listed(notebooks / "claims.md")
     print(claims.table(printed, listed))
     print()
     print(claims.evidence(printed, listed, experiments.photographed(notebooks / "results")))

@@ -34,7 +34,7 @@ class Claim:
     figure: str
 
 
-def verdicts(folder: Path) -> list[Printed]:
+def printed(folder: Path) -> list[Printed]:
     """The verdict lines in the outputs of the executed notebooks of `folder`, in order.
 
     Raises FileNotFoundError when the folder holds no notebook.
@@ -61,7 +61,7 @@ def _lines(notebook) -> Iterable[str]:
                 yield from output.text.splitlines()
 
 
-def claims(page: Path) -> list[Claim]:
+def listed(page: Path) -> list[Claim]:
     """The rows of the table in notebooks/claims.md.
 
     Raises ValueError for a row that does not have as many cells as the table's head.
@@ -70,7 +70,7 @@ def claims(page: Path) -> list[Claim]:
     >>> page = Path(tempfile.mkdtemp()) / "claims.md"
     >>> _ = page.write_text("| id | what | source | where | figure |\\n|-|-|-|-|-|\\n"
     ...                     "| X1 | mixup helps | paper | 12 | 4.1 to 2.1 |\\n")
-    >>> claims(page)[0].figure
+    >>> listed(page)[0].figure
     '4.1 to 2.1'
     """
     rows = [

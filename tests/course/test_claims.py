@@ -35,7 +35,7 @@ def folder(tmp_path):
 
 
 def test_what_verdict_prints_is_what_the_ledger_reads(folder):
-    found = claims.verdicts(folder)
+    found = claims.printed(folder)
     assert [(p.notebook, p.verdict.claim, p.verdict.word, p.verdict.seeds) for p in found] == [
         ("00_start", "00a", "INCONCLUSIVE", 2),
         ("12_mixup", "X1", "HOLDS", 3),
@@ -46,7 +46,7 @@ def test_what_verdict_prints_is_what_the_ledger_reads(folder):
 
 
 def test_the_table_sets_them_beside_the_sources_figures(folder):
-    text = claims.table(claims.verdicts(folder), claims.claims(folder / "claims.md"))
+    text = claims.table(claims.printed(folder), claims.listed(folder / "claims.md"))
     assert (
         "| X1 | HOLDS | mixup lowers ECE | -0.110 [-0.135, -0.085] | 3 | 12 | 4.1 to 2.1 % |"
         in text
@@ -59,7 +59,7 @@ def test_the_table_sets_them_beside_the_sources_figures(folder):
 def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):
     late = verdicts.judge("X2", "late", [0.36, 0.37, 0.38], than=0.9, level=0.9, post_hoc=True)
     write(folder, "13_shift", f"{late}\n")
-    text = claims.table(claims.verdicts(folder), claims.claims(folder / "claims.md"))
+    text = claims.table(claims.printed(folder), claims.listed(folder / "claims.md"))
     assert (
         "| X2 | NOT MET (post hoc) | late | +0.370 [+0.353, +0.387] against 0.9 | 3 | 13 |" in text
     )
@@ -103,24 +103,24 @@ def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
 def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):
     write(folder, "13_shift", str(verdicts.judge("S9", "new", [1.0, 1.1])) + "\n")
     with pytest.raises(ValueError, match="S9"):
-        claims.table(claims.verdicts(folder), claims.claims(folder / "claims.md"))
+        claims.table(claims.printed(folder), claims.listed(folder / "claims.md"))
 
 
 def test_an_uneven_row_is_an_error(folder):
     (folder / "claims.md").write_text(LIST + "| X3 | short | E |\n", encoding="utf-8")
     with pytest.raises(ValueError, match="5 cells"):
-        claims.claims(folder / "claims.md")
+        claims.listed(folder / "claims.md")
 
 
 def test_a_folder_without_notebooks_says_what_to_do(tmp_path):
     with pytest.raises(FileNotFoundError, match="calibkit course"):
-        claims.verdicts(tmp_path)
+        claims.printed(tmp_path)
 
 
 def test_the_course_of_this_checkout_is_complete(capsys):
     """Every verdict that the committed notebooks print has its row, and every row a place."""
     assert main(["claims"]) == 0
     printed = capsys.readouterr().out
-    for row in claims.claims(execution.root() / "notebooks" / "claims.md"):
+    for row in claims.listed(execution.root() / "notebooks" / "claims.md"):
         assert row.claim in printed
         assert row.where

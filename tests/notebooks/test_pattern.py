@@ -48,7 +48,7 @@ def good():
             "**Predict before you run:** is the ECE larger?"
         ),
         code("print(ece)", ["answer"], [prints("ECE 12 %\n")]),
-        code("print(claims.verdict(...))", ["nbval-check-output"], [prints(VERDICT)]),
+        code("print(verdicts.judge(...))", ["nbval-check-output"], [prints(VERDICT)]),
         code("draw()", outputs=[shows('<img src="b" alt="ECE from 0.1 at 0 to 0.3 at 1.">')]),
         new_markdown_cell(
             "### Exercise: the matrix\n\nWrite it.\n\n### Exercise: a thought\n\nWhy?\n\n"

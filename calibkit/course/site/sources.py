@@ -262,7 +262,7 @@ def place_of(claim: str, seen: dict[str, int]) -> str:
 def _verdicts(found: list[Lesson]) -> str:
     """The page of all verdicts: lesson by lesson, and claim by claim beside the paper's figure."""
     home = found[0].path.parent
-    printed, listed = claims.verdicts(home), claims.claims(home / "claims.md")
+    printed, listed = claims.printed(home), claims.listed(home / "claims.md")
     figures = {row.claim: row.figure for row in listed}
     by_lesson = []
     for lesson in found:
@@ -290,7 +290,7 @@ def _evidence(
     home: Path,
     links: Mapping[str, str],
 ) -> str:
-    """The table of `ledger.evidence` as HTML, each claim with its words."""
+    """The table of `claims.evidence` as HTML, each claim with its words."""
     what = {row.claim: f"{row.claim}: {_first_words(row.what)}" for row in listed} | {"id": "claim"}
     table = claims.evidence(printed, listed, experiments.photographed(home / "results"))
     table = re.sub(r"^\| (\w+) \|", lambda row: _told(row, what), table, flags=re.MULTILINE)
@@ -329,7 +329,7 @@ def _landing(folder: Path, found: list[Lesson]) -> None:
         right=round(right),
         sliders={name: explorer.html() for name, explorer in sliders.items()},
         parts=_by_part(found),
-        verdicts=len(claims.verdicts(found[0].path.parent)),
+        verdicts=len(claims.printed(found[0].path.parent)),
         map=_map_words(found[0]),
         authors=authors(),
     )
