@@ -9,12 +9,13 @@ TORCH_INDEX ?=
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt \
           $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: lab course test test-notebooks test-browser notebooks pages site bench lint doctor clean help
+.PHONY: lab course test test-slow test-notebooks test-browser notebooks pages site bench lint doctor clean help
 
 help:
 	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
 	@echo "make course SCALE=laptop  execute every notebook headless into build/ (smoke, laptop, night, gpu, paper)"
 	@echo "make test                 install and run the tests; every lesson is executed, at SCALE=smoke"
+	@echo "make test-slow            processes that are killed, full disks, other environments; lessons run twice"
 	@echo "make test-notebooks       execute the lessons as stored (laptop) and compare their verdicts"
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
 	@echo "make pages                write the notebooks as HTML pages that need neither Python nor network"
@@ -68,7 +69,10 @@ site: $(VENV)/.site
 # loadfile: the tests of one file share what it builds
 test: $(VENV)/.test
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
+
+test-slow: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow tests $(ARGS)
 
 # loadfile: the cells of one notebook must meet the same kernel. One thread and one process each, as in
 # tests/conftest.py: two kernels share two cores; figures are drawn and not encoded.

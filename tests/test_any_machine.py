@@ -110,6 +110,7 @@ def _await(machine: Machine, process: subprocess.Popen) -> str:
     raise AssertionError("JupyterLab did not start")
 
 
+@pytest.mark.slow
 def test_the_steps_for_bash_open_the_course_without_make(tmp_path):
     machine = Machine(tmp_path)
     (steps,) = blocks("Linux and macOS: bash or zsh")

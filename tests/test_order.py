@@ -75,6 +75,7 @@ def test_a_loop_over_a_set_is_found(loop, good):
     assert walked_sets(good) == []
 
 
+@pytest.mark.slow
 def test_two_processes_draw_the_same_data():
     told = [
         subprocess.run(

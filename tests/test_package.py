@@ -92,6 +92,7 @@ def test_its_page_is_whole_by_itself(wheel):
     assert "python -m calibkit audit predictions.csv" in page.get_payload()
 
 
+@pytest.mark.slow
 def test_it_measures_and_audits_from_another_folder(python, tmp_path):
     said = run(python, "-c", USE, cwd=tmp_path).stderr
     last = said.splitlines()[-1]  # the one thing that the wheel cannot do, in words

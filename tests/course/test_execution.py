@@ -142,6 +142,7 @@ def test_a_kernel_that_dies_and_a_process_that_dies_are_named(checkout, capsys):
     assert (checkout / "build" / "course" / "logs" / "00_good.log").exists()
 
 
+@pytest.mark.slow
 def test_a_lesson_that_hangs_is_ended_with_its_children_and_the_others_run(checkout, capsys):
     add("02_hangs", HANGS)
     add("03_good", "print(SCALE)")
@@ -153,6 +154,7 @@ def test_a_lesson_that_hangs_is_ended_with_its_children_and_the_others_run(check
     assert all_gone(pids(checkout / "notebooks" / "running"))
 
 
+@pytest.mark.slow
 def test_children_of_a_lesson_that_is_done_are_ended(checkout):
     code = 'import subprocess; open("pid", "w").write(str(subprocess.Popen(["sleep", "600"]).pid))'
     add("02_leaves_one", code + "\nimport time; time.sleep(2)")
@@ -160,6 +162,7 @@ def test_children_of_a_lesson_that_is_done_are_ended(checkout):
     assert all_gone(pids(checkout / "notebooks" / "pid"))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals to a process group")
 def test_ctrl_c_ends_with_a_table_and_nothing_left(checkout):
     add("02_hangs", HANGS)
@@ -179,6 +182,7 @@ def test_ctrl_c_ends_with_a_table_and_nothing_left(checkout):
     assert all_gone(family)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
 def test_a_killed_run_leaves_no_process_behind(checkout):
     add("02_hangs", HANGS)

@@ -210,6 +210,7 @@ prepare(dataclasses.replace(source, files=tuple(moved)), Path(root))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist", "notmnist"])
 def test_two_fetches_at_once_both_succeed(offered, shelf, tmp_path, name):
     source, _ = offered(name)

@@ -47,6 +47,7 @@ def test_an_interruption_places_nothing_and_the_next_run_works(tiny, tmp_path):
     assert len(data.load("cifar10", root=root)) == 10
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_nothing_that_could_be_taken_for_data(tiny, tmp_path):
     source, files, _ = tiny("mnist")
     root = tmp_path / "root"
@@ -131,6 +132,7 @@ prepare(source, Path(sys.argv[2]), list(files.values()))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
 @pytest.mark.parametrize("size", [1_000, 4_500])  # of the unpacked pictures, of the split
 def test_a_full_disk_is_called_a_full_disk(tiny, tmp_path, size):
