@@ -1,6 +1,7 @@
 """Drawings of the package are read back: they show what `metrics` computes, in the right looks."""
 
 import re
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -140,10 +141,13 @@ def test_the_legend_of_a_diagram_has_its_looks():
     assert of_axes(plots.draw_reliability(COUNTED, legend=False)).keys == {}
 
 
-def test_the_counts_stand_over_their_bars():
-    strip = plots.draw_reliability(COUNTED).child_axes[0]
+@pytest.mark.parametrize("times", [1, 100_000])
+def test_the_counts_stand_over_their_bars(times):
+    many = replace(COUNTED, counts=COUNTED.counts * times, hits=COUNTED.hits * times)
+    strip = plots.draw_reliability(many).child_axes[0]
     drawn = [(*text.get_position(), text.get_text()) for text in strip.texts]
     bars = of_axes(strip).one("bars")
+    assert [words for *_, words in drawn] == [str(n) for n in many.counts[many.counts > 0].tolist()]
     assert [float(words) for *_, words in drawn] == bars.y[:, 1].tolist()
     assert [x for x, *_ in drawn] == pytest.approx(bars.x.mean(axis=1))
     assert all(y > top for (_, y, _), top in zip(drawn, bars.y[:, 1], strict=True))
@@ -159,10 +163,12 @@ def test_a_diagram_is_told_as_it_is_drawn():
     )
 
 
-def test_the_diagram_without_bins_shows_the_regression_and_its_band():
-    ax = plots.corp_diagram(PROBS, LABELS, level=0.8, title="net")
+@pytest.mark.parametrize("level", [0.9, 0.8])
+def test_the_diagram_without_bins_shows_the_regression_and_its_band(level):
+    options = {} if level == 0.9 else {"level": level}
+    ax = plots.corp_diagram(PROBS, LABELS, title="net", **options)
     plot, regression = of_axes(ax), metrics.corp(PROBS, LABELS)
-    low, high = regression.band(level=0.8)
+    low, high = regression.band(level=level)
     curve = plot.one("line", reading.line(palette.ACCURACY))
     band = plot.one("band", Look(palette.DIAGONAL.pale.upper()))
     plot.is_at(curve, regression.confidence, regression.frequency)
@@ -170,7 +176,10 @@ def test_the_diagram_without_bins_shows_the_regression_and_its_band():
     plot.is_at(plot.one("line", reading.line(palette.DIAGONAL)), [0, 1], [0, 1])
     assert (plot.x_range, plot.y_range, ax.get_aspect()) == ((0, 1), (0, 1), 1)
     assert (plot.x_label, plot.y_label) == ("confidence", "accuracy")
-    roles = {palette.ACCURACY.words: [{curve.look}], "a calibrated model, 80%": [{band.look}]}
+    roles = {
+        palette.ACCURACY.words: [{curve.look}],
+        f"a calibrated model, {level:.0%}": [{band.look}],
+    }
     roles[palette.DIAGONAL.words] = [{reading.line(palette.DIAGONAL)}]
     assert plot.keys == roles
     outside = (curve.y < band.y[:, 0]) | (curve.y > band.y[:, 1])
@@ -225,13 +234,13 @@ def test_columns_show_their_means_and_ranges_in_their_roles(positions):
     roles = {"right": palette.ACCURACY, "sure": palette.CONFIDENCE.named("how sure")}
     plot = of_axes(plots.columns(table, "epoch", roles, ax=new_axes()))
     runs = {column: table[column].to_numpy().reshape(-1, 3).T for column in roles}
-    keys = {}
+    signs = {}
     for column, role in roles.items():
         check_runs(plot, role, range(positions), runs[column])
-        signs = {Look(role.colour, marker=role.marker)} if positions <= plots.MARKED else set()
-        assert {shape.look for shape in plot.all("marker")} >= signs
-        keys[role.words] = [{reading.line(role)} | signs]
-    assert plot.keys == keys
+        marked = positions <= plots.MARKED
+        signs[role] = {Look(role.colour, marker=role.marker)} if marked else set()
+    assert {shape.look for shape in plot.all("marker")} == set.union(*signs.values())
+    assert plot.keys == {r.words: [{reading.line(r)} | sign] for r, sign in signs.items()}
 
 
 def test_lines_are_told_as_they_are_drawn():
