@@ -175,8 +175,8 @@ MUTANTS = {
     frames.test_an_along_frame_shows_the_diagram_and_the_lines_with_their_markers: [
         (
             "markers at the maximum",
-            "means = {role: values.mean(axis=0).tolist() for",
-            "means = {role: values.max(axis=0).tolist() for",
+            "axes.x(at), axes.y(",
+            "axes.x(at), axes.y(runs[role].max(axis=0)[place] + 0 * ",
         ),
         (
             "grey line at another place than the markers",
@@ -196,10 +196,9 @@ MUTANTS = {
     ],
     frames.test_the_legend_of_an_along_frame_names_lines_and_parts_of_the_diagram: [
         (
-            "keys of the lines in another order than their words",
-            "lines = [svg.line_key(role, 8, top + 20 * i) for i, role in enumerate(roles)]",
-            "lines = [svg.line_key(role.named(roles[-1 - i].words), 8, top + 20 * i) "
-            "for i, role in enumerate(roles)]",
+            "keys in other looks than their lines",
+            "svg.line_key(role, 8, ",
+            "svg.line_key(palette.group(i, role.words), 8, ",
         ),
     ],
     frames.test_a_ranked_frame_shows_the_sizes_and_the_lines_of_all_classes: [
@@ -224,13 +223,13 @@ MUTANTS = {
     frames.test_a_cooling_frame_shows_both_measures_up_to_the_temperature_and_their_lowest_value: [
         (
             "ECE drawn from the NLL",
-            '_against(curves, row, "ece", "ECE"',
-            '_against(curves, row, "nll", "ECE"',
+            'seen["T"], seen[',
+            'seen["T"], seen["nll"] + 0 * seen[',
         ),
         (
-            "lowest value of all temperatures",
-            "seen[name].idxmin()",
-            "curves[name].idxmin() if curves[name].idxmin() in seen.index else seen.index[0]",
+            "highest value for the lowest",
+            ".idxmin()]",
+            ".idxmax()]",
         ),
     ],
     frames.test_a_needs_frame_shows_the_mean_error_of_the_maps_for_each_network: [
@@ -259,9 +258,9 @@ MUTANTS = {
             "((UNDER, confidence > accuracy), (OVER, confidence <= accuracy))",
         ),
         (
-            "counts of all bins over the filled ones",
-            "_count_strip(ax, left, width, reliability.counts.cpu().numpy()[filled])",
-            "_count_strip(ax, left, width, reliability.counts.cpu().numpy()[: filled.sum()] + 1)",
+            "counts that are one too large",
+            "_count_strip(ax, left, width, ",
+            "_count_strip(ax, left, width, 1 + ",
         ),
     ],
     figures.test_a_reliability_diagram_shows_the_bins: [
@@ -280,9 +279,9 @@ MUTANTS = {
     ],
     figures.test_a_histogram_shows_shares_mean_confidence_and_accuracy: [
         (
-            "words of accuracy and confidence exchanged",
-            "for role, value in ((ACCURACY, accuracy), (CONFIDENCE, confidence)):",
-            "for role, value in ((ACCURACY, confidence), (CONFIDENCE, accuracy)):",
+            "accuracy in the look of the confidence",
+            "for role, value in ((ACCURACY, ",
+            "for role, value in ((CONFIDENCE.named('accuracy'), ",
         ),
     ],
     figures.test_spread_shows_the_mean_and_the_whole_range: [
@@ -301,16 +300,16 @@ MUTANTS = {
     ],
     figures.test_a_diagram_is_told_as_it_is_drawn: [
         (
-            "text that counts the other side",
-            "over = int((confidence > accuracy).sum())\n    opening",
-            "over = int((confidence < accuracy).sum())\n    opening",
+            "text that tells the first bin for the last",
+            "the last bin says {confidence[-1]:.0%}",
+            "the last bin says {confidence[0]:.0%}",
         ),
     ],
     figures.test_lines_are_told_as_they_are_drawn: [
         (
-            "text that takes the first value for the last",
-            "to {_number(y[-1])} at",
-            "to {_number(y[0])} at",
+            "text that tells the lowest value for the highest",
+            '("highest", y.argmax())',
+            '("highest", y.argmin())',
         ),
     ],
     audits.test_the_classes_stand_in_order_of_surprise_with_their_own_numbers: [
@@ -347,8 +346,8 @@ MUTANTS = {
     audits.test_the_diagrams_show_the_bins_before_and_after_the_temperature: [
         (
             "diagram after the temperature as before it",
-            ".cooled_rows, ",
-            ".rows, ",
+            "reliability(found.cooled_rows",
+            "reliability(found.rows",
         ),
         (
             "text that counts what lies inside",
