@@ -346,8 +346,8 @@ MUTANTS = {
     audits.test_the_diagrams_show_the_bins_before_and_after_the_temperature: [
         (
             "diagram after the temperature as before it",
-            "reliability(found.cooled_rows",
-            "reliability(found.rows",
+            "{before}{after}",
+            "{before}{before}",
         ),
         (
             "text that counts what lies inside",

@@ -76,6 +76,7 @@ ALONG = {
         "distance of exact law": f"distance of exact law {NUMBER}",
     },
 }
+DIAGRAMS = {"class_imbalance": 0, "test_images": 0, "overconfidence": 2}  # in a frame, else 1
 ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than the readout tells
 
 
@@ -90,11 +91,12 @@ def read(name):
     explorer = explorers.stored(name, FOLDER)
     positions = itertools.product(*(slider.shown for slider in explorer.sliders))
     log_x = True if name == "audit_power" else None  # two ticks do not tell
-    return [
-        (shown, [picture(panel, log_x=log_x and place == 1) for place, panel in
-                 enumerate(frame.panels)], frame.readout)
-        for shown, frame in zip(positions, explorer.frames, strict=True)
-    ]  # fmt: skip
+    pictures = [
+        [picture(panel, log_x=log_x if place == 1 else None) for place, panel in enumerate(panels)]
+        for panels in (frame.panels for frame in explorer.frames)
+    ]
+    readouts = [frame.readout for frame in explorer.frames]
+    return list(zip(positions, pictures, readouts, strict=True))
 
 
 def share(pattern, readout):
@@ -114,15 +116,13 @@ def test_a_frame_says_where_its_sliders_stand(name):
 def test_a_diagram_agrees_with_itself_and_with_its_readout(name):
     for _, pictures, readout in read(name):
         diagrams = [one.plots for one in pictures if len(one.plots) == 2]
-        assert len(diagrams) == {"class_imbalance": 0, "test_images": 0, "overconfidence": 2}.get(
-            name, 1
-        )
+        assert len(diagrams) == DIAGRAMS.get(name, 1)
         sides = readout.split(";") if name == "overconfidence" else [readout]
         for (plot, strip), told in zip(diagrams, sides, strict=False):
             counts, accuracy, confidence = bins_of(plot, strip)
             check_whiskers(plot, counts, accuracy)
             if name not in ONE_FILE:
-                check_means(name, counts, accuracy, confidence, told)
+                check_means(counts, accuracy, confidence, told)
 
 
 def bins_of(plot, strip):
@@ -158,17 +158,15 @@ def check_strip(strip, ends, heights):
 
 def check_whiskers(plot, counts, accuracy):
     """Wilson intervals of the bars and counts that are drawn, in the middle of each bin."""
-    whiskers, bars = (
-        plot.one("whiskers", INTERVAL),
-        plot.one("bars", reading.area(palette.ACCURACY)),
-    )
+    whiskers = plot.one("whiskers", INTERVAL)
+    bars = plot.one("bars", reading.area(palette.ACCURACY))
     hits = (accuracy * counts).clip(0, counts)
     low, high = metrics.wilson_interval(torch.from_numpy(hits), torch.from_numpy(counts))
     np.testing.assert_allclose(whiskers.x, bars.x.mean(axis=1), 0, ENDS)
     np.testing.assert_allclose(whiskers.y, np.c_[low, high], 0, ENDS)
 
 
-def check_means(name, counts, accuracy, confidence, readout):
+def check_means(counts, accuracy, confidence, readout):
     """What the readout says of the sample is the mean over the bins that are drawn."""
     weights = counts / counts.sum()
     right, sure = weights @ accuracy, weights @ confidence
@@ -194,17 +192,15 @@ def check_means(name, counts, accuracy, confidence, readout):
 def test_the_lines_of_an_along_frame_are_what_its_legend_and_its_readout_say(name):
     for shown, (_, right), readout in read(name):
         (plot,) = right.plots
-        lines = {words: find_line(plot, looks[0]) for words, looks in right.keys.items()
-                 if words not in DIAGRAM_KEYS or len(looks) == 2}  # fmt: skip
-        assert set(lines) == set(ALONG[name])
         parts = {words: looks[-1:] for words, looks in right.keys.items() if words in DIAGRAM_KEYS}
         assert parts == DIAGRAM_KEYS
+        assert set(right.keys) == {*ALONG[name], *DIAGRAM_KEYS}
+        lines = {words: find_line(plot, right.keys[words][0]) for words in ALONG[name]}
         here = plot.one("line", Look(palette.GREY))
         plot.is_at(here, [here.x[0]] * 2, [0, 1])
         check_ranges(plot, (min(x_of(lines)), max(x_of(lines))), (0, 1))
         check_slider(name, plot, here.x[0], shown, readout)
-        values = {words: at_marker(plot, line, mark, here.x[0]) for words, (line, mark) in
-                  lines.items()}  # fmt: skip
+        values = {words: at_marker(plot, *drawn, here.x[0]) for words, drawn in lines.items()}
         for words, pattern in ALONG[name].items():
             if pattern:
                 within = 0.005 if name in ONE_FILE else 0  # whole per cent
