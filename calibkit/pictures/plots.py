@@ -246,5 +246,5 @@ def _count_strip(ax: Axes, left, width, counts) -> None:
         strip.minorticks_off()
         look = {"rotation": 90, "ha": "center", "va": "bottom", "fontsize": 7}
         for x, count in zip(left + width / 2, counts, strict=True):
-            strip.text(x, 1.2 * count, f"{count:g}", **look)
+            strip.text(x, 1.2 * count, f"{count:.0f}", **look)
     ax.tick_params(labelbottom=False)

@@ -1,14 +1,12 @@
-"""Figures: what they draw can be read back from the Axes."""
+"""Figures: legends, counts, texts, the theme, what is refused; bars and lines: `test_drawings`."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import seaborn as sns
 import torch
 
-from calibkit import metrics
 from calibkit.pictures import alt_text, palette, plots
 
 GENERATOR = torch.Generator().manual_seed(0)
@@ -20,38 +18,6 @@ LABELS = torch.randint(4, (300,), generator=GENERATOR)
 def _close_figures():
     yield
     plt.close("all")
-
-
-def bars(ax):
-    return [patch for patch in ax.patches if patch.get_height() or patch.get_width()]
-
-
-def test_bars_are_the_accuracies_of_the_filled_bins():
-    ax = plots.reliability_diagram(PROBS, LABELS, bins=10)
-    counted = metrics.reliability(PROBS, LABELS, bins=10)
-    expected = counted.accuracy[counted.counts > 0].tolist()
-    assert [bar.get_height() for bar in ax.containers[0]] == pytest.approx(expected)
-
-
-def test_gaps_reach_from_accuracy_to_confidence():
-    ax = plots.reliability_diagram(PROBS, LABELS, bins=10)
-    counted = metrics.reliability(PROBS, LABELS, bins=10)
-    filled = counted.counts > 0
-    ends = sorted(bar.get_y() + bar.get_height() for c in ax.containers[1:] for bar in c)
-    assert ends == pytest.approx(sorted(counted.confidence[filled].tolist()))
-
-
-def test_interval_bars_counts_diagonal_and_square_axes_are_there():
-    ax = plots.reliability_diagram(PROBS, LABELS, bins=10, level=0.9)
-    counted = metrics.reliability(PROBS, LABELS, bins=10)
-    filled = counted.counts > 0
-    low, _ = counted.interval(0.9)
-    segments = ax.collections[0].get_segments()
-    assert [s[0, 1] for s in segments] == pytest.approx(low[filled].tolist())
-    written = [text.get_text() for text in ax.child_axes[0].texts]
-    assert written == [f"{count}" for count in counted.counts[filled].tolist()]
-    assert ax.lines[0].get_xydata().tolist() == [[0, 0], [1, 1]]
-    assert ax.get_aspect() == 1
 
 
 def test_the_legend_has_both_gaps_in_their_colours_even_where_one_is_absent():
@@ -66,13 +32,6 @@ def test_the_legend_has_both_gaps_in_their_colours_even_where_one_is_absent():
     for role in (palette.OVER, palette.UNDER):
         assert mpl.colors.same_color(handles[role.words].get_facecolor(), role.pale)
         assert handles[role.words].get_hatch() == role.hatch
-
-
-def test_both_gaps_are_hatched_as_in_the_legend():
-    over = plots.reliability_diagram([[0.9, 0.1]], [1], bins=2)
-    under = plots.reliability_diagram([[0.6, 0.4]], [0], bins=2)
-    assert {bar.get_hatch() for bar in over.patches} == {None, palette.OVER.hatch}
-    assert {bar.get_hatch() for bar in under.patches} == {None, palette.UNDER.hatch}
 
 
 def test_the_counts_are_logarithmic_in_every_diagram_and_say_so():
@@ -106,38 +65,6 @@ def test_many_bins_are_not_written_over_one_another():
     assert len(ax.child_axes[0].texts) == 0
 
 
-def test_the_diagram_without_bins_draws_its_curve_and_its_band():
-    ax = plots.corp_diagram(PROBS, LABELS, title="net")
-    found = metrics.corp(PROBS, LABELS)
-    diagonal, curve = (line.get_xydata() for line in ax.lines)
-    assert diagonal.tolist() == [[0, 0], [1, 1]]
-    assert curve[:, 0].tolist() == found.confidence.tolist()
-    assert curve[:, 1].tolist() == found.frequency.tolist()
-    corners = ax.collections[0].get_paths()[0].vertices
-    low, high = found.band()
-    assert corners[:, 1].min() == low.min()
-    assert corners[:, 1].max() == high.max()
-    words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert "a calibrated model, 90%" in words
-    assert alt_text.describe(ax.figure).startswith("net: accuracy by isotonic regression, from ")
-
-
-def test_histogram_lines_are_accuracy_and_mean_confidence():
-    ax = plots.confidence_histogram(PROBS, LABELS)
-    accuracy, confidence = (line.get_xdata()[0] for line in ax.lines)
-    assert accuracy == pytest.approx(metrics.accuracy(PROBS, LABELS))
-    assert confidence - accuracy == pytest.approx(metrics.signed_gap(PROBS, LABELS))
-    assert sum(bar.get_height() for bar in ax.containers[0]) == pytest.approx(1)
-
-
-def test_spread_draws_mean_and_range():
-    ax = plots.spread([1, 2], [[0.0, 1.0], [2.0, 3.0]], palette.TRUTH, ax=plt.subplots()[1])
-    assert ax.lines[0].get_label() == "the truth"
-    assert ax.lines[0].get_ydata().tolist() == [1, 2]
-    band = ax.collections[0].get_paths()[0].vertices[:, 1]
-    assert (band.min(), band.max()) == (0, 3)
-
-
 def test_the_theme_is_square_in_the_palette_and_may_be_set_twice():
     with mpl.rc_context():
         plots.theme()
@@ -149,17 +76,6 @@ def test_the_theme_is_square_in_the_palette_and_may_be_set_twice():
             mpl.colors.to_hex(ax.plot([0, 1])[0].get_color()).upper() for _ in range(7)
         ] == list(palette.CYCLE)
         assert len(set(ax.figure.get_size_inches())) == 1
-
-
-def test_a_table_is_drawn_by_seaborn_in_a_role():
-    table = pd.DataFrame({"noise": [0, 0, 1, 1], "test_ece": [0.1, 0.3, 0.2, 0.4]})
-    ax = plt.subplots()[1]
-    look = palette.TRAINED.line()
-    sns.lineplot(table, x="noise", y="test_ece", errorbar=("pi", 100), ax=ax, **look)
-    assert ax.lines[0].get_ydata().tolist() == pytest.approx([0.2, 0.3])
-    assert ax.lines[0].get_color() == palette.TRAINED.colour
-    band = ax.collections[0].get_paths()[0].vertices[:, 1]
-    assert (band.min(), band.max()) == pytest.approx((0.1, 0.4))
 
 
 def test_a_given_axes_is_used_and_nothing_global_is_set():
@@ -200,19 +116,6 @@ def runs_table(positions):
     return pd.DataFrame(
         {"epoch": x, "seed": seed, "right": 0.5 + 0.1 * seed, "sure": 0.9} for x, seed in places
     )
-
-
-def test_columns_draw_the_mean_and_the_whole_range_in_the_look_of_each_role():
-    ax = plt.subplots()[1]
-    roles = {"right": palette.ACCURACY, "sure": palette.CONFIDENCE.named("how sure")}
-    assert plots.columns(runs_table(3), "epoch", roles, ax=ax) is ax
-    first, second = ax.lines[:2]
-    assert first.get_ydata().tolist() == pytest.approx([0.55] * 3)
-    assert (first.get_color(), second.get_color()) == (palette.BLUE, palette.PURPLE)
-    assert first.get_marker() == palette.ACCURACY.marker
-    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
-    assert (low, high) == pytest.approx((0.5, 0.6))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["accuracy", "how sure"]
 
 
 def test_columns_of_many_positions_have_no_markers():

@@ -80,10 +80,10 @@ def runs_of(name: str, runs, length: int) -> np.ndarray:
 
 
 def banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
-    """The band from the least to the largest run, and the mean."""
+    """The band from the least to the largest run, and the mean; at the edge what lies beyond it."""
     around = np.concatenate([runs.max(axis=0), runs.min(axis=0)[::-1]])
-    band = axes.points([*x, *x[::-1]], around)
-    mean = axes.points(x, runs.mean(axis=0))
+    band = axes.points([*x, *x[::-1]], around.clip(*axes.y_range))
+    mean = axes.points(x, runs.mean(axis=0).clip(*axes.y_range))
     return svg.tag("polygon", points=band, fill=role.colour, fill_opacity=0.2) + svg.tag(
         "polyline", points=mean, fill="none", **svg.stroke(role)
     )

@@ -72,7 +72,7 @@ def _curves(runs: Mapping[Role, Sequence], y_label: str, y_ticks: Sequence[float
     x, low, high = range(1, classes + 1), y_ticks[0], y_ticks[-1]
     axes = svg.Axes(**PLOT, x_range=(1, classes), y_range=(low, high))
     parts = [
-        *(banded(axes, x, role, values.clip(low, high)) for role, values in runs.items()),
+        *(banded(axes, x, role, values) for role, values in runs.items()),
         axes.frame("class, from common to rare", y_label, (1, classes), y_ticks),
     ]
     for place, (role, values) in enumerate(runs.items()):

@@ -1,0 +1,335 @@
+"""Every frame that a lesson opens with is read back: its drawings agree with each other and with
+the numbers of its readout.
+"""
+
+import itertools
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from calibkit import metrics
+from calibkit.course import explorers
+from calibkit.pictures import palette
+from tests.pictures import reading
+from tests.pictures.checks import DIAGRAM_KEYS, INTERVAL, check_frame, check_ranges, line_key
+from tests.pictures.reading import PIXEL, Look
+from tests.pictures.reading_svg import picture
+
+FOLDER = Path(__file__).parents[3] / "notebooks" / "results" / "explorers"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+ROUNDED = 0.001  # of a share that a readout has in per cent with one decimal
+COUNTED = 0.003  # of a mean over bins whose counts are read from a log axis
+ENDS = 0.006  # of an interval, for the same reason
+NUMBER = r"([+-]?[\d.]+) ?%"
+SHARE, SURE = f"accuracy {NUMBER}", f"mean confidence {NUMBER}"
+
+# By explorer the lines of its right panel, each with its number in the readout.
+ALONG = {
+    "architectures": {
+        "accuracy": SHARE,
+        "mean confidence": SURE,
+        "ECE as trained": f"ECE {NUMBER}",
+        "ECE after T": f"after T {NUMBER}",
+    },
+    "audit_power": {
+        name: rf"{NUMBER} \({name}\)"
+        for name in ("too sure", "two scanners", "rare class", "exact posterior")
+    },
+    "dataset_size": {
+        "accuracy": SHARE,
+        "mean confidence": None,  # by accuracy and signed gap
+        "best possible accuracy": f"best possible accuracy {NUMBER}",
+    },
+    "focal_decay": {"accuracy": None, "mean confidence": None},  # by the signed gap
+    "focal_gamma": {"accuracy": SHARE, "mean confidence": SURE},
+    "label_noise": {
+        "accuracy, clean labels": f"right on {NUMBER} of clean",
+        "mean confidence": SURE,
+    },
+    "mixup_alpha": {
+        "accuracy": SHARE,
+        "mean confidence": None,  # by accuracy and signed gap
+        "ECE": f"ECE {NUMBER}",
+        "OE": f"OE {NUMBER}",
+    },
+    "note_length": {"accuracy": SHARE, "mean confidence": SURE},
+    "power": {
+        f"exact error {error}%": rf"{NUMBER} at exact error {error}%"
+        for error in ("0.0", "2.3", "4.7", "11.3")
+    },
+    "severity": {"accuracy": SHARE, "mean confidence": SURE},
+    "soft_targets": {"accuracy": SHARE, "ECE, networks": f"ECE {NUMBER}", "ECE, exact p*": None},
+    "start_here": {"accuracy": SHARE, "mean confidence": SURE},
+    "subset_share": {
+        "accuracy": SHARE,
+        "mean confidence": SURE,
+        "ECE (25 bins)": f"ECE {NUMBER}",
+    },
+    "translation": {
+        "accuracy": SHARE,
+        "mean confidence": SURE,
+        "best possible accuracy": f"best possible accuracy {NUMBER}",
+        "distance of exact law": f"distance of exact law {NUMBER}",
+    },
+}
+DIAGRAMS = {"class_imbalance": 0, "test_images": 0, "overconfidence": 2}  # in a frame, else 1
+ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than the readout tells
+
+
+def test_every_stored_explorer_is_read():
+    others = {"class_imbalance", "overconfidence", "temperature", "test_images", "two_networks"}
+    assert set(NAMES) == {*ALONG, *others}
+
+
+@cache
+def read(name):
+    """Of each frame the words at its sliders, the pictures of its panels, and its readout."""
+    explorer = explorers.stored(name, FOLDER)
+    positions = itertools.product(*(slider.shown for slider in explorer.sliders))
+    log_x = True if name == "audit_power" else None  # two ticks do not tell
+    pictures = [
+        [picture(panel, log_x=log_x if place == 1 else None) for place, panel in enumerate(panels)]
+        for panels in (frame.panels for frame in explorer.frames)
+    ]
+    readouts = [frame.readout for frame in explorer.frames]
+    return list(zip(positions, pictures, readouts, strict=True))
+
+
+def share(pattern, readout):
+    return float(re.search(pattern, readout)[1]) / 100
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_frame_says_where_its_sliders_stand(name):
+    for shown, pictures, readout in read(name):
+        words = " ".join([readout, *(word for one in pictures for word in one.words)])
+        for position in shown:
+            number = re.escape(position.removesuffix(".0"))
+            assert re.search(rf"(?<![\w.]){number}(?![\w%]|\.\d)", words), words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_diagram_agrees_with_itself_and_with_its_readout(name):
+    for _, pictures, readout in read(name):
+        diagrams = [one.plots for one in pictures if len(one.plots) == 2]
+        assert len(diagrams) == DIAGRAMS.get(name, 1)
+        sides = readout.split(";") if name == "overconfidence" else [readout]
+        for (plot, strip), told in zip(diagrams, sides, strict=False):
+            counts, accuracy, confidence = bins_of(plot, strip)
+            check_whiskers(plot, counts, accuracy)
+            if name not in ONE_FILE:
+                check_means(counts, accuracy, confidence, told)
+
+
+def bins_of(plot, strip):
+    """Counts, accuracy and mean confidence of each bin, as drawn; the parts fit to each other."""
+    check_frame(plot, strip)
+    bars, heights = plot.one("bars", reading.area(palette.ACCURACY)), strip.one("bars")
+    check_strip(strip, bars.x, heights)
+    confidence = np.full(len(bars.x), np.nan)
+    for role, sign in ((palette.OVER, 1), (palette.UNDER, -1)):
+        for gaps in plot.all("bars", reading.area(role)):
+            bin_of = {round(left, 6): place for place, (left, _) in enumerate(bars.x)}
+            places = [bin_of[round(left, 6)] for left, _ in gaps.x]
+            plot.is_at(gaps, bars.x[places], np.c_[bars.y[places, 1], gaps.y[:, 1]])
+            assert (sign * np.diff(gaps.y) >= 0).all()
+            assert np.isnan(confidence[places]).all()
+            confidence[places] = gaps.y[:, 1]
+    left, right = bars.x.T
+    assert ((left - ENDS < confidence) & (confidence < right + ENDS)).all()
+    assert bars.y[:, 0] == pytest.approx(0, abs=1e-9)
+    assert (bars.y[:, 1] <= 1 + 1e-9).all()
+    return heights.y[:, 1], bars.y[:, 1], confidence
+
+
+def check_strip(strip, ends, heights):
+    """A count for each bar, whole, from half a sample up to below the top of the strip."""
+    low, high = heights.y.T
+    assert heights.look == Look(palette.COUNTS.colour)
+    strip.is_at(heights, ends, np.c_[np.full_like(low, 0.5), high])
+    assert (high < strip.y_range[1]).all()
+    few = high[high < 5]
+    assert few == pytest.approx(few.round(), rel=0.05)
+
+
+def check_whiskers(plot, counts, accuracy):
+    """Wilson intervals of the bars and counts that are drawn, in the middle of each bin."""
+    whiskers = plot.one("whiskers", INTERVAL)
+    bars = plot.one("bars", reading.area(palette.ACCURACY))
+    hits = (accuracy * counts).clip(0, counts)
+    low, high = metrics.wilson_interval(torch.from_numpy(hits), torch.from_numpy(counts))
+    np.testing.assert_allclose(whiskers.x, bars.x.mean(axis=1), 0, ENDS)
+    np.testing.assert_allclose(whiskers.y, np.c_[low, high], 0, ENDS)
+
+
+def check_means(counts, accuracy, confidence, readout):
+    """What the readout says of the sample is the mean over the bins that are drawn."""
+    weights = counts / counts.sum()
+    right, sure = weights @ accuracy, weights @ confidence
+    told = {
+        SHARE: right,
+        f"{NUMBER} right,": right,
+        f"right on {NUMBER} of clean": right,
+        SURE: sure,
+        f"signed gap {NUMBER}": sure - right,
+        f"mean length of the gaps {NUMBER}": weights @ abs(confidence - accuracy),
+    }
+    found = [(share(pattern, readout), value) for pattern, value in told.items()
+             if re.search(pattern, readout)]  # fmt: skip
+    assert found
+    for number, value in found:
+        assert number == pytest.approx(value, abs=COUNTED)
+
+
+# --- curves beside the diagram --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_the_lines_of_an_along_frame_are_what_its_legend_and_its_readout_say(name):
+    for shown, (_, right), readout in read(name):
+        (plot,) = right.plots
+        parts = {words: looks[-1:] for words, looks in right.keys.items() if words in DIAGRAM_KEYS}
+        assert parts == DIAGRAM_KEYS
+        assert set(right.keys) == {*ALONG[name], *DIAGRAM_KEYS}
+        lines = {words: find_line(plot, right.keys[words][0]) for words in ALONG[name]}
+        here = plot.one("line", Look(palette.GREY))
+        plot.is_at(here, [here.x[0]] * 2, [0, 1])
+        check_ranges(plot, (min(x_of(lines)), max(x_of(lines))), (0, 1))
+        check_slider(name, plot, here.x[0], shown, readout)
+        values = {words: at_marker(plot, *drawn, here.x[0]) for words, drawn in lines.items()}
+        for words, pattern in ALONG[name].items():
+            if pattern:
+                within = 0.005 if name in ONE_FILE else 0  # whole per cent
+                assert share(pattern, readout) == pytest.approx(values[words], abs=0.002 + within)
+        check_gap(values, readout)
+
+
+def x_of(lines):
+    return [x for line, _ in lines.values() for x in line.x]
+
+
+def find_line(plot, looks):
+    """The line and the marker that have the looks of a key; its band lies around it."""
+    (line,) = [shape for shape in plot.all("line") if shape.look in looks]
+    (mark,) = [shape for shape in plot.all("marker") if shape.look in looks]
+    assert line.look.colour == mark.look.colour
+    band = plot.one("band", Look(line.look.colour))
+    plot.is_at(band, line.x, band.y)
+    low, high = band.y.T
+    assert ((low - ROUNDED < line.y) & (line.y < high + ROUNDED)).all()
+    assert low.min() > -ROUNDED
+    assert high.max() < 1 + ROUNDED
+    return line, mark
+
+
+def at_marker(plot, line, mark, here):
+    """The height of the line at the chosen place, where its marker must stand."""
+    place = abs(plot.x.place(line.x) - plot.x.place(here)).argmin()
+    plot.is_at(mark, [here], [line.y[place]])
+    return line.y[place]
+
+
+def check_slider(name, plot, here, shown, readout):
+    """The grey line stands where the slider of the x axis does."""
+    if name == "mixup_alpha":  # which has another measure of the same on its axis
+        assert here == pytest.approx(float(re.search(r"entropy ([\d.]+)", readout)[1]), abs=0.006)
+        return
+    labels = [slider.label for slider in explorers.stored(name, FOLDER).sliders]
+    (place,) = [i for i, label in enumerate(labels) if label in plot.x_label]
+    position = shown[place].replace(",", "")
+    value = float(position.rstrip("%")) / (100 if position.endswith("%") else 1)
+    assert plot.x.place(here) == pytest.approx(plot.x.place(value), abs=PIXEL)
+
+
+def check_gap(values, readout):
+    told = re.search(f"signed gap {NUMBER}", readout)
+    if told and "mean confidence" in values:
+        gap = values["mean confidence"] - values["accuracy"]
+        assert float(told[1]) / 100 == pytest.approx(gap, abs=0.003)
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_only_the_marked_place_moves_along_the_lines(name):
+    """Frames that differ in the slider of the x axis alone have the same lines; others do not."""
+    labels = [slider.label for slider in explorers.stored(name, FOLDER).sliders]
+    drawn = {}
+    for shown, (_, right), _ in read(name):
+        (plot,) = right.plots
+        moving = "alpha" if name == "mixup_alpha" else plot.x_label
+        fixed = tuple(w for w, label in zip(shown, labels, strict=True) if label not in moving)
+        lines = [shape for shape in plot.all("line") if shape.look != Look(palette.GREY)]
+        drawn.setdefault(fixed, set()).add(
+            str([(s.look, s.x.tolist(), s.y.tolist()) for s in lines])
+        )
+    assert all(len(lines) == 1 for lines in drawn.values())
+    assert len(set.union(*drawn.values())) == len(drawn)
+
+
+# --- explorers of their own kind ------------------------------------------------------------------
+
+
+def test_the_film_marks_both_curves_at_its_epoch():
+    test, training = palette.group(0, "test"), palette.group(1, "training")
+    exact = palette.TRUTH.named("exact posterior")
+    drawn = {test.words: set(), training.words: set()}
+    for (epoch,), (*_, last, legend), readout in read("overconfidence"):
+        (plot,) = last.plots
+        assert last.keys == {role.words: [line_key(role)] for role in (test, training, exact)}
+        assert legend.keys == DIAGRAM_KEYS
+        for role in (test, training):
+            line = plot.one("line", reading.line(role))
+            here = plot.one("marker", reading.marker(role))
+            plot.is_at(here, [int(epoch)], line.y[[int(epoch) - 1]])
+            drawn[role.words].add(tuple(line.y))
+            if role is test:
+                assert float(readout.split("test NLL ")[1]) == pytest.approx(here.y[0], abs=0.01)
+    (of_test,), (of_training,) = drawn.values()  # one curve each, in all frames
+    assert of_test[-1] > of_training[-1]  # which it learned by heart
+
+
+def test_the_curves_of_a_temperature_end_at_its_marker():
+    for (T,), (_, *curves), readout in read("temperature"):
+        told = re.search(r"ECE ([\d.]+) %, NLL ([\d.]+)", readout)
+        numbers = {"NLL": float(told[2]), "ECE": float(told[1]) / 100}
+        for plot in (one.plots[0] for one in curves):
+            line = plot.one("line", reading.line(palette.CURED))
+            plot.is_at(plot.one("marker", reading.marker(palette.CURED)), line.x[-1:], line.y[-1:])
+            assert plot.x.place(line.x[-1]) == pytest.approx(plot.x.place(float(T)), abs=PIXEL)
+            assert line.y[-1] == pytest.approx(numbers[plot.title], abs=0.01 * plot.y_range[1])
+            lowest = line.x[line.y.argmin()]
+            across = plot.one("line", Look(palette.GREY, (3, 3)))
+            plot.is_at(across, [lowest] * 2, plot.y_range, within=2 * PIXEL)
+
+
+def test_the_classes_are_told_as_they_are_drawn():
+    for (_, ratio), (sizes, curves), readout in read("class_imbalance"):
+        counts = sizes.plots[0].one("bars", Look(palette.COUNTS.colour)).y[:, 1]
+        assert counts[0] / counts[-1] == pytest.approx(float(ratio), rel=0.15)
+        (plot,) = curves.plots
+        assert len(curves.keys) == 3
+        for words, (looks,) in curves.keys.items():
+            (line,) = [shape for shape in plot.all("line") if shape.look in looks]
+            marks = [shape for shape in plot.all("marker") if shape.look in looks]
+            for mark, x, y in zip(marks, line.x, line.y, strict=True):
+                plot.is_at(mark, [x], [y])
+            ends = re.search(rf"{words} {NUMBER} and {NUMBER}", readout)
+            told = [float(end) / 100 for end in ends.groups()]
+            assert told == pytest.approx(line.y[[0, -1]], abs=0.003)
+
+
+def test_the_histograms_of_test_sets_have_the_mean_and_the_truth_of_the_readout():
+    for _, (drawn, legend), readout in read("test_images"):
+        (plot,) = drawn.plots
+        for role in (palette.TRAINED, palette.CURED, palette.TRUTH):
+            bars, line = plot.one("bars", Look(role.colour)), plot.one("line", reading.line(role))
+            heights = abs(np.diff(bars.y))[:, 0]
+            mean = heights @ bars.x.mean(axis=1) / heights.sum()
+            pattern = rf"{role.words}: measured {NUMBER} on average, exact {NUMBER}"
+            measured, exact = (float(told) / 100 for told in re.search(pattern, readout).groups())
+            assert measured == pytest.approx(mean, abs=0.5 * np.diff(bars.x).max())
+            assert line.x == pytest.approx([exact] * 2, abs=ROUNDED)
+            assert legend.keys[role.words] == [{Look(role.colour), reading.line(role)}]
