@@ -8,7 +8,7 @@ when a cell calls it. Curves over a sweep's table are seaborn's:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,6 +19,7 @@ from calibkit.metrics import Reliability
 from calibkit.metrics import corp as _corp
 from calibkit.metrics import reliability as _reliability
 from calibkit.metrics.bins import Binning
+from calibkit.metrics.plane import kappa
 from calibkit.pictures import alt_text, palette
 from calibkit.pictures.palette import (
     ACCURACY,
@@ -232,6 +233,59 @@ def columns(table, x: str, roles: Mapping[str, Role], *, ax: Axes) -> Axes:
         sns.lineplot(table, x=x, y=column, errorbar=("pi", 100), ax=ax, **look)
     ax.legend(fontsize="small")
     return ax
+
+
+def plane(
+    places: Mapping[Role, Sequence[tuple[float, float]]],
+    *,
+    path: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Trainings in the plane: accuracy lost on new data, and how much of it is still claimed.
+
+    places: by look (see `palette.group`) one `metrics.Place` a training. path: whether the places
+        of a look are the epochs of one training, and are joined; else the legend has their kappa.
+
+    Beside them stand the two lines that need no training: a nearest neighbour, whose kappa is 1,
+    and a model that is calibrated for its labels, whose kappa is 0.
+
+    Raises ValueError for no look, or a look without places.
+    """
+    if not places or not all(len(rows) for rows in places.values()):
+        raise ValueError("places must map looks to at least 1 place each, got none")
+    ax = plt.subplots(figsize=(4.6, 4))[1] if ax is None else ax
+    points = {role: np.asarray(rows, dtype=float).T for role, rows in places.items()}
+    right = 1.08 * max(0.1, *(lost.max() for lost, _ in points.values()))
+    look = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
+    ax.plot([0, right], [0, right], linestyle=(0, DIAGONAL.dash), **look)
+    ax.axhline(0, **look)
+    for slope, words in ((1, "nearest neighbour"), (0, "calibrated for its labels")):
+        above = {"xytext": (-4, 4), "textcoords": "offset points", "ha": "right", "fontsize": 8}
+        turned = {"rotation": 45 * slope, "rotation_mode": "anchor"}  # one scale on both axes
+        ax.annotate(words, (right, slope * right), color=DIAGONAL.colour, **above, **turned)
+    for role, (lost, claimed) in points.items():
+        slope = None if path or len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
+        words = role.words if slope is None else f"{role.words}: kappa {slope.value:.2f}"
+        ax.plot(lost, claimed, **role.line(label=words, **({} if path else {"linestyle": ""})))
+    ax.set(xlabel="accuracy lost on new data", ylabel="confidence above that accuracy")
+    ax.set(xlim=(min(0, *(lost.min() for lost, _ in points.values())), right), aspect="equal")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1))
+    return alt_text.note(ax, _plane_in_words(points, path))
+
+
+def _plane_in_words(points: Mapping[Role, np.ndarray], path: bool) -> str:
+    """The plane for those who cannot see it."""
+    parts = []
+    for role, (lost, claimed) in points.items():
+        if path:
+            where = f"from {lost[0]:.2f} lost and {claimed[0]:+.2f} claimed to {lost[-1]:.2f} and "
+            parts.append(f"{role.words} {where}{claimed[-1]:+.2f}")
+        else:
+            share = f", which is {claimed.mean() / lost.mean():.2f} of it" if lost.mean() else ""
+            parts.append(
+                f"{role.words} {lost.mean():.2f} lost and {claimed.mean():+.2f} claimed{share}"
+            )
+    return f"Accuracy lost on new data, and claimed all the same: {'; '.join(parts)}."
 
 
 def _count_strip(ax: Axes, left, width, counts) -> None:

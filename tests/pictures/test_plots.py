@@ -130,3 +130,44 @@ def test_a_histogram_is_described_with_its_two_lines():
         "two: confidence histogram of 2 samples, 50% of them in the last bin; mean confidence "
         "75.0%, accuracy 50.0%."
     )
+
+
+def test_the_plane_has_every_training_at_its_place_and_kappa_in_the_legend():
+    rng = np.random.default_rng(0)
+    one, two = rng.normal([0.2, 0.14], 0.01, (5, 2)), rng.normal([0.4, -0.1], 0.01, (5, 2))
+    looks = palette.group(0, "plain"), palette.group(1, "smoothed")
+    ax = plots.plane(dict(zip(looks, (one, two), strict=True)))
+    drawn = {
+        line.get_label().split(":")[0]: line for line in ax.lines if line.get_label()[0] != "_"
+    }
+    for look, rows in zip(looks, (one, two), strict=True):
+        line = drawn[look.words]
+        assert np.column_stack(line.get_data()) == pytest.approx(rows)
+        assert (line.get_color(), line.get_marker(), line.get_linestyle()) == (
+            look.colour,
+            look.marker,
+            "None",
+        )
+        slope = rows[:, 1].mean() / rows[:, 0].mean()
+        assert line.get_label() == f"{look.words}: kappa {slope:.2f}"
+        assert f"{look.words} {rows[:, 0].mean():.2f} lost" in alt_text.describe(ax.figure)
+    guides = [np.column_stack(line.get_data()) for line in ax.lines if line.get_label()[0] == "_"]
+    assert any(np.allclose(guide[:, 0], guide[:, 1]) for guide in guides)  # the nearest neighbour
+    assert any(np.allclose(guide[:, 1], 0) for guide in guides)  # calibrated for its labels
+    assert ax.get_aspect() == 1
+    assert ax.get_xlim()[1] > max(one[:, 0].max(), two[:, 0].max())
+
+
+def test_a_path_joins_the_epochs_and_names_both_ends():
+    rows = [(0.01, -0.1), (0.1, 0.02), (0.2, 0.15)]
+    ax = plots.plane({palette.group(0, "training"): rows}, path=True)
+    (line,) = [line for line in ax.lines if line.get_label() == "training"]
+    assert line.get_linestyle() == "-"
+    text = alt_text.describe(ax.figure)
+    assert "from 0.01 lost and -0.10 claimed to 0.20 and +0.15" in text
+
+
+@pytest.mark.parametrize("places", [{}, {palette.group(0, "none"): []}])
+def test_a_plane_without_places_is_refused(places):
+    with pytest.raises(ValueError, match="places must map looks to at least 1 place"):
+        plots.plane(places)
