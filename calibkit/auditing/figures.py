@@ -69,7 +69,7 @@ def coverage(share: np.ndarray, risk: np.ndarray) -> str:
     words = svg.text(PLOT.left + PLOT.width / 2, 19, "Risk of the surest part", size=14)
     drawn = svg.picture(
         svg.PANEL,
-        PLOT.top + PLOT.height + 50,
+        int(PLOT.top + PLOT.height + 50),
         words,
         axes.line(0, float(risk[-1]), 1, float(risk[-1]), **svg.stroke(DIAGONAL, 1.5)),
         curve(share[some], risk[some], **look)(axes),

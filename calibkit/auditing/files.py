@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit import validate
-
-LABELS = ("label", "labels", "target", "targets", "ground_truth", "y_true", "true", "truth", "y")
-LABELS += ("true_label", "actual", "class", "category")
+LABELS = (
+    *("label", "labels", "target", "targets", "ground_truth", "y_true", "true", "truth", "y"),
+    *("true_label", "actual", "class", "category"),
+)
 LOGITS = ("logits", "logit")
 PROBS = ("probs", "probabilities", "prob", "probability", "softmax", "y_prob", "p")
 OTHERS = ("predictions", "scores", "y_pred", "outputs", "preds")
@@ -283,63 +283,3 @@ def _arrays(arrays: dict, label: str | None, groups: str | None, file: str) -> G
     names = arrays.get("class_names", arrays.get("classes"))
     names = None if names is None or np.ndim(names) != 1 else [str(name) for name in names]
     return Given(arrays[scores], arrays[label], kind, arrays.get(groups), names)
-
-
-def labels_of(value, n: int, classes: int, names: list[str] | None):
-    """(n,) int64 labels; words are looked up among the names of the classes.
-
-    Raises ValueError for labels that fit neither the rows nor the classes.
-    """
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    array = np.array(value)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim == 1 and len(array) == classes != n and len(array) != n:
-        raise ValueError(
-            f"labels have one entry a column, {classes}, but there are {n} rows: the scores look "
-            f"transposed; pass scores.T"
-        )
-    if array.dtype.kind in "OUS":
-        array = _looked_up(array, names)
-    if array.dtype.kind == "f":
-        if not (np.isfinite(array).all() and (array == np.round(array)).all()):
-            raise ValueError("labels must be whole numbers without gaps, got fractions or NaN")
-        array = array.astype(np.int64)
-    array = array.astype(np.int64) if array.dtype.kind == "b" else array
-    return validate.labels(array, n=n, classes=classes, of="the scores")
-
-
-def _looked_up(words: np.ndarray, names: list[str] | None) -> np.ndarray:
-    if names is None:
-        raise ValueError(
-            f"labels are words, such as {words[0]!r}, but the classes have no names; write the "
-            f"numbers of the classes, from 0 on, or pass class_names in the order of the columns"
-        )
-    place = {name: k for k, name in enumerate(names)}
-    unknown = sorted({str(word) for word in words} - set(place))
-    if unknown:
-        raise ValueError(f"labels name {unknown[:5]}, which are none of the classes {names[:8]}")
-    return np.array([place[str(word)] for word in words])
-
-
-MOST_GROUPS = 50
-
-
-def groups_of(value, n: int) -> tuple[np.ndarray, list[str]]:
-    """(n,) codes and the names of the groups, in sorted order; a missing one is a group too.
-
-    >>> groups_of(["b", "a", "b"], 3)
-    (array([1, 0, 1]), ['a', 'b'])
-    """
-    value = value.detach().cpu().numpy() if hasattr(value, "detach") else value
-    column = pd.Series(np.asarray(value).ravel())
-    validate.same_length("groups", len(column), n)
-    words = column.map(str).where(column.notna(), "missing")
-    codes, names = pd.factorize(words, sort=True)
-    if len(names) > MOST_GROUPS:
-        raise ValueError(
-            f"groups must be at most {MOST_GROUPS}, got {len(names)} values; cut a number into "
-            f"ranges first, for example with pandas.qcut"
-        )
-    return codes, list(map(str, names))

@@ -13,8 +13,7 @@ from calibkit.auditing import figures
 from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.measures import NAMES, SHARES, Estimate
 from calibkit.auditing.record import Record
-from calibkit.auditing.rows import Rows
-from calibkit.metrics import reliability_of
+from calibkit.metrics import reliability
 from calibkit.pictures.palette import BLACK, BLUE, GREEN, GREY, VERMILLION
 
 PERCENT = "\N{NO-BREAK SPACE}%"
@@ -172,14 +171,10 @@ def _warnings(found: Record) -> str:
     return f'<div class="warn">{opening}<ul>{points}</ul></div>'
 
 
-def _reliability(rows: Rows, bins: int):
-    return reliability_of(rows.confidence, rows.correct, bins=bins)
-
-
 def _diagrams(found: Record) -> str:
-    before = figures.reliability(_reliability(found.rows, found.bins), "as it is")
+    before = figures.reliability(reliability(found.rows.top, bins=found.bins), "as it is")
     title = f"after temperature {found.cooling.value:.2f}"
-    after = figures.reliability(_reliability(found.cooled_rows, found.bins), title)
+    after = figures.reliability(reliability(found.cooled_rows.top, bins=found.bins), title)
     return (
         "<h2>How sure, how often right?</h2>"
         "<p>Each bar holds the samples of one range of confidence. A calibrated model reaches the "
@@ -418,7 +413,7 @@ def _mistakes(found: Record) -> str:
 
 
 def _other(found: Record) -> str:
-    if found.other is None:
+    if found.other is None or found.difference is None:
         return ""
     rows = [
         (

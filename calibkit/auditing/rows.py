@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing.scores import Scores
+from calibkit.metrics import TopLabel
 from calibkit.metrics import bins as _bins
 
 CLASS_GROUPS = 256  # random groups of rows that are resampled for the classwise error
@@ -27,15 +28,18 @@ class Rows:
     excess: Tensor  # sum_k p_k^2 - p_label, the terms of Spiegelhalter's z
     variance: Tensor  # and their variances, if the row is right about itself
     residual: Tensor  # (groups, bins, K): sums of p_k - [label = k]
-    mean_probs: Tensor  # (K,)
 
     @cached_property
     def correct(self) -> Tensor:
         return self.predicted == self.labels
 
+    @cached_property
+    def top(self) -> TopLabel:
+        return TopLabel(self.confidence, self.correct)
+
     @property
     def classes(self) -> int:
-        return len(self.mean_probs)
+        return self.residual.shape[-1]
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -50,15 +54,16 @@ def rows_of(
     """
     group = class_groups(len(scores), seed)
     table = ClassTable(int(group.max()) + 1, bins, scores.classes)
-    found = torch.empty(6, len(scores), dtype=torch.float64)  # small pieces would split the memory
+    each = torch.empty(6, len(scores), dtype=torch.float64)  # small pieces would split the memory
     for rows, block in scores.blocks():
         cooling = None if temperature is None else temperature[rows, None]
         probs, log_own = _probs(block, labels[rows], scores, cooling)
         table.add(group[rows], probs, labels[rows])
-        for column, values in zip(found, _of_rows(probs, log_own), strict=True):
+        for column, values in zip(each, _of_rows(probs, log_own), strict=True):
             column[rows] = values
-    predicted, *columns = found
-    return Rows(labels, predicted.long(), *columns, *table.finished(len(scores)))
+    predicted, confidence, nll, brier, excess, variance = each
+    residual = table.finished()
+    return Rows(labels, predicted.long(), confidence, nll, brier, excess, variance, residual)
 
 
 def class_groups(n: int, seed: int) -> Tensor:
@@ -72,9 +77,9 @@ def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tens
     if scores.kind == "probs" and cooling is None:
         return block, block.gather(1, labels[:, None])[:, 0].log()
     z = scores.log(block) if scores.kind == "probs" else block
-    written = (z if cooling is None else z / cooling).log_softmax(1)
-    own = written.gather(1, labels[:, None])[:, 0]
-    return written.exp_(), own
+    log_probs = (z if cooling is None else z / cooling).log_softmax(1)
+    log_own = log_probs.gather(1, labels[:, None])[:, 0]
+    return log_probs.exp_(), log_own
 
 
 def _of_rows(probs: Tensor, log_own: Tensor) -> tuple[Tensor, ...]:
@@ -113,8 +118,8 @@ class ClassTable:
         _, bins, classes = self.shape
         return (group * bins + _bins.bin_index(values, self.edges)) * classes + column
 
-    def finished(self, n: int) -> tuple[Tensor, Tensor]:
-        """The table, and the (K,) mean probability of each class."""
+    def finished(self) -> Tensor:
+        """(groups, bins, K) the table."""
         high = self.high.view(self.shape)
         high[:, 0] += self.columns - high.sum(1)
-        return high - self.hits.view(self.shape), self.columns.sum(0) / n
+        return high - self.hits.view(self.shape)

@@ -186,8 +186,8 @@ def _extent(matrix) -> tuple[float, ...]:
                 f"logits must be finite, got NaN or infinity in row {row}; leave such rows out, "
                 f"and look for a diverged training"
             )
-    ends = np.array(ends)
-    return ends[:, 0].min(), ends[:, 1].max(), ends[:, 2].min(), ends[:, 3].max(), smallest
+    lows, highs, least, most = zip(*ends, strict=True)
+    return min(lows), max(highs), min(least), max(most), smallest
 
 
 def _two_columns(column, low: float, high: float, kind: str) -> tuple[Scores, list[str]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics.classwise import blocks, class_tally
+from calibkit.validate import Array
 
 
-def nll(probs, labels) -> float:
+def nll(probs: Array, labels: Array) -> float:
     """Negative log likelihood: the mean of -log p(label), in nats.
 
     Infinite when a label was given probability 0. Arguments and errors as in `ece`.
@@ -22,7 +24,7 @@ def nll(probs, labels) -> float:
     return -float(_of_label(probs, labels).log().mean())
 
 
-def brier(probs, labels) -> float:
+def brier(probs: Array, labels: Array) -> float:
     """Brier score: mean over samples of the sum over classes of (p_k - [label = k])^2.
 
     The value lies in [0, 2]; some packages divide it by K or by 2. Arguments and errors as in
@@ -50,7 +52,7 @@ class BrierParts(NamedTuple):
     within: float
 
 
-def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
+def brier_decomposition(probs: Array, labels: Array, *, bins: int = 15) -> BrierParts:
     """The Brier score as calibration + refinement + within-bin remainder.
 
     Each class's probability is put into equal-width bins. With n_bk samples of mean probability
@@ -88,4 +90,4 @@ def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
 
 def _sum_of_squares(probs: Tensor) -> Tensor:
     """Sum of all squared entries in float64."""
-    return sum(block.square().sum() for block in blocks(probs))
+    return torch.stack([block.square().sum() for block in blocks(probs)]).sum()
