@@ -136,9 +136,8 @@ def class_columns(name: str, tensor: Tensor) -> None:
 def row_sum_tolerance(dtype: torch.dtype, classes: int, decimals: int | None = None) -> float:
     """How far from 1 a row of probabilities may sum: 1e-4, or what its rounding takes away.
 
-    A type of 16 bits: eps times K, 4 at most. Rows of 2 to 1,000 classes, by softmax in float32 and
-    then rounded or all in 16 bits, were found within one eps, which is .001 for float16 and .008
-    for bfloat16.
+    A type of 16 bits: eps times K, 4 at most; eps is .001 for float16 and .008 for bfloat16. What
+    real rows miss it by: notebooks/notes_on_measures.md.
 
     decimals: of numbers that were written with so many (`decimals_of`), 3 or more: each of the K
     is off by half a unit of the last, so the row by K / 2 units, and never more than .05.

@@ -69,8 +69,8 @@ def read(path, *, label: str | None = None, groups: str | None = None, labels=No
 
 def _csv(path: Path) -> pd.DataFrame:
     try:
-        form = _form(path)
-        table = pd.read_csv(path, skipinitialspace=True, **form)
+        layout = _layout(path)
+        table = pd.read_csv(path, skipinitialspace=True, **layout)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, OSError) as error:
         raise ValueError(
             f"{path.name} is no table of values apart by commas, semicolons or tabs, in UTF-8: "
@@ -87,7 +87,7 @@ def _csv(path: Path) -> pd.DataFrame:
     return table
 
 
-def _form(path: Path) -> dict[str, Any]:
+def _layout(path: Path) -> dict[str, Any]:
     """What the first lines say of a table: what parts its columns, and its decimal sign.
 
     Raises ValueError where they hold no header.
@@ -137,32 +137,33 @@ def _table(table: pd.DataFrame, label: str | None, groups: str | None) -> Given:
         )
     columns = _score_columns(table, {label, groups})
     labels, names = _named(table[label], [_plain(column) for column in columns])
-    own = None if groups is None else table[groups]
+    group = None if groups is None else table[groups]
     unused = [c for c in table.columns if c not in (*columns, label, groups)]
     told = f"labels from {label!r}, scores from {_short(columns)}"
     told += f"; not used: {_short(unused)}" if unused else ""
-    kind = "logits" if _is_logits(columns) else "auto"
-    return Given(table[columns].to_numpy(dtype=np.float64), labels, kind, own, names, told)
+    logits = all(str(column).lower().startswith("logit") for column in columns)
+    kind = "logits" if logits else "auto"
+    return Given(table[columns].to_numpy(dtype=np.float64), labels, kind, group, names, told)
 
 
 def _score_columns(table: pd.DataFrame, taken: set) -> list[str]:
     """The columns of scores: floats, those of one start (p_cat, p_dog), or whole per cent."""
     left = [c for c in table.columns if c not in taken and str(c).lower() not in LOST]
-    found = [c for c in left if table[c].dtype.kind == "f" or _rounded(table[c])]
+    chosen = [c for c in left if table[c].dtype.kind == "f" or _rounded(table[c])]
     whole = [c for c in left if table[c].dtype.kind in "iu"]
-    if not found and whole and table[whole].sum(axis=1).between(97, 103).all():
-        found = whole
-    started = [c for c in found if _plain(c) != c]
-    found = started if len(started) > 1 else found
-    of_classes = [c for c in found if c.lower() not in BESIDE]
+    if not chosen and whole and table[whole].sum(axis=1).between(97, 103).all():
+        chosen = whole
+    started = [c for c in chosen if _plain(c) != c]
+    chosen = started if len(started) > 1 else chosen
+    of_classes = [c for c in chosen if c.lower() not in BESIDE]
     lost = {c.lower() for c in table.columns} & {"predicted", "prediction"}
-    if not found or (lost and not of_classes):
+    if not chosen or (lost and not of_classes):
         raise ValueError(
             f"no column of scores among {list(table.columns)[:12]}: there must be one column of "
             f"probabilities or logits a class. From the confidence of the predicted class alone, "
             f"calibkit.metrics.ece_of(confidence, correct) gives the ECE in Python"
         )
-    return of_classes or found
+    return of_classes or chosen
 
 
 def _named(labels: pd.Series, names: list[str]) -> tuple[pd.Series, list[str] | None]:
@@ -195,10 +196,6 @@ def _short(names: list) -> str:
 def _rounded(column: pd.Series) -> bool:
     """Whether it holds nothing but 0 and 1, as a column of sure probabilities does."""
     return column.dtype.kind in "iu" and bool(column.isin([0, 1]).all())
-
-
-def _is_logits(columns) -> bool:
-    return all(str(column).lower().startswith("logit") for column in columns)
 
 
 def _plain(column) -> str:

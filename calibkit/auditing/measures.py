@@ -112,9 +112,9 @@ class Resampling:
 
     def estimates(self, values: Mapping[str, np.ndarray]) -> dict[str, Estimate]:
         """The sample's value of each measure and its reflected interval."""
-        return {name: self.estimate(drawn) for name, drawn in values.items()}
+        return {name: self._estimate(drawn) for name, drawn in values.items()}
 
-    def estimate(self, values: np.ndarray) -> Estimate:
+    def _estimate(self, values: np.ndarray) -> Estimate:
         here = float(values[0])
         if not np.isfinite(values).all():
             return Estimate(here, math.nan, math.nan)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.top import of_label
 from calibkit.validate import Array
 
 BLOCK = 1 << 20  # entries
@@ -55,8 +56,8 @@ def class_tally(probs: Array, labels: Array, bins: int) -> tuple[Tensor, Tensor,
     total = torch.bincount(cell, high, bins * classes).view(bins, classes).double()
     counts[0] += n - counts.sum(0)
     total[0] += sum(block.sum(0) for block in blocks(probs)) - total.sum(0)
-    own = probs.gather(1, labels[:, None])[:, 0]
-    hits = torch.bincount(_cell(own, labels, bins, classes), minlength=bins * classes)
+    cell = _cell(of_label(probs, labels), labels, bins, classes)
+    hits = torch.bincount(cell, minlength=bins * classes)
     return counts, hits.view(bins, classes).double(), total
 
 

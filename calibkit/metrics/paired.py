@@ -10,7 +10,7 @@ from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics import resampling
 from calibkit.metrics.resampling import Form, Groups
-from calibkit.metrics.top import Labels, Predictions, TopLabel, rows_of, top
+from calibkit.metrics.top import Labels, Predictions, TopLabel, of_label, rows_of, top
 
 Score = Literal["ece", "nll", "brier", "accuracy"]
 
@@ -106,7 +106,7 @@ def _totals(values: Tensor, index: Tensor | None, groups: Groups, bins: int) -> 
 
 
 def _nll(probs: Tensor, labels: Tensor) -> Tensor:
-    each = -probs.gather(1, labels[:, None])[:, 0].double().log()
+    each = -of_label(probs, labels).log()
     if not bool(each.isfinite().all()):
         raise ValueError(
             "metric 'nll' is infinite: a label was given probability 0 "
@@ -116,5 +116,4 @@ def _nll(probs: Tensor, labels: Tensor) -> Tensor:
 
 
 def _brier(probs: Tensor, labels: Tensor) -> Tensor:
-    own = probs.gather(1, labels[:, None])[:, 0].double()
-    return probs.double().square().sum(1) - 2 * own + 1
+    return probs.double().square().sum(1) - 2 * of_label(probs, labels) + 1

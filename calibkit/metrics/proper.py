@@ -9,6 +9,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics.classwise import blocks, class_tally
+from calibkit.metrics.top import of_label
 from calibkit.validate import Array
 
 
@@ -21,7 +22,7 @@ def nll(probs: Array, labels: Array) -> float:
     1.0397
     """
     probs, labels = validate.predictions(probs, labels)
-    return -float(_of_label(probs, labels).log().mean())
+    return -float(of_label(probs, labels).log().mean())
 
 
 def brier(probs: Array, labels: Array) -> float:
@@ -36,12 +37,7 @@ def brier(probs: Array, labels: Array) -> float:
     0.08
     """
     probs, labels = validate.predictions(probs, labels)
-    return float((_sum_of_squares(probs) - 2 * _of_label(probs, labels).sum()) / len(labels)) + 1
-
-
-def _of_label(probs: Tensor, labels: Tensor) -> Tensor:
-    """(n,) probability that each row gave its label, in float64."""
-    return probs.detach().gather(1, labels[:, None])[:, 0].double()
+    return float((_sum_of_squares(probs) - 2 * of_label(probs, labels).sum()) / len(labels)) + 1
 
 
 class BrierParts(NamedTuple):
@@ -84,7 +80,7 @@ def brier_decomposition(probs: Array, labels: Array, *, bins: int = 15) -> Brier
     refinement = (hits * (1 - hits / filled)).sum() / n
     # over a bin, (p - c)^2 sums to the p^2 less n c^2, and (p - c)(y - a) to the (p - c) y
     spread = _sum_of_squares(probs) - (total.square() / filled).sum()
-    shared = _of_label(probs, labels).sum() - (total * hits / filled).sum()
+    shared = of_label(probs, labels).sum() - (total * hits / filled).sum()
     return BrierParts(float(calibration), float(refinement), float((spread - 2 * shared) / n))
 
 

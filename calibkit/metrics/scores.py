@@ -36,9 +36,9 @@ def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5) -> float:
     """
     probs, labels = validate.predictions(probs, labels)
     k = validate.integer("k", k, 1, probs.shape[1])
-    own = probs.gather(1, labels[:, None])
+    of_label = probs.gather(1, labels[:, None])
     lower_class = torch.arange(probs.shape[1], device=probs.device) < labels[:, None]
-    ahead = (probs > own) | ((probs == own) & lower_class)
+    ahead = (probs > of_label) | ((probs == of_label) & lower_class)
     return int((ahead.sum(1) < k).sum()) / len(labels)
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.smooth import smooth_error
-from calibkit.metrics.top import Labels, Predictions, rows_of, top
+from calibkit.metrics.top import Labels, Predictions, of_label, rows_of, top
 
 Tested = Literal["ece", "smooth_ece"]
 
@@ -121,8 +121,7 @@ def spiegelhalter_terms(probs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     """(n,) excess of each Brier score over what its row promises, and (n,) its variance."""
     probs = probs.detach().double()
     square = probs.square().sum(1)
-    own = probs.gather(1, labels[:, None])[:, 0]
-    return square - own, probs.pow(3).sum(1) - square.square()
+    return square - of_label(probs, labels), probs.pow(3).sum(1) - square.square()
 
 
 def spiegelhalter(excess: Tensor, variance: Tensor) -> float:

@@ -87,3 +87,8 @@ def rows_of(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
         top(probs, labels)
         return probs.rows()
     return validate.predictions(probs, labels)
+
+
+def of_label(probs: Tensor, labels: Tensor) -> Tensor:
+    """(n,) float64 probability that each row gave its label."""
+    return probs.detach().gather(1, labels[:, None])[:, 0].double()
