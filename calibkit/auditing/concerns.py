@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import torch
 from scipy.special import ndtri
@@ -17,56 +18,51 @@ FEW = 1000  # samples that a test set should hold
 TOO_NEAR = 0.01  # standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
 
-def concerns(rows: Rows, cooling: Cooling, *, bins: int, level: float) -> list[str]:
+def concerns(rows: Rows, cooling: Cooling, *, bins: int, level: float) -> Iterator[str]:
     """What the predictions themselves give reason to say."""
-    warnings = [*_thin(rows, bins), *_labels(rows), *cooling.warnings]
+    yield from (*_thin(rows, bins), *_labels(rows), *cooling.warnings)
     if cooling.crossed and _is_one(cooling, level):
-        warnings.append(
+        yield (
             "the best temperature on this test set is 1 to within a hundredth of its standard "
             "error. By luck that happens once in 125 times: was the model calibrated on this "
             "very test set? Then every calibration error below is flattered"
         )
-    return warnings
 
 
-def _thin(rows: Rows, bins: int) -> list[str]:
+def _thin(rows: Rows, bins: int) -> Iterator[str]:
     counts = reliability(rows.top, bins=bins).counts
     thin = int(((counts > 0) & (counts < THIN)).sum())
-    warnings = []
     if len(rows) < FEW:
-        warnings.append(
+        yield (
             f"{len(rows):,} samples are few: below about {FEW:,} a calibration error is mostly the "
             f"luck of the sample; look at the test and at its power"
         )
     if thin:
-        warnings.append(
+        yield (
             f"too few samples a bin: {thin} of {int((counts > 0).sum())} filled bins hold fewer "
             f"than {THIN}. Their bars say little, and the MCE may rest on one of them alone"
         )
-    return warnings
 
 
-def _labels(rows: Rows) -> list[str]:
+def _labels(rows: Rows) -> Iterator[str]:
     present = torch.bincount(rows.labels, minlength=rows.classes) > 0
     absent = int((~present).sum())
-    warnings = []
     if absent:
         which = ", ".join(map(str, (~present).nonzero()[:8, 0].tolist()))
         which += " ..." if absent > 8 else ""
-        warnings.append(
+        yield (
             f"{absent} of {rows.classes} classes have no sample (number {which}): nothing is said "
             f"about them"
         )
     impossible = int(rows.nll.isinf().sum())
     if impossible:
-        warnings.append(
+        yield (
             f"{impossible} labels were given probability 0: the likelihood is infinite. Store "
             f"logits, or probabilities that are not rounded. For the temperature a 0 is taken as "
             f"half the smallest probability that occurs"
         )
     if len(rows.predicted.unique()) == 1:
-        warnings.append(f"class {int(rows.predicted[0])} is predicted for every sample")
-    return warnings
+        yield f"class {int(rows.predicted[0])} is predicted for every sample"
 
 
 def _is_one(cooling: Cooling, level: float) -> bool:

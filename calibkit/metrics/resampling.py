@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -17,19 +17,11 @@ GROUPS = 4096  # at most so many units are resampled
 Form = Literal["reflected", "percentile"]
 
 
-class Options(NamedTuple):
+def options(
+    form: Form, bins: int, level: float, resamples: int, seed: int
+) -> tuple[Form, int, float, int, Generator]:
     """The options of an interval, checked; the seed as a generator."""
-
-    form: Form
-    bins: int
-    level: float
-    resamples: int
-    random: Generator
-
-
-def options(form: Form, bins: int, level: float, resamples: int, seed: int) -> Options:
-    """Checked `Options`; raises ValueError or TypeError naming the one that is wrong."""
-    return Options(
+    return (
         validate.choice("form", form, get_args(Form)),
         _bins.check_options(bins),
         validate.level(level),

@@ -52,11 +52,6 @@ class TopLabel:
         """
         return cls(*top(probs, labels))
 
-    def rows(self) -> tuple[Tensor, Tensor]:
-        """(n, 2) float64 probabilities of the classes "miss" and "hit", and (n,) which it was."""
-        confidence = self.confidence.double()
-        return torch.stack([1 - confidence, confidence], dim=1), self.correct.long()
-
 
 Predictions = Array | TopLabel  # (n, K) probabilities, or the top label of every row
 Labels = Array | None  # (n,) of the probabilities; beside a TopLabel there are none
@@ -82,11 +77,12 @@ def top(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
 
 
 def rows_of(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
-    """Checked (n, K) probabilities with their (n,) labels; of a `TopLabel`, "miss" and "hit"."""
-    if isinstance(probs, TopLabel):
-        top(probs, labels)
-        return probs.rows()
-    return validate.predictions(probs, labels)
+    """Checked (n, K) probabilities with their (n,) labels; of a `TopLabel`, of "miss" and "hit"."""
+    if not isinstance(probs, TopLabel):
+        return validate.predictions(probs, labels)
+    confidence, correct = top(probs, labels)
+    confidence = confidence.double()
+    return torch.stack([1 - confidence, confidence], dim=1), correct.long()
 
 
 def of_label(probs: Tensor, labels: Tensor) -> Tensor:
