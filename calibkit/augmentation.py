@@ -7,10 +7,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from calibkit import validate
+from calibkit.validate import Array
 
 
 def crop_flip(
-    images: Tensor,
+    images: Array,
     *,
     padding: int = 4,
     flip: bool = True,
@@ -29,12 +30,11 @@ def crop_flip(
     images = validate.as_tensor("images", images, ndim=4)
     padding = validate.integer("padding", padding, 0)
     generator = validate.generator(generator, images.device)
-    draw = {"generator": generator, "device": images.device}
     n, channels, height, width = images.shape
-    rows = _starts(n, padding, draw)[:, None] + torch.arange(height, device=images.device)
-    columns = _starts(n, padding, draw)[:, None] + torch.arange(width, device=images.device)
+    rows = _starts(n, padding, generator) + torch.arange(height, device=images.device)
+    columns = _starts(n, padding, generator) + torch.arange(width, device=images.device)
     if flip:
-        mirrored = torch.rand(n, **draw) < 0.5
+        mirrored = torch.rand(n, generator=generator, device=images.device) < 0.5
         columns = torch.where(mirrored[:, None], columns.flip(1), columns)
     if not (flip or padding):
         return images
@@ -45,7 +45,8 @@ def crop_flip(
     return flat.gather(2, pixel.expand(n, channels, -1)).reshape(images.shape)
 
 
-def _starts(n: int, padding: int, draw: dict) -> Tensor:
+def _starts(n: int, padding: int, generator: torch.Generator) -> Tensor:
+    """(n, 1) where each image starts in the padded one; without padding nothing is drawn."""
     if padding == 0:
-        return torch.zeros(n, dtype=torch.int64, device=draw["device"])
-    return torch.randint(2 * padding + 1, (n,), **draw)
+        return torch.zeros(n, 1, dtype=torch.int64, device=generator.device)
+    return torch.randint(2 * padding + 1, (n, 1), generator=generator, device=generator.device)

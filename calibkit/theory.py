@@ -7,8 +7,7 @@ written as a list, give a float back. Everything is computed in float64. Logarit
 from __future__ import annotations
 
 import math
-from numbers import Real
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -16,6 +15,7 @@ from scipy import optimize, special
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.validate import BELOW_HALF, NOT_NEGATIVE, PART, POSITIVE, REAL, UNIT, Array, Numbers
 
 HALVINGS = 80  # of an interval of length about 1, which leaves less than a float64 can tell
 
@@ -23,7 +23,7 @@ HALVINGS = 80  # of an interval of length about 1, which leaves less than a floa
 # --- focal loss: the gradient ----------------------------------------------------------------
 
 
-def gradient_ratio(p, gamma):
+def gradient_ratio(p: Numbers, gamma: Numbers):
     """g(p, gamma): the focal gradient of the last layer as a multiple of cross-entropy's.
 
     g = (1 - p)^gamma - gamma p (1 - p)^(gamma - 1) log p for p in [0, 1] and gamma >= 0, with its
@@ -33,7 +33,7 @@ def gradient_ratio(p, gamma):
     >>> gradient_ratio(0.5, 1.0) == 0.5 + 0.5 * math.log(2)
     True
     """
-    (p, gamma), plain = _numbers(p=(p, UNIT), gamma=(gamma, NOT_NEGATIVE))
+    (p, gamma), plain = validate.numbers(p=(p, UNIT), gamma=(gamma, NOT_NEGATIVE))
     return _out(_ratio(p, gamma), plain)
 
 
@@ -43,7 +43,7 @@ def _ratio(p: Tensor, gamma: Tensor) -> Tensor:
     return miss**gamma * (1 + gamma * slope)
 
 
-def gradient_threshold(gamma):
+def gradient_threshold(gamma: Numbers):
     """The p in (0, 1/2) where g(p, gamma) = 1: below it focal gradients are larger, above smaller.
 
     gamma > 0. The inverse of `gamma_star`, found by bracketing.
@@ -53,7 +53,7 @@ def gradient_threshold(gamma):
     >>> round(gradient_threshold(1.0), 6)  # g = 1 - p - p log p = 1 at p = 1/e
     0.367879
     """
-    (gamma,), plain = _numbers(gamma=(gamma, POSITIVE))
+    (gamma,), plain = validate.numbers(gamma=(gamma, POSITIVE))
     roots = [_threshold(value) for value in gamma.flatten().tolist()]
     return _out(gamma.new_tensor(roots).reshape(gamma.shape), plain)
 
@@ -66,7 +66,7 @@ def _threshold(gamma: float) -> float:
     return optimize.brentq(log_ratio, min(0.1, 1 / gamma), 0.5, xtol=1e-300, rtol=1e-15)
 
 
-def gamma_star(p0):
+def gamma_star(p0: Numbers):
     """The gamma for which g(p0, gamma) = 1; from it on, g(p, gamma) <= 1 at every p >= p0.
 
     p0 in (0, 1/2); from 1/2 on every gamma > 0 will do. With s = -p0 log(p0) / (1 - p0) and
@@ -78,7 +78,7 @@ def gamma_star(p0):
     >>> round(gamma_star(0.2), 4), round(gamma_star(0.25), 4)
     (4.8506, 3.0702)
     """
-    (p0,), plain = _numbers(p0=(p0, BELOW_HALF))
+    (p0,), plain = validate.numbers(p0=(p0, BELOW_HALF))
     p = p0.numpy(force=True)
     slope = -special.xlogy(p, p) / (1 - p)
     r = -np.log1p(-p) / slope
@@ -95,7 +95,7 @@ def gamma_star(p0):
 # --- focal loss: the risk --------------------------------------------------------------------
 
 
-def binary_focal_risk(p, q, gamma):
+def binary_focal_risk(p: Numbers, q: Numbers, gamma: Numbers):
     """Expected focal loss of the prediction p when the label is 1 with probability q.
 
     q (1 - p)^gamma (-log p) + (1 - q) p^gamma (-log(1 - p)); p, q in [0, 1], gamma >= 0. Infinite
@@ -105,12 +105,12 @@ def binary_focal_risk(p, q, gamma):
     >>> binary_focal_risk(0.5, 0.3, 1.0) == 0.5 * math.log(2)
     True
     """
-    (p, q, gamma), plain = _numbers(p=(p, UNIT), q=(q, UNIT), gamma=(gamma, NOT_NEGATIVE))
+    (p, q, gamma), plain = validate.numbers(p=(p, UNIT), q=(q, UNIT), gamma=(gamma, NOT_NEGATIVE))
     rows = torch.stack([p, 1 - p], -1), torch.stack([q, 1 - q], -1)
     return _out(_risk(*rows, gamma[..., None]), plain)
 
 
-def focal_risk(p, q, gamma):
+def focal_risk(p: Array, q: Array, gamma: Numbers):
     """Expected focal loss of the prediction p under the class distribution q.
 
     -sum_k q_k (1 - p_k)^gamma log p_k; `p` and `q` (..., K) with rows that sum to 1, gamma >= 0.
@@ -120,7 +120,7 @@ def focal_risk(p, q, gamma):
     >>> focal_risk([0.5, 0.5], [1.0, 0.0], 2.0) == 0.25 * math.log(2)
     True
     """
-    (p, q), gamma, plain = _distributions(gamma, p=p, q=q)
+    (p, q), gamma, plain = validate.distributions(gamma, p=p, q=q)
     return _out(_risk(p, q, gamma), plain)
 
 
@@ -129,7 +129,7 @@ def _risk(p: Tensor, q: Tensor, gamma: Tensor) -> Tensor:
     return -torch.xlogy(q * (1 - p) ** gamma, p).sum(-1)
 
 
-def kl_entropy_bound(p, q, gamma):
+def kl_entropy_bound(p: Array, q: Array, gamma: Numbers):
     """The entropy-regularised divergence below the focal risk: KL(q || p) + H(q) - gamma H(p).
 
     `focal_risk(p, q, gamma)` is at least this. The proof needs gamma >= 1, or 0 where both are
@@ -141,13 +141,13 @@ def kl_entropy_bound(p, q, gamma):
     >>> kl_entropy_bound([0.5, 0.5], [1.0, 0.0], 2.0) == -math.log(2)  # log 2 - 2 log 2
     True
     """
-    (p, q), gamma, plain = _distributions(gamma, p=p, q=q)
+    (p, q), gamma, plain = validate.distributions(gamma, p=p, q=q)
     cross_entropy = _risk(p, q, torch.zeros_like(gamma))  # KL(q || p) + H(q)
     entropy = -torch.xlogy(p, p).sum(-1)
     return _out(cross_entropy - gamma.squeeze(-1) * entropy, plain)
 
 
-def focal_minimiser(q, gamma):
+def focal_minimiser(q: Numbers, gamma: Numbers):
     """The p that minimises `binary_focal_risk(p, q, gamma)`: closer to 1/2 than q for gamma > 0.
 
     Root of q g(p) / p = (1 - q) g(1 - p) / (1 - p) with g = `gradient_ratio`, by halving, to the
@@ -157,7 +157,7 @@ def focal_minimiser(q, gamma):
     >>> focal_minimiser(0.5, 3.0), focal_minimiser(0.25, 0.0)
     (0.5, 0.25)
     """
-    (q, gamma), plain = _numbers(q=(q, UNIT), gamma=(gamma, NOT_NEGATIVE))
+    (q, gamma), plain = validate.numbers(q=(q, UNIT), gamma=(gamma, NOT_NEGATIVE))
 
     def falls(p):
         return q * (1 - p) * _ratio(p, gamma) > (1 - q) * p * _ratio(1 - p, gamma)
@@ -165,7 +165,7 @@ def focal_minimiser(q, gamma):
     return _out(_halve(falls, torch.ones_like(q)), plain)
 
 
-def focal_minimiser_multiclass(q, gamma):
+def focal_minimiser_multiclass(q: Array, gamma: Numbers) -> Tensor:
     """The (..., K) distribution p that minimises `focal_risk(p, q, gamma)`.
 
     All classes share one value c = q_k g(p_k) / p_k; c and the p_k are found by nested halving.
@@ -176,20 +176,12 @@ def focal_minimiser_multiclass(q, gamma):
     >>> focal_minimiser_multiclass([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
     """
-    (q,), gamma, _ = _distributions(gamma, q=q)
-
-    def shares(c):
-        return _halve(lambda p: q * _ratio(p, gamma) > c * p, torch.ones_like(q))
-
-    # g <= 1 + gamma, so at c = 1 + gamma the shares sum to at most 1
-    c = _halve(
-        lambda c: shares(c).sum(-1, keepdim=True) > 1, (1 + gamma) * torch.ones_like(q[..., :1])
-    )
-    p = shares(c)
-    return p / p.sum(-1, keepdim=True)
+    (q,), gamma, _ = validate.distributions(gamma, q=q)
+    # g <= 1 + gamma, so at c = 1 + gamma the p_k sum to at most 1
+    return _one_value(lambda p: q * _ratio(p, gamma), q, 1 + gamma)
 
 
-def focal_posterior(p, gamma):
+def focal_posterior(p: Array, gamma: Numbers) -> Tensor:
     """The class distribution q that a focal minimiser p stands for: q_k ~ p_k / g(p_k, gamma).
 
     The inverse of `focal_minimiser_multiclass`: it turns the output of a network that is optimal
@@ -200,14 +192,25 @@ def focal_posterior(p, gamma):
     >>> focal_posterior([0.5, 0.5], 2.0)
     tensor([0.5000, 0.5000], dtype=torch.float64)
     """
-    (p,), gamma, _ = _distributions(gamma, p=p)
+    (p,), gamma, _ = validate.distributions(gamma, p=p)
     ratio = _ratio(p, gamma)
     certain = (ratio <= 0).any(-1, keepdim=True)  # g = 0 at p = 1 alone: then q = p
     q = torch.where(certain, p, p / ratio)
     return q / q.sum(-1, keepdim=True)
 
 
-def _halve(too_small, high: Tensor) -> Tensor:
+def _one_value(falling: Callable[[Tensor], Tensor], q: Tensor, highest: Tensor) -> Tensor:
+    """The (..., K) rows p of sum 1 in which `falling(p) / p` is one value, at most `highest`."""
+
+    def shares(c: Tensor) -> Tensor:
+        return _halve(lambda p: falling(p) > c * p, torch.ones_like(q))
+
+    high = highest * torch.ones_like(q[..., :1])
+    p = shares(_halve(lambda c: shares(c).sum(-1, keepdim=True) > 1, high))
+    return p / p.sum(-1, keepdim=True)
+
+
+def _halve(too_small: Callable[[Tensor], Tensor], high: Tensor) -> Tensor:
     """Where `too_small(x)` turns from true to false in [0, high], elementwise."""
     low = torch.zeros_like(high)
     for _ in range(HALVINGS):
@@ -220,7 +223,7 @@ def _halve(too_small, high: Tensor) -> Tensor:
 # --- label smoothing -------------------------------------------------------------------------
 
 
-def cross_entropy_of_logit(logit, classes: int, *, smoothing=0.0):
+def cross_entropy_of_logit(logit: Numbers, classes: int, *, smoothing: Numbers = 0.0):
     """Loss of one sample against the logit z of its label, all other logits 0.
 
     log(1 + (K - 1) exp(-z)) + smoothing (K - 1) / K z: without smoothing it falls for ever, with
@@ -231,13 +234,13 @@ def cross_entropy_of_logit(logit, classes: int, *, smoothing=0.0):
     >>> cross_entropy_of_logit(0.0, 10) == math.log(10)
     True
     """
-    (logit, smoothing), plain = _numbers(logit=(logit, REAL), smoothing=(smoothing, UNIT))
+    (logit, smoothing), plain = validate.numbers(logit=(logit, REAL), smoothing=(smoothing, UNIT))
     others = validate.integer("classes", classes, 2) - 1
     falling = torch.logaddexp(torch.zeros_like(logit), math.log(others) - logit)
     return _out(falling + smoothing * others / classes * logit, plain)
 
 
-def smoothing_minimiser(classes: int, smoothing):
+def smoothing_minimiser(classes: int, smoothing: Numbers):
     """The logit of the label where the smoothed loss is least: log(K / smoothing - K + 1).
 
     There the predicted probability is the smoothed label, 1 - smoothing (K - 1) / K. All other
@@ -248,14 +251,14 @@ def smoothing_minimiser(classes: int, smoothing):
     True
     """
     classes = validate.integer("classes", classes, 2)
-    (smoothing,), plain = _numbers(smoothing=(smoothing, PART))
+    (smoothing,), plain = validate.numbers(smoothing=(smoothing, PART))
     return _out(torch.log1p(classes * (1 - smoothing) / smoothing), plain)
 
 
 # --- the confidence penalty ------------------------------------------------------------------
 
 
-def penalty_minimiser(q, weight):
+def penalty_minimiser(q: Array, weight: Numbers) -> Tensor:
     """The (..., K) distribution p with the lowest expected loss under the confidence penalty.
 
     It minimises -sum_k q_k log p_k + weight sum_k p_k log p_k. All classes share one value
@@ -268,21 +271,13 @@ def penalty_minimiser(q, weight):
     >>> penalty_minimiser([0.2, 0.3, 0.5], 0.0)
     tensor([0.2000, 0.3000, 0.5000], dtype=torch.float64)
     """
-    (q,), weight, _ = _distributions(weight, "weight", q=q)
-
-    def shares(c):
-        return _halve(lambda p: q - weight * torch.xlogy(p, p) > c * p, torch.ones_like(q))
-
+    (q,), weight, _ = validate.distributions(weight, "weight", q=q)
     # summed with the weights p_k, c is 1 + weight H(p), and the entropy is log K at most
-    c = _halve(
-        lambda c: shares(c).sum(-1, keepdim=True) > 1,
-        (1 + weight * math.log(q.shape[-1])) * torch.ones_like(q[..., :1]),
-    )
-    p = shares(c)
-    return p / p.sum(-1, keepdim=True)
+    highest = 1 + weight * math.log(q.shape[-1])
+    return _one_value(lambda p: q - weight * torch.xlogy(p, p), q, highest)
 
 
-def penalty_posterior(p, weight):
+def penalty_posterior(p: Array, weight: Numbers) -> Tensor:
     """The class distribution q that a minimiser p of the confidence penalty stands for.
 
     q_k = p_k (1 + weight (H(p) + log p_k)), the inverse of `penalty_minimiser`. Where p is no
@@ -294,7 +289,7 @@ def penalty_posterior(p, weight):
     >>> penalty_posterior([0.5, 0.5], 2.0)
     tensor([0.5000, 0.5000], dtype=torch.float64)
     """
-    (p,), weight, _ = _distributions(weight, "weight", p=p)
+    (p,), weight, _ = validate.distributions(weight, "weight", p=p)
     surprise = torch.xlogy(p, p)
     entropy = -surprise.sum(-1, keepdim=True)
     q = (p + weight * (p * entropy + surprise)).clamp_min(0)
@@ -304,7 +299,9 @@ def penalty_posterior(p, weight):
 # --- the linear model ------------------------------------------------------------------------
 
 
-def linear_logits(weights, bias, means, covariances) -> tuple[Tensor, Tensor]:
+def linear_logits(
+    weights: Array, bias: float, means: Array, covariances: Array
+) -> tuple[Tensor, Tensor]:
     """Mean and standard deviation of the logit w x + b in each Gaussian cluster.
 
     m_c = w mean_c + b and s_c = sqrt(w' cov_c w): a linear score of a Gaussian is a Gaussian.
@@ -315,13 +312,13 @@ def linear_logits(weights, bias, means, covariances) -> tuple[Tensor, Tensor]:
     >>> linear_logits([3.0, 4.0], 1.0, [[1.0, 1.0]], [[[1.0, 0.0], [0.0, 1.0]]])
     (tensor([8.], dtype=torch.float64), tensor([5.], dtype=torch.float64))
     """
-    weights = _finite("weights", weights, 1)
-    means = _finite("means", means, 2)
-    covariances = _finite("covariances", covariances, 3)
+    weights = validate.real("weights", weights, ndim=1)
+    means = validate.real("means", means, ndim=2)
+    covariances = validate.real("covariances", covariances, ndim=3)
     bias = validate.number("bias", bias, -math.inf, math.inf, open_low=True, open_high=True)
     clusters, size = means.shape
-    _shape("weights", weights, (size,))
-    _shape("covariances", covariances, (clusters, size, size))
+    validate.shape("weights", weights, (size,), "means")
+    validate.shape("covariances", covariances, (clusters, size, size), "means")
     variance = torch.einsum("i,cij,j->c", weights, covariances, weights)
     if bool((variance < 0).any()):
         raise ValueError(
@@ -331,7 +328,7 @@ def linear_logits(weights, bias, means, covariances) -> tuple[Tensor, Tensor]:
     return means @ weights + bias, variance.sqrt()
 
 
-def linear_error(mean, std, sides, *, flip: float = 0.0) -> float:
+def linear_error(mean: Array, std: Array, sides: Array, *, flip: float = 0.0) -> float:
     """Probability that the sign of the logit is not the label, over equally likely clusters.
 
     Average of (1 - flip) Phi(-u) + flip Phi(u) with u = side * mean / std; the label is the
@@ -344,14 +341,17 @@ def linear_error(mean, std, sides, *, flip: float = 0.0) -> float:
     0.1
     """
     mean, std = _spread(mean, std)
-    sides = _sides(sides, len(mean))
+    sides = validate.real("sides", sides, ndim=1)
+    validate.same_length("sides", len(sides), len(mean), "cluster")
+    if bool((sides.abs() != 1).any()):
+        raise ValueError(f"sides must be +1 or -1, got {sides[sides.abs() != 1][0].item():g}")
     flip = validate.fraction("flip", flip)
     # a cluster without spread lies wholly on one side, and on the boundary it is a toss
     miss = torch.special.ndtr(-sides * torch.where(mean == 0, 0.0, mean / std))
     return (miss + flip * (1 - 2 * miss)).mean().item()
 
 
-def linear_logit_norm(mean, std) -> float:
+def linear_logit_norm(mean: Array, std: Array) -> float:
     """Root mean square of the logit over equally likely clusters: sqrt(average of m^2 + s^2).
 
     It grows in proportion to the weights. `mean`, `std` (C,) from `linear_logits`.
@@ -365,117 +365,13 @@ def linear_logit_norm(mean, std) -> float:
     return (mean.square() + std.square()).mean().sqrt().item()
 
 
-# --- arguments -------------------------------------------------------------------------------
-
-
-class Interval(NamedTuple):
-    low: float
-    high: float
-    open_low: bool = False
-    open_high: bool = False
-
-    def holds(self, x: Tensor) -> Tensor:
-        above = x > self.low if self.open_low else x >= self.low
-        return above & (x < self.high if self.open_high else x <= self.high)
-
-    def __str__(self) -> str:
-        return f"{'[('[self.open_low]}{self.low:g}, {self.high:g}{'])'[self.open_high]}"
-
-
-REAL = Interval(-math.inf, math.inf, True, True)
-UNIT = Interval(0, 1)
-PART = Interval(0, 1, open_low=True)
-BELOW_HALF = Interval(0, 0.5, True, True)
-NOT_NEGATIVE = Interval(0, math.inf, open_high=True)
-POSITIVE = Interval(0, math.inf, True, True)
-
-
-def _numbers(**arguments) -> tuple[list[Tensor], bool]:
-    """Float64 tensors of one shape, and whether all arguments were plain numbers."""
-    values = {name: value for name, (value, _) in arguments.items()}
-    devices = [value.device for value in values.values() if isinstance(value, Tensor)]
-    tensors = {name: _float64(name, value, devices) for name, value in values.items()}
-    for name, (_, interval) in arguments.items():
-        good = interval.holds(tensors[name])
-        if not bool(good.all()):
-            wrong = tensors[name][~good].flatten()[0].item()
-            raise ValueError(f"{name} must lie in {interval}, got {wrong:g}")
-    plain = all(isinstance(value, Real) for value in values.values())
-    return _same_shape(tensors), plain
-
-
-def _float64(name: str, value, devices=()) -> Tensor:
-    tensor = validate.as_tensor(name, value)
-    if tensor.is_complex() or tensor.dtype == torch.bool:
-        raise TypeError(f"{name} must be real numbers, got {tensor.dtype}")
-    if devices and isinstance(value, Tensor):
-        validate.same_device(name, tensor, devices[0], "the other arguments")
-    return tensor.to(devices[0] if devices else tensor.device, torch.float64)
-
-
-def _same_shape(tensors: dict[str, Tensor]) -> list[Tensor]:
-    try:
-        return list(torch.broadcast_tensors(*tensors.values()))
-    except RuntimeError:
-        shapes = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
-        raise ValueError(f"shapes must agree or broadcast, got {shapes}") from None
-
-
-def _distributions(strength, name="gamma", **rows) -> tuple[list[Tensor], Tensor, bool]:
-    """Checked (..., K) rows with a strength that ends in one column; plain when there is one row.
-
-    name: what the strength, a number or numbers >= 0, is called where it is wrong.
-    """
-    (strength,), scalar = _numbers(**{name: (strength, NOT_NEGATIVE)})
-    devices = [value.device for value in rows.values() if isinstance(value, Tensor)]
-    tensors = {name: _row(name, value, devices) for name, value in rows.items()}
-    shared = _same_shape(tensors)
-    plain = scalar and shared[0].ndim == 1 and not any(map(_is_array, rows.values()))
-    return shared, strength.to(shared[0].device)[..., None], plain
-
-
-def _is_array(value) -> bool:
-    return isinstance(value, (Tensor, np.ndarray))
-
-
-def _row(name: str, value, devices) -> Tensor:
-    rows = _float64(name, value, devices)
-    if rows.ndim == 0:
-        raise ValueError(f"{name} must be a row of class probabilities, got the number {rows:g}")
-    validate.probs(rows.reshape(-1, rows.shape[-1]), name)
-    return rows
-
-
-def _finite(name: str, value, ndim: int) -> Tensor:
-    return validate.finite(name, validate.as_tensor(name, _float64(name, value), ndim=ndim))
-
-
-def _shape(name: str, tensor: Tensor, shape: tuple[int, ...]) -> None:
-    if tensor.shape != shape:
-        raise ValueError(
-            f"{name} must have shape {shape} to match means, got {tuple(tensor.shape)}"
-        )
-
-
-def _spread(mean, std) -> tuple[Tensor, Tensor]:
-    mean, std = _finite("mean", mean, 1), _finite("std", std, 1)
-    _per_cluster("std", std, len(mean))
+def _spread(mean: Array, std: Array) -> tuple[Tensor, Tensor]:
+    """Checked (C,) means and standard deviations."""
+    mean, std = validate.real("mean", mean, ndim=1), validate.real("std", std, ndim=1)
+    validate.same_length("std", len(std), len(mean), "cluster")
     if bool((std < 0).any()):
         raise ValueError(f"std must be at least 0, got {std.min().item():g}")
     return mean, std
-
-
-def _sides(sides, clusters: int) -> Tensor:
-    sides = _finite("sides", sides, 1)
-    _per_cluster("sides", sides, clusters)
-    if bool((sides.abs() != 1).any()):
-        raise ValueError(f"sides must be +1 or -1, got {sides[sides.abs() != 1][0].item():g}")
-    return sides
-
-
-def _per_cluster(name: str, tensor: Tensor, clusters: int) -> None:
-    if len(tensor) != clusters:
-        raise ValueError(f"{name} must have one entry per cluster, {clusters}, got {len(tensor)}")
 
 
 def _out(result: Tensor, plain: bool):

@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
+
+
+class HasArray(Protocol):
+    """What numpy can read: a tensor, an array, a memory map, a column or table of pandas."""
+
+    @property
+    def __array__(self) -> Any: ...
+
+
+# What a user may pass where numbers are wanted; each function says the shape it needs.
+_Row = Sequence[float] | Sequence[HasArray]
+Array = HasArray | _Row | Sequence[_Row] | Sequence[Sequence[_Row]]
+Numbers = float | Array  # one number counts too
+
+
+class Interval(NamedTuple):
+    """The numbers from `low` to `high`, without an end that is open.
+
+    >>> print(Interval(0, 1, open_low=True))
+    (0, 1]
+    """
+
+    low: float
+    high: float
+    open_low: bool = False
+    open_high: bool = False
+
+    def holds(self, x):
+        """Whether a number, or each of a tensor, lies within; NaN does not."""
+        above = x > self.low if self.open_low else x >= self.low
+        return above & (x < self.high if self.open_high else x <= self.high)
+
+    def __str__(self) -> str:
+        return f"{'[('[self.open_low]}{self.low:g}, {self.high:g}{'])'[self.open_high]}"
+
+
+REAL = Interval(-math.inf, math.inf, True, True)
+UNIT = Interval(0, 1)
+PART = Interval(0, 1, open_low=True)
+BELOW_HALF = Interval(0, 0.5, True, True)
+NOT_NEGATIVE = Interval(0, math.inf, open_high=True)
+POSITIVE = Interval(0, math.inf, True, True)
 
 ROW_SUM_TOLERANCE = 1e-4
 HALVES = (torch.float16, torch.bfloat16)
@@ -91,9 +136,8 @@ def class_columns(name: str, tensor: Tensor) -> None:
 def row_sum_tolerance(dtype: torch.dtype, classes: int, decimals: int | None = None) -> float:
     """How far from 1 a row of probabilities may sum: 1e-4, or what its rounding takes away.
 
-    A type of 16 bits: eps times K, 4 at most. Rows of 2 to 1,000 classes, by softmax in float32 and
-    then rounded or all in 16 bits, were found within one eps, which is .001 for float16 and .008
-    for bfloat16.
+    A type of 16 bits: eps times K, 4 at most; eps is .001 for float16 and .008 for bfloat16. What
+    real rows miss it by: notebooks/notes_on_measures.md.
 
     decimals: of numbers that were written with so many (`decimals_of`), 3 or more: each of the K
     is off by half a unit of the last, so the row by K / 2 units, and never more than .05.
@@ -262,10 +306,18 @@ def scores(logits_, labels_) -> tuple[Tensor, Tensor]:
     return finite("logits", tensor), target
 
 
-def same_length(name: str, length: int, n: int) -> None:
-    """Refuse an argument whose length differs from the number of predictions."""
+def same_length(name: str, length: int, n: int, each: str = "row") -> None:
+    """Refuse an argument whose length differs from the number of predictions, or of what else."""
     if length != n:
-        raise ValueError(f"{name} must have one entry per row, {n}, got {length}")
+        raise ValueError(f"{name} must have one entry per {each}, {n}, got {length}")
+
+
+def shape(name: str, tensor: Tensor, wanted: tuple[int, ...], of: str) -> None:
+    """Refuse a tensor of another shape than the argument `of` asks for."""
+    if tensor.shape != wanted:
+        raise ValueError(
+            f"{name} must have shape {wanted} to match {of}, got {tuple(tensor.shape)}"
+        )
 
 
 def same_device(name: str, tensor: Tensor, device, of: str = "the predictions") -> None:
@@ -286,10 +338,8 @@ def number(name: str, value, low: float, high: float, *, open_low=False, open_hi
         if item is None or isinstance(value, bool) or getattr(value, "ndim", 0) != 0:
             raise TypeError(f"{name} must be a number, got {type(value).__name__}")
         value = item()
-    above = value > low if open_low else value >= low
-    below = value < high if open_high else value <= high
-    if not (above and below):
-        interval = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+    interval = Interval(low, high, open_low, open_high)
+    if not interval.holds(value):
         raise ValueError(f"{name} must lie in {interval}, got {value}")
     return float(value)
 
@@ -304,12 +354,8 @@ def fraction(name: str, value) -> float:
 
 def distribution(name: str, value, classes: int) -> Tensor:
     """(K,) float64 on the CPU: one probability a class, 0 or more, of sum 1."""
-    tensor = as_tensor(name, value, ndim=1)
-    if isinstance(value, (list, tuple)):
-        tensor = torch.tensor(value, dtype=torch.float64)  # not by way of float32
-    tensor = tensor.double().cpu()
-    if len(tensor) != classes:
-        raise ValueError(f"{name} must have one entry per class, {classes}, got {len(tensor)}")
+    tensor = as_tensor(name, value, ndim=1).double().cpu()
+    same_length(name, len(tensor), classes, "class")
     if not (bool((tensor >= 0).all()) and abs(tensor.sum().item() - 1) < ROW_SUM_TOLERANCE):
         raise ValueError(
             f"{name} must hold fractions that sum to 1, got {tensor.tolist()}; divide by the sum"
@@ -355,3 +401,73 @@ def generator(seed: int | torch.Generator | None, device="cpu") -> torch.Generat
         fresh.seed()
         return fresh
     return fresh.manual_seed(integer("seed", seed, 0))
+
+
+# --- numbers that broadcast, as `theory` takes them ---
+
+
+def numbers(**arguments: tuple[Numbers, Interval]) -> tuple[list[Tensor], bool]:
+    """Float64 tensors of one shape, and whether all arguments were plain numbers.
+
+    Each argument is a value, a number or an array, with the interval that it must lie in.
+
+    >>> numbers(p=(0.5, UNIT), gamma=([1.0, 2.0], POSITIVE))[0][0].tolist()
+    [0.5, 0.5]
+    """
+    device = _device(value for value, _ in arguments.values())
+    tensors = {name: _real(name, value, device) for name, (value, _) in arguments.items()}
+    for name, (_, interval) in arguments.items():
+        good = interval.holds(tensors[name])
+        if not bool(good.all()):
+            wrong = tensors[name][~good].flatten()[0].item()
+            raise ValueError(f"{name} must lie in {interval}, got {wrong:g}")
+    return _broadcast(tensors), all(isinstance(value, Real) for value, _ in arguments.values())
+
+
+def distributions(
+    strength: Numbers, name: str = "gamma", **rows: Array
+) -> tuple[list[Tensor], Tensor, bool]:
+    """Float64 (..., K) rows of sum 1, and a strength of 0 or more that ends in one column.
+
+    name: what the strength is called where it is wrong. The third is whether a single row was
+    written as a list, beside a plain number.
+    """
+    (tensor,), scalar = numbers(**{name: (strength, NOT_NEGATIVE)})
+    device = _device(rows.values())
+    tensors = {name: _real(name, value, device) for name, value in rows.items()}
+    for name, row in tensors.items():
+        if row.ndim == 0:
+            raise ValueError(f"{name} must be a row of class probabilities, got the number {row:g}")
+        probs(row.reshape(-1, row.shape[-1]), name)
+    shared = _broadcast(tensors)
+    lists = not any(isinstance(value, Tensor | np.ndarray) for value in rows.values())
+    plain = scalar and lists and shared[0].ndim == 1
+    return shared, tensor.to(shared[0].device)[..., None], plain
+
+
+def real(name: str, value, *, ndim: int) -> Tensor:
+    """A finite float64 tensor of `ndim` dimensions."""
+    return finite(name, as_tensor(name, _real(name, value), ndim=ndim))
+
+
+def _real(name: str, value, device=None) -> Tensor:
+    """A float64 tensor, on `device` where one is given; tensors must lie there already."""
+    tensor = as_tensor(name, value)
+    if tensor.is_complex() or tensor.dtype == torch.bool:
+        raise TypeError(f"{name} must be real numbers, got {tensor.dtype}")
+    if device is not None and isinstance(value, Tensor):
+        same_device(name, tensor, device, "the other arguments")
+    return tensor.to(device or tensor.device, torch.float64)
+
+
+def _device(values: Iterable):
+    """The device of the first tensor, if there is one."""
+    return next((value.device for value in values if isinstance(value, Tensor)), None)
+
+
+def _broadcast(tensors: dict[str, Tensor]) -> list[Tensor]:
+    try:
+        return list(torch.broadcast_tensors(*tensors.values()))
+    except RuntimeError:
+        shapes = ", ".join(f"{name} {tuple(tensor.shape)}" for name, tensor in tensors.items())
+        raise ValueError(f"shapes must agree or broadcast, got {shapes}") from None

@@ -14,7 +14,7 @@ USER = """\
 import torch
 
 import calibkit
-from calibkit import curation, losses, metrics, recalibration
+from calibkit import curation, losses, metrics, recalibration, theory
 from calibkit.lab import data, models, training
 
 probs, labels = torch.full((4, 2), 0.5), torch.tensor([0, 1, 0, 1])
@@ -25,6 +25,9 @@ reveal_type(run)  # calibkit.lab.training.records.Run
 reveal_type(run.predict(test))  # calibkit.lab.data.predictions.Predictions
 reveal_type(metrics.ece(probs, labels, norm="l2"))  # float
 reveal_type(metrics.bootstrap_interval(probs, labels, metric="mce"))  # tuple[float, float]
+reveal_type(metrics.ece([[0.9, 0.1]], [0]))  # float
+reveal_type(metrics.ece(probs.numpy(), labels.numpy()))  # float
+reveal_type(metrics.ece(metrics.TopLabel([0.9], [True]), bins=5))  # float
 reveal_type(calibkit.audit(probs, labels))  # calibkit.auditing.audits.Audit
 scaler = recalibration.TemperatureScaler().fit(probs.log(), labels)
 reveal_type(scaler)  # calibkit.recalibration.TemperatureScaler
@@ -38,6 +41,12 @@ curation.symmetric_noise(labels, 0.1, classes=2, seed=0, form="swap")
 training.fit(network, train, epoch=2)
 training.fit(network, train, schedule="cosin")
 calibkit.audit(probs, labels, kind="prob")
+metrics.ece("hello", 3)
+metrics.ece(probs, 3)
+metrics.brier(metrics.TopLabel([0.9], [True]), labels)
+metrics.paired_interval(probs, None, labels)
+curation.subset("labels", 0.5, seed=0)
+theory.gradient_ratio("half", 2.0)
 """
 # what others have typed is passed over: it takes most of the time, and is not asked here
 SETTINGS = """

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.auditing import cooling as _cooling
-from calibkit.auditing import findings, page
 from calibkit.auditing.concerns import concerns, shared
-from calibkit.auditing.files import groups_of, labels_of
+from calibkit.auditing.cooling import Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.measures import Resampling
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
+from calibkit.auditing.targets import groups_of, labels_of
+from calibkit.validate import Array
 
 
 class Audit(Record):
@@ -25,9 +26,11 @@ class Audit(Record):
 
     def html(self) -> str:
         """The page as text: one file that loads nothing and runs nothing."""
+        from calibkit.auditing import page  # and what draws
+
         return page.html(self)
 
-    def write(self, path) -> Path:
+    def write(self, path: str | Path) -> Path:
         """Write the page; returns where it is."""
         path = Path(path)
         path.write_text(self.html(), encoding="utf-8")
@@ -35,14 +38,14 @@ class Audit(Record):
 
 
 def audit(
-    logits=None,
-    labels=None,
+    logits: Array | None = None,
+    labels: Array | Sequence[str] | None = None,
     *,
-    probs=None,
+    probs: Array | None = None,
     kind: Kind | None = None,
     calibration: tuple | None = None,
-    groups=None,
-    other=None,
+    groups: Array | Sequence | None = None,
+    other: Array | None = None,
     class_names: Sequence[str] | None = None,
     name: str = "your model",
     other_name: str = "the other model",
@@ -68,10 +71,12 @@ def audit(
 
     Raises TypeError and ValueError that say what is wrong with the input.
 
-    >>> found = audit([[2.0, 0.0]] * 40, [0] * 30 + [1] * 10)
-    >>> found.measures["accuracy"].value, round(found.measures["confidence"].value, 4)
+    >>> report = audit([[2.0, 0.0]] * 40, [0] * 30 + [1] * 10)
+    >>> report.measures["accuracy"].value, round(report.measures["confidence"].value, 4)
     (0.75, 0.8808)
     """
+    from calibkit.auditing import findings  # loads pandas
+
     if (logits is None) == (probs is None):
         raise TypeError("audit takes either logits or probs, and then labels")
     if labels is None:
@@ -79,23 +84,29 @@ def audit(
     level, bins = validate.level(level), validate.integer("bins", bins, 2)
     resamples = validate.integer("resamples", resamples, 10)
     seed = validate.integer("seed", seed, 0)
-    given, kind = (logits, kind or "logits") if probs is None else (probs, "probs")
+    given: Any = logits if probs is None else probs
+    kind = "probs" if logits is None else kind or "logits"
     class_names = _names(given, class_names)
-    scores, said = scores_of(given, kind)
+    scores, odd = scores_of(given, kind)
     names = _class_names(class_names, scores.classes)
     target = labels_of(labels, len(scores), scores.classes, class_names)
     cooling, more = _cool(scores, target, calibration, kind, level, seed, class_names)
-    options = {"bins": bins, "seed": seed}
-    rows = rows_of(scores, target, **options)
-    cooled = rows_of(scores, target, temperature=cooling.of_row, **options)
-    sampling = Resampling(len(scores), resamples=resamples, level=level, **options)
+    rows = rows_of(scores, target, bins=bins, seed=seed)
+    cooled = rows_of(scores, target, bins=bins, seed=seed, temperature=cooling.of_row)
+    sampling = Resampling(len(scores), resamples=resamples, level=level, bins=bins, seed=seed)
     values, after = sampling.values(rows), sampling.values(cooled)
-    test, power = findings.calibration(rows, resamples=1000, **options)
-    of_other = _other(other, kind, scores, target, sampling, options)
+    test, power = findings.calibration(rows, resamples=1000, bins=bins, seed=seed)
+    by_group = second = None
+    if groups is not None:
+        by_group = findings.groups(rows, *groups_of(groups, len(rows)), bins)
+    if other is not None:
+        second = sampling.values(
+            rows_of(_second(other, kind, scores), target, bins=bins, seed=seed)
+        )
     return Audit(
         name=name,
         class_names=tuple(names),
-        warnings=(*said, *more, *concerns(rows, cooling, bins=bins, level=level)),
+        warnings=(*odd, *more, *concerns(rows, cooling, bins=bins, level=level)),
         rows=rows,
         cooled_rows=cooled,
         cooling=cooling,
@@ -105,14 +116,12 @@ def audit(
         test=test,
         power=power,
         classes=findings.classes(rows, names),
-        groups=None
-        if groups is None
-        else findings.groups(rows, *groups_of(groups, len(rows)), bins),
+        groups=by_group,
         mistakes=findings.surest_mistakes(rows, names),
         coverage=findings.coverage(rows),
         other_name=other_name,
-        other=None if of_other is None else sampling.estimates(of_other),
-        difference=None if of_other is None else sampling.differences(of_other, values),
+        other=None if second is None else sampling.estimates(second),
+        difference=None if second is None else sampling.differences(second, values),
         bins=bins,
         level=level,
         resamples=resamples,
@@ -120,7 +129,7 @@ def audit(
     )
 
 
-def _names(given, class_names) -> list[str] | None:
+def _names(given: Any, class_names: Sequence[str] | None) -> list[str] | None:
     """The names of the classes: those given, or of a table's columns."""
     if class_names is None and hasattr(given, "columns"):
         class_names = list(given.columns)
@@ -135,57 +144,61 @@ def _class_names(names: list[str] | None, classes: int) -> list[str]:
     return names
 
 
-def _cool(scores: Scores, labels: Tensor, calibration, kind: str, level: float, seed: int, names):
+def _cool(
+    scores: Scores, labels: Tensor, calibration, kind: Kind, level: float, seed: int, names
+) -> tuple[Cooling, list[str]]:
     """The temperature, and what is to be said about where it comes from."""
     if calibration is None:
         if len(scores) < 4:
             raise ValueError(f"logits must hold at least 4 rows, got {len(scores)}")
-        return _cooling.cross_fitted(scores, labels, level=level, seed=seed), []
+        return cross_fitted(scores, labels, level=level, seed=seed), []
     if not isinstance(calibration, Sequence) or len(calibration) != 2:
         raise TypeError("calibration must be a pair (logits, labels)")
-    apart, said = scores_of(calibration[0], kind)
+    apart, odd = scores_of(calibration[0], kind)
     if (apart.classes, apart.kind) != (scores.classes, scores.kind):
         raise ValueError(
             f"calibration must hold {scores.kind} of {scores.classes} classes like the test set, "
             f"got {apart.kind} of {apart.classes}"
         )
-    own = labels_of(calibration[1], len(apart), apart.classes, names)
-    found = _cooling.fitted_apart(len(scores), apart, own, level=level)
-    return found, [*said, *shared(scores, apart)]
+    target = labels_of(calibration[1], len(apart), apart.classes, names)
+    cooling = fitted_apart(len(scores), apart, target, level=level)
+    return cooling, [*odd, *shared(scores, apart)]
 
 
-def _other(other, kind: str, scores: Scores, labels: Tensor, sampling: Resampling, options: dict):
-    """The measures of a second model on the same resamples."""
-    if other is None:
-        return None
+def _second(other: Array, kind: Kind, scores: Scores) -> Scores:
+    """The scores of a second model of the same rows."""
     second, _ = scores_of(other, kind)
     if (len(second), second.classes) != (len(scores), scores.classes):
         raise ValueError(
             f"other must have the shape of the first model's scores, ({len(scores)}, "
             f"{scores.classes}), got ({len(second)}, {second.classes})"
         )
-    return sampling.values(rows_of(second, labels, **options))
+    return second
 
 
 def audit_files(
-    path,
+    path: str | Path,
     *,
     label: str | None = None,
     groups: str | None = None,
-    labels=None,
-    calibration=None,
-    other=None,
-    **options,
+    labels: str | Path | None = None,
+    calibration: str | Path | None = None,
+    other: str | Path | None = None,
+    **options: Any,
 ) -> Audit:
     """`audit` of files; see `files.read` for what they may be.
 
     calibration, other: files of the same form as the first; the second model's labels, where the
     file has some, must be those of the first.
     """
-    from calibkit.auditing.files import read
+    from calibkit.auditing.files import read  # loads pandas
 
     given = read(path, label=label, groups=groups, labels=labels)
-    chosen = {"kind": given.kind, "groups": given.groups, "class_names": given.names}
+    chosen: dict[str, Any] = {
+        "kind": given.kind,
+        "groups": given.groups,
+        "class_names": given.names,
+    }
     if calibration is not None:
         apart = read(calibration, label=label)
         chosen["calibration"] = (apart.scores, apart.labels)
@@ -197,5 +210,5 @@ def audit_files(
                 f"compared on the same rows in the same order"
             )
         chosen |= {"other": second.scores, "other_name": Path(other).stem}
-    found = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
-    return replace(found, told=given.told)
+    report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
+    return replace(report, told=given.told)

@@ -3,68 +3,66 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import torch
 from scipy.special import ndtri
-from torch import Tensor
 
 from calibkit.auditing.cooling import Cooling
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.scores import Scores
-from calibkit.metrics import reliability_of
+from calibkit.metrics import reliability
 
 THIN = 30  # samples that a bin should hold
 FEW = 1000  # samples that a test set should hold
 TOO_NEAR = 0.01  # standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
 
-def concerns(rows: Rows, cooling: Cooling, *, bins: int, level: float) -> list[str]:
+def concerns(rows: Rows, cooling: Cooling, *, bins: int, level: float) -> Iterator[str]:
     """What the predictions themselves give reason to say."""
-    found = [*_thin(rows, bins), *_labels(rows), *cooling.said]
+    yield from (*_thin(rows, bins), *_labels(rows), *cooling.warnings)
     if cooling.crossed and _is_one(cooling, level):
-        found.append(
+        yield (
             "the best temperature on this test set is 1 to within a hundredth of its standard "
             "error. By luck that happens once in 125 times: was the model calibrated on this "
             "very test set? Then every calibration error below is flattered"
         )
-    return found
 
 
-def _thin(rows: Rows, bins: int) -> list[str]:
-    counts = reliability_of(rows.confidence, rows.correct, bins=bins).counts
+def _thin(rows: Rows, bins: int) -> Iterator[str]:
+    counts = reliability(rows.top, bins=bins).counts
     thin = int(((counts > 0) & (counts < THIN)).sum())
-    said = []
     if len(rows) < FEW:
-        said.append(
+        yield (
             f"{len(rows):,} samples are few: below about {FEW:,} a calibration error is mostly the "
             f"luck of the sample; look at the test and at its power"
         )
     if thin:
-        said.append(
+        yield (
             f"too few samples a bin: {thin} of {int((counts > 0).sum())} filled bins hold fewer "
             f"than {THIN}. Their bars say little, and the MCE may rest on one of them alone"
         )
-    return said
 
 
-def _labels(rows: Rows) -> list[str]:
+def _labels(rows: Rows) -> Iterator[str]:
     present = torch.bincount(rows.labels, minlength=rows.classes) > 0
     absent = int((~present).sum())
-    said = []
     if absent:
         which = ", ".join(map(str, (~present).nonzero()[:8, 0].tolist()))
-        said.append(f"{absent} of {rows.classes} classes have no sample (number {which}"
-                    f"{' ...' if absent > 8 else ''}): nothing is said about them")  # fmt: skip
+        which += " ..." if absent > 8 else ""
+        yield (
+            f"{absent} of {rows.classes} classes have no sample (number {which}): nothing is said "
+            f"about them"
+        )
     impossible = int(rows.nll.isinf().sum())
     if impossible:
-        said.append(
+        yield (
             f"{impossible} labels were given probability 0: the likelihood is infinite. Store "
             f"logits, or probabilities that are not rounded. For the temperature a 0 is taken as "
             f"half the smallest probability that occurs"
         )
     if len(rows.predicted.unique()) == 1:
-        said.append(f"class {int(rows.predicted[0])} is predicted for every sample")
-    return said
+        yield f"class {int(rows.predicted[0])} is predicted for every sample"
 
 
 def _is_one(cooling: Cooling, level: float) -> bool:
@@ -75,25 +73,21 @@ def _is_one(cooling: Cooling, level: float) -> bool:
 def shared(test: Scores, calibration: Scores) -> list[str]:
     """Whether rows of the calibration data stand in the test set too."""
     seen = set(_marks(calibration))
-    mine = _marks(test)
-    both = sum(mark in seen for mark in mine)
+    both = sum(mark in seen for mark in _marks(test))
     if not both:
         return []
-    if both == len(mine):
+    if both == len(test):
         return [
             "calibrated on the test: every row of the test set stands in the calibration data "
             "too. The temperature has seen the labels that judge it; pass other calibration data"
         ]
     return [
-        f"duplicates between calibration and test: {both:,} of {len(mine):,} test rows stand in "
+        f"duplicates between calibration and test: {both:,} of {len(test):,} test rows stand in "
         f"the calibration data too. Leave them out of one of the two"
     ]
 
 
 def _marks(scores: Scores) -> list[int]:
     """A hash of every row, in float32: copies of other types are found too."""
-    return [hash(row.tobytes()) for _, block in scores.blocks() for row in _single(block).numpy()]
-
-
-def _single(block: Tensor) -> Tensor:
-    return block.float().contiguous()
+    blocks = (block.float().contiguous().numpy() for _, block in scores.blocks())
+    return [hash(row.tobytes()) for block in blocks for row in block]

@@ -27,11 +27,11 @@ def figure(picture: str, text: str, caption: str = "") -> str:
     return f"<figure>{image}{words}</figure>"
 
 
-def reliability(found: Reliability, title: str) -> str:
+def reliability(counted: Reliability, title: str) -> str:
     """The reliability diagram as every lesson draws it."""
-    drawn = diagram_panel(found, title)
+    drawn = diagram_panel(counted, title)
     drawn = drawn.replace(f">{COUNTS.words}<", ">samples (log)<")  # an audit may be of text
-    return figure(drawn, _in_words(found, title))
+    return figure(drawn, _in_words(counted, title))
 
 
 def keys() -> str:
@@ -44,11 +44,11 @@ def keys() -> str:
     return figure(svg.picture(190, 126, *legend(10, 30), diagonal), text)
 
 
-def _in_words(found: Reliability, title: str) -> str:
-    filled = found.counts > 0
-    confidence, accuracy = found.confidence[filled], found.accuracy[filled]
-    low, high = (end[filled] for end in found.interval())
-    worst = int((confidence - accuracy).abs().mul(found.share[filled]).argmax())
+def _in_words(counted: Reliability, title: str) -> str:
+    filled = counted.counts > 0
+    confidence, accuracy = counted.confidence[filled], counted.accuracy[filled]
+    low, high = (end[filled] for end in counted.interval())
+    worst = int((confidence - accuracy).abs().mul(counted.share[filled]).argmax())
     over = int((confidence > accuracy).sum())
     outside = int(((confidence < low) | (confidence > high)).sum())
     return (
@@ -69,7 +69,7 @@ def coverage(share: np.ndarray, risk: np.ndarray) -> str:
     words = svg.text(PLOT.left + PLOT.width / 2, 19, "Risk of the surest part", size=14)
     drawn = svg.picture(
         svg.PANEL,
-        PLOT.top + PLOT.height + 50,
+        int(PLOT.top + PLOT.height + 50),
         words,
         axes.line(0, float(risk[-1]), 1, float(risk[-1]), **svg.stroke(DIAGONAL, 1.5)),
         curve(share[some], risk[some], **look)(axes),

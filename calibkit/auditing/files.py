@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit import validate
-
-LABELS = ("label", "labels", "target", "targets", "ground_truth", "y_true", "true", "truth", "y")
-LABELS += ("true_label", "actual", "class", "category")
+LABELS = (
+    *("label", "labels", "target", "targets", "ground_truth", "y_true", "true", "truth", "y"),
+    *("true_label", "actual", "class", "category"),
+)
 LOGITS = ("logits", "logit")
 PROBS = ("probs", "probabilities", "prob", "probability", "softmax", "y_prob", "p")
 OTHERS = ("predictions", "scores", "y_pred", "outputs", "preds")
@@ -69,8 +69,8 @@ def read(path, *, label: str | None = None, groups: str | None = None, labels=No
 
 def _csv(path: Path) -> pd.DataFrame:
     try:
-        form = _form(path)
-        table = pd.read_csv(path, skipinitialspace=True, **form)
+        layout = _layout(path)
+        table = pd.read_csv(path, skipinitialspace=True, **layout)
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, OSError) as error:
         raise ValueError(
             f"{path.name} is no table of values apart by commas, semicolons or tabs, in UTF-8: "
@@ -87,7 +87,7 @@ def _csv(path: Path) -> pd.DataFrame:
     return table
 
 
-def _form(path: Path) -> dict[str, Any]:
+def _layout(path: Path) -> dict[str, Any]:
     """What the first lines say of a table: what parts its columns, and its decimal sign.
 
     Raises ValueError where they hold no header.
@@ -137,32 +137,33 @@ def _table(table: pd.DataFrame, label: str | None, groups: str | None) -> Given:
         )
     columns = _score_columns(table, {label, groups})
     labels, names = _named(table[label], [_plain(column) for column in columns])
-    own = None if groups is None else table[groups]
+    group = None if groups is None else table[groups]
     unused = [c for c in table.columns if c not in (*columns, label, groups)]
     told = f"labels from {label!r}, scores from {_short(columns)}"
     told += f"; not used: {_short(unused)}" if unused else ""
-    kind = "logits" if _is_logits(columns) else "auto"
-    return Given(table[columns].to_numpy(dtype=np.float64), labels, kind, own, names, told)
+    logits = all(str(column).lower().startswith("logit") for column in columns)
+    kind = "logits" if logits else "auto"
+    return Given(table[columns].to_numpy(dtype=np.float64), labels, kind, group, names, told)
 
 
 def _score_columns(table: pd.DataFrame, taken: set) -> list[str]:
     """The columns of scores: floats, those of one start (p_cat, p_dog), or whole per cent."""
     left = [c for c in table.columns if c not in taken and str(c).lower() not in LOST]
-    found = [c for c in left if table[c].dtype.kind == "f" or _rounded(table[c])]
+    chosen = [c for c in left if table[c].dtype.kind == "f" or _rounded(table[c])]
     whole = [c for c in left if table[c].dtype.kind in "iu"]
-    if not found and whole and table[whole].sum(axis=1).between(97, 103).all():
-        found = whole
-    started = [c for c in found if _plain(c) != c]
-    found = started if len(started) > 1 else found
-    of_classes = [c for c in found if c.lower() not in BESIDE]
+    if not chosen and whole and table[whole].sum(axis=1).between(97, 103).all():
+        chosen = whole
+    started = [c for c in chosen if _plain(c) != c]
+    chosen = started if len(started) > 1 else chosen
+    of_classes = [c for c in chosen if c.lower() not in BESIDE]
     lost = {c.lower() for c in table.columns} & {"predicted", "prediction"}
-    if not found or (lost and not of_classes):
+    if not chosen or (lost and not of_classes):
         raise ValueError(
             f"no column of scores among {list(table.columns)[:12]}: there must be one column of "
             f"probabilities or logits a class. From the confidence of the predicted class alone, "
             f"calibkit.metrics.ece_of(confidence, correct) gives the ECE in Python"
         )
-    return of_classes or found
+    return of_classes or chosen
 
 
 def _named(labels: pd.Series, names: list[str]) -> tuple[pd.Series, list[str] | None]:
@@ -195,10 +196,6 @@ def _short(names: list) -> str:
 def _rounded(column: pd.Series) -> bool:
     """Whether it holds nothing but 0 and 1, as a column of sure probabilities does."""
     return column.dtype.kind in "iu" and bool(column.isin([0, 1]).all())
-
-
-def _is_logits(columns) -> bool:
-    return all(str(column).lower().startswith("logit") for column in columns)
 
 
 def _plain(column) -> str:
@@ -283,63 +280,3 @@ def _arrays(arrays: dict, label: str | None, groups: str | None, file: str) -> G
     names = arrays.get("class_names", arrays.get("classes"))
     names = None if names is None or np.ndim(names) != 1 else [str(name) for name in names]
     return Given(arrays[scores], arrays[label], kind, arrays.get(groups), names)
-
-
-def labels_of(value, n: int, classes: int, names: list[str] | None):
-    """(n,) int64 labels; words are looked up among the names of the classes.
-
-    Raises ValueError for labels that fit neither the rows nor the classes.
-    """
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    array = np.array(value)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim == 1 and len(array) == classes != n and len(array) != n:
-        raise ValueError(
-            f"labels have one entry a column, {classes}, but there are {n} rows: the scores look "
-            f"transposed; pass scores.T"
-        )
-    if array.dtype.kind in "OUS":
-        array = _looked_up(array, names)
-    if array.dtype.kind == "f":
-        if not (np.isfinite(array).all() and (array == np.round(array)).all()):
-            raise ValueError("labels must be whole numbers without gaps, got fractions or NaN")
-        array = array.astype(np.int64)
-    array = array.astype(np.int64) if array.dtype.kind == "b" else array
-    return validate.labels(array, n=n, classes=classes, of="the scores")
-
-
-def _looked_up(words: np.ndarray, names: list[str] | None) -> np.ndarray:
-    if names is None:
-        raise ValueError(
-            f"labels are words, such as {words[0]!r}, but the classes have no names; write the "
-            f"numbers of the classes, from 0 on, or pass class_names in the order of the columns"
-        )
-    place = {name: k for k, name in enumerate(names)}
-    unknown = sorted({str(word) for word in words} - set(place))
-    if unknown:
-        raise ValueError(f"labels name {unknown[:5]}, which are none of the classes {names[:8]}")
-    return np.array([place[str(word)] for word in words])
-
-
-MOST_GROUPS = 50
-
-
-def groups_of(value, n: int) -> tuple[np.ndarray, list[str]]:
-    """(n,) codes and the names of the groups, in sorted order; a missing one is a group too.
-
-    >>> groups_of(["b", "a", "b"], 3)
-    (array([1, 0, 1]), ['a', 'b'])
-    """
-    value = value.detach().cpu().numpy() if hasattr(value, "detach") else value
-    column = pd.Series(np.asarray(value).ravel())
-    validate.same_length("groups", len(column), n)
-    words = column.map(str).where(column.notna(), "missing")
-    codes, names = pd.factorize(words, sort=True)
-    if len(names) > MOST_GROUPS:
-        raise ValueError(
-            f"groups must be at most {MOST_GROUPS}, got {len(names)} values; cut a number into "
-            f"ranges first, for example with pandas.qcut"
-        )
-    return codes, list(map(str, names))

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.fft import dct
 from torch import Tensor
 
 from calibkit.auditing.rows import Rows
+from calibkit.metrics import Reliability, resampling, risk_coverage, smooth_ece
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.bins import weighted_gap
-from calibkit.metrics.bootstrap import Groups, bounds
-from calibkit.metrics.errors import over_error
-from calibkit.metrics.scores import risks
-from calibkit.metrics.smooth import smooth_error
+from calibkit.metrics.errors import FROM_BINS
+from calibkit.metrics.smooth import smoothed, spectrum_of
 
 SHELVES = 1000  # parts of equal size, from the surest on, of which a resample takes its risks
 GRID = 1 << 10  # steps of the grid over confidence for resampled smooth errors
@@ -37,8 +34,9 @@ NAMES = {
     "brier": "Brier score",
     "aurc": "AURC",
 }
-SHARES = ("accuracy", "confidence", "gap", "ece", "ada_ece", "debiased_ece", "smooth_ece", "mce")
-SHARES += ("overconfidence_error", "classwise_ece", "aurc")  # shown in per cent
+SHARES = set(NAMES) - {"nll", "brier"}  # shown in per cent
+FROM_WIDE = ("accuracy", "confidence", "ece", "mce", "overconfidence_error")
+FROM_EVEN = ("ada_ece", "debiased_ece")
 
 
 @dataclass(frozen=True)
@@ -60,49 +58,29 @@ class Resampling:
 
     def __init__(self, n: int, *, resamples: int, level: float, seed: int, bins: int):
         random = np.random.default_rng(seed)
-        self.groups, self.level, self.bins = Groups(n, resamples + 1, random), level, bins
-        self.groups.weights[0], self.groups.drawn[0] = 1, n  # the sample itself
-        units = min(self.groups.groups, 256)
-        share = np.full(units, 1 / units)
-        drawn = random.multinomial(units, share, size=max(2, resamples // 2))
-        self.of_classes = torch.from_numpy(drawn).double()
+        self.level, self.bins = level, bins
+        self.groups = resampling.Groups(n, resamples + 1, random, with_sample=True)
+        units, fewer = min(self.groups.groups, 256), max(2, resamples // 2)
+        self.of_classes = resampling.weights(units, fewer, random)
 
     def values(self, rows: Rows) -> dict[str, np.ndarray]:
         """By measure its value on the sample, then on each resample."""
-        drawn, whole = self.groups.drawn, torch.zeros_like(rows.labels)
-        found = self._binned(rows)
-        for name, each in (("nll", rows.nll), ("brier", rows.brier)):
-            found[name] = self.groups.sums(each, whole, 1)[:, 0] / drawn
-        found["aurc"] = self._aurc(rows)
-        found = {name: values.numpy() for name, values in found.items()}
-        found["smooth_ece"] = self._smooth(rows)
-        found["classwise_ece"] = self._classwise(rows)
-        return {name: found[name] for name in NAMES}
-
-    def _binned(self, rows: Rows) -> dict[str, Tensor]:
         wide = self._bins(rows, _bins.width_edges(self.bins))
-        counts, hits, confidence = wide
-        total, share = counts.sum(1), counts / counts.sum(1, keepdim=True)
-        gap = (confidence - hits) / counts
-        even = _bins.mass_edges(rows.confidence, self.bins)
-        many, right, said = self._bins(rows, even)
-        apart, weight, accuracy = (said - right) / many, many / total[:, None], right / many
-        noise = (accuracy * (1 - accuracy) / (many - 1)).where(many >= 2, apart.square())
-        return {
-            "accuracy": hits.sum(1) / total,
-            "confidence": confidence.sum(1) / total,
-            "gap": (confidence - hits).sum(1) / total,
-            "ece": weighted_gap(gap, share, "l1"),
-            "mce": weighted_gap(gap, share, "max"),
-            "overconfidence_error": over_error(confidence / counts, gap, share),
-            "ada_ece": weighted_gap(apart, weight, "l1"),
-            "debiased_ece": (weight * (apart.square() - noise)).nansum(1).clamp(min=0).sqrt(),
-        }
+        even = self._bins(rows, _bins.mass_edges(rows.confidence, self.bins))
+        tensors = {name: FROM_BINS[name](wide) for name in FROM_WIDE}
+        tensors |= {name: FROM_BINS[name](even) for name in FROM_EVEN}
+        tensors |= {"gap": FROM_BINS["signed_gap"](wide), "aurc": self._aurc(rows)}
+        tensors |= {"nll": self.groups.means(rows.nll), "brier": self.groups.means(rows.brier)}
+        arrays = {name: values.numpy() for name, values in tensors.items()}
+        arrays |= {"smooth_ece": self._smooth(rows), "classwise_ece": self._classwise(rows)}
+        return {name: arrays[name] for name in NAMES}
 
-    def _bins(self, rows: Rows, edges: Tensor) -> list[Tensor]:
+    def _bins(self, rows: Rows, edges: Tensor) -> Reliability:
+        """The bins of every resample."""
         index = _bins.bin_index(rows.confidence, edges)
         each = (torch.ones_like(rows.confidence), rows.correct.double(), rows.confidence)
-        return [self.groups.sums(values, index, self.bins) for values in each]
+        counts, hits, confidence = (self.groups.sums(part, index, self.bins) for part in each)
+        return Reliability(edges, counts, hits, confidence / counts)
 
     def _aurc(self, rows: Rows) -> Tensor:
         """Exact for the sample; of resamples the risks at the ends of at most 1,000 shelves."""
@@ -113,17 +91,16 @@ class Resampling:
         wrong = self.groups.sums((~rows.correct).double(), shelf, count)
         many = self.groups.sums(torch.ones_like(rows.nll), shelf, count)
         risk = wrong.cumsum(1) / many.cumsum(1)
-        found = (risk.nan_to_num() * many).sum(1) / many.sum(1)
-        exact = risks(rows.confidence, rows.correct)[1].mean()
-        return found - found[0] + exact
+        means = (risk.nan_to_num() * many).sum(1) / many.sum(1)
+        return means - means[0] + risk_coverage(rows.top)[1].mean()
 
     def _smooth(self, rows: Rows) -> np.ndarray:
         """The sample exactly; resamples on a coarse grid, less what that grid is off the sample."""
         place = (rows.confidence * GRID).round().long()
         residual = rows.confidence - rows.correct.double()
         mass = self.groups.sums(residual, place, GRID + 1) / self.groups.drawn[:, None]
-        found = smooth_errors(mass.numpy())
-        return found - found[0] + smooth_error(rows.confidence, rows.correct)
+        coarse = smooth_errors(mass.numpy())
+        return coarse - coarse[0] + smooth_ece(rows.top)
 
     def _classwise(self, rows: Rows) -> np.ndarray:
         """(1 + resamples,) from the table of groups; half as many resamples, for their cost."""
@@ -135,13 +112,13 @@ class Resampling:
 
     def estimates(self, values: Mapping[str, np.ndarray]) -> dict[str, Estimate]:
         """The sample's value of each measure and its reflected interval."""
-        return {name: self.estimate(drawn) for name, drawn in values.items()}
+        return {name: self._estimate(drawn) for name, drawn in values.items()}
 
-    def estimate(self, values: np.ndarray) -> Estimate:
+    def _estimate(self, values: np.ndarray) -> Estimate:
         here = float(values[0])
         if not np.isfinite(values).all():
             return Estimate(here, math.nan, math.nan)
-        return Estimate(here, *bounds(values[1:], here, self.level, "reflected"))
+        return Estimate(here, *resampling.bounds(values[1:], here, self.level, "reflected"))
 
     def differences(self, a: Mapping, b: Mapping) -> dict[str, Estimate]:
         """Measure by measure a - b, on the same resamples."""
@@ -154,17 +131,10 @@ def smooth_errors(mass: np.ndarray) -> np.ndarray:
 
     As `metrics.smooth_ece`, all rows at once: the bandwidth is halved in on, 20 times.
     """
-    mass = mass.copy()
-    mass[:, [0, -1]] *= 2  # an end point is its own mirror image
-    spectrum, frequency = dct(mass, type=1) / 2, np.pi * np.arange(GRID + 1)
+    spectrum = spectrum_of(mass)
     low, high = np.full(len(mass), 1 / GRID), np.full(len(mass), 2.0)
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
-        wide = _smoothed(spectrum, frequency, middle) <= middle
+        wide = smoothed(spectrum, middle) <= middle
         low, high = np.where(wide, low, middle), np.where(wide, middle, high)
-    return np.minimum(_smoothed(spectrum, frequency, high), 1.0)
-
-
-def _smoothed(spectrum: np.ndarray, frequency: np.ndarray, width: np.ndarray) -> np.ndarray:
-    size = np.abs(dct(spectrum * np.exp(-0.5 * (width[:, None] * frequency) ** 2), type=1))
-    return (size.sum(1) - (size[:, 0] + size[:, -1]) / 2) / GRID
+    return np.minimum(smoothed(spectrum, high), 1.0)

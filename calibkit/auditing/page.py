@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 import pandas as pd
@@ -13,10 +13,10 @@ from calibkit.auditing import figures
 from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.measures import NAMES, SHARES, Estimate
 from calibkit.auditing.record import Record
-from calibkit.auditing.rows import Rows
-from calibkit.metrics import reliability_of
+from calibkit.metrics import reliability
 from calibkit.pictures.palette import BLACK, BLUE, GREEN, GREY, VERMILLION
 
+Estimates = dict[str, Estimate]
 PERCENT = "\N{NO-BREAK SPACE}%"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LISTED = 15  # classes in the table; all of them where there are no more than ALL
@@ -64,14 +64,14 @@ code {{ background: #f3f3f3; padding: .1em .3em; overflow-wrap: anywhere; }}
 """
 
 
-def html(found: Record) -> str:
+def html(record: Record) -> str:
     """The whole page. Every word of the caller's is escaped."""
-    title = f"Calibration audit of {found.name}"
+    title = f"Calibration audit of {record.name}"
     parts = (
         _lead, _warnings, _diagrams, _test, _measures, _temperature, _classes, _groups, _coverage,
         _mistakes, _other, _method,
     )  # fmt: skip
-    body = "\n".join(part(found) for part in parts)
+    body = "\n".join(part(record) for part in parts)
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -114,15 +114,13 @@ def _number(name: str, value: float, *, signed: bool = False) -> str:
 
 
 def _cell(name: str, estimate: Estimate, *, signed: bool = False) -> str:
-    ends = [_bare(_number(name, end, signed=signed)) for end in (estimate.low, estimate.high)]
-    value = _number(name, estimate.value, signed=signed)
+    value, low, high = (
+        _number(name, number, signed=signed)
+        for number in (estimate.value, estimate.low, estimate.high)
+    )
     strong = f"<strong>{value}</strong>" if signed and estimate.clear else value
-    return f"{strong}<small>{ends[0]} to {ends[1]}</small>"
-
-
-def _bare(text: str) -> str:
-    """Without its per cent, which the value above it has."""
-    return text.removesuffix(PERCENT)
+    # the value above has the sign of per cent
+    return f"{strong}<small>{low.removesuffix(PERCENT)} to {high.removesuffix(PERCENT)}</small>"
 
 
 def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -155,31 +153,27 @@ def _tendency(gap: Estimate) -> str:
 # --- sections ---
 
 
-def _lead(found: Record) -> str:
-    show = found.measures
+def _lead(record: Record) -> str:
+    show = record.measures
     return (
-        f'<p class="lead">On {len(found.rows):,} samples of {found.rows.classes:,} classes it is '
+        f'<p class="lead">On {len(record.rows):,} samples of {record.rows.classes:,} classes it is '
         f"right in {_percent(show['accuracy'].value)} of cases and says "
         f"{_percent(show['confidence'].value)}: {_tendency(show['gap'])}.</p>"
     )
 
 
-def _warnings(found: Record) -> str:
-    if not found.warnings:
+def _warnings(record: Record) -> str:
+    if not record.warnings:
         return '<div class="fine"><p>Nothing odd was found in the data.</p></div>'
-    points = "".join(f"<li>{escape(text[:1].upper() + text[1:])}.</li>" for text in found.warnings)
+    points = "".join(f"<li>{escape(text[:1].upper() + text[1:])}.</li>" for text in record.warnings)
     opening = "<p><strong>Before you trust the numbers</strong></p>"
     return f'<div class="warn">{opening}<ul>{points}</ul></div>'
 
 
-def _reliability(rows: Rows, bins: int):
-    return reliability_of(rows.confidence, rows.correct, bins=bins)
-
-
-def _diagrams(found: Record) -> str:
-    before = figures.reliability(_reliability(found.rows, found.bins), "as it is")
-    title = f"after temperature {found.cooling.value:.2f}"
-    after = figures.reliability(_reliability(found.cooled_rows, found.bins), title)
+def _diagrams(record: Record) -> str:
+    before = figures.reliability(reliability(record.rows.top, bins=record.bins), "as it is")
+    title = f"after temperature {record.cooling.value:.2f}"
+    after = figures.reliability(reliability(record.cooled_rows.top, bins=record.bins), title)
     return (
         "<h2>How sure, how often right?</h2>"
         "<p>Each bar holds the samples of one range of confidence. A calibrated model reaches the "
@@ -188,19 +182,16 @@ def _diagrams(found: Record) -> str:
     )
 
 
-def _test(found: Record) -> str:
-    test = found.test
+def _test(record: Record) -> str:
+    test = record.test
     off = test.p_value < ALPHA
     verdict = (
         "Luck alone hardly explains this: the model is not calibrated."
         if off
         else "Luck alone could explain this: the test finds no error of calibration."
     )
-    rows = [
-        (f"{size * 100:g} point{'s' * (size != 0.01)}", _percent(share, 0))
-        for size, share in found.power.items()
-    ]
-    seen = [size for size, share in found.power.items() if share >= 0.8]
+    rows = [(_points(size), _percent(share, 0)) for size, share in record.power.items()]
+    seen = [size for size, share in record.power.items() if share >= 0.8]
     reach = (
         f"An over-confidence of {_points(seen[0])} would be found in at least 80 % of such "
         f"test sets."
@@ -226,20 +217,12 @@ def _p(value: float) -> str:
     return f"p = {value:.3f}" if value >= 0.001 else "p less than 0.001"
 
 
-def _measures(found: Record) -> str:
-    rows = [
-        (
-            escape(words),
-            _cell(name, found.measures[name]),
-            _cell(name, found.cooled[name]),
-            _cell(name, found.gain[name], signed=True),
-        )
-        for name, words in NAMES.items()
-    ]
+def _measures(record: Record) -> str:
+    rows = _compared(record.measures, record.cooled, record.gain)
     head = ("measure", "as it is", "with temperature", "difference")
     return (
         "<h2>Every measure with its interval</h2>"
-        f"<p>Below each value stands its {_percent(found.level, 0)} interval, by the bootstrap, "
+        f"<p>Below each value stands its {_percent(record.level, 0)} interval, by the bootstrap, "
         "reflected; differences are paired, sample by sample, and bold where the interval leaves "
         "0 out. Near 0 no interval of a binned error is to be trusted: the test above is.</p>"
         + _table("Measures", head, rows)
@@ -250,8 +233,15 @@ def _measures(found: Record) -> str:
     )
 
 
-def _temperature(found: Record) -> str:
-    cooling, gain = found.cooling, found.gain
+def _compared(first: Estimates, second: Estimates, difference: Estimates) -> Iterator[list[str]]:
+    """A row a measure."""
+    for name, words in NAMES.items():
+        last = _cell(name, difference[name], signed=True)
+        yield [escape(words), _cell(name, first[name]), _cell(name, second[name]), last]
+
+
+def _temperature(record: Record) -> str:
+    cooling, gain = record.cooling, record.gain
     if cooling.crossed:
         each = " and ".join(f"{value:.3f}" for value in cooling.fitted)
         how = (
@@ -260,7 +250,8 @@ def _temperature(found: Record) -> str:
         )
     else:
         how = "It was fitted on the calibration data given, which the test set had no part in."
-    low, high = _ends(cooling.low, cooling.high)
+    low = f"{cooling.low:.3f}" if cooling.low > 1e-3 else "0"
+    high = f"{cooling.high:.3f}" if cooling.high < 1e3 else "∞"
     means = (
         "above 1 the logits were too large, the model too sure"
         if cooling.value > 1
@@ -275,7 +266,7 @@ def _temperature(found: Record) -> str:
     return (
         "<h2>What one temperature buys</h2>"
         f"<p>Logits divided by T = <strong>{cooling.value:.3f}</strong> "
-        f"({_percent(found.level, 0)} interval {low} to {high}) have the least negative log "
+        f"({_percent(record.level, 0)} interval {low} to {high}) have the least negative log "
         f"likelihood; {means}. {how}</p>"
         f"<p>It changes: {'; '.join(bought)}. The predicted classes stay the same. "
         f"{_worth(gain)}</p>"
@@ -283,22 +274,18 @@ def _temperature(found: Record) -> str:
     )
 
 
-def _ends(low: float, high: float) -> tuple[str, str]:
-    return (f"{low:.3f}" if low > 1e-3 else "0"), (f"{high:.3f}" if high < 1e3 else "∞")
-
-
-def _worth(gain: dict[str, Estimate]) -> str:
+def _worth(gain: Estimates) -> str:
     known = math.isfinite(gain["nll"].value)
-    judge, said = (gain["nll"], "likelihood") if known else (gain["brier"], "Brier score")
+    judge, words = (gain["nll"], "likelihood") if known else (gain["brier"], "Brier score")
     if judge.clear and judge.value < 0:
-        return f"The {said} gains clearly: use it."
+        return f"The {words} gains clearly: use it."
     if judge.clear:
-        return f"The {said} loses: do not use it, and look at where the data come from."
-    return f"The {said} hardly moves: it is not needed."
+        return f"The {words} loses: do not use it, and look at where the data come from."
+    return f"The {words} hardly moves: it is not needed."
 
 
-def _classes(found: Record) -> str:
-    table = found.classes
+def _classes(record: Record) -> str:
+    table = record.classes
     off = int(table["flag"].str.contains("off").sum())
     rare = table[table["flag"].str.contains("rare|no sample")]
     shown = table if len(table) <= ALL else table.head(LISTED)
@@ -322,7 +309,7 @@ def _classes(found: Record) -> str:
     )
 
 
-def _class_rows(table: pd.DataFrame) -> Iterable[tuple[str, ...]]:
+def _class_rows(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
     for row in table.itertuples():
         yield (
             escape(row.name),
@@ -336,8 +323,8 @@ def _class_rows(table: pd.DataFrame) -> Iterable[tuple[str, ...]]:
         )
 
 
-def _groups(found: Record) -> str:
-    table = found.groups
+def _groups(record: Record) -> str:
+    table = record.groups
     if table is None:
         return ""
     off = table[table["flag"] == "off"]["name"].tolist()
@@ -369,9 +356,9 @@ def _groups(found: Record) -> str:
     )
 
 
-def _coverage(found: Record) -> str:
-    share, risk, table = found.coverage
-    aurc = found.measures["aurc"]
+def _coverage(record: Record) -> str:
+    share, risk, table = record.coverage
+    aurc = record.measures["aurc"]
     rows = [
         (_percent(row.coverage, 0), f"{row.threshold:.4f}", _percent(row.risk, 2))
         for row in table.itertuples()
@@ -395,8 +382,8 @@ def _sure(confidence: float) -> str:
     return f"&gt; 99.99{PERCENT}" if 0.99995 <= confidence < 1 else _percent(confidence, 2)
 
 
-def _mistakes(found: Record) -> str:
-    if not len(found.mistakes):
+def _mistakes(record: Record) -> str:
+    if not len(record.mistakes):
         return "<h2>The surest mistakes</h2><p>There is no mistake in this test set.</p>"
     rows = [
         (
@@ -406,7 +393,7 @@ def _mistakes(found: Record) -> str:
             _sure(row.confidence),
             _percent(row.of_label, 2),
         )
-        for row in found.mistakes.rename(columns={"index": "index_"}).itertuples(index=False)
+        for row in record.mistakes.rename(columns={"index": "index_"}).itertuples(index=False)
     ]
     head = ("row", "predicted", "label", "said", "gave the label")
     return (
@@ -417,39 +404,28 @@ def _mistakes(found: Record) -> str:
     )
 
 
-def _other(found: Record) -> str:
-    if found.other is None:
+def _other(record: Record) -> str:
+    if record.other is None or record.difference is None:
         return ""
-    rows = [
-        (
-            escape(words),
-            _cell(name, found.measures[name]),
-            _cell(name, found.other[name]),
-            _cell(name, found.difference[name], signed=True),
-        )
-        for name, words in NAMES.items()
-    ]
-    head = ("measure", escape(found.name), escape(found.other_name), "difference")
+    rows = _compared(record.measures, record.other, record.difference)
+    head = ("measure", escape(record.name), escape(record.other_name), "difference")
     return (
-        f"<h2>Beside {escape(found.other_name)}</h2>"
+        f"<h2>Beside {escape(record.other_name)}</h2>"
         "<p>Both models are judged on the same samples, and every resample draws the same samples "
         "for both. The difference is the second model less the first; bold where its interval "
         "leaves 0 out.</p>" + _table("Two models on one test set", head, rows)
     )
 
 
-def _method(found: Record) -> str:
+def _method(record: Record) -> str:
+    version = sys.modules["calibkit"].__version__
     return (
         "<h2>How this was made</h2>"
-        f"<p>calibkit {_version()}: {found.bins} bins of equal width, closed on the right; "
-        f"{found.resamples} resamples of at most 4,096 random groups of samples, of the classwise "
-        f"error half as many; {_percent(found.level, 0)} intervals, reflected; seed "
-        f"{found.seed}. The intervals of the temperature's effect hold for these temperatures, and "
-        f"leave out what another draw of them would change. Sums are in float64. Calibration here "
-        f"is of the predicted class, but for the classwise ECE, the likelihood and the Brier "
+        f"<p>calibkit {version}: {record.bins} bins of equal width, closed on the right; "
+        f"{record.resamples} resamples of at most 4,096 random groups of samples, of the "
+        f"classwise error half as many; {_percent(record.level, 0)} intervals, reflected; seed "
+        f"{record.seed}. The intervals of the temperature's effect hold for these temperatures, "
+        f"and leave out what another draw of them would change. Sums are in float64. Calibration "
+        f"here is of the predicted class, but for the classwise ECE, the likelihood and the Brier "
         f"score, which look at all classes.</p>"
     )
-
-
-def _version() -> str:
-    return sys.modules["calibkit"].__version__

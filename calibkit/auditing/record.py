@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from calibkit.auditing.cooling import Cooling
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.rows import Rows
 from calibkit.metrics import CalibrationTest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)

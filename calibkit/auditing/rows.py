@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing.scores import Scores
+from calibkit.metrics import TopLabel
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.top import of_label
 
 CLASS_GROUPS = 256  # random groups of rows that are resampled for the classwise error
 
@@ -27,15 +29,18 @@ class Rows:
     excess: Tensor  # sum_k p_k^2 - p_label, the terms of Spiegelhalter's z
     variance: Tensor  # and their variances, if the row is right about itself
     residual: Tensor  # (groups, bins, K): sums of p_k - [label = k]
-    mean_probs: Tensor  # (K,)
 
     @cached_property
     def correct(self) -> Tensor:
         return self.predicted == self.labels
 
+    @cached_property
+    def top(self) -> TopLabel:
+        return TopLabel(self.confidence, self.correct)
+
     @property
     def classes(self) -> int:
-        return len(self.mean_probs)
+        return self.residual.shape[-1]
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -48,23 +53,19 @@ def rows_of(
 
     temperature: (n,) what the logits of each row are divided by; None leaves rows as they are.
     """
-    group = class_groups(len(scores), seed)
-    table = ClassTable(int(group.max()) + 1, bins, scores.classes)
-    found = torch.empty(6, len(scores), dtype=torch.float64)  # small pieces would split the memory
+    groups = min(len(scores), CLASS_GROUPS)  # at random, all of nearly equal size
+    group = torch.from_numpy(np.random.default_rng(seed).permutation(len(scores)) % groups)
+    table = ClassTable(groups, bins, scores.classes)
+    each = torch.empty(6, len(scores), dtype=torch.float64)  # small pieces would split the memory
     for rows, block in scores.blocks():
         cooling = None if temperature is None else temperature[rows, None]
-        probs, log_own = _probs(block, labels[rows], scores, cooling)
+        probs, log_of_label = _probs(block, labels[rows], scores, cooling)
         table.add(group[rows], probs, labels[rows])
-        for column, values in zip(found, _of_rows(probs, log_own), strict=True):
+        for column, values in zip(each, _of_rows(probs, log_of_label), strict=True):
             column[rows] = values
-    predicted, *columns = found
-    return Rows(labels, predicted.long(), *columns, *table.finished(len(scores)))
-
-
-def class_groups(n: int, seed: int) -> Tensor:
-    """(n,) the random group of every row, all of nearly equal size."""
-    order = np.random.default_rng(seed).permutation(n)
-    return torch.from_numpy(order % min(n, CLASS_GROUPS))
+    predicted, confidence, nll, brier, excess, variance = each
+    residual = table.finished()
+    return Rows(labels, predicted.long(), confidence, nll, brier, excess, variance, residual)
 
 
 def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tensor, Tensor]:
@@ -72,19 +73,19 @@ def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tens
     if scores.kind == "probs" and cooling is None:
         return block, block.gather(1, labels[:, None])[:, 0].log()
     z = scores.log(block) if scores.kind == "probs" else block
-    written = (z if cooling is None else z / cooling).log_softmax(1)
-    own = written.gather(1, labels[:, None])[:, 0]
-    return written.exp_(), own
+    log_probs = (z if cooling is None else z / cooling).log_softmax(1)
+    log_of_label = log_probs.gather(1, labels[:, None])[:, 0]
+    return log_probs.exp_(), log_of_label
 
 
-def _of_rows(probs: Tensor, log_own: Tensor) -> tuple[Tensor, ...]:
+def _of_rows(probs: Tensor, log_of_label: Tensor) -> tuple[Tensor, ...]:
     """predicted, confidence, nll, brier, excess and variance of each row."""
     confidence, predicted = probs.max(1)
     square = probs.square()
     second, third = square.sum(1), (square * probs).sum(1)
-    own = log_own.exp()
-    brier, excess = second - 2 * own + 1, second - own
-    return predicted, confidence, -log_own, brier, excess, third - second.square()
+    given = log_of_label.exp()
+    brier, excess = second - 2 * given + 1, second - given
+    return predicted, confidence, -log_of_label, brier, excess, third - second.square()
 
 
 class ClassTable:
@@ -105,16 +106,16 @@ class ClassTable:
         row, column = (probs > 0.5 / self.shape[1]).nonzero(as_tuple=True)
         values = probs[row, column]
         self.high.index_add_(0, self._cell(group[row], values, column), values)
-        own = probs.gather(1, labels[:, None])[:, 0]
-        self.hits.index_add_(0, self._cell(group, own, labels), torch.ones_like(own))
+        cell = self._cell(group, of_label(probs, labels), labels)
+        self.hits.index_add_(0, cell, torch.ones_like(cell, dtype=torch.float64))
         self.columns.index_add_(0, group, probs)
 
     def _cell(self, group: Tensor, values: Tensor, column: Tensor) -> Tensor:
         _, bins, classes = self.shape
         return (group * bins + _bins.bin_index(values, self.edges)) * classes + column
 
-    def finished(self, n: int) -> tuple[Tensor, Tensor]:
-        """The table, and the (K,) mean probability of each class."""
+    def finished(self) -> Tensor:
+        """(groups, bins, K) the table."""
         high = self.high.view(self.shape)
         high[:, 0] += self.columns - high.sum(1)
-        return high - self.hits.view(self.shape), self.columns.sum(0) / n
+        return high - self.hits.view(self.shape)

@@ -90,8 +90,8 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
 
     Raises TypeError and ValueError for what is no such matrix.
 
-    >>> scores, said = scores_of([[0.9, 0.1], [0.2, 0.8]])
-    >>> scores.kind, said
+    >>> scores, warnings = scores_of([[0.9, 0.1], [0.2, 0.8]])
+    >>> scores.kind, warnings
     ('probs', [])
     """
     validate.choice("kind", kind, KINDS)
@@ -102,8 +102,8 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
         return _two_columns(matrix, low, high, kind)
     off = max(abs(least - 1), abs(most - 1))
     if low >= 0 and off <= _tolerance(matrix, off):
-        said = [PASSED_AS_LOGITS] if kind == "logits" else []
-        return Scores(matrix, "probs", floor=floor), said
+        warnings = [PASSED_AS_LOGITS] if kind == "logits" else []
+        return Scores(matrix, "probs", floor=floor), warnings
     if low >= 0 and least >= 1 - LOOSE and most <= 1 + LOOSE and kind != "logits":
         return Scores(matrix, "probs", True, floor), [ROUNDED.format(least, most)]
     if low >= 0 and least >= 100 - 100 * LOOSE and most <= 100 + 100 * LOOSE:
@@ -186,8 +186,8 @@ def _extent(matrix) -> tuple[float, ...]:
                 f"logits must be finite, got NaN or infinity in row {row}; leave such rows out, "
                 f"and look for a diverged training"
             )
-    ends = np.array(ends)
-    return ends[:, 0].min(), ends[:, 1].max(), ends[:, 2].min(), ends[:, 3].max(), smallest
+    lows, highs, least, most = zip(*ends, strict=True)
+    return min(lows), max(highs), min(least), max(most), smallest
 
 
 def _two_columns(column, low: float, high: float, kind: str) -> tuple[Scores, list[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -9,6 +10,7 @@ from torch import Generator, Tensor
 
 from calibkit import validate
 from calibkit.corruptions import blur, digital, noise, weather
+from calibkit.validate import Array
 
 FAMILIES = (noise, blur, weather, digital)
 
@@ -47,7 +49,12 @@ CHUNK_VALUES_ELSEWHERE = 2**26
 
 
 def corrupt(
-    images, name: str, severity: int, *, generator=None, table: Table | None = None
+    images: Array,
+    name: str,
+    severity: int,
+    *,
+    generator: int | Generator | None = None,
+    table: Table | None = None,
 ) -> Tensor:
     """A corrupted copy of images (n, C, H, W).
 
@@ -90,10 +97,10 @@ def corrupt(
 def noise_images(
     n: int,
     *,
-    size,
+    size: int | Sequence[int],
     channels: int = 3,
     kind: Literal["gaussian", "uniform"] = "gaussian",
-    generator=None,
+    generator: int | Generator | None = None,
 ) -> Tensor:
     """Pure noise (n, channels, H, W) in [0, 1], far from any training image.
 
@@ -135,19 +142,8 @@ def check_images(images: Tensor) -> None:
             f"{tuple(images.shape)}; enlarge them with torch.nn.functional.interpolate"
         )
     if images.dtype != torch.uint8:
-        check_unit_range(images)
-
-
-def check_unit_range(images: Tensor) -> None:
-    """Refuse values outside [0, 1]."""
-    validate.floating("images", images)
-    low, high = (bound.item() for bound in torch.aminmax(images))
-    if not (low >= 0 and high <= 1):  # also true for NaN
-        validate.finite("images", images)
-        raise ValueError(
-            f"images must lie in [0, 1], got values from {low:.4g} to {high:.4g}; divide by 255, "
-            f"or corrupt before normalising"
-        )
+        validate.floating("images", images)
+        validate.unit_interval("images", images, "divide by 255, or corrupt before normalising")
 
 
 def constants_for(images: Tensor, table: Table | None) -> dict:

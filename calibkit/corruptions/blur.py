@@ -61,12 +61,12 @@ def defocus_blur(
 def defocus_matrices(size: int, radius: float, softness: float) -> tuple[Tensor, Tensor]:
     """Row and column filters whose products sum to the disk: its singular value decomposition."""
     left, values, right = np.linalg.svd(disk(radius, softness))
-    kept = values > SMALLEST_TAP * values[0]
-    columns = (left * values).T[kept]
-    return tuple(
-        torch.stack([tidy(filter_matrix(taps, size, "mirror")) for taps in family])
-        for family in (columns, right[kept])
+    count = int((values > SMALLEST_TAP * values[0]).sum())
+    down, across = (
+        torch.stack([tidy(filter_matrix(taps, size, "mirror")) for taps in family[:count]])
+        for family in ((left * values).T, right)
     )
+    return down, across
 
 
 def disk(radius: float, softness: float) -> np.ndarray:

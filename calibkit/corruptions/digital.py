@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -182,8 +183,8 @@ def through_steps(x: Tensor, quality: int, base: tuple) -> Tensor:
     steps = step_table(quality, base).to(x).repeat(len(down) // 8, len(across) // 8)
     coefficients = separable(x, down, across).mul_(1 / steps)
     away = torch.copysign(x.new_tensor(0.5), coefficients)  # halves are rounded away from 0
-    kept = coefficients.add_(away).trunc_().mul_(steps)
-    return separable(kept, up_down, up_across).round_().clamp_(-128, 127)
+    decoded = coefficients.add_(away).trunc_().mul_(steps)
+    return separable(decoded, up_down, up_across).round_().clamp_(-128, 127)
 
 
 def step_table(quality: int, base: tuple) -> Tensor:
@@ -195,11 +196,11 @@ def step_table(quality: int, base: tuple) -> Tensor:
 @lru_cache(maxsize=32)
 def cosine_matrices(size: int) -> tuple[Tensor, Tensor]:
     """Cosine transform of blocks of 8, the last one filled up with the last sample; its inverse."""
-    padded = -(-size // 8) * 8
     k, i = np.mgrid[:8, :8]
     cosine = np.cos(np.pi * k * (2 * i + 1) / 16) * np.where(k == 0, 0.5**0.5, 1) / 2
-    blocks = np.kron(np.eye(padded // 8), cosine)
-    return tidy(blocks @ padding(size, padded)), tidy(blocks.T[:size])
+    padded = padding(size, 8)
+    blocks = np.kron(np.eye(len(padded) // 8), cosine)
+    return tidy(blocks @ padded), tidy(blocks.T[:size])
 
 
 def halved(chroma: Tensor) -> Tensor:
@@ -213,7 +214,7 @@ def halved(chroma: Tensor) -> Tensor:
     return means.add_(means.new_tensor((0.25, 0.5)).repeat(len(cols) // 2)).floor_()
 
 
-def doubled(chroma: Tensor, shape: tuple[int, int]) -> Tensor:
+def doubled(chroma: Tensor, shape: Sequence[int]) -> Tensor:
     """Chroma at full resolution: 3/4 of the nearer and 1/4 of the farther sample, both ways."""
     rows, cols = (doubling_matrix(*sizes) for sizes in zip(shape, chroma.shape[2:], strict=True))
     return separable(chroma, rows, cols).round_()
@@ -222,8 +223,7 @@ def doubled(chroma: Tensor, shape: tuple[int, int]) -> Tensor:
 @lru_cache(maxsize=32)
 def halving_matrix(size: int, unit: int) -> Tensor:
     """Means of neighbours after repeating the last sample up to a multiple of `unit`."""
-    padded = -(-size // unit) * unit
-    return torch.from_numpy(padding(size, padded).reshape(-1, 2, size).mean(axis=1))
+    return torch.from_numpy(padding(size, unit).reshape(-1, 2, size).mean(axis=1))
 
 
 @lru_cache(maxsize=32)
@@ -235,6 +235,7 @@ def doubling_matrix(size: int, given: int) -> Tensor:
     return torch.from_numpy(0.75 * np.eye(given)[near] + 0.25 * np.eye(given)[far])
 
 
-def padding(size: int, padded: int) -> np.ndarray:
-    """(padded, size) matrix that repeats the last sample."""
+def padding(size: int, unit: int) -> np.ndarray:
+    """(padded, size) matrix that repeats the last sample up to a multiple of `unit`."""
+    padded = -(-size // unit) * unit
     return np.eye(size)[np.arange(padded).clip(max=size - 1)]

@@ -73,7 +73,8 @@ def grey(x: Tensor) -> Tensor:
     """Luma (n, 1, H, W) of colour images; grey images as they are."""
     if x.shape[1] == 1:
         return x
-    return sum(weight * x[:, c : c + 1] for c, weight in enumerate(LUMA))
+    red, green, blue = (weight * x[:, c : c + 1] for c, weight in enumerate(LUMA))
+    return red + green + blue
 
 
 def fog(x: Tensor, constants: tuple[float, float], generator: Generator) -> Tensor:

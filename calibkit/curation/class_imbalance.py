@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.curation.draws import as_labels, permutation, ranks
+from calibkit.curation.draws import as_labels, permutation, ranks, some_of_each
+from calibkit.validate import Array
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Imbalanced:
 
 
 def imbalance(
-    labels,
+    labels: Array,
     rho: float,
     *,
     seed: int,
@@ -44,8 +45,8 @@ def imbalance(
 
     Source: Cao et al. 2019, section 4; step: Buda et al. 2018, section 2.1.
 
-    >>> kept = imbalance([0] * 100 + [1] * 100 + [2] * 100, 100, seed=0)
-    >>> kept.counts[kept.order].tolist()  # 100, 100 / 10, 100 / 100
+    >>> chosen = imbalance([0] * 100 + [1] * 100 + [2] * 100, 100, seed=0)
+    >>> chosen.counts[chosen.order].tolist()  # 100, 100 / 10, 100 / 100
     [100, 10, 1]
     """
     labels = as_labels(labels, classes)
@@ -64,17 +65,16 @@ def imbalance(
     share = torch.empty_like(exponent)
     share[order] = rho**-exponent
     counts = (size * share).round().long().clamp(min=1).minimum(size)
-    rank = ranks(labels, permutation(len(labels), generator, labels.device))
-    indices = (rank < counts.to(labels.device)[labels]).nonzero()[:, 0]
+    indices = some_of_each(labels, counts, generator)
     return Imbalanced(indices, counts.to(labels.device), order.to(labels.device))
 
 
 def resample(
-    labels,
+    labels: Array,
     *,
     seed: int,
     strategy: Literal["oversample", "undersample"] | None = None,
-    counts=None,
+    counts: Array | None = None,
 ) -> Tensor:
     """Ascending indices, repeated where needed, that give every class a chosen size.
 
@@ -94,7 +94,7 @@ def resample(
         raise ValueError(
             f"give either strategy or counts, got strategy={strategy!r} and counts={counts!r}"
         )
-    wanted = _balanced(labels.bincount(), strategy) if counts is None else _counts(counts, labels)
+    wanted = _balanced(labels, strategy) if counts is None else _counts(counts, labels)
     size = labels.bincount(minlength=len(wanted)).clamp(min=1)
     order = permutation(len(labels), validate.generator(seed), labels.device)
     extra = ranks(labels, order) < (wanted % size)[labels]
@@ -105,26 +105,25 @@ def resample(
 # --- checks ---
 
 
-def _balanced(size: Tensor, strategy: str) -> Tensor:
+def _balanced(labels: Tensor, strategy: str | None) -> Tensor:
     validate.choice("strategy", strategy, ("oversample", "undersample"))
+    size = labels.bincount()
     present = size[size > 0]
     wanted = present.max() if strategy == "oversample" else present.min()
     return torch.full_like(size, int(wanted))  # absent classes have no sample to repeat
 
 
-def _counts(counts, labels: Tensor) -> Tensor:
-    counts = validate.as_tensor("counts", counts, ndim=1)
-    if counts.is_floating_point() or counts.is_complex() or counts.dtype == torch.bool:
-        raise TypeError(f"counts must be integers, got {counts.dtype}")
-    counts = counts.long().to(labels.device)
-    size = labels.bincount()
-    if len(counts) < len(size):
-        raise ValueError(f"counts must have one entry per class, {len(size)}, got {len(counts)}")
-    size = labels.bincount(minlength=len(counts))
-    wrong = ((counts < 0) | ((counts > 0) & (size == 0))).nonzero()[:, 0].tolist()
+def _counts(counts: Array, labels: Tensor) -> Tensor:
+    given = validate.as_tensor("counts", counts, ndim=1)
+    if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
+        raise TypeError(f"counts must be integers, got {given.dtype}")
+    wanted, size = given.long().to(labels.device), labels.bincount(minlength=len(given))
+    if len(wanted) < len(size):
+        raise ValueError(f"counts must have one entry per class, {len(size)}, got {len(wanted)}")
+    wrong = ((wanted < 0) | ((wanted > 0) & (size == 0))).nonzero()[:, 0].tolist()
     if wrong:
         raise ValueError(
             f"counts must be 0 or more, and 0 for a class without samples, got "
-            f"{counts[wrong].tolist()} for class {wrong}"
+            f"{wanted[wrong].tolist()} for class {wrong}"
         )
-    return counts
+    return wanted

@@ -6,9 +6,10 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.validate import Array
 
 
-def as_labels(labels, classes: int | None = None) -> Tensor:
+def as_labels(labels: Array, classes: int | None = None) -> Tensor:
     """(n,) int64 labels in [0, classes), any 0 or more where `classes` is None.
 
     Raises ValueError or TypeError naming `labels` or `classes`.
@@ -27,6 +28,12 @@ def as_labels(labels, classes: int | None = None) -> Tensor:
 def permutation(n: int, generator: torch.Generator, device) -> Tensor:
     """0 ... n - 1 in random order, drawn on the CPU and so the same on every device."""
     return torch.randperm(n, generator=generator).to(device)
+
+
+def some_of_each(labels: Tensor, counts: Tensor, generator: torch.Generator) -> Tensor:
+    """Ascending indices of `counts[c]` random samples of each class c."""
+    rank = ranks(labels, permutation(len(labels), generator, labels.device))
+    return (rank < counts.to(labels.device)[labels]).nonzero()[:, 0]
 
 
 def ranks(labels: Tensor, order: Tensor) -> Tensor:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.curation.draws import as_labels, permutation, ranks
+from calibkit.curation.draws import as_labels, permutation, some_of_each
+from calibkit.validate import Array, Numbers
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Noisy:
 
 
 def symmetric_noise(
-    labels,
+    labels: Array,
     rate: float,
     *,
     classes: int,
@@ -62,7 +63,7 @@ def symmetric_noise(
     classes = validate.integer("classes", classes, 2)
     labels = as_labels(labels, classes)
     rate = validate.fraction("rate", rate)
-    form = _form(form, ("shuffle", "uniform"), exclude_true)
+    _check(form, ("shuffle", "uniform"), exclude_true)
     generator = validate.generator(seed)
     count = round(rate * len(labels))
     flipped = permutation(len(labels), generator, labels.device)[:count].sort().values
@@ -83,7 +84,7 @@ def symmetric_noise(
 
 
 def classwise_noise(
-    labels, rates=0.5, *, classes: int, seed: int, exclude_true: bool = False
+    labels: Array, rates: Numbers = 0.5, *, classes: int, seed: int, exclude_true: bool = False
 ) -> Noisy:
     """Labels with round(p_c * n_c) samples of class c relabelled, and new labels drawn as p.
 
@@ -106,8 +107,7 @@ def classwise_noise(
     law = _reassignment(p, exclude_true)
     size = labels.bincount(minlength=classes).cpu()
     count = (p * size).round().long()
-    rank = ranks(labels, permutation(len(labels), generator, labels.device))
-    flipped = (rank < count.to(labels.device)[labels]).nonzero()[:, 0]
+    flipped = some_of_each(labels, count, generator)
     old = labels[flipped].cpu()
     new = old
     if len(old):
@@ -117,12 +117,12 @@ def classwise_noise(
 
 
 def transition_matrix(
-    rates,
+    rates: Numbers,
     *,
     form: Literal["shuffle", "uniform", "classwise"],
     classes: int | None = None,
     exclude_true: bool = False,
-    prior=None,
+    prior: Array | None = None,
 ) -> Tensor:
     """P(noisy = j | clean = i), the closed form of each noise, (K, K) in float64.
 
@@ -138,7 +138,7 @@ def transition_matrix(
     >>> transition_matrix(0.3, classes=3, form="uniform", exclude_true=True)[0].tolist()
     [0.7, 0.15, 0.15]
     """
-    form = _form(form, ("shuffle", "uniform", "classwise"), exclude_true)
+    _check(form, ("shuffle", "uniform", "classwise"), exclude_true)
     r = _given_rates(rates, classes)
     if prior is not None and form != "shuffle":
         raise ValueError(f"prior is used by form='shuffle' only, got form={form!r}; leave it out")
@@ -183,44 +183,34 @@ def _noisy(labels: Tensor, flipped: Tensor, new: Tensor, rates: Tensor, matrix: 
 # --- checks ---
 
 
-def _form(form: str, forms: tuple[str, ...], exclude_true: bool) -> str:
+def _check(form: str, forms: tuple[str, ...], exclude_true: bool) -> None:
     validate.choice("form", form, forms)
     if exclude_true and form == "shuffle":
         raise ValueError(
             "exclude_true=True is impossible when labels are shuffled; pass form='uniform'"
         )
-    return form
 
 
-def _rates(rates, classes: int, generator: torch.Generator) -> Tensor:
+def _rates(rates: Numbers, classes: int, generator: torch.Generator) -> Tensor:
     """Rates as given, or a ramp up to one number over the classes in random order."""
-    if _is_number(rates):
-        top = validate.fraction("rates", rates)
-        ramp = torch.linspace(0, top, classes, dtype=torch.float64)
-        return ramp[torch.randperm(classes, generator=generator)]
-    return _given_rates(rates, classes)
+    if not _is_number(rates):
+        return _given_rates(rates, classes)
+    ramp = torch.linspace(0, validate.fraction("rates", rates), classes, dtype=torch.float64)
+    return ramp[torch.randperm(classes, generator=generator)]
 
 
 def _is_number(value) -> bool:
     return getattr(value, "ndim", 0) == 0 and not isinstance(value, (list, tuple))
 
 
-def _given_rates(rates, classes: int | None) -> Tensor:
+def _given_rates(rates: Numbers, classes: int | None) -> Tensor:
     if _is_number(rates):
         if classes is None:
             raise ValueError("classes must be given when rates is one number")
         classes = validate.integer("classes", classes, 2)
         return torch.full((classes,), validate.fraction("rates", rates), dtype=torch.float64)
-    rates = _vector("rates", rates)
-    for rate in rates.tolist():
+    each = validate.as_tensor("rates", rates, ndim=1).double().cpu()
+    for rate in each.tolist():
         validate.fraction("rates", rate)
-    if len(rates) != (classes or len(rates)):
-        raise ValueError(f"rates must have one entry per class, {classes}, got {len(rates)}")
-    return rates
-
-
-def _vector(name: str, value) -> Tensor:
-    tensor = validate.as_tensor(name, value, ndim=1)
-    if isinstance(value, (list, tuple)):
-        tensor = torch.tensor(value, dtype=torch.float64)  # not by way of float32
-    return tensor.double().cpu()
+    validate.same_length("rates", len(each), classes or len(each), "class")
+    return each

@@ -6,9 +6,10 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.curation.draws import as_labels, permutation, ranks
+from calibkit.validate import Array
 
 
-def subset(labels, size: float, *, seed: int, stratified: bool = True) -> Tensor:
+def subset(labels: Array, size: float, *, seed: int, stratified: bool = True) -> Tensor:
     """Ascending indices of a random subset, by default with the class shares of the whole.
 
     labels (n,); `size` is a fraction (float in (0, 1]) or a number of samples (int in [1, n]).
@@ -29,7 +30,7 @@ def subset(labels, size: float, *, seed: int, stratified: bool = True) -> Tensor
     return order[:count].sort().values
 
 
-def _size(size, n: int) -> int:
+def _size(size: float, n: int) -> int:
     if isinstance(size, float):
         share = validate.number("size", size, 0, 1, open_low=True)
         return validate.integer("size * n, rounded,", round(share * n), 1)

@@ -1,44 +1,56 @@
 """How well do confidences match frequencies: every number that the course reports.
 
 Predictions come first, labels second, options by keyword. All take (n, K) probabilities as a
-tensor or array on any device and return plain floats, as fractions, summed in float64.
+tensor or array on any device and return plain floats, as fractions, summed in float64. Those of
+the predicted class take a `TopLabel`, confidences and hits alone, in the place of both.
 """
 
-from calibkit.metrics.bootstrap import bootstrap_interval, bootstrap_interval_of
+from calibkit.metrics.bootstrap import bootstrap_interval
 from calibkit.metrics.classwise import classwise_ece
-from calibkit.metrics.diagram import Reliability, reliability, reliability_of, wilson_interval
+from calibkit.metrics.diagram import Reliability, reliability, wilson_interval
 from calibkit.metrics.errors import (
     ada_ece,
     debiased_ece,
-    debiased_ece_of,
     ece,
     ece_by_group,
-    ece_of,
     mce,
     overconfidence_error,
     signed_gap,
     true_calibration_error,
 )
 from calibkit.metrics.isotonic import Corp, corp
-from calibkit.metrics.paired import paired_interval, paired_interval_of
+from calibkit.metrics.of_hits import (
+    bootstrap_interval_of,
+    calibration_test_of,
+    debiased_ece_of,
+    ece_of,
+    paired_interval_of,
+    reliability_of,
+    risk_coverage_of,
+    smooth_ece_of,
+)
+from calibkit.metrics.paired import paired_interval
 from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import (
     accuracy,
+    aurc,
     auroc,
     confident_share,
     entropy,
+    fpr_at_tpr,
     risk_coverage,
     top_k_accuracy,
 )
-from calibkit.metrics.selective import aurc, fpr_at_tpr, risk_coverage_of
-from calibkit.metrics.smooth import smooth_ece, smooth_ece_of
-from calibkit.metrics.testing import CalibrationTest, calibration_test, calibration_test_of
+from calibkit.metrics.smooth import smooth_ece
+from calibkit.metrics.testing import CalibrationTest, calibration_test
+from calibkit.metrics.top import TopLabel
 
 __all__ = [
     "BrierParts",
     "CalibrationTest",
     "Corp",
     "Reliability",
+    "TopLabel",
     "accuracy",
     "ada_ece",
     "aurc",

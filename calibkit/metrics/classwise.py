@@ -9,11 +9,13 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
+from calibkit.metrics.top import of_label
+from calibkit.validate import Array
 
 BLOCK = 1 << 20  # entries
 
 
-def classwise_ece(probs, labels, *, bins: int = 15) -> float:
+def classwise_ece(probs: Array, labels: Array, *, bins: int = 15) -> float:
     """Mean over classes of the ECE of that class's probability.
 
         1/K sum_k sum_b |B_bk| / n * |mean of p_k over B_bk - share of label k in B_bk|
@@ -36,7 +38,7 @@ def classwise_ece(probs, labels, *, bins: int = 15) -> float:
     return float((total - hits).abs().sum() / counts.sum())
 
 
-def class_tally(probs, labels, bins: int) -> tuple[Tensor, Tensor, Tensor]:
+def class_tally(probs: Array, labels: Array, bins: int) -> tuple[Tensor, Tensor, Tensor]:
     """(bins, K) float64 tables: samples, samples of the class, sums of the class's probability.
 
     With many classes nearly all of the n K entries lie low in the first bin. Only the others are
@@ -54,8 +56,8 @@ def class_tally(probs, labels, bins: int) -> tuple[Tensor, Tensor, Tensor]:
     total = torch.bincount(cell, high, bins * classes).view(bins, classes).double()
     counts[0] += n - counts.sum(0)
     total[0] += sum(block.sum(0) for block in blocks(probs)) - total.sum(0)
-    own = probs.gather(1, labels[:, None])[:, 0]
-    hits = torch.bincount(_cell(own, labels, bins, classes), minlength=bins * classes)
+    cell = _cell(of_label(probs, labels), labels, bins, classes)
+    hits = torch.bincount(cell, minlength=bins * classes)
     return counts, hits.view(bins, classes).double(), total
 
 

@@ -11,7 +11,8 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import Binning, Closed, Norm
-from calibkit.metrics.top import top
+from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.validate import Numbers
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Reliability:
     @property
     def share(self) -> Tensor:
         """Share of all samples in each bin, in float64; sums to 1."""
-        return self.counts.double() / self.counts.sum()
+        return self.counts.double() / self.counts.sum(-1, keepdim=True)
 
     def interval(self, level: float = 0.95) -> tuple[Tensor, Tensor]:
         """Wilson interval of the accuracy of each bin; see `wilson_interval`."""
@@ -55,12 +56,17 @@ class Reliability:
         if not torch.equal(self.edges, other.edges):
             raise ValueError("edges must be the same in both; count with binning='width'")
         counts = self.counts + other.counts
-        parts = (r.confidence.nan_to_num() * r.counts for r in (self, other))
-        return Reliability(self.edges, counts, self.hits + other.hits, sum(parts) / counts)
+        mine, theirs = (r.confidence.nan_to_num() * r.counts for r in (self, other))
+        return Reliability(self.edges, counts, self.hits + other.hits, (mine + theirs) / counts)
 
 
 def reliability(
-    probs, labels, *, bins: int = 15, binning: Binning = "width", closed: Closed = "right"
+    probs: Predictions,
+    labels: Labels = None,
+    *,
+    bins: int = 15,
+    binning: Binning = "width",
+    closed: Closed = "right",
 ) -> Reliability:
     """Confidence and accuracy of the predicted class, bin by bin.
 
@@ -68,7 +74,7 @@ def reliability(
     ----------
     probs : (n, K) probabilities; the confidence of a row is its largest entry, and ties go to the
         lowest class.
-    labels : (n,) integers in [0, K).
+    labels : (n,) integers in [0, K). A `TopLabel` stands for both.
     bins : number of bins; binning : "width" for edges i / bins, "mass" for bins of (nearly)
         equally many samples, in which equal confidences share a bin.
     closed : "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
@@ -89,42 +95,10 @@ def reliability(
     return diagram(confidence, correct, bins, binning, closed)
 
 
-def reliability_of(
-    confidence, correct, *, bins: int = 15, binning: Binning = "width", closed: Closed = "right"
-) -> Reliability:
-    """The same from confidences and hits alone, for models whose other classes are not stored.
-
-    Parameters
-    ----------
-    confidence : (n,) in [0, 1].
-    correct : (n,) bool, or integers 0 and 1.
-    bins, binning, closed : as in `reliability`.
-
-    >>> r = reliability_of([0.6, 0.9, 0.8], [True, True, False], bins=2)
-    >>> r.counts.tolist(), r.hits.tolist(), round(r.confidence[1].item(), 4)
-    ([0, 3], [0, 2], 0.7667)
-    """
-    bins = _bins.check_options(bins, binning, closed)
-    confidence, correct = confidence_hits(confidence, correct)
-    return diagram(confidence, correct, bins, binning, closed)
-
-
-def confidence_hits(confidence, correct) -> tuple[Tensor, Tensor]:
-    """(n,) confidences in [0, 1] and as many hits, as bool."""
-    confidence = validate.floating("confidence", confidence, ndim=1).detach()
-    validate.unit_interval("confidence", confidence, "it is a fraction, so write 0.9 for 90 %")
-    correct = validate.as_tensor("correct", correct, ndim=1)
-    validate.same_length("correct", len(correct), len(confidence))
-    validate.same_device("correct", correct, confidence.device, "the confidences")
-    if correct.dtype == torch.bool:
-        return confidence, correct
-    return confidence, validate.labels(correct, n=len(correct), classes=2, name="correct").bool()
-
-
 def diagram(
     confidence: Tensor, hits: Tensor, bins: int, binning: Binning, closed: Closed
 ) -> Reliability:
-    """`reliability_of` once its arguments are checked; a hit may be a probability."""
+    """`reliability` of checked confidences and hits; a hit may be a probability."""
     confidence = confidence.double()
     edges = _bins.edges_of(confidence, bins, binning)
     index = _bins.bin_index(confidence, edges, closed)
@@ -134,7 +108,9 @@ def diagram(
     return Reliability(edges, counts, right, torch.bincount(index, confidence, bins) / counts)
 
 
-def wilson_interval(hits, counts, *, level: float = 0.95) -> tuple[Tensor, Tensor]:
+def wilson_interval(
+    hits: Numbers, counts: Numbers, *, level: float = 0.95
+) -> tuple[Tensor, Tensor]:
     """Wilson's interval for a proportion: lower and upper end, each shaped like `hits`.
 
     With p = hits / counts and z the (1 + level) / 2 quantile of the standard normal, the ends are

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.bins import Binning, Closed, Norm
-from calibkit.metrics.diagram import Reliability, diagram, reliability, reliability_of
-from calibkit.metrics.top import top
+from calibkit.metrics.bins import Binning, Closed, Norm, weighted_gap
+from calibkit.metrics.diagram import Reliability, diagram, reliability
+from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.validate import Array
 
 
 def ece(
-    probs,
-    labels,
+    probs: Predictions,
+    labels: Labels = None,
     *,
     bins: int = 15,
     norm: Norm = "l1",
@@ -34,7 +36,7 @@ def ece(
     Parameters
     ----------
     probs : (n, K) probabilities of any float type; ties in the argmax go to the lowest class.
-    labels : (n,) integers in [0, K).
+    labels : (n,) integers in [0, K). A `TopLabel` (confidences and hits alone) stands for both.
     bins : number of bins; binning : "width" or "mass"; closed : "right" for (lo, hi] or "left".
 
     Returns a fraction in [0, 1], summed in float64. Raises ValueError for values outside [0, 1],
@@ -49,24 +51,13 @@ def ece(
     return reliability(probs, labels, bins=bins, binning=binning, closed=closed).error(norm)
 
 
-def ece_of(
-    confidence, correct, *, bins: int = 15, norm: Norm = "l1", binning: Binning = "width"
-) -> float:
-    """`ece` from confidences and hits alone.
-
-    The door for what is no matrix of classes: a binary score with whether it came true, each label
-    of a multilabel model, each pixel of a segmentation, each answer of a language model.
-
-    confidence (n,) in [0, 1]; correct (n,) bool, or integers 0 and 1; options as in `ece`.
-
-    >>> round(ece_of([0.9, 0.8], [True, False], bins=1), 4)  # |0.85 - 0.5|
-    0.35
-    """
-    return reliability_of(confidence, correct, bins=bins, binning=binning).error(norm)
-
-
 def ece_by_group(
-    probs, labels, groups=None, *, count: int | None = None, bins: int = 15
+    probs: Array,
+    labels: Array,
+    groups: Array | None = None,
+    *,
+    count: int | None = None,
+    bins: int = 15,
 ) -> list[float]:
     """The `ece` of each group of samples; NaN for a group without any.
 
@@ -89,7 +80,13 @@ def ece_by_group(
     return [ece(probs[i], labels[i], bins=bins) if len(i) else math.nan for i in members]
 
 
-def mce(probs, labels, *, bins: int = 15, closed: Closed = "right") -> float:
+def mce(
+    probs: Predictions,
+    labels: Labels = None,
+    *,
+    bins: int = 15,
+    closed: Closed = "right",
+) -> float:
     """Maximum calibration error: the largest gap of a non-empty equal-width bin.
 
         MCE = max_b |conf(B_b) - acc(B_b)|
@@ -104,7 +101,7 @@ def mce(probs, labels, *, bins: int = 15, closed: Closed = "right") -> float:
     return ece(probs, labels, bins=bins, norm="max", closed=closed)
 
 
-def ada_ece(probs, labels, *, bins: int = 15) -> float:
+def ada_ece(probs: Predictions, labels: Labels = None, *, bins: int = 15) -> float:
     """Adaptive ECE: `ece` over bins that hold equally many samples.
 
     The sorted confidences are cut into `bins` runs, the first n mod bins of them longer by one,
@@ -122,7 +119,7 @@ def ada_ece(probs, labels, *, bins: int = 15) -> float:
     return ece(probs, labels, bins=bins, binning="mass")
 
 
-def overconfidence_error(probs, labels, *, bins: int = 15) -> float:
+def overconfidence_error(probs: Predictions, labels: Labels = None, *, bins: int = 15) -> float:
     """Overconfidence error: gaps where confidence is above accuracy, weighted by confidence.
 
         OE = sum_b |B_b| / n * conf(B_b) * max(conf(B_b) - acc(B_b), 0)
@@ -134,16 +131,10 @@ def overconfidence_error(probs, labels, *, bins: int = 15) -> float:
     >>> round(overconfidence_error([[0.9, 0.1], [0.7, 0.3]], [0, 1], bins=1), 4)  # 0.8 * 0.3
     0.24
     """
-    counted = reliability(probs, labels, bins=bins)
-    return float(over_error(counted.confidence, counted.gap, counted.share))
+    return float(_over_error(reliability(probs, labels, bins=bins)))
 
 
-def over_error(confidence: Tensor, gap: Tensor, share: Tensor) -> Tensor:
-    """Overconfidence error of bins in the last dimension, empty ones with NaN."""
-    return (share * confidence * gap.clamp(min=0)).nansum(-1)
-
-
-def signed_gap(probs, labels) -> float:
+def signed_gap(probs: Predictions, labels: Labels = None) -> float:
     """Mean confidence minus accuracy: positive for an over-confident model.
 
     It needs no bins and has no bias, but cancels where one region is over- and another
@@ -156,16 +147,22 @@ def signed_gap(probs, labels) -> float:
     return float(confidence.sum(dtype=torch.float64) - correct.sum()) / len(correct)
 
 
-def debiased_ece(probs, labels, *, bins: int = 15, binning: Binning = "mass") -> float:
+def debiased_ece(
+    probs: Predictions,
+    labels: Labels = None,
+    *,
+    bins: int = 15,
+    binning: Binning = "mass",
+) -> float:
     """Debiased L2 calibration error of the predicted class.
 
         sqrt(max(0, sum_b |B_b| / n * [(conf - acc)^2 - acc (1 - acc) / (|B_b| - 1)]))
 
     The second term removes what the sampling noise of acc adds to the squared gap, exactly where
     the confidences in a bin are equal. Only that square is free of bias: the cut at 0 and the root
-    keep a calibrated model above 0, in the mean at .044 for n = 100, .012 for 1000 and .005 for
-    10,000 (a posterior of 10 classes; the plain L2 error: .176, .055, .018). Bins of fewer than
-    two samples weigh nothing. To be compared with `ece(..., norm="l2")`, not with the L1 ECE.
+    keep a calibrated model above 0, the less the more samples (notebooks/notes_on_measures.md has
+    numbers). Bins of fewer than two samples weigh nothing. To be compared with
+    `ece(..., norm="l2")`, not with the L1 ECE.
 
     Arguments, value and errors as in `ece`; the default bins hold equally many samples.
 
@@ -175,28 +172,44 @@ def debiased_ece(probs, labels, *, bins: int = 15, binning: Binning = "mass") ->
     >>> round(debiased_ece(probs, [0, 0, 1, 1], bins=1) ** 2, 4)
     0.0767
     """
-    return _debiased(reliability(probs, labels, bins=bins, binning=binning))
+    return float(_debiased(reliability(probs, labels, bins=bins, binning=binning)))
 
 
-def debiased_ece_of(confidence, correct, *, bins: int = 15, binning: Binning = "mass") -> float:
-    """`debiased_ece` from (n,) confidences and hits alone, as `ece_of`.
-
-    >>> round(debiased_ece_of([0.9] * 4, [1, 1, 0, 0], bins=1) ** 2, 4)  # as there
-    0.0767
-    """
-    return _debiased(reliability_of(confidence, correct, bins=bins, binning=binning))
+def _error(counted: Reliability) -> Tensor:
+    return weighted_gap(counted.gap, counted.share, "l1")
 
 
-def _debiased(counted: Reliability) -> float:
-    kept = counted.counts >= 2
-    gap, accuracy = counted.gap[kept], counted.accuracy[kept]
-    noise = accuracy * (1 - accuracy) / (counted.counts[kept] - 1)
-    square = (counted.share[kept] * (gap * gap - noise)).sum()
-    return float(square.clamp(min=0).sqrt())
+def _over_error(counted: Reliability) -> Tensor:
+    return (counted.share * counted.confidence * counted.gap.clamp(min=0)).nansum(-1)
+
+
+def _debiased(counted: Reliability) -> Tensor:
+    square = counted.gap.square()
+    noise = counted.accuracy * (1 - counted.accuracy) / (counted.counts - 1)
+    noise = noise.where(counted.counts >= 2, square)
+    return (counted.share * (square - noise)).nansum(-1).clamp(min=0).sqrt()
+
+
+# The measures that need the bins alone; their last dimension, so that resamples may come before it.
+FROM_BINS: dict[str, Callable[[Reliability], Tensor]] = {
+    "ece": _error,
+    "ada_ece": _error,
+    "mce": lambda counted: weighted_gap(counted.gap, counted.share, "max"),
+    "debiased_ece": _debiased,
+    "overconfidence_error": _over_error,
+    "signed_gap": lambda counted: (counted.share * counted.gap).nansum(-1),
+    "accuracy": lambda counted: counted.hits.double().sum(-1) / counted.counts.sum(-1),
+    "confidence": lambda counted: (counted.share * counted.confidence).nansum(-1),
+}
 
 
 def true_calibration_error(
-    probs, posterior, *, bins: int = 15, norm: Norm = "l1", binning: Binning = "width"
+    probs: Array,
+    posterior: Array,
+    *,
+    bins: int = 15,
+    norm: Norm = "l1",
+    binning: Binning = "width",
 ) -> float:
     """ECE against the known posterior instead of sampled labels.
 
@@ -224,7 +237,7 @@ def true_calibration_error(
     return diagram(confidence, truth, bins, binning, "right").error(norm)
 
 
-def _top_posterior(probs, posterior) -> tuple[Tensor, Tensor]:
+def _top_posterior(probs: Array, posterior: Array) -> tuple[Tensor, Tensor]:
     """(n,) confidence of the predicted class and its (n,) true probability."""
     probs = validate.probs(probs)
     posterior = validate.floating("posterior", posterior, ndim=2)

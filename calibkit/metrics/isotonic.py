@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
+from scipy.optimize import isotonic_regression
 
 from calibkit import validate
-from calibkit.metrics.top import top
+from calibkit.metrics.top import Labels, Predictions, top
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Corp:
         low, high = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
 
-    def _score(self, said: np.ndarray) -> float:
-        """Mean squared distance between `said` and the hits."""
-        squares = self.hits * (1 - said) ** 2 + (self.counts - self.hits) * said**2
+    def _score(self, chance: np.ndarray) -> float:
+        """Mean squared distance between `chance` and the hits."""
+        squares = self.hits * (1 - chance) ** 2 + (self.counts - self.hits) * chance**2
         return float(squares.sum() / self.counts.sum())
 
 
-def corp(probs, labels) -> Corp:
+def corp(probs: Predictions, labels: Labels = None) -> Corp:
     """Reliability of the predicted class without bins to choose.
 
     Of all functions that never fall, the frequency is the one nearest to the hits in squares; it is
@@ -72,20 +72,21 @@ def corp(probs, labels) -> Corp:
 
     Parameters
     ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K). Raises as `ece` does.
+    probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both.
+        Raises as `ece` does.
 
     Source: Dimitriadis, Gneiting & Jordan (2021), PNAS 118 (consistent, optimally binned,
     reproducible, pool-adjacent-violators).
 
-    >>> found = corp([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1]], [0, 1, 0])  # right, wrong, right
-    >>> found.frequency.tolist()  # the first two would fall: they are pooled
+    >>> curve = corp([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1]], [0, 1, 0])  # right, wrong, right
+    >>> curve.frequency.tolist()  # the first two would fall: they are pooled
     [0.5, 0.5, 1.0]
     """
-    said, correct = (part.double().cpu().numpy() for part in top(probs, labels))
-    confidence, which, counts = np.unique(said.clip(0, 1), return_inverse=True, return_counts=True)
+    each, correct = (part.double().cpu().numpy() for part in top(probs, labels))
+    confidence, which, counts = np.unique(each.clip(0, 1), return_inverse=True, return_counts=True)
     hits = np.bincount(which, correct)
     return Corp(confidence, counts, hits, _frequency(hits, counts))
 
 
 def _frequency(hits: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    return isotonic_regression(hits / counts, sample_weight=counts)
+    return isotonic_regression(hits / counts, weights=counts).x

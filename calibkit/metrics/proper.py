@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics.classwise import blocks, class_tally
+from calibkit.metrics.top import of_label
+from calibkit.validate import Array
 
 
-def nll(probs, labels) -> float:
+def nll(probs: Array, labels: Array) -> float:
     """Negative log likelihood: the mean of -log p(label), in nats.
 
     Infinite when a label was given probability 0. Arguments and errors as in `ece`.
@@ -19,10 +22,10 @@ def nll(probs, labels) -> float:
     1.0397
     """
     probs, labels = validate.predictions(probs, labels)
-    return -float(_of_label(probs, labels).log().mean())
+    return -float(of_label(probs, labels).log().mean())
 
 
-def brier(probs, labels) -> float:
+def brier(probs: Array, labels: Array) -> float:
     """Brier score: mean over samples of the sum over classes of (p_k - [label = k])^2.
 
     The value lies in [0, 2]; some packages divide it by K or by 2. Arguments and errors as in
@@ -34,12 +37,7 @@ def brier(probs, labels) -> float:
     0.08
     """
     probs, labels = validate.predictions(probs, labels)
-    return float((_sum_of_squares(probs) - 2 * _of_label(probs, labels).sum()) / len(labels)) + 1
-
-
-def _of_label(probs: Tensor, labels: Tensor) -> Tensor:
-    """(n,) probability that each row gave its label, in float64."""
-    return probs.detach().gather(1, labels[:, None])[:, 0].double()
+    return float((_sum_of_squares(probs) - 2 * of_label(probs, labels).sum()) / len(labels)) + 1
 
 
 class BrierParts(NamedTuple):
@@ -50,7 +48,7 @@ class BrierParts(NamedTuple):
     within: float
 
 
-def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
+def brier_decomposition(probs: Array, labels: Array, *, bins: int = 15) -> BrierParts:
     """The Brier score as calibration + refinement + within-bin remainder.
 
     Each class's probability is put into equal-width bins. With n_bk samples of mean probability
@@ -82,10 +80,10 @@ def brier_decomposition(probs, labels, *, bins: int = 15) -> BrierParts:
     refinement = (hits * (1 - hits / filled)).sum() / n
     # over a bin, (p - c)^2 sums to the p^2 less n c^2, and (p - c)(y - a) to the (p - c) y
     spread = _sum_of_squares(probs) - (total.square() / filled).sum()
-    shared = _of_label(probs, labels).sum() - (total * hits / filled).sum()
+    shared = of_label(probs, labels).sum() - (total * hits / filled).sum()
     return BrierParts(float(calibration), float(refinement), float((spread - 2 * shared) / n))
 
 
 def _sum_of_squares(probs: Tensor) -> Tensor:
     """Sum of all squared entries in float64."""
-    return sum(block.square().sum() for block in blocks(probs))
+    return torch.stack([block.square().sum() for block in blocks(probs)]).sum()

@@ -6,15 +6,17 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.metrics.top import top
+from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.validate import Array
 
 
-def accuracy(probs, labels) -> float:
+def accuracy(probs: Predictions, labels: Labels = None) -> float:
     """Share of rows whose largest probability is the label's; ties go to the lowest class.
 
     Parameters
     ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K). Raises as `ece` does.
+    probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both.
+        Raises as `ece` does.
 
     >>> accuracy([[0.9, 0.1], [0.5, 0.5]], [0, 1])
     0.5
@@ -23,7 +25,7 @@ def accuracy(probs, labels) -> float:
     return int(correct.sum()) / len(correct)
 
 
-def top_k_accuracy(probs, labels, *, k: int = 5) -> float:
+def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5) -> float:
     """Share of rows whose label is among the k largest probabilities.
 
     Ties go to the lowest class, so k = 1 is `accuracy` and k = K is 1. Arguments and errors as in
@@ -34,13 +36,15 @@ def top_k_accuracy(probs, labels, *, k: int = 5) -> float:
     """
     probs, labels = validate.predictions(probs, labels)
     k = validate.integer("k", k, 1, probs.shape[1])
-    own = probs.gather(1, labels[:, None])
+    of_label = probs.gather(1, labels[:, None])
     lower_class = torch.arange(probs.shape[1], device=probs.device) < labels[:, None]
-    ahead = (probs > own) | ((probs == own) & lower_class)
+    ahead = (probs > of_label) | ((probs == of_label) & lower_class)
     return int((ahead.sum(1) < k).sum()) / len(labels)
 
 
-def confident_share(probs, labels, *, threshold: float = 0.99) -> tuple[float, float]:
+def confident_share(
+    probs: Predictions, labels: Labels = None, *, threshold: float = 0.99
+) -> tuple[float, float]:
     """Share of samples with confidence above `threshold`, and the accuracy on them.
 
     Accuracy is NaN when there is none. Arguments and errors as in `accuracy`; threshold is a
@@ -59,7 +63,7 @@ def confident_share(probs, labels, *, threshold: float = 0.99) -> tuple[float, f
     return count / len(sure), right / count if count else float("nan")
 
 
-def entropy(probs) -> Tensor:
+def entropy(probs: Array) -> Tensor:
     """Entropy of each row, -sum_k p_k log p_k, in nats: (n,) float64, with 0 log 0 = 0.
 
     From 0 for a one-hot row to log K for a uniform one. Raises as `ece` does.
@@ -70,7 +74,7 @@ def entropy(probs) -> Tensor:
     return torch.special.entr(validate.probs(probs).detach().double()).sum(1)
 
 
-def risk_coverage(probs, labels) -> tuple[Tensor, Tensor]:
+def risk_coverage(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
     """Error rate among the most confident predictions, for every number of them that is kept.
 
     coverage_k = k / n and risk_k = share of errors among the k most confident, k = 1 ... n. Of
@@ -83,20 +87,30 @@ def risk_coverage(probs, labels) -> tuple[Tensor, Tensor]:
     >>> coverage.tolist(), risk.tolist()
     ([0.5, 1.0], [0.0, 0.5])
     """
-    return risks(*top(probs, labels))
-
-
-def risks(confidence: Tensor, correct: Tensor) -> tuple[Tensor, Tensor]:
-    """`risk_coverage` of checked confidences and hits."""
+    confidence, correct = top(probs, labels)
     levels, level, counts = (
         confidence.double().neg().unique(return_inverse=True, return_counts=True)
     )
     errors = torch.zeros_like(levels).index_add_(0, level, (~correct).to(levels.dtype)) / counts
-    kept = torch.arange(1, len(level) + 1, dtype=levels.dtype, device=levels.device)
-    return kept / len(level), errors[level.sort().values].cumsum(0) / kept
+    taken = torch.arange(1, len(level) + 1, dtype=levels.dtype, device=levels.device)
+    return taken / len(level), errors[level.sort().values].cumsum(0) / taken
 
 
-def auroc(in_scores, out_scores) -> float:
+def aurc(probs: Predictions, labels: Labels = None) -> float:
+    """Area under the risk-coverage curve: the mean risk over all n coverages.
+
+    0 for a model that is always right. A model of error rate e whose confidence sorts its mistakes
+    to the end has about e + (1 - e) log(1 - e); one whose confidence says nothing has e.
+
+    Arguments and errors as in `ece`. Source: Geifman, Uziel & El-Yaniv (2019).
+
+    >>> aurc([[0.9, 0.1], [0.6, 0.4]], [0, 1])  # the mean of 0 and 1/2
+    0.25
+    """
+    return float(risk_coverage(probs, labels)[1].mean())
+
+
+def auroc(in_scores: Array, out_scores: Array) -> float:
     """Area under the ROC curve for telling in-distribution samples from the others.
 
         AUROC = P(in > out) + 1/2 P(in = out)
@@ -113,12 +127,39 @@ def auroc(in_scores, out_scores) -> float:
     >>> auroc([0.9, 0.8, 0.5], [0.5, 0.4])  # 5 pairs won and 1 tied of 6
     0.9166666666666666
     """
+    inside, outside = _both_sides(in_scores, out_scores)
+    outside = outside.sort().values
+    below = torch.searchsorted(outside, inside)
+    up_to = torch.searchsorted(outside, inside, right=True)
+    return int(below.sum() + up_to.sum()) / (2 * len(inside) * len(outside))
+
+
+def fpr_at_tpr(in_scores: Array, out_scores: Array, *, tpr: float = 0.95) -> float:
+    """Share of the strange samples that pass where `tpr` of the familiar ones do.
+
+    The threshold is the largest score that at least `tpr` of the in-distribution samples reach; the
+    value is the share of the others that reach it too. Scores are larger in distribution, as in
+    `auroc`; 0 is perfect separation.
+
+    in_scores (n,), out_scores (m,): floating, finite. Raises as `auroc` does.
+    Source: Hendrycks & Gimpel (2017); Liang, Li & Srikant (2018).
+
+    >>> fpr_at_tpr([0.9, 0.8, 0.7, 0.2], [0.75, 0.1], tpr=0.75)  # threshold .7, reached by 1 of 2
+    0.5
+    """
+    inside, outside = _both_sides(in_scores, out_scores)
+    tpr = validate.number("tpr", tpr, 0, 1, open_low=True)
+    ordered = inside.sort(descending=True).values
+    needed = torch.arange(1, len(ordered) + 1, device=inside.device) / len(ordered) >= tpr - 1e-12
+    threshold = ordered[int(needed.nonzero()[0])]
+    return int((outside >= threshold).sum()) / len(outside)
+
+
+def _both_sides(in_scores: Array, out_scores: Array) -> tuple[Tensor, Tensor]:
+    """Both in float64, finite and on one device."""
     inside = validate.floating("in_scores", in_scores, ndim=1)
     outside = validate.floating("out_scores", out_scores, ndim=1)
     validate.same_device("out_scores", outside, inside.device, "the in_scores")
     validate.finite("in_scores", inside)
     validate.finite("out_scores", outside)
-    outside, inside = outside.double().sort().values, inside.double()
-    below = torch.searchsorted(outside, inside)
-    up_to = torch.searchsorted(outside, inside, right=True)
-    return int(below.sum() + up_to.sum()) / (2 * len(inside) * len(outside))
+    return inside.double(), outside.double()

@@ -8,14 +8,13 @@ from scipy.fft import dct
 from scipy.optimize import brentq
 from torch import Tensor
 
-from calibkit.metrics.diagram import confidence_hits
-from calibkit.metrics.top import top
+from calibkit.metrics.top import Labels, Predictions, top
 
 GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
 COARSE = 1 << 11  # steps that suffice to integrate what a wide kernel has smoothed
 
 
-def smooth_ece(probs, labels) -> float:
+def smooth_ece(probs: Predictions, labels: Labels = None) -> float:
     """Smooth calibration error smECE of the predicted class.
 
         smECE_s = integral over t in [0, 1] of |1/n sum_i K_s(t, conf_i) (conf_i - hit_i)|
@@ -36,15 +35,6 @@ def smooth_ece(probs, labels) -> float:
     return smooth_error(*top(probs, labels))
 
 
-def smooth_ece_of(confidence, correct) -> float:
-    """`smooth_ece` from (n,) confidences in [0, 1] and hits alone.
-
-    >>> round(smooth_ece_of([0.9, 0.9], [True, False]), 4)
-    0.4
-    """
-    return smooth_error(*confidence_hits(confidence, correct))
-
-
 def smooth_error(confidence: Tensor, correct: Tensor) -> float:
     """smECE of (n,) confidences and hits."""
     return _fixed_point(_residuals(confidence, correct))
@@ -62,10 +52,7 @@ def _residuals(confidence: Tensor, correct: Tensor) -> np.ndarray:
 
 def _fixed_point(residuals: np.ndarray) -> float:
     """The bandwidth s at which smECE_s equals s."""
-    mass = residuals.copy()
-    mass[[0, -1]] *= 2  # an end point is its own mirror image
-    spectrum = dct(mass, type=1) / 2
-    smallest = 1 / GRID
+    spectrum, smallest = spectrum_of(residuals), 1 / GRID
 
     def excess(s: float) -> float:
         return _smoothed_error(spectrum, s) - s
@@ -83,7 +70,19 @@ def _smoothed_error(spectrum: np.ndarray, s: float) -> float:
     crosses zero; there a coarse grid of step h costs an error of about h^2 / 100 s, below 2e-7.
     """
     points = COARSE if s >= 32 / COARSE else GRID
+    return float(smoothed(spectrum[: points + 1], np.array(s)))
+
+
+def spectrum_of(residuals: np.ndarray) -> np.ndarray:
+    """The cosine coefficients of residuals at equal steps over [0, 1], the last dimension."""
+    mass = residuals.copy()
+    mass[..., [0, -1]] *= 2  # an end point is its own mirror image
+    return dct(mass, type=1) / 2
+
+
+def smoothed(spectrum: np.ndarray, width: np.ndarray) -> np.ndarray:
+    """smECE_s from (..., points + 1) cosine coefficients, for the s in `width` (...)."""
+    points = spectrum.shape[-1] - 1
     frequency = np.pi * np.arange(points + 1)
-    damped = spectrum[: points + 1] * np.exp(-0.5 * (s * frequency) ** 2)
-    size = np.abs(dct(damped, type=1))
-    return float(size.sum() - (size[0] + size[-1]) / 2) / points
+    size = np.abs(dct(spectrum * np.exp(-0.5 * (width[..., None] * frequency) ** 2), type=1))
+    return (size.sum(-1) - (size[..., 0] + size[..., -1]) / 2) / points

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -12,9 +13,8 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.metrics import bins as _bins
-from calibkit.metrics.diagram import confidence_hits
 from calibkit.metrics.smooth import smooth_error
-from calibkit.metrics.top import top
+from calibkit.metrics.top import Labels, Predictions, of_label, rows_of, top
 
 Tested = Literal["ece", "smooth_ece"]
 
@@ -30,7 +30,13 @@ class CalibrationTest(NamedTuple):
 
 
 def calibration_test(
-    probs, labels, *, metric: Tested = "ece", bins: int = 15, resamples: int = 1000, seed: int = 0
+    probs: Predictions,
+    labels: Labels = None,
+    *,
+    metric: Tested = "ece",
+    bins: int = 15,
+    resamples: int = 1000,
+    seed: int = 0,
 ) -> CalibrationTest:
     """Two tests of the hypothesis that the predictions are calibrated.
 
@@ -52,7 +58,8 @@ def calibration_test(
 
     Parameters
     ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K).
+    probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both; z
+        is then that of the two classes "hit" and "miss", Spiegelhalter's own.
     metric : "ece" or "smooth_ece"; bins : number of bins for "ece".
     resamples : number of label sets; seed : integer seed of the draws.
 
@@ -62,67 +69,29 @@ def calibration_test(
     Source: Broecker & Smith (2007), Weather and Forecasting 22; Spiegelhalter (1986), Statistics in
     Medicine 5; Widmann, Lindsten & Zachariah (2019) for p-values of calibration.
 
-    >>> found = calibration_test([[0.75, 0.25]] * 4, [0, 0, 0, 1])  # 3 of 4 right: no gap
-    >>> found.error, found.p_value, found.z
+    >>> test = calibration_test([[0.75, 0.25]] * 4, [0, 0, 0, 1])  # 3 of 4 right: no gap
+    >>> test.error, test.p_value, test.z
     (0.0, 1.0, 0.0)
     """
-    options = _options(metric, bins, resamples, seed)
-    confidence, correct = top(probs, labels)
-    z = spiegelhalter(*validate.predictions(probs, labels))
-    return _found(confidence, correct, z, *options)
+    validate.choice("metric", metric, get_args(Tested))
+    bins = _bins.check_options(bins)
+    resamples = validate.integer("resamples", resamples, 1)
+    random = np.random.default_rng(validate.integer("seed", seed, 0))
+    confidence, correct = (part.cpu().double().numpy() for part in top(probs, labels))
+    error = _smooth if metric == "smooth_ece" else binned_error(confidence, bins)
+    drawn = drawn_errors(error, confidence, confidence, resamples, random)
+    z = spiegelhalter(*spiegelhalter_terms(*rows_of(probs, labels)))
+    return judged(error(confidence, correct), drawn, z)
 
 
-def calibration_test_of(
-    confidence,
-    correct,
-    *,
-    metric: Tested = "ece",
-    bins: int = 15,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> CalibrationTest:
-    """`calibration_test` from (n,) confidences in [0, 1] and hits alone, as `ece_of`.
-
-    z is that of the two classes "hit" and "miss": sum_i (c_i - h_i)(2 c_i - 1) over the root of
-    sum_i (2 c_i - 1)^2 c_i (1 - c_i), Spiegelhalter's own. Options as there.
-
-    >>> found = calibration_test_of([0.75] * 4, [True, True, True, False])
-    >>> found.error, found.p_value, found.z
-    (0.0, 1.0, 0.0)
-    """
-    options = _options(metric, bins, resamples, seed)
-    confidence, correct = confidence_hits(confidence, correct)
-    said = confidence.double()
-    z = spiegelhalter(torch.stack([1 - said, said], dim=1), correct.long())
-    return _found(confidence, correct, z, *options)
+def judged(observed: float, drawn: np.ndarray, z: float) -> CalibrationTest:
+    """Both tests, from the sample's error, (resamples,) drawn ones, and Spiegelhalter's z."""
+    as_large = int((drawn >= observed - 1e-12).sum())  # equal but for rounding is equal
+    p_value = (1 + as_large) / (1 + len(drawn))
+    return CalibrationTest(observed, float(drawn.mean()), p_value, z, float(2 * ndtr(-abs(z))))
 
 
-def _options(metric, bins, resamples, seed) -> tuple:
-    """The options of a test, checked; the seed as a generator."""
-    return (
-        validate.choice("metric", metric, get_args(Tested)),
-        _bins.check_options(bins),
-        validate.integer("resamples", resamples, 1),
-        np.random.default_rng(validate.integer("seed", seed, 0)),
-    )
-
-
-def _found(
-    confidence: Tensor, correct: Tensor, z: float, metric: str, bins: int, resamples: int, random
-) -> CalibrationTest:
-    """Both tests of checked confidences and hits."""
-    confidence, correct = (x.cpu().double().numpy() for x in (confidence, correct))
-    error = _smooth if metric == "smooth_ece" else _binned(confidence, bins)
-    observed = error(confidence, correct)
-    drawn = [
-        error(confidence, random.random(len(confidence)) < confidence) for _ in range(resamples)
-    ]
-    as_large = sum(value >= observed - 1e-12 for value in drawn)  # equal but for rounding is equal
-    p_value = (1 + as_large) / (1 + resamples)
-    return CalibrationTest(observed, float(np.mean(drawn)), p_value, z, float(2 * ndtr(-abs(z))))
-
-
-def _binned(confidence: np.ndarray, bins: int):
+def binned_error(confidence: np.ndarray, bins: int) -> Callable[..., float]:
     """ECE as a function of confidence and hits, whose bins are looked up once."""
     index = _bins.bin_index(torch.from_numpy(confidence), _bins.width_edges(bins)).numpy()
 
@@ -132,11 +101,15 @@ def _binned(confidence: np.ndarray, bins: int):
     return error
 
 
-def errors_by_chance(
-    confidence: np.ndarray, chance: np.ndarray, bins: int, resamples: int, random
+def drawn_errors(
+    error: Callable[..., float],
+    confidence: np.ndarray,
+    chance: np.ndarray,
+    resamples: int,
+    random: np.random.Generator,
 ) -> np.ndarray:
-    """(resamples,) ECEs of (n,) confidences whose hits are drawn with (n,) chances."""
-    error, n = _binned(confidence, bins), len(confidence)
+    """(resamples,) errors of (n,) confidences whose hits are drawn with (n,) chances."""
+    n = len(confidence)
     return np.array([error(confidence, random.random(n) < chance) for _ in range(resamples)])
 
 
@@ -144,17 +117,21 @@ def _smooth(confidence: np.ndarray, hits: np.ndarray) -> float:
     return smooth_error(torch.from_numpy(confidence), torch.from_numpy(hits))
 
 
-def spiegelhalter(probs: Tensor, labels: Tensor) -> float:
-    """Spiegelhalter's z of checked predictions; see `calibration_test`.
+def spiegelhalter_terms(probs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """(n,) excess of each Brier score over what its row promises, and (n,) its variance."""
+    probs = probs.detach().double()
+    square = probs.square().sum(1)
+    return square - of_label(probs, labels), probs.pow(3).sum(1) - square.square()
 
-    >>> z = spiegelhalter(torch.tensor([[0.75, 0.25]]), torch.tensor([1]))
+
+def spiegelhalter(excess: Tensor, variance: Tensor) -> float:
+    """Spiegelhalter's z from its terms; see `calibration_test`.
+
+    >>> z = spiegelhalter(*spiegelhalter_terms(torch.tensor([[0.75, 0.25]]), torch.tensor([1])))
     >>> round(z, 4)  # (.625 - .25) / sqrt(.4375 - .390625)
     1.7321
     """
-    probs = probs.detach().double()
-    square = probs.square().sum(1)
-    excess = float((square - probs.gather(1, labels[:, None])[:, 0]).sum())
-    variance = float((probs.pow(3).sum(1) - square.square()).sum())
-    if variance > 0:
-        return excess / math.sqrt(variance)
-    return math.inf if excess > 0 else 0.0
+    total, spread = float(excess.sum()), float(variance.sum())
+    if spread > 0:
+        return total / math.sqrt(spread)
+    return math.inf if total > 0 else 0.0

@@ -88,7 +88,7 @@ def test_all_functions_are_in_the_tables():
     others |= {"paired_interval", "paired_interval_of", "fpr_at_tpr"} | {
         f.__name__ for f in OF_HITS
     }
-    classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability"}
+    classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability", "TopLabel"}
     assert {f.__name__ for f in SCORED} | others | classes == {
         *metrics.__all__,
         "classwise_bootstrap",

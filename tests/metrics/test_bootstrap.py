@@ -1,4 +1,4 @@
-import importlib
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -6,9 +6,10 @@ import torch
 from scipy.stats import ks_2samp
 
 from calibkit import metrics
+from calibkit.metrics import bootstrap, resampling
 from tests.metrics import reference
 
-module = importlib.import_module("calibkit.metrics.bootstrap")
+METRICS = get_args(bootstrap.Metric)
 BINNED = ("ece", "mce", "overconfidence_error", "signed_gap", "accuracy")
 
 
@@ -30,7 +31,7 @@ def resample_loop(probs, labels, metric, resamples, seed):
 
 def drawn(probs, labels, metric, resamples, seed=1, bins=15):
     generator = np.random.default_rng(seed)
-    return module.resampled(probs, labels, metric, bins, resamples, generator)
+    return bootstrap.resampled(probs, labels, metric, bins, resamples, generator)[0].numpy()
 
 
 @pytest.mark.parametrize("metric", [*BINNED, "classwise_ece"])
@@ -46,7 +47,7 @@ def test_distribution_is_that_of_the_plain_loop(metric, n):
 
 @pytest.mark.parametrize("metric", ["ece", "signed_gap", "overconfidence_error"])
 def test_distribution_where_all_cells_are_drawn_by_moments(metric, monkeypatch):
-    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(resampling, "SMALL", 0)
     probs, labels = problem(500)
     exact = resample_loop(probs, labels, metric, 1500, seed=3)
     found = ks_2samp(exact, drawn(probs, labels, metric, 1500))
@@ -55,7 +56,7 @@ def test_distribution_where_all_cells_are_drawn_by_moments(metric, monkeypatch):
 
 @pytest.mark.parametrize("metric", ["ece", "mce", "signed_gap"])
 def test_distribution_where_all_cells_are_drawn_exactly(metric, monkeypatch):
-    monkeypatch.setattr(module, "SMALL", 10**6)
+    monkeypatch.setattr(resampling, "SMALL", 10**6)
     probs, labels = problem(200)
     exact = resample_loop(probs, labels, metric, 1500, seed=4)
     found = ks_2samp(exact, drawn(probs, labels, metric, 1500))
@@ -81,7 +82,7 @@ def test_adaptive_bins_are_those_of_the_full_sample():
 def test_classwise_groups_keep_the_spread(n, monkeypatch):
     probs, labels = problem(n)
     exact = drawn(probs, labels, "classwise_ece", 1500, seed=6)
-    monkeypatch.setattr(module, "GROUPS", 400)
+    monkeypatch.setattr(resampling, "GROUPS", 400)
     grouped = drawn(probs, labels, "classwise_ece", 1500, seed=7)
     assert grouped.mean() == pytest.approx(exact.mean(), rel=0.03)
     assert grouped.std() == pytest.approx(exact.std(), rel=0.15)
@@ -106,17 +107,17 @@ def test_one_resample_is_enough():
 
 def test_groups_have_equal_sizes():
     for n in (1, 5, 4096, 4097, 5000, 8193, 100_001):
-        drawn_groups = module.Groups(n, 1, np.random.default_rng(0))
+        drawn_groups = resampling.Groups(n, 1, np.random.default_rng(0))
         sizes = torch.bincount(drawn_groups.of)
         assert len(sizes) == drawn_groups.groups <= 4096
         assert sizes.sum() == n
         assert sizes.max() - sizes.min() <= 1
         assert drawn_groups.weights.sum() == drawn_groups.groups
-    assert module.Groups(4096, 1, np.random.default_rng(0)).groups == 4096
-    assert module.Groups(4097, 1, np.random.default_rng(0)).groups == 2048
+    assert resampling.Groups(4096, 1, np.random.default_rng(0)).groups == 4096
+    assert resampling.Groups(4097, 1, np.random.default_rng(0)).groups == 2048
 
 
-@pytest.mark.parametrize("metric", module.METRICS)
+@pytest.mark.parametrize("metric", METRICS)
 def test_interval_is_the_percentiles_or_their_reflection(metric):
     probs, labels = problem(300)
     options = {"metric": metric, "resamples": 200, "seed": 3}
@@ -140,7 +141,7 @@ def test_interval_is_the_percentiles_or_their_reflection(metric):
 
 
 def test_reflection_covers_where_percentiles_cannot():
-    """A cooled posterior, T = 1.1: 80 against 6 per cent of 400 draws, as the docstring says."""
+    """A cooled posterior, T = 1.1: 80 against 6 per cent of 400 draws; see notes_on_measures.md."""
     torch.manual_seed(0)
     posterior = (2 * torch.randn(20_000, 10, dtype=torch.float64)).softmax(1)
     probs = (posterior.log() / 1.1).softmax(1)
@@ -194,7 +195,7 @@ def test_equal_confidences_add_no_spread():
 
 
 def test_one_sample_gives_a_point():
-    for metric in module.METRICS:
+    for metric in METRICS:
         low, high = metrics.bootstrap_interval([[0.75, 0.25]], [1], metric=metric)
         assert low == high
         assert low == pytest.approx(getattr(metrics, metric)([[0.75, 0.25]], [1]))

@@ -61,7 +61,7 @@ def test_large_samples_are_drawn_in_groups(metric, monkeypatch):
     a, b, labels = problem(1001)
     options = {"metric": metric, "resamples": 2000}
     exact = metrics.paired_interval(a, b, labels, **options)
-    monkeypatch.setattr("calibkit.metrics.bootstrap.GROUPS", 400)
+    monkeypatch.setattr("calibkit.metrics.resampling.GROUPS", 400)
     coarse = metrics.paired_interval(a, b, labels, **options)
     width = exact[1] - exact[0]
     assert coarse == pytest.approx(exact, abs=0.2 * width)

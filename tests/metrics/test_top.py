@@ -3,6 +3,7 @@ import importlib
 import pytest
 import torch
 
+from calibkit import metrics
 from tests.metrics import reference
 
 module = importlib.import_module("calibkit.metrics.top")
@@ -122,3 +123,64 @@ def test_float_types_are_kept_but_for_16_bits_which_become_64(dtype):
     confidence, correct = module.top(probs.to(dtype), labels)
     assert confidence.dtype == (torch.float64 if dtype == torch.float16 else dtype)
     assert torch.equal(correct, module.top(probs.double(), labels)[1])
+
+
+OF_THE_TOP = (
+    *("accuracy", "ada_ece", "aurc", "bootstrap_interval", "calibration_test", "confident_share"),
+    *("debiased_ece", "ece", "mce", "overconfidence_error", "signed_gap", "smooth_ece"),
+)
+OF_ALL_CLASSES = ("brier", "brier_decomposition", "classwise_ece", "ece_by_group", "nll")
+
+
+@pytest.mark.parametrize("name", OF_THE_TOP)
+def test_a_top_label_stands_for_rows_and_labels(name):
+    probs, labels = CASES["random64"]
+    metric, options = getattr(metrics, name), {}
+    if name in ("bootstrap_interval", "calibration_test"):
+        options = {"resamples": 20}
+    pair, alone = (
+        metric(probs, labels, **options),
+        metric(metrics.TopLabel.of(probs, labels), **options),
+    )
+    if name == "calibration_test":  # its z looks at all classes of a row
+        pair, alone = pair[:3], alone[:3]
+    assert alone == pair
+    with pytest.raises(TypeError, match=r"^labels must be left out: the TopLabel given"):
+        metric(metrics.TopLabel.of(probs, labels), labels)
+
+
+def test_a_top_label_stands_for_both_in_diagrams_and_curves():
+    probs, labels = CASES["random64"]
+    top = metrics.TopLabel.of(probs, labels)
+    assert torch.equal(metrics.reliability(top).hits, metrics.reliability(probs, labels).hits)
+    assert metrics.corp(top).hits.tolist() == metrics.corp(probs, labels).hits.tolist()
+    curves = metrics.risk_coverage(top), metrics.risk_coverage(probs, labels)
+    assert torch.equal(curves[0][1], curves[1][1])
+
+
+@pytest.mark.parametrize("name", OF_ALL_CLASSES)
+def test_what_needs_all_classes_refuses_a_top_label(name):
+    top = metrics.TopLabel([0.9, 0.8], [True, False])
+    with pytest.raises(TypeError, match=r"^probs must be a tensor or array of numbers, got TopLa"):
+        getattr(metrics, name)(top, [0, 1])
+    with pytest.raises(ValueError, match=r"^metric must be one of .*, got 'classwise_ece'"):
+        metrics.bootstrap_interval(top, metric="classwise_ece")
+
+
+def test_two_models_are_compared_by_top_labels_of_both():
+    probs, labels = CASES["random64"]
+    top = metrics.TopLabel.of(probs, labels)
+    assert metrics.paired_interval(top, top) == (0, 0)
+    with pytest.raises(TypeError, match=r"^probs_b must be a tensor or array of numbers, got TopL"):
+        metrics.paired_interval(probs, top, labels)
+    with pytest.raises(TypeError, match=r"^labels must be left out"):
+        metrics.paired_interval(top, top, labels)
+
+
+def test_a_top_label_cannot_be_changed_and_needs_labels_beside_rows():
+    top = metrics.TopLabel([0.9, 0.8], [1, 0])
+    assert top.correct.dtype == torch.bool
+    with pytest.raises(AttributeError, match="cannot assign"):
+        top.confidence = torch.zeros(2)
+    with pytest.raises(TypeError, match=r"^labels must be a tensor or array of numbers, got None"):
+        metrics.ece([[0.9, 0.1]])
