@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
+
+
+class HasArray(Protocol):
+    """What numpy can read: a tensor, an array, a memory map, a column or table of pandas."""
+
+    @property
+    def __array__(self) -> Any: ...
+
+
+# What a user may pass where numbers are wanted; each function says the shape it needs.
+_Row = Sequence[float] | Sequence[HasArray]
+Array = HasArray | _Row | Sequence[_Row] | Sequence[Sequence[_Row]]
+Numbers = float | Array  # one number counts too
 
 ROW_SUM_TOLERANCE = 1e-4
 HALVES = (torch.float16, torch.bfloat16)
