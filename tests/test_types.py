@@ -27,7 +27,7 @@ reveal_type(metrics.ece(probs, labels, norm="l2"))  # float
 reveal_type(metrics.bootstrap_interval(probs, labels, metric="mce"))  # tuple[float, float]
 reveal_type(calibkit.audit(probs, labels))  # calibkit.auditing.audits.Audit
 scaler = recalibration.TemperatureScaler().fit(probs.log(), labels)
-reveal_type(scaler)  # calibkit.recalibration.TemperatureScaler
+reveal_type(scaler)  # calibkit.recalibration.temperature.TemperatureScaler
 
 metrics.ece(probs, labels, norm="l3")
 metrics.reliability(probs, labels, binning="mas")
