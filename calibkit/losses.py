@@ -7,6 +7,7 @@ least (half precision is raised to it).
 
 Checks. Types, shapes and devices are always checked. Values are checked on the CPU only: labels and
 soft rows beforehand, logits by way of the loss they give, so that no extra pass over them is made.
+There, logits are refused that are probabilities: two rows or more, all of which sum to 1.
 On an accelerator a value check would stall the queue at every step, and inside `torch.compile` or
 `torch.func` it cannot be expressed: there a NaN comes out as NaN.
 """
@@ -24,22 +25,22 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.validate import Array
 
 LOG2, LOG5 = math.log(2), math.log(5)
 NEVER = -(2**62)  # torch passes over label -100 in silence; no label may be passed over here
 LOST = 1_000.0  # nats, of which the probability is 0 in every type
 Reduction = Literal["mean", "sum", "none"]
+Weights = Array | None  # (K,), one a class
+Mmce = Literal["plain", "weighted"]
 Flsd = Literal["5-3", "5-3-2"]
 Schedule = Literal["5-3-1", "5-3-2"]
 FLSD_FORMS = get_args(Flsd)
 SCHEDULES: dict[Schedule, tuple[float, ...]] = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
 
 
-# --- the losses ------------------------------------------------------------------------------
-
-
 def cross_entropy(
-    logits, target, *, class_weights: Tensor | None = None, reduction: Reduction = "mean"
+    logits: Array, target: Array, *, class_weights: Weights = None, reduction: Reduction = "mean"
 ) -> Tensor:
     """Cross-entropy, the negative log-likelihood of the label: -sum_k q_k log p_k.
 
@@ -57,12 +58,12 @@ def cross_entropy(
 
 
 def label_smoothing(
-    logits,
-    target,
+    logits: Array,
+    target: Array,
     *,
     alpha: float = 0.05,
     form: Literal["K", "K-1"] = "K",
-    class_weights: Tensor | None = None,
+    class_weights: Weights = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
     """Cross-entropy against labels of which a part `alpha` is spread over the classes.
@@ -85,11 +86,11 @@ def label_smoothing(
         alpha = validate.number("alpha", alpha, 0, most) / most
     weights = _class_weights(class_weights, logits)
     each = _cross_entropy_each(logits, target, weights, alpha)
-    return _reduced(each, reduction, logits, _sample_weights(weights, target))
+    return _reduced(each, logits, target, reduction, weights)
 
 
 def confidence_penalty(
-    logits, target, *, weight: float = 0.1, reduction: Reduction = "mean"
+    logits: Array, target: Array, *, weight: float = 0.1, reduction: Reduction = "mean"
 ) -> Tensor:
     """Cross-entropy minus `weight` times the entropy of the prediction (ERL).
 
@@ -104,13 +105,11 @@ def confidence_penalty(
     weight = validate.number("weight", weight, 0, math.inf, open_high=True)
     logits, target = _inputs(logits, target)
     log_probs = logits.log_softmax(1)
-    negative_entropy = (log_probs.exp() * log_probs).sum(1)
-    return _reduced(
-        _cross_entropy_each(logits, target) + weight * negative_entropy, reduction, logits
-    )
+    penalty = weight * (log_probs.exp() * log_probs).sum(1)
+    return _reduced(_cross_entropy_each(logits, target) + penalty, logits, target, reduction)
 
 
-def brier(logits, target, *, reduction: Reduction = "mean") -> Tensor:
+def brier(logits: Array, target: Array, *, reduction: Reduction = "mean") -> Tensor:
     """Brier loss: sum over the K classes of (p_k - q_k)^2, in [0, 2].
 
     `logits` (n, K), `target` labels or soft labels. Some packages divide by K or by 2.
@@ -121,15 +120,15 @@ def brier(logits, target, *, reduction: Reduction = "mean") -> Tensor:
     """
     logits, target = _inputs(logits, target)
     each = (logits.softmax(1) - _soft(target, logits)).square().sum(1)
-    return _reduced(each, reduction, logits)
+    return _reduced(each, logits, target, reduction)
 
 
 def mmce(
-    logits,
-    target,
+    logits: Array,
+    target: Array,
     *,
     weight: float = 2.0,
-    form: Literal["plain", "weighted"] = "weighted",
+    form: Mmce = "weighted",
     width: float = 0.4,
     reduction: Reduction = "mean",
 ) -> Tensor:
@@ -147,11 +146,12 @@ def mmce(
     weight = validate.number("weight", weight, 0, math.inf, open_high=True)
     penalty = mmce_penalty(logits, target, form=form, width=width)
     logits, target = _inputs(logits, target)
-    return _reduced(_cross_entropy_each(logits, target) + weight * penalty, reduction, logits)
+    each = _cross_entropy_each(logits, target) + weight * penalty
+    return _reduced(each, logits, target, reduction)
 
 
 def mmce_penalty(
-    logits, target, *, form: Literal["plain", "weighted"] = "weighted", width: float = 0.4
+    logits: Array, target: Array, *, form: Mmce = "weighted", width: float = 0.4
 ) -> Tensor:
     """Maximum mean calibration error of a batch: sqrt(v' K v), a differentiable stand-in for ECE.
 
@@ -164,7 +164,7 @@ def mmce_penalty(
     >>> mmce_penalty(torch.zeros(1, 2), torch.tensor([1]), form="plain").item()  # |0 - .5|
     0.5
     """
-    validate.choice("form", form, ("plain", "weighted"))
+    validate.choice("form", form, get_args(Mmce))
     width = validate.number("width", width, 0, math.inf, open_low=True)
     logits, target = _inputs(logits, target)
     confidence, predicted = logits.softmax(1).max(1)
@@ -173,7 +173,9 @@ def mmce_penalty(
         gap = (hit - confidence) / len(hit)
     else:
         hits, misses = hit.sum(), (1 - hit).sum()
-        gap = hit * (1 - confidence) / _or_one(hits) - (1 - hit) * confidence / _or_one(misses)
+        least = _tiny(hit)  # an empty group has no residuals to divide
+        gap = hit * (1 - confidence) / hits.clamp_min(least)
+        gap = gap - (1 - hit) * confidence / misses.clamp_min(least)
     kernel = torch.exp(-(confidence[:, None] - confidence).abs() / width)
     squared = gap @ kernel @ gap
     # clamping cuts the gradient where the root has none, and rounding below zero
@@ -181,11 +183,11 @@ def mmce_penalty(
 
 
 def focal(
-    logits,
-    target,
+    logits: Array,
+    target: Array,
     *,
     gamma: float | Tensor,
-    class_weights: Tensor | None = None,
+    class_weights: Weights = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
     """Focal loss: -sum_k q_k (1 - p_k)^gamma log p_k, which is -(1 - p)^gamma log p for a label.
@@ -202,15 +204,16 @@ def focal(
     gamma = _gamma(gamma, logits)
     if isinstance(gamma, Tensor) and target.ndim == 2:
         gamma = gamma[:, None]
-    return _focal(logits, target, lambda ce: gamma, class_weights, reduction)
+    each = _focal_each(logits, target, lambda ce: gamma)
+    return _weighted(each, logits, target, class_weights, reduction)
 
 
 def flsd(
-    logits,
-    target,
+    logits: Array,
+    target: Array,
     *,
     form: Flsd = "5-3",
-    class_weights: Tensor | None = None,
+    class_weights: Weights = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
     """Focal loss whose gamma depends on the sample (FLSD-53, FLSD-532).
@@ -222,17 +225,23 @@ def flsd(
     >>> round(flsd(torch.zeros(1, 2), torch.tensor([1])).item(), 4)  # p = .5: log(2) / 8
     0.0866
     """
-    steps = _gamma_53 if validate.choice("form", form, FLSD_FORMS) == "5-3" else _gamma_532
+    validate.choice("form", form, FLSD_FORMS)
     logits, target = _inputs(logits, target)
-    return _focal(logits, target, steps, class_weights, reduction)
+
+    def gamma_of(ce: Tensor) -> Tensor:
+        least = 3.0 if form == "5-3" else 2.0 + 1.0 * (ce > LOG2)  # one more where p < 1/2
+        return least + 2.0 * (ce > LOG5)  # two more where p < 1/5
+
+    each = _focal_each(logits, target, gamma_of)
+    return _weighted(each, logits, target, class_weights, reduction)
 
 
 def dual_focal(
-    logits,
-    target,
+    logits: Array,
+    target: Array,
     *,
     gamma: float | Tensor,
-    class_weights: Tensor | None = None,
+    class_weights: Weights = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
     """Dual focal loss: -(1 - p + p_next)^gamma log p.
@@ -246,25 +255,19 @@ def dual_focal(
     >>> round(dual_focal(thirds, torch.tensor([0]), gamma=1.0).item(), 4)  # (1 - .5 + .3) log 2
     0.5545
     """
-    logits, target = _inputs(logits, target)
-    if target.ndim != 1:
-        raise ValueError(
-            f"target must be (n,) integer labels for dual_focal, got shape {tuple(target.shape)}; "
-            f"use focal for soft labels"
-        )
+    logits, target = _inputs(logits, target, labels_for="dual_focal")
     gamma = _gamma(gamma, logits)
     probs = logits.softmax(1)
-    own = probs.gather(1, target[:, None])
-    runner_up = torch.where(probs < own, probs, 0.0).amax(1)
+    runner_up = torch.where(probs < probs.gather(1, target[:, None]), probs, 0.0).amax(1)
     ce = _cross_entropy_each(logits, target)
     lost = ce > LOST  # there the loss is ce, and gamma * ce could be infinite in the gradient
     near = torch.where(lost, 1.0, ce.clamp_min(_tiny(ce)))
     each = torch.where(lost, ce, (runner_up - torch.expm1(-near)) ** gamma * near)
-    return _weighted(each, target, class_weights, reduction, logits)
+    return _weighted(each, logits, target, class_weights, reduction)
 
 
 def forward_corrected(
-    logits, target, *, transition: Tensor, reduction: Reduction = "mean"
+    logits: Array, target: Array, *, transition: Array, reduction: Reduction = "mean"
 ) -> Tensor:
     """Cross-entropy of noisy labels, seen through their noise: -log (p N)_y.
 
@@ -278,14 +281,9 @@ def forward_corrected(
     >>> round(forward_corrected(even, torch.tensor([1]), transition=noise).item(), 4)
     1.0498
     """
-    logits, target = _inputs(logits, target)
-    if target.ndim != 1:
-        raise ValueError(
-            f"target must be (n,) integer labels for forward_corrected, "
-            f"got shape {tuple(target.shape)}"
-        )
+    logits, target = _inputs(logits, target, labels_for="forward_corrected")
     given = _transition(transition, logits)[:, target].T
-    if logits.device.type == "cpu" and not _traced() and not bool((given > 0).any(1).all()):
+    if _visible(given) and not bool((given > 0).any(1).all()):
         label = int(target[(given > 0).any(1).logical_not()][0])
         raise ValueError(
             f"transition never gives label {label}, which is among the targets; "
@@ -293,7 +291,7 @@ def forward_corrected(
         )
     # through logarithms: a product of small numbers would round to 0, and its logarithm has no end
     each = -torch.logsumexp(logits.log_softmax(1) + given.log(), 1)
-    return _reduced(each, reduction, logits)
+    return _reduced(each, logits, target, reduction)
 
 
 # --- settings of the losses ------------------------------------------------------------------
@@ -335,12 +333,12 @@ class ScheduledFocal:
         """The focal loss of one epoch."""
         return functools.partial(focal, gamma=scheduled_gamma(epoch, epochs, form=self.form))
 
-    def __call__(self, logits, target, *, reduction: Reduction = "mean") -> Tensor:
+    def __call__(self, logits: Array, target: Array, *, reduction: Reduction = "mean") -> Tensor:
         """The loss of the first epoch."""
         return self.at(0, 1)(logits, target, reduction=reduction)
 
 
-def inverse_frequency_weights(counts) -> Tensor:
+def inverse_frequency_weights(counts: Array) -> Tensor:
     """(K,) class weights proportional to 1 / n_c, with mean 1.
 
     `counts` (K,) training samples per class, all positive. Float32 on the device of `counts`.
@@ -353,7 +351,7 @@ def inverse_frequency_weights(counts) -> Tensor:
     return _mean_one(1 / _counts(counts))
 
 
-def class_balanced_weights(counts, *, beta: float = 0.999) -> Tensor:
+def class_balanced_weights(counts: Array, *, beta: float = 0.999) -> Tensor:
     """(K,) class weights by the effective number of samples: (1 - beta) / (1 - beta^n_c), mean 1.
 
     beta = 0 weighs all classes alike; beta -> 1 is `inverse_frequency_weights`. beta in [0, 1).
@@ -374,20 +372,11 @@ def class_balanced_weights(counts, *, beta: float = 0.999) -> Tensor:
 GammaOf = Callable[[Tensor], "float | Tensor"]  # from the detached cross-entropy, -log p
 
 
-def _gamma_53(ce: Tensor) -> Tensor:
-    return 3.0 + 2.0 * (ce > LOG5)  # 5 where p < 1/5
-
-
-def _gamma_532(ce: Tensor) -> Tensor:
-    return 2.0 + 1.0 * (ce > LOG2) + 2.0 * (ce > LOG5)  # one more where p < 1/2
-
-
-def _focal(logits: Tensor, target: Tensor, gamma_of: GammaOf, class_weights, reduction) -> Tensor:
+def _focal_each(logits: Tensor, target: Tensor, gamma_of: GammaOf) -> Tensor:
+    """(n,) losses of labels, or (n, K) parts of those of soft labels."""
     if target.ndim == 2:
-        each = target * _modulated(-logits.log_softmax(1), gamma_of)
-        return _weighted(each, target, class_weights, reduction, logits)
-    each = _modulated(_cross_entropy_each(logits, target), gamma_of)
-    return _weighted(each, target, class_weights, reduction, logits)
+        return target * _modulated(-logits.log_softmax(1), gamma_of)
+    return _modulated(_cross_entropy_each(logits, target), gamma_of)
 
 
 def _modulated(ce: Tensor, gamma_of: GammaOf) -> Tensor:
@@ -404,54 +393,62 @@ def _modulated(ce: Tensor, gamma_of: GammaOf) -> Tensor:
 # --- shared pieces ---------------------------------------------------------------------------
 
 
-def _traced() -> bool:
-    """Inside torch.compile or torch.func, where values cannot be looked at."""
-    return torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+def _visible(tensor: Tensor) -> bool:
+    """Whether values may be looked at: not on an accelerator, in torch.compile or torch.func."""
+    traced = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    return tensor.device.type == "cpu" and not traced
 
 
-def _inputs(logits, target) -> tuple[Tensor, Tensor]:
+def _inputs(logits: Array, target: Array, *, labels_for: str = "") -> tuple[Tensor, Tensor]:
     """Checked (n, K) logits in float32 or better with (n,) labels or (n, K) soft labels."""
     logits = validate.floating("logits", logits, ndim=2)
     validate.class_columns("logits", logits)
+    if _visible(logits):
+        validate.refuse_probs("logits", logits.detach())
     target = validate.as_tensor("target", target)
     validate.same_device("target", target, logits.device, "the logits")
     validate.same_length("target", len(target), len(logits))
-    if logits.dtype in (torch.float16, torch.bfloat16):
+    if logits.dtype in validate.HALVES:
         logits = logits.float()
-    look = logits.device.type == "cpu" and not _traced()
-    if target.is_floating_point():
-        return logits, _soft_labels(target, logits, look)
-    return logits, _hard_labels(target, logits.shape[1], look)
+    target = _target(target, logits)
+    if labels_for and target.ndim != 1:
+        raise ValueError(
+            f"target must be (n,) integer labels for {labels_for}, got shape "
+            f"{tuple(target.shape)}; focal and cross_entropy take soft labels"
+        )
+    return logits, target
 
 
-def _hard_labels(target: Tensor, classes: int, look: bool) -> Tensor:
+def _target(target: Tensor, logits: Tensor) -> Tensor:
+    """(n,) labels, or (n, K) soft labels in the type of the logits."""
+    shape, soft = tuple(target.shape), target.is_floating_point()
+    if soft and target.ndim == 1:
+        raise TypeError(
+            f"target of shape {shape} must be integer labels, got {target.dtype}; "
+            f"convert it with target.long()"
+        )
+    if soft and shape != logits.shape:
+        raise ValueError(f"target must have the shape of logits, {(*logits.shape,)}, got {shape}")
+    if soft:
+        return _rows("target", target).to(logits.dtype)
     if target.ndim != 1:
         raise ValueError(
             f"target must be (n,) integer labels or (n, K) floating soft labels, "
-            f"got {target.dtype} of shape {tuple(target.shape)}"
+            f"got {target.dtype} of shape {shape}"
         )
-    if look:
-        return validate.labels(target, n=len(target), classes=classes, name="target")
+    if _visible(target):
+        return validate.labels(target, n=len(target), classes=logits.shape[1], name="target")
     if target.dtype == torch.bool:
         raise TypeError("target must be integers, got torch.bool; convert it with target.long()")
     return target.long()
 
 
-def _soft_labels(target: Tensor, logits: Tensor, look: bool) -> Tensor:
-    if target.ndim == 1:
-        raise TypeError(
-            f"target of shape {tuple(target.shape)} must be integer labels, got {target.dtype}; "
-            f"convert it with target.long()"
-        )
-    if target.shape != logits.shape:
-        raise ValueError(
-            f"target must have the shape of logits, {tuple(logits.shape)}, "
-            f"got {tuple(target.shape)}"
-        )
-    return (validate.probs(target, "target") if look else target).to(logits.dtype)
+def _rows(name: str, tensor: Tensor) -> Tensor:
+    """Rows that are distributions, as far as one may look."""
+    return validate.probs(tensor, name) if _visible(tensor) else tensor
 
 
-def _class_weights(weights, logits: Tensor) -> Tensor | None:
+def _class_weights(weights: Weights, logits: Tensor) -> Tensor | None:
     if weights is None:
         return None
     weights = validate.as_tensor("class_weights", weights, ndim=1)
@@ -460,11 +457,10 @@ def _class_weights(weights, logits: Tensor) -> Tensor | None:
         raise ValueError(
             f"class_weights must have one entry per class, {logits.shape[1]}, got {len(weights)}"
         )
-    _not_negative("class_weights", weights)
-    return weights.to(logits.dtype)
+    return _not_negative("class_weights", weights).to(logits.dtype)
 
 
-def _transition(transition, logits: Tensor) -> Tensor:
+def _transition(transition: Array, logits: Tensor) -> Tensor:
     """(K, K) rows that are distributions, in the type of the logits."""
     classes = logits.shape[1]
     transition = validate.as_tensor("transition", transition, ndim=2)
@@ -474,30 +470,28 @@ def _transition(transition, logits: Tensor) -> Tensor:
             f"transition must be ({classes}, {classes}), a row and a column per class, "
             f"got {tuple(transition.shape)}"
         )
-    look = transition.device.type == "cpu" and not _traced()
-    return (validate.probs(transition, "transition") if look else transition).to(logits.dtype)
+    return _rows("transition", transition).to(logits.dtype)
 
 
-def _gamma(gamma, logits: Tensor) -> float | Tensor:
+def _gamma(gamma: float | Tensor, logits: Tensor) -> float | Tensor:
     """A number >= 0, or (n,) of them, that takes no gradient."""
     if not isinstance(gamma, Tensor) or gamma.ndim == 0:
         return validate.number("gamma", gamma, 0, math.inf, open_high=True)
     gamma = validate.floating("gamma", gamma, ndim=1).detach()
     validate.same_device("gamma", gamma, logits.device, "the logits")
     validate.same_length("gamma", len(gamma), len(logits))
-    _not_negative("gamma", gamma)
-    return gamma.to(logits.dtype)
+    return _not_negative("gamma", gamma).to(logits.dtype)
 
 
-def _not_negative(name: str, tensor: Tensor) -> None:
-    if tensor.device.type != "cpu" or _traced():
-        return
-    low, high = (bound.item() for bound in torch.aminmax(tensor))
-    if not (low >= 0 and high < math.inf):  # also true for NaN
-        raise ValueError(f"{name} must be finite and at least 0, got from {low:g} to {high:g}")
+def _not_negative(name: str, tensor: Tensor) -> Tensor:
+    if _visible(tensor):
+        low, high = (bound.item() for bound in torch.aminmax(tensor))
+        if not (low >= 0 and high < math.inf):  # also true for NaN
+            raise ValueError(f"{name} must be finite and at least 0, got from {low:g} to {high:g}")
+    return tensor
 
 
-def _counts(counts) -> Tensor:
+def _counts(counts: Array) -> Tensor:
     counts = validate.as_tensor("counts", counts, ndim=1)
     if counts.is_complex() or counts.dtype == torch.bool:
         raise TypeError(f"counts must be numbers, got {counts.dtype}")
@@ -518,14 +512,8 @@ def _cross_entropy_each(
     logits: Tensor, target: Tensor, weights: Tensor | None = None, smoothing: float = 0.0
 ) -> Tensor:
     """(n,) cross-entropy against labels or soft labels."""
-    return F.cross_entropy(
-        logits,
-        target,
-        weight=weights,
-        ignore_index=NEVER,
-        reduction="none",
-        label_smoothing=smoothing,
-    )
+    how = functools.partial(F.cross_entropy, ignore_index=NEVER, reduction="none")
+    return how(logits, target, weights, label_smoothing=smoothing)
 
 
 def _soft(target: Tensor, logits: Tensor) -> Tensor:
@@ -535,42 +523,39 @@ def _soft(target: Tensor, logits: Tensor) -> Tensor:
     return torch.zeros_like(logits).scatter(1, target[:, None], 1.0)
 
 
-def _sample_weights(weights: Tensor | None, target: Tensor) -> Tensor | None:
-    """(n,) weight of each sample: that of its label, or the mean over its soft label."""
-    if weights is None:
-        return None
-    return weights[target] if target.ndim == 1 else target @ weights
-
-
-def _weighted(each: Tensor, target: Tensor, class_weights, reduction, logits: Tensor) -> Tensor:
+def _weighted(
+    each: Tensor, logits: Tensor, target: Tensor, class_weights: Weights, reduction: Reduction
+) -> Tensor:
     """Reduce (n,) losses, or (n, K) parts of them, under class weights."""
     weights = _class_weights(class_weights, logits)
     if weights is not None:
         each = each * (weights[target] if each.ndim == 1 else weights)
-    if each.ndim == 2:
-        each = each.sum(1)
-    return _reduced(each, reduction, logits, _sample_weights(weights, target))
+    each = each.sum(1) if each.ndim == 2 else each
+    return _reduced(each, logits, target, reduction, weights)
 
 
 def _reduced(
-    each: Tensor, reduction: Reduction, logits: Tensor, weights: Tensor | None = None
+    each: Tensor,
+    logits: Tensor,
+    target: Tensor,
+    reduction: Reduction,
+    weights: Tensor | None = None,
 ) -> Tensor:
+    """The checked loss, a weighted mean over the weights of the labels, or soft labels."""
     validate.choice("reduction", reduction, get_args(Reduction))
-    if reduction == "none":
-        return _checked(each, logits)
-    if reduction == "sum":
-        return _checked(each.sum(), logits)
+    if reduction != "mean":
+        return _checked(each.sum() if reduction == "sum" else each, logits)
     if weights is None:
         return _checked(each.mean(), logits)
-    total = weights.sum()
-    if total.device.type == "cpu" and not _traced() and total.item() == 0:
+    total = (weights[target] if target.ndim == 1 else target @ weights).sum()
+    if _visible(total) and total.item() == 0:
         raise ValueError("class_weights are 0 for every label of the batch: there is no mean")
     return _checked(each.sum() / total, logits)
 
 
 def _checked(loss: Tensor, logits: Tensor) -> Tensor:
     """`loss`, if finite; on an accelerator or under a trace, unseen."""
-    if logits.device.type != "cpu" or _traced():
+    if not _visible(logits):
         return loss
     total = (loss.detach() if loss.ndim == 0 else loss.detach().sum()).item()
     if not math.isfinite(total):
@@ -580,11 +565,6 @@ def _checked(loss: Tensor, logits: Tensor) -> Tensor:
             f"scale them down"
         )
     return loss
-
-
-def _or_one(total: Tensor) -> Tensor:
-    """`total`, or 1 where it is 0: an empty group has no residuals to divide."""
-    return torch.where(total > 0, total, 1.0)
 
 
 def _tiny(like: Tensor) -> float:

@@ -6,14 +6,16 @@ dimension, so a model may mix its input, its embedding or a hidden layer with th
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, get_args, overload
 
 import torch
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.validate import Array, Numbers
 
 Part = Literal["both", "inputs", "labels"]
 PARTS = get_args(Part)
@@ -50,7 +52,7 @@ class Mix:
             lam = lam.reshape(-1, *[1] * (tensor.ndim - 1))
         return torch.lerp(tensor[self.partner], tensor, lam)
 
-    def soft_labels(self, labels, classes: int) -> Tensor:
+    def soft_labels(self, labels: Array, classes: int) -> Tensor:
         """(n, K) rows lam onehot(y_i) + (1 - lam) onehot(y_partner(i)).
 
         `labels` are (n,) integers or already (n, K) soft labels.
@@ -64,7 +66,7 @@ class Mix:
         self._fits("labels", rows)
         return self.apply(rows)
 
-    def main_labels(self, labels, classes: int) -> Tensor:
+    def main_labels(self, labels: Array, classes: int) -> Tensor:
         """(n, K) one-hot labels of the sample with the larger weight (ties: one's own).
 
         Raises ValueError or TypeError naming the argument.
@@ -86,7 +88,7 @@ def draw(
     *,
     per_sample: bool = False,
     generator: int | torch.Generator | None = None,
-    device="cpu",
+    device: str | torch.device = "cpu",
 ) -> Mix:
     """A blend for n samples: lam ~ Beta(alpha, alpha), partners a random permutation.
 
@@ -107,8 +109,8 @@ def draw(
 
 
 def mixup(
-    inputs: Tensor,
-    labels,
+    inputs: Array,
+    labels: Array,
     *,
     classes: int,
     alpha: float,
@@ -138,8 +140,8 @@ def mixup(
 
 
 def word_mixup(
-    texts: Tensor,
-    labels,
+    texts: Array,
+    labels: Array,
     *,
     classes: int,
     alpha: float,
@@ -170,8 +172,8 @@ def word_mixup(
 
 
 def cutmix(
-    images: Tensor,
-    labels,
+    images: Array,
+    labels: Array,
     *,
     classes: int,
     alpha: float = 1.0,
@@ -198,13 +200,17 @@ def cutmix(
     alpha = _alpha(alpha)
     if not isinstance(generator, torch.Generator):
         generator = validate.generator(generator)
-    seed = torch.randint(2**62, (), generator=generator, device=generator.device).item()
+    seed = int(torch.randint(2**62, (), generator=generator, device=generator.device))
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         return v2.CutMix(alpha=alpha, num_classes=classes)(images, labels)
 
 
-def label_entropy(alpha, *, classes: int | None = None):
+@overload
+def label_entropy(alpha: float, *, classes: int | None = None) -> float: ...
+@overload
+def label_entropy(alpha: Array, *, classes: int | None = None) -> Tensor: ...
+def label_entropy(alpha: Numbers, *, classes: int | None = None) -> float | Tensor:
     """Mean entropy of a mixed label: E H(lam) = psi(2 alpha + 1) - psi(alpha + 1), in nats.
 
     lam ~ Beta(alpha, alpha), H(lam) = -lam log lam - (1 - lam) log(1 - lam). It rises from 0 at
@@ -216,7 +222,6 @@ def label_entropy(alpha, *, classes: int | None = None):
     >>> round(label_entropy(1.0), 12)  # -2 times the integral of x log x over [0, 1]
     0.5
     """
-    number = isinstance(alpha, (int, float))
     values = validate.as_tensor("alpha", alpha)
     if values.is_complex() or values.dtype == torch.bool:
         raise TypeError(f"alpha must be numbers, got {values.dtype}")
@@ -228,26 +233,26 @@ def label_entropy(alpha, *, classes: int | None = None):
     entropy = psi(2 * values + 1) - psi(values + 1)
     if classes is not None:
         entropy = entropy * (1 - 1 / validate.integer("classes", classes, 2))
-    return entropy.item() if number else entropy
+    return entropy.item() if isinstance(alpha, int | float) else entropy
 
 
-def _symmetric_beta(alpha: float, shape: tuple, generator: torch.Generator) -> Tensor:
+def _symmetric_beta(alpha: float, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
     """Beta(alpha, alpha) as (1 + T / sqrt(nu + T^2)) / 2 with T Student's t of nu = 2 alpha.
 
     torch's own Beta takes no generator. T comes by the polar method from two uniforms; float64
     and the ratio form carry it through an overflow at small alpha, where lam is 0 or 1.
     """
-    options = {"generator": generator, "device": generator.device, "dtype": torch.float64}
-    radius = torch.rand(shape, **options) ** (-1 / alpha) - 1
-    side = torch.cos(2 * math.pi * torch.rand(shape, **options))
+    uniform = functools.partial(torch.rand, generator=generator, device=generator.device)
+    radius = uniform(shape, dtype=torch.float64) ** (-1 / alpha) - 1
+    side = torch.cos(2 * math.pi * uniform(shape, dtype=torch.float64))
     return (0.5 + 0.5 * side.sign() / torch.sqrt(1 + 1 / (radius * side.square()))).float()
 
 
-def _alpha(alpha) -> float:
+def _alpha(alpha: float) -> float:
     return validate.number("alpha", alpha, 0, math.inf, open_low=True, open_high=True)
 
 
-def _one_hot(labels, classes: int) -> Tensor:
+def _one_hot(labels: Array, classes: int) -> Tensor:
     """(n, K) rows; values are checked on the CPU only, elsewhere that would stall the queue."""
     classes = validate.integer("classes", classes, 2)
     labels = validate.as_tensor("labels", labels)

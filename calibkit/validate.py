@@ -283,6 +283,26 @@ def look_like_probs(logits: Tensor) -> bool:
     return bool(((few > 0) & (few < 1)).any())
 
 
+def refuse_probs(name: str, logits: Tensor) -> None:
+    """Refuse (n, K) logits that `look_like_probs`, from two rows on.
+
+    One row of true logits may sum to 1 by chance: of two normal ones, every 40,000th row.
+
+    >>> refuse_probs("logits", torch.tensor([[0.25, 0.75]]))
+    >>> refuse_probs("logits", torch.tensor([[0.25, 0.75], [0.5, 0.5]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: logits are probabilities, for every row sums to 1; pass logits, or probs.log()
+    """
+    first = logits[0].tolist()  # of nearly all logits one row tells
+    if min(first) < 0 or not abs(sum(first) - 1) <= MOST_OFF or len(logits) == 1:
+        return
+    if look_like_probs(logits):
+        raise ValueError(
+            f"{name} are probabilities, for every row sums to 1; pass logits, or probs.log()"
+        )
+
+
 def _matrix(name: str, value) -> Tensor:
     """(n, K) floating scores with K >= 2."""
     tensor = floating(name, value, ndim=2)
@@ -380,7 +400,7 @@ def integer(name: str, value, low: int, high: int | None = None) -> int:
     return value
 
 
-def choice(name: str, value, options: Sequence[str]):
+def choice(name: str, value, options: Sequence):
     """One of the named options."""
     if value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")

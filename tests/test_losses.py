@@ -832,6 +832,19 @@ def test_bad_values_in_every_reduction(name, case, reduction):
         LOSSES[name](logits, target, reduction=reduction)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("tracked", [False, True])
+def test_probabilities_in_place_of_logits_are_refused(name, dtype, tracked):
+    probs = Z.softmax(1).to(dtype).requires_grad_(tracked)
+    for rows in (4, 2):
+        with pytest.raises(ValueError, match=r"^logits are probabilities, for every row sums to 1"):
+            FUNCTIONS[name](probs[:rows], Y[:rows])
+    assert FUNCTIONS[name](probs[:1], Y[:1]).isfinite()  # one row may sum to 1 by chance
+    assert FUNCTIONS[name](probs.detach().log(), Y).isfinite()
+    assert FUNCTIONS[name](torch.eye(3)[Y], Y).isfinite()  # an example by hand
+
+
 def test_overflowing_logits():
     huge = torch.tensor([[3e38, -3e38]])
     with pytest.raises(ValueError, match=r"^logits give a loss of inf: they go up to 3e\+38"):

@@ -30,7 +30,7 @@ reveal_type(metrics.ece(probs.numpy(), labels.numpy()))  # float
 reveal_type(metrics.ece(metrics.TopLabel([0.9], [True]), bins=5))  # float
 reveal_type(calibkit.audit(probs, labels))  # calibkit.auditing.audits.Audit
 scaler = recalibration.TemperatureScaler().fit(probs.log(), labels)
-reveal_type(scaler)  # calibkit.recalibration.TemperatureScaler
+reveal_type(scaler)  # calibkit.recalibration.temperature.TemperatureScaler
 
 metrics.ece(probs, labels, norm="l3")
 metrics.reliability(probs, labels, binning="mas")

@@ -712,7 +712,7 @@ print(verdicts.judge("08m", "n = 200: the 90 % interval contains the best T in 8
 # ## 7. Four classic mistakes
 #
 # 1. **Fitted on training images.** The network is right on all of them.
-# 2. **Softmax passed for logits.** The output of many networks is already a probability.
+# 2. **Softmax passed for logits.** The output of many networks is already a probability. (The package refuses rows that sum to 1. Here 1 is taken from each, which changes no softmax.)
 # 3. **Fitted on noisy labels** (06). Here 30 % of the calibration labels are shuffled.
 # 4. **Judged on the images it was fitted on.** The larger the map, the more this flatters.
 #
@@ -725,7 +725,7 @@ def three_fits(outcome):
     shuffled = curation.symmetric_noise(labels, 0.3, classes=K, seed=SEED).labels
     return {"calibration images": (logits, labels, test.logits),
             "1. training images": (train.logits, train.labels, test.logits),
-            "2. softmax for logits": (logits.softmax(dim=1), labels, test.probs),
+            "2. softmax for logits": (logits.softmax(dim=1) - 1, labels, test.probs - 1),
             "3. noisy labels": (logits, shuffled, test.logits)}
 
 

@@ -186,7 +186,8 @@ def _one(z: Tensor, T: float) -> Tensor:
             "you multiplied by the temperature. Divide the logits by it.",
         ),
         Mistake(
-            lambda z, y, first: _crossed(z.double().softmax(dim=1), y, first).softmax(dim=1),
+            # less 1, which changes no softmax: a scaler refuses rows that sum to 1
+            lambda z, y, first: _crossed(z.double().softmax(dim=1) - 1, y, first).softmax(dim=1),
             "a softmax was taken of probabilities. Divide the logits by T, then one softmax.",
         ),
         Mistake(

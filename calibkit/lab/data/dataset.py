@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -45,31 +46,23 @@ class Dataset:
 
     def __post_init__(self) -> None:
         inputs = validate.as_tensor("inputs", self.inputs)
-        labels = validate.labels(
-            self.labels,
-            n=len(inputs),
-            classes=len(self.classes),
-            device=inputs.device,
-            of="the inputs",
-        )
+        n, classes, device = len(inputs), len(self.classes), inputs.device
+        labels = validate.labels(self.labels, n=n, classes=classes, device=device, of="the inputs")
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "labels", labels)
         if self.posterior is not None:
             posterior = validate.probs(self.posterior, "posterior")
-            validate.same_length("posterior", len(posterior), len(inputs))
-            validate.same_device("posterior", posterior, inputs.device, "the inputs")
+            validate.same_length("posterior", len(posterior), n)
+            validate.same_device("posterior", posterior, device, "the inputs")
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def __getitem__(self, index) -> Dataset:
+    def __getitem__(self, index: slice | Tensor | list[int]) -> Dataset:
         """The chosen samples (a slice, indices or a boolean mask) as a dataset of their own."""
         if isinstance(index, int):
             raise TypeError(f"index must choose several samples, got {index}; write [{index}:+1]")
-        posterior = None if self.posterior is None else self.posterior[index]
-        return replace(
-            self, inputs=self.inputs[index], labels=self.labels[index], posterior=posterior
-        )
+        return self._each(lambda tensor: tensor[index])
 
     @property
     def num_classes(self) -> int:
@@ -81,16 +74,18 @@ class Dataset:
         """Where the tensors live."""
         return self.inputs.device
 
-    def to(self, device) -> Dataset:
+    def to(self, device: str | torch.device) -> Dataset:
         """The same data on another device."""
-        posterior = None if self.posterior is None else self.posterior.to(device)
-        return replace(
-            self, inputs=self.inputs.to(device), labels=self.labels.to(device), posterior=posterior
-        )
+        return self._each(lambda tensor: tensor.to(device))
 
     def with_labels(self, labels: Tensor) -> Dataset:
         """The same inputs under other labels; the posterior, which described the old ones, goes."""
         return replace(self, labels=labels, posterior=None)
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Dataset:
+        posterior = None if self.posterior is None else change(self.posterior)
+        labels = change(self.labels)
+        return replace(self, inputs=change(self.inputs), labels=labels, posterior=posterior)
 
 
 class Splits(NamedTuple):
@@ -107,7 +102,9 @@ def independent_draws(source: Source, *, n: int, calibration: int, test: int, se
     Raises ValueError for a size below 1 or a negative seed.
     """
     sizes = {"n": n, "calibration": calibration, "test": test}
-    sizes = [validate.integer(name, size, 1) for name, size in sizes.items()]
+    for name, size in sizes.items():
+        validate.integer(name, size, 1)
     # SeedSequence keeps the three streams of one seed, and those of neighbouring seeds, apart.
-    streams = np.random.SeedSequence(validate.integer("seed", seed, 0)).generate_state(3)
-    return Splits(*(source.draw(k, seed=int(s)) for k, s in zip(sizes, streams, strict=True)))
+    streams = np.random.SeedSequence(validate.integer("seed", seed, 0)).generate_state(3).tolist()
+    drawn = zip(sizes.values(), streams, strict=True)
+    return Splits(*(source.draw(size, seed=stream) for size, stream in drawn))

@@ -10,6 +10,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.lab.data.dataset import Dataset, Splits, independent_draws
 from calibkit.lab.data.handwriting import CLASSES, all_digits
+from calibkit.validate import Array
 
 CHUNK = 5_000  # rows at a time: 5,000 x 1,797 float64 distances take 72 MB
 
@@ -50,7 +51,7 @@ class NoisyDigits:
         shares = all_digits()[1].bincount(minlength=len(CLASSES)).double()
         return shares / shares.sum()
 
-    def posterior(self, images: Tensor, *, prior=None) -> Tensor:
+    def posterior(self, images: Tensor, *, prior: Array | None = None) -> Tensor:
         """(n, 10) exact p(class | image) of images (n, 1, 8, 8), in float64.
 
         prior: (10,) shares of the classes where the images occur, if they are not `self.prior`, as
@@ -76,7 +77,9 @@ class NoisyDigits:
 
         A mean over `n` fresh images; its standard error is below 0.5 / sqrt(n).
         """
-        return float(self.draw(n, seed=seed).posterior.amax(dim=1).mean())
+        posterior = self.draw(n, seed=seed).posterior
+        assert posterior is not None
+        return float(posterior.amax(dim=1).mean())
 
     def _posterior(self, images: Tensor, frequency: Tensor) -> Tensor:
         """`frequency`: (10,) how many times as often as usual each class occurs."""

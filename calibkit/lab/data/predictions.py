@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import torch
 from torch import Tensor
 
 from calibkit import validate
@@ -18,9 +19,8 @@ class Predictions:
     labels: (n,) int64 in [0, K).
     posterior: (n, K) exact p(class | input), or None.
 
-    >>> import torch
-    >>> said = Predictions(torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 0]))
-    >>> said.predicted.tolist(), said.correct.tolist()
+    >>> two = Predictions(torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([0, 0]))
+    >>> two.predicted.tolist(), two.correct.tolist()
     ([0, 1], [True, False])
     """
 
@@ -59,7 +59,7 @@ class Predictions:
         """(n,) whether the predicted class is the true one."""
         return self.predicted == self.labels
 
-    def to(self, device) -> Predictions:
+    def to(self, device: str | torch.device) -> Predictions:
         """The same predictions on another device."""
         posterior = None if self.posterior is None else self.posterior.to(device)
         return Predictions(self.logits.to(device), self.labels.to(device), posterior)

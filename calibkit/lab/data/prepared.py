@@ -13,6 +13,7 @@ file that is cut or changed later does no harm to it.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -33,9 +34,12 @@ VERSION = 2
 LARGE = 2**31  # bytes; hashing more would take many seconds
 ABOUT = "about.json"
 OFFSETS = "#offsets"
-OWN_HASH = "sha256"
-_checked: dict[Path, tuple] = {}  # what a file was like when its hash was found right
+SELF_HASH = "sha256"
+_checked: dict[
+    Path, tuple[int, str, int]
+] = {}  # what a file was like when its hash was found right
 ROWS = 512  # images converted at a time: what is read stays in the processor's cache
+Root = str | Path | None  # of all datasets; None is `default_root()`
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def default_root() -> Path:
     return Path(os.environ.get("CALIBKIT_DATA") or Path.home() / ".cache" / "calibkit").expanduser()
 
 
-def about(name: str, root: str | Path | None = None) -> dict:
+def about(name: str, root: Root = None) -> dict:
     """What about.json says of a prepared dataset.
 
     Raises FileNotFoundError with the command that prepares it, ValueError for another version and
@@ -71,29 +75,25 @@ def about(name: str, root: str | Path | None = None) -> dict:
     place = _place(name, root)
     if not (place / ABOUT).is_file():
         raise FileNotFoundError(f"{name} is not prepared in {place.parent}; {_remedy(name, root)}")
-    found = _json(place / ABOUT)
-    if found.get("version", VERSION) != VERSION:
+    try:
+        facts = json.loads((place / ABOUT).read_bytes())
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict):
+        facts = {}  # which has no hash
+    if facts.get("version", VERSION) != VERSION:
         raise ValueError(
-            f"{name} in {place} has version {found['version']}, this calibkit reads {VERSION}; "
+            f"{name} in {place} has version {facts['version']}, this calibkit reads {VERSION}; "
             f"{_remedy(name, root)}"
         )
-    if found.get(OWN_HASH) != _hash_of(found):
+    if facts.get(SELF_HASH) != _hash_of(facts):
         raise ValueError(f"{place / ABOUT} was changed or damaged; {_remedy(name, root)}")
-    return found
+    return facts
 
 
-def _json(path: Path) -> dict:
-    """What a file says; nothing where it is no JSON."""
-    try:
-        found = json.loads(path.read_bytes())
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _hash_of(found: Mapping) -> str:
+def _hash_of(facts: Mapping) -> str:
     """SHA-256 of what about.json says, but for this hash itself."""
-    rest = {key: value for key, value in found.items() if key != OWN_HASH}
+    rest = {key: value for key, value in facts.items() if key != SELF_HASH}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
@@ -101,7 +101,7 @@ def load(
     name: str,
     *,
     split: str = "train",
-    root: str | Path | None = None,
+    root: Root = None,
     device: str | torch.device = "cpu",
     normalise: bool = True,
     like: str | None = None,
@@ -129,7 +129,7 @@ def load(
     return Dataset(inputs, labels, tuple(about(name, root)["classes"]))
 
 
-def load_text(name: str, *, split: str = "train", root: str | Path | None = None) -> Texts:
+def load_text(name: str, *, split: str = "train", root: Root = None) -> Texts:
     """One split of a prepared text dataset; raises as `load` does."""
     columns = _columns(name, split, root)
     texts = [column.removesuffix(OFFSETS) for column in columns if column.endswith(OFFSETS)]
@@ -149,7 +149,7 @@ def splits_of(
     test: int | None = None,
     train_split: str = "train",
     test_split: str | None = "test",
-    root: str | Path | None = None,
+    root: Root = None,
     device: str | torch.device = "cpu",
     normalise: bool = True,
 ) -> Splits:
@@ -164,25 +164,24 @@ def splits_of(
     """
     generator = validate.generator(seed)
     n = _length(name, train_split, root)
-    own = test_split is not None
-    cut = 0 if own else validate.integer("test", test, 1, n - 2)
+    cut = 0 if test_split else validate.integer("test", test, 1, n - 2)
     calibration = validate.integer("calibration", calibration, 1, n - cut - 1)
     rest = n - cut - calibration
     train = rest if train is None else validate.integer("train", train, 1, rest)
     order = torch.randperm(n, generator=generator)
     parts = list(order[: train + calibration + cut].split([train, calibration, cut]))
-    if own:
+    if test_split:
         available = _length(name, test_split, root)
         test = available if test is None else validate.integer("test", test, 1, available)
         parts[2] = torch.randperm(available, generator=generator)[:test]
-    kept = {"root": root, "device": device, "normalise": normalise}
+    load_rows = functools.partial(load, name, root=root, device=device, normalise=normalise)
     wanted = zip((train_split, train_split, test_split or train_split), parts, strict=True)
     # in stored order: a mapped file is read from front to back, and which image comes first in an
     # epoch is the training's business
-    return Splits(*(load(name, split=s, rows=part.sort().values, **kept) for s, part in wanted))
+    return Splits(*(load_rows(split=s, rows=part.sort().values) for s, part in wanted))
 
 
-def channel_statistics(name: str, root: str | Path | None = None) -> tuple[Tensor, Tensor]:
+def channel_statistics(name: str, root: Root = None) -> tuple[Tensor, Tensor]:
     """Mean and standard deviation of each channel of the training images, in [0, 1].
 
     Raises ValueError for a dataset that has no training images.
@@ -220,25 +219,23 @@ def write(
     ...     load("dots", root=root).inputs.flatten().tolist()  # (0 - .5) / .5 and (1 - .5) / .5
     [-1.0, 1.0]
     """
-    found = {"version": VERSION, "classes": list(classes), "base": None, **facts}
-    found |= {"statistics": None, "splits": {}}
+    stated = {"version": VERSION, "classes": list(classes), "base": None, **facts}
+    stated |= {"statistics": None, "splits": {}}
     for split, columns in splits:
         tensors = _tensors(split, columns, len(classes))
         path = folder / f"{split}.pt"
         with open(path, "wb") as file:  # by Python, whose errors tell a full disk from others
             torch.save(tensors, file)
-        length = len(tensors.get("labels", next(iter(columns.values()))))
-        found["splits"][split] = {
-            "n": length, "bytes": path.stat().st_size, "sha256": sha256(path)
-        }  # fmt: skip
+        n, size = len(next(iter(columns.values()))), path.stat().st_size
+        stated["splits"][split] = {"n": n, "bytes": size, "sha256": sha256(path)}
         if split == "train" and "inputs" in tensors:
-            found["statistics"] = _measure(tensors["inputs"])
-    found[OWN_HASH] = _hash_of(found)
-    (folder / ABOUT).write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    return found
+            stated["statistics"] = _measure(tensors["inputs"])
+    stated[SELF_HASH] = _hash_of(stated)
+    (folder / ABOUT).write_text(json.dumps(stated, indent=1) + "\n", encoding="utf-8")
+    return stated
 
 
-def damaged(name: str, root: str | Path | None = None) -> list[str]:
+def damaged(name: str, root: Root = None) -> list[str]:
     """The splits whose file is not, byte for byte, the one that was prepared."""
     place, stated = _place(name, root), about(name, root)["splits"]
     return [
@@ -254,17 +251,17 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _place(name: str, root) -> Path:
+def _place(name: str, root: Root) -> Path:
     return (default_root() if root is None else Path(root)) / name / "prepared"
 
 
-def _remedy(name: str, root) -> str:
+def _remedy(name: str, root: Root) -> str:
     return f"in the folder of the course, run  python -m data_scripts {name}" + (
         "" if root is None else f" --root {root}"
     )
 
 
-def _columns(name: str, split: str, root) -> dict[str, Tensor]:
+def _columns(name: str, split: str, root: Root) -> dict[str, Tensor]:
     """The mapped tensors of one split."""
     name = _owner(name, split, root)
     stated = about(name, root)["splits"][split]
@@ -289,7 +286,7 @@ def _as_stated(path: Path, stated: Mapping) -> bool:
     return True
 
 
-def _owner(name: str, split: str, root) -> str:
+def _owner(name: str, split: str, root: Root) -> str:
     """The dataset that holds a split: the one asked, or its base."""
     info = about(name, root)
     if split not in info["splits"] and info["base"]:
@@ -300,23 +297,23 @@ def _owner(name: str, split: str, root) -> str:
     return name
 
 
-def _length(name: str, split: str, root) -> int:
+def _length(name: str, split: str, root: Root) -> int:
     return about(_owner(name, split, root), root)["splits"][split]["n"]
 
 
-def _images_of(name: str, root) -> dict[str, Tensor]:
+def _images_of(name: str, root: Root) -> dict[str, Tensor]:
     """The images that labels given by people belong to, once it is sure that they do."""
     info = about(name, root)
     if not info["base"]:
         raise ValueError(f"{name} holds text, not images; read it with data.load_text({name!r})")
-    images = _columns(*info["base"], root)
-    clean = _columns(name, "clean", root)["labels"]
-    if not torch.equal(images["labels"], clean):
-        raise ValueError(f"the clean labels of {name} are not those of {info['base'][0]}")
+    base, split = info["base"]
+    images = _columns(base, split, root)
+    if not torch.equal(images["labels"], _columns(name, "clean", root)["labels"]):
+        raise ValueError(f"the clean labels of {name} are not those of {base}")
     return images
 
 
-def _floats(raw: Tensor, statistics) -> Tensor:
+def _floats(raw: Tensor, statistics: tuple[Tensor, Tensor] | None) -> Tensor:
     """(u / 255 - mean) / std in float32."""
     channels = raw.shape[1]
     mean, std = statistics or (torch.zeros(channels), torch.ones(channels))
@@ -332,10 +329,10 @@ def _floats(raw: Tensor, statistics) -> Tensor:
 def _measure(images: Tensor) -> dict[str, list[float]]:
     """Mean and standard deviation per channel, from counts of the 256 grey levels."""
     grey = torch.arange(256, dtype=torch.float64) / 255
-    counts = sum(
-        torch.stack([part[:, c].flatten().bincount(minlength=256) for c in range(part.shape[1])])
-        for part in images.split(4096)
-    ).double()
+    counts = torch.zeros(images.shape[1], 256, dtype=torch.float64)
+    for part in images.split(4096):
+        for channel, count in zip(part.unbind(1), counts, strict=True):
+            count += channel.flatten().bincount(minlength=256)
     share = counts / counts.sum(dim=1, keepdim=True)
     mean = share @ grey
     std = (share @ grey.square() - mean.square()).sqrt()

@@ -108,12 +108,12 @@ class Notes:
     def emissions(self) -> Tensor:
         """(4, 30) float64: p(word | topic), the same in all classes."""
         table = torch.zeros(len(TOPICS), len(VOCABULARY), dtype=torch.float64)
-        own = torch.tensor(FREQUENCIES, dtype=torch.float64)
+        words = torch.tensor(FREQUENCIES, dtype=torch.float64)
         for topic in range(len(TOPICS)):
             for other in range(len(TOPICS)):
-                first = 2 + len(own) * other
+                first = 2 + len(words) * other
                 share = self.clear if other == topic else (1 - self.clear) / 2 / (len(TOPICS) - 1)
-                table[topic, first : first + len(own)] = share * own
+                table[topic, first : first + len(words)] = share * words
         table[:, -len(COMMON) :] = (1 - self.clear) / 2 / len(COMMON)
         return table
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Literal
+
 from torch import Tensor, nn
 
 from calibkit import validate
+
+Norm = Literal["batch"] | None
+Activation = Callable[[], nn.Module]
 
 
 class Classifier(nn.Module):
@@ -30,8 +37,13 @@ class Classifier(nn.Module):
 
     def features(self, x: Tensor) -> Tensor:
         """Penultimate activations (n, head.in_features)."""
-        if self.sides is not None:
-            _check_images(x, *self.sides)
+        low, high = self.sides or (0, math.inf)
+        if self.sides and not (x.ndim == 4 and low <= min(x.shape[2:]) <= max(x.shape[2:]) <= high):
+            wanted = f"exactly {low}" if low == high else f"at least {low}"
+            raise ValueError(
+                f"x must be images (n, channels, height, width) of {wanted} px a side, "
+                f"got shape {tuple(x.shape)}; resize them or build a network for their size"
+            )
         return self.body(x)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -44,13 +56,3 @@ class GlobalAverage(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x.mean(dim=(2, 3))
-
-
-def _check_images(x: Tensor, low: int, high: float) -> None:
-    if x.ndim == 4 and low <= min(x.shape[2:]) and max(x.shape[2:]) <= high:
-        return
-    wanted = f"exactly {low}" if low == high else f"at least {low}"
-    raise ValueError(
-        f"x must be images (n, channels, height, width) of {wanted} px a side, "
-        f"got shape {tuple(x.shape)}; resize them or build a network for their size"
-    )

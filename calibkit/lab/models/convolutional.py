@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Literal
 
 from torch import nn
 
 from calibkit import validate
-from calibkit.lab.models.base import Classifier, GlobalAverage
+from calibkit.lab.models.base import Activation, Classifier, GlobalAverage, Norm
 
-VGG16 = (64, 64, "pool", 128, 128, "pool", 256, 256, 256, "pool") + (512, 512, 512, "pool") * 2
+VGG16 = ((64, 64), (128, 128), (256, 256, 256), (512, 512, 512), (512, 512, 512))  # pool after each
 
 
 def lenet5(
@@ -19,7 +17,7 @@ def lenet5(
     classes: int,
     *,
     size: int = 32,
-    activation: Callable[[], nn.Module] = nn.ReLU,
+    activation: Activation = nn.ReLU,
 ) -> Classifier:
     """LeNet-5: two 5 x 5 convolutions with pooling, then 120, 84 and `classes` units.
 
@@ -56,8 +54,8 @@ def cnn(
     *,
     width: int = 32,
     depth: int = 3,
-    norm: Literal["batch"] | None = None,
-    activation: Callable[[], nn.Module] = nn.ReLU,
+    norm: Norm = None,
+    activation: Activation = nn.ReLU,
 ) -> Classifier:
     """Small network of `depth` 3 x 3 convolutions with `width` channels each.
 
@@ -93,12 +91,11 @@ def vgg16(channels: int, classes: int) -> Classifier:
     """
     before = validate.integer("channels", channels, 1)
     layers: list[nn.Module] = []
-    for step in VGG16:
-        if step == "pool":
-            layers.append(nn.MaxPool2d(2))
-        else:
-            layers += _convolution(before, step, "batch", nn.ReLU, bias=True)
-            before = step
+    for stage in VGG16:
+        for after in stage:
+            layers += _convolution(before, after, "batch", nn.ReLU, bias=True)
+            before = after
+        layers.append(nn.MaxPool2d(2))
     return Classifier(nn.Sequential(*layers, GlobalAverage()), 512, classes, sides=(32, math.inf))
 
 
@@ -124,6 +121,8 @@ def convnet(channels: int, classes: int, *, width: int = 24) -> Classifier:
     return Classifier(nn.Sequential(*layers, GlobalAverage()), before, classes, sides=(8, math.inf))
 
 
-def _convolution(before: int, after: int, norm, activation, *, bias: bool) -> list[nn.Module]:
+def _convolution(
+    before: int, after: int, norm: Norm, activation: Activation, *, bias: bool
+) -> list[nn.Module]:
     normalise = [nn.BatchNorm2d(after)] if norm == "batch" else []
     return [nn.Conv2d(before, after, 3, padding=1, bias=bias), *normalise, activation()]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
-
 from torch import nn
 
 from calibkit import validate
-from calibkit.lab.models.base import Classifier
+from calibkit.lab.models.base import Activation, Classifier, Norm
 
 
 def mlp(
@@ -17,8 +14,8 @@ def mlp(
     *,
     width: int = 256,
     depth: int = 2,
-    norm: Literal["batch"] | None = None,
-    activation: Callable[[], nn.Module] = nn.ReLU,
+    norm: Norm = None,
+    activation: Activation = nn.ReLU,
 ) -> Classifier:
     """Multilayer perceptron: `depth` hidden layers of `width` units; any input is flattened.
 

@@ -31,12 +31,9 @@ def resnet(depth: int, channels: int = 3, classes: int = 10, *, width: int = 16)
         nn.BatchNorm2d(width),
         nn.ReLU(),
     ]
-    before = width
-    for stage, after in enumerate((width, 2 * width, 4 * width)):
-        for block in range(blocks):
-            layers.append(BasicBlock(before, after, stride=2 if stage and block == 0 else 1))
-            before = after
-    return Classifier(nn.Sequential(*layers, GlobalAverage()), before, classes, sides=(4, math.inf))
+    layers += _stages(BasicBlock, blocks, width, (width, 2 * width, 4 * width))
+    body = nn.Sequential(*layers, GlobalAverage())
+    return Classifier(body, 4 * width, classes, sides=(4, math.inf))
 
 
 def wide_resnet(
@@ -58,14 +55,10 @@ def wide_resnet(
     """
     blocks = _blocks_per_stage(depth, (2, 4))
     widen = validate.integer("widen", widen, 1)
-    layers: list[nn.Module] = [_conv3x3(validate.integer("channels", channels, 1), 16)]
-    before = 16
-    for stage, after in enumerate((16 * widen, 32 * widen, 64 * widen)):
-        for block in range(blocks):
-            layers.append(PreActivatedBlock(before, after, stride=2 if stage and block == 0 else 1))
-            before = after
-    layers += [nn.BatchNorm2d(before), nn.ReLU(), GlobalAverage()]
-    return Classifier(nn.Sequential(*layers), before, classes, sides=(4, math.inf))
+    stem, last = _conv3x3(validate.integer("channels", channels, 1), 16), 64 * widen
+    layers = _stages(PreActivatedBlock, blocks, 16, (16 * widen, 32 * widen, last))
+    body = nn.Sequential(stem, *layers, nn.BatchNorm2d(last), nn.ReLU(), GlobalAverage())
+    return Classifier(body, last, classes, sides=(4, math.inf))
 
 
 def resnet18(channels: int = 3, classes: int = 10) -> Classifier:
@@ -128,8 +121,8 @@ def densenet121(channels: int = 3, classes: int = 10) -> Classifier:
     6956426
     """
     net = _published("densenet121")
-    net.features.conv0 = _stem(channels)
-    net.features.pool0, net.classifier = nn.Identity(), nn.Identity()
+    net.get_submodule("features").conv0 = _stem(channels)
+    net.get_submodule("features").pool0, net.classifier = nn.Identity(), nn.Identity()
     return Classifier(net, 1024, classes, sides=(8, math.inf))
 
 
@@ -176,6 +169,18 @@ class PreActivatedBlock(nn.Module):
         return shortcut + self.conv2(self.norm2(self.conv1(active)).relu())
 
 
+def _stages(
+    kind: type[BasicBlock | PreActivatedBlock], blocks: int, before: int, widths: tuple[int, ...]
+) -> list[nn.Module]:
+    """So many blocks of each width, of which the first halves the image, but in the first stage."""
+    layers: list[nn.Module] = []
+    for stage, after in enumerate(widths):
+        layers.append(kind(before, after, stride=2 if stage else 1))
+        layers += [kind(after, after, stride=1) for _ in range(blocks - 1)]
+        before = after
+    return layers
+
+
 def _conv3x3(before: int, after: int, stride: int = 1) -> nn.Conv2d:
     return nn.Conv2d(before, after, 3, stride, padding=1, bias=False)
 
@@ -205,10 +210,10 @@ def _blocks_per_stage(depth: int, rests: tuple[int, ...]) -> int:
     for rest in rests:
         if depth % 6 == rest and depth > rest:
             return (depth - rest) // 6
-    forms = " or ".join(f"6m + {rest}" for rest in rests)
+    rules = " or ".join(f"6m + {rest}" for rest in rests)
     near = [d for d in range(8, depth + 13) if d % 6 in rests]
     closest = sorted(sorted(near, key=lambda d: abs(d - depth))[:2])
     raise ValueError(
-        f"depth must be {forms} with m of at least 1, got {depth}; "
+        f"depth must be {rules} with m of at least 1, got {depth}; "
         f"the closest are {' and '.join(map(str, closest))}"
     )

@@ -7,6 +7,9 @@ layers that stack, and work along the last two dimensions, words and vectors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -17,7 +20,12 @@ from calibkit.lab.text import is_word
 
 
 def text_bag(
-    vocabulary: int, classes: int, *, embedding: int = 32, width: int = 64, pool: str = "sum"
+    vocabulary: int,
+    classes: int,
+    *,
+    embedding: int = 32,
+    width: int = 64,
+    pool: Literal["sum", "mean"] = "sum",
 ) -> Classifier:
     """Bag of words: the sum of the words' vectors, one hidden layer. Blind to their order.
 
@@ -132,20 +140,15 @@ def _words(vocabulary: int, embedding: int) -> WordVectors:
     return WordVectors(vocabulary, validate.integer("embedding", embedding, 1), padding_idx=0)
 
 
-def blended(vectors, x: Tensor) -> Tensor:
+def blended(vectors: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Word vectors (..., length, D) of word numbers, or of blends; zeros where there is padding.
 
     vectors: from word numbers to vectors.
     """
     if not x.is_floating_point():
         return vectors(x) * is_word(x)[..., None]
-    one, other, lam = blended_parts(x)
-    return lam * blended(vectors, one) + (1 - lam) * blended(vectors, other)
-
-
-def blended_parts(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Words, partners' words and weights of a blend (..., length, 3)."""
-    return x[..., 0].long(), x[..., 1].long(), x[..., 2:]
+    words, partners, lam = x[..., 0].long(), x[..., 1].long(), x[..., 2:]
+    return lam * blended(vectors, words) + (1 - lam) * blended(vectors, partners)
 
 
 class WordVectors(nn.Embedding):

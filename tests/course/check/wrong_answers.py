@@ -1464,7 +1464,8 @@ CROSS_FITTED = [
     (lambda z, y, f: crossing(z, y, f), "softmax is missing"),
     (lambda z, y, f: crossing(z, y, f).log_softmax(1), None),
     (lambda z, y, f: (z * z / crossing(z, y, f)).nan_to_num().softmax(1), "multiplied"),
-    (lambda z, y, f: crossing(z.softmax(1), y, f).softmax(1), "softmax was taken"),
+    (lambda z, y, f: crossing(z.softmax(1) - 1, y, f).softmax(1), "softmax was taken"),
+    (lambda z, y, f: crossing(z.softmax(1), y, f).softmax(1), "pass logits, or probs.log()"),
     (
         lambda z, y, f: torch.cat([crossing(z, y, f)[f], crossing(z, y, f)[~f]]).softmax(1),
         "order",

@@ -1,0 +1,38 @@
+"""Recalibration after training: fit on calibration data, apply to other data.
+
+Every calibrator has one shape. `fit(logits, labels)` returns itself, `transform(logits)` gives
+recalibrated logits, `probs(logits)` their softmax. Refused are probabilities, and the logits that
+were fitted on. What needs no fit, a change of the prior, is a function.
+"""
+
+from calibkit.recalibration.binned import HistogramBinning, IsotonicCalibrator
+from calibkit.recalibration.calibrator import Calibrator
+from calibkit.recalibration.class_prior import change_prior, logit_adjustment
+from calibkit.recalibration.leakage import LeakageError
+from calibkit.recalibration.linear import BetaCalibrator, MatrixScaler, VectorScaler
+from calibkit.recalibration.temperature import (
+    LIMITS,
+    Method,
+    TemperatureEnsemble,
+    TemperatureScaler,
+    interval_around,
+    temperature_interval,
+)
+
+__all__ = [
+    "LIMITS",
+    "BetaCalibrator",
+    "Calibrator",
+    "HistogramBinning",
+    "IsotonicCalibrator",
+    "LeakageError",
+    "MatrixScaler",
+    "Method",
+    "TemperatureEnsemble",
+    "TemperatureScaler",
+    "VectorScaler",
+    "change_prior",
+    "interval_around",
+    "logit_adjustment",
+    "temperature_interval",
+]

@@ -1,0 +1,117 @@
+"""Maps of one class's score against the rest: histogram binning and isotonic regression."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Never, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from calibkit import validate
+from calibkit.metrics.bins import Binning, edges_of
+from calibkit.recalibration.calibrator import Calibrator
+
+
+class HistogramBinning(Calibrator):
+    """Histogram binning: a score becomes the share of positives in its bin (lo, hi].
+
+    Class by class against the rest on softmax scores, then rows divided by their sum (two
+    classes: on class 1 alone). `binning="width"` or `"mass"` chooses the edges. A bin that held no
+    calibration sample keeps its centre. `fit` sets `edges` (C, bins + 1) and `values` (C, bins),
+    with C = K, or 1 for two classes. A share of 0 gives a finite logit, the log of the smallest
+    normal number. Raises ValueError for less than one bin.
+
+    Source: Zadrozny & Elkan 2001; Guo et al. 2017, section 4.1.
+
+    >>> p = torch.tensor([[0.4, 0.6], [0.3, 0.7], [0.2, 0.8], [0.1, 0.9]])
+    >>> binning = HistogramBinning(bins=2).fit(p.log(), [1, 1, 1, 0])  # bin (.5, 1]: 3 of 4
+    >>> [round(q, 4) for q in binning.probs(torch.tensor([[0.35, 0.65]]).log())[0].tolist()]
+    [0.25, 0.75]
+    """
+
+    edges_, values_ = property(attrgetter("edges")), property(attrgetter("values"))
+
+    def __init__(self, *, bins: int = 15, binning: Binning = "width", **others: Never):
+        for name in others:
+            remedy = "it is now called binning" if name == "equal" else "take bins or binning"
+            raise TypeError(f"{name} is no option of HistogramBinning; {remedy}")
+        validate.integer("bins", bins, 1)
+        self.bins, self.binning = bins, validate.choice("binning", binning, get_args(Binning))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        scores, hits = _one_vs_rest(logits), targets(labels, logits.shape[1])
+        self.edges = torch.stack([edges_of(row, self.bins, self.binning) for row in scores])
+        cell = _bin(scores, self.edges)
+        count = torch.zeros_like(self.edges[:, 1:]).scatter_add_(1, cell, torch.ones_like(scores))
+        positive = torch.zeros_like(count).scatter_add_(1, cell, hits)
+        centre = (self.edges[:, 1:] + self.edges[:, :-1]) / 2
+        self.values = torch.where(count > 0, positive / count.clamp(min=1), centre)
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        edges, values = self.edges.to(logits.device), self.values.to(logits.device)
+        return _to_logits(values.gather(1, _bin(_one_vs_rest(logits), edges)), logits)
+
+
+class IsotonicCalibrator(Calibrator):
+    """Isotonic regression: the non-decreasing map of a score of the least squared error.
+
+    Class by class against the rest on softmax scores, then rows divided by their sum (two
+    classes: on class 1 alone), linear between the fitted points as in scikit-learn. `fit` sets
+    `points`, one (x, y) pair of float64 tensors a class. Shares of 0 as in `HistogramBinning`.
+
+    Source: Zadrozny & Elkan 2002.
+
+    >>> p = torch.tensor([[0.8, 0.2], [0.6, 0.4], [0.4, 0.6], [0.2, 0.8]])
+    >>> isotonic = IsotonicCalibrator().fit(p.log(), [0, 1, 0, 1])  # middle two pooled: 1 of 2
+    >>> [round(q, 4) for q in isotonic.probs(torch.tensor([[0.5, 0.5]]).log())[0].tolist()]
+    [0.5, 0.5]
+    """
+
+    points_ = property(attrgetter("points"))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        from sklearn.isotonic import IsotonicRegression  # which loads pandas
+
+        scores, hits = _one_vs_rest(logits), targets(labels, logits.shape[1])
+        maps = [
+            IsotonicRegression().fit(x, y)
+            for x, y in zip(scores.cpu().numpy(), hits.cpu().numpy(), strict=True)
+        ]
+        new = scores.new_tensor
+        self.points = [(new(m.X_thresholds_), new(m.y_thresholds_)) for m in maps]
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        scores = _one_vs_rest(logits)
+        pairs = zip(scores.cpu().numpy(), self.points, strict=True)
+        mapped = np.stack([np.interp(s, x.cpu().numpy(), y.cpu().numpy()) for s, (x, y) in pairs])
+        return _to_logits(scores.new_tensor(mapped), logits)
+
+
+def _one_vs_rest(logits: Tensor) -> Tensor:
+    """Softmax scores by class, (K, n) in float64; (1, n), class 1 alone, for two classes."""
+    scores = logits.detach().double().softmax(dim=1).T.contiguous()
+    return scores[1:].contiguous() if len(scores) == 2 else scores
+
+
+def targets(labels: Tensor, classes: int) -> Tensor:
+    """1.0 for the class of a sample, else 0, (K, n) in float64; (1, n) for two classes."""
+    hits = one_hot(labels, classes).T.double()
+    return hits[1:] if classes == 2 else hits
+
+
+def _to_logits(scores: Tensor, like: Tensor) -> Tensor:
+    """Scores (C, n) to normalised log-probabilities (n, K), zeros lifted to a finite floor."""
+    scores = scores.T
+    if scores.shape[1] == 1:
+        scores = torch.cat([1 - scores, scores], dim=1)
+    total = scores.sum(1, keepdim=True)
+    scores = torch.where(total > 0, scores / total, 1 / scores.shape[1])  # all 0: know nothing
+    return scores.to(like.dtype).clamp(min=torch.finfo(like.dtype).tiny).log()
+
+
+def _bin(scores: Tensor, edges: Tensor) -> Tensor:
+    """Index (C, n) of the bin (lo, hi] of each score (C, n), given edges (C, bins + 1)."""
+    return torch.searchsorted(edges[:, 1:-1].contiguous(), scores)

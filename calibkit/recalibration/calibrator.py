@@ -1,0 +1,105 @@
+"""What all calibrators share: fit, transform, and scikit-learn's manners."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+import traceback
+import warnings
+from typing import Any, Self
+
+from torch import Tensor
+
+from calibkit import validate
+from calibkit.recalibration import leakage
+from calibkit.validate import Array
+
+FOLDER = os.path.dirname(__file__)
+
+
+class Calibrator:
+    """The shared fit/transform shape; a subclass gives `_fit` and `_apply`.
+
+    As in scikit-learn, `get_params`, `set_params` and `sklearn.base.clone` know the settings, and
+    what `fit` sets has a name with an underscore too: `temperature_` is `temperature`.
+    """
+
+    _fitted = False
+    _seen: leakage.Seen | None = None
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        raise NotImplementedError
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def fit(self, logits: Array, labels: Array) -> Self:
+        """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself.
+
+        Of the logits it keeps a hash alone. Raises ValueError for probabilities, as `transform`.
+        """
+        logits, labels = validate.scores(logits, labels)
+        validate.refuse_probs("logits", logits)
+        self._fit(logits.detach(), labels)
+        self._fitted, self._seen = True, leakage.seen(logits)
+        return self
+
+    def transform(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
+        """Recalibrated logits (n, K) of test logits (n, K), in their type and on their device.
+
+        Raises NotFittedError before `fit`; ValueError for probabilities, which are known by their
+        sums from two rows on; LeakageError for the logits that were fitted on or a copy of them,
+        all of them in their order, but not with `allow_fitted=True`.
+        """
+        if not self._fitted:
+            from sklearn.exceptions import NotFittedError  # which loads pandas
+
+            raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
+        logits = validate.logits(logits)
+        if self._seen and logits.shape[1] != self._seen.shape[1]:
+            raise ValueError(
+                f"logits must have the {self._seen.shape[1]} classes that were fitted, "
+                f"got shape {tuple(logits.shape)}"
+            )
+        validate.refuse_probs("logits", logits)
+        if self._seen and not allow_fitted:
+            leakage.refuse(logits, self._seen)
+        return self._apply(logits)
+
+    def probs(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
+        """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
+        return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        settings = inspect.signature(cls).parameters.values()
+        return {s.name: s.default for s in settings if s.kind is not s.VAR_KEYWORD}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name; `deep` changes nothing."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change settings for the next `fit`; raises as the constructor does."""
+        for name in params:
+            validate.choice("params", name, tuple(self._defaults()))
+        vars(self).update(vars(type(self)(**self.get_params() | params)))
+        return self
+
+    def __repr__(self) -> str:
+        defaults = self._defaults()
+        changed = {k: v for k, v in self.get_params().items() if v != defaults[k]}
+        parts = [f"{name}={value!r}" for name, value in changed.items()]
+        return f"{type(self).__name__}({', '.join([*parts, self._state()])})"
+
+    def _state(self) -> str:
+        return f"fitted for {self._seen.shape[1]} classes" if self._seen else "not fitted"
+
+
+def warn(message: str) -> None:
+    """Warn at the caller's own line, the first one outside this folder."""
+    stack = traceback.walk_stack(sys._getframe())
+    files = enumerate((frame.f_code.co_filename for frame, _ in stack), 1)
+    level = next(level for level, file in files if os.path.dirname(file) != FOLDER)
+    warnings.warn(message, UserWarning, stacklevel=level)

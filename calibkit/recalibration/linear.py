@@ -1,0 +1,230 @@
+"""Linear maps of logits, or of the logarithms of scores: vector, matrix and beta."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from operator import attrgetter
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy, logsigmoid
+
+from calibkit import validate
+from calibkit.recalibration.binned import targets
+from calibkit.recalibration.calibrator import Calibrator, warn
+from calibkit.recalibration.temperature import nll_temperature
+from calibkit.threads import one_thread
+
+ALL = slice(None)
+MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
+PATIENCE = 60.0  # seconds that a fit of many parameters may take
+SEVERAL_THREADS = 1_000_000  # logits below which one thread is as fast, or much faster
+STOPPED = 99  # scipy's word for it
+
+
+class VectorScaler(Calibrator):
+    """Vector scaling: logits w * z + b, one weight and one bias a class, of the least NLL.
+
+    `fit` sets `weight` (K,) and `bias` (K,), float64, the bias of mean 0.
+    Source: Guo et al. 2017, section 4.2.
+
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
+    >>> scaler = VectorScaler().fit(z, [0, 0, 0, 1, 1, 1, 1, 0])  # 3 of 4 right either way
+    >>> [round(p, 4) for p in scaler.probs(torch.tensor([[1.0, 0.0]]))[0].tolist()]
+    [0.75, 0.25]
+    """
+
+    weight_, bias_ = property(attrgetter("weight")), property(attrgetter("bias"))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        z, classes = logits.double(), logits.shape[1]
+        start = torch.stack([_start_scale(z, labels).expand(classes), z.new_zeros(classes)])
+
+        def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
+            weight, bias = parameters
+            return cross_entropy(z[rows] * weight + bias, labels[rows])
+
+        self.weight, bias = _minimise(loss, start, labels, classes)
+        self.bias = bias - bias.mean()
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return logits * self.weight.to(logits) + self.bias.to(logits)
+
+
+class MatrixScaler(Calibrator):
+    """Matrix scaling: logits W z + b of the least NLL, with an optional penalty.
+
+    loss = NLL + off_diagonal * mean_{i != j} W_ij^2 + intercept * mean_j b_j^2; both weights 0 by
+    default, which overfits with many classes. `fit` sets `weight` (K, K) and `bias` (K,), float64.
+    Raises ValueError for negative penalties.
+
+    Source: Guo et al. 2017, section 4.2; penalty (ODIR) Kull et al. 2019, section 3.
+
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
+    >>> scaler = MatrixScaler().fit(z, [0, 0, 0, 1, 1, 1, 1, 0])
+    >>> [round(p, 4) for p in scaler.probs(torch.tensor([[1.0, 0.0]]))[0].tolist()]
+    [0.75, 0.25]
+    """
+
+    weight_, bias_ = property(attrgetter("weight")), property(attrgetter("bias"))
+
+    def __init__(self, *, off_diagonal: float = 0.0, intercept: float = 0.0):
+        for name, penalty in (("off_diagonal", off_diagonal), ("intercept", intercept)):
+            validate.number(name, penalty, 0, math.inf, open_high=True)
+        self.off_diagonal, self.intercept = off_diagonal, intercept
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        z, classes = logits.double(), logits.shape[1]
+        eye = torch.eye(classes, dtype=z.dtype, device=z.device)
+        start = torch.cat([eye * _start_scale(z, labels), z.new_zeros(1, classes)])
+
+        def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
+            weight, bias = parameters[:classes], parameters[classes]
+            off = (weight * (1 - eye)).square().sum() / (classes * (classes - 1))
+            penalty = self.off_diagonal * off + self.intercept * bias.square().mean()
+            return cross_entropy(z[rows] @ weight.T + bias, labels[rows]) + penalty
+
+        best = _minimise(loss, start, labels, classes)
+        self.weight, self.bias = best[:classes], best[classes]
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return logits @ self.weight.to(logits).T + self.bias.to(logits)
+
+
+class BetaCalibrator(Calibrator):
+    """Beta calibration: log q / (1 - q) = a log s - b log(1 - s) + c of a score s, a and b >= 0.
+
+    This is the map for scores that follow a beta distribution in either group; a = b = 1, c = 0
+    changes nothing. Class by class against the rest on softmax scores, with the least NLL of "is it
+    this class", then rows divided by their sum (two classes: on class 1 alone). `fit` sets
+    `weights` (C, 3), the a, b and c of each class, with C = K, or 1 for two classes; float64.
+
+    Source: Kull, Silva Filho & Flach 2017.
+
+    >>> p = torch.tensor([[0.2, 0.8], [0.8, 0.2]]).repeat_interleave(4, dim=0)
+    >>> beta = BetaCalibrator().fit(p.log(), [1, 1, 1, 0, 0, 0, 0, 1])  # 3 of 4 right either way
+    >>> [round(q, 4) for q in beta.probs(torch.tensor([[0.2, 0.8]]).log())[0].tolist()]
+    [0.25, 0.75]
+    """
+
+    weights_ = property(attrgetter("weights"))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        parts, hits = _log_odds_parts(logits), targets(labels, logits.shape[1])
+        scale = _start_scale(logits.double(), labels).expand(len(hits))
+        start = torch.stack([scale, scale, torch.zeros_like(scale)])
+
+        def loss(weights: Tensor, rows: slice = ALL) -> Tensor:
+            odds = _log_odds(parts[:, :, rows], weights)
+            return binary_cross_entropy_with_logits(odds, hits[:, rows])
+
+        self.weights = _minimise(loss, start, labels, logits.shape[1], positive=2 * len(hits)).T
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        odds = _log_odds(_log_odds_parts(logits), self.weights.to(logits.device).T)
+        both = torch.cat([-odds, odds]) if len(odds) == 1 else odds
+        return logsigmoid(both).log_softmax(dim=0).T.to(logits.dtype)
+
+
+def _log_odds_parts(logits: Tensor) -> Tensor:
+    """log s and -log(1 - s) of the softmax scores s, (2, C, n): exact where s is near 1."""
+    log_s = logits.detach().double().log_softmax(dim=1)
+    top = log_s.argmax(dim=1, keepdim=True)
+    others = log_s.scatter(1, top, -math.inf).logsumexp(dim=1, keepdim=True)
+    log_rest = torch.log1p(-log_s.exp()).scatter(1, top, others)
+    parts = torch.stack([log_s.T, -log_rest.T])
+    return parts[:, 1:] if logits.shape[1] == 2 else parts
+
+
+def _log_odds(parts: Tensor, weights: Tensor) -> Tensor:
+    """Recalibrated log-odds (C, n) from `_log_odds_parts` and rows a, b, c: (3, C)."""
+    return (weights[:2, :, None] * parts).sum(0) + weights[2][:, None]
+
+
+def _start_scale(z: Tensor, labels: Tensor) -> Tensor:
+    """1 / T of temperature scaling, a good start for richer maps."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the richer map warns for itself
+        return 1 / z.new_tensor(nll_temperature(z, labels, 1e-2, 1e2))
+
+
+def _minimise(
+    loss: Callable[..., Tensor], start: Tensor, labels: Tensor, classes: int, positive: int = 0
+) -> Tensor:
+    """The parameters of the least loss, a smooth convex function, by L-BFGS in float64.
+
+    loss: of the parameters, and of some rows of the data alone if these are given.
+    positive: how many parameters, the first ones, may not fall below 0.
+    """
+    absent = (torch.bincount(labels, minlength=classes) == 0).nonzero()[:, 0].tolist()
+    if absent:
+        warn(f"labels hold no sample of class {absent}: its bias has no finite best value")
+    with one_thread(len(labels) * classes < SEVERAL_THREADS):
+        return _least(loss, start, len(labels), positive)
+
+
+def _least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> Tensor:
+    some, flat = slice(0, None, math.ceil(n / UNIT_ROWS)), start.flatten()
+    units = _units(lambda moved: loss(moved.view_as(start), some), flat, positive)
+    first = flat if units is None else torch.linalg.solve(units, flat)
+    began = time.monotonic()
+
+    def parameters_of(steps: Tensor) -> Tensor:
+        return (steps if units is None else units @ steps).view_as(start)
+
+    def value_and_gradient(numbers: np.ndarray) -> tuple[float, np.ndarray]:
+        steps = start.new_tensor(numbers).requires_grad_()
+        value = loss(parameters_of(steps))
+        return value.item(), torch.autograd.grad(value, steps)[0].cpu().numpy()
+
+    def lose_patience(_: object) -> None:
+        if time.monotonic() - began > PATIENCE:
+            raise StopIteration
+
+    result = minimize(
+        value_and_gradient,
+        first.cpu().numpy(),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0, None)] * positive + [(None, None)] * (len(flat) - positive),
+        options={"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 1e-16, "gtol": 1e-9},
+        callback=lose_patience,
+    )
+    if result.status == STOPPED:
+        warn(
+            f"stopped after {PATIENCE:g} s and {result.nit} steps, at a loss of {result.fun:.5g} "
+            f"that may not be the least: {len(flat):,} parameters on {n:,} rows are many; fit on "
+            f"fewer rows, or one temperature"
+        )
+    if result.fun < 1e-6:
+        warn("the logits separate the labels: the best map is infinitely steep; stopped early")
+    return parameters_of(start.new_tensor(result.x))
+
+
+def _units(loss: Callable[[Tensor], Tensor], start: Tensor, positive: int) -> Tensor | None:
+    """Columns of steps that are equally steep at the start, (P, P): logits are strongly correlated.
+
+    A step of a parameter that is bounded moves no other such, but the free ones along with it so
+    that the loss is least. Without such units L-BFGS takes thousands of passes. None for many
+    parameters, of which the Hessian would cost more.
+    """
+    if len(start) > MOST_UNITS:
+        return None
+    hessian = torch.autograd.functional.hessian(loss, start, vectorize=True)
+    floor = (1e-8 * hessian.diagonal().mean()).clamp(min=1e-12)  # where the loss is flat
+    hessian += floor * torch.eye(len(start)).to(hessian)
+    bounded, free = slice(0, positive), slice(positive, None)
+    lower = torch.linalg.cholesky(hessian[free, free])
+    across = hessian[free, bounded]
+    along = torch.cholesky_solve(across, lower)
+    size = (hessian.diagonal()[bounded] - (across * along).sum(0)).rsqrt()
+    units = torch.zeros_like(hessian)
+    units[free, free] = torch.linalg.inv(lower).T
+    units[bounded, bounded] = size.diag()
+    units[free, bounded] = -along * size
+    return units

@@ -1,0 +1,318 @@
+"""What all calibrators share: the shape of fit and transform, scikit-learn's manners, bad input."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from calibkit.recalibration import (
+    HistogramBinning,
+    LeakageError,
+    MatrixScaler,
+    TemperatureScaler,
+    VectorScaler,
+    logit_adjustment,
+    temperature_interval,
+)
+from tests.recalibration.samples import ALL, nll, scored
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_fit_returns_self_and_transform_keeps_type_and_shape(calibrator, dtype):
+    logits, labels = scored(400, 3, dtype=dtype)
+    fresh, _ = scored(50, 3, seed=1, dtype=dtype)
+    fitted = calibrator()
+    assert fitted.fit(logits, labels) is fitted
+    assert fitted.transform(fresh).dtype == dtype
+    assert fitted.transform(fresh).shape == (50, 3)
+    probs = fitted.probs(fresh)
+    assert torch.allclose(probs, fitted.transform(fresh).softmax(1))
+    assert torch.allclose(probs.double().sum(1), torch.ones(50).double(), atol=5e-3)
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_numpy_and_lists_work(calibrator):
+    logits, labels = scored(400, 3)
+    fresh, _ = scored(50, 3, seed=1)
+    ours = calibrator().fit(logits.numpy(), labels.tolist()).probs(fresh.numpy())
+    assert torch.equal(ours, calibrator().fit(logits, labels).probs(fresh))
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_recalibration_repairs_overconfidence(calibrator):
+    logits, labels = scored(4000, 4, temperature=4.0)
+    fresh, fresh_labels = scored(4000, 4, temperature=4.0, seed=1)
+    before = nll(fresh, fresh_labels)
+    probs = calibrator().fit(logits, labels).probs(fresh)
+    after = -probs.gather(1, fresh_labels[:, None]).clamp(1e-6).log().mean().item()
+    assert after < 0.6 * before
+    gap = probs.amax(1).mean() - (probs.argmax(1) == fresh_labels).double().mean()
+    assert abs(gap) < 0.03
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_fitting_does_not_build_a_graph_or_change_the_input(calibrator):
+    logits, labels = scored(200, 3)
+    logits.requires_grad_()
+    kept = logits.detach().clone()
+    fitted = calibrator().fit(logits, labels)
+    assert torch.equal(logits.detach(), kept)
+    assert logits.grad is None
+    assert len(pickle.dumps(fitted._seen)) < 1000
+
+
+def test_refitting_replaces_what_was_seen():
+    first, second = scored(200, 3), scored(200, 3, seed=1)
+    scaler = TemperatureScaler().fit(*first)
+    scaler.fit(*second).transform(first[0])
+    with pytest.raises(LeakageError):
+        scaler.transform(second[0])
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_a_calibrator_says_what_it_is(calibrator):
+    logits, labels = scored(200, 3)
+    assert repr(calibrator()) == f"{calibrator.__name__}(not fitted)"
+    said = repr(calibrator().fit(logits, labels))
+    assert said.startswith(f"{calibrator.__name__}(")
+    assert "not fitted" not in said
+
+
+@pytest.mark.parametrize("calibrator", [TemperatureScaler, VectorScaler, MatrixScaler])
+def test_warnings_point_to_the_line_of_the_caller(calibrator):
+    with pytest.warns(UserWarning, match="separate") as caught:
+        calibrator().fit(torch.eye(3).repeat(4, 1), torch.arange(3).repeat(4))
+    assert [w.filename for w in caught] == [__file__]
+
+
+# --- probabilities in place of logits ---
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_probabilities_in_place_of_logits_are_refused(calibrator, dtype):
+    logits, labels = scored(400, 4)
+    probs = logits.softmax(1).to(dtype)
+    message = r"^logits are probabilities, for every row sums to 1; pass logits, or probs\.log\(\)$"
+    with pytest.raises(ValueError, match=message):
+        calibrator().fit(probs, labels)
+    fitted = calibrator().fit(logits.softmax(1).log(), labels)
+    for method in (fitted.transform, fitted.probs):
+        with pytest.raises(ValueError, match=message):
+            method(probs)
+        with pytest.raises(ValueError, match=message):
+            method(probs[:2])
+
+
+def test_probabilities_are_refused_by_what_takes_logits_without_a_fit():
+    logits, labels = scored(400, 4)
+    probs, prior = logits.softmax(1), [0.25] * 4
+    with pytest.raises(ValueError, match=r"^logits are probabilities"):
+        temperature_interval(probs, labels)
+    with pytest.raises(ValueError, match=r"^logits are probabilities"):
+        logit_adjustment(probs, old=prior, new=prior)
+    with pytest.raises(ValueError, match=r"^logits are probabilities"):
+        TemperatureScaler.of(2.0).transform(probs)
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        [[0.5, 0.5]],  # one row may sum to 1 by chance
+        [[1.0, 0.0], [0.0, 1.0]],  # an example by hand
+        [[0.0, 0.0], [0.0, 0.0]],
+        [[0.5, 0.5], [0.25, 0.5]],
+        [[1.5, -0.5], [1.0, 0.0]],
+        [[0.5, 0.5004], [0.5, 0.5]],
+    ],
+)
+def test_logits_that_nearly_are_probabilities_are_taken(logits):
+    scaler = TemperatureScaler.of(2.0)
+    assert (
+        scaler.transform(logits).tolist()
+        == (torch.tensor(logits, dtype=torch.float64) / 2).tolist()
+    )
+
+
+# --- scikit-learn's manners ---
+
+SETTINGS = {
+    TemperatureScaler: {"method": "ece_grid", "bins": 10, "limits": (0.5, 2.0)},
+    MatrixScaler: {"off_diagonal": 0.5, "intercept": 1},
+    HistogramBinning: {"bins": 5, "binning": "mass"},
+}
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_a_clone_has_the_settings_and_not_the_fit(calibrator):
+    settings = SETTINGS.get(calibrator, {})
+    fitted = calibrator(**settings).fit(*scored(200, 3))
+    again = clone(fitted)
+    assert type(again) is calibrator
+    assert fitted.get_params() == again.get_params() == settings
+    with pytest.raises(NotFittedError):
+        again.transform(GOOD)
+    fresh = scored(50, 3, seed=1)[0]
+    assert torch.equal(again.fit(*scored(200, 3)).probs(fresh), fitted.probs(fresh))
+
+
+def test_settings_can_be_changed_and_a_fit_stays():
+    scaler = TemperatureScaler().fit(*scored(200, 3))
+    before = scaler.temperature
+    assert scaler.set_params(method="ece_grid", bins=10) is scaler
+    assert scaler.get_params() == {"method": "ece_grid", "bins": 10, "limits": (1e-3, 1e3)}
+    assert scaler.temperature == before
+    assert scaler.fit(*scored(200, 3)).temperature != before
+    assert scaler.set_params().get_params(deep=False)["bins"] == 10
+    for wrong in ({"bins": 0}, {"method": "lbfgs", "bins": 3}, {"temperature": 2.0}):
+        with pytest.raises(ValueError, match="must be"):
+            scaler.set_params(**wrong)
+    assert scaler.bins == 10
+
+
+def test_a_calibrator_shows_the_settings_that_were_changed():
+    assert repr(TemperatureScaler("ece_grid")) == "TemperatureScaler(method='ece_grid', not fitted)"
+    binning = HistogramBinning(binning="mass").fit(*scored(200, 3))
+    assert repr(binning) == "HistogramBinning(binning='mass', fitted for 3 classes)"
+    assert repr(TemperatureScaler.of(2)) == "TemperatureScaler(temperature=2)"
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_what_is_fitted_has_a_name_with_an_underscore(calibrator):
+    fitted = calibrator()
+    names = [name for name in dir(calibrator) if name.endswith("_") and name[0] != "_"]
+    assert names
+    assert not any(hasattr(fitted, name) for name in names)
+    fitted.fit(*scored(200, 3))
+    assert all(getattr(fitted, name) is getattr(fitted, name[:-1]) for name in names)
+    learned = set(vars(fitted)) - set(fitted.get_params()) - {"_fitted", "_seen"}
+    assert {name[:-1] for name in names} == learned
+
+
+def test_the_old_name_of_binning_is_refused_by_its_new_one():
+    with pytest.raises(TypeError, match=r"^equal is no option .* it is now called binning$"):
+        HistogramBinning(equal="mass")
+    with pytest.raises(TypeError, match=r"^bin is no option of HistogramBinning; take bins or bin"):
+        HistogramBinning(bin=3)
+
+
+def test_an_import_loads_neither_pandas_nor_matplotlib():
+    code = """
+import sys
+import calibkit.metrics
+before = set(sys.modules)
+import calibkit.recalibration
+print({"pandas", "matplotlib", "sklearn"} & (set(sys.modules) - before))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
+
+
+# --- bad input ---
+
+NAN, INF = float("nan"), float("inf")
+GOOD = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.5, 1.0]])
+BAD_LOGITS = {
+    "nan": (torch.tensor([[1.0, NAN], [0.0, 1.0], [0.0, 1.0]]), ValueError),
+    "inf": (torch.tensor([[1.0, INF], [0.0, 1.0], [0.0, 1.0]]), ValueError),
+    "shape": (torch.zeros(3), ValueError),
+    "one class": (torch.zeros(3, 1), ValueError),
+    "three dimensions": (torch.zeros(3, 2, 2), ValueError),
+    "dtype": (torch.ones(3, 2, dtype=torch.long), TypeError),
+    "empty": (torch.zeros(0, 2), ValueError),
+    "no numbers": ("logits", TypeError),
+}
+BAD_LABELS = {
+    "float": (torch.tensor([0.0, 1.0, 1.0]), TypeError),
+    "bool": (torch.tensor([True, False, True]), TypeError),
+    "range": (torch.tensor([0, 1, 2]), ValueError),
+    "negative": (torch.tensor([0, -1, 1]), ValueError),
+    "length": (torch.tensor([0, 1]), ValueError),
+    "shape": (torch.tensor([[0], [1], [1]]), ValueError),
+    "empty": (torch.tensor([], dtype=torch.long), ValueError),
+}
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+@pytest.mark.parametrize("case", BAD_LOGITS)
+def test_bad_logits_are_named(calibrator, case):
+    logits, error = BAD_LOGITS[case]
+    with pytest.raises(error, match=r"^logits"):
+        calibrator().fit(logits, [0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = calibrator().fit(GOOD, [0, 1, 0])
+    for method in (fitted.transform, fitted.probs):
+        with pytest.raises(error, match=r"^logits"):
+            method(logits)
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+@pytest.mark.parametrize("case", BAD_LABELS)
+def test_bad_labels_are_named(calibrator, case):
+    labels, error = BAD_LABELS[case]
+    with pytest.raises(error, match=r"^labels"):
+        calibrator().fit(GOOD, labels)
+
+
+@pytest.mark.parametrize("calibrator", ALL)
+def test_the_order_of_calls_and_the_number_of_classes_are_checked(calibrator):
+    with pytest.raises(NotFittedError, match=calibrator.__name__):
+        calibrator().transform(GOOD)
+    with pytest.raises(NotFittedError):
+        calibrator().probs(GOOD)
+    fitted = calibrator().fit(*scored(100, 3))
+    with pytest.raises(ValueError, match=r"logits must have the 3 classes .*\(3, 2\)"):
+        fitted.transform(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "name"),
+    [
+        (lambda: TemperatureScaler("lbfgs"), ValueError, "method"),
+        (lambda: TemperatureScaler(bins=0), ValueError, "bins"),
+        (lambda: TemperatureScaler(bins=2.5), TypeError, "bins"),
+        (lambda: TemperatureScaler(limits=(0, 1)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(2, 1)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, 1)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, NAN)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, INF)), ValueError, "limits"),
+        (lambda: TemperatureScaler(limits=("a", 1)), TypeError, "limits"),
+        (lambda: TemperatureScaler(limits=3.0), TypeError, "limits"),
+        (lambda: TemperatureScaler(limits=(1, 2, 3)), TypeError, "limits"),
+        (lambda: MatrixScaler(off_diagonal=-1), ValueError, "off_diagonal"),
+        (lambda: MatrixScaler(intercept=-1), ValueError, "intercept"),
+        (lambda: MatrixScaler(intercept=INF), ValueError, "intercept"),
+        (lambda: MatrixScaler(intercept=NAN), ValueError, "intercept"),
+        (lambda: MatrixScaler(off_diagonal=INF), ValueError, "off_diagonal"),
+        (lambda: MatrixScaler(off_diagonal="1"), TypeError, "off_diagonal"),
+        (lambda: HistogramBinning(bins=0), ValueError, "bins"),
+        (lambda: HistogramBinning(bins=True), TypeError, "bins"),
+        (lambda: HistogramBinning(binning="size"), ValueError, "binning"),
+    ],
+)
+def test_bad_options_are_named(build, error, name):
+    with pytest.raises(error, match=f"^{name}"):
+        build()
+
+
+# --- CUDA ---
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("calibrator", ALL)
+def test_cuda_agrees_with_cpu(calibrator):
+    logits, labels = scored(500, 4)
+    fresh, _ = scored(100, 4, seed=1)
+    expected = calibrator().fit(logits, labels).probs(fresh)
+    ours = calibrator().fit(logits.cuda(), labels.cuda()).probs(fresh.cuda())
+    assert ours.device.type == "cuda"
+    assert torch.allclose(ours.cpu(), expected, atol=1e-6)
+    with pytest.raises(ValueError, match="labels"):
+        calibrator().fit(logits.cuda(), labels)

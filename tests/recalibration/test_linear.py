@@ -1,0 +1,210 @@
+"""Vector, matrix and beta maps: known maps, scikit-learn, penalties, and how long a fit takes."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from torch.nn.functional import cross_entropy
+
+from calibkit.recalibration import (
+    BetaCalibrator,
+    MatrixScaler,
+    TemperatureScaler,
+    VectorScaler,
+    linear,
+)
+from calibkit.recalibration.binned import targets
+from tests.recalibration.samples import nll, scored
+
+# --- vector and matrix scaling ---
+
+
+def biased(n=4000, classes=4, seed=0):
+    """Logits whose right map is a known w * z + b."""
+    g = torch.Generator().manual_seed(seed)
+    z = torch.randn(n, classes, generator=g, dtype=torch.float64) * 2
+    weight = torch.linspace(0.5, 1.5, classes, dtype=torch.float64)
+    bias = torch.linspace(-1, 1, classes, dtype=torch.float64)
+    labels = torch.multinomial((z * weight + bias).softmax(1), 1, generator=g)[:, 0]
+    return z, labels, weight, bias
+
+
+def test_vector_scaling_recovers_a_known_map():
+    z, labels, weight, bias = biased(60_000)
+    scaler = VectorScaler().fit(z, labels)
+    assert torch.allclose(scaler.weight, weight, atol=0.05)
+    assert torch.allclose(scaler.bias, bias, atol=0.05)
+    assert scaler.bias.mean().abs() < 1e-12
+
+
+@pytest.mark.parametrize("scaler", [VectorScaler(), MatrixScaler(), MatrixScaler(off_diagonal=1)])
+def test_linear_scalers_are_stationary_and_beat_one_temperature(scaler):
+    z, labels, *_ = biased()
+    z = z * 20  # poorly scaled logits must not stop the search early
+    scaler.fit(z, labels)
+    single = TemperatureScaler().fit(z, labels)
+    ours = nll(scaler._apply(z), labels)
+    assert ours < nll(single._apply(z), labels) - 0.01
+    weight, bias = scaler.weight.clone().requires_grad_(), scaler.bias.clone().requires_grad_()
+    mapped = z * weight + bias if weight.ndim == 1 else z @ weight.T + bias
+    loss = cross_entropy(mapped, labels)
+    if getattr(scaler, "off_diagonal", 0):
+        loss = loss + (weight - weight.diag().diag()).square().sum() / 12
+    gradients = torch.autograd.grad(loss, [weight, bias])
+    assert max(g.abs().max().item() for g in gradients) < 1e-5
+
+
+@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+def test_strongly_correlated_logits_need_few_passes(monkeypatch, scaler):
+    z, labels, *_ = biased(1500)
+    g = torch.Generator().manual_seed(1)
+    mixed = z @ (torch.ones(4, 4) + 0.05 * torch.randn(4, 4, generator=g)).double() * 5
+    calls, passes = [], []
+    monkeypatch.setattr(linear, "cross_entropy", lambda *a: calls.append(1) or cross_entropy(*a))
+    for limit in (linear.MOST_UNITS, 0):  # 0: parameters as they are
+        monkeypatch.setattr(linear, "MOST_UNITS", limit)
+        scaler().fit(mixed, labels)
+        passes.append(len(calls))
+        calls.clear()
+    assert passes[0] <= 80
+    assert passes[0] < 0.8 * passes[1]
+
+
+def test_matrix_scaling_agrees_with_unpenalised_logistic_regression():
+    z, labels, *_ = biased(1500, 3)
+    fresh = biased(100, 3, seed=9)[0]
+    oracle = LogisticRegression(C=np.inf, tol=1e-10, max_iter=5000).fit(z.numpy(), labels.numpy())
+    ours = MatrixScaler().fit(z, labels).probs(fresh)
+    np.testing.assert_allclose(ours, oracle.predict_proba(fresh.numpy()), atol=1e-5)
+
+
+def test_a_heavy_off_diagonal_penalty_gives_vector_scaling():
+    z, labels, *_ = biased(1500, 3)
+    fresh = biased(100, 3, seed=9)[0]
+    matrix = MatrixScaler(off_diagonal=1e6).fit(z, labels).probs(fresh)
+    assert torch.allclose(matrix, VectorScaler().fit(z, labels).probs(fresh), atol=1e-4)
+
+
+def test_penalties_are_means_over_their_entries():
+    z, labels, *_ = biased(1500, 3)
+    for a, b in [(0.3, 0.0), (0.0, 0.2), (0.3, 0.2)]:
+        scaler = MatrixScaler(off_diagonal=a, intercept=b).fit(z, labels)
+
+        def loss(weight, bias, a=a, b=b):
+            off = [weight[i, j] ** 2 for i in range(3) for j in range(3) if i != j]
+            fit = cross_entropy(z @ weight.T + bias, labels)
+            return fit + a * sum(off) / 6 + b * (bias**2).mean()
+
+        best = loss(scaler.weight, scaler.bias)
+        for seed in range(5):
+            g = torch.Generator().manual_seed(seed)
+            move = torch.randn(4, 3, generator=g, dtype=torch.float64) * 1e-3
+            assert loss(scaler.weight + move[:3], scaler.bias + move[3]) >= best - 1e-12
+
+
+def test_the_intercept_penalty_shrinks_the_bias():
+    z, labels, *_ = biased(1500, 3)
+    free = MatrixScaler().fit(z, labels).bias.norm()
+    norms = [MatrixScaler(intercept=b).fit(z, labels).bias.norm() for b in (0.1, 0.5, 5.0)]
+    assert free > norms[0] > norms[1] > norms[2]
+    assert norms[2] < 0.1 * free
+
+
+@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
+    logits = torch.eye(3).repeat(4, 1)
+    with pytest.warns(
+        UserWarning, match="^the logits separate .* infinitely steep; stopped early$"
+    ):
+        scaler().fit(logits, torch.arange(3).repeat(4))
+    logits, labels = scored(300, 3)
+    for absent in (1, 2):
+        kept = labels != absent
+        with pytest.warns(UserWarning, match=rf"^labels hold no sample of class \[{absent}\]"):
+            scaler().fit(logits[kept], labels[kept])
+
+
+@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+def test_linear_scalers_stay_silent_on_good_data(scaler):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scaler().fit(*scored(500, 3))
+
+
+# --- beta calibration ---
+
+
+def beta_data(a, b, c, n=60_000, seed=0):
+    """Two classes whose right map of the second score is beta with these weights."""
+    g = torch.Generator().manual_seed(seed)
+    logits = torch.randn(n, 2, generator=g, dtype=torch.float64) * 2
+    s = logits.softmax(1)[:, 1]
+    odds = a * s.log() - b * torch.log1p(-s) + c
+    return logits, (torch.rand(n, generator=g, dtype=torch.float64) < odds.sigmoid()).long()
+
+
+@pytest.mark.parametrize("weights", [(1.0, 1.0, 0.0), (0.5, 0.5, 0.0), (0.4, 1.5, -0.5), (0, 1, 0)])
+def test_beta_calibration_recovers_a_known_map(weights):
+    fitted = BetaCalibrator().fit(*beta_data(*weights))
+    assert fitted.weights.shape == (1, 3)
+    assert fitted.weights[0].tolist() == pytest.approx(weights, abs=0.06)
+
+
+def beta_oracle(log_s, minus_log_rest, hit):
+    """The betacal package's rule: a negative weight is left out, and the others fitted again."""
+    used = np.stack([log_s, minus_log_rest], 1)
+    kept = [0, 1]
+    while kept:
+        model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000, solver="newton-cholesky")
+        weights = model.fit(used[:, kept], hit).coef_[0]
+        if (weights >= 0).all():
+            break
+        kept.remove(kept[int(weights.argmin())])
+    found = np.zeros(3)
+    found[kept], found[2] = weights, model.intercept_[0]
+    return found
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("flip", [1.0, 0.3])
+def test_beta_calibration_agrees_with_logistic_regression(classes, flip):
+    logits, labels = scored(1500, classes, temperature=3.0)
+    logits[:, 0] *= flip  # a column that is too weak
+    parts = linear._log_odds_parts(logits).numpy()
+    hits = targets(labels, classes).numpy()
+    ours = BetaCalibrator().fit(logits, labels).weights
+    for k, row in enumerate(ours.numpy()):
+        np.testing.assert_allclose(row, beta_oracle(*parts[:, k], hits[k]), atol=2e-3)
+
+
+def test_negative_weights_of_beta_calibration_are_held_at_zero():
+    logits, labels = beta_data(-0.5, 1.0, 0.0, n=5000)
+    parts = linear._log_odds_parts(logits).numpy()
+    ours = BetaCalibrator().fit(logits, labels).weights[0].numpy()
+    assert ours[0] == 0
+    np.testing.assert_allclose(ours, beta_oracle(*parts[:, 0], labels.numpy()), atol=2e-3)
+
+
+def test_scores_that_round_to_one_keep_a_finite_log():
+    logits = torch.tensor([[800.0, 0.0, 1.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
+    log_s, minus_log_rest = linear._log_odds_parts(logits)
+    assert minus_log_rest[0, 0].item() == pytest.approx(800 - math.log(1 + math.e))
+    assert log_s[:, 0].tolist() == pytest.approx([0, -800, -799])
+    assert minus_log_rest[:, 1].tolist() == pytest.approx([math.log(1.5)] * 3)
+
+
+# --- the time of a fit ---
+
+
+@pytest.mark.parametrize("calibrator", [VectorScaler, MatrixScaler, BetaCalibrator])
+def test_a_fit_that_lasts_too_long_ends_and_says_so(monkeypatch, calibrator):
+    logits, labels = scored(400, 4, 2.0)
+    monkeypatch.setattr(linear, "PATIENCE", -1.0)
+    with pytest.warns(UserWarning, match=r"stopped after .* on 400 rows are many"):
+        hasty = calibrator().fit(logits, labels)
+    cooled = TemperatureScaler().fit(logits, labels)
+    start = nll(cooled.probs(logits[:-1].clone()).log(), labels[:-1])
+    assert nll(hasty.probs(logits[:-1].clone()).log(), labels[:-1]) < start + 0.01
