@@ -14,9 +14,10 @@ INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well."""
     parser = _parser()
-    options, options.more = parser.parse_known_args(arguments)
-    if options.more and options.command is not _lab:
-        parser.error(f"unrecognized arguments: {' '.join(options.more)}")
+    options, more = parser.parse_known_args(arguments)
+    if more and options.command is not _lab:
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    options.more = more
     try:
         return options.command(options)
     except (ValueError, TypeError, FileNotFoundError) as error:

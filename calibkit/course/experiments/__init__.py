@@ -5,9 +5,8 @@ of the source; `python -m calibkit reproduce NAME --scale SCALE` does both.
 """
 
 from calibkit.course.experiments.captions import CAPTIONS
-from calibkit.course.experiments.classifiers import HISTORY
 from calibkit.course.experiments.engine import run
-from calibkit.course.experiments.experiment import Comparison, Experiment, Result, Task
+from calibkit.course.experiments.experiment import Experiment, Result
 from calibkit.course.experiments.grids import EXPERIMENTS
 from calibkit.course.experiments.photographs import NETWORKS, SETTINGS, Setting
 from calibkit.course.experiments.reports import (
@@ -28,16 +27,13 @@ from calibkit.course.experiments.texts import TEXTS
 __all__ = [
     "CAPTIONS",
     "EXPERIMENTS",
-    "HISTORY",
     "NETWORKS",
     "SETTINGS",
     "TEXTS",
-    "Comparison",
     "Experiment",
     "Photographed",
     "Result",
     "Setting",
-    "Task",
     "on_photographs",
     "on_text",
     "photographed",

@@ -69,16 +69,16 @@ class Captions(Experiment):
         (german, english), validation, test = (
             _split(split, setting.longest, task.root) for split in ("train", "validation", "test")
         )
-        drawn = torch.randperm(len(german), generator=validate.generator(seed))
-        drawn = drawn[: setting.sentences].tolist()
+        order = torch.randperm(len(german), generator=validate.generator(seed))
+        drawn = order[: setting.sentences].tolist()
         chosen = [german[i] for i in drawn], [english[i] for i in drawn]
         options = {"size": setting.words, "at_least": 2, "special": translation.SPECIAL[2:]}
-        words = [text.Vocabulary.of(side, **options).words for side in chosen]
-        train, cal, test_pairs = (
-            Pairs(*map(translation.rows_of, sides, words), *words)
-            for sides in (chosen, validation, test)
+        source, target = (text.Vocabulary.of(side, **options).words for side in chosen)
+        train, cal, judged = (
+            Pairs(translation.rows_of(de, source), translation.rows_of(en, target), source, target)
+            for de, en in (chosen, validation, test)
         )
-        return train, cal, test_pairs, [" ".join(sentence) for sentence in test[1]]
+        return train, cal, judged, [" ".join(sentence) for sentence in test[1]]
 
     def plan(self, task: Task, train: Pairs, test: Pairs, value: str, seed: int) -> Plan:
         """The training that a value of the grid stands for."""
@@ -141,7 +141,7 @@ class Captions(Experiment):
                 Comparison("16l", f"Multi30k: {value} {nearer}", plain, value, "below", off)
                 for value in softer
             ),
-            *super().wholes(),
+            self.whole,
         ]
 
     def steps(self, present: Iterable) -> list[Comparison]:
@@ -170,8 +170,9 @@ def _measured(
     logits, labels = on_test.logits.double(), on_test.labels
 
     def translated(width: int, temperature: float = 1.0) -> float:
-        options = {"width": width, "temperature": temperature, "longest": longest + 2}
-        sentences, _ = translation.translate(model, few, **options)
+        sentences, _ = translation.translate(
+            model, few, width=width, temperature=temperature, longest=longest + 2
+        )
         return translation.bleu(few.texts(sentences), written)
 
     temperatures = [

@@ -10,8 +10,8 @@ from calibkit import metrics, recalibration
 from calibkit.lab import sweep
 
 # per epoch of a run, over the test images
-WATCHED = ("accuracy", "confidence", "nll", "nll_correct", "nll_wrong")
-WATCHED += ("entropy", "entropy_correct", "entropy_wrong", "feature_norm")
+WATCHED = ["accuracy", "confidence", "nll", "nll_correct", "nll_wrong"]
+WATCHED += ["entropy", "entropy_correct", "entropy_wrong", "feature_norm"]
 HISTORY = ["epoch", "train_loss", "train_accuracy", "head_norm", *(f"test_{w}" for w in WATCHED)]
 
 

@@ -77,7 +77,7 @@ def task_of(
         if value is not None and option not in experiment.options:
             raise ValueError(f"{option} must be left out for {experiment.name!r}, got {value!r}")
     setting = setting_of(experiment, scale, network)
-    return Task(scale, setting, network, vectors, root, training.as_device(device))
+    return Task(scale, setting, training.as_device(device), root, network, vectors)
 
 
 def setting_of(experiment: Experiment, scale: str, network: str | None = None) -> Any:

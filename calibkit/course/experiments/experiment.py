@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,10 +48,10 @@ class Task:
 
     scale: str
     setting: Any
+    device: torch.device
+    root: str | Path | None = None
     network: str | None = None
     vectors: str | Path | None = None
-    root: str | Path | None = None
-    device: torch.device | None = None
 
 
 Change = Callable[[Any, Any, int], tuple[Any, Mapping[str, Any]]]
@@ -123,21 +123,24 @@ class Experiment:
         """What a report says of the data and of the training, a point each."""
         raise NotImplementedError
 
+    @property
+    def whole(self) -> Comparison:
+        """The claim of the experiment as a whole."""
+        return Comparison(*self.claim, *self.between, self.expect, self.of)
+
     def wholes(self) -> list[Comparison]:
-        """The claims of the experiment as a whole."""
-        return [Comparison(*self.claim, *self.between, self.expect, self.of)]
+        """What is judged before the steps."""
+        return [self.whole]
 
     def steps(self, present: Iterable) -> list[Comparison]:
         """The claim of every step between the values of the grid that are present."""
-        than, value = self.between
-        present = set(present)
-        values = [one for one in self.values if one in present]
-        if self.ordered:
-            rises = values.index(than) < values.index(value)
-            pairs = list(pairwise(values if rises else values[::-1]))
-        else:
-            pairs = [(than, one) for one in values if one != than]
-        return [self._step(*pair) for pair in pairs]
+        than, last = self.between
+        there = set(present)
+        values = [value for value in self.values if value in there]
+        if not self.ordered:
+            return [self._step(than, value) for value in values if value != than]
+        rises = values.index(than) < values.index(last)
+        return [self._step(*pair) for pair in pairwise(values if rises else values[::-1])]
 
     def _step(self, than: Any, value: Any) -> Comparison:
         larger = "larger" if self.expect == "above" else "smaller"
@@ -163,8 +166,3 @@ class Result:
     def table(self) -> pd.DataFrame:
         """One row a run: value, seed and what was measured."""
         return self.tables[""]
-
-
-def by_name(experiments: Mapping[str, Experiment]) -> dict[str, Experiment]:
-    """The experiments, each of which knows its name."""
-    return {name: replace(experiment, name=name) for name, experiment in experiments.items()}

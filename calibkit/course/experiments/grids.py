@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from calibkit import augmentation, curation, losses, metrics, mixing, prioritization
 from calibkit.course.experiments import photographs
-from calibkit.course.experiments.experiment import by_name
 from calibkit.course.experiments.photographs import DEEP, HALF, Photographs
 from calibkit.lab import sweep
 from calibkit.lab.data import Dataset
 
-LOSSES = {
+LOSSES: dict[str, Callable[..., Tensor]] = {
     "cross-entropy": nn.functional.cross_entropy,
     "focal, gamma 1": functools.partial(losses.focal, gamma=1.0),
     "focal, gamma 2": functools.partial(losses.focal, gamma=2.0),
@@ -105,13 +105,19 @@ def _by_class(first: str, last: str) -> Callable[..., dict[str, float]]:
     return measures
 
 
-SHAPES = ("exponential", "step")
 MITIGATIONS = ("sampling", "weighted", "label smoothing .1", "focal, gamma 2", "class-balanced")
-IMBALANCES = {
+Shape = Literal["exponential", "step"]
+IMBALANCES: dict[str, tuple[Shape, float, str]] = {
     "balanced": ("exponential", 1, "none"),
     "exponential, rho 10": ("exponential", 10, "none"),
-    **{f"{shape}, none": (shape, 100, "none") for shape in SHAPES},
-    **{f"{shape}, {way}": (shape, 100, way) for shape in SHAPES for way in MITIGATIONS},
+    **{f"{shape}, none": (shape, 100, "none") for shape in get_args(Shape)},
+    **{f"{shape}, {way}": (shape, 100, way) for shape in get_args(Shape) for way in MITIGATIONS},
+}
+
+
+WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
+    "weighted": losses.inverse_frequency_weights,
+    "class-balanced": functools.partial(losses.class_balanced_weights, beta=0.9999),
 }
 
 
@@ -120,21 +126,12 @@ def _imbalance(train: Dataset, value: str, seed: int):
     shape, rho, way = IMBALANCES[value]
     classes = train.num_classes
     thin = curation.imbalance(train.labels, rho, seed=seed, form=shape, classes=classes)
-    thinned = train[thin.indices]
+    thinned, loss = train[thin.indices], LOSSES.get(way, nn.functional.cross_entropy)
     if way == "sampling":
         thinned = thinned[curation.resample(thinned.labels, seed=seed, strategy="oversample")]
-    return thinned, {"times": len(train) / len(thinned), "loss": _mitigated(way, thin.counts)}
-
-
-def _mitigated(way: str, counts: Tensor) -> Callable:
-    """The loss of a mitigation; counts (K,) are the training images of each class."""
-    if way == "weighted":
-        weights = losses.inverse_frequency_weights(counts)
-    elif way == "class-balanced":
-        weights = losses.class_balanced_weights(counts, beta=0.9999)
-    else:
-        return LOSSES.get(way, nn.functional.cross_entropy)
-    return functools.partial(_weighted, weights=tuple(weights.tolist()))
+    elif way in WEIGHTS:
+        loss = functools.partial(_weighted, weights=tuple(WEIGHTS[way](thin.counts).tolist()))
+    return thinned, {"times": len(train) / len(thinned), "loss": loss}
 
 
 def _weighted(logits: Tensor, target: Tensor, *, weights: tuple[float, ...]) -> Tensor:
@@ -147,7 +144,7 @@ def _at_a_severity(test: Dataset, severity: int, statistics: photographs.Statist
 
 
 _POSTER = {"network": "ResNet-34", "epochs": 200, "lr": 0.01, "schedule": "cosine"}
-POSTER = {"paper": _POSTER | {"weight_decay": 5e-4}}  # Tata et al. 2022
+POSTER: dict[str, dict] = {"paper": _POSTER | {"weight_decay": 5e-4}}  # Tata et al. 2022
 
 # What a lesson shows first and what tells most in the least time comes first: half an hour of a
 # large GPU is meant for the first four with three seeds each.
@@ -339,4 +336,4 @@ _IN_ORDER = {
         figure="curves only (Guo et al. 2017, figure 2: ResNet-14 on CIFAR-100)",
     ),
 }
-EXPERIMENTS = by_name(_IN_ORDER)
+EXPERIMENTS = {name: replace(experiment, name=name) for name, experiment in _IN_ORDER.items()}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from calibkit import augmentation, corruptions, metrics
 from calibkit.course.experiments import classifiers
@@ -20,7 +20,7 @@ from calibkit.lab.data import Dataset, Splits
 from calibkit.lab.training import Recipe, Trial
 from calibkit.lab.training.device import bfloat16_on_cpu
 
-NETWORKS = {  # from channels and classes to a model
+NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes to a model
     "LeNet-5": models.lenet5,
     "ConvNet-6": functools.partial(models.convnet, width=6),
     "ConvNet-12": functools.partial(models.convnet, width=12),
@@ -76,7 +76,7 @@ SETTINGS = {
 }
 
 
-HALF = {"night": {"train": 20_000}}  # where all images would take too many nights
+HALF: dict[str, dict] = {"night": {"train": 20_000}}  # where all images would take too many nights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,14 +134,16 @@ class Photographs(Experiment):
         outcomes = sweep.run(recipe, trained, device=task.device, **options).outcomes
         epochs = classifiers.epochs(outcomes)
         if self.shows:
-            outcomes = self._shown(task, outcomes, grid)
+            outcomes = self._shown(self.shows, task, outcomes, grid)
         return outcomes, {"": classifiers.rows(outcomes, self.measures), "epochs": epochs}
 
-    def _shown(self, task: Task, outcomes: list, grid: Sequence[dict]) -> list[sweep.Outcome]:
+    def _shown(
+        self, shows: Callable, task: Task, outcomes: list, grid: Sequence[dict]
+    ) -> list[sweep.Outcome]:
         """The outcomes with predictions of the trained networks for what they are shown too."""
         statistics, seen = data.channel_statistics(self.dataset, task.root), []
         for setting, outcome in zip(grid, itertools.cycle(outcomes), strict=False):
-            images = self.shows(outcome.trial.score["test"], setting["value"], statistics)
+            images = shows(outcome.trial.score["test"], setting["value"], statistics)
             trial = replace(outcome.trial, score={**outcome.trial.score, **images})
             state = {name: tensor.to(task.device) for name, tensor in outcome.run.state.items()}
             run = replace(outcome.run, trial=trial, state=state).with_scores()
@@ -167,9 +169,16 @@ def splits_of(
     dataset: str, setting: Setting, seed: int, root: str | Path | None, train_split: str = "train"
 ) -> Splits:
     """Training, calibration and test images of a setting."""
-    sizes = {"train": setting.train, "calibration": setting.calibration, "test": setting.test}
-    names = {"train_split": train_split, "test_split": None if setting.test else "test"}
-    return data.splits_of(dataset, seed, **sizes, **names, root=root)
+    return data.splits_of(
+        dataset,
+        seed,
+        train=setting.train,
+        calibration=setting.calibration,
+        test=setting.test,
+        train_split=train_split,
+        test_split=None if setting.test else "test",
+        root=root,
+    )
 
 
 def trial_of(

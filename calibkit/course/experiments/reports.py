@@ -47,7 +47,7 @@ SHOWN = {
 
 def verdict(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> Verdict:
     """The experiment's claim, judged by the paired differences of a table of runs."""
-    return named(name, dataset).wholes()[0].verdict(table)
+    return named(name, dataset).whole.verdict(table)
 
 
 def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> list[Verdict]:

@@ -126,11 +126,10 @@ def text_splits(
 
 def _rows_of(dataset: str, pool: data.Texts, length: int) -> list[Row]:
     """The first words of each text, and its label."""
-    texts = pool.columns["text"]
-    if dataset == "20newsgroups":
-        texts = [post.partition("\n\n")[2] for post in texts]
-    words = [text.tokens(one)[:length] for one in texts]
-    return list(zip(words, pool.labels.tolist(), strict=True))
+    headed = dataset == "20newsgroups"
+    texts = [one.partition("\n\n")[2] if headed else one for one in pool.columns["text"]]
+    labels = [] if pool.labels is None else pool.labels.tolist()
+    return [(text.tokens(one)[:length], label) for one, label in zip(texts, labels, strict=True)]
 
 
 def _cut(rows: dict[str, list[Row]], setting: Setting, seed: int) -> tuple[list[Row], ...]:
@@ -161,7 +160,7 @@ def _network(setting: Setting, classes: int, vectors: Tensor | None) -> nn.Modul
     model = models.text_cnn(words, classes, **shape)
     if vectors is not None:
         with torch.no_grad():
-            model.body.words.weight.copy_(vectors)
+            model.get_parameter("body.words.weight").copy_(vectors)
     return model
 
 

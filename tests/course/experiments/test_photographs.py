@@ -71,10 +71,9 @@ def trial(name, value, root):
     return trial_of(EXPERIMENTS[name], TINY, splits, value, 0), splits
 
 
-def test_every_training_is_kept_and_its_key_holds_what_its_functions_do(root, monkeypatch):
+def test_what_is_kept_is_trained_again_when_its_functions_change(root, monkeypatch):
     one = {"values": ["balanced", "step, weighted"], "seeds": [0]}
-    done, again = run("imbalance", root, **one), run("imbalance", root, **one)
-    assert again.table.seconds.equals(done.table.seconds)  # nothing was trained twice
+    done = run("imbalance", root, **one)
 
     def other(logits, target, *, weights):
         return logits.sum() * weights[0]
