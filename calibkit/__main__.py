@@ -14,9 +14,10 @@ INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well."""
     parser = _parser()
-    options, options.more = parser.parse_known_args(arguments)
-    if options.more and options.command is not _lab:
-        parser.error(f"unrecognized arguments: {' '.join(options.more)}")
+    options, more = parser.parse_known_args(arguments)
+    if more and options.command is not _lab:
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    options.more = more
     try:
         return options.command(options)
     except (ValueError, TypeError, FileNotFoundError) as error:
@@ -103,39 +104,15 @@ def _claims(options) -> int:
     return 0
 
 
-def _captions(options) -> int:
-    from calibkit.course import execution
-    from calibkit.course.experiments import captions
-
-    seeds = None if options.seeds is None else range(options.seeds)
-    tables = captions.run(options.scale, seeds=seeds, root=options.root, jobs=options.jobs)
-    folder = Path(options.target or execution.root() / "notebooks" / "results")
-    print(captions.write(options.scale, tables, folder).read_text(encoding="utf-8"))
-    return 0
-
-
 def _reproduce(options) -> int:
-    if options.name == ["captions"]:  # sentences: other tables, and a training of their own
-        return _captions(options)
     from calibkit.course import execution, experiments
-    from calibkit.lab import training
 
-    device = training.as_device(options.device)
-    seeds = None if options.seeds is None else range(options.seeds)
     folder = Path(options.target or execution.root() / "notebooks" / "results")
-    if options.name == ["text"]:
-        kept = {"seeds": seeds, "root": options.root, "jobs": options.jobs}
-        told = {"device": device, "vectors": options.vectors}
-        done = experiments.run_text(options.dataset, options.scale, **kept, **told)
-        page = experiments.write_text(options.dataset, options.scale, done, folder, **told)
-        print(page.read_text(encoding="utf-8"))
-        return 0
-    one = {"dataset": options.dataset, "network": options.network, "device": device}
-    names = experiments.ORDER if options.name == ["all"] else options.name
-    for name in names:
-        given = one | {"seeds": seeds, "root": options.root, "jobs": options.jobs}
-        done = experiments.run(name, options.scale, **given)
-        page = experiments.write(name, options.scale, done, folder, **one)
+    named = ("dataset", "network", "vectors", "root", "device", "jobs")
+    chosen = {option: getattr(options, option) for option in named}
+    chosen["seeds"] = None if options.seeds is None else range(options.seeds)
+    for name in experiments.EXPERIMENTS if options.name == ["all"] else options.name:
+        page = experiments.write(experiments.run(name, options.scale, **chosen), folder)
         print(page.read_text(encoding="utf-8"))
     return 0
 
@@ -184,12 +161,12 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser("claims", help="all verdicts beside the sources' own figures")
     add.set_defaults(command=_claims)
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
-    add = commands.add_parser("reproduce", help="a lesson's experiment on photographs")
+    add = commands.add_parser("reproduce", help="a lesson's experiment on real data")
     add.set_defaults(command=_reproduce)
-    names = "noise, focal, mixup, size, captions ..., text; all: the lessons' first ones first"
+    names = "noise, focal ..., text, captions; all: those on photographs, the lessons' first first"
     add.add_argument("name", nargs="+", help=names)
     add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
-    add.add_argument("--dataset", default="cifar10", help="prepared by python -m data_scripts")
+    add.add_argument("--dataset", help="prepared by python -m data_scripts; default: cifar10")
     add.add_argument("--network", help="in place of the scale's own, such as WRN-26-10")
     add.add_argument("--seeds", type=int, help="how many, by default the scale's own number")
     add.add_argument("--root", help="folder of the prepared datasets")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calibkit.course.verdicts import WORDS, Verdict, parse
 
 if TYPE_CHECKING:
-    from calibkit.course.experiments.tables import Photographed
+    from calibkit.course.experiments import Photographed
 
 NONE = "–"
 

@@ -563,7 +563,7 @@ for name in ("sst2", "trec"):
 
 # %% tags=["aside", "nbval-check-output"]
 for name in ("20newsgroups", "sst2", "trec"):
-    for verdict in experiments.text_verdicts(name, experiments.on_text(name, SCALE)):
+    for verdict in experiments.verdicts("text", experiments.on_text(name, SCALE), dataset=name):
         print(verdict)
 
 # %% [markdown]

@@ -26,8 +26,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from calibkit import losses, metrics, recalibration
-from calibkit.course import check, explorers, verdicts
-from calibkit.course.experiments import captions
+from calibkit.course import check, experiments, explorers, verdicts
 from calibkit.course.scale import begin
 from calibkit.lab import translation
 from calibkit.lab.translation import toy
@@ -581,14 +580,15 @@ print(verdicts.judge("16j", "cross-entropy: this excess is larger with a beam of
 # deviation over seeds. The table is stored.
 
 # %%
-real = captions.stored()
+real = experiments.stored("captions", "laptop")
 print(f"{real.seed.nunique()} seed(s), {int(real.tokens.iloc[0]):,} test tokens")
-captions.shown(real)
+experiments.shown(real)
 
 # %% tags=["drawing"]
-by_step_real, at_temperature = captions.stored("steps"), captions.stored("temperatures")
+by_step_real, at_temperature = (experiments.stored("captions", "laptop", part=part)
+                                for part in ("steps", "temperatures"))
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.4))
-for place, value in enumerate(captions.LOSSES):
+for place, value in enumerate(experiments.CAPTIONS.values):
     look = palette.group(place, value.replace(" of the sentences", "")).line()
     _ = sns.lineplot(by_step_real[by_step_real.value == value], x="step", y="ece", errorbar=("pi", 100),
                      ax=axes[0], legend=False, **look)
@@ -599,14 +599,14 @@ _ = axes[1].set(xlabel="T", ylabel="BLEU, beam 4, Multi30k")
 _ = axes[1].legend(fontsize="x-small")
 
 # %% tags=["aside", "nbval-check-output"]
-for value in captions.LOSSES:
+for value in experiments.CAPTIONS.values:
     of_value = real[real.value == value].sort_values("seed")
     print(verdicts.judge("16k", f"Multi30k, {value}: BLEU of a beam of 4 is lower than of greedy decoding",
                          (of_value.beam - of_value.greedy).to_numpy(), expect="below", post_hoc=True))
 for loss in ("smoothing", "focal"):
     print(verdicts.judge("16l", f"toy pair: {loss} has its T of the least NLL nearer to 1 than cross-entropy",
                          nearer_to_1(loss, "T"), expect="below"))
-for verdict in captions.verdicts(real):
+for verdict in experiments.verdicts("captions", real):
     print(verdict)
 for value, part in at_temperature.groupby("value", sort=False):
     lowest = part.groupby("temperature").ece.mean().idxmin()

@@ -23,8 +23,8 @@ from sklearn.calibration import _TemperatureScaling
 
 from calibkit import metrics
 from calibkit.course import experiments
-from calibkit.course.experiments import SETTINGS, runs
-from calibkit.course.experiments.settings import setting_of
+from calibkit.course.experiments import SETTINGS, photographs
+from calibkit.course.experiments.engine import setting_of
 from calibkit.lab import data, training
 from calibkit.recalibration import TemperatureScaler
 from data_scripts.images import PEOPLE
@@ -263,11 +263,11 @@ def test_a_cell_of_the_night_runs_on_real_images(cifar10, monkeypatch):
 @pytest.mark.parametrize("network", ["ResNet-110", "WRN-26-10", "DenseNet-121"])
 def test_the_papers_networks_take_a_few_steps_on_real_images(network, cifar10):
     experiment = experiments.EXPERIMENTS["focal"]
-    paper = setting_of("paper", experiment.changes, network)
+    paper = setting_of(experiment, "paper", network)
     batches = replace(paper.recipe, batch_size=8)
     few = replace(paper, recipe=batches, train=16, calibration=4, test=4)
-    splits = runs.splits_of("cifar10", few, 0, cifar10)
-    trial = runs.trial_of(experiment, few, splits, "FLSD-53", 0)
+    splits = photographs.splits_of("cifar10", few, 0, cifar10)
+    trial = photographs.trial_of(experiment, few, splits, "FLSD-53", 0)
     assert trial.recipe.epochs == 350
     short = replace(trial, recipe=replace(trial.recipe, epochs=2), watch={})
     run = training.train_trials([short], device="cpu", progress=False)[0]

@@ -1,17 +1,18 @@
-"""The lessons' experiments on photographs: one grid each, at the scale of a laptop or of a paper.
+"""The lessons' experiments on real data: photographs, texts and captions, one grid each.
 
-`run` trains, `write` keeps the table with hardware, versions and n beside the figure of the paper
-that it follows; `python -m calibkit reproduce NAME --scale SCALE` does both.
+`run` trains and measures, `write` keeps the tables with hardware, versions and n beside the figure
+of the source; `python -m calibkit reproduce NAME --scale SCALE` does both.
 """
 
-from calibkit.course.experiments.grids import EXPERIMENTS, ORDER, Experiment
-from calibkit.course.experiments.runs import run
-from calibkit.course.experiments.settings import NETWORKS, SETTINGS, Setting
-from calibkit.course.experiments.tables import (
-    HISTORY,
-    MEASURES,
+from calibkit.course.experiments.captions import CAPTIONS
+from calibkit.course.experiments.engine import run
+from calibkit.course.experiments.experiment import Experiment, Result
+from calibkit.course.experiments.grids import EXPERIMENTS
+from calibkit.course.experiments.photographs import NETWORKS, SETTINGS, Setting
+from calibkit.course.experiments.reports import (
     Photographed,
     on_photographs,
+    on_text,
     photographed,
     report,
     shown,
@@ -21,31 +22,27 @@ from calibkit.course.experiments.tables import (
     verdicts,
     write,
 )
-from calibkit.course.experiments.texts import TEXTS, on_text, run_text, text_verdicts, write_text
+from calibkit.course.experiments.texts import TEXTS
 
 __all__ = [
+    "CAPTIONS",
     "EXPERIMENTS",
-    "HISTORY",
-    "MEASURES",
     "NETWORKS",
-    "ORDER",
     "SETTINGS",
     "TEXTS",
     "Experiment",
     "Photographed",
+    "Result",
     "Setting",
     "on_photographs",
     "on_text",
     "photographed",
     "report",
     "run",
-    "run_text",
     "shown",
     "stored",
     "summary",
-    "text_verdicts",
     "verdict",
     "verdicts",
     "write",
-    "write_text",
 ]

@@ -8,7 +8,6 @@ import pytest
 from calibkit import __main__
 from calibkit.course import check, execution, experiments, explorers
 from calibkit.course.classroom import forms, reading
-from calibkit.course.experiments import captions
 
 LESSONS = execution.lessons()
 # lessons whose notes for the teacher are not written yet
@@ -120,7 +119,7 @@ def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
         assert len(experiments.on_photographs(name, "laptop"))
     assert len(experiments.stored("augmentation", "night", part="epochs"))
     assert len(experiments.on_text("sst2"))
-    assert len(captions.stored("steps"))
+    assert len(experiments.stored("captions", "laptop", part="steps"))
 
 
 @each

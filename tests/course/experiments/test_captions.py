@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from calibkit import __main__
-from calibkit.course.experiments import captions
+from calibkit.course import experiments
+from calibkit.course.experiments import captions, engine
 from calibkit.lab import translation
 from calibkit.lab.data import prepared
 
@@ -31,40 +32,41 @@ def root(tmp_path_factory):
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(captions.SCALES, "laptop", captions.Scale(24, 8, 20, 16, 4, 2, 2))
+    monkeypatch.setitem(captions.SETTINGS, "laptop", captions.Setting(24, 8, 20, 16, 4, 2, 2))
     monkeypatch.setattr(captions, "TEMPERATURES", (1.0, 2.0))
 
 
-def test_the_experiment_runs_writes_and_comes_back(root, tiny, tmp_path, monkeypatch, capsys):
+def test_the_experiment_runs_writes_and_comes_back(root, tiny, tmp_path, capsys):
     order = ["reproduce", "captions", "--root", str(root), "--target", str(tmp_path / "results")]
     assert __main__.main(order) == 0
     page = capsys.readouterr().out
     assert "24 of the 29,000 training pairs" in page
     assert "2 seed(s): no verdict" in page
     assert "nan" not in page
-    monkeypatch.setattr(captions.execution, "results", lambda: tmp_path / "results")
-    table, steps = captions.stored(), captions.stored("steps")
-    assert "±" not in captions.shown(table[table.seed == 0]).to_string()
+    table, steps, hot = (
+        experiments.stored("captions", "laptop", tmp_path / "results", part=part)
+        for part in ("", "steps", "temperatures")
+    )
+    assert "±" not in experiments.shown(table[table.seed == 0]).to_string()
     assert [*table.value.unique()] == [*captions.LOSSES]
     assert len(table) == 2 * len(captions.LOSSES)
     assert table.tokens.nunique() == 1
     assert table.tokens.iloc[0] == 8 * 4 * 5  # 4 tokens and the end; the long pair is left out
     assert steps.groupby(["value", "seed"]).step.max().eq(4).all()
-    hot = captions.stored("temperatures")
     assert len(hot) == 2 * len(table)
     beam = hot[hot.temperature == 1.0].set_index(["value", "seed"]).bleu
     assert np.allclose(beam, table.set_index(["value", "seed"]).beam)
     with pytest.raises(FileNotFoundError, match="reproduce captions --scale gpu"):
-        captions.stored(scale="gpu")
+        experiments.stored("captions", "gpu", tmp_path / "results")
 
 
 def test_a_quarter_of_the_sentences_trains_as_many_steps(root, tiny):
-    setting = captions.SCALES["laptop"]
-    texts = {s: captions._split(s, setting.longest, root) for s in ("train", "validation", "test")}
-    train, _, test = captions._pairs(texts, setting, 0)
-    plans = {value: captions._plan(value, train, test, setting, 0) for value in captions.LOSSES}
-    assert {plan.steps for plan in plans.values()} == {4}
-    assert [len(plan.train) for plan in plans.values()] == [24, 24, 24, 6]
+    experiment = experiments.CAPTIONS
+    task = engine.task_of(experiment, "laptop", root=root)
+    train, _, test, _ = experiment.prepare(task, 0)
+    plans = [experiment.plan(task, train, test, value, 0) for value in experiment.values]
+    assert {plan.steps for plan in plans} == {4}
+    assert [len(plan.train) for plan in plans] == [24, 24, 24, 6]
     assert translation.UNKNOWN not in train.target[:, :2]
     assert test.target_words == train.target_words
 
@@ -77,6 +79,6 @@ def test_verdicts_want_three_seeds_and_pair_them():
     )
     table.loc[table.value.str.startswith("label"), "temperature"] = [1.01, 0.99, 1.0]
     table.loc[table.value == captions.FEWER, "ece"] += [0.2, 0.21, 0.22]
-    words = [verdict.word for verdict in captions.verdicts(table)]
+    words = [verdict.word for verdict in experiments.verdicts("captions", table)]
     assert words == ["HOLDS", "INCONCLUSIVE", "HOLDS"]
-    assert captions.verdicts(table[table.seed < 2]) == []
+    assert experiments.verdicts("captions", table[table.seed < 2]) == []

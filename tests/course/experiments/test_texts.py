@@ -9,6 +9,7 @@ import torch
 from calibkit.__main__ import main
 from calibkit.course import experiments
 from calibkit.course.experiments import texts
+from calibkit.course.experiments.engine import setting_of
 from calibkit.lab.data import prepared
 
 WORDS = ("moon", "orbit", "launch", "hockey", "goal", "team", "the", "a", "of", "was")
@@ -43,10 +44,11 @@ def root(tmp_path, monkeypatch):
         folder.mkdir(parents=True)
         prepared.write(folder, splits, ("space", "sport"), {})
         tiny = {"words": 12, "length": 6, "embedding": 4, "width": 4, "depth": 1, "seeds": 2}
-        tiny["recipe"] = replace(texts.ADAM, epochs=1, batch_size=16)
+        tiny |= {"epochs": 1, "batch_size": 16}
         tiny |= {"train": 30, "test": 40} if name == "20newsgroups" else {}
         tiny |= {} if name == "sst2" else {"calibration": 15}
-        monkeypatch.setitem(texts.TEXTS, name, replace(texts.TEXTS[name], **tiny))
+        changes = texts.TEXTS[name].changes | {"laptop": tiny}
+        monkeypatch.setitem(texts.TEXTS, name, replace(texts.TEXTS[name], changes=changes))
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
     return tmp_path
 
@@ -56,13 +58,14 @@ SIZES = {"20newsgroups": (30, 15, 40), "sst2": (60, 20, 30), "trec": (45, 15, 30
 
 def test_texts_are_cut_without_their_headers_and_words_come_from_the_training(root):
     for name, sizes in SIZES.items():
-        parts, vocabulary = texts.text_splits(name, texts.TEXTS[name], 0, root)
+        setting = setting_of(texts.TEXTS[name], "laptop")
+        parts, vocabulary = texts.text_splits(name, setting, 0, root)
         assert tuple(map(len, parts)) == sizes
         assert all(part.inputs.shape[1] == 6 for part in parts)
         assert "secret" not in vocabulary.words
         assert len(vocabulary) <= 12
-        again, _ = texts.text_splits(name, texts.TEXTS[name], 0, root)
-        other, _ = texts.text_splits(name, texts.TEXTS[name], 1, root)
+        again, _ = texts.text_splits(name, setting, 0, root)
+        other, _ = texts.text_splits(name, setting, 1, root)
         assert torch.equal(parts.train.inputs, again.train.inputs)
         assert not torch.equal(parts.train.inputs, other.train.inputs)
         if name != "20newsgroups":
@@ -75,51 +78,58 @@ def test_the_command_line_trains_writes_and_prints(name, root, capsys, monkeypat
     assert main(["reproduce", "text", "--dataset", name, *arguments]) == 0
     said = capsys.readouterr().out
     experiment = texts.TEXTS[name]
-    assert f"{experiment.claim} " in said
+    assert f"{experiment.claim[0]} " in said
     train, calibration, test = SIZES[name]
     assert f"{train} training, {calibration} calibration, {test} test" in said
     kept = pd.read_csv(root / "out" / "laptop" / f"text-{name}.csv")
     assert len(kept) == 2 * len(experiment.values)
-    assert kept[list(experiments.MEASURES)].notna().all(axis=None)
-    assert all(str(line) in said for line in experiments.text_verdicts(name, kept))
+    assert len(kept.columns) == 17
+    assert kept.notna().all(axis=None)
+    steps = experiments.verdicts("text", kept, dataset=name)
+    assert len(steps) == len(experiment.values) - 1
+    assert all(f"- {step}" in said for step in steps)
     (root / "notebooks" / "source").mkdir(parents=True)
     (root / "out").rename(root / "notebooks" / "results")
     monkeypatch.chdir(root)
     assert experiments.on_text(name).equals(kept)
-    with pytest.raises(FileNotFoundError, match="reproduce text --dataset sst2"):
+    with pytest.raises(FileNotFoundError, match="reproduce text --scale laptop --dataset sst2"):
         experiments.on_text("sst2")
 
 
 def test_word_vectors_of_a_file_are_where_the_training_starts(root):
     path = root / "glove.txt"
     path.write_text("moon 1 2 3\ngoal 4 5 6\n", encoding="utf-8")
-    done = experiments.run_text(
-        "trec", values=["no mixup"], seeds=[0], vectors=path, root=root, progress=False
-    )
+    one = {"values": ["no mixup"], "seeds": [0], "root": root, "progress": False}
+    done = experiments.run("text", dataset="trec", vectors=path, **one)
     trial = done.outcomes[0].trial
+    assert "which start from a file" in experiments.report(done)
     start = trial.model().body.words.weight
-    _, vocabulary = texts.text_splits("trec", texts.TEXTS["trec"], 0, root)
+    _, vocabulary = texts.text_splits("trec", done.task.setting, 0, root)
     assert start[vocabulary.numbers["moon"]].tolist() == [1, 2, 3]
     assert not torch.equal(done.outcomes[0].run.model.body.words.weight, start)
 
 
 def test_scales_and_losses(root):
-    assert texts.text_setting("20newsgroups", "paper").recipe.epochs == 50
-    for name in texts.TEXTS:
-        assert texts.text_setting(name, "paper").seeds == 5
-    grid = {"values": ["MMCE, weight 2"], "seeds": [0], "root": root, "progress": False}
-    trial = experiments.run_text("20newsgroups", **grid).outcomes[0].trial
-    assert trial.recipe.loss.keywords == {"weight": 2.0}
-    mixed = experiments.run_text("sst2", **grid | {"values": ["mixup .2"]}).outcomes[0].trial
-    assert mixed.recipe.mix.keywords == {"alpha": 0.2}
+    assert setting_of(texts.TEXTS["20newsgroups"], "paper").recipe.epochs == 50
+    for experiment in texts.TEXTS.values():
+        assert setting_of(experiment, "paper").seeds == 5
+    one = {"seeds": [0], "root": root, "progress": False}
+    done = experiments.run("text", dataset="20newsgroups", values=["MMCE, weight 2"], **one)
+    assert done.outcomes[0].trial.recipe.loss.keywords == {"weight": 2.0}
+    done = experiments.run("text", dataset="sst2", values=["mixup .2"], **one)
+    assert done.outcomes[0].trial.recipe.mix.keywords == {"alpha": 0.2}
 
 
 def test_bad_arguments_are_named(root, capsys):
     with pytest.raises(ValueError, match="dataset must be one of '20newsgroups'"):
-        experiments.run_text("cifar10")
+        experiments.run("text", dataset="cifar10")
+    with pytest.raises(ValueError, match="dataset must be one of '20newsgroups'"):
+        experiments.run("text")
     with pytest.raises(ValueError, match="scale"):
-        experiments.run_text("trec", "night")
-    greedy = replace(texts.TEXTS["20newsgroups"], test=100)
+        experiments.run("text", "night", dataset="trec")
+    with pytest.raises(ValueError, match="network must be left out for 'text'"):
+        experiments.run("text", dataset="trec", network="LeNet-5")
+    greedy = replace(setting_of(texts.TEXTS["20newsgroups"], "laptop"), test=100)
     with pytest.raises(ValueError, match="more texts"):
         texts.text_splits("20newsgroups", greedy, 0, root)
     assert main(["reproduce", "text", "--dataset", "trec", "--root", "/nowhere"]) == 2

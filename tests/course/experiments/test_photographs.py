@@ -1,4 +1,4 @@
-"""The lessons' experiments on photographs: their grids, their tables, their reports."""
+"""The lessons' experiments on photographs: what is trained, measured and claimed."""
 
 from dataclasses import replace
 
@@ -10,11 +10,10 @@ from calibkit import corruptions, curation, losses, metrics
 from calibkit.__main__ import main
 from calibkit.course import experiments
 from calibkit.course.experiments import EXPERIMENTS, SETTINGS, Setting, grids
-from calibkit.course.experiments.runs import corrupted, splits_of, trial_of
-from calibkit.course.experiments.settings import setting_of
+from calibkit.course.experiments.engine import setting_of
+from calibkit.course.experiments.photographs import corrupted, splits_of, trial_of
 from calibkit.lab import training
 from calibkit.lab.data import prepared
-from calibkit.lab.sweep import fingerprint
 from calibkit.lab.training import Recipe, schedules
 
 TINY = Setting("ResNet-8", Recipe(epochs=1, batch_size=16), 40, 20, 30, 2)
@@ -59,33 +58,6 @@ def run(name, root, **options):
     return experiments.run(name, "laptop", root=root, **options)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_whole_grid_runs_and_is_reported(name, root):
-    experiment = EXPERIMENTS[name]
-    assert set(run(name, root).table.value) == set(experiment.grid("laptop"))  # a laptop's part
-    done = run(name, root, values=experiment.values)
-    assert len(done.table) == len(experiment.values) * 2
-    assert done.table[list(experiments.MEASURES)].notna().all(axis=None)
-    page = experiments.write(name, "laptop", done, root / "out", dataset=of(name), device="cpu")
-    text = page.read_text(encoding="utf-8")
-    assert str(experiments.verdict(name, done.table)) in text
-    assert f"reproduce {name} --scale laptop --dataset {of(name)}" in text
-    assert f"torch {torch.__version__}" in text
-    assert "40 training, 20 calibration" in text
-    again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
-    assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
-    columns = 14 + 6 * bool(experiment.by_class) + 8 * experiment.strange
-    assert experiments.summary(again).shape == (len(experiment.values), columns)
-    steps = experiments.verdicts(name, again)
-    assert len(steps) == len(experiment.values) - 1
-    assert all(str(step) in text for step in steps)
-    curves = pd.read_csv(page.with_name(f"{page.stem}-epochs.csv"))
-    last = curves[curves.epoch == curves.groupby(["value", "seed"]).epoch.transform("max")]
-    trained = done.table[: len(last)]  # under corruptions the first severity is trained alone
-    assert len(trained) == (2 if experiment.corrupts else len(done.table))
-    assert last.test_nll.to_numpy() == pytest.approx(trained.test_nll.to_numpy(), abs=1e-4)
-
-
 def test_the_parts_share_no_image_and_the_seed_shuffles_them(root):
     one, other = (splits_of("squares", TINY, seed, root) for seed in (0, 1))
     assert [len(part) for part in one] == [40, 20, 30]
@@ -99,18 +71,16 @@ def trial(name, value, root):
     return trial_of(EXPERIMENTS[name], TINY, splits, value, 0), splits
 
 
-@pytest.mark.filterwarnings("error")
-def test_every_training_has_a_key_and_it_holds_what_its_functions_do(root, monkeypatch):
-    trials = [trial(name, value, root)[0] for name in NAMES for value in EXPERIMENTS[name].values]
-    keys = fingerprint.keys(trials, torch.device("cpu"))
-    assert None not in keys
+def test_what_is_kept_is_trained_again_when_its_functions_change(root, monkeypatch):
+    one = {"values": ["balanced", "step, weighted"], "seeds": [0]}
+    done = run("imbalance", root, **one)
 
     def other(logits, target, *, weights):
         return logits.sum() * weights[0]
 
     monkeypatch.setattr(grids._weighted, "__code__", other.__code__)
-    weighted = trial("imbalance", "step, weighted", root)[0]
-    assert fingerprint.keys([weighted], torch.device("cpu"))[0] not in [None, *keys]
+    changed = run("imbalance", root, **one).table.test_nll != done.table.test_nll
+    assert changed.tolist() == [False, True]
 
 
 def test_a_smaller_set_gets_as_many_steps(root):
@@ -206,8 +176,10 @@ def test_a_severity_corrupts_the_test_images_and_nothing_else(root):
     assert torch.allclose(strong.inputs[[contrast]] * std + mean, expected, atol=1e-5)
 
     done = run("shift", root)
-    trained = done.table.pivot(index="seed", columns="value", values="train_loss")
-    assert trained.nunique(axis=1).tolist() == [1, 1]  # the same network at every severity
+    trained = {0: set(), 1: set()}
+    for outcome in done.outcomes:
+        trained[outcome.setting["seed"]].add(outcome.history.train_loss.iloc[-1])
+    assert [len(losses) for losses in trained.values()] == [1, 1]  # one network, every severity
     assert done.table.groupby("seed").temperature.nunique().tolist() == [1, 1]
     assert done.table.groupby("seed").test_nll.nunique().tolist() == [6, 6]
 
@@ -252,15 +224,15 @@ def test_losses_and_mixing_are_what_they_are_called(root):
 def test_the_deep_network_is_the_one_of_the_scale(root):
     heads = [trial("depth", value, root)[0].model().head for value in EXPERIMENTS["depth"].values]
     assert [head.in_features for head in heads] == [84, 64]  # LeNet-5, ResNet-8
-    assert setting_of("paper", EXPERIMENTS["depth"].changes).network == "ResNet-110"
+    assert setting_of(EXPERIMENTS["depth"], "paper").network == "ResNet-110"
 
 
 def test_the_temperature_is_fitted_on_the_calibration_images(root):
     done = run("noise", root, values=[0.0], seeds=[0])
-    outcome = done.one(value=0.0, seed=0)
-    said, temperature = outcome.predictions["test"], done.values("temperature")[0]
+    (outcome,), row = done.outcomes, done.table.iloc[0]
+    said, temperature = outcome.predictions["test"], row.temperature
     expected = metrics.ece((said.logits.double() / temperature).softmax(1), said.labels)
-    assert done.values("scaled_ece")[0] == pytest.approx(expected, abs=1e-6)
+    assert row.scaled_ece == pytest.approx(expected, abs=1e-6)
     cal = outcome.predictions["calibration"]
     nll = [metrics.nll((cal.logits / t).softmax(1), cal.labels) for t in (1.02, 1.0, 0.98)]
     at_best = metrics.nll((cal.logits / temperature).softmax(1), cal.labels)
@@ -268,19 +240,19 @@ def test_the_temperature_is_fitted_on_the_calibration_images(root):
     errors = {
         t / 10: metrics.ece((10 * cal.logits / t).softmax(1), cal.labels) for t in range(1, 101)
     }
-    assert done.values("grid_temperature")[0] == pytest.approx(min(errors, key=errors.get))
+    assert row.grid_temperature == pytest.approx(min(errors, key=errors.get))
 
 
 def test_every_experiment_judges_values_of_its_own_grid():
     for name, experiment in EXPERIMENTS.items():
-        assert {experiment.first, experiment.last} <= set(experiment.grid("laptop")), name
+        assert set(experiment.between) <= set(experiment.grid("laptop")), name
         assert set(experiment.grid("laptop")) <= set(experiment.values), name
         rising = pd.DataFrame(
             [
                 {
                     "seed": s,
                     "value": v,
-                    experiment.judged[0]: 0.1 + (v == experiment.last) * (0.1 + s / 100),
+                    experiment.of[0]: 0.1 + (v == experiment.between[1]) * (0.1 + s / 100),
                 }
                 for s in range(3)
                 for v in experiment.values
@@ -314,7 +286,7 @@ def test_parts_of_the_images_are_taken_after_one_epoch_on_all(root):
         select = trial("parts", value, root)[0].recipe.select
         assert (type(select).__name__, select.share, select.warmup) == (kind, 0.1, 1)
     assert trial("parts", "all", root)[0].recipe.select is None
-    paper = setting_of("paper", EXPERIMENTS["parts"].changes)
+    paper = setting_of(EXPERIMENTS["parts"], "paper")
     splits = splits_of("squares", TINY, 0, root)
     as_there = trial_of(EXPERIMENTS["parts"], paper, splits, "10 % by chance", 0)
     assert (as_there.recipe.epochs, as_there.recipe.select.warmup) == (200, 10)
@@ -322,7 +294,7 @@ def test_parts_of_the_images_are_taken_after_one_epoch_on_all(root):
 
 @pytest.mark.parametrize("network", ["ResNet-110", "WRN-26-10", "DenseNet-121"])
 def test_another_network_takes_the_place_of_the_scales_own(network, root):
-    paper = setting_of("paper", EXPERIMENTS["focal"].changes, network)
+    paper = setting_of(EXPERIMENTS["focal"], "paper", network)
     assert (paper.network, paper.recipe.epochs) == (network, 350)
     splits = splits_of("squares", TINY, 0, root)
     short = replace(paper, recipe=replace(paper.recipe, epochs=1))
@@ -332,11 +304,11 @@ def test_another_network_takes_the_place_of_the_scales_own(network, root):
     )[0]
     assert run.history.train_loss.notna().all()
     with pytest.raises(ValueError, match="network must be one of"):
-        setting_of("paper", {}, "ResNet-1000")
+        setting_of(EXPERIMENTS["width"], "paper", "ResNet-1000")
 
 
-def test_all_experiments_stand_in_the_order(root, capsys):
-    assert sorted(experiments.ORDER) == sorted(NAMES)
+def test_several_experiments_are_run_one_after_the_other(root, capsys):
+    assert NAMES[:4] == ("noise", "focal", "mixup", "size")  # what the lessons show first
     arguments = ["--root", str(root), "--dataset", "squares", "--target", str(root / "out")]
     arguments += ["--device", "cpu", "--network", "LeNet-5", "--seeds", "2"]
     assert main(["reproduce", "mixup", "noise", *arguments]) == 0
@@ -349,7 +321,7 @@ def test_all_experiments_stand_in_the_order(root, capsys):
 @pytest.mark.parametrize("scale", ["laptop", "night", "gpu", "paper"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_scale_has_a_setting_that_builds(name, scale):
-    setting = setting_of(scale, EXPERIMENTS[name].changes)
+    setting = setting_of(EXPERIMENTS[name], scale)
     with torch.device("meta"):
         assert experiments.NETWORKS[setting.network](3, 10).head.out_features == 10
     if scale == "paper":
@@ -357,15 +329,15 @@ def test_every_scale_has_a_setting_that_builds(name, scale):
 
 
 def test_the_papers_own_settings():
-    focal = setting_of("paper", EXPERIMENTS["focal"].changes)
+    focal = setting_of(EXPERIMENTS["focal"], "paper")
     assert (focal.network, focal.recipe.epochs) == ("ResNet-50", 350)
     assert schedules.rate(focal.recipe, 150) == pytest.approx(0.01)
     assert schedules.rate(focal.recipe, 250) == pytest.approx(0.001)
-    assert setting_of("paper", EXPERIMENTS["mixup"].changes).network == "ResNet-34"
+    assert setting_of(EXPERIMENTS["mixup"], "paper").network == "ResNet-34"
 
 
 def test_what_takes_long_has_half_of_the_images_at_night():
-    sizes = {name: setting_of("night", EXPERIMENTS[name].changes).train for name in NAMES}
+    sizes = {name: setting_of(EXPERIMENTS[name], "night").train for name in NAMES}
     whole = {"noise", "augmentation", "mixup"}
     assert {name for name, size in sizes.items() if size == 40_000} == whole
     assert {size for name, size in sizes.items() if name not in whole} == {20_000}
@@ -393,13 +365,13 @@ def test_a_lesson_shows_what_is_stored_and_trains_where_it_is_told_to(root, monk
     done = run("noise", root)
     (root / "notebooks" / "source").mkdir(parents=True)
     folder = root / "notebooks" / "results"
-    experiments.write("noise", "laptop", done, folder, dataset="cifar10", device="cpu")
+    experiments.write(run("noise", root, dataset="cifar10"), folder)
     monkeypatch.chdir(root)
-    monkeypatch.setattr("calibkit.course.experiments.tables.run", lambda *a, **k: done)
+    monkeypatch.setattr("calibkit.course.experiments.reports.run", lambda *a, **k: done)
     for scale in ("smoke", "laptop", "gpu"):
         table = experiments.on_photographs("noise", scale)
         assert experiments.shown(table).equals(experiments.shown(done.table))
-    accuracy = 100 * done.values("test_accuracy", value=0.2)
+    accuracy = 100 * done.table.test_accuracy[done.table.value == 0.2]
     first = experiments.shown(done.table).loc[0.2, "accuracy, %"]
     assert first == f"{accuracy.mean():.1f}\u00a0±\u00a0{accuracy.std(ddof=1):.1f}"
 
@@ -430,8 +402,7 @@ def test_a_name_is_compared_with_the_first_one():
 
 def test_a_step_can_belong_to_another_claim(tmp_path):
     rows = [
-        dict.fromkeys(experiments.tables.MEASURES, 0.5)
-        | {"value": value, "seed": seed, "test_ece": 0.2 - (value == "Brier") * (0.1 + seed / 100)}
+        {"value": value, "seed": seed, "test_ece": 0.2 - (value == "Brier") * (0.1 + seed / 100)}
         for seed in range(3)
         for value in EXPERIMENTS["soft"].values
     ]
@@ -445,3 +416,33 @@ def test_a_step_can_belong_to_another_claim(tmp_path):
     assert by_claim == {"T2": [2], "T3": [1], "T4": [2]}
     brier = next(step for step in found["T4"][0].steps if "Brier" in step.statement)
     assert brier.word == "HOLDS"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_whole_grid_runs_and_is_reported(name, root):
+    experiment = EXPERIMENTS[name]
+    part = run(name, root).table.set_index(["value", "seed"]).seconds
+    assert set(part.index.levels[0]) == set(experiment.grid("laptop"))  # a laptop's part
+    done = run(name, root, values=experiment.values)
+    seconds = done.table.set_index(["value", "seed"]).seconds
+    assert seconds[part.index].equals(part)  # kept, under a key of its own
+    assert len(done.table) == len(experiment.values) * 2
+    assert done.table.notna().all(axis=None)
+    page = experiments.write(done, root / "out")
+    text = page.read_text(encoding="utf-8")
+    assert str(experiments.verdict(name, done.table)) in text
+    assert f"reproduce {name} --scale laptop --dataset {of(name)}" in text
+    assert f"torch {torch.__version__}" in text
+    assert "40 training, 20 calibration" in text
+    again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
+    assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
+    columns = 14 + {"class-noise": 6, "imbalance": 6, "strange": 8}.get(name, 0)
+    assert experiments.summary(again).shape == (len(experiment.values), columns)
+    steps = experiments.verdicts(name, again)
+    assert len(steps) == len(experiment.values) - 1
+    assert all(str(step) in text for step in steps)
+    curves = pd.read_csv(page.with_name(f"{page.stem}-epochs.csv"))
+    last = curves[curves.epoch == curves.groupby(["value", "seed"]).epoch.transform("max")]
+    trained = done.table[: len(last)]  # under corruptions the first severity is trained alone
+    assert len(trained) == (2 if experiment.one_network else len(done.table))
+    assert last.test_nll.to_numpy() == pytest.approx(trained.test_nll.to_numpy(), abs=1e-4)

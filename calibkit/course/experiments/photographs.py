@@ -1,0 +1,253 @@
+"""Photographs: by which networks and settings they are trained on, and what networks are shown."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from calibkit import augmentation, corruptions, metrics
+from calibkit.course.experiments import classifiers
+from calibkit.course.experiments.experiment import Experiment, Measured, Result, Task
+from calibkit.lab import data, models, sweep, training
+from calibkit.lab.data import Dataset, Splits
+from calibkit.lab.training import Recipe, Trial
+from calibkit.lab.training.device import bfloat16_on_cpu
+
+NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes to a model
+    "LeNet-5": models.lenet5,
+    "ConvNet-6": functools.partial(models.convnet, width=6),
+    "ConvNet-12": functools.partial(models.convnet, width=12),
+    "ConvNet-24": models.convnet,
+    "ResNet-8": functools.partial(models.resnet, 8),
+    "ResNet-18": models.resnet18,
+    "ResNet-34": models.resnet34,
+    "ResNet-50": models.resnet50,
+    "ResNet-110": functools.partial(models.resnet, 110),
+    "WRN-26-10": functools.partial(models.wide_resnet, 26, 10),
+    "DenseNet-121": models.densenet121,
+}
+DEEP = "the deep network"  # the one that the scale's setting names
+Statistics = tuple[Tensor, Tensor]  # mean and standard deviation of each channel
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How one scale trains on photographs.
+
+    network: a name in `NETWORKS`.
+    train, calibration, test: images; None stands for all that are left, or for the dataset's own
+        test set. A number of test images is cut from the training images.
+    """
+
+    network: str
+    recipe: Recipe
+    train: int | None
+    calibration: int
+    test: int | None
+    seeds: int
+
+
+CROPS = augmentation.crop_flip
+SETTINGS = {
+    # small batches and no augmentation, so that 25 epochs go far in learning the images by heart
+    "laptop": Setting(
+        "ResNet-8", Recipe(epochs=25, batch_size=32, lr=0.05), 2_500, 1_000, 5_000, 3
+    ),
+    # full size for a laptop left alone; no augmentation here either, so that over-confidence shows
+    "night": Setting(
+        "ConvNet-24",
+        Recipe(epochs=15, schedule="cosine", weight_decay=5e-4, autocast=bfloat16_on_cpu()),
+        40_000,
+        5_000,
+        5_000,
+        3,
+    ),
+    "gpu": Setting(
+        "ResNet-18", Recipe(epochs=30, augment=CROPS, autocast=True), None, 5_000, None, 3
+    ),
+    "paper": Setting("ResNet-50", Recipe(epochs=160, augment=CROPS), None, 5_000, None, 5),
+}
+
+
+HALF: dict[str, dict] = {"night": {"train": 20_000}}  # where all images would take too many nights
+
+
+@dataclass(frozen=True, kw_only=True)
+class Photographs(Experiment):
+    """An experiment on a prepared dataset of photographs.
+
+    people: the split of CIFAR-10N whose labels a value trains on, for those that train on labels
+        given by people; calibration and test images keep the true ones.
+    shows: from test images, a value and the channels' statistics to datasets by name that the
+        trained network is shown too, "test" in place of the test images.
+    one_network: whether a seed has one network for all values, which differ in what it is shown.
+    measures: from an outcome and its row to more columns of the table.
+    """
+
+    dataset: str = "cifar10"
+    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: HALF)
+    people: Mapping[Any, str] = field(default_factory=dict)
+    shows: Callable[[Dataset, Any, Statistics], dict[str, Dataset]] | None = None
+    one_network: bool = False
+    measures: Callable[[sweep.Outcome, dict[str, float]], dict[str, float]] | None = None
+
+    settings = SETTINGS
+    usual = "cifar10"
+    options = ("dataset", "network")
+    seeds_first = False
+    below = f"{Experiment.below}: on noisy labels where there are any, under mixup on blends."
+
+    def prepare(self, task: Task, seed: int) -> tuple[Splits, dict[Any, Tensor]]:
+        """The images of a seed; the training labels of values for which people wrote them."""
+        splits = splits_of(self.dataset, task.setting, seed, task.root)
+        if not self.people:
+            return splits, {}
+        if self.dataset != "cifar10":
+            raise ValueError(f"dataset must be 'cifar10' for {self.name!r}, got {self.dataset!r}")
+
+        def written(split: str) -> Tensor:
+            return splits_of("cifar10n", task.setting, seed, task.root, split).train.labels
+
+        if not torch.equal(written("clean"), splits.train.labels):
+            raise ValueError("the images of cifar10n are not those of cifar10; prepare both again")
+        return splits, {value: written(split) for value, split in self.people.items()}
+
+    def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
+        """The outcomes of a grid; tables of the runs, and of the epochs of every training."""
+
+        def recipe(value: Any, seed: int) -> Trial:
+            splits, labels = prepared(seed)
+            if value in labels:
+                splits = splits._replace(train=splits.train.with_labels(labels[value]))
+            return trial_of(self, task.setting, splits, value, seed)
+
+        trained = grid
+        if self.one_network:
+            trained = [setting for setting in grid if setting["value"] == grid[0]["value"]]
+        outcomes = sweep.run(recipe, trained, device=task.device, **options).outcomes
+        epochs = classifiers.epochs(outcomes)
+        if self.shows:
+            outcomes = self._shown(self.shows, task, outcomes, grid)
+        return outcomes, {"": classifiers.rows(outcomes, self.measures), "epochs": epochs}
+
+    def _shown(
+        self, shows: Callable, task: Task, outcomes: list, grid: Sequence[dict]
+    ) -> list[sweep.Outcome]:
+        """The outcomes with predictions of the trained networks for what they are shown too."""
+        statistics, seen = data.channel_statistics(self.dataset, task.root), []
+        for setting, outcome in zip(grid, itertools.cycle(outcomes), strict=False):
+            images = shows(outcome.trial.score["test"], setting["value"], statistics)
+            trial = replace(outcome.trial, score={**outcome.trial.score, **images})
+            state = {name: tensor.to(task.device) for name, tensor in outcome.run.state.items()}
+            run = replace(outcome.run, trial=trial, state=state).with_scores()
+            seen.append(sweep.Outcome(setting, trial, run))
+        return seen
+
+    def trained(self, result: Result) -> list[str]:
+        """The network and the images."""
+        setting, recipe = result.task.setting, result.task.setting.recipe
+        network = "the networks named" if self.varies == "network" else setting.network
+        tested = f"{setting.test} held-out training images" if setting.test else "the test images"
+        augmented = "crops and flips" if recipe.augment else "no augmentation"
+        return [
+            f"Network and training: {network}, {recipe.epochs} epochs of "
+            f"{setting.train or 'all other'} training, {setting.calibration} calibration images, "
+            f"tested on {tested}; batch {recipe.batch_size}, lr {recipe.lr:g} ({recipe.schedule}), "
+            f"weight decay {recipe.weight_decay:g}, {augmented}"
+            f"{', bfloat16' if recipe.autocast else ''}"
+        ]
+
+
+def splits_of(
+    dataset: str, setting: Setting, seed: int, root: str | Path | None, train_split: str = "train"
+) -> Splits:
+    """Training, calibration and test images of a setting."""
+    return data.splits_of(
+        dataset,
+        seed,
+        train=setting.train,
+        calibration=setting.calibration,
+        test=setting.test,
+        train_split=train_split,
+        test_split=None if setting.test else "test",
+        root=root,
+    )
+
+
+def trial_of(
+    experiment: Photographs, setting: Setting, splits: Splits, value: Any, seed: int
+) -> Trial:
+    """The training that a value of the grid stands for; the test images are watched."""
+    train, changed = experiment.change(splits.train, value, seed)
+    changes = dict(changed)
+    epochs = round(setting.recipe.epochs * changes.pop("times", 1))
+    if changes.get("select"):  # the source's share of epochs on all images, 10 of 200
+        changes["select"] = replace(changes["select"], warmup=max(1, epochs // 20))
+    network = NETWORKS[changes.pop("network", setting.network)]
+    sized = {"size": train.inputs.shape[-1]} if network is models.lenet5 else {}
+    return training.trial(
+        functools.partial(network, train.inputs.shape[1], train.num_classes, **sized),
+        train,
+        {"calibration": splits.calibration, "test": splits.test},
+        setting.recipe,
+        seed=seed,
+        watch={"test": splits.test},
+        epochs=epochs,
+        **changes,
+    )
+
+
+def corrupted(
+    test: Dataset,
+    severity: int,
+    statistics: Statistics,
+    names: Sequence[str] = corruptions.NAMES,
+) -> Dataset:
+    """Images that have one of the corruptions each, in turn; severity 0 has none.
+
+    statistics: mean and standard deviation of each channel, by which the images were normalised.
+    """
+    if severity == 0:
+        return test
+    mean, std = (part.to(test.device).view(-1, 1, 1) for part in statistics)
+    images = (test.inputs * std + mean).clamp_(0, 1)
+    kinds = torch.arange(len(images), device=test.device) % len(names)
+    for kind in kinds.unique().tolist():
+        chosen, name = kinds == kind, names[kind]
+        images[chosen] = corruptions.corrupt(images[chosen], name, severity, generator=severity)
+    return replace(test, inputs=(images - mean) / std)
+
+
+def strange_images(test: Dataset, value: Any, statistics: Statistics) -> dict[str, Dataset]:
+    """The test images under Gaussian noise of severity 5, and as many images of noise alone."""
+    mean, std = (part.view(-1, 1, 1) for part in statistics)
+    n, channels, *size = test.inputs.shape
+    noise = corruptions.noise_images(n, size=size, channels=channels, generator=0)
+    return {
+        "gaussian": corrupted(test, 5, statistics, ("gaussian_noise",)),
+        "noise": replace(test, inputs=((noise - mean) / std).to(test.device)),
+    }
+
+
+def on_strange_images(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
+    """AUROC of minus the entropy, test images against noisy ones, and confidence on noise alone.
+
+    Both as trained and after the temperature.
+    """
+    columns = {}
+    for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
+        test, noisy, noise = (
+            (outcome.predictions[name].logits.double() / temperature).softmax(dim=1)
+            for name in ("test", "gaussian", "noise")
+        )
+        inside, outside = -metrics.entropy(test), -metrics.entropy(noisy)
+        columns[f"gaussian_{scaled}auroc"] = metrics.auroc(inside, outside)
+        columns[f"noise_{scaled}confidence"] = noise.amax(dim=1).mean().item()
+    return {name: columns[name] for name in sorted(columns)}  # in the order of the stored table

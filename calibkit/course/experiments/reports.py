@@ -1,0 +1,244 @@
+"""What an experiment's runs say: verdicts, the table, the report, and their stored form."""
+
+from __future__ import annotations
+
+import math
+import platform
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import torch
+
+from calibkit.course import execution
+from calibkit.course.experiments.engine import named, run
+from calibkit.course.experiments.experiment import Experiment, Result
+from calibkit.course.experiments.grids import EXPERIMENTS
+from calibkit.course.experiments.photographs import DEEP, SETTINGS
+from calibkit.course.verdicts import Verdict
+
+# The columns that a report shows, in its order, and what it calls them; a new one is shown when it
+# stands here.
+SHOWN = {
+    "train_accuracy": "training accuracy, %",
+    "test_accuracy": "accuracy, %",
+    "test_ece": "ECE, %",
+    "test_gap": "confidence - accuracy, %",
+    "test_nll": "NLL",
+    "accuracy": "token accuracy, %",
+    "ece": "token ECE, %",
+    "gap": "confidence - accuracy, %",
+    "nll": "NLL",
+    "temperature": "T",
+    "scaled_ece": "ECE after T, %",
+    "common_ece": "ECE, commonest class, %",
+    "rare_ece": "ECE, rarest class, %",
+    "clean_ece": "ECE, cleanest class, %",
+    "noisy_ece": "ECE, noisiest class, %",
+    "class_gap": "last - first class, %",
+    "gaussian_auroc": "AUROC, Gaussian noise, %",
+    "gaussian_scaled_auroc": "AUROC after T, %",
+    "noise_confidence": "confidence, pure noise, %",
+    "noise_scaled_confidence": "confidence after T, %",
+    "greedy": "BLEU, greedy",
+    "beam": "BLEU, beam 4",
+}
+
+
+def verdict(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> Verdict:
+    """The experiment's claim, judged by the paired differences of a table of runs."""
+    return named(name, dataset).whole.verdict(table)
+
+
+def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> list[Verdict]:
+    """The claim for every step of the grid, or the experiment's claims where it has no steps.
+
+    None for fewer seeds than it takes. Raises as `verdict` does.
+    """
+    experiment = named(name, dataset)
+    if table.seed.nunique() < experiment.least:
+        return []
+    steps = experiment.steps(table.value) or experiment.wholes()
+    return [step.verdict(table) for step in steps]
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard deviation over seeds of each measure, a row per value of the grid."""
+    columns = [column for column in SHOWN if column in table]
+    return table.groupby("value", sort=False)[columns].agg(["mean", "std"])
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean ± standard deviation over seeds as text, in per cent where the head says so.
+
+    The value alone for a single seed.
+    """
+    spread = summary(table)
+    columns = {}
+    for column in spread.columns.unique(0):
+        head = SHOWN[column]
+        factor, digits = (
+            100 if head.endswith("%") else 1,
+            1 if head[-1] == "%" or "BLEU" in head else 2,
+        )
+        pairs = (factor * spread[column]).itertuples(index=False)
+        columns[head] = [_plus_minus(mean, std, digits) for mean, std in pairs]
+    return pd.DataFrame(columns, index=spread.index.rename(None))
+
+
+def _plus_minus(mean: float, std: float, digits: int) -> str:
+    """Both as text that no table breaks into lines."""
+    if math.isnan(std):
+        return f"{mean:.{digits}f}"
+    return f"{mean:.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{std:.{digits}f}"
+
+
+def report(result: Result) -> str:
+    """A page in Markdown: what was run, where, what came out, and the source's own figure."""
+    experiment, task, table = result.experiment, result.task, result.table
+    rows = shown(table).rename({DEEP: f"{DEEP} ({getattr(task.setting, 'network', '')})"})
+    beside = ", on a machine with other work" if experiment.side_by_side else ""
+    points = [
+        *experiment.trained(result),
+        f"Seconds a run: {table.seconds.median():.0f} (median{beside})",
+        f"Hardware: {hardware(result)}",
+        f"Versions: Python {platform.python_version()}, torch {torch.__version__}",
+    ]
+    network = f" --network {task.network}" if task.network else ""
+    lines = [
+        f"# {experiment.name}, {experiment.dataset}, scale {task.scale}",
+        "",
+        f"| {experiment.varies} | {' | '.join(rows)} |",
+        "|---" * (len(rows.columns) + 1) + "|",
+        *(f"| {value} | {' | '.join(row)} |" for value, *row in rows.itertuples()),
+        "",
+        experiment.below.format(seeds=table.seed.nunique(), table=table, setting=task.setting),
+        "",
+        *_judged(result),
+        "",
+        f"Source: {experiment.figure}.",
+        "",
+        *(f"- {point}." for point in points),
+        f"- Again: `{_again(experiment, task.scale)}{network}`",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _judged(result: Result) -> list[str]:
+    """The lines of the verdicts: the whole, then step by step."""
+    experiment, seeds = result.experiment, result.table.seed.nunique()
+    if seeds < experiment.least:
+        return ["One seed: no verdict." if seeds == 1 else f"{seeds} seed(s): no verdict."]
+    wholes = [str(whole.verdict(result.table)) for whole in experiment.wholes()]
+    steps = [f"- {step.verdict(result.table)}" for step in experiment.steps(result.table.value)]
+    between = ["", "Step by step:", ""] if wholes and steps else []
+    return [*wholes, *between, *steps]
+
+
+def hardware(result: Result) -> str:
+    """What a report says of the machine."""
+    device = result.task.device
+    if result.experiment.side_by_side:
+        return f"CPU {platform.machine()}, 1 thread"
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    kind = "CPU" if device.type == "cpu" else str(device)
+    return f"{kind} {platform.machine()}, {torch.get_num_threads()} threads"
+
+
+def _again(experiment: Experiment, scale: str) -> str:
+    options = experiment.again.format(scale=scale, dataset=experiment.dataset)
+    return f"python -m calibkit reproduce {experiment.name} {options}"
+
+
+def write(result: Result, folder: Path) -> Path:
+    """Keep the tables as FOLDER/SCALE/NAME.csv and the report beside; returns the report.
+
+    A table that has no row a run joins its own name: NAME-epochs.csv. Another dataset than the
+    kind's usual one, and a network that was asked for, join the name too.
+    """
+    task = result.task
+    stem, target = _stem(result.experiment, task.network), Path(folder) / task.scale
+    target.mkdir(parents=True, exist_ok=True)
+    tables = {
+        part: table.round(5 if part == "epochs" else 6) for part, table in result.tables.items()
+    }
+    for part, table in tables.items():
+        table.to_csv(target / f"{'-'.join(filter(None, (stem, part)))}.csv", index=False)
+    page = target / f"{stem}.md"
+    # the report tells what is kept, to the last digit
+    page.write_text(
+        report(Result(result.experiment, task, result.outcomes, tables)), encoding="utf-8"
+    )
+    return page
+
+
+def _stem(experiment: Experiment, network: str | None = None, part: str = "") -> str:
+    dataset = "" if experiment.dataset == experiment.usual else experiment.dataset
+    return "-".join(filter(None, (experiment.name, dataset, network, part)))
+
+
+def stored(
+    name: str,
+    scale: str,
+    folder: Path | None = None,
+    *,
+    dataset: str | None = None,
+    part: str = "",
+) -> pd.DataFrame:
+    """The table of an earlier run; raises FileNotFoundError with the command that makes it.
+
+    folder: notebooks/results of the course by default. part: of photographs "epochs", one row an
+        epoch of every run; of captions "temperatures" or "steps".
+    """
+    experiment = named(name, dataset)
+    folder = execution.results() if folder is None else folder
+    path = folder / scale / f"{_stem(experiment, part=part)}.csv"
+    if not path.exists():
+        raise FileNotFoundError(f"{path} is not there; run {_again(experiment, scale)}")
+    return pd.read_csv(path)
+
+
+def on_photographs(
+    name: str, scale: str, *, device=None, dataset: str | None = None
+) -> pd.DataFrame:
+    """One row a run of the experiment, for a lesson: trained at "gpu" and "paper", else as stored.
+
+    A laptop would need hours: at the other scales this is the table under notebooks/results/night,
+    or /laptop where there is none, with its hardware and n beside it. Raises as `run` and `stored`
+    do.
+    """
+    experiment = named(name, dataset)
+    if scale in ("gpu", "paper") and scale in experiment.settings:
+        return run(name, scale, dataset=dataset, device=device).table
+    at_night = execution.results() / "night" / f"{_stem(experiment)}.csv"
+    return stored(name, "night" if at_night.exists() else "laptop", dataset=dataset)
+
+
+def on_text(dataset: str, scale: str = "laptop") -> pd.DataFrame:
+    """The same of the texts of a dataset."""
+    return on_photographs("text", scale, dataset=dataset)
+
+
+class Photographed(NamedTuple):
+    """What the stored table of one experiment says of its claim."""
+
+    scale: str
+    whole: Verdict  # of the ends of the grid
+    steps: list[Verdict]
+
+
+def photographed(folder: Path) -> dict[str, list[Photographed]]:
+    """Per claim what the stored tables of CIFAR-10 say, of each experiment the largest scale."""
+    claims: dict[str, list[Photographed]] = {}
+    for name in EXPERIMENTS:
+        scales = [scale for scale in SETTINGS if (folder / scale / f"{name}.csv").exists()]
+        if not scales:
+            continue
+        table = stored(name, scales[-1], folder)
+        whole, steps = verdict(name, table), verdicts(name, table)
+        for claim in dict.fromkeys(step.claim for step in steps):
+            of_claim = [step for step in steps if step.claim == claim]
+            claims.setdefault(claim, []).append(Photographed(scales[-1], whole, of_claim))
+    return claims
