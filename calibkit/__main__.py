@@ -92,10 +92,10 @@ def _site(options) -> int:
 
 
 def _claims(options) -> int:
-    from calibkit.course import claims, execution, experiments
+    from calibkit.course import checkout, claims, experiments
 
-    notebooks = execution.root() / "notebooks"
-    folder = execution.root() / "build" / "course" / options.scale if options.scale else notebooks
+    notebooks = checkout.root() / "notebooks"
+    folder = checkout.root() / "build" / "course" / options.scale if options.scale else notebooks
     printed, listed = claims.verdicts(folder), claims.claims(notebooks / "claims.md")
     print(claims.table(printed, listed))
     print()
@@ -104,12 +104,12 @@ def _claims(options) -> int:
 
 
 def _captions(options) -> int:
-    from calibkit.course import execution
+    from calibkit.course import checkout
     from calibkit.course.experiments import captions
 
     seeds = None if options.seeds is None else range(options.seeds)
     tables = captions.run(options.scale, seeds=seeds, root=options.root, jobs=options.jobs)
-    folder = Path(options.target or execution.root() / "notebooks" / "results")
+    folder = Path(options.target or checkout.root() / "notebooks" / "results")
     print(captions.write(options.scale, tables, folder).read_text(encoding="utf-8"))
     return 0
 
@@ -117,12 +117,12 @@ def _captions(options) -> int:
 def _reproduce(options) -> int:
     if options.name == ["captions"]:  # sentences: other tables, and a training of their own
         return _captions(options)
-    from calibkit.course import execution, experiments
+    from calibkit.course import checkout, experiments
     from calibkit.lab import training
 
     device = training.as_device(options.device)
     seeds = None if options.seeds is None else range(options.seeds)
-    folder = Path(options.target or execution.root() / "notebooks" / "results")
+    folder = Path(options.target or checkout.root() / "notebooks" / "results")
     if options.name == ["text"]:
         kept = {"seeds": seeds, "root": options.root, "jobs": options.jobs}
         told = {"device": device, "vectors": options.vectors}

@@ -30,7 +30,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from calibkit.course import execution
+from calibkit.course import checkout, execution
 from calibkit.course.explorers.explorer import refreshed
 
 # What JupyterLab folds, a page folds; the words say what opens.
@@ -144,7 +144,7 @@ def export_all(
     cannot be read and for a link to a file that is not there.
     """
     trust = source is None if trust is None else trust
-    home = execution.root()
+    home = checkout.root()
     source = Path(source or home / "notebooks")
     target = Path(target or home / "build" / "pages")
     files = [*sorted(source.glob("*.ipynb")), *sorted((home / "notebooks").glob("*.md"))]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import execution, pages
+from calibkit.course import checkout, pages
 from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing, reader, sources
 
@@ -85,7 +85,7 @@ def test_on_the_site_a_stub_is_shown_without_its_reply_and_an_answer_with_it():
 def test_each_lesson_says_what_the_landing_page_shows_of_it():
     found = sources.lessons()
     assert [lesson.stem for lesson in found] == [
-        path.stem for path in sorted((execution.root() / "notebooks").glob("*.ipynb"))
+        path.stem for path in sorted((checkout.root() / "notebooks").glob("*.ipynb"))
     ]
     for lesson in found:
         assert lesson.question.endswith("?"), lesson.stem

@@ -6,11 +6,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from calibkit.course import execution, explorers
+from calibkit.course import checkout, execution, explorers
 from calibkit.course.explorers.explorer import refreshed
 from tests.notebooks import lint
 
-LESSONS = execution.lessons()
+LESSONS = checkout.lessons()
 IDS = [lesson.name for lesson in LESSONS]
 VERDICT = re.compile(r"\w+ (HOLDS|REVERSED|INCONCLUSIVE|NOT MET)\b")
 lesson = pytest.mark.parametrize("lesson", LESSONS, ids=IDS)

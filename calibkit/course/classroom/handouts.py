@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from calibkit.course import execution, explorers, pages
+from calibkit.course import checkout, explorers, pages
 from calibkit.course.classroom import reading
 
 FIGURES = 3
@@ -74,7 +74,7 @@ def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
     return written
 
 
-def handout(lesson: execution.Lesson) -> str:
+def handout(lesson: checkout.Lesson) -> str:
     """The page of a lesson, from its committed notebook."""
     notebook = reading.committed(lesson)
     if lesson.name in FRAMES:

@@ -14,7 +14,7 @@ import torch
 from torch.nn import functional
 
 from calibkit import losses, metrics, recalibration, validate
-from calibkit.course import execution
+from calibkit.course import checkout
 from calibkit.course.experiments.tables import in_markdown, plus_minus
 from calibkit.course.verdicts import Verdict, judge
 from calibkit.lab import data, text, translation
@@ -249,7 +249,7 @@ def write(scale: str, tables: dict[str, pd.DataFrame], folder: Path) -> Path:
 def stored(part: str = "", scale: str = "laptop") -> pd.DataFrame:
     """A table of an earlier run: "" the runs, "temperatures" or "steps"."""
     name = f"captions-{part}.csv" if part else "captions.csv"
-    path = execution.results() / scale / name
+    path = checkout.results() / scale / name
     if not path.exists():
         raise FileNotFoundError(
             f"{path} is not there; run python -m calibkit reproduce captions --scale {scale}"

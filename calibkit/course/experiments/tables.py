@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 from calibkit import validate
-from calibkit.course import execution
+from calibkit.course import checkout
 from calibkit.course.experiments.grids import DEEP, EXPERIMENTS
 from calibkit.course.experiments.runs import run
 from calibkit.course.experiments.settings import SETTINGS, setting_of
@@ -197,7 +197,7 @@ def on_photographs(name: str, scale: str, *, device=None) -> pd.DataFrame:
     """
     if scale in ("gpu", "paper"):
         return run(name, scale, device=device).table
-    results = execution.results()
+    results = checkout.results()
     kept = "night" if (results / "night" / f"{name}.csv").exists() else "laptop"
     return stored(name, kept, results)
 
@@ -260,7 +260,7 @@ def stored(
     folder: notebooks/results of the course by default. part: "epochs" for the `HISTORY` of every
         run, one row an epoch.
     """
-    folder = execution.results() if folder is None else folder
+    folder = checkout.results() if folder is None else folder
     stem = _stem(name, dataset)
     path = folder / scale / f"{stem}-{part}.csv" if part else folder / scale / f"{stem}.csv"
     if not path.exists():

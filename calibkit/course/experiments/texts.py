@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from calibkit import mixing, validate
-from calibkit.course import execution
+from calibkit.course import checkout
 from calibkit.course.experiments.grids import LOSSES
 from calibkit.course.experiments.runs import measured
 from calibkit.course.experiments.tables import MEASURES, MORE, hardware, in_markdown, shown
@@ -316,7 +316,7 @@ def on_text(dataset: str, scale: str = "laptop") -> pd.DataFrame:
     """
     if scale == "paper":
         return run_text(dataset, scale).table
-    path = execution.results() / "laptop" / f"text-{dataset}.csv"
+    path = checkout.results() / "laptop" / f"text-{dataset}.csv"
     if not path.exists():
         raise FileNotFoundError(
             f"{path} is not there; run python -m calibkit reproduce text --dataset {dataset}"

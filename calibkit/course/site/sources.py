@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 import calibkit
-from calibkit.course import claims, execution, experiments, pages, verdicts
+from calibkit.course import checkout, claims, experiments, pages, verdicts
 from calibkit.course.explorers import Explorer
 from calibkit.course.site import landing
 from calibkit.course.site.reader import SUFFIX
@@ -170,7 +170,7 @@ def _says_not_yet(output: NotebookNode) -> bool:
 
 def lessons() -> list[Lesson]:
     """Every lesson that stands in notebooks/, in order."""
-    home = execution.root() / "notebooks"
+    home = checkout.root() / "notebooks"
     files = [*sorted(home.glob("*.ipynb")), *sorted(home.glob("*.md"))]
     links = {file.name: f"{file.stem}.html" for file in files}
     return [Lesson(file, links) for file in files if file.suffix == ".ipynb"]
@@ -178,7 +178,7 @@ def lessons() -> list[Lesson]:
 
 def texts() -> dict[str, str]:
     """The heading of every page of text in notebooks/, by its name."""
-    files = sorted((execution.root() / "notebooks").glob("*.md"))
+    files = sorted((checkout.root() / "notebooks").glob("*.md"))
     return {file.stem: pages.title(pages.read(file)) for file in files}
 
 
@@ -346,7 +346,7 @@ def authors() -> str:
     >>> authors()
     '2026 The calibkit authors'
     """
-    licence = (execution.root() / "LICENSE").read_text(encoding="utf-8")
+    licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
     return re.search(r"Copyright \(c\) (.+)", licence)[1]
 
 

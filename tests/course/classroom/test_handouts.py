@@ -5,10 +5,10 @@ from html import unescape
 
 import pytest
 
-from calibkit.course import execution, explorers
+from calibkit.course import checkout, explorers
 from calibkit.course.classroom import handouts, reading
 
-LESSONS = execution.lessons()
+LESSONS = checkout.lessons()
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_it_has_its_parts(lesson, written):
 
 
 def test_figures_that_answer_a_prediction_come_first():
-    lesson = execution.lessons("06")[0]
+    lesson = checkout.lessons("06")[0]
     notebook = reading.committed(lesson)
     answers = [c for c in notebook.cells if "answer" in c.metadata.get("tags", ())]
     shown = str([c.outputs for c in answers])

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from calibkit.course import execution, explorers
+from calibkit.course import checkout, execution, explorers
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.course.explorers.library import PUBLISHING
 
@@ -65,6 +65,6 @@ def test_publishing_says_so_to_the_kernel(tmp_path):
     twin.write_text(
         f"# %%\nimport os\nassert os.environ['{PUBLISHING}'] == '1'\n", encoding="utf-8"
     )
-    result = execution.publish(execution.Lesson(twin))
+    result = execution.publish(checkout.Lesson(twin))
     assert result.error is None
     assert PUBLISHING not in os.environ
