@@ -334,7 +334,7 @@ def integer(name: str, value, low: int, high: int | None = None) -> int:
     return value
 
 
-def choice(name: str, value, options: Sequence[str]):
+def choice(name: str, value, options: Sequence):
     """One of the named options."""
     if value not in options:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}")

@@ -6,7 +6,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from calibkit.course import checkout, pages
 from tests.browser import axe
 from tests.browser.drive import visit_page, watched
-from tests.test_pages import PROOF, hostile
+from tests.course.test_pages import PROOF, hostile
 
 NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
 TEXTS = ["index", *sorted(path.stem for path in (checkout.root() / "notebooks").glob("*.md"))]

@@ -5,7 +5,6 @@ A page holds everything that it shows and fits one A4 sheet, also in grey: print
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable
 from html import escape, unescape
@@ -15,6 +14,7 @@ from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 from calibkit.course import checkout, explorers, pages
 from calibkit.course.classroom import reading
+from calibkit.pictures import svg
 
 FIGURES = 3
 LONGEST = 350  # characters of a printed caption
@@ -109,12 +109,8 @@ def frames(name: str, values: Iterable) -> list[explorers.Frame]:
 
 def _row(frame: explorers.Frame) -> str:
     """The panels of one position side by side; the text of the first is the readout."""
-    texts = [escape(frame.readout), *[""] * (len(frame.panels) - 1)]
-    packed = (base64.b64encode(panel.encode()).decode() for panel in frame.panels)
-    shown = "".join(
-        f'<img src="data:image/svg+xml;base64,{panel}" alt="{text}">'
-        for panel, text in zip(packed, texts, strict=True)
-    )
+    first, *others = frame.panels
+    shown = svg.image(first, frame.readout) + "".join(map(svg.image, others))
     return f'<figure><div class="row">{shown}</div>{_caption(frame.readout)}</figure>'
 
 
