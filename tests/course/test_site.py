@@ -96,18 +96,29 @@ def test_each_lesson_says_what_the_landing_page_shows_of_it():
 def test_the_landing_page_tells_what_the_stored_runs_say():
     drawn = landing.sliders()
     assert all(isinstance(slider, Explorer) for slider in drawn.values())
-    for kept, told in zip(stored("start_here").frames, drawn["promise"].frames, strict=True):
-        said, right = landing.said_and_right(kept.readout)
-        assert f"{round(said)} right" in told.panels[0]
-        assert f"{round(right)} right" in told.panels[0]
+    for stored_one, told in zip(stored("start_here").frames, drawn["promise"].frames, strict=True):
+        right, sure = re.search(r"accuracy ([\d.]+)%, .* ([\d.]+)%", stored_one.readout).groups()
+        assert f"{round(float(sure))} right" in told.panels[0]
+        assert f"{round(float(right))} right" in told.panels[0]
+        assert f"it says {round(float(sure))} are right; {round(float(right))} are." in told.readout
+    for stored_one, told in zip(
+        stored("temperature").frames, drawn["temperature"].frames, strict=True
+    ):
+        at, gap, error = re.findall(r"(?<![\w.])[+-]?[\d.]+(?= %|:)", stored_one.readout)
+        assert f"T = {at}: mean confidence minus accuracy {gap} points" in told.readout
+        assert f"(ECE) {error} points" in told.readout
+    for stored_one, told in zip(
+        stored("overconfidence").frames, drawn["training"].frames, strict=True
+    ):
+        assert stored_one.readout.startswith(told.readout.removesuffix("."))
     assert not re.search("NLL|logit", "".join(f.readout for x in drawn.values() for f in x.frames))
 
 
-@pytest.mark.parametrize("right", [0.0, 78.8, 100.0])
+@pytest.mark.parametrize("right", [0, 79, 100])
 def test_the_hundred_are_a_hundred(right):
-    panel = landing.hundred_panel(100.0, right)
-    assert panel.count('class="marker"') == 100 + round(right)
-    assert panel.count('fill="none"') == 100 - round(right)
+    panel = landing.hundred_panel(100, right)
+    assert panel.count('class="marker"') == 100 + right
+    assert panel.count('fill="none"') == 100 - right
 
 
 def test_the_workflow_builds_without_training_and_may_do_no_more_than_publish():

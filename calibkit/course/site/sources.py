@@ -22,7 +22,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 import calibkit
 from calibkit.course import checkout, claims, experiments, pages, verdicts
-from calibkit.course.explorers import Explorer
+from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing
 from calibkit.course.site.reader import SUFFIX
 
@@ -323,10 +323,10 @@ def _unplaced(sliders: Iterable[str]) -> list[str]:
 
 def _landing(folder: Path, found: list[Lesson]) -> None:
     sliders = landing.sliders()
-    said, right = landing.said_and_right(_first_readout())
+    promised, right = landing.hundred(stored("start_here").first)
     written = TEMPLATES.get_template("landing.html").render(
-        said=round(said),
-        right=round(right),
+        said=promised,
+        right=right,
         sliders={name: explorer.html() for name, explorer in sliders.items()},
         parts=_by_part(found),
         verdicts=len(claims.verdicts(found[0].path.parent)),
@@ -348,12 +348,6 @@ def authors() -> str:
     """
     licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
     return re.search(r"Copyright \(c\) (.+)", licence)[1]
-
-
-def _first_readout() -> str:
-    from calibkit.course.explorers import stored
-
-    return stored("start_here").first.readout
 
 
 def _map_words(lesson: Lesson) -> str:
