@@ -9,7 +9,7 @@ import pytest
 import yaml
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import checkout, pages
+from calibkit.course import checkout
 from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing, reader, sources
 
@@ -71,7 +71,8 @@ def test_on_the_site_imports_and_settings_are_one_folded_cell_and_other_code_sta
     settings = new_code_cell("SEED = 0", metadata={"tags": ["parameters"]})
     found = read_by(new_code_cell("import math"), settings, new_code_cell("1 + 1")).cells
     assert [cell.source for cell in found[1:]] == ["import math\n\n\nSEED = 0", "1 + 1"]
-    assert [pages.hides(cell, "source_hidden") for cell in found[1:]] == [True, False]
+    assert ["jupyter" in cell.metadata for cell in found[1:]] == [True, False]
+    assert found[1].metadata["jupyter"] == {"source_hidden": True}
 
 
 def test_on_the_site_a_stub_is_shown_without_its_reply_and_an_answer_with_it():

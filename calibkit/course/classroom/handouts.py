@@ -145,5 +145,4 @@ def _images(cell) -> list[tuple[str, str]]:
 
 def _html(text: str) -> str:
     """Markdown as HTML, its formulas as MathML, its links as plain words."""
-    renderer = pages.Renderer(escape=False, path="", attachments={})
-    return MarkdownWithMath(renderer=renderer).render(LINK.sub(r"\1", text))
+    return MarkdownWithMath(renderer=pages.Renderer({})).render(LINK.sub(r"\1", text))

@@ -36,17 +36,7 @@ PARTS = {
     13: "V · Beyond the test set",
     18: "VI · In depth",
 }
-LESSON = (
-    """\
-{% extends 'basic/index.html.j2' %}
-{% block in_prompt %}{% endblock %}
-{% block output_area_prompt %}{% endblock %}
-{% block markdowncell %}
-<!--prose-->{{ cell.source | markdown2html | strip_files_prefix }}<!--/prose-->
-{% endblock %}
-"""
-    + pages.FOLDED
-)
+LESSON = "lesson.html.j2"
 HERE_ONE_READS = (
     '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
     "To run its cells and to have your exercises checked, open it in JupyterLab: "
@@ -130,7 +120,9 @@ class Lesson:
     def html(self) -> str:
         """Its piece of HTML, with a place for each verdict and each slider."""
         folder = self.path.parent
-        drawn = pages.fragment(self.notebook, LESSON, folder=folder, pages=self.pages)
+        drawn = pages.export(
+            self.notebook, template=LESSON, trust=True, folder=folder, pages=self.pages
+        )
         return with_places(drawn)
 
     @property
@@ -193,7 +185,9 @@ def write(folder: Path) -> None:
     for name in titles:
         path = found[0].path.parent / f"{name}.md"
         text = pages.read(path)
-        html = pages.fragment(text, LESSON, folder=path.parent, pages=found[0].pages)
+        html = pages.export(
+            text, template=LESSON, trust=True, folder=path.parent, pages=found[0].pages
+        )
         _fragment(folder, name, html)
     _fragment(folder, "verdicts", _verdicts(found))
     _fragment(folder, "sliders", _gallery(found))
@@ -295,7 +289,7 @@ def _evidence(
     table = claims.evidence(printed, listed, experiments.photographed(home / "results"))
     table = re.sub(r"^\| (\w+) \|", lambda row: _told(row, what), table, flags=re.MULTILINE)
     text = new_notebook(cells=[new_markdown_cell(table)])
-    return pages.fragment(text, LESSON, folder=home, pages=links)
+    return pages.export(text, template=LESSON, trust=True, folder=home, pages=links)
 
 
 def _told(row: re.Match, what: Mapping[str, str]) -> str:
