@@ -93,10 +93,10 @@ def _site(options) -> int:
 
 
 def _claims(options) -> int:
-    from calibkit.course import claims, execution, experiments
+    from calibkit.course import checkout, claims, experiments
 
-    notebooks = execution.root() / "notebooks"
-    folder = execution.root() / "build" / "course" / options.scale if options.scale else notebooks
+    notebooks = checkout.root() / "notebooks"
+    folder = checkout.root() / "build" / "course" / options.scale if options.scale else notebooks
     printed, listed = claims.printed(folder), claims.listed(notebooks / "claims.md")
     print(claims.table(printed, listed))
     print()
@@ -105,9 +105,9 @@ def _claims(options) -> int:
 
 
 def _reproduce(options) -> int:
-    from calibkit.course import execution, experiments
+    from calibkit.course import checkout, experiments
 
-    folder = Path(options.target or execution.root() / "notebooks" / "results")
+    folder = Path(options.target or checkout.root() / "notebooks" / "results")
     named = ("dataset", "network", "vectors", "root", "device", "jobs")
     chosen = {option: getattr(options, option) for option in named}
     chosen["seeds"] = None if options.seeds is None else range(options.seeds)

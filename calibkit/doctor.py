@@ -97,7 +97,7 @@ def _device() -> Finding:
 def _notebooks() -> tuple[Finding, str]:
     """Where the lessons are, and how they are opened."""
     try:
-        from calibkit.course.execution import lessons
+        from calibkit.course.checkout import lessons
 
         found = lessons()
     except FileNotFoundError:  # a student's machine has the package, and a folder of lessons

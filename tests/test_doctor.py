@@ -47,7 +47,7 @@ def test_a_student_has_the_package_and_a_folder_of_lessons_alone(monkeypatch):
     def outside():
         raise FileNotFoundError("no notebooks/source above this folder")
 
-    monkeypatch.setattr("calibkit.course.execution.root", outside)
+    monkeypatch.setattr("calibkit.course.checkout.root", outside)
     text, healthy = doctor.report()
     assert healthy, text
     assert text.splitlines()[-1].startswith("Everything is in place.")

@@ -11,13 +11,12 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from calibkit import validate
 from calibkit.course import runner
-from calibkit.course.checkout import root
+from calibkit.course.checkout import Lesson, lessons, root
 from calibkit.course.explorers.explorer import WIDGET_MIME
 from calibkit.course.explorers.library import PUBLISHING
 from calibkit.course.runner import Result
@@ -42,38 +41,6 @@ class NotebookError(RuntimeError):
     """A notebook that did not run as it should."""
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """One notebook of the course and its text twin."""
-
-    source: Path
-
-    @property
-    def name(self) -> str:
-        return self.source.stem
-
-    @property
-    def notebook(self) -> Path:
-        return self.source.parent.parent / f"{self.name}.ipynb"
-
-
-def results() -> Path:
-    """The folder of the stored tables: beside the notebook that runs, else in the checkout."""
-    beside = Path.cwd() / "results"
-    return beside if (beside / "laptop").is_dir() else root() / "notebooks" / "results"
-
-
-def lessons(only: str | None = None) -> list[Lesson]:
-    """The lessons in order, or those whose name starts with `only`."""
-    found = [Lesson(path) for path in sorted((root() / "notebooks" / "source").glob("*.py"))]
-    chosen = [lesson for lesson in found if lesson.name.startswith(only or "")]
-    if not chosen:
-        raise ValueError(
-            f"no lesson starts with {only!r}; there are {', '.join(x.name for x in found)}"
-        )
-    return chosen
-
-
 def read(lesson: Lesson):
     """The notebook that the text twin describes, without outputs; equal text, equal cell ids."""
     import jupytext
@@ -83,11 +50,11 @@ def read(lesson: Lesson):
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for place, cell in enumerate(notebook.cells):
         cell.id = hashlib.sha256(f"{lesson.name} {place}".encode()).hexdigest()[:8]
-        cell.metadata = _kept(cell)
+        cell.metadata = _tags(cell)
     return notebook
 
 
-def _kept(cell) -> dict[str, Any]:
+def _tags(cell) -> dict[str, Any]:
     """The tags of a cell, and what JupyterLab folds for them."""
     tags = cell.metadata.get("tags", [])
     folded = {part: True for tag in tags for part in FOLDED.get(tag, ())}
@@ -174,7 +141,7 @@ def stripped(notebook):
     """The notebook without what changes from run to run or needs a live kernel to be shown."""
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for cell in notebook.cells:
-        cell.metadata = _kept(cell)
+        cell.metadata = _tags(cell)
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if not _only_live(output)]
         for output in cell.get("outputs", ()):
@@ -192,7 +159,7 @@ def lighter(png: str) -> str:
     from PIL import Image
 
     written = io.BytesIO()
-    figure = Image.open(io.BytesIO(base64.b64decode(png)))
+    figure: Image.Image = Image.open(io.BytesIO(base64.b64decode(png)))
     if figure.mode != "P":
         figure = figure.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     figure.save(written, "PNG", optimize=True)
@@ -207,18 +174,22 @@ def _only_live(output) -> bool:
 def run(lesson: Lesson, scale: str, folder: Path) -> Result:
     """Execute a lesson at `scale` into `folder`."""
     output = folder / f"{lesson.name}.ipynb"
-    given = {"parameters": {"SCALE": scale}, "cwd": lesson.notebook.parent, "output": output}
-    return _timed(lesson.name, lambda: execute(read(lesson), **given))
+
+    def work() -> None:
+        place = lesson.notebook.parent
+        execute(read(lesson), parameters={"SCALE": scale}, cwd=place, output=output)
+
+    return _timed(lesson.name, work)
 
 
-def _timed(name: str, work: Callable[[], Any]) -> Result:
+def _timed(name: str, work: Callable[[], None]) -> Result:
     start, error = time.perf_counter(), None
     try:
         work()
-    except NotebookError as found:
-        error = str(found)
-    except Exception as found:  # of any type: the other lessons go on, and the table names this one
-        error = f"{type(found).__name__}: {found}"
+    except NotebookError as failure:
+        error = str(failure)
+    except Exception as failure:  # of any type: the others go on, and the table names this one
+        error = f"{type(failure).__name__}: {failure}"
     return Result(name, time.perf_counter() - start, error)
 
 

@@ -16,99 +16,48 @@ import re
 from collections.abc import Mapping
 from html import escape, unescape
 from pathlib import Path
-from typing import ClassVar
 from urllib.parse import quote
 
+import bleach
 import nbformat
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
-from bleach.sanitizer import Cleaner
+from bleach.sanitizer import ALLOWED_TAGS
 from jinja2 import pass_context
 from math_core import LatexError, LatexToMathML
 from nbconvert import HTMLExporter
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor, Preprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from calibkit.course import execution
+from calibkit.course import checkout, execution
 from calibkit.course.explorers.explorer import refreshed
 
-# What JupyterLab folds, a page folds; the words say what opens.
-FOLDED = """\
-{% macro folded(words, part) %}
-<details class="cell-part"><summary>{{ words }}</summary>
-{{ part }}
-</details>
-{% endmacro %}
-{% block input_group %}
-{% if cell | hides("source_hidden") %}
-{% set settings = "parameters" in cell.metadata.get("tags", []) %}
-{{ folded("Show imports and settings" if settings else "Show the code", super()) }}
-{% else %}{{ super() }}{% endif %}
-{% endblock %}
-{% block output_group %}
-{% if "answer" in cell.metadata.get("tags", []) %}
-{{ folded("I have predicted: show the answer", super()) }}
-{% elif cell | hides("outputs_hidden") %}
-{{ folded("Show what it prints", super()) }}
-{% else %}{{ super() }}{% endif %}
-{% endblock %}
-"""
-# Fonts that can stretch a bracket; the first that the reader's computer has is taken.
-TEMPLATE = (
-    """\
-{% extends 'lab/index.html.j2' %}
-{% block html_head_js %}{% endblock %}
-{% block html_head_js_mathjax %}{% endblock %}
-{% block html_head_js_mermaidjs %}{% endblock %}
-{% block jupyter_widgets %}{% endblock %}
-{% block html_head_css %}
-<style>
-main { max-width: 64rem; margin: auto; }
-details.cell-part > summary { cursor: pointer; margin: .4em 0 .4em 6rem; font-family: sans-serif; }
-math { font-family: "Latin Modern Math", "STIX Two Math", "Cambria Math", "Libertinus Math",
-  "DejaVu Math TeX Gyre", math; }
-.formula, .wide { display: block; overflow-x: auto; overflow-y: hidden; margin: .6em 0; }
-/* contrast of 4.5 and more on the grey of the cells, links that do not need their colour */
-body { --jp-mirror-editor-keyword-color: #006400; --jp-mirror-editor-number-color: #006400;
-  --jp-mirror-editor-comment-color: #2b6666; --jp-mirror-editor-operator-color: #7518b8;
-  --jp-mirror-editor-meta-color: #7518b8; }
-.jp-InputPrompt, .jp-OutputPrompt { color: #616161 !important; opacity: 1 !important; }
-.jp-RenderedHTMLCommon p a, .jp-RenderedHTMLCommon li a, .jp-RenderedHTMLCommon td a {
-  text-decoration: underline !important; }
-.jp-OutputArea-output pre { word-break: normal !important; overflow-wrap: anywhere; }
-@media print, (max-width: 40rem) { .jp-Cell pre { white-space: pre-wrap !important;
-  overflow-wrap: anywhere; } }
-</style>
-{% endblock %}
-"""
-    + FOLDED
-)
+TEMPLATES = Path(__file__).with_name("site")
+# The words that open a part: in a cell with this tag, and in others.
+OPENS = {
+    "source_hidden": ("parameters", "Show imports and settings", "Show the code"),
+    "outputs_hidden": ("answer", "I have predicted: show the answer", "Show what it prints"),
+}
 UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
 DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
 HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
 # What a page may hold whose notebook is not trusted. Names that are not here are taken out.
-TAGS = (
-    "a", "abbr", "b", "blockquote", "br", "caption", "code", "col", "colgroup", "dd", "del",
-    "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img",
-    "kbd", "li", "main", "ol", "p", "pre", "s", "small", "span", "strong", "sub", "summary",
-    "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul",
-)  # fmt: skip
-MATH_TAGS = (
-    "math", "menclose", "merror", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover",
-    "mpadded", "mphantom", "mroot", "mrow", "mspace", "msqrt", "mstyle", "msub", "msubsup",
-    "msup", "mtable", "mtd", "mtext", "mtr", "munder", "munderover",
-)  # fmt: skip
+TAGS = ALLOWED_TAGS.union((
+    "br", "caption", "col", "colgroup", "dd", "del", "details", "div", "dl", "dt", "h1", "h2", "h3",
+    "h4", "h5", "h6", "hr", "img", "kbd", "main", "p", "pre", "s", "small", "span", "sub",
+    "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u",
+    "math", "menclose", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom",
+    "mprescripts", "mroot", "mrow", "mspace", "msqrt", "msub", "msubsup", "msup", "mtable", "mtd",
+    "mtext", "mtr", "munder", "munderover",
+))  # fmt: skip
 ATTRIBUTES = (
     "class", "id", "title", "tabindex", "style", "alt", "width", "height", "colspan", "rowspan",
     "scope", "start", "open", "data-mime-type", "data-type",
-)  # fmt: skip
-MATH_ATTRIBUTES = (
-    "display", "displaystyle", "scriptlevel", "mathvariant", "stretchy", "symmetric", "fence",
-    "separator", "form", "largeop", "movablelimits", "lspace", "rspace", "minsize", "maxsize",
-    "accent", "accentunder", "linethickness", "columnalign", "columnspacing", "rowspacing",
-    "columnlines", "rowlines", "notation",
+    "accent", "accentunder", "display", "displaystyle", "form", "linethickness", "lspace",
+    "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rspace", "scriptlevel",
+    "stretchy", "symmetric", "voffset",
 )  # fmt: skip
 # those of formulas that stand in two columns, too
 STYLES = (*ALLOWED_CSS_PROPERTIES, "justify-items", "padding-left", "padding-right")
@@ -144,7 +93,7 @@ def export_all(
     cannot be read and for a link to a file that is not there.
     """
     trust = source is None if trust is None else trust
-    home = execution.root()
+    home = checkout.root()
     source = Path(source or home / "notebooks")
     target = Path(target or home / "build" / "pages")
     files = [*sorted(source.glob("*.ipynb")), *sorted((home / "notebooks").glob("*.md"))]
@@ -154,11 +103,16 @@ def export_all(
         raise FileNotFoundError(f"no notebook {only or ''}*.ipynb in {source.resolve()}")
     target.mkdir(parents=True, exist_ok=True)
     notebooks = {file: read(file) for file in chosen}
-    written = [] if only else [_write(target / "index.html", _index(notebooks, pages), home, pages)]
+    written = {} if only else {"index.html": (_index(notebooks, pages), home, False)}
     for file, notebook in notebooks.items():
-        own = trust or file.suffix == ".md"
-        written.append(_write(target / pages[file.name], notebook, file.parent, pages, trust=own))
-    return written
+        written[pages[file.name]] = (notebook, file.parent, trust or file.suffix == ".md")
+    for name, (notebook, folder, trusted) in written.items():
+        try:
+            html = export(notebook, folder=folder, pages=pages, trust=trusted)
+        except (PageError, nbformat.ValidationError) as error:
+            raise PageError(f"{Path(name).stem}: {error}") from None
+        (target / name).write_text(html, encoding="utf-8")
+    return [target / name for name in written]
 
 
 def export(
@@ -167,54 +121,45 @@ def export(
     folder: Path = Path(),
     pages: Mapping[str, str] | None = None,
     trust: bool = False,
+    template: str = "page.html.j2",
 ) -> str:
     """One notebook, with the outputs it has, as the text of a page.
 
     folder: where the images lie that it names.
     pages: which page stands for which file, for links from one lesson to another.
     trust: keep the scripts of the notebook and of its outputs, which the reader's browser runs.
+    template: of nbconvert's kind, in the folder of the site; one of a piece of a page needs trust.
+
+    Raises PageError as `export_all`.
     """
     resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
-    html, _ = Exporter(pages or {}).from_notebook_node(notebook, resources)
-    return _finished(html) if trust else safe(_finished(html))
-
-
-def fragment(
-    notebook: NotebookNode, template: str, *, folder: Path, pages: Mapping[str, str]
-) -> str:
-    """The notebook as a piece of a page, by a template of its own that may go on from `FOLDED`.
-
-    Scripts are kept, so it is for notebooks that one trusts. Raises PageError as `export_all`.
-    """
-    resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
-    html, _ = Exporter(pages, raw_template=template).from_notebook_node(notebook, resources)
-    return _finished(html)
-
-
-def _finished(html: str) -> str:
-    """No picture without words, no slider of an older version."""
-    return refreshed(html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"'))
+    exporter = Exporter(pages or {}, raw_template=(TEMPLATES / template).read_text("utf-8"))
+    html, _ = exporter.from_notebook_node(notebook, resources)
+    html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
+    return html if trust else safe(html)
 
 
 def safe(html: str) -> str:
-    """A page without anything that a browser would run or load, by bleach's parser.
+    """A page without anything that a browser would run or load.
 
-    The whole body goes through one list of what may stay. Should anything get past it, the policy
-    in the head still forbids browsers to run or to load it.
+    bleach, nbconvert's own sanitizer, goes through all of the finished body, with a list of what
+    may stay. nbconvert cleans earlier: `SanitizeHTML` before markdown is HTML, so that its links to
+    javascript: and pictures from the web get through, `sanitize_html` without the diagrams, whose
+    scripts do. Neither can be told to let embedded pictures stay. Should anything get past the
+    list, the policy in the head still forbids browsers to run or to load it.
     """
-    head, body = html.split("</head>", 1)  # made here: nothing of the notebook but its title
-    opening, content = re.match(r"\s*(<body[^>]*>)(.*)", body, re.DOTALL).groups()
+    head, main, content = html.partition("<main>")  # made here, all but the title
     # their content would be shown as text
-    content = re.sub(r"(?is)<(script|style)\b.*?</\1\s*>", "", content)
-    cleaner = Cleaner(
-        tags=TAGS + MATH_TAGS,
+    content = re.sub(r"(?is)<(script|style)\b.*?</\1\s*>", "", main + content)
+    cleaned = bleach.clean(
+        content,
+        tags=TAGS,
         attributes=_allowed,
         protocols=["http", "https", "mailto", "data"],
         strip=True,
         css_sanitizer=CSSSanitizer(STYLES),
     )
-    head = head.replace("<head>", f"<head>\n{POLICY}", 1)
-    return f"{head}</head>\n{opening}{cleaner.clean(content)}</body>\n</html>\n"
+    return f"{head.replace('<head>', f'<head>{POLICY}', 1)}{cleaned}</body>\n</html>\n"
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:
@@ -222,7 +167,7 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return tag == "a" and bool(LINK.match(value))
     if name == "src":
         return tag == "img" and bool(PICTURE.match(value))
-    return name in ATTRIBUTES or (tag in MATH_TAGS and name in MATH_ATTRIBUTES)
+    return name in ATTRIBUTES
 
 
 def title(notebook: NotebookNode) -> str:
@@ -286,22 +231,6 @@ def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[str, str]) -> 
     return _text("\n".join([heading, "", "<ul>", *links, "</ul>"]))
 
 
-def _write(
-    path: Path,
-    notebook: NotebookNode,
-    folder: Path,
-    pages: Mapping[str, str],
-    *,
-    trust: bool = False,
-) -> Path:
-    try:
-        html = export(notebook, folder=folder, pages=pages, trust=trust)
-    except (PageError, nbformat.ValidationError) as error:
-        raise PageError(f"{path.stem}: {error}") from None
-    path.write_text(html, encoding="utf-8")
-    return path
-
-
 def _page(url: str, pages: Mapping[str, str], folder: Path) -> str | None:
     """Where a link of a notebook leads among the pages; None for another file of the course."""
     file, mark, place = url.partition("#")
@@ -325,14 +254,12 @@ def _embedded(url: str, folder: Path) -> str:
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
-def _formula_of(match: re.Match) -> str:
-    return formula(unescape(match[2]), display=match[1] == "$$")
-
-
 class Renderer(IPythonRenderer):
-    """Markdown to HTML, formulas to MathML, links to pages."""
+    """Markdown to HTML, formulas to MathML, links to pages; see `export`."""
 
-    pages: ClassVar[Mapping[str, str]] = {}
+    def __init__(self, pages: Mapping[str, str], path: str = "", attachments: dict | None = None):
+        super().__init__(escape=False, path=path, attachments=attachments)
+        self.pages = pages
 
     def inline_math(self, body):
         return formula(body)
@@ -345,7 +272,10 @@ class Renderer(IPythonRenderer):
 
     # The questions of the recall are HTML, which markdown does not look into.
     def block_html(self, html):
-        return super().block_html(HTML_MATH.sub(_formula_of, html))
+        def drawn(found: re.Match) -> str:
+            return formula(unescape(found[2]), display=found[1] == "$$")
+
+        return super().block_html(HTML_MATH.sub(drawn, html))
 
     def table(self, text):  # like a wide formula, it scrolls by itself
         return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
@@ -360,27 +290,42 @@ class Renderer(IPythonRenderer):
         return super().link(text, page, title)
 
 
-def hides(cell: NotebookNode, part: str) -> bool:
-    """Whether JupyterLab folds a part of the cell, "source_hidden" or "outputs_hidden"."""
-    return bool(cell.metadata.get("jupyter", {}).get(part))
+def folded(html: str, cell: NotebookNode, part: str) -> str:
+    """The HTML of a part of a cell, behind words that open it where JupyterLab folds it.
+
+    part: "source_hidden" or "outputs_hidden".
+    """
+    if not cell.metadata.get("jupyter", {}).get(part):
+        return html
+    tag, here, elsewhere = OPENS[part]
+    words = here if tag in cell.metadata.get("tags", ()) else elsewhere
+    return f'<details class="cell-part"><summary>{words}</summary>\n{html}\n</details>\n'
+
+
+class Refresher(Preprocessor):
+    """Sliders of stored outputs with the style and the script of this version."""
+
+    def preprocess_cell(self, cell, resources, index):
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if "calibkit-explorer" in data.get("text/html", ""):
+                data["text/html"] = refreshed(data["text/html"])
+        return cell, resources
 
 
 class Exporter(HTMLExporter):
     """A page that loads nothing; `pages` says which page stands for which file."""
 
-    def __init__(self, pages: Mapping[str, str], *, raw_template: str = TEMPLATE, **options):
+    def __init__(self, pages: Mapping[str, str], **options):
         self.pages = pages
-        super().__init__(raw_template=raw_template, **options)
-        self.register_filter("hides", hides)
+        super().__init__(**options)
+        self.register_filter("folded", folded)
         # a line printed in two pieces may be stored as two outputs; JupyterLab joins them too
         self.register_preprocessor(CoalesceStreamsPreprocessor, enabled=True)
+        self.register_preprocessor(Refresher, enabled=True)
 
     @pass_context
     def markdown2html(self, context, source):
-        renderer = Renderer(
-            escape=False,
-            path=context["resources"]["metadata"]["path"],
-            attachments=context.get("cell", {}).get("attachments", {}),
-        )
-        renderer.pages = self.pages
+        path = context["resources"]["metadata"]["path"]
+        renderer = Renderer(self.pages, path, context.get("cell", {}).get("attachments"))
         return MarkdownWithMath(renderer=renderer).render(source)

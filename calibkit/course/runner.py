@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import psutil
 from tqdm.auto import tqdm
@@ -23,7 +24,7 @@ TICK = 0.5  # seconds between two looks at what runs
 PATIENCE = 5  # seconds for a process to end by itself
 # A server that has imported the course forks a worker at once, where a fresh process would import
 # it for seconds; elsewhere than on Linux a fork of a process with torch in it is not safe.
-CONTEXT = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
+CONTEXT: Any = multiprocessing.get_context("forkserver" if sys.platform == "linux" else "spawn")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def spread(
     behind, not even where this one is killed. What a lesson and its kernel print goes into
     logs/NAME.log.
     """
-    waiting, running, results = list(tasks), [], []
+    waiting, results = list(tasks), []
+    running: list[Running] = []
     logs.mkdir(parents=True, exist_ok=True)
     CONTEXT.set_forkserver_preload(["calibkit.course.execution", "papermill", "jupytext"])
     with _ctrl_c() as stop, tqdm(total=len(tasks), unit="notebook") as bar:
@@ -123,8 +125,7 @@ def _finished(running: list[Running], limit: float) -> list[tuple[Running, Resul
     for one in running:
         with contextlib.suppress(psutil.NoSuchProcess):
             one.family |= set(psutil.Process(one.process.pid).children(recursive=True))
-    found = ((one, _result(one, limit)) for one in running)
-    return [(one, result) for one, result in found if result]
+    return [(one, result) for one in running if (result := _result(one, limit))]
 
 
 def _result(one: Running, limit: float) -> Result | None:
@@ -167,12 +168,14 @@ def _work(sender, log: Path, environment: dict, function: Callable[..., Result],
     os.environ.clear()
     os.environ.update(environment)
     with open(log, "wb") as file:  # the kernels' warnings would tear the progress bar to pieces
-        os.dup2(file.fileno(), sys.__stdout__.fileno())
-        os.dup2(file.fileno(), sys.__stderr__.fileno())
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
     sender.send(function(*arguments))
 
 
 def _end_with_parent() -> None:
-    connection.wait([multiprocessing.parent_process().sentinel])
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # it is a worker
+    connection.wait([parent.sentinel])
     _kill(psutil.Process().children(recursive=True))
     os._exit(1)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 LINES, BARS = 4, 1  # more lines than these are counted, single bars are not worth a sentence
 NOTE = "_calibkit_note"
@@ -27,8 +30,9 @@ def describe(figure: Figure) -> str:
     panels = [text for ax in figure.axes if ax.get_visible() and (text := _panel(ax))]
     if len(panels) > 1:
         panels = [f"Panel {place}: {text}" for place, text in enumerate(panels, start=1)]
-    heading = figure.get_suptitle()
-    return " ".join(_sentences([heading, *panels])) or "An empty figure."
+    parts = filter(None, [figure.get_suptitle(), *panels])
+    sentences = (part if part.endswith((".", "?", "!")) else f"{part}." for part in parts)
+    return " ".join(sentences) or "An empty figure."
 
 
 def note(ax: Axes, text: str) -> Axes:
@@ -61,9 +65,6 @@ def show_with_text() -> bool:
     return True
 
 
-# --- one panel -----------------------------------------------------------------------------------
-
-
 def _panel(ax: Axes) -> str:
     if hasattr(ax, NOTE):
         return getattr(ax, NOTE)
@@ -76,73 +77,56 @@ def _panel(ax: Axes) -> str:
 
 
 def _lines(ax: Axes) -> list[str]:
-    legend = ax.get_legend()
-    given = [text.get_text() for text in legend.get_texts()] if legend else []
-    drawn = [line for line in ax.lines if len(line.get_xdata()) > 1 and _is_data(ax, line)]
-    said = [_course_of(line, given) for line in drawn]
-    named = [text for text in said if text]
+    plotted = [  # and not drawn across the panel as a guide
+        line
+        for line in ax.lines
+        if line.get_visible() and line.get_transform().contains_branch(ax.transData)
+    ]
+    named = [text for line in plotted if (text := _course_of(line))]
     if len(named) <= LINES:
         return named
     return [*named[:LINES], f"and {len(named) - LINES} more lines"]
 
 
-def _is_data(ax: Axes, line) -> bool:
-    """Whether a line was plotted, and not drawn across the panel as a guide."""
-    return line.get_transform().contains_branch(ax.transData) and line.get_visible()
-
-
-def _course_of(line, legend: list[str]) -> str:
-    x, y = line.get_xdata(orig=False), line.get_ydata(orig=False)  # words as their positions
+def _course_of(line: Line2D) -> str:
+    """Where a line begins and ends, and its extremes between; empty for a single point."""
+    x, y = np.asarray(line.get_xdata(False)), np.asarray(line.get_ydata(False))  # words as numbers
     known = np.isfinite(x) & np.isfinite(y)
     x, y = x[known], y[known]
     if len(x) < 2 or (np.ptp(y) == 0 and np.ptp(x) == 0):
         return ""
-    label = "" if line.get_label().startswith("_") else line.get_label()
-    name = f"{label} " if label else ""
-    text = f"{name}from {_number(y[0])} at {_number(x[0])} to {_number(y[-1])} at {_number(x[-1])}"
+    text = f"{_name(line, ' ')}from {y[0]:.3g} at {x[0]:.3g} to {y[-1]:.3g} at {x[-1]:.3g}"
     extremes = [("lowest", y.argmin()), ("highest", y.argmax())]
     inside = [(word, at) for word, at in extremes if 0 < at < len(y) - 1]
-    return text + "".join(f", {word} {_number(y[at])} at {_number(x[at])}" for word, at in inside)
+    return text + "".join(f", {word} {y[at]:.3g} at {x[at]:.3g}" for word, at in inside)
 
 
 def _points(ax: Axes) -> list[str]:
-    clouds = [c for c in ax.collections if len(c.get_offsets()) > 1 and not _is_band(c)]
-    return [
-        f"{'' if c.get_label().startswith('_') else c.get_label() + ': '}"
-        f"{len(c.get_offsets())} points between {_range(c.get_offsets())}"
-        for c in clouds
-    ]
+    """The clouds; an area, such as a band, is a collection with one offset."""
+    texts = []
+    for cloud in ax.collections:
+        places = np.asarray(cloud.get_offsets())
+        if len(places) > 1:
+            (left, low), (right, high) = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
+            ends = f"({left:.3g}, {low:.3g}) and ({right:.3g}, {high:.3g})"
+            texts.append(f"{_name(cloud, ': ')}{len(places)} points between {ends}")
+    return texts
 
 
-def _is_band(collection) -> bool:
-    return bool(len(collection.get_paths())) and len(collection.get_offsets()) <= 1
-
-
-def _range(offsets) -> str:
-    low, high = np.nanmin(offsets, axis=0), np.nanmax(offsets, axis=0)
-    return f"({_number(low[0])}, {_number(low[1])}) and ({_number(high[0])}, {_number(high[1])})"
+def _name(artist: Artist, end: str) -> str:
+    label = str(artist.get_label())
+    return "" if not label or label.startswith("_") else label + end
 
 
 def _bars(ax: Axes) -> list[str]:
-    heights = [bar.get_height() for group in ax.containers for bar in group if _is_bar(bar)]
+    drawn = (bar for group in ax.containers for bar in group)
+    heights = [bar.get_height() for bar in drawn if isinstance(bar, Rectangle)]
     if len(heights) <= BARS:
         return []
     tallest = int(np.argmax(heights)) + 1
-    return [f"{len(heights)} bars, the tallest, number {tallest}, {_number(max(heights))} high"]
-
-
-def _is_bar(artist) -> bool:
-    return hasattr(artist, "get_height") and hasattr(artist, "get_width")
+    return [f"{len(heights)} bars, the tallest, number {tallest}, {max(heights):.3g} high"]
 
 
 def _images(ax: Axes) -> list[str]:
-    sizes = [image.get_array().shape[:2] for image in ax.images]
+    sizes = [np.asarray(image.get_array()).shape[:2] for image in ax.images]
     return [f"picture of {height} by {width} pixels" for height, width in sizes]
-
-
-def _number(value: float) -> str:
-    return f"{value:.3g}"
-
-
-def _sentences(parts: list[str]) -> list[str]:
-    return [part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part]

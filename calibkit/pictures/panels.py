@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from calibkit import validate
 from calibkit.metrics import Reliability
@@ -73,13 +74,8 @@ def plot(
 
     def draw(left: float, top: float) -> str:
         axes = svg.Axes(left + INSET[0], top + INSET[1], SIDE, SIDE, x_range, y_range, log_x)
-        return "".join(
-            [
-                _title(left, top, title),
-                _cut_off(axes, "".join(mark(axes) for mark in marks)),
-                axes.frame(x_label, y_label, x_ticks, y_ticks),
-            ]
-        )
+        data = _cut_off(axes, "".join(mark(axes) for mark in marks))
+        return _title(left, top, title) + data + axes.frame(x_label, y_label, x_ticks, y_ticks)
 
     return draw
 
@@ -98,13 +94,20 @@ def reliability_plot(title: str, reliability: Reliability) -> Panel:
 
 
 def frame(
-    panels: Sequence[Panel], *, title: str, readout: str, scale: float = 1, keys: Sequence[str] = ()
+    panels: Sequence[Panel],
+    *,
+    title: str,
+    readout: str,
+    scale: float = 1,
+    keys: Sequence[str] = (),
+    values: Mapping[str, float] | None = None,
 ) -> Frame:
     """The plots side by side, or below one another where there is less room.
 
     title: what is read out before the numbers, such as "after epoch 3".
     scale: how much larger the plots are shown.
     keys: pictures that follow the plots, such as a legend.
+    values: the numbers of the readout by name.
 
     Raises ValueError when there is no plot.
 
@@ -117,7 +120,7 @@ def frame(
     if not panels:
         raise ValueError("panels must hold at least 1 plot, got none")
     drawn = (svg.picture(*CELL, draw(0, 0), scale=scale) for draw in panels)
-    return Frame((*drawn, *keys), f"{title}: {readout}")
+    return Frame((*drawn, *keys), f"{title}: {readout}", values or {})
 
 
 def _pair(x, y) -> tuple[list[float], list[float]]:
@@ -138,13 +141,6 @@ def _title(left: float, top: float, title: str) -> str:
 
 def _cut_off(axes: svg.Axes, content: str) -> str:
     """A picture of its own inside the axes: what reaches beyond them is not drawn."""
-    box = f"{axes.left:g} {axes.top:g} {axes.width:g} {axes.height:g}"
-    return svg.tag(
-        "svg",
-        content,
-        x=axes.left,
-        y=axes.top,
-        width=axes.width,
-        height=axes.height,
-        viewBox=box,
-    )
+    place: dict[str, Any] = {"x": axes.left, "y": axes.top}
+    place |= {"width": axes.width, "height": axes.height}
+    return svg.tag("svg", content, **place, viewBox=" ".join(f"{v:g}" for v in place.values()))

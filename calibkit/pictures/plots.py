@@ -31,6 +31,7 @@ from calibkit.pictures.palette import (
     UNDER,
     Role,
 )
+from calibkit.pictures.reliability import totals
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 SIDE = 4.2  # inches of a square figure
@@ -97,25 +98,27 @@ def draw_reliability(
     ax: Axes | None = None,
 ) -> Axes:
     """The same figure from bins that were counted before (see `metrics.reliability`)."""
-    ax = plt.subplots(figsize=(4.4, 5.0), layout="constrained")[1] if ax is None else ax
-    filled = reliability.counts.cpu().numpy() > 0
+    ax = _axes(ax, 4.4, 5.0)
     edges = reliability.edges.cpu().numpy()
-    left, width = edges[:-1][filled], np.diff(edges)[filled]
-    confidence, accuracy = (
-        part.cpu().numpy()[filled] for part in (reliability.confidence, reliability.accuracy)
-    )
-    low, high = (end.cpu().numpy()[filled] for end in reliability.interval(level))
+    columns = reliability.counts, reliability.confidence, reliability.accuracy
+    arrays = [part.cpu().numpy() for part in (*columns, *reliability.interval(level))]
+    rows = [edges[:-1], np.diff(edges), *arrays]
+    left, width, counts, confidence, accuracy, low, high = (row[arrays[0] > 0] for row in rows)
     ax.bar(left, accuracy, width, align="edge", **ACCURACY.area(edgecolor="white", hatch=None))
     for role, side in ((OVER, confidence > accuracy), (UNDER, confidence <= accuracy)):
-        gap = (confidence - accuracy)[side]
-        look = role.area(label=None)
+        gap, look = (confidence - accuracy)[side], role.area(label=None)
         ax.bar(left[side], gap, width[side], bottom=accuracy[side], align="edge", **look)
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
-    _count_strip(ax, left, width, reliability.counts.cpu().numpy()[filled])
-    alt_text.note(ax, _in_words(title, confidence, accuracy))
+    _count_strip(ax, left, width, counts)
+    _note(
+        ax,
+        f"Reliability diagram of {len(accuracy)} filled bins; accuracy below confidence in "
+        f"{int((confidence > accuracy).sum())}; the last bin says {confidence[-1]:.0%}, right "
+        f"{accuracy[-1]:.0%}",
+    )
     if legend:
         # Keys of their own: a side without a bin would leave its look out of the legend.
         keys = [Patch(**OVER.area()), Patch(**UNDER.area())]
@@ -135,30 +138,21 @@ def corp_diagram(
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.corp` does.
     Source: Dimitriadis, Gneiting & Jordan (2021).
     """
-    ax = plt.subplots(figsize=(SIDE, SIDE), layout="constrained")[1] if ax is None else ax
-    found = _corp(probs, labels)
-    low, high = found.band(level=level)
+    ax = _axes(ax, SIDE, SIDE)
+    curve = _corp(probs, labels)
+    x, y, (low, high) = curve.confidence, curve.frequency, curve.band(level=level)
     words = f"a calibrated model, {level:.0%}"
-    ax.fill_between(found.confidence, low, high, **DIAGONAL.area(lw=0, label=words))
+    ax.fill_between(x, low, high, **DIAGONAL.area(lw=0, label=words))
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
-    ax.plot(found.confidence, found.frequency, **ACCURACY.line(marker=""))
-    ax.set(
-        xlim=(0, 1),
-        ylim=(0, 1),
-        aspect="equal",
-        xlabel="confidence",
-        ylabel="accuracy",
-        title=title,
-    )
+    ax.plot(x, y, **ACCURACY.line(marker=""))
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", title=title)
+    ax.set(xlabel="confidence", ylabel="accuracy")
     ax.legend(loc="lower right", fontsize="x-small")
-    outside = (found.frequency < low) | (found.frequency > high)
-    share = found.counts[outside].sum() / found.counts.sum()
-    opening = f"{title}: " if title else ""
-    alt_text.note(
+    share = curve.counts[(y < low) | (y > high)].sum() / curve.counts.sum()
+    _note(
         ax,
-        f"{opening}accuracy by isotonic regression, from {found.frequency[0]:.0%} at confidence "
-        f"{found.confidence[0]:.0%} to {found.frequency[-1]:.0%} at {found.confidence[-1]:.0%}; "
-        f"{share:.0%} of the images lie where the curve leaves the band",
+        f"accuracy by isotonic regression, from {y[0]:.0%} at confidence {x[0]:.0%} to {y[-1]:.0%} "
+        f"at {x[-1]:.0%}; {share:.0%} of the images lie where the curve leaves the band",
     )
     return ax
 
@@ -172,35 +166,32 @@ def confidence_histogram(
     to its sign. Source: Guo et al. (2017), figure 1.
     """
     counted = _reliability(probs, labels, bins=bins)
-    ax = plt.subplots(figsize=(4.2, 3.6), layout="constrained")[1] if ax is None else ax
-    n = int(counted.counts.sum())
+    ax = _axes(ax, 4.2, 3.6)
+    n, whole = int(counted.counts.sum()), totals(counted)
     edges, shares = counted.edges.cpu().numpy(), counted.counts.cpu().numpy() / n
     ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=COUNTS.colour, edgecolor="white")
-    confidence = float((counted.confidence * counted.counts).nansum() / n)
-    accuracy = float(counted.hits.sum() / n)
-    for role, value in ((ACCURACY, accuracy), (CONFIDENCE, confidence)):
+    for role, value in ((ACCURACY, whole["accuracy"]), (CONFIDENCE, whole["confidence"])):
         ax.axvline(value, **role.line(marker="", lw=2, label=f"{role.words} {value:.1%}"))
-    ax.set(
-        xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel=f"share of {n:,} samples", title=title
-    )
+    ax.set(xlim=(0, 1), ylim=(0, 1), title=title)
+    ax.set(xlabel="confidence", ylabel=f"share of {n:,} samples")
     ax.legend(loc="upper left", fontsize="small")
-    opening = f"{title}: c" if title else "C"
-    alt_text.note(
+    _note(
         ax,
-        f"{opening}onfidence histogram of {n:,} samples, {shares[-1]:.0%} of them in the last bin; "
-        f"mean confidence {confidence:.1%}, accuracy {accuracy:.1%}",
+        f"Confidence histogram of {n:,} samples, {shares[-1]:.0%} of them in the last bin; "
+        f"mean confidence {whole['confidence']:.1%}, accuracy {whole['accuracy']:.1%}",
     )
     return ax
 
 
-def _in_words(title: str | None, confidence, accuracy) -> str:
-    """A reliability diagram for those who cannot see it; empty bins are not counted."""
-    over = int((confidence > accuracy).sum())
-    opening = f"{title}: r" if title else "R"
-    return (
-        f"{opening}eliability diagram of {len(accuracy)} filled bins; accuracy below confidence in "
-        f"{over}; the last bin says {confidence[-1]:.0%}, right {accuracy[-1]:.0%}"
-    )
+def _axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """The axes that were given, or those of a new figure of so many inches."""
+    return ax or plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def _note(ax: Axes, words: str) -> None:
+    """Words in place of the figure for those who cannot see it, after its title if it has one."""
+    title = ax.get_title()
+    alt_text.note(ax, f"{title}: {words[0].lower()}{words[1:]}" if title else words)
 
 
 def spread(x, runs, role: Role, *, ax: Axes) -> Axes:
@@ -290,7 +281,7 @@ def _plane_in_words(points: Mapping[Role, np.ndarray], path: bool) -> str:
 
 def _count_strip(ax: Axes, left, width, counts) -> None:
     """A strip under the diagram, as wide as it: the samples of each bin on a log axis."""
-    strip = ax.inset_axes([0, -0.34, 1, 0.22], sharex=ax)
+    strip = ax.inset_axes((0, -0.34, 1, 0.22), sharex=ax)
     strip.bar(left, counts, width, align="edge", color=COUNTS.colour, edgecolor="white")
     written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
     strip.set(yscale="log", ylim=(0.5, counts.max() * (200 if written else 2)))
@@ -298,7 +289,7 @@ def _count_strip(ax: Axes, left, width, counts) -> None:
     if written:
         strip.set_yticks([], minor=False)
         strip.minorticks_off()
-        look = {"rotation": 90, "ha": "center", "va": "bottom", "fontsize": 7}
         for x, count in zip(left + width / 2, counts, strict=True):
-            strip.text(x, 1.2 * count, f"{count:.0f}", **look)
+            words = strip.text(x, 1.2 * count, f"{count:.0f}", rotation=90, fontsize=7)
+            words.set(ha="center", va="bottom")
     ax.tick_params(labelbottom=False)

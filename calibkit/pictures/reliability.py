@@ -29,7 +29,20 @@ def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> 
     >>> len(frame.panels), frame.readout
     (2, 'ECE 35 %')
     """
-    return Frame((diagram_panel(reliability, title), legend_panel()), readout)
+    panels = diagram_panel(reliability, title), legend_panel()
+    return Frame(panels, readout, totals(reliability))
+
+
+def totals(reliability: Reliability) -> dict[str, float]:
+    """Accuracy and mean confidence of all samples in the bins, by these two names.
+
+    >>> from calibkit import metrics
+    >>> totals(metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5))
+    {'accuracy': 0.5, 'confidence': 0.75}
+    """
+    n = int(reliability.counts.sum())
+    confidence = (reliability.confidence * reliability.counts).nansum()  # empty bins have none
+    return {"accuracy": float(reliability.hits.sum() / n), "confidence": float(confidence / n)}
 
 
 def legend_panel() -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 from calibkit.pictures.palette import BLACK, OVER, UNDER, Role
 
@@ -55,13 +57,19 @@ def picture(width: int, height: int, *parts: str, scale: float = 1) -> str:
     )
 
 
-def stroke(role: Role, width: float = WIDTH) -> dict:
+def image(picture: str, words: str = "") -> str:
+    """The picture as an HTML image with a text, where an SVG itself would be taken out."""
+    packed = base64.b64encode(picture.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{packed}" alt="{escape(words)}">'
+
+
+def stroke(role: Role, width: float = WIDTH) -> dict[str, Any]:
     """The look of a role as the outline of an element."""
     dash = " ".join(f"{width * length:g}" for length in role.dash) or "none"
     return {"stroke": role.colour, "stroke_width": width, "stroke_dasharray": dash}
 
 
-def fill(role: Role) -> dict:
+def fill(role: Role) -> dict[str, Any]:
     """The look of a role as an area: hatched where the role is, else plain and pale."""
     if role.hatch:
         return {"fill": f"url(#{_name(role)})", "stroke": role.colour}
@@ -99,10 +107,12 @@ class Frame:
 
     panels: SVG text of each; they stand below one another where there is less room.
     readout: the numbers in words, for everyone and above all for those who cannot see the panels.
+    values: the numbers themselves by name, for those who tell them in other words.
     """
 
     panels: tuple[str, ...]
     readout: str
+    values: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -150,8 +160,8 @@ class Axes:
 
     def frame(self, x_label: str, y_label: str, x_ticks=(), y_ticks=()) -> str:
         """The box with its ticks and labels."""
-        size = {"x": self.left, "y": self.top, "width": self.width, "height": self.height}
-        box = tag("rect", **size, fill="none", stroke=BLACK)
+        size: dict[str, Any] = {"width": self.width, "height": self.height}
+        box = tag("rect", x=self.left, y=self.top, **size, fill="none", stroke=BLACK)
         bottom, middle = self.top + self.height, self.top + self.height / 2
         across = [text(self.x(v), bottom + 16, f"{v:g}") for v in x_ticks]
         up = [text(self.left - 5, self.y(v) + 4, f"{v:g}", anchor="end") for v in y_ticks]
@@ -165,7 +175,7 @@ class Axes:
 
 def _part(value: float, ends: tuple[float, float], log: bool) -> float:
     if log:
-        value, ends = math.log(value), tuple(map(math.log, ends))
+        value, ends = math.log(value), (math.log(ends[0]), math.log(ends[1]))
     return (value - ends[0]) / (ends[1] - ends[0])
 
 

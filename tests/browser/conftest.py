@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 from playwright.sync_api import sync_playwright
 
-from calibkit.course import execution
+from calibkit.course import checkout
 from tests.browser import chromium
 from tests.browser.drive import EXPORTED, LIVE
 
@@ -34,7 +34,7 @@ def scale():
 @pytest.fixture(scope="session")
 def build():
     """Where screenshots and latencies go: build/browser, emptied first."""
-    folder = execution.root() / "build" / "browser"
+    folder = checkout.root() / "build" / "browser"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
@@ -63,5 +63,5 @@ def pytest_terminal_summary(terminalreporter, config):
     if lines:
         terminalreporter.section("from key press to new picture")
         terminalreporter.write_line("\n".join(lines))
-        report = execution.root() / "build" / "browser" / "latencies.txt"
+        report = checkout.root() / "build" / "browser" / "latencies.txt"
         report.write_text("\n".join(lines) + "\n", encoding="utf-8")

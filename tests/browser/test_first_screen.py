@@ -5,14 +5,14 @@ import shutil
 import nbformat
 import pytest
 
-from calibkit.course import execution, pages
+from calibkit.course import checkout, pages
 from tests.browser import lab
 from tests.browser.drive import watched
 from tests.notebooks.pattern import hidden
 
 WIDTH, HEIGHT = 1366, 768  # the commonest small laptop
 SCREENS = 2
-OPENED = [x for x in execution.lessons() if "explorers.stored(" in x.source.read_text("utf-8")]
+OPENED = [x for x in checkout.lessons() if "explorers.stored(" in x.source.read_text("utf-8")]
 lesson = pytest.mark.parametrize("lesson", OPENED, ids=[x.name for x in OPENED])
 END_OF_SLIDER = """root => root.getBoundingClientRect().bottom
   - document.querySelector(START).getBoundingClientRect().top"""
@@ -56,7 +56,7 @@ def test_a_page_shows_the_slider_within_two_screens_and_folds_the_answers(
 def lab_of_lessons(build):
     """JupyterLab on the lessons as they are committed, with their outputs."""
     work = build / "first_lab"
-    shutil.copytree(execution.root() / "notebooks", work / "notebooks")
+    shutil.copytree(checkout.root() / "notebooks", work / "notebooks")
     with lab.running(work / "notebooks", work) as running:
         yield running
 

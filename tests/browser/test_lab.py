@@ -5,10 +5,10 @@ import shutil
 import nbformat
 import pytest
 
-from calibkit.course import execution
+from calibkit.course import checkout
 from tests.browser.lab import at_scale, running, visit_notebook, write
 
-NOTEBOOKS = sorted((execution.root() / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +17,7 @@ def lab(build, scale):
     work = build / "lab"
     copy = work / "notebooks"
     ignored = shutil.ignore_patterns("*.ipynb", ".*")
-    shutil.copytree(execution.root() / "notebooks", copy, ignore=ignored)
+    shutil.copytree(checkout.root() / "notebooks", copy, ignore=ignored)
     for notebook in NOTEBOOKS:
         write(at_scale(nbformat.read(notebook, as_version=4), scale), copy, notebook.stem)
     with running(copy, work) as lab:

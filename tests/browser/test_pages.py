@@ -3,13 +3,13 @@
 import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from calibkit.course import execution, pages
+from calibkit.course import checkout, pages
 from tests.browser import axe
 from tests.browser.drive import visit_page, watched
-from tests.test_pages import PROOF, hostile
+from tests.course.test_pages import PROOF, hostile
 
-NOTEBOOKS = sorted((execution.root() / "notebooks").glob("*.ipynb"))
-TEXTS = ["index", *sorted(path.stem for path in (execution.root() / "notebooks").glob("*.md"))]
+NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
+TEXTS = ["index", *sorted(path.stem for path in (checkout.root() / "notebooks").glob("*.md"))]
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 
-from calibkit.course import execution, site
+from calibkit.course import checkout, site
 from tests.browser import axe
 from tests.browser.drive import EXPORTED, Visit, walk_all, watched
 
@@ -241,7 +241,7 @@ def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
 
 
 def test_every_lesson_that_stands_in_notebooks_is_there_and_leads_to_the_next(made):
-    stems = sorted(path.stem for path in (execution.root() / "notebooks").glob("*.ipynb"))
+    stems = sorted(path.stem for path in (checkout.root() / "notebooks").glob("*.ipynb"))
     home = (made / "index.html").read_text(encoding="utf-8")
     for stem, following in zip(stems, [*stems[1:], "sliders"], strict=True):
         assert f'href="{stem}.html"' in home

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibkit.__main__ import main
-from calibkit.course import claims, execution, experiments, verdicts
+from calibkit.course import checkout, claims, experiments, verdicts
 
 LIST = """# Claims
 
@@ -121,6 +121,6 @@ def test_the_course_of_this_checkout_is_complete(capsys):
     """Every verdict that the committed notebooks print has its row, and every row a place."""
     assert main(["claims"]) == 0
     printed = capsys.readouterr().out
-    for row in claims.listed(execution.root() / "notebooks" / "claims.md"):
+    for row in claims.listed(checkout.root() / "notebooks" / "claims.md"):
         assert row.claim in printed
         assert row.where

@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image
 
 from calibkit import __main__
-from calibkit.course import execution
+from calibkit.course import checkout, execution
 from calibkit.pictures import alt_text
 
 HEAD = "# %% [markdown]\n# # T\n\n# %% tags=['parameters']\nSCALE = 'laptop'\n\n# %%\n"
@@ -35,7 +35,7 @@ time.sleep(600)
 
 
 @pytest.fixture
-def checkout(tmp_path, monkeypatch):
+def two_lessons(tmp_path, monkeypatch):
     """A course of two tiny lessons, the second of which fails."""
     (tmp_path / "notebooks" / "source").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
@@ -92,13 +92,7 @@ def runs(pid):
         return False
 
 
-def test_lessons_come_in_order_and_by_prefix(checkout):
-    assert [lesson.name for lesson in execution.lessons()] == ["00_good", "01_bad"]
-    assert [lesson.name for lesson in execution.lessons("01")] == ["01_bad"]
-    assert execution.lessons("00")[0].notebook == checkout / "notebooks" / "00_good.ipynb"
-
-
-def test_an_unknown_lesson_is_refused_with_the_known_ones(checkout, capsys):
+def test_an_unknown_lesson_is_refused_with_the_known_ones(two_lessons, capsys):
     assert __main__.main(["course", "--only", "99"]) == 2
     assert "00_good, 01_bad" in capsys.readouterr().err
 
@@ -112,20 +106,20 @@ def test_an_unknown_lesson_is_refused_with_the_known_ones(checkout, capsys):
         (["--limit", "nan"], "limit"),
     ],
 )
-def test_wrong_options_are_refused_by_name(checkout, capsys, arguments, names):
+def test_wrong_options_are_refused_by_name(two_lessons, capsys, arguments, names):
     assert __main__.main(["course", *arguments]) == 2
     assert names in capsys.readouterr().err
 
 
-def test_a_failed_lesson_is_reported_and_the_others_run(checkout, capsys):
+def test_a_failed_lesson_is_reported_and_the_others_run(two_lessons, capsys):
     assert __main__.main(["course", "--scale", "smoke", "--jobs", "1"]) == 1
     said = capsys.readouterr().out
     assert "FAILED" in said
     assert "broken on purpose" in said
-    assert (checkout / "build" / "course" / "smoke" / "00_good.ipynb").exists()
+    assert (two_lessons / "build" / "course" / "smoke" / "00_good.ipynb").exists()
 
 
-def test_a_kernel_that_dies_and_a_process_that_dies_are_named(checkout, capsys):
+def test_a_kernel_that_dies_and_a_process_that_dies_are_named(two_lessons, capsys):
     add("02_dies", "import os; os._exit(3)")
     add("03_killed", "import os, time; os.kill(os.getppid(), 9); time.sleep(60)")
     assert __main__.main(["course", "--scale", "smoke", "--jobs", "1", "--only", "0"]) == 1
@@ -139,11 +133,11 @@ def test_a_kernel_that_dies_and_a_process_that_dies_are_named(checkout, capsys):
     assert "02_dies: its kernel died" in said.out
     assert "03_killed: its process died (exit code -9" in said.out
     assert "WARNING" not in said.err  # what kernels print goes to their logs
-    assert (checkout / "build" / "course" / "logs" / "00_good.log").exists()
+    assert (two_lessons / "build" / "course" / "logs" / "00_good.log").exists()
 
 
 @pytest.mark.slow
-def test_a_lesson_that_hangs_is_ended_with_its_children_and_the_others_run(checkout, capsys):
+def test_a_lesson_that_hangs_is_ended_with_its_children_and_the_others_run(two_lessons, capsys):
     add("02_hangs", HANGS)
     add("03_good", "print(SCALE)")
     assert __main__.main(["course", "--scale", "smoke", "--limit", "15"]) == 1
@@ -151,20 +145,20 @@ def test_a_lesson_that_hangs_is_ended_with_its_children_and_the_others_run(check
     assert verdicts(said)["02_hangs"] == "FAILED"
     assert verdicts(said)["03_good"] == "ok"
     assert "02_hangs: it was ended after 15 s" in said
-    assert all_gone(pids(checkout / "notebooks" / "running"))
+    assert all_gone(pids(two_lessons / "notebooks" / "running"))
 
 
 @pytest.mark.slow
-def test_children_of_a_lesson_that_is_done_are_ended(checkout):
+def test_children_of_a_lesson_that_is_done_are_ended(two_lessons):
     code = 'import subprocess; open("pid", "w").write(str(subprocess.Popen(["sleep", "600"]).pid))'
     add("02_leaves_one", code + "\nimport time; time.sleep(2)")
     assert __main__.main(["course", "--scale", "smoke", "--only", "02"]) == 0
-    assert all_gone(pids(checkout / "notebooks" / "pid"))
+    assert all_gone(pids(two_lessons / "notebooks" / "pid"))
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals to a process group")
-def test_ctrl_c_ends_with_a_table_and_nothing_left(checkout):
+def test_ctrl_c_ends_with_a_table_and_nothing_left(two_lessons):
     add("02_hangs", HANGS)
     add("03_later", "print(SCALE)")
     process, family = started(["course", "--scale", "smoke", "--jobs", "1"])
@@ -184,7 +178,7 @@ def test_ctrl_c_ends_with_a_table_and_nothing_left(checkout):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
-def test_a_killed_run_leaves_no_process_behind(checkout):
+def test_a_killed_run_leaves_no_process_behind(two_lessons):
     add("02_hangs", HANGS)
     process, family = started(["course", "--scale", "smoke", "--only", "02"])
     family += [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
@@ -194,25 +188,17 @@ def test_a_killed_run_leaves_no_process_behind(checkout):
     process.communicate()
 
 
-def test_publishing_writes_good_notebooks_only(checkout):
-    good, bad = (execution.publish(lesson) for lesson in execution.lessons())
+def test_publishing_writes_good_notebooks_only(two_lessons):
+    good, bad = (execution.publish(lesson) for lesson in checkout.lessons())
     assert good.error is None
     assert "broken on purpose" in bad.error
-    assert (checkout / "notebooks" / "00_good.ipynb").exists()
-    assert not (checkout / "notebooks" / "01_bad.ipynb").exists()
+    assert (two_lessons / "notebooks" / "00_good.ipynb").exists()
+    assert not (two_lessons / "notebooks" / "01_bad.ipynb").exists()
 
 
-def test_equal_sources_give_equal_cell_ids(checkout):
-    one, again = (execution.read(execution.lessons("00")[0]) for _ in range(2))
+def test_equal_sources_give_equal_cell_ids(two_lessons):
+    one, again = (execution.read(checkout.lessons("00")[0]) for _ in range(2))
     assert [c.id for c in one.cells] == [c.id for c in again.cells]
-
-
-def test_outside_a_checkout_it_says_so(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    elsewhere = str(tmp_path / "site-packages" / "checkout.py")
-    monkeypatch.setattr("calibkit.course.checkout.__file__", elsewhere)
-    with pytest.raises(FileNotFoundError, match="in the folder of the course"):
-        execution.root()
 
 
 def test_stripping_drops_live_widgets_and_keeps_their_pages():
@@ -270,7 +256,7 @@ def test_tags_say_what_is_folded_when_read_and_when_published(tmp_path, tags, fo
     twin.parent.mkdir(parents=True)
     marks = f" tags={json.dumps(tags)}" if tags else ""
     twin.write_text(f"# %%{marks}\nx = 1\n", encoding="utf-8")
-    notebook = execution.read(execution.Lesson(twin))
+    notebook = execution.read(checkout.Lesson(twin))
     for cells in (notebook.cells, execution.stripped(notebook).cells):
         assert cells[0].metadata.get("jupyter") == folded
         assert cells[0].metadata.get("tags", []) == tags

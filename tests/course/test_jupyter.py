@@ -9,7 +9,7 @@ from jupyterlab.commands import get_app_dir
 from jupyterlab_server.config import get_page_config
 
 from calibkit import __main__
-from calibkit.course import execution, jupyter
+from calibkit.course import checkout, jupyter
 
 NEWS = "@jupyterlab/apputils-extension:announcements"
 
@@ -26,11 +26,11 @@ def started(monkeypatch):
 
 
 def test_it_opens_lesson_00_with_one_thread(started, monkeypatch, tmp_path):
-    monkeypatch.chdir(execution.root() / "notebooks")
+    monkeypatch.chdir(checkout.root() / "notebooks")
     assert __main__.main(["lab", "--no-browser", "--port=9999"]) == 0
-    first = str(execution.root() / "notebooks" / "00_start_here.ipynb")
+    first = str(checkout.root() / "notebooks" / "00_start_here.ipynb")
     assert started == [
-        [f"--ServerApp.root_dir={execution.root()}", first, "--no-browser", "--port=9999"]
+        [f"--ServerApp.root_dir={checkout.root()}", first, "--no-browser", "--port=9999"]
     ]
     assert os.environ["OMP_NUM_THREADS"] == "1"
 

@@ -7,7 +7,7 @@ import struct
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import execution, pages
+from calibkit.course import checkout
 from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing, reader, sources
 
@@ -67,7 +67,8 @@ def test_on_the_site_imports_and_settings_are_one_folded_cell_and_other_code_sta
     settings = new_code_cell("SEED = 0", metadata={"tags": ["parameters"]})
     found = read_by(new_code_cell("import math"), settings, new_code_cell("1 + 1")).cells
     assert [cell.source for cell in found[1:]] == ["import math\n\n\nSEED = 0", "1 + 1"]
-    assert [pages.hides(cell, "source_hidden") for cell in found[1:]] == [True, False]
+    assert ["jupyter" in cell.metadata for cell in found[1:]] == [True, False]
+    assert found[1].metadata["jupyter"] == {"source_hidden": True}
 
 
 def test_on_the_site_a_stub_is_shown_without_its_reply_and_an_answer_with_it():
@@ -81,7 +82,7 @@ def test_on_the_site_a_stub_is_shown_without_its_reply_and_an_answer_with_it():
 def test_each_lesson_says_what_the_landing_page_shows_of_it():
     found = sources.lessons()
     assert [lesson.stem for lesson in found] == [
-        path.stem for path in sorted((execution.root() / "notebooks").glob("*.ipynb"))
+        path.stem for path in sorted((checkout.root() / "notebooks").glob("*.ipynb"))
     ]
     for lesson in found:
         assert lesson.question.endswith("?"), lesson.stem
@@ -92,15 +93,26 @@ def test_each_lesson_says_what_the_landing_page_shows_of_it():
 def test_the_landing_page_tells_what_the_stored_runs_say():
     drawn = landing.sliders()
     assert all(isinstance(slider, Explorer) for slider in drawn.values())
-    for kept, told in zip(stored("start_here").frames, drawn["promise"].frames, strict=True):
-        said, right = landing.said_and_right(kept.readout)
-        assert f"{round(said)} right" in told.panels[0]
-        assert f"{round(right)} right" in told.panels[0]
+    for stored_one, told in zip(stored("start_here").frames, drawn["promise"].frames, strict=True):
+        right, sure = re.search(r"accuracy ([\d.]+)%, .* ([\d.]+)%", stored_one.readout).groups()
+        assert f"{round(float(sure))} right" in told.panels[0]
+        assert f"{round(float(right))} right" in told.panels[0]
+        assert f"it says {round(float(sure))} are right; {round(float(right))} are." in told.readout
+    for stored_one, told in zip(
+        stored("temperature").frames, drawn["temperature"].frames, strict=True
+    ):
+        at, gap, error = re.findall(r"(?<![\w.])[+-]?[\d.]+(?= %|:)", stored_one.readout)
+        assert f"T = {at}: mean confidence minus accuracy {gap} points" in told.readout
+        assert f"(ECE) {error} points" in told.readout
+    for stored_one, told in zip(
+        stored("overconfidence").frames, drawn["training"].frames, strict=True
+    ):
+        assert stored_one.readout.startswith(told.readout.removesuffix("."))
     assert not re.search("NLL|logit", "".join(f.readout for x in drawn.values() for f in x.frames))
 
 
-@pytest.mark.parametrize("right", [0.0, 78.8, 100.0])
+@pytest.mark.parametrize("right", [0, 79, 100])
 def test_the_hundred_are_a_hundred(right):
-    panel = landing.hundred_panel(100.0, right)
-    assert panel.count('class="marker"') == 100 + round(right)
-    assert panel.count('fill="none"') == 100 - round(right)
+    panel = landing.hundred_panel(100, right)
+    assert panel.count('class="marker"') == 100 + right
+    assert panel.count('fill="none"') == 100 - right

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from calibkit.course import execution
+from calibkit.course import checkout, execution
 from tests.notebooks import lint
 
 PARAMETERS = new_code_cell('SCALE = "smoke"', metadata={"tags": ["parameters"]})
@@ -36,7 +36,7 @@ def nbval(path):
 
 def hand_made_part(tmp_path, change=lambda text: text):
     """Notebook 01 up to its first checked cell, with that cell's stored output changed."""
-    lesson = execution.lessons("01")[0]
+    lesson = checkout.lessons("01")[0]
     cells = nbformat.read(lesson.notebook, as_version=4).cells
     cells = [c for c in cells if "explorers.stored" not in c.source]  # the file lies elsewhere
     end = next(i for i, c in enumerate(cells) if c.cell_type == "code" and lint.compared(c))

@@ -8,10 +8,10 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 from nbformat.v4 import new_code_cell
 
-from calibkit.course import execution
+from calibkit.course import checkout, execution
 from tests.notebooks import pattern
 
-LESSONS = execution.lessons()
+LESSONS = checkout.lessons()
 PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"}
 NO_TRAINING = """
 from calibkit.lab.sweep import placement
@@ -28,7 +28,7 @@ def second_kernel():
     Raises AssertionError with what the code raises.
     """
     manager, client = start_new_kernel(
-        kernel_name=execution.KERNEL["name"], cwd=str(execution.root() / "notebooks")
+        kernel_name=execution.KERNEL["name"], cwd=str(checkout.root() / "notebooks")
     )
 
     def execute(code):

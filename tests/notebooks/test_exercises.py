@@ -5,7 +5,7 @@ import re
 import pytest
 
 from calibkit import metrics, theory
-from calibkit.course import check, execution
+from calibkit.course import check, checkout, execution
 
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flags=re.DOTALL)
 
@@ -13,7 +13,7 @@ SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flag
 def exercises():
     """(lesson, checker, stub, solution) of each check.NAME(...) in the notebooks, in order."""
     found = []
-    for lesson in execution.lessons():
+    for lesson in checkout.lessons():
         cells = execution.read(lesson).cells
         for place, cell in enumerate(cells):
             called = re.search(r"^check\.(\w+)\((\w+)\)", cell.source, flags=re.MULTILINE)
@@ -57,7 +57,7 @@ def test_a_hint_comes_before_the_solution(lesson, checker, answer, stub, after):
 
 def test_every_checker_is_used_and_every_lesson_has_an_exercise():
     assert {found[1] for found in FOUND} == set(check.EXERCISES)
-    assert {found[0] for found in FOUND} == {lesson.name for lesson in execution.lessons()}
+    assert {found[0] for found in FOUND} == {lesson.name for lesson in checkout.lessons()}
 
 
 @each

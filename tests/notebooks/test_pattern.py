@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import execution
+from calibkit.course import checkout, execution
 from tests.notebooks import pattern
 from tests.notebooks.lint import HEAD
 
@@ -163,7 +163,7 @@ def committed(lesson):
 
 
 LESSONS = [
-    lesson for lesson in execution.lessons() if not lesson.name.startswith(pattern.EARLIER)
+    lesson for lesson in checkout.lessons() if not lesson.name.startswith(pattern.EARLIER)
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import check, execution
+from calibkit.course import check, checkout, execution
 from calibkit.course.classroom import reading
 
 BESIDE = ("results", "images")  # what lessons load and show
@@ -79,7 +79,7 @@ def _emptied(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", reading.FOLDED.sub(kept, text)).strip()
 
 
-def annotated(lesson: execution.Lesson, notebook):
+def annotated(lesson: checkout.Lesson, notebook):
     """The notebook with open answers, notes under the section that they are about, and mistakes."""
     said, cells = notes(lesson), []
     for cell in notebook.cells:
@@ -94,7 +94,7 @@ def annotated(lesson: execution.Lesson, notebook):
     return notebook
 
 
-def notes(lesson: execution.Lesson) -> dict[str, str]:
+def notes(lesson: checkout.Lesson) -> dict[str, str]:
     """The notes on a lesson by heading, what stands before the first under ""; {} without notes."""
     path = lesson.notebook.parent / NOTES / f"{lesson.name}.md"
     if not path.exists():
@@ -224,7 +224,7 @@ def _empty(folder: str | Path) -> Path:
 
 def _copy_beside(folder: Path, names: set[str]) -> None:
     """The tables, stored sliders, pictures and text pages that these notebooks use and link."""
-    home = execution.root() / "notebooks"
+    home = checkout.root() / "notebooks"
     for name in BESIDE:
         shutil.copytree(home / name, folder / name)
     for page in home.glob("*.md"):

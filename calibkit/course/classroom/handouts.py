@@ -5,7 +5,6 @@ A page holds everything that it shows and fits one A4 sheet, also in grey: print
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable
 from html import escape, unescape
@@ -13,8 +12,9 @@ from pathlib import Path
 
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from calibkit.course import execution, explorers, pages
+from calibkit.course import checkout, explorers, pages
 from calibkit.course.classroom import reading
+from calibkit.pictures import svg
 
 FIGURES = 3
 LONGEST = 350  # characters of a printed caption
@@ -74,7 +74,7 @@ def write(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
     return written
 
 
-def handout(lesson: execution.Lesson) -> str:
+def handout(lesson: checkout.Lesson) -> str:
     """The page of a lesson, from its committed notebook."""
     notebook = reading.committed(lesson)
     if lesson.name in FRAMES:
@@ -109,12 +109,8 @@ def frames(name: str, values: Iterable) -> list[explorers.Frame]:
 
 def _row(frame: explorers.Frame) -> str:
     """The panels of one position side by side; the text of the first is the readout."""
-    texts = [escape(frame.readout), *[""] * (len(frame.panels) - 1)]
-    packed = (base64.b64encode(panel.encode()).decode() for panel in frame.panels)
-    shown = "".join(
-        f'<img src="data:image/svg+xml;base64,{panel}" alt="{text}">'
-        for panel, text in zip(packed, texts, strict=True)
-    )
+    first, *others = frame.panels
+    shown = svg.image(first, frame.readout) + "".join(map(svg.image, others))
     return f'<figure><div class="row">{shown}</div>{_caption(frame.readout)}</figure>'
 
 
@@ -149,5 +145,4 @@ def _images(cell) -> list[tuple[str, str]]:
 
 def _html(text: str) -> str:
     """Markdown as HTML, its formulas as MathML, its links as plain words."""
-    renderer = pages.Renderer(escape=False, path="", attachments={})
-    return MarkdownWithMath(renderer=renderer).render(LINK.sub(r"\1", text))
+    return MarkdownWithMath(renderer=pages.Renderer({})).render(LINK.sub(r"\1", text))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from calibkit.course import execution
+from calibkit.course import checkout
 
 FOLDED = re.compile(r"<details><summary>(?P<title>.*?)</summary>(?P<body>.*?)</details>", re.DOTALL)
 CHECKED = re.compile(r"^check\.(\w+)\((\w+)\)", re.MULTILINE)
@@ -43,14 +43,14 @@ class Question:
     answer: str
 
 
-def chosen(only: Iterable[str] = ()) -> list[execution.Lesson]:
+def chosen(only: Iterable[str] = ()) -> list[checkout.Lesson]:
     """The lessons whose names start with one of `only`, in order; all for none."""
     names = tuple(only) or (None,)
-    found = {lesson.name: lesson for name in names for lesson in execution.lessons(name)}
+    found = {lesson.name: lesson for name in names for lesson in checkout.lessons(name)}
     return [found[name] for name in sorted(found)]
 
 
-def committed(lesson: execution.Lesson):
+def committed(lesson: checkout.Lesson):
     """The notebook of a lesson with its outputs; raises ValueError where it is not made yet."""
     import nbformat
 

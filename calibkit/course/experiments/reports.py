@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 import torch
 
-from calibkit.course import execution
+from calibkit.course import checkout
 from calibkit.course.experiments.engine import named, run
 from calibkit.course.experiments.experiment import Experiment, Result
 from calibkit.course.experiments.grids import EXPERIMENTS
@@ -193,7 +193,7 @@ def stored(
         epoch of every run; of captions "temperatures" or "steps".
     """
     experiment = named(name, dataset)
-    folder = execution.results() if folder is None else folder
+    folder = checkout.results() if folder is None else folder
     path = folder / scale / f"{_stem(experiment, part=part)}.csv"
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there; run {_again(experiment, scale)}")
@@ -212,7 +212,7 @@ def on_photographs(
     experiment = named(name, dataset)
     if scale in ("gpu", "paper") and scale in experiment.settings:
         return run(name, scale, dataset=dataset, device=device).table
-    at_night = execution.results() / "night" / f"{_stem(experiment)}.csv"
+    at_night = checkout.results() / "night" / f"{_stem(experiment)}.csv"
     return stored(name, "night" if at_night.exists() else "laptop", dataset=dataset)
 
 

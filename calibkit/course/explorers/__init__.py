@@ -1,11 +1,9 @@
 """Sliders over models that were really trained."""
 
-from calibkit.course.explorers.along import along_frame
+from calibkit.course.explorers.along import along_frame, ranked_frame
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
-from calibkit.course.explorers.film import film_frame
 from calibkit.course.explorers.library import keep, stored
-from calibkit.course.explorers.maps import cooling_frame, needs_frame
-from calibkit.course.explorers.ranked import ranked_frame
+from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
 from calibkit.course.explorers.spread import spread_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 

@@ -1,28 +1,32 @@
-"""A reliability diagram beside the curves that it is one point of."""
+"""Lines with the range of their runs as bands: beside a diagram, or beside the sizes of classes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from calibkit import validate
 from calibkit.metrics import Reliability
 from calibkit.pictures import palette, svg
-from calibkit.pictures.palette import Role
-from calibkit.pictures.reliability import DIAGRAM, HEIGHT, TICKS, diagram_panel, legend
+from calibkit.pictures.palette import COUNTS, Role
+from calibkit.pictures.reliability import HEIGHT, TICKS, diagram_panel, legend, totals
 from calibkit.pictures.svg import Frame
 
 MOST = 4  # lines: more would not be told apart, and their legend would leave the panel
-LONGEST = 24  # letters of a line in the legend, beside the parts of the diagram
-PLOT = {"left": DIAGRAM.left, "top": DIAGRAM.top, "width": DIAGRAM.width, "height": 190}
+BESIDE, ALONE = 24, 40  # letters of a line in a legend with the parts of the diagram, and without
+CEILING = 1000  # images of a class, the end of the log axis
+PLOT: dict[str, Any] = {"left": 56, "top": 30, "width": 272, "height": 190}
+KEYS = PLOT["top"] + PLOT["height"] + 58  # where the legend begins
+Lines = Mapping[Role, Sequence[Sequence[float]] | np.ndarray]
 
 
 def along_frame(
     reliability: Reliability,
     at: float,
     x: Sequence[float],
-    lines: Mapping[Role, Sequence],
+    lines: Lines,
     *,
     x_label: str,
     x_ticks: Sequence[float],
@@ -49,48 +53,97 @@ def along_frame(
     """
     x = [float(value) for value in x]
     place = x.index(validate.choice("at", float(at), tuple(x)))
+    runs = _runs(lines, len(x), BESIDE)
+    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), log_x=log_x)
+    parts = [
+        *(_banded(axes, x, role, values) for role, values in runs.items()),
+        axes.frame(x_label, y_label, x_ticks, TICKS),
+        *(svg.line_key(role, 8, KEYS + 4 + 20 * i) for i, role in enumerate(runs)),
+        *legend(208, KEYS + 4),
+        # what moves comes last, so that the frames of one slider begin alike
+        axes.line(at, 0, at, 1, stroke=palette.GREY, stroke_width=1.5, class_="here"),
+        *(
+            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0)[place]))
+            for role, values in runs.items()
+        ),
+    ]
+    panels = diagram_panel(reliability, title), svg.picture(svg.PANEL, HEIGHT - 40, *parts)
+    return Frame(panels, readout, totals(reliability))
+
+
+def ranked_frame(
+    counts: Sequence[float],
+    lines: Lines,
+    *,
+    y_label: str,
+    y_ticks: Sequence[float],
+    title: str,
+    readout: str,
+) -> Frame:
+    """Training images of each class on a log axis, and how `lines` run over the same classes.
+
+    counts: (K,) images, the commonest class first, between 1 and 1,000.
+    lines: by role (see `palette`) (seeds, K) values between the first and the last of `y_ticks`,
+        drawn as the mean with the whole range as a band; larger ones are drawn at the edge.
+
+    Raises ValueError for no line or more than four, for a line of another length, for a count out
+    of range, and for words too long for the legend.
+
+    >>> frame = ranked_frame([90, 9], {palette.TRAINED: [[0.1, 0.5]]}, y_label="ECE",
+    ...                      y_ticks=[0, 0.5], title="rho 10", readout="rarest 50 %")
+    >>> frame.panels[1].count("polyline"), frame.readout
+    (1, 'rarest 50 %')
+    """
+    for count in counts:
+        validate.number("counts", count, 1, CEILING)
+    low, high, ranks = y_ticks[0], y_ticks[-1], range(1, len(counts) + 1)
+    runs = _runs(lines, len(counts), ALONE)
+    axes = svg.Axes(**PLOT, x_range=(1, len(counts)), y_range=(low, high))
+    parts = [
+        *(_banded(axes, ranks, role, values) for role, values in runs.items()),
+        axes.frame("class, from common to rare", y_label, (1, len(counts)), y_ticks),
+    ]
+    for place, (role, values) in enumerate(runs.items()):
+        means = values.mean(axis=0).clip(low, high)
+        marked = zip(ranks, means, strict=True)
+        parts += [svg.marker(role, axes.x(a), axes.y(b), 4) for a, b in marked]
+        parts.append(svg.line_key(role, 56, KEYS + 20 * place))
+    curves = svg.picture(svg.PANEL, 270 + 20 * len(runs), *parts)
+    return Frame((_sizes(counts, title), curves), readout)
+
+
+def _sizes(counts: Sequence[float], title: str) -> str:
+    """The class sizes as bars."""
+    last = len(counts)
+    axes = svg.Axes(**PLOT, x_range=(0.5, last + 0.5), y_range=(0.5, CEILING), log_y=True)
+    bars = [(i + 0.6, i + 1.4, 0.5, count) for i, count in enumerate(counts)]
+    words = svg.text(axes.left + axes.width / 2, 19, title, size=14)
+    drawn = axes.bars(bars, fill=COUNTS.colour, class_="count")
+    ticks = (1, last), (1, 10, 100, 1000)
+    frame = axes.frame("class, from common to rare", "training images", *ticks)
+    return svg.picture(svg.PANEL, 275, words, drawn, frame)
+
+
+def _runs(lines: Lines, length: int, longest: int) -> dict[Role, np.ndarray]:
+    """(seeds, length) numbers by role, or ValueError for what cannot be drawn or told apart."""
     if not 1 <= len(lines) <= MOST:
         raise ValueError(f"lines must be 1 to {MOST} named groups, got {len(lines)}")
     for role in lines:
-        if len(role.words) > LONGEST:
+        if len(role.words) > longest:
             raise ValueError(
-                f"words of a line must have at most {LONGEST} letters, got {role.words!r}; shorten"
+                f"words of a line must have at most {longest} letters, got {role.words!r}; shorten"
             )
-    runs = {role: runs_of(role.words, values, len(x)) for role, values in lines.items()}
-    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), log_x=log_x)
-    means = {role: values.mean(axis=0).tolist() for role, values in runs.items()}
-    parts = [
-        *(banded(axes, x, role, values) for role, values in runs.items()),
-        axes.frame(x_label, y_label, x_ticks, TICKS),
-        *_keys(list(lines)),
-        # what moves comes last, so that the frames of one slider begin alike
-        axes.line(at, 0, at, 1, stroke=palette.GREY, stroke_width=1.5, class_="here"),
-        *(svg.marker(role, axes.x(at), axes.y(mean[place])) for role, mean in means.items()),
-    ]
-    curves = svg.picture(svg.PANEL, HEIGHT - 40, *parts)
-    return Frame((diagram_panel(reliability, title), curves), readout)
-
-
-def runs_of(name: str, runs, length: int) -> np.ndarray:
-    """(seeds, length) numbers; raises ValueError, naming the line, for another shape."""
-    runs = np.asarray(runs, dtype=np.float64)
-    if runs.ndim != 2 or runs.shape[1] != length:
-        raise ValueError(f"lines[{name!r}] must be (seeds, {length}), got {runs.shape}")
+    runs = {role: np.asarray(values, dtype=np.float64) for role, values in lines.items()}
+    for role, values in runs.items():
+        if values.ndim != 2 or values.shape[1] != length:
+            raise ValueError(f"lines[{role.words!r}] must be (seeds, {length}), got {values.shape}")
     return runs
 
 
-def banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
+def _banded(axes: svg.Axes, x: Sequence[float], role: Role, runs: np.ndarray) -> str:
     """The band from the least to the largest run, and the mean; at the edge what lies beyond it."""
     around = np.concatenate([runs.max(axis=0), runs.min(axis=0)[::-1]])
     band = axes.points([*x, *x[::-1]], around.clip(*axes.y_range))
     mean = axes.points(x, runs.mean(axis=0).clip(*axes.y_range))
-    return svg.tag("polygon", points=band, fill=role.colour, fill_opacity=0.2) + svg.tag(
-        "polyline", points=mean, fill="none", **svg.stroke(role)
-    )
-
-
-def _keys(roles: list[Role]) -> list[str]:
-    """The lines in a column, the parts of the diagram in another."""
-    top = PLOT["top"] + PLOT["height"] + 62
-    lines = [svg.line_key(role, 8, top + 20 * i) for i, role in enumerate(roles)]
-    return [*lines, *legend(208, top)]
+    area = svg.tag("polygon", points=band, fill=role.colour, fill_opacity=0.2)
+    return area + svg.tag("polyline", points=mean, fill="none", **svg.stroke(role))

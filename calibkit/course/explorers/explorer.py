@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any
 
 from calibkit import validate
+from calibkit.pictures import svg
 from calibkit.pictures.svg import Frame
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -77,17 +78,26 @@ for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-
 """
 
 
-OLD_STYLE = re.compile(r"<style>\n\.calibkit-explorer \{.*?</style>", re.DOTALL)
-OLD_FACE = re.compile(r"(?<=<script>\n\(\(\) => \{\n).*?(?=\nfor \(const root of)", re.DOTALL)
+EXPLORER = "div.calibkit-explorer"  # a selector: what marks an explorer in a page
+PACKED = re.compile(r'bind\(root, "([\w+/=]+)"\)')  # in its script, of whatever age
 
 
-def refreshed(page: str) -> str:
-    """A page whose explorers, of whatever age, have the style and the script of this version.
+def refreshed(html: str) -> str:
+    """HTML whose explorers, of whatever age, have the style and the script of this version.
 
     >>> refreshed("<p>no explorer</p>")
     '<p>no explorer</p>'
     """
-    return OLD_FACE.sub(lambda _: FACE, OLD_STYLE.sub(lambda _: STYLE, page))
+    from bs4 import BeautifulSoup
+
+    tree = BeautifulSoup(html, "html.parser")
+    for root in tree.select(EXPLORER):
+        style, script = root.find("style"), root.find("script")
+        if style and script and (packed := PACKED.search(script.text)):
+            today = SCRIPT.format(face=FACE, key=root["data-explorer"], packed=packed[1]).strip()
+            style.replace_with(BeautifulSoup(STYLE, "html.parser"))
+            script.replace_with(BeautifulSoup(today, "html.parser"))
+    return str(tree)
 
 
 class Slider:
@@ -204,28 +214,22 @@ class Explorer:
         return hashlib.sha256((self.packed + labels).encode()).hexdigest()[:12]
 
     def _face(self, script: str) -> str:
-        controls = [_control(slider) for slider in self.sliders] + [BUTTON] * self.play
+        controls = [
+            CONTROL.format(
+                label=escape(slider.label),
+                last=len(slider.values) - 1,
+                start=slider.start,
+                value=escape(slider.shown[slider.start]),
+            )
+            for slider in self.sliders
+        ]
         return PAGE.format(
             key=self.key,
             name=escape(" and ".join(slider.label for slider in self.sliders)),
             style=STYLE,
-            controls="\n".join(controls),
-            still="".join(_image(panel) for panel in self.first.panels),
+            controls="\n".join(controls + [BUTTON] * self.play),
+            still="".join(svg.image(panel) for panel in self.first.panels),
             readout=escape(self.first.readout),
             description=escape(self.description),
             script=script,
         )
-
-
-def _control(slider: Slider) -> str:
-    return CONTROL.format(
-        label=escape(slider.label),
-        last=len(slider.values) - 1,
-        start=slider.start,
-        value=escape(slider.shown[slider.start]),
-    )
-
-
-def _image(panel: str) -> str:
-    packed = base64.b64encode(panel.encode()).decode()
-    return f'<img src="data:image/svg+xml;base64,{packed}" alt="">'

@@ -9,10 +9,10 @@ import re
 import zlib
 from pathlib import Path
 
+from calibkit.course import checkout
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
 
 PUBLISHING = "CALIBKIT_PUBLISH"  # set while the committed notebooks are made
-FOLDER = Path("results", "explorers")
 
 
 def stored(name: str, folder: str | Path | None = None) -> Explorer:
@@ -24,17 +24,16 @@ def stored(name: str, folder: str | Path | None = None) -> Explorer:
     path = _path(name, folder)
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there; run  make notebooks  to write it")
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    content = json.loads(zlib.decompress(base64.b64decode(kept["packed"])))
-    sliders = [
-        Slider(label, shown, start=shown[start])
-        for label, shown, start in zip(
-            kept["labels"], content["shown"], kept["starts"], strict=True
-        )
-    ]
-    frames = iter(Frame(tuple(panels), readout) for panels, readout in content["frames"])
+    file = json.loads(path.read_text(encoding="utf-8"))
+    page = json.loads(zlib.decompress(base64.b64decode(file["packed"])))
+    parts = zip(file["labels"], page["shown"], file["starts"], strict=True)
+    sliders = [Slider(label, shown, start=shown[start]) for label, shown, start in parts]
+    values = iter(file.get("values", ()))  # an older file has none
+    frames = iter(
+        Frame(tuple(panels), readout, next(values, {})) for panels, readout in page["frames"]
+    )
     return Explorer(
-        lambda *values: next(frames), *sliders, description=kept["description"], play=kept["play"]
+        lambda *_: next(frames), *sliders, description=file["description"], play=file["play"]
     )
 
 
@@ -47,26 +46,18 @@ def keep(explorer: Explorer, name: str, folder: str | Path | None = None) -> Non
         return
     path = _path(name, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = {
+    file = {
         "labels": [slider.label for slider in explorer.sliders],
         "starts": [slider.start for slider in explorer.sliders],
         "description": explorer.description,
         "play": explorer.play,
+        "values": [dict(frame.values) for frame in explorer.frames],
         "packed": explorer.packed,
     }
-    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(file, indent=1) + "\n", encoding="utf-8")
 
 
 def _path(name: str, folder: str | Path | None) -> Path:
     if not re.fullmatch(r"\w+", name):
         raise ValueError(f"name must be letters, digits and _ such as 'label_noise', got {name!r}")
-    return (_home() / FOLDER if folder is None else Path(folder)) / f"{name}.json"
-
-
-def _home() -> Path:
-    """The folder of the notebooks, from which a lesson runs."""
-    for place in (Path.cwd(), *Path.cwd().parents):
-        for notebooks in (place, place / "notebooks"):
-            if (notebooks / "results").is_dir() and (notebooks / "source").is_dir():
-                return notebooks
-    return Path.cwd()
+    return Path(folder or checkout.results() / "explorers") / f"{name}.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
@@ -12,7 +13,7 @@ from calibkit.pictures.palette import BLACK, Role, group
 from calibkit.pictures.svg import Frame
 
 MOST = 4
-PLOT = {"left": 56, "top": 30, "width": 272, "height": 230}
+PLOT: dict[str, Any] = {"left": 56, "top": 30, "width": 272, "height": 230}
 NICE = MaxNLocator(5, steps=[1, 2, 5, 10])  # ticks at round numbers
 SHADE = 0.4  # opacity: a histogram behind another is seen
 KEYS = 260  # pixels, width of the legend
@@ -55,14 +56,13 @@ def spread_frame(
 
 
 def _keys(roles: list[Role]) -> list[str]:
-    words = "bars: measured; line: exact"
-    keys = [svg.text(8, 24 * len(roles) + 30, words, anchor="start")]
+    keys = [svg.text(8, 24 * len(roles) + 30, "bars: measured; line: exact", anchor="start")]
     for i, role in enumerate(roles):
         y = 24 * i + 30
-        look = {"fill": role.colour, "fill_opacity": SHADE}
-        bar = svg.tag("rect", x=8, y=y - 11, width=16, height=13, **look)
-        line = svg.tag("path", d=f"M34,{y - 14}v20", **svg.stroke(role))
-        keys.append(bar + line + svg.text(46, y, role.words, anchor="start"))
+        look: dict[str, Any] = {"fill": role.colour, "fill_opacity": SHADE}
+        keys.append(svg.tag("rect", x=8, y=y - 11, width=16, height=13, **look))
+        keys.append(svg.tag("path", d=f"M34,{y - 14}v20", **svg.stroke(role)))
+        keys.append(svg.text(46, y, role.words, anchor="start"))
     return keys
 
 
@@ -75,7 +75,7 @@ def _histogram(axes: svg.Axes, values: Sequence[float], bins: int, role: Role) -
 
 
 def _truth(axes: svg.Axes, role: Role, truth: float) -> str:
-    x, ends = axes.x(truth), {"y1": axes.y(0), "y2": axes.y(1)}
-    title = svg.tag("title", f"truth of {role.words}")
-    under = svg.tag("line", x1=x, x2=x, **ends, stroke=BLACK, stroke_width=0.5)
-    return under + svg.tag("line", title, x1=x, x2=x, **ends, **svg.stroke(role))
+    x, title = axes.x(truth), svg.tag("title", f"truth of {role.words}")
+    ends: dict[str, Any] = {"x1": x, "x2": x, "y1": axes.y(0), "y2": axes.y(1)}
+    under = svg.tag("line", **ends, stroke=BLACK, stroke_width=0.5)
+    return under + svg.tag("line", title, **ends, **svg.stroke(role))

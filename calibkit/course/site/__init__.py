@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from calibkit.course import execution
+from calibkit.course import checkout
 
 MISSING = """the site needs Sphinx and its theme, in the folder of the course by
     python -m pip install -c constraints.txt -e ".[site]"
@@ -40,7 +40,7 @@ def build(target: str | Path | None = None) -> Path:
         raise SiteError(MISSING) from None
     from calibkit.course.site import sources
 
-    target = Path(target or execution.root() / "build" / "site")
+    target = Path(target or checkout.root() / "build" / "site")
     _check(target)
     said = io.StringIO()
     with tempfile.TemporaryDirectory() as work:

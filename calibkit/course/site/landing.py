@@ -13,6 +13,8 @@ CELL = 15  # pixels of one of the hundred
 GRID = 10 * CELL
 TOP = 58
 PLOT = 285  # pixels, width of a plot on a wide screen, two of which have room for a legend
+# how a picture begins: its own size, and the one at which it is shown
+SIZE = re.compile(r'(?P<box>viewBox="0 0 (?P<width>\d+) (?P<height>\d+)") width="\d+" height="\d+"')
 
 
 def sliders() -> dict[str, Explorer]:
@@ -25,31 +27,37 @@ def sliders() -> dict[str, Explorer]:
     }
 
 
-def hundred_panel(said: float, right: float) -> str:
+def hundred(frame: Frame) -> tuple[int, int]:
+    """Of a hundred answers, how many a model says are right, and how many are.
+
+    frame: one whose values have the mean confidence and the accuracy.
+
+    >>> hundred(Frame((), "", {"confidence": 0.93, "accuracy": 0.788}))
+    (93, 79)
+    """
+    return round(100 * frame.values["confidence"]), round(100 * frame.values["accuracy"])
+
+
+def hundred_panel(promised: int, right: int) -> str:
     """Of a hundred answers, how many a model says are right beside how many are.
 
-    said, right: per cent; each grid shows the nearest whole number.
-
-    >>> hundred_panel(93.0, 78.8).count("79 right")
+    >>> hundred_panel(93, 79).count("79 right")
     1
     """
-    promised, kept = round(said), round(right)
     left, middle = 18, 192
     parts = [
         _heading(left, "It says", f"{promised} right", CONFIDENCE),
         _grid(left, promised, CONFIDENCE, "s"),
-        _heading(middle, "In truth", f"{kept} right", ACCURACY),
-        _grid(middle, kept, ACCURACY, "o"),
+        _heading(middle, "In truth", f"{right} right", ACCURACY),
+        _grid(middle, right, ACCURACY, "o"),
     ]
     return svg.picture(svg.PANEL, TOP + GRID + 14, *parts, scale=1.6)
 
 
 def _heading(left: float, words: str, number: str, role: Role) -> str:
-    look = {"anchor": "middle", "fill": role.colour if role is ACCURACY else "#8A3A6B"}
-    middle = left + GRID / 2
-    return svg.text(middle, 20, f"{words}:") + svg.text(
-        middle, 44, number, size=22, font_weight="bold", **look
-    )
+    middle, colour = left + GRID / 2, role.colour if role is ACCURACY else "#8A3A6B"
+    large = svg.text(middle, 44, number, size=22, font_weight="bold", fill=colour)
+    return svg.text(middle, 20, f"{words}:") + large
 
 
 def _grid(left: float, full: int, role: Role, shape: str) -> str:
@@ -69,15 +77,15 @@ def _cross(x: float, y: float) -> str:
 
 
 def _promise() -> Explorer:
-    def frame(kept: Frame) -> Frame:
-        said, right = said_and_right(kept.readout)
-        wrong = kept.readout.split(":")[0]
-        words = f"{wrong}: of 100 answers it says {round(said)} are right; {round(right)} are."
-        return Frame((hundred_panel(said, right),), words)
+    def retold(wrong: str, frame: Frame) -> Frame:
+        promised, right = hundred(frame)
+        labels = f"{wrong} of the training labels wrong"
+        words = f"{labels}: of 100 answers it says {promised} are right; {right} are."
+        return Frame((hundred_panel(promised, right),), words)
 
     return _retold(
         "start_here",
-        frame,
+        retold,
         "wrong training labels",
         "Two grids of a hundred answers of trained networks. On the left the squares are the "
         "answers that the networks, by their own confidence, expect to be right. On the right "
@@ -86,9 +94,18 @@ def _promise() -> Explorer:
 
 
 def _training() -> Explorer:
+    def retold(epoch: str, frame: Frame) -> Frame:
+        seen, new = (
+            f"{100 * frame.values[f'{name}_accuracy']:.1f} % right, "
+            f"mean confidence {100 * frame.values[f'{name}_confidence']:.1f} %"
+            for name in ("train", "test")
+        )
+        words = f"after epoch {epoch}: training images {seen}; test images {new}."
+        return Frame(_chosen(frame, (0, 1, 3)), words)
+
     return _retold(
         "overconfidence",
-        lambda kept: Frame(_chosen(kept, (0, 1, 3)), kept.readout.rsplit(";", 1)[0] + "."),
+        retold,
         "passes over the training images",
         "Two reliability diagrams of one network, for the images that it learns from and for "
         "new ones. Across: how sure it is. Upwards: how often it is right. On the dashed "
@@ -99,19 +116,17 @@ def _training() -> Explorer:
 
 
 def _temperature() -> Explorer:
-    def frame(kept: Frame) -> Frame:
-        at, gap, error = re.search(
-            r"(T = [\d.]+): signed gap ([+-][\d.]+) %, ECE ([\d.]+) %", kept.readout
-        ).groups()
+    def retold(_, frame: Frame) -> Frame:
+        T, gap, error = (frame.values[name] for name in ("T", "gap", "ece"))
         words = (
-            f"{at}: mean confidence minus accuracy {gap} points; average distance from the "
-            f"diagonal (ECE) {error} points."
+            f"T = {T:g}: mean confidence minus accuracy {100 * gap:+.1f} points; average distance "
+            f"from the diagonal (ECE) {100 * error:.1f} points."
         )
-        return Frame(_chosen(kept, (0, 2)), words)
+        return Frame(_chosen(frame, (0, 2)), words)
 
     return _retold(
         "temperature",
-        frame,
+        retold,
         "temperature T",
         "Left, the reliability diagram of trained networks whose scores are divided by T. "
         "Right, the average distance of the bars from the diagonal, which is called ECE, drawn "
@@ -122,7 +137,7 @@ def _temperature() -> Explorer:
 def _test_images() -> Explorer:
     return _retold(
         "test_images",
-        lambda kept: kept,
+        lambda _, frame: frame,
         "images in the test set",
         "For each of three models a histogram: the calibration error (ECE) that many test sets "
         "of the chosen size measure. The upright line of the same colour is the exact error, "
@@ -131,31 +146,20 @@ def _test_images() -> Explorer:
     )
 
 
-def said_and_right(readout: str) -> tuple[float, float]:
-    """Mean confidence and accuracy, in per cent, of a readout that names both.
-
-    >>> said_and_right("0%: accuracy 78.8%, mean confidence 93.0%")
-    (93.0, 78.8)
-    """
-    right, said = re.search(r"accuracy ([\d.]+)%, mean confidence ([\d.]+)%", readout).groups()
-    return float(said), float(right)
-
-
-def _chosen(kept: Frame, places: Sequence[int]) -> tuple[str, ...]:
+def _chosen(frame: Frame, places: Sequence[int]) -> tuple[str, ...]:
     """Some panels of a frame, those that are plots as large as two in a row can be."""
-    return tuple(_larger(kept.panels[place]) for place in places)
+    return tuple(SIZE.sub(_larger, frame.panels[place], count=1) for place in places)
 
 
-def _larger(panel: str) -> str:
-    width, height = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', panel).groups())
+def _larger(size: re.Match) -> str:
+    width, height = int(size["width"]), int(size["height"])
     scale = PLOT / width if height > width else 1
-    shown = f'width="{round(scale * width)}" height="{round(scale * height)}"'
-    return re.sub(r'width="\d+" height="\d+"', shown, panel, count=1)
+    return f'{size["box"]} width="{round(scale * width)}" height="{round(scale * height)}"'
 
 
 def _retold(
     name: str,
-    frame: Callable[[Frame], Frame],
+    retold: Callable[[str, Frame], Frame],
     label: str,
     description: str,
     *,
@@ -163,13 +167,14 @@ def _retold(
 ) -> Explorer:
     """A stored explorer of one slider with other panels, words and description.
 
+    retold: the frame of a value, as it is written beside the slider, from the stored one.
     from_first: whether it opens at its first value, and not where the lesson opens it.
     """
-    kept = stored(name)
-    (slider,) = kept.sliders
-    frames = dict(zip(slider.values, kept.frames, strict=True))
+    explorer = stored(name)
+    (slider,) = explorer.sliders
+    frames = dict(zip(slider.values, explorer.frames, strict=True))
     return Explorer(
-        lambda value: frame(frames[value]),
+        lambda value: retold(value, frames[value]),
         Slider(label, slider.values, start=slider.values[0 if from_first else slider.start]),
         description=description,
         play=True,

@@ -21,8 +21,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 import calibkit
-from calibkit.course import claims, execution, experiments, pages, verdicts
-from calibkit.course.explorers import Explorer
+from calibkit.course import checkout, claims, experiments, pages, verdicts
+from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing
 from calibkit.course.site.reader import SUFFIX
 
@@ -36,17 +36,7 @@ PARTS = {
     13: "V · Beyond the test set",
     18: "VI · In depth",
 }
-LESSON = (
-    """\
-{% extends 'basic/index.html.j2' %}
-{% block in_prompt %}{% endblock %}
-{% block output_area_prompt %}{% endblock %}
-{% block markdowncell %}
-<!--prose-->{{ cell.source | markdown2html | strip_files_prefix }}<!--/prose-->
-{% endblock %}
-"""
-    + pages.FOLDED
-)
+LESSON = "lesson.html.j2"
 HERE_ONE_READS = (
     '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
     "To run its cells and to have your exercises checked, open it in JupyterLab: "
@@ -130,7 +120,9 @@ class Lesson:
     def html(self) -> str:
         """Its piece of HTML, with a place for each verdict and each slider."""
         folder = self.path.parent
-        drawn = pages.fragment(self.notebook, LESSON, folder=folder, pages=self.pages)
+        drawn = pages.export(
+            self.notebook, template=LESSON, trust=True, folder=folder, pages=self.pages
+        )
         return with_places(drawn)
 
     @property
@@ -170,7 +162,7 @@ def _says_not_yet(output: NotebookNode) -> bool:
 
 def lessons() -> list[Lesson]:
     """Every lesson that stands in notebooks/, in order."""
-    home = execution.root() / "notebooks"
+    home = checkout.root() / "notebooks"
     files = [*sorted(home.glob("*.ipynb")), *sorted(home.glob("*.md"))]
     links = {file.name: f"{file.stem}.html" for file in files}
     return [Lesson(file, links) for file in files if file.suffix == ".ipynb"]
@@ -178,7 +170,7 @@ def lessons() -> list[Lesson]:
 
 def texts() -> dict[str, str]:
     """The heading of every page of text in notebooks/, by its name."""
-    files = sorted((execution.root() / "notebooks").glob("*.md"))
+    files = sorted((checkout.root() / "notebooks").glob("*.md"))
     return {file.stem: pages.title(pages.read(file)) for file in files}
 
 
@@ -193,7 +185,9 @@ def write(folder: Path) -> None:
     for name in titles:
         path = found[0].path.parent / f"{name}.md"
         text = pages.read(path)
-        html = pages.fragment(text, LESSON, folder=path.parent, pages=found[0].pages)
+        html = pages.export(
+            text, template=LESSON, trust=True, folder=path.parent, pages=found[0].pages
+        )
         _fragment(folder, name, html)
     _fragment(folder, "verdicts", _verdicts(found))
     _fragment(folder, "sliders", _gallery(found))
@@ -295,7 +289,7 @@ def _evidence(
     table = claims.evidence(printed, listed, experiments.photographed(home / "results"))
     table = re.sub(r"^\| (\w+) \|", lambda row: _told(row, what), table, flags=re.MULTILINE)
     text = new_notebook(cells=[new_markdown_cell(table)])
-    return pages.fragment(text, LESSON, folder=home, pages=links)
+    return pages.export(text, template=LESSON, trust=True, folder=home, pages=links)
 
 
 def _told(row: re.Match, what: Mapping[str, str]) -> str:
@@ -323,10 +317,10 @@ def _unplaced(sliders: Iterable[str]) -> list[str]:
 
 def _landing(folder: Path, found: list[Lesson]) -> None:
     sliders = landing.sliders()
-    said, right = landing.said_and_right(_first_readout())
+    promised, right = landing.hundred(stored("start_here").first)
     written = TEMPLATES.get_template("landing.html").render(
-        said=round(said),
-        right=round(right),
+        said=promised,
+        right=right,
         sliders={name: explorer.html() for name, explorer in sliders.items()},
         parts=_by_part(found),
         verdicts=len(claims.printed(found[0].path.parent)),
@@ -346,14 +340,8 @@ def authors() -> str:
     >>> authors()
     '2026 The calibkit authors'
     """
-    licence = (execution.root() / "LICENSE").read_text(encoding="utf-8")
+    licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
     return re.search(r"Copyright \(c\) (.+)", licence)[1]
-
-
-def _first_readout() -> str:
-    from calibkit.course.explorers import stored
-
-    return stored("start_here").first.readout
 
 
 def _map_words(lesson: Lesson) -> str:

@@ -6,10 +6,10 @@ import nbformat
 import pytest
 
 from calibkit import __main__
-from calibkit.course import check, execution, experiments, explorers
+from calibkit.course import check, checkout, execution, experiments, explorers
 from calibkit.course.classroom import forms, reading
 
-LESSONS = execution.lessons()
+LESSONS = checkout.lessons()
 # lessons whose notes for the teacher are not written yet
 WITHOUT_NOTES: set[str] = set()
 TASKS = {
@@ -103,7 +103,7 @@ def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
 
 
 def test_what_lessons_load_is_found_without_the_checkout(student, monkeypatch):
-    tables = {path.stem for path in (execution.root() / "notebooks" / "results").rglob("*.csv")}
+    tables = {path.stem for path in (checkout.root() / "notebooks" / "results").rglob("*.csv")}
 
     def outside():
         raise FileNotFoundError("this is no checkout")
@@ -190,7 +190,7 @@ def test_the_key_holds_executed_solutions_that_pass(tmp_path, capsys):
 
 
 def test_a_wrong_solution_shows_in_the_key():
-    notebook = reading.committed(execution.lessons("06")[0])
+    notebook = reading.committed(checkout.lessons("06")[0])
     for cell in notebook.cells:
         cell.source = cell.source.replace("return torch.diag(1 - p) +", "return")
     _, replies = forms.answered("06_label_noise", notebook)

@@ -10,11 +10,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from calibkit import __main__
-from calibkit.course import check, execution
+from calibkit.course import check, checkout
 from calibkit.course.check import running
 from calibkit.course.classroom import forms, grading, reading, sandbox, slicing, unseen
 
-LESSON = execution.lessons("06")[0]
+LESSON = checkout.lessons("06")[0]
 MATRIX, NLL = (t for t in reading.exercises(LESSON.name, reading.committed(LESSON)) if t.checker)
 IMPORTS = "import os\nimport torch\nfrom calibkit import check, curation"
 RENAMED = MATRIX.solution.replace("my_noise_matrix", "anna") + "\ncheck.noise_matrix(anna)"
@@ -104,7 +104,7 @@ def test_one_row_a_student_and_one_column_an_exercise(table):
     assert [*table.columns] == ["noise_matrix", "noisy_nll", "total", "message"]
 
 
-SOLVED = {lesson.name: reading.committed(lesson) for lesson in execution.lessons()}
+SOLVED = {lesson.name: reading.committed(lesson) for lesson in checkout.lessons()}
 ALL = [task for name in SOLVED for task in reading.exercises(name, SOLVED[name]) if task.checker]
 
 
@@ -113,7 +113,7 @@ def solved_by_a_student(names):
     solved = {}
     for name in names:
         tasks = [task for task in ALL if task.lesson == name]
-        handout = forms.without_answers(reading.committed(execution.lessons(name)[0]))
+        handout = forms.without_answers(reading.committed(checkout.lessons(name)[0]))
         solved[f"{name}.ipynb"] = reading.filled(handout, tasks)
     return grading.Submission("anna", solved)
 

@@ -9,15 +9,15 @@ import pytest
 
 import calibkit
 from calibkit import __main__
-from calibkit.course import execution
+from calibkit.course import checkout
 from calibkit.course.classroom import grading, reading, sandbox
 
-HOME = execution.root() / "notebooks"
+HOME = checkout.root() / "notebooks"
 GUIDE = (HOME / "class_guide.md").read_text(encoding="utf-8")
-README = (execution.root() / "README.md").read_text(encoding="utf-8")
+README = (checkout.root() / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
-LESSONS = {lesson.name[:2]: lesson for lesson in execution.lessons()}
+LESSONS = {lesson.name[:2]: lesson for lesson in checkout.lessons()}
 
 
 def test_its_commands_work_as_they_stand(tmp_path, monkeypatch, capsys):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from calibkit.course import execution
+from calibkit.course import checkout
 from calibkit.course.classroom import quiz, reading
 from calibkit.course.classroom.reading import Question
 
@@ -39,7 +39,7 @@ def test_the_bank_has_every_recall_question():
     count = sum(
         reading.prose(reading.committed(lesson)).split("## Recall")[1].count("<summary>")
         - reading.section(reading.prose(reading.committed(lesson)), "Go further").count("<summary>")
-        for lesson in execution.lessons()
+        for lesson in checkout.lessons()
     )
     assert len(BANK) == count > 80
 

@@ -6,13 +6,13 @@ import importlib
 import pytest
 import torch
 
-from calibkit.course import check, execution
+from calibkit.course import check, checkout
 from calibkit.course.classroom import forms, reading, unseen, worker
 from tests.course.check import known_mistakes, right_answers
 
 TASKS = {
     task.checker: task
-    for lesson in execution.lessons()
+    for lesson in checkout.lessons()
     for task in reading.exercises(lesson.name, reading.committed(lesson))
     if task.checker
 }

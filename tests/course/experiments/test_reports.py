@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import torch
 
-from calibkit.course import execution, experiments
+from calibkit.course import checkout, experiments
 from calibkit.course.experiments import engine
 
-FOLDER = execution.root() / "notebooks" / "results"
+FOLDER = checkout.root() / "notebooks" / "results"
 PAGES = sorted(
     path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.glob("*/*.md")
 )

@@ -74,6 +74,13 @@ def test_the_diagram_the_words_and_a_key_per_line_are_there():
     assert len({e.get("stroke-dasharray") for e in lines}) == 2
 
 
+def test_the_values_are_accuracy_and_mean_confidence_of_the_diagram():
+    values = along_frame(
+        COUNTED, 0.2, RATES, LINES, x_label="", x_ticks=RATES, title="", readout=""
+    ).values
+    assert values == pytest.approx({"accuracy": 2 / 3, "confidence": (0.95 + 0.85 + 0.55) / 3})
+
+
 def test_the_shares_may_be_named():
     _, curves = drawn(y_label="share of test sets rejected")
     words = {e.text for e in curves.iter(f"{SVG}text")}

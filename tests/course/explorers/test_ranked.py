@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from calibkit.course.explorers import ranked, ranked_frame
+from calibkit.course.explorers import along, ranked_frame
 from calibkit.pictures import palette
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -28,17 +28,17 @@ def points(element):
 
 
 def height(value):
-    return ranked.PLOT["top"] + (1 - value / TICKS[-1]) * ranked.PLOT["height"]
+    return along.PLOT["top"] + (1 - value / TICKS[-1]) * along.PLOT["height"]
 
 
 def test_bars_are_the_class_sizes_on_a_log_axis():
     sizes, _ = drawn()
     (bars,) = (e for e in sizes.iter(f"{SVG}path") if e.get("class") == "count")
     tops = [float(v) for v in re.findall(r"V([\d.]+)H", bars.get("d"))]
-    full = ranked.PLOT["height"]
+    full = along.PLOT["height"]
     decades = math.log10(1000 / 0.5)
     expected = [
-        ranked.PLOT["top"] + full * (1 - math.log10(c / 0.5) / decades) for c in (1000, 100, 1)
+        along.PLOT["top"] + full * (1 - math.log10(c / 0.5) / decades) for c in (1000, 100, 1)
     ]
     assert tops == pytest.approx(expected, abs=0.1)
 

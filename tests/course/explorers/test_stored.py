@@ -1,10 +1,11 @@
 """Explorers in files: what is read is what was kept, and only publishing writes."""
 
+import json
 import os
 
 import pytest
 
-from calibkit.course import execution, explorers
+from calibkit.course import checkout, execution, explorers
 from calibkit.course.explorers import Explorer, Frame, Slider
 from calibkit.course.explorers.library import PUBLISHING
 
@@ -16,7 +17,9 @@ def publishing(monkeypatch):
 
 def two(play=True):
     return Explorer(
-        lambda rate, epoch: Frame((f"<svg>{rate} {epoch}</svg>", "<svg/>"), f"{rate}, {epoch}"),
+        lambda rate, epoch: Frame(
+            (f"<svg>{rate} {epoch}</svg>", "<svg/>"), f"{rate}, {epoch}", {"rate": rate / 3}
+        ),
         Slider("noise", [0.0, 0.3], show="{:.0%}".format, start=0.3),
         Slider("epoch", [1, 2, 3]),
         description="Left & right.",
@@ -31,6 +34,18 @@ def test_what_is_read_is_what_was_kept(tmp_path, publishing, play):
     again = explorers.stored("noise", tmp_path)
     assert again.frames == made.frames
     assert again.first == made.first
+    assert again.html() == made.html()
+
+
+def test_the_page_carries_no_values_and_a_file_of_an_older_version_has_none(tmp_path, publishing):
+    made = two()
+    explorers.keep(made, "noise", tmp_path)
+    file = tmp_path / "noise.json"
+    old = json.loads(file.read_text(encoding="utf-8"))
+    del old["values"]
+    file.write_text(json.dumps(old), encoding="utf-8")
+    again = explorers.stored("noise", tmp_path)
+    assert {len(frame.values) for frame in again.frames} == {0}
     assert again.html() == made.html()
 
 
@@ -65,6 +80,6 @@ def test_publishing_says_so_to_the_kernel(tmp_path):
     twin.write_text(
         f"# %%\nimport os\nassert os.environ['{PUBLISHING}'] == '1'\n", encoding="utf-8"
     )
-    result = execution.publish(execution.Lesson(twin))
+    result = execution.publish(checkout.Lesson(twin))
     assert result.error is None
     assert PUBLISHING not in os.environ

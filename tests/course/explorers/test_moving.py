@@ -1,4 +1,4 @@
-"""The frames of one temperature and of what a map needs."""
+"""The frames of one temperature, of a training and of what a map needs."""
 
 import re
 
@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibkit import metrics
-from calibkit.course.explorers import cooling_frame, needs_frame
+from calibkit.course.explorers import cooling_frame, film_frame, needs_frame
 from calibkit.pictures import palette, panels
 
 DIAGRAM = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
@@ -60,6 +60,25 @@ def test_the_readout_has_the_numbers():
     frame = cooling_frame(DIAGRAM, CURVES, 4, exact_nll=0.3)
     assert palette.TRUTH.colour in frame.panels[1]
     assert frame.readout == "T = 4: signed gap -10.0 %, ECE 10.0 %, NLL 0.800"
+
+
+def test_the_values_are_the_numbers_of_the_readout():
+    values = cooling_frame(DIAGRAM, CURVES, 4, exact_nll=0.3).values
+    assert values == {"T": 4, "nll": 0.8, "ece": 0.1, "gap": -0.1}
+    history = pd.DataFrame(
+        {"epoch": [1, 5]}
+        | {
+            f"{name}_{measure}": [0.1, number]
+            for name, numbers in (("train", (0.9, 0.8, 0.7)), ("test", (0.6, 0.5, 0.4)))
+            for measure, number in zip(("accuracy", "confidence", "nll"), numbers, strict=True)
+        }
+    )
+    frame = film_frame(history, DIAGRAM, DIAGRAM, 5, exact_nll=0.3)
+    assert frame.values == {column: history[column][1] for column in history}
+    assert frame.readout == (
+        "after epoch 5: training images 90.0 % right, mean confidence 80.0 %; "
+        "test images 60.0 % right, mean confidence 50.0 %; test NLL 0.40"
+    )
 
 
 def test_a_temperature_that_was_not_tried_is_refused():

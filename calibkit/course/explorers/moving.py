@@ -1,0 +1,197 @@
+"""Diagrams beside small plots in which a marker moves: over epochs, temperatures, images used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from calibkit import validate
+from calibkit.metrics import Reliability
+from calibkit.pictures import palette, panels, svg
+from calibkit.pictures.palette import Role
+from calibkit.pictures.reliability import legend_panel
+from calibkit.pictures.svg import Frame
+
+EXACT = palette.TRUTH.named("exact posterior")
+TEST, TRAINING = palette.group(0, "test"), palette.group(1, "training")
+COOLED = palette.CURED.named("the network")
+CHOSEN = palette.group(4, "the chosen map")
+SCALE = 1.3  # of a film: three plots fill the width of a lesson
+Row = Mapping[str, float]
+
+
+def film_frame(
+    history: pd.DataFrame,
+    training: Reliability,
+    test: Reliability,
+    epoch: int,
+    *,
+    exact_nll: float,
+    ceiling: float = 2.5,
+) -> Frame:
+    """Both reliability diagrams after an epoch, beside the NLL of both against the epoch.
+
+    history: a row an epoch, with epoch and, for "train" and "test", NAME_nll, NAME_accuracy and
+        NAME_confidence, as a run has them that watched both; the frame's values are those of the
+        row that is shown.
+    exact_nll: the NLL of the exact posterior on the test images, in nats.
+    ceiling: the largest NLL that is drawn.
+
+    Raises ValueError for an epoch that the history does not have.
+
+    >>> from calibkit import metrics
+    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    >>> columns = {f"{n}_{m}": [0.5, 0.4] for n in ("train", "test")
+    ...            for m in ("nll", "accuracy", "confidence")}
+    >>> history = pd.DataFrame({"epoch": [1, 2]} | columns)
+    >>> film_frame(history, r, r, 2, exact_nll=0.1).readout[:49]
+    'after epoch 2: training images 40.0 % right, mean'
+    """
+    row = _row(history, "epoch", epoch, "epoch")
+    pairs = ((TEST, "test_nll"), (TRAINING, "train_nll"))
+    ends, ticks = (int(history.epoch.min()), int(history.epoch.max())), (0, ceiling / 2, ceiling)
+    marks = [
+        _line(EXACT, ends, (exact_nll, exact_nll)),
+        *(_line(role, history.epoch, history[name]) for role, name in pairs),
+        # in the upper right, where no curve is after the first epochs
+        *(_key(role, 26, 18 + 18 * place) for place, role in enumerate((TEST, TRAINING, EXACT))),
+        *(_marker(role, row["epoch"], row[name]) for role, name in pairs),
+    ]
+    labels: dict[str, Any] = {"x_label": "epoch", "y_label": "NLL"}
+    drawn = [
+        panels.reliability_plot("training images", training),
+        panels.reliability_plot("test images", test),
+        panels.plot("NLL over the epochs", marks, **labels, x_ticks=ends, y_ticks=ticks),
+    ]
+    words = (
+        f"training images {_pair(row, 'train')}; test images {_pair(row, 'test')}; "
+        f"test NLL {row['test_nll']:.2f}"
+    )
+    title, keys = f"after epoch {epoch}", (legend_panel(),)
+    return panels.frame(drawn, title=title, readout=words, scale=SCALE, keys=keys, values=row)
+
+
+def cooling_frame(
+    reliability: Reliability, curves: pd.DataFrame, at: float, *, exact_nll: float
+) -> Frame:
+    """The reliability diagram at one temperature, beside NLL and ECE at all up to this one.
+
+    curves: a row a temperature, rising, with the columns T, nll, ece and gap; the frame's values
+        are those of the row that is shown.
+    exact_nll: the NLL of the exact posterior on the same images, in nats.
+
+    Raises ValueError for a temperature that the table does not have.
+
+    >>> from calibkit import metrics
+    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    >>> table = pd.DataFrame({"T": [1, 2], "nll": [0.9, 0.6], "ece": [0.2, 0.1], "gap": [0.2, 0.1]})
+    >>> cooling_frame(r, table, 2, exact_nll=0.3).readout
+    'T = 2: signed gap +10.0 %, ECE 10.0 %, NLL 0.600'
+    """
+    row = _row(curves, "T", at, "at")
+    ends = float(curves["T"].min()), float(curves["T"].max())
+    level = [_line(EXACT, ends, (exact_nll, exact_nll)), _key(EXACT, 8, 118, marked=False)]
+    drawn = [
+        panels.reliability_plot("reliability", reliability),
+        _against(curves, row, "NLL", (0, 0.5, 1, 1.5), level),
+        _against(curves, row, "ECE", (0, 0.1, 0.2), []),
+    ]
+    gap, ece = 100 * row["gap"], 100 * row["ece"]
+    words = f"signed gap {gap:+.1f} %, ECE {ece:.1f} %, NLL {row['nll']:.3f}"
+    return panels.frame(drawn, title=f"T = {at:g}", readout=words, values=row)
+
+
+def needs_frame(
+    reliability: Reliability,
+    errors: pd.DataFrame,
+    chosen: str,
+    n: int,
+    *,
+    nothing: str,
+    one: str,
+    ceiling: float = 0.6,
+) -> Frame:
+    """The diagram of a map that was fitted on n images, and its error against the images used.
+
+    errors: a row a run with the columns network, map, n and distance; each network gets a panel
+        with the mean over its runs for `chosen`, for the map called `one`, and for `nothing`.
+
+    Raises ValueError for a map or an n that the table does not have.
+
+    >>> from calibkit import metrics
+    >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    >>> errors = pd.DataFrame({"network": "plain", "map": ["no map", "no map", "T", "T"],
+    ...                        "n": [20, 5000, 20, 5000], "distance": [0.4, 0.4, 0.3, 0.2]})
+    >>> needs_frame(r, errors, "T", 5000, nothing="no map", one="T").readout
+    'T, fitted on 5,000 images: distance 0.200 for plain (no map 0.400, T 0.200)'
+    """
+    for name in (chosen, nothing, one):
+        validate.choice("map", name, tuple(errors["map"].unique()))
+    validate.choice("n", n, tuple(errors.n.unique().tolist()))
+    drawn, words = [panels.reliability_plot("reliability", reliability)], []
+    roles = {nothing: palette.TRAINED, one: palette.CURED, chosen: CHOSEN}
+    axes: dict[str, Any] = {
+        "x_label": "thousand images used",
+        "y_label": "distance",
+        "x_ticks": (0.02, 0.1, 1, 5),  # longer numbers would leave the panel
+        "y_ticks": (0, ceiling / 2, ceiling),
+        "log_x": True,
+    }
+    for network, runs in errors.groupby("network", sort=False):
+        means = runs.pivot_table(index="n", columns="map", values="distance")
+        here, marks = means.loc[n], []
+        for place, (name, role) in enumerate(roles.items()):
+            marks.append(_line(role, means.index / 1000, means[name]))
+            marks.append(_key(role.named(name), 8, 118 + 16 * place, marked=False))
+        marks.append(_marker(CHOSEN, n / 1000, here[chosen]))
+        drawn.append(panels.plot(str(network), marks, **axes))
+        beside = ", ".join(f"{name} {here[name]:.3f}" for name in (nothing, one))
+        words.append(f"{here[chosen]:.3f} for {network} ({beside})")
+    title = f"{chosen}, fitted on {n:,} images"
+    return panels.frame(drawn, title=title, readout=f"distance {'; '.join(words)}")
+
+
+def _row(table: pd.DataFrame, column: str, at: float, argument: str) -> Row:
+    """The numbers of the row where `column` is `at`, which the error calls `argument`."""
+    validate.choice(argument, at, tuple(table[column].tolist()))
+    row = table[table[column] == at].select_dtypes("number").iloc[0]
+    return {str(name): float(value) for name, value in row.items()}
+
+
+def _pair(row: Row, name: str) -> str:
+    right, sure = row[f"{name}_accuracy"], row[f"{name}_confidence"]
+    return f"{100 * right:.1f} % right, mean confidence {100 * sure:.1f} %"
+
+
+def _against(
+    curves: pd.DataFrame, row: Row, name: str, ticks: Sequence[float], more: list[panels.Mark]
+) -> panels.Panel:
+    """One measure up to the chosen T, which has a marker; a line at its lowest value so far.
+
+    What lies beyond stays hidden, so that a student can guess it before moving on.
+    """
+    seen, column = curves[curves["T"] <= row["T"]], name.lower()
+    best, ends = float(seen["T"][seen[column].idxmin()]), (ticks[0], ticks[-1])
+    marks = [
+        *more,
+        panels.curve((best, best), ends, stroke=palette.GREY, stroke_dasharray="3 3"),
+        _line(COOLED, seen["T"], seen[column]),
+        _marker(COOLED, row["T"], row[column]),
+    ]
+    x_ticks = (float(curves["T"].min()), 2, 3, 4, float(curves["T"].max()))
+    return panels.plot(name, marks, x_label="T", y_label=name, x_ticks=x_ticks, y_ticks=ticks)
+
+
+def _line(role: Role, x, y) -> panels.Mark:
+    return panels.curve(x, y, **svg.stroke(role))
+
+
+def _marker(role: Role, x: float, y: float) -> panels.Mark:
+    return lambda axes: svg.marker(role, axes.x(x), axes.y(y))
+
+
+def _key(role: Role, right: float, down: float, *, marked: bool = True) -> panels.Mark:
+    """An entry of the legend, inside the plot."""
+    return lambda axes: svg.line_key(role, axes.left + right, axes.top + down, marked=marked)

@@ -1,0 +1,49 @@
+"""Where the course lies, and which lessons it has."""
+
+import subprocess
+import sys
+
+import pytest
+
+from calibkit.course import checkout
+
+
+@pytest.fixture
+def two_lessons(tmp_path, monkeypatch):
+    (tmp_path / "notebooks" / "source").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    for name in ("01_second", "00_first"):
+        (tmp_path / "notebooks" / "source" / f"{name}.py").touch()
+    return tmp_path
+
+
+def test_lessons_come_in_order_and_by_prefix(two_lessons):
+    assert [lesson.name for lesson in checkout.lessons()] == ["00_first", "01_second"]
+    assert [lesson.name for lesson in checkout.lessons("01")] == ["01_second"]
+    assert checkout.lessons("00")[0].notebook == two_lessons / "notebooks" / "00_first.ipynb"
+
+
+def test_an_unknown_lesson_is_refused_with_the_known_ones(two_lessons):
+    with pytest.raises(ValueError, match="'99'; there are 00_first, 01_second"):
+        checkout.lessons("99")
+
+
+def test_the_tables_beside_a_notebook_come_before_those_of_the_course(two_lessons, monkeypatch):
+    assert checkout.results() == two_lessons / "notebooks" / "results"
+    (two_lessons / "results" / "laptop").mkdir(parents=True)
+    assert checkout.results() == two_lessons / "results"
+
+
+def test_outside_a_checkout_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    elsewhere = str(tmp_path / "site-packages" / "checkout.py")
+    monkeypatch.setattr("calibkit.course.checkout.__file__", elsewhere)
+    with pytest.raises(FileNotFoundError, match="in the folder of the course"):
+        checkout.root()
+
+
+def test_it_is_found_without_loading_torch_or_matplotlib():
+    heavy = "{'torch', 'matplotlib', 'pandas', 'nbformat'}"
+    code = f"import sys; from calibkit.course import checkout; print({heavy} & {{*sys.modules}})"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "set()\n"
