@@ -14,8 +14,8 @@ from calibkit.course.experiments.runs import corrupted, splits_of, trial_of
 from calibkit.course.experiments.settings import setting_of
 from calibkit.lab import training
 from calibkit.lab.data import prepared
-from calibkit.lab.sweep import fingerprint
-from calibkit.lab.training import Recipe, schedules
+from calibkit.lab.sweep import key
+from calibkit.lab.training import Recipe
 
 TINY = Setting("ResNet-8", Recipe(epochs=1, batch_size=16), 40, 20, 30, 2)
 NAMES = tuple(EXPERIMENTS)
@@ -102,7 +102,7 @@ def trial(name, value, root):
 @pytest.mark.filterwarnings("error")
 def test_every_training_has_a_key_and_it_holds_what_its_functions_do(root, monkeypatch):
     trials = [trial(name, value, root)[0] for name in NAMES for value in EXPERIMENTS[name].values]
-    keys = fingerprint.keys(trials, torch.device("cpu"))
+    keys = key.keys(trials, torch.device("cpu"))
     assert None not in keys
 
     def other(logits, target, *, weights):
@@ -110,7 +110,7 @@ def test_every_training_has_a_key_and_it_holds_what_its_functions_do(root, monke
 
     monkeypatch.setattr(grids._weighted, "__code__", other.__code__)
     weighted = trial("imbalance", "step, weighted", root)[0]
-    assert fingerprint.keys([weighted], torch.device("cpu"))[0] not in [None, *keys]
+    assert key.keys([weighted], torch.device("cpu"))[0] not in [None, *keys]
 
 
 def test_a_smaller_set_gets_as_many_steps(root):
@@ -359,8 +359,8 @@ def test_every_scale_has_a_setting_that_builds(name, scale):
 def test_the_papers_own_settings():
     focal = setting_of("paper", EXPERIMENTS["focal"].changes)
     assert (focal.network, focal.recipe.epochs) == ("ResNet-50", 350)
-    assert schedules.rate(focal.recipe, 150) == pytest.approx(0.01)
-    assert schedules.rate(focal.recipe, 250) == pytest.approx(0.001)
+    assert focal.recipe.rate(150) == pytest.approx(0.01)
+    assert focal.recipe.rate(250) == pytest.approx(0.001)
     assert setting_of("paper", EXPERIMENTS["mixup"].changes).network == "ResNet-34"
 
 
