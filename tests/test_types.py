@@ -6,8 +6,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
-from calibkit.lab.training.recipe import Recipe
-from calibkit.lab.training.trials import FitOptions, Options, Trial
+from calibkit.lab.training.trials import FitOptions, Options, Recipe, Trial
 
 ROOT = Path(__file__).parents[1]
 USER = """\

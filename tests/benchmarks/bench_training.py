@@ -23,9 +23,9 @@ from torchvision import transforms
 
 from calibkit import augmentation, curation
 from calibkit.lab import data, models, sweep, training
-from calibkit.lab.training import loop, process
-from calibkit.lab.training.device import memory_format
-from calibkit.lab.training.feed import Feed
+from calibkit.lab.training import loop
+from calibkit.lab.training.device import memory_format, prepared
+from calibkit.lab.training.loop import Feed
 
 from .timing import Row
 
@@ -155,7 +155,7 @@ def _bare(network, dataset):
     labels = dataset.labels[:BATCH]
 
     def steps():
-        with process.prepared(model, cpu):
+        with prepared(model, cpu):
             for _ in range(IMAGES // BATCH):
                 loss = functional.cross_entropy(model(images), labels)
                 optimizer.zero_grad()

@@ -14,10 +14,10 @@ from tests.notebooks import pattern
 LESSONS = checkout.lessons()
 PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"}
 NO_TRAINING = """
-from calibkit.lab.sweep import placement
+from calibkit.lab.training import loop
 def refuse(trials, device):
     raise AssertionError(f"{len(trials)} runs are in the cache and are trained again")
-placement.train_unit = refuse
+loop.train_unit = refuse
 """
 
 

@@ -8,19 +8,21 @@ one's runs. Small networks of one shape are trained as one stacked model. Work i
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import torch
 
 from calibkit import validate
-from calibkit.lab import training
-from calibkit.lab.sweep import fingerprint, placement
+from calibkit.lab.sweep import key, tasks
 from calibkit.lab.sweep.outcomes import Outcome, Sweep
-from calibkit.lab.sweep.store import Store
-from calibkit.lab.training import Run, Trial
+from calibkit.lab.training import Run, Trial, as_device, loop
+
+How = Literal["auto", "stacked", "single"]
+SMALL = 100_000  # parameters of a network up to which a stack is faster than one after the other
 
 
 def run(
@@ -30,7 +32,7 @@ def run(
     device: str | torch.device | None = None,
     cache: str | Path | bool = True,
     jobs: int | None = None,
-    how: placement.How = "auto",
+    how: How = "auto",
     progress: bool = True,
 ) -> Sweep:
     """Train `recipe(**setting)` for every setting of the grid, and return the `Sweep`.
@@ -49,7 +51,7 @@ def run(
     Ctrl-C, or a kill, loses the runs in flight and nothing that was finished.
     Raises ValueError or TypeError naming the argument, OSError when a result cannot be kept.
 
-    >>> from calibkit.lab import data, models
+    >>> from calibkit.lab import data, models, training
     >>> train, _, test = data.noisy_digits(200, test=500)
     >>> def by_width(width, seed):
     ...     network = lambda: models.mlp(64, 10, width=width)
@@ -58,24 +60,35 @@ def run(
     >>> swept.table.shape[0], len(swept.values("test_ece", width=8))
     (4, 2)
     """
-    validate.choice("how", how, placement.HOW)
-    device = training.as_device(device)
+    validate.choice("how", how, get_args(How))
+    device = as_device(device)
     settings = _settings(grid)
     trials = [_made(recipe, setting) for setting in settings]
-    store = None if cache is False else Store(None if cache is True else cache)
-    keys = fingerprint.keys(trials, device) if store else [None] * len(trials)
-    kept = [None if key is None else store.get(key) for key in keys]
-    missing = [i for i, tensors in enumerate(kept) if tensors is None]
-    if any(keys[i] is not None for i in missing):
-        store.check()
-    work = [trials[i] for i in missing]
-    for j, tensors in placement.train(work, device, how=how, jobs=jobs, progress=progress):
-        i = missing[j]
-        if keys[i] is not None and fingerprint.still(keys[i], trials[i]):
-            store.put(keys[i], tensors)
-        kept[i] = tensors
-    runs = map(Run.from_tensors, trials, kept)
+    keys = [None] * len(trials) if cache is False else key.keys(trials, device)
+    train = functools.partial(loop.train_unit, device=device)
+    options = {"jobs": jobs, "cache": cache, "progress": progress}
+    finished = tasks.completed(train, trials, units(trials, how), keys, device, **options)
+    runs = map(Run.from_tensors, trials, finished)
     return Sweep([Outcome(*one) for one in zip(settings, trials, runs, strict=True)])
+
+
+def units(trials: Sequence[Trial], how: How = "auto") -> list[list[int]]:
+    """Indices of the trials that are trained together.
+
+    "auto" stacks small networks of one shape, "stacked" all networks of one shape, "single" none.
+    """
+    groups: dict[Any, list[int]] = {}
+    for i, trial in enumerate(trials):
+        shape = None if how == "single" else trial.shape
+        if shape and how == "auto" and shape[0].parameters >= SMALL:
+            shape = None
+        if shape is None and how == "stacked":
+            raise ValueError(
+                f"how='stacked' cannot train run {i}: its model has layers that do not stack, or "
+                "its recipe autocasts; leave how='auto'"
+            )
+        groups.setdefault(i if shape is None else shape, []).append(i)
+    return list(groups.values())
 
 
 def _settings(grid) -> list[dict[str, Any]]:

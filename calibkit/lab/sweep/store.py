@@ -17,7 +17,7 @@ import torch
 
 VARIABLE = "CALIBKIT_CACHE"
 STALE = 3600  # seconds; no write takes this long
-MARK = b"calibkit run 2\n"  # begins every file; the number is that of the form
+MARK = b"calibkit run 3\n"  # begins every file; the number is that of the form
 READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 _IN_MEMORY: dict[Path, Any] = {}  # what could not be written, for as long as the process lives
 

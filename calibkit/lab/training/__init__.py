@@ -2,9 +2,7 @@
 
 from calibkit.lab.training.device import as_device
 from calibkit.lab.training.loop import fit, train_trials
-from calibkit.lab.training.recipe import Recipe
-from calibkit.lab.training.records import Run
-from calibkit.lab.training.scoring import predict
-from calibkit.lab.training.trials import Trial, trial
+from calibkit.lab.training.records import Run, predict
+from calibkit.lab.training.trials import Recipe, Trial, trial
 
 __all__ = ["Recipe", "Run", "Trial", "as_device", "fit", "predict", "train_trials", "trial"]

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import copy
 import math
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from calibkit import validate
 from calibkit.lab.data import Dataset, Predictions
-from calibkit.lab.training import process, schedules
-from calibkit.lab.training.criterion import criterion
-from calibkit.lab.training.device import as_device, memory_format
-from calibkit.lab.training.feed import Feed
-from calibkit.lab.training.recipe import Recipe
-from calibkit.lab.training.records import Recorder, Run
-from calibkit.lab.training.scoring import predict, scores
-from calibkit.lab.training.stacking import head_norms, side_by_side, stacked, states
-from calibkit.lab.training.trials import FitOptions, Trial, trial
+from calibkit.lab.training.device import as_device, memory_format, own_randomness, prepared
+from calibkit.lab.training.records import Recorder, Run, predict, scores
+from calibkit.lab.training.stacking import criterion, head_norms, side_by_side, stacked, states
+from calibkit.lab.training.trials import FitOptions, Recipe, Trial, trial
+
+_ALONE = threading.Lock()  # one training at a time in a process: they share its random state
 
 
 def fit(
@@ -74,13 +73,10 @@ def train_trials(
     """
     device, epochs = as_device(device), trials[0].recipe.epochs
     interrupted, start = False, time.perf_counter()
-    with (
-        process.own_randomness(device),
-        tqdm(total=epochs, disable=not progress, unit="epoch") as bar,
-    ):
+    with own_randomness(device), tqdm(total=epochs, disable=not progress, unit="epoch") as bar:
         loop = Loop(trials, device)
         try:
-            with process.prepared(loop.net, device, runs=len(trials)):
+            with prepared(loop.net, device, runs=len(trials)):
                 for epoch in range(epochs):
                     loss = loop.epoch(epoch)
                     bar.update()
@@ -88,8 +84,20 @@ def train_trials(
         except KeyboardInterrupt:
             interrupted = True
     seconds = (time.perf_counter() - start) / len(trials)
-    finished = zip(loop.recorders, states(loop.net, len(trials)), strict=True)
-    return [r.run(state, seconds, interrupted).with_scores() for r, state in finished]
+    runs = []
+    for recorder, state in zip(loop.recorders, states(loop.net, len(trials)), strict=True):
+        loop.single.load_state_dict(state)
+        runs.append(recorder.run(state, seconds, interrupted).with_scores(loop.single))
+    return runs
+
+
+def train_unit(trials: Sequence[Trial], device: torch.device) -> list[dict[str, Any]]:
+    """`Run.tensors()` of trials that are trained together; KeyboardInterrupt on Ctrl-C."""
+    with _ALONE:
+        runs = train_trials(trials, device=device, progress=False)
+    if any(run.interrupted for run in runs):
+        raise KeyboardInterrupt
+    return [run.tensors() for run in runs]
 
 
 class Loop:
@@ -101,7 +109,7 @@ class Loop:
     def __init__(self, trials: Sequence[Trial], device: torch.device):
         self.trials, self.device = trials, device
         self.recipe = trials[0].recipe  # for all that the runs share
-        self.net = _network(trials, device)
+        self.net, self.single = _networks(trials, device)
         self.optimizer = _optimizer(self.net, self.recipe)
         self.recorders = [Recorder(one) for one in trials]
         here = _resident(trials, device)
@@ -120,7 +128,7 @@ class Loop:
         hits, norms = torch.zeros_like(total), []
         self.net.train()
         for step, indices in enumerate(steps):
-            rate = schedules.rate_of_step(self.recipe, epoch, step, len(steps))
+            rate = self.recipe.rate_of_step(epoch, step, len(steps))
             values, correct = self._step(indices, rate, norms)
             total += values * len(indices[0])
             hits += correct
@@ -138,12 +146,12 @@ class Loop:
         select = self.recipe.select  # of all runs alike in when it is due
         if select is None or not select.due(epoch):
             return [None] * len(self.feeds)
-        own = self.targets
+        judges = self.targets
         if any(target is None for target in self.targets):
-            own, _ = scores(self.net, [feed.train.inputs for feed in self.feeds])
+            judges, _ = scores(self.net, [feed.train.inputs for feed in self.feeds])
         judged = [
             logits if target is None else target[min(epoch, len(target) - 1)]
-            for logits, target in zip(own, self.targets, strict=True)
+            for logits, target in zip(judges, self.targets, strict=True)
         ]
         return [
             one.recipe.select.choose(logits, feed.train.labels, feed.order)
@@ -196,11 +204,15 @@ def _target(one: Trial, train: Dataset) -> Tensor | None:
     return target.to(train.device)
 
 
-def _network(trials: Sequence[Trial], device: torch.device) -> nn.Module:
-    """The untrained network of a single trial, or one in place of those of several."""
+def _networks(trials: Sequence[Trial], device: torch.device) -> tuple[nn.Module, nn.Module]:
+    """What is trained: the network of a single trial, or one in place of those of several.
+
+    And one in which each run can be scored alone, as it holds its weights.
+    """
     if len(trials) == 1:  # the random state goes on from here, for dropout
         network = trials[0].network(device)
-        return network.to(memory_format=memory_format(network, device))
+        network = network.to(memory_format=memory_format(network, device))
+        return network, network
     shapes = {one.shape for one in trials}
     if None in shapes:
         raise ValueError("a trial autocasts or cannot be stacked; train them one by one")
@@ -209,7 +221,8 @@ def _network(trials: Sequence[Trial], device: torch.device) -> nn.Module:
             "trials must share one shape of model and data and one recipe but for loss, mixing "
             f"and augmentation, got {len(shapes)} shapes; train them one by one"
         )
-    return stacked([one.network(device) for one in trials])
+    networks = [one.network(device) for one in trials]
+    return stacked(networks), networks[0].to(memory_format=memory_format(networks[0], device))
 
 
 def _optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
@@ -227,3 +240,37 @@ def _resident(trials: Sequence[Trial], device: torch.device) -> dict[int, Datase
     """
     used = {id(d): d for one in trials for d in (one.train, *one.watch.values())}
     return {key: replace(dataset, posterior=None).to(device) for key, dataset in used.items()}
+
+
+class Feed:
+    """The batches of one run: shuffled, augmented and mixed, each draw belonging to its seed."""
+
+    def __init__(self, train: Dataset, recipe: Recipe, seed: int):
+        self.train, self.recipe = train, recipe
+        self.order = validate.generator(seed)
+        self.changes = validate.generator(seed, train.device)  # augmentation and mixing
+
+    def epoch(self, chosen: Tensor | None = None) -> list[Tensor]:
+        """Index tensors of one shuffled pass over all samples, or over the `chosen` ones.
+
+        The last may be short; a single sample joins the batch before it, as batch norm cannot
+        train on one.
+        """
+        n = len(self.train) if chosen is None else len(chosen)
+        order = torch.randperm(n, generator=self.order).to(self.train.device)
+        parts = list((order if chosen is None else chosen[order]).split(self.recipe.batch_size))
+        if len(parts) > 1 and len(parts[-1]) == 1:
+            parts[-2:] = [torch.cat(parts[-2:])]
+        return parts
+
+    def batch(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Inputs and targets as the model meets them, and the labels as they stand."""
+        inputs, labels = (t.index_select(0, index) for t in (self.train.inputs, self.train.labels))
+        if self.recipe.augment is not None:
+            inputs = self.recipe.augment(inputs, generator=self.changes)
+        if self.recipe.mix is None:
+            return inputs, labels, labels
+        mixed = self.recipe.mix(
+            inputs, labels, classes=self.train.num_classes, generator=self.changes
+        )
+        return *mixed, labels

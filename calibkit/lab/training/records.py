@@ -1,8 +1,9 @@
-"""What a training leaves behind: its history, epoch by epoch, and the run as a whole."""
+"""What a training leaves behind: its history, epoch by epoch, the run as a whole, predictions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -14,16 +15,17 @@ from torch.nn import functional
 
 from calibkit import metrics
 from calibkit.lab.data import Dataset, Predictions
-from calibkit.lab.training import process
-from calibkit.lab.training.device import memory_format
-from calibkit.lab.training.scoring import predict
+from calibkit.lab.training.device import memory_format, own_randomness
+from calibkit.lab.training.stacking import side_by_side
 from calibkit.lab.training.trials import Trial
 from calibkit.metrics import Reliability
 
 DIAGRAM_BINS = 25
+CHUNK = 10_000  # samples scored at a time at the most,
+NUMBERS = 3_200_000  # and numbers in them: a thousand colour images of 32 px
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """What came of a trial.
 
@@ -56,11 +58,21 @@ class Run:
     scored: Mapping[str, Tensor] = field(default_factory=dict)
     seconds: float = 0.0
 
+    def __repr__(self) -> str:
+        """What there is, and the last row of the history."""
+        end = "interrupted after" if self.interrupted else "of"
+        lines = [f"Run {end} {len(self.history)} epochs, {self.seconds:.3g} s"]
+        for what, held in (("scored", self.scored), ("watched", self.diagrams)):
+            lines += [f"{what}: {', '.join(held)}"] if held else []
+        for name, value in self.history.tail(1).to_dict("list").items():
+            lines.append(f"{name} {value[0]:.4g}")
+        return textwrap.fill("; ".join(lines), 100)
+
     @cached_property
     def model(self) -> nn.Module:
         """The trained network in eval mode, where the state lies."""
         device = next((tensor.device for tensor in self.state.values()), torch.device("cpu"))
-        with process.own_randomness(device):
+        with own_randomness(device):
             model = self.trial.network(device)
         model.load_state_dict(self.state)
         return model.to(memory_format=memory_format(model, device)).eval()
@@ -78,11 +90,14 @@ class Run:
         """Predictions of the trained network for `dataset`."""
         return predict(self.model, dataset)
 
-    def with_scores(self) -> Run:
-        """The same run with the predictions that its trial asks for."""
-        asked = self.trial.score.items()
-        logits = {name: self.predict(replace(d, posterior=None)).logits for name, d in asked}
-        return replace(self, scored=logits)
+    def with_scores(self, model: nn.Module | None = None) -> Run:
+        """The same run with the predictions that its trial asks for, by a network of its weights.
+
+        model: such a network; None builds one.
+        """
+        model = self.model if model is None else model
+        asked = {n: replace(data, posterior=None) for n, data in self.trial.score.items()}
+        return replace(self, scored={n: predict(model, data).logits for n, data in asked.items()})
 
     def tensors(self) -> dict[str, Any]:
         """All but the trial as tensors and plain values on the CPU: the form that is kept."""
@@ -173,3 +188,66 @@ def _measures(name: str, predictions: Predictions) -> dict[str, float]:
         "entropy_wrong": entropy[~right],
     }
     return {f"{name}_{what}": value.mean().item() for what, value in values.items()}
+
+
+def predict(model: nn.Module, dataset: Dataset | Iterable) -> Predictions:
+    """Logits of `model` in eval mode for every input.
+
+    dataset: a `Dataset`, where the logits then lie too; or batches of (inputs, labels), such as a
+        DataLoader gives, whose logits lie on the CPU. TypeError for batches of another form.
+    """
+    mode = model.training
+    try:
+        if not isinstance(dataset, Dataset):
+            return _of_batches(model.eval(), dataset)
+        logits, _ = scores(model, [dataset.inputs])
+    finally:
+        model.train(mode)
+    return Predictions(logits[0].to(dataset.device), dataset.labels, dataset.posterior)
+
+
+def _of_batches(model: nn.Module, batches: Iterable) -> Predictions:
+    home, parts = next(model.parameters()).device, []
+    for batch in batches:
+        if not isinstance(batch, (tuple, list)) or len(batch) != 2:
+            raise TypeError(
+                f"dataset must be a Dataset or give batches (inputs, labels), got a batch of type "
+                f"{type(batch).__name__}"
+            )
+        inputs, labels = batch
+        with torch.no_grad():
+            parts.append((model(inputs.to(home)).cpu(), torch.as_tensor(labels).cpu()))
+    if not parts:
+        raise ValueError("dataset gives no batch; pass at least one")
+    logits, labels = (torch.cat(column) for column in zip(*parts, strict=True))
+    return Predictions(logits, labels)
+
+
+def scores(network: nn.Module, inputs: Sequence[Tensor]) -> tuple[Tensor, list[float]]:
+    """Logits (R, n, K) in eval mode, and per run the mean norm of its features.
+
+    The norm is NaN without parts called `features` and `head`. `inputs` holds (n, ...) for each of
+    the R runs; the network is left in eval mode.
+    """
+    network.eval()
+    home, runs = next(network.parameters()).device, len(inputs)
+    chunks = zip(*(x.split(chunk_size(inputs[0], runs)) for x in inputs), strict=True)
+    with torch.no_grad():
+        parts = [_logits_and_norms(network, side_by_side(chunk).to(home)) for chunk in chunks]
+    logits, norms = zip(*parts, strict=True)
+    logits = torch.cat(logits, dim=-2)
+    logits = logits.view(runs, -1, logits.shape[-1])
+    return logits, torch.cat(norms, dim=-1).view(runs, -1).mean(dim=1).tolist()
+
+
+def _logits_and_norms(network: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
+    if not (hasattr(network, "features") and hasattr(network, "head")):
+        logits = network(x)
+        return logits, torch.full_like(logits[..., 0], float("nan"))
+    features = network.features(x)
+    return network.head(features), features.norm(dim=-1)
+
+
+def chunk_size(inputs: Tensor, runs: int = 1) -> int:
+    """How many samples (n, ...) are scored at a time, by each of so many stacked runs."""
+    return max(1, min(CHUNK, NUMBERS // max(1, inputs[:1].numel())) // runs)

@@ -1,7 +1,7 @@
 """Translation: a toy pair of languages with its exact law, a small transformer, beam search."""
 
+from calibkit.lab.sweep.tasks import results
 from calibkit.lab.translation.decoding import beam, bleu, scorer, translate
-from calibkit.lab.translation.kept import results
 from calibkit.lab.translation.model import Translator
 from calibkit.lab.translation.pairs import END, PAD, SPECIAL, START, UNKNOWN, Pairs, rows_of
 from calibkit.lab.translation.training import (

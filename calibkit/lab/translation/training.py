@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import pandas as pd
 import torch
@@ -18,8 +18,9 @@ from torch.nn import functional
 
 from calibkit import metrics, validate
 from calibkit.lab.data import Predictions
-from calibkit.lab.training import process
-from calibkit.lab.translation import decoding, kept
+from calibkit.lab.sweep.tasks import results
+from calibkit.lab.training.device import own_randomness, prepared, seed_globally
+from calibkit.lab.translation import decoding
 from calibkit.lab.translation.model import Translator
 from calibkit.lab.translation.pairs import Pairs
 from calibkit.metrics import Reliability
@@ -41,9 +42,9 @@ class Plan:
     padded: whether the loss counts padding as if it were words: a classic mistake, to be looked at.
     """
 
-    train: Pairs
-    watch: Pairs
-    law: Tensor | None = None
+    train: Pairs = field(repr=False)
+    watch: Pairs = field(repr=False)
+    law: Tensor | None = field(default=None, repr=False)
     loss: Callable[[Tensor, Tensor], Tensor] = functional.cross_entropy
     steps: int = 400
     marks: tuple[int, ...] = ()
@@ -60,13 +61,13 @@ class Plan:
 
     def network(self) -> Translator:
         """The untrained network, built under the seed."""
-        process.seed_globally(self.seed, CPU)
+        seed_globally(self.seed, CPU)
         words = len(self.train.source_words), len(self.train.target_words)
         shape = {n: getattr(self, n) for n in ("width", "depth", "heads", "dropout", "longest")}
         return Translator(*words, **shape)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """What came of a plan: the weights, a row of measures and a diagram per mark, the seconds."""
 
@@ -76,10 +77,14 @@ class Run:
     diagrams: list[Reliability]
     seconds: float
 
+    def __repr__(self) -> str:
+        last = ", ".join(f"{n} {v:.4g}" for n, v in (self.rows or [{}])[-1].items() if n != "step")
+        return f"Run of {self.plan.steps} steps, {self.seconds:.3g} s; {last}"
+
     @property
     def model(self) -> Translator:
         """The trained network in eval mode, built anew."""
-        with process.own_randomness(CPU):
+        with own_randomness(CPU):
             model = self.plan.network()
         model.load_state_dict(self.state)
         return model.eval()
@@ -144,9 +149,9 @@ def judged(predictions: Predictions) -> dict[str, float]:
 
 
 def fit_all(plans: Sequence[Plan], **options) -> list[Run]:
-    """Train every plan, or load it where it was trained before; options as of `kept.results`."""
-    found = kept.results(fit, [(plan,) for plan in plans], **options)
-    return [_run(plan, one) for plan, one in zip(plans, found, strict=True)]
+    """Train every plan, or load it where it was trained before; options as of `results`."""
+    trained = results(fit, [(plan,) for plan in plans], **options)
+    return [_run(plan, one) for plan, one in zip(plans, trained, strict=True)]
 
 
 def translate_all(tasks: Sequence[tuple[Run, Pairs, int, float]], **options) -> list[dict]:
@@ -158,13 +163,13 @@ def translate_all(tasks: Sequence[tuple[Run, Pairs, int, float]], **options) -> 
         (replace(run, plan=_light(run.plan), rows=[], diagrams=[], seconds=0.0), *rest)
         for run, *rest in tasks
     ]
-    return kept.results(_translated, light, **options)
+    return results(_translated, light, **options)
 
 
 def _translated(run: Run, pairs: Pairs, width: int, temperature: float) -> dict:
     longest = pairs.target.shape[1] + 4
     options = {"width": width, "temperature": temperature, "longest": longest}
-    with process.prepared(model := run.model, CPU):
+    with prepared(model := run.model, CPU):
         found, log_probs = decoding.translate(model, pairs, **options)
     return {"texts": pairs.texts(found), "log_probs": log_probs}
 
@@ -182,9 +187,9 @@ def _run(plan: Plan, found: dict) -> Run:
 def fit(plan: Plan) -> dict:
     """One training, in the form that is kept: state, history, diagrams, seconds."""
     start = time.perf_counter()
-    with process.own_randomness(CPU):
+    with own_randomness(CPU):
         model = plan.network()
-        with process.prepared(model, CPU):
+        with prepared(model, CPU):
             history, diagrams = _trained(model, plan)
     state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     return {

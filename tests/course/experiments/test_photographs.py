@@ -14,7 +14,7 @@ from calibkit.course.experiments.engine import setting_of
 from calibkit.course.experiments.photographs import corrupted, splits_of, trial_of
 from calibkit.lab import training
 from calibkit.lab.data import prepared
-from calibkit.lab.training import Recipe, schedules
+from calibkit.lab.training import Recipe
 
 TINY = Setting("ResNet-8", Recipe(epochs=1, batch_size=16), 40, 20, 30, 2)
 NAMES = tuple(EXPERIMENTS)
@@ -331,8 +331,8 @@ def test_every_scale_has_a_setting_that_builds(name, scale):
 def test_the_papers_own_settings():
     focal = setting_of(EXPERIMENTS["focal"], "paper")
     assert (focal.network, focal.recipe.epochs) == ("ResNet-50", 350)
-    assert schedules.rate(focal.recipe, 150) == pytest.approx(0.01)
-    assert schedules.rate(focal.recipe, 250) == pytest.approx(0.001)
+    assert focal.recipe.rate(150) == pytest.approx(0.01)
+    assert focal.recipe.rate(250) == pytest.approx(0.001)
     assert setting_of(EXPERIMENTS["mixup"], "paper").network == "ResNet-34"
 
 

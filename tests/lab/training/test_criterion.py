@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 
 from calibkit import losses
-from calibkit.lab.training.criterion import criterion
+from calibkit.lab.training.stacking import criterion
 
 LOGITS = torch.randn(4, 8, 10, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 LABELS = torch.arange(32).reshape(4, 8) % 10

@@ -5,9 +5,8 @@ import torch
 from torch import nn
 
 from calibkit.lab import data, models, training
-from calibkit.lab.training import process
-from calibkit.lab.training.device import bfloat16_on_cpu, memory_format
-from calibkit.lab.training.feed import Feed
+from calibkit.lab.training.device import bfloat16_on_cpu, memory_format, prepared
+from calibkit.lab.training.loop import Feed
 from calibkit.lab.training.stacking import stacked
 
 SPLITS = data.noisy_digits(200, noise=0.3, seed=0, test=300, calibration=50)
@@ -152,7 +151,7 @@ def test_predict_keeps_mode_order_and_posterior(monkeypatch):
     assert model.training
     assert torch.equal(whole.labels, SPLITS.test.labels)
     assert torch.equal(whole.posterior, SPLITS.test.posterior)
-    monkeypatch.setattr("calibkit.lab.training.scoring.CHUNK", 7)
+    monkeypatch.setattr("calibkit.lab.training.records.CHUNK", 7)
     assert torch.allclose(training.predict(model, SPLITS.test).logits, whole.logits, atol=1e-5)
 
 
@@ -199,7 +198,7 @@ def test_only_small_dense_networks_are_held_to_one_thread(model, runs, threads):
     torch.set_num_threads(2)
     try:
         many = model if runs == 1 else stacked([model] * runs)
-        with process.prepared(many, torch.device("cpu"), runs):
+        with prepared(many, torch.device("cpu"), runs):
             assert torch.get_num_threads() == threads
         assert torch.get_num_threads() == 2
     finally:
@@ -208,7 +207,7 @@ def test_only_small_dense_networks_are_held_to_one_thread(model, runs, threads):
 
 def test_threads_are_put_back_even_after_a_failure():
     before = torch.get_num_threads()
-    with pytest.raises(KeyError), process.prepared(network(), torch.device("cpu")):
+    with pytest.raises(KeyError), prepared(network(), torch.device("cpu")):
         raise KeyError
     assert torch.get_num_threads() == before
 

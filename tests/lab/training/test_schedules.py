@@ -3,12 +3,11 @@
 import pytest
 
 from calibkit.lab.training import Recipe
-from calibkit.lab.training.schedules import rate, rate_of_step
 
 
 def rates(**settings):
     recipe = Recipe(lr=1.0, **settings)
-    return [rate(recipe, epoch) for epoch in range(recipe.epochs)]
+    return [recipe.rate(epoch) for epoch in range(recipe.epochs)]
 
 
 def test_the_papers_350_epochs_step_at_150_and_250():
@@ -22,34 +21,34 @@ def test_every_whole_milestone_is_met_exactly():
     for epochs in range(2, 400):
         for step in (1, epochs // 2, epochs - 1):
             recipe = Recipe(lr=1.0, epochs=epochs, milestones=(step / epochs,))
-            assert rate(recipe, step) == pytest.approx(0.1), (epochs, step)
-            assert step == 0 or rate(recipe, step - 0.5) == 1.0
+            assert recipe.rate(step) == pytest.approx(0.1), (epochs, step)
+            assert step == 0 or recipe.rate(step - 0.5) == 1.0
 
 
 def test_cosine_starts_at_the_top_and_ends_at_nothing():
     recipe = Recipe(lr=1.0, epochs=10, schedule="cosine")
-    assert rate(recipe, 0) == 1.0
-    assert rate(recipe, 5) == pytest.approx(0.5)
-    assert rate(recipe, 10) == pytest.approx(0.0)
+    assert recipe.rate(0) == 1.0
+    assert recipe.rate(5) == pytest.approx(0.5)
+    assert recipe.rate(10) == pytest.approx(0.0)
 
 
 def test_after_a_warmup_the_cosine_falls_from_the_top_over_the_epochs_that_are_left():
     recipe = Recipe(lr=2.0, epochs=10, schedule="cosine", warmup=3)
-    rates = [rate(recipe, done) for done in (0, 1.5, 3, 6.5, 10)]
+    rates = [recipe.rate(done) for done in (0, 1.5, 3, 6.5, 10)]
     assert rates == pytest.approx([0, 1, 2, 1, 0])
 
 
 def test_the_rate_moves_within_an_epoch_only_where_it_is_asked_to():
     cosine = Recipe(lr=1.0, epochs=10, schedule="cosine")
-    assert rate_of_step(cosine, 4, 1, 2) == pytest.approx(0.5)
+    assert cosine.rate_of_step(4, 1, 2) == pytest.approx(0.5)
     rising = Recipe(lr=1.0, epochs=11, schedule="constant", warmup=10)
-    assert rate_of_step(rising, 4, 1, 2) == pytest.approx(0.5)
-    assert rate_of_step(rising, 9, 1, 2) == 1.0
+    assert rising.rate_of_step(4, 1, 2) == pytest.approx(0.5)
+    assert rising.rate_of_step(9, 1, 2) == 1.0
     stepped = Recipe(lr=1.0, epochs=10, milestones=(0.5,))
-    assert rate_of_step(stepped, 4, 1, 2) == 1.0  # the step comes with the next epoch
-    assert rate_of_step(stepped, 5, 0, 2) == pytest.approx(0.1)
+    assert stepped.rate_of_step(4, 1, 2) == 1.0  # the step comes with the next epoch
+    assert stepped.rate_of_step(5, 0, 2) == pytest.approx(0.1)
 
 
 def test_warmup_rises_in_a_straight_line():
     recipe = Recipe(lr=2.0, epochs=10, schedule="constant", warmup=4)
-    assert [rate(recipe, done) for done in (1, 2, 4, 9)] == [0.5, 1.0, 2.0, 2.0]
+    assert [recipe.rate(done) for done in (1, 2, 4, 9)] == [0.5, 1.0, 2.0, 2.0]

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from calibkit.lab import data, models
-from calibkit.lab.training import scoring
+from calibkit.lab.training import records
 
 
 @pytest.mark.parametrize(
@@ -19,15 +19,15 @@ from calibkit.lab.training import scoring
     ],
 )
 def test_chunks_shrink_with_the_sample_and_the_stack(shape, runs, size):
-    assert scoring.chunk_size(torch.empty(2, *shape), runs) == size
+    assert records.chunk_size(torch.empty(2, *shape), runs) == size
 
 
 def test_chunks_change_nothing(monkeypatch):
     test = data.noisy_digits(50, test=300, seed=0).test
     model = models.mlp(64, 10)
-    whole, norm = scoring.scores(model, [test.inputs])
-    monkeypatch.setattr(scoring, "NUMBERS", 64 * 7)
-    parts, again = scoring.scores(model, [test.inputs])
+    whole, norm = records.scores(model, [test.inputs])
+    monkeypatch.setattr(records, "NUMBERS", 64 * 7)
+    parts, again = records.scores(model, [test.inputs])
     torch.testing.assert_close(parts, whole)
     assert again == pytest.approx(norm)
 
@@ -37,7 +37,7 @@ def test_a_loader_gives_what_its_dataset_gives():
     model = models.mlp(64, 10).train()
     pairs = torch.utils.data.TensorDataset(test.inputs, test.labels)
     for batches in (torch.utils.data.DataLoader(pairs, batch_size=64), [pairs[:300]]):
-        said, whole = scoring.predict(model, batches), scoring.predict(model, test)
+        said, whole = records.predict(model, batches), records.predict(model, test)
         torch.testing.assert_close(said.logits, whole.logits)
         assert torch.equal(said.labels, test.labels)
         assert model.training
@@ -53,7 +53,7 @@ def test_a_loader_gives_what_its_dataset_gives():
 )
 def test_batches_of_another_form_are_refused(batches, error, words):
     with pytest.raises(error, match=words):
-        scoring.predict(models.mlp(64, 10), batches)
+        records.predict(models.mlp(64, 10), batches)
 
 
 def test_features_without_a_head_are_not_ours():
@@ -66,6 +66,6 @@ def test_features_without_a_head_are_not_ours():
             return self.classifier(self.features(x))
 
     test = data.noisy_digits(50, test=30, seed=0).test
-    logits, (norm,) = scoring.scores(Theirs(), [test.inputs])
+    logits, (norm,) = records.scores(Theirs(), [test.inputs])
     assert logits.shape == (1, 30, 10)
     assert norm != norm

@@ -214,6 +214,29 @@ def test_runs_are_kept_and_come_back(tmp_path, monkeypatch):
     assert first[0].diagrams[-1].error() == pytest.approx(last.ece, abs=1e-6)
 
 
+def test_what_is_set_for_all_of_torch_is_another_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
+    options = {"jobs": 1, "progress": False}
+    (single,) = translation.fit_all([plan()], **options)
+    torch.set_default_dtype(torch.float64)
+    try:
+        (double,) = translation.fit_all([plan()], **options)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert {tensor.dtype for tensor in single.state.values()} == {torch.float32}
+    assert {tensor.dtype for tensor in double.state.values()} == {torch.float64}
+    assert len(list(tmp_path.glob("*/*.run"))) == 2
+
+
+def test_a_run_says_what_it_is_in_a_few_lines(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
+    (run,) = translation.fit_all([plan()], jobs=1, progress=False)
+    assert repr(run).startswith("Run of 12 steps")
+    assert "distance" in repr(run)
+    assert len(repr(run)) < 300
+    assert len(repr(run.plan)) < 500
+
+
 def test_translations_are_kept_too(tmp_path, monkeypatch):
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
     (run,) = translation.fit_all([plan()], jobs=1, progress=False)

@@ -1,4 +1,4 @@
-"""Which runs are trained together, and how the work is shared out among processes."""
+"""What is computed together, in how many processes, and what is kept of it."""
 
 import functools
 import itertools
@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from calibkit.lab import data, models, training
-from calibkit.lab.sweep import placement
+from calibkit.lab.sweep import grid, key, tasks
+from calibkit.lab.training import loop
 
 CPU = torch.device("cpu")
 TRAIN = data.noisy_digits(100, seed=0, test=10, calibration=10).train
@@ -31,37 +32,37 @@ def vit(seed=0):
 
 def test_networks_of_one_shape_are_one_unit_in_the_order_of_the_grid():
     trials = [trial(0), trial(0, width=9), trial(1), vit(), trial(2), trial(1, width=9), vit(1)]
-    assert placement.units(trials) == [[0, 2, 4], [1, 5], [3], [6]]
-    assert placement.units(trials, "single") == [[i] for i in range(7)]
+    assert grid.units(trials) == [[0, 2, 4], [1, 5], [3], [6]]
+    assert grid.units(trials, "single") == [[i] for i in range(7)]
 
 
 def test_large_networks_are_trained_one_by_one_unless_it_is_asked_for():
     large = [trial(seed, width=256) for seed in range(2)]  # 85,000 parameters
     larger = [trial(seed, width=300) for seed in range(2)]  # 113,000
-    assert placement.units(large) == [[0, 1]]
-    assert placement.units(larger) == [[0], [1]]
-    assert placement.units(larger, "stacked") == [[0, 1]]
+    assert grid.units(large) == [[0, 1]]
+    assert grid.units(larger) == [[0], [1]]
+    assert grid.units(larger, "stacked") == [[0, 1]]
 
 
 def test_the_limit_itself_counts_as_large(monkeypatch):
     count = sum(p.numel() for p in trial().network().parameters())
-    monkeypatch.setattr(placement, "SMALL", count + 1)
-    assert placement.units([trial(0), trial(1)]) == [[0, 1]]
-    monkeypatch.setattr(placement, "SMALL", count)
-    assert placement.units([trial(0), trial(1)]) == [[0], [1]]
+    monkeypatch.setattr(grid, "SMALL", count + 1)
+    assert grid.units([trial(0), trial(1)]) == [[0, 1]]
+    monkeypatch.setattr(grid, "SMALL", count)
+    assert grid.units([trial(0), trial(1)]) == [[0], [1]]
 
 
 @pytest.mark.parametrize("settings", [{"autocast": True}])
 def test_what_cannot_be_stacked_is_named_where_stacks_are_insisted_on(settings):
-    assert placement.units([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
+    assert grid.units([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
     with pytest.raises(ValueError, match=r"run 1.*auto"):
-        placement.units([trial(), trial(**settings)], "stacked")
+        grid.units([trial(), trial(**settings)], "stacked")
 
 
 def test_looking_at_networks_leaves_the_random_state_alone():
     torch.manual_seed(4)
     before = torch.get_rng_state()
-    placement.units([trial(0), trial(1)])
+    grid.units([trial(0), trial(1)])
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -69,14 +70,14 @@ def test_looking_at_networks_leaves_the_random_state_alone():
 
 
 def test_stacks_are_split_among_workers_and_none_is_lost():
-    assert placement.split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
-    assert placement.split([[0]], 4) == [[0]]
-    many = placement.split([list(range(70))], 2)
+    assert tasks.split([[0, 1, 2, 3, 4], [5]], 2) == [[0, 1, 2], [3, 4], [5]]
+    assert tasks.split([[0]], 4) == [[0]]
+    many = tasks.split([list(range(70))], 2)
     assert [len(part) for part in many] == [18, 18, 17, 17]  # even, a multiple of the workers
     assert list(itertools.chain(*many)) == list(range(70))
-    assert [len(part) for part in placement.split([list(range(70))], 1)] == [24, 23, 23]
-    exact = placement.split([list(range(2 * placement.STACK))], 1)
-    assert [len(part) for part in exact] == [placement.STACK] * 2
+    assert [len(part) for part in tasks.split([list(range(70))], 1)] == [24, 23, 23]
+    exact = tasks.split([list(range(2 * tasks.UNIT))], 1)
+    assert [len(part) for part in exact] == [tasks.UNIT] * 2
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,8 @@ def test_stacks_are_split_among_workers_and_none_is_lost():
 )
 def test_one_more_process_is_taken_per_worthwhile_time(monkeypatch, seconds, runs, expected):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
-    assert placement.processes(seconds, runs, CPU) == expected
-    assert placement.processes(seconds, runs, torch.device("cuda")) == 1
+    assert tasks.processes(seconds, runs, CPU) == expected
+    assert tasks.processes(seconds, runs, torch.device("cuda")) == 1
 
 
 # --- who does the work ---------------------------------------------------------------------------
@@ -106,12 +107,11 @@ class Work:
     def __init__(self, monkeypatch, takes=0.0):
         self.here, self.jobs, self.elsewhere, self.clock = [], [], [], 1000.0
         self.takes = takes  # seconds a run
-        monkeypatch.setattr(placement, "train_unit", self.train_unit)
-        monkeypatch.setattr(placement.time, "perf_counter", lambda: self.clock)
+        monkeypatch.setattr(tasks.time, "perf_counter", lambda: self.clock)
         monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
         monkeypatch.setattr(joblib, "Parallel", self.parallel)
 
-    def train_unit(self, trials, device):
+    def train(self, trials):
         self.here.append(len(trials))
         self.clock += self.takes * len(trials)
         return [{"seed": trial.seed} for trial in trials]
@@ -122,28 +122,28 @@ class Work:
 
         def spread(work):
             for function, arguments, _ in reversed(list(work)):  # unordered
-                self.elsewhere.append(len(arguments[0]))
+                self.elsewhere.append(len(arguments[3]))
                 yield function(*arguments)
 
         return spread
 
-
-def done(trials, **options):
-    found = list(placement.train(trials, CPU, progress=False, **options))
-    assert {i: kept["seed"] for i, kept in found} == {i: t.seed for i, t in enumerate(trials)}
-    assert len(found) == len(trials)
+    def done(self, trials, how="auto", jobs=None):
+        options = {"jobs": jobs, "cache": False, "progress": False}
+        keys = [None] * len(trials)
+        found = tasks.completed(self.train, trials, grid.units(trials, how), keys, CPU, **options)
+        assert [kept["seed"] for kept in found] == [trial.seed for trial in trials]
 
 
 def test_short_sweeps_stay_in_this_process(monkeypatch):
     work = Work(monkeypatch, takes=0.1)
-    done([trial(seed) for seed in range(70)])
+    work.done([trial(seed) for seed in range(70)])
     assert work.here == [8, 31, 31]
     assert work.jobs == []
 
 
 def test_the_first_runs_say_how_many_processes_the_rest_is_worth(monkeypatch):
     work = Work(monkeypatch, takes=10.0)
-    done([trial(seed) for seed in range(5)], how="single")
+    work.done([trial(seed) for seed in range(5)], how="single")
     assert work.jobs == [3]  # 40 seconds are left
     assert work.elsewhere == [1, 1, 1, 1]
     assert work.here[0] == 1
@@ -151,11 +151,11 @@ def test_the_first_runs_say_how_many_processes_the_rest_is_worth(monkeypatch):
 
 def test_the_number_of_jobs_that_is_asked_for_is_taken(monkeypatch):
     work = Work(monkeypatch)
-    done([trial(seed) for seed in range(5)], jobs=2)
+    work.done([trial(seed) for seed in range(5)], jobs=2)
     assert work.jobs == [2]
     assert work.elsewhere == [2, 3]
     work = Work(monkeypatch, takes=99.0)
-    done([trial(seed) for seed in range(5)], jobs=1)
+    work.done([trial(seed) for seed in range(5)], jobs=1)
     assert work.jobs == []
     assert work.here == [5]
 
@@ -164,35 +164,35 @@ def test_joblib_decides_where_it_was_told_to(monkeypatch):
     work = Work(monkeypatch, takes=99.0)
     trials = [trial(seed) for seed in range(6)]
     with joblib.parallel_config("loky", n_jobs=1):
-        done(trials)
+        work.done(trials)
     with joblib.parallel_config("sequential"):
-        done(trials)
+        work.done(trials)
     assert work.jobs == []  # one process asked for: none started
     with joblib.parallel_config("threading", n_jobs=3):
-        done(trials)
+        work.done(trials)
     assert work.jobs == [3]
     assert work.elsewhere == [2, 2, 2]
     with joblib.parallel_config("threading", n_jobs=1):
-        done(trials)
+        work.done(trials)
     assert work.jobs == [3, 1]  # another backend may be another machine: always asked
     assert work.elsewhere == [2, 2, 2, 6]
     monkeypatch.setattr(joblib, "effective_n_jobs", lambda jobs: {-1: 2}[jobs])
     with joblib.parallel_config("threading"):
-        done(trials)
+        work.done(trials)
     assert work.jobs == [3, 1, None]  # as many as there are
     assert work.elsewhere == [2, 2, 2, 6, 3, 3]
 
 
-def test_what_a_worker_would_train_otherwise_is_trained_here(monkeypatch):
+def test_what_a_worker_would_compute_otherwise_is_computed_here(monkeypatch):
     work = Work(monkeypatch)
-    monkeypatch.setattr(placement, "_there", lambda unit, *_: (unit, None))
-    with pytest.warns(UserWarning, match="its part is trained here") as said:
-        done([trial(seed) for seed in range(4)], jobs=2)
+    monkeypatch.setattr(tasks, "_there", lambda compute, device, place, *_: (place, None))
+    with pytest.warns(UserWarning, match="2 of 4 results are computed in this process") as said:
+        work.done([trial(seed) for seed in range(4)], jobs=2)
     assert work.here == [2, 2]
-    assert {one.filename for one in said} == {__file__}
+    assert len({one.filename for one in said}) == 1
 
 
-def test_what_nobody_can_tell_stays_here_but_for_threads_of_this_process(monkeypatch):
+def test_what_nobody_can_tell_stays_here(monkeypatch):
     lines = itertools.count()
 
     def untold(logits, labels):
@@ -201,31 +201,30 @@ def test_what_nobody_can_tell_stays_here_but_for_threads_of_this_process(monkeyp
     other = {"loss": untold, "width": 10}
     trials = [trial(0), trial(1, width=9), trial(2, **other), trial(3, **other)]
     work = Work(monkeypatch)
-    with pytest.warns(UserWarning, match="2 of 4 trainings stay in this process") as said:
-        done(trials, jobs=2)
-    assert (work.here, work.elsewhere) == ([1, 1, 2], [1, 1])  # two of them by the stand-in
-    assert [one.filename for one in said] == [__file__]
-    work = Work(monkeypatch)
-    with joblib.parallel_config("threading", n_jobs=2), warnings.catch_warnings():
-        warnings.simplefilter("error")
-        done(trials, how="single")
-    assert work.elsewhere == [1, 1, 1, 1]
+    with pytest.warns(UserWarning, match="1 of 4 results are computed in this process, as a wor"):
+        work.done(trials, jobs=2)
+    assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
 
 
-def test_a_worker_trains_what_has_the_same_keys_there_and_nothing_else(monkeypatch):
+def test_a_worker_computes_what_has_the_same_marks_there_and_nothing_else(monkeypatch):
     work = Work(monkeypatch)
-    keys = placement._keys([trial(5)], CPU)
-    assert placement._there([3], [trial(5)], keys, CPU) == ([3], [{"seed": 5}])
-    assert placement._there([3], [trial(5)], ["another"], CPU) == ([3], None)
+    marks = key.keys([trial(5)], CPU, whole=False)
+    assert tasks._there(work.train, CPU, 3, [trial(5)], marks) == (3, [{"seed": 5}])
+    assert tasks._there(work.train, CPU, 3, [trial(5)], ["another"]) == (3, None)
+    torch.set_default_dtype(torch.float64)  # which a worker does not learn of
+    try:
+        assert tasks._there(work.train, CPU, 3, [trial(5)], marks) == (3, None)
+    finally:
+        torch.set_default_dtype(torch.float32)
     assert work.here == [1]
 
 
 def test_nothing_to_do_is_no_work():
-    assert list(placement.train([], CPU, progress=False)) == []
+    assert tasks.results(max, [], progress=True) == []
 
 
 def test_a_unit_of_work_gives_stored_forms():
-    kept = placement.train_unit([trial(0), trial(1)], CPU)
+    kept = loop.train_unit([trial(0), trial(1)], CPU)
     runs = [training.Run.from_tensors(trial(seed), one) for seed, one in enumerate(kept)]
     assert [run.history.epoch.tolist() for run in runs] == [[1], [1]]
     assert not torch.equal(kept[0]["state"]["head.weight"], kept[1]["state"]["head.weight"])
@@ -236,18 +235,42 @@ def test_ctrl_c_in_a_training_ends_the_sweep():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        placement.train_unit([trial(loss=stop)], CPU)
-    assert not placement._ALONE.locked()
+        loop.train_unit([trial(loss=stop)], CPU)
+    assert not loop._ALONE.locked()
 
 
 def test_runs_are_counted_as_they_finish(capsys):
-    list(placement.train([trial(0), trial(1)], CPU, jobs=1))
+    tasks.results(max, [(1, 2), (3, 2)], jobs=1, cache=False)
     assert "2/2" in capsys.readouterr().err
-    list(placement.train([trial(0), trial(1)], CPU, jobs=1, progress=False))
-    list(placement.train([], CPU))
+    tasks.results(max, [(1, 2), (3, 2)], jobs=1, cache=False, progress=False)
+    tasks.results(max, [], cache=False)
     assert capsys.readouterr().err == ""
 
 
 def test_a_network_without_parameters_is_no_reason_to_stop():
     flat = training.trial(nn.Flatten, TRAIN, epochs=1)
-    assert placement.units([flat]) == [[0]]
+    assert grid.units([flat]) == [[0]]
+
+
+# --- what is kept --------------------------------------------------------------------------------
+
+
+def test_a_function_that_changes_what_it_holds_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
+    calls = []
+    assert tasks.results(lambda n: calls.append(n) or n, [(2,)], jobs=1, progress=False) == [2]
+    assert list(tmp_path.glob("*/*.run")) == []
+
+
+def halved(number):
+    if number > 3:
+        raise KeyboardInterrupt
+    return number / 2
+
+
+def test_ctrl_c_loses_what_is_in_flight_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        tasks.results(halved, [(2,), (3,), (4,)], jobs=1, progress=False)
+    assert len(list(tmp_path.glob("*/*.run"))) == 2
+    assert tasks.results(halved, [(3,), (2,)], jobs=1, progress=False) == [1.5, 1.0]

@@ -1,0 +1,221 @@
+"""The key of a result: a hash of all that decides it, by value; None where that cannot be told.
+
+It holds the source of methods and lab, versions, torch's settings, the kind of device, the bytes of
+the data, the network as built under the seed with the random state that this leaves, and the task:
+functions, classes and the user's own modules by value, installed ones by name and version. Not
+seen: memory that views share, a `.grad`, lazy conjugation, what replaces built-ins or parts of
+torch and of this package, classes registered at an abstract one, files that installed code reads.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import pickle
+import re
+import sys
+import types
+import warnings
+import weakref
+from collections.abc import Iterator, Sequence
+from dis import opmap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from cloudpickle import Pickler, cloudpickle
+from torch import Tensor, nn
+from torch.utils.weak import WeakIdKeyDictionary
+
+from calibkit.lab.training import Trial
+from calibkit.lab.training.device import torch_settings
+
+HERE = Path(__file__).resolve().parents[2]
+PRESENTING = {"__main__", "auditing", "course", "doctor", "pictures"}  # by value, if at all
+LOADED = {  # a running kernel has the code that it began with
+    path: path.read_bytes()
+    for path in sorted(HERE.rglob("*.py"))
+    if path.relative_to(HERE).parts[0].removesuffix(".py") not in PRESENTING
+}
+OUTSIDE = re.compile(  # what depends on more than its arguments
+    r"(random|time|datetime|secrets|posix|_?io|numpy\.random)\b|os\.(_E|environ|getenv|urandom)"
+    r"|builtins\.(open|input|eval|exec)$"
+)
+PLAIN = {type(None), bool, int, float, str, bytes, tuple, list, dict}
+CODE = (  # all but where it stands
+    *("co_code", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags"),
+    *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_exceptiontable"),
+)
+
+
+class Untold(TypeError):
+    """Something that may decide a result and cannot be told."""
+
+
+def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> list[str | None]:
+    """Per task the key of its result; None, and one warning for all, where it cannot be told.
+
+    whole: with the network of a `Trial` as it is built; else what the key begins with, unwarned.
+    """
+    told: list[str | None] = []
+    around, read, reasons = (_source(), device.type, torch_settings()), WeakIdKeyDictionary(), {}
+    for task in tasks:
+        is_trial = isinstance(task, Trial)
+        try:
+            start = digest(read, around=around, **(task.parts() if is_trial else {"task": task}))
+            network = digest(network=task.untrained()) if whole and is_trial else ""
+            told.append(start[:32] + network[:32])
+        except Exception as error:  # of whatever was read; a task that fails says so itself
+            reasons[str(error) if isinstance(error, Untold) else repr(error)] = None
+            told.append(None)
+    if whole and reasons:
+        warnings.warn(
+            f"{told.count(None)} of {len(told)} results are not kept, as it cannot be told what "
+            f"decides them: {'; '.join(reasons)}",
+            stacklevel=3,
+        )
+    return told
+
+
+@functools.cache
+def _source() -> str:
+    """Of the methods and the lab without comments and docstrings, and the versions under them."""
+    code = [compile(text, "", "exec", optimize=2) for text in LOADED.values()]
+    return digest(code=code, versions=(sys.version, torch.__version__, np.__version__))
+
+
+def digest(read: WeakIdKeyDictionary | None = None, **values: Any) -> str:
+    """64 hexadecimal digits, equal for what is equal in kind, content and code.
+
+    read: the numbers of tensors that were read before. Raises Untold.
+
+    >>> digest(loss=lambda x: x + 1) == digest(loss=lambda x: x + 1), digest(n=1) == digest(n=True)
+    (True, False)
+    """
+    reader = Reader(WeakIdKeyDictionary() if read is None else read)
+    for name, value in values.items():
+        try:
+            reader.dump((name, value))
+        except Exception as error:
+            raise Untold(f"{name}: {error}") from None
+    return reader.hash.hexdigest()
+
+
+class Reader(pickle._Pickler):
+    """Pickles by value into a hash; whether texts, bytes and tuples are shared does not count."""
+
+    def __init__(self, read: WeakIdKeyDictionary) -> None:
+        self.hash, self.read = hashlib.sha256(), read
+        super().__init__(types.SimpleNamespace(write=self.hash.update), protocol=4)
+
+    def memoize(self, value: Any) -> None:
+        if type(value) not in (str, bytes, tuple):
+            super().memoize(value)
+
+    def reducer_override(self, value: Any) -> Any:
+        if type(value) in PLAIN:
+            return NotImplemented
+        if isinstance(value, type | types.FunctionType):
+            if not _own(value.__module__) and cloudpickle._should_pickle_by_reference(value):
+                return value.__qualname__
+            return _class(value) if isinstance(value, type) else _function(value)
+        if isinstance(value, Tensor):
+            about = value.stride(), str(value.device), value.requires_grad, vars(value)
+            hooks = list((value._backward_hooks or {}).values())
+            return type(value), (self._numbers(value), about, hooks)
+        if isinstance(value, nn.Module):  # the numbers of hooks count up through the process
+            named = vars(value).items()
+            hooks = {n: list(held.values()) for n, held in named if "_hooks" in n and held}
+            return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooks
+        if isinstance(value, set | frozenset):  # whose order differs from process to process
+            return type(value), (sorted(digest(member=member) for member in value),)
+        if isinstance(value, Iterator | torch.Generator):
+            raise Untold(f"holds a {type(value).__module__}.{type(value).__qualname__}")
+        return NotImplemented
+
+    def save_global(self, value: Any, name: str) -> None:
+        """What is installed counts by name and version."""
+        module = getattr(value, "__module__", None) or type(value).__module__
+        if _own(module):
+            raise Untold(f"holds a {type(value).__module__}.{type(value).__qualname__}")
+        _demand_pure(f"{module}.{name}")
+        version = getattr(sys.modules.get(module.partition(".")[0]), "__version__", "")
+        self.save((module, name, str(version)))
+
+    def _numbers(self, tensor: Tensor) -> tuple:
+        if tensor not in self.read:
+            flat = tensor.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
+            body = hashlib.sha256(flat.view(torch.uint8).numpy()).hexdigest()
+            self.read[tensor] = str(tensor.dtype), tuple(tensor.shape), body
+        return self.read[tensor]
+
+    dispatch_table = {  # noqa: RUF012
+        **Pickler.dispatch_table,
+        types.CodeType: lambda code: (tuple, ([getattr(code, part) for part in CODE],)),
+        types.ModuleType: lambda module: (str, (module.__name__,), _held(module)),
+        weakref.ref: lambda reference: (weakref.ref, (reference(),)),
+        functools.cached_property: lambda cached: (functools.cached_property, (cached.func,)),
+    }
+
+
+def _class(kind: type) -> tuple:
+    """A skeleton first, as methods refer to their class; then what it holds, in a fixed order."""
+    names = sorted(vars(kind).keys() - {"__dict__", "__weakref__", "_abc_impl", "_backward_cls"})
+    held = {name: vars(kind)[name] for name in names}  # of Python's own what it can call
+    held = {n: v for n, v in held.items() if n[:2] != "__" or callable(v) or hasattr(v, "__get__")}
+    return type(kind), (kind.__qualname__, kind.__bases__), held
+
+
+def _function(function: types.FunctionType) -> tuple:
+    """Its code, what it holds and, where it is the user's, the globals that it uses."""
+    codes, space, used = list(_codes(function.__code__)), function.__globals__, {}
+    if _own(space.get("__name__")):
+        if any(opmap["IMPORT_NAME"] in code.co_code[::2] for code in codes):
+            raise Untold(f"imports inside {function.__qualname__}; import above it")
+        attributes = sorted({name for code in codes for name in code.co_names})
+        for name in cloudpickle._extract_code_globals(codes[0]):
+            if name in space:
+                used[name] = _used(space[name], attributes)
+            else:
+                _demand_pure(f"builtins.{name}")
+    held = function.__defaults__, function.__kwdefaults__, function.__closure__, vars(function)
+    return type(function), (function.__qualname__, codes[0]), (held, used)
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code and all that is defined within."""
+    yield code
+    for inner in code.co_consts:
+        yield from _codes(inner) if isinstance(inner, types.CodeType) else ()
+
+
+def _used(value: Any, attributes: Sequence[str]) -> Any:
+    """A global; of a module of the user's only what the code names."""
+    if not isinstance(value, types.ModuleType):
+        return value
+    for name in attributes:
+        _demand_pure(f"{value.__name__}.{name}")
+    held = _held(value)
+    return value.__name__, {name: held[name] for name in attributes if name in held}
+
+
+def _held(module: types.ModuleType) -> dict[str, Any]:
+    """What a module of the user's holds; nothing for an installed one, which its name tells."""
+    held = vars(module) if _own(module.__name__) else {}
+    return {name: value for name, value in held.items() if name[:2] != "__"}
+
+
+def _demand_pure(name: str) -> None:
+    if OUTSIDE.match(name):
+        raise Untold(f"uses {name}, which depends on more than its arguments")
+
+
+def _own(module: str | None) -> bool:
+    """Whether a module is the user's, or one of this package that is not in `LOADED`."""
+    top, *rest = (module or "__main__").split(".")
+    if top == "calibkit":
+        return not PRESENTING.isdisjoint(rest[:1])
+    loaded = sys.modules.get(top)
+    place = getattr(loaded, "__file__", None) or str(getattr(loaded, "__path__", ""))
+    return top not in sys.stdlib_module_names and not re.search("(site|dist)-packages", place)
