@@ -23,7 +23,7 @@ from torchvision import transforms
 
 from calibkit import augmentation, curation
 from calibkit.lab import data, models, sweep, training
-from calibkit.lab.training import loop
+from calibkit.lab.training import device, loop
 from calibkit.lab.training.device import memory_format, prepared
 from calibkit.lab.training.loop import Feed
 
@@ -272,11 +272,11 @@ def _one_by_one(trials):
     """As one would write it: fit after fit, on all threads."""
 
     def inner():
-        chosen, process._takes_threads = process._takes_threads, lambda *_: True
+        chosen, device._takes_threads = device._takes_threads, lambda *_: True
         try:
             for t in trials:
                 training.fit(t.model, t.train, t.recipe, seed=t.seed, device="cpu", progress=False)
         finally:
-            process._takes_threads = chosen
+            device._takes_threads = chosen
 
     return inner
