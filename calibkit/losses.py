@@ -229,8 +229,8 @@ def flsd(
     logits, target = _inputs(logits, target)
 
     def gamma_of(ce: Tensor) -> Tensor:
-        least = 3.0 if form == "5-3" else 2.0 + 1.0 * (ce > LOG2)  # one more where p < 1/2
-        return least + 2.0 * (ce > LOG5)  # two more where p < 1/5
+        least = 3.0 if form == "5-3" else torch.where(ce > LOG2, 3.0, 2.0)  # 3 where p < 1/2
+        return torch.where(ce > LOG5, 5.0, least)  # where p < 1/5
 
     each = _focal_each(logits, target, gamma_of)
     return _weighted(each, logits, target, class_weights, reduction)
@@ -403,14 +403,15 @@ def _inputs(logits: Array, target: Array, *, labels_for: str = "") -> tuple[Tens
     """Checked (n, K) logits in float32 or better with (n,) labels or (n, K) soft labels."""
     logits = validate.floating("logits", logits, ndim=2)
     validate.class_columns("logits", logits)
-    if _visible(logits):
+    look = _visible(logits)
+    if look:
         validate.refuse_probs("logits", logits.detach())
     target = validate.as_tensor("target", target)
     validate.same_device("target", target, logits.device, "the logits")
     validate.same_length("target", len(target), len(logits))
     if logits.dtype in validate.HALVES:
         logits = logits.float()
-    target = _target(target, logits)
+    target = _target(target, logits, look)
     if labels_for and target.ndim != 1:
         raise ValueError(
             f"target must be (n,) integer labels for {labels_for}, got shape "
@@ -419,9 +420,9 @@ def _inputs(logits: Array, target: Array, *, labels_for: str = "") -> tuple[Tens
     return logits, target
 
 
-def _target(target: Tensor, logits: Tensor) -> Tensor:
+def _target(target: Tensor, logits: Tensor, look: bool) -> Tensor:
     """(n,) labels, or (n, K) soft labels in the type of the logits."""
-    shape, soft = tuple(target.shape), target.is_floating_point()
+    shape, soft = (*target.shape,), target.is_floating_point()
     if soft and target.ndim == 1:
         raise TypeError(
             f"target of shape {shape} must be integer labels, got {target.dtype}; "
@@ -430,22 +431,17 @@ def _target(target: Tensor, logits: Tensor) -> Tensor:
     if soft and shape != logits.shape:
         raise ValueError(f"target must have the shape of logits, {(*logits.shape,)}, got {shape}")
     if soft:
-        return _rows("target", target).to(logits.dtype)
+        return (validate.probs(target, "target") if look else target).to(logits.dtype)
     if target.ndim != 1:
         raise ValueError(
             f"target must be (n,) integer labels or (n, K) floating soft labels, "
             f"got {target.dtype} of shape {shape}"
         )
-    if _visible(target):
+    if look:
         return validate.labels(target, n=len(target), classes=logits.shape[1], name="target")
     if target.dtype == torch.bool:
         raise TypeError("target must be integers, got torch.bool; convert it with target.long()")
     return target.long()
-
-
-def _rows(name: str, tensor: Tensor) -> Tensor:
-    """Rows that are distributions, as far as one may look."""
-    return validate.probs(tensor, name) if _visible(tensor) else tensor
 
 
 def _class_weights(weights: Weights, logits: Tensor) -> Tensor | None:
@@ -470,7 +466,8 @@ def _transition(transition: Array, logits: Tensor) -> Tensor:
             f"transition must be ({classes}, {classes}), a row and a column per class, "
             f"got {tuple(transition.shape)}"
         )
-    return _rows("transition", transition).to(logits.dtype)
+    look = _visible(transition)
+    return (validate.probs(transition, "transition") if look else transition).to(logits.dtype)
 
 
 def _gamma(gamma: float | Tensor, logits: Tensor) -> float | Tensor:
@@ -512,8 +509,9 @@ def _cross_entropy_each(
     logits: Tensor, target: Tensor, weights: Tensor | None = None, smoothing: float = 0.0
 ) -> Tensor:
     """(n,) cross-entropy against labels or soft labels."""
-    how = functools.partial(F.cross_entropy, ignore_index=NEVER, reduction="none")
-    return how(logits, target, weights, label_smoothing=smoothing)
+    return F.cross_entropy(
+        logits, target, weights, ignore_index=NEVER, reduction="none", label_smoothing=smoothing
+    )
 
 
 def _soft(target: Tensor, logits: Tensor) -> Tensor:

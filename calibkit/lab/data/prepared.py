@@ -35,9 +35,7 @@ LARGE = 2**31  # bytes; hashing more would take many seconds
 ABOUT = "about.json"
 OFFSETS = "#offsets"
 SELF_HASH = "sha256"
-_checked: dict[
-    Path, tuple[int, str, int]
-] = {}  # what a file was like when its hash was found right
+_checked: dict[Path, tuple[int, str, int]] = {}  # size, hash and time of files that were right
 ROWS = 512  # images converted at a time: what is read stays in the processor's cache
 Root = str | Path | None  # of all datasets; None is `default_root()`
 
@@ -135,7 +133,10 @@ def load_text(name: str, *, split: str = "train", root: Root = None) -> Texts:
     texts = [column.removesuffix(OFFSETS) for column in columns if column.endswith(OFFSETS)]
     if not texts:
         raise ValueError(f"{name} holds images, not text; read it with data.load({name!r})")
-    strings = {c: _strings(columns[c], columns[c + OFFSETS]) for c in texts}
+    strings = {}
+    for column in texts:
+        everything, offsets = columns[column].numpy().tobytes(), columns[column + OFFSETS].tolist()
+        strings[column] = tuple(everything[a:b].decode() for a, b in pairwise(offsets))
     labels = columns["labels"].clone() if "labels" in columns else None
     return Texts(strings, labels, tuple(about(name, root)["classes"]))
 
@@ -360,8 +361,3 @@ def _tensors(split: str, columns: Mapping, classes: int) -> dict[str, Tensor]:
             tensors[column] = torch.from_numpy(joined)
             tensors[column + OFFSETS] = ends
     return tensors
-
-
-def _strings(raw: Tensor, offsets: Tensor) -> tuple[str, ...]:
-    everything = raw.numpy().tobytes()
-    return tuple(everything[a:b].decode() for a, b in pairwise(offsets.tolist()))
