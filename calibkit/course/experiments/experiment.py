@@ -90,7 +90,7 @@ class Experiment:
     dataset: str = ""
 
     settings: ClassVar[Mapping[str, Any]]  # by scale; each has a number of `seeds`
-    usual: ClassVar[str] = ""  # the dataset where none is named; file names leave it out
+    usual: ClassVar[str | None] = None  # the dataset where none is named; file names leave it out
     options: ClassVar[tuple[str, ...]] = ()  # of "dataset" (any prepared one), "network", "vectors"
     again: ClassVar[str] = "--scale {scale} --dataset {dataset}"
     step: ClassVar[str] = "{of} at {varies} {value} is {larger} than at {than}"
