@@ -47,8 +47,11 @@ SHOWN = {
 
 
 def verdict(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> Verdict:
-    """The experiment's claim, judged by the paired differences of a table of runs."""
-    return named(name, dataset).whole.verdict(table)
+    """The experiment's claim, judged by the paired differences of a table of runs.
+
+    Raises ValueError for a table without one of the values, or with a single seed.
+    """
+    return named(name, dataset).whole(table)
 
 
 def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> list[Verdict]:
@@ -59,8 +62,7 @@ def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> l
     experiment = named(name, dataset)
     if table.seed.nunique() < experiment.least:
         return []
-    steps = experiment.steps(table.value) or experiment.wholes()
-    return [step.verdict(table) for step in steps]
+    return experiment.steps(table) or experiment.wholes(table)
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -126,8 +128,8 @@ def _judged(result: Result) -> list[str]:
     experiment, seeds = result.experiment, result.table.seed.nunique()
     if seeds < experiment.least:
         return ["One seed: no verdict." if seeds == 1 else f"{seeds} seed(s): no verdict."]
-    wholes = [str(whole.verdict(result.table)) for whole in experiment.wholes()]
-    steps = [f"- {step.verdict(result.table)}" for step in experiment.steps(result.table.value)]
+    wholes = [str(whole) for whole in experiment.wholes(result.table)]
+    steps = [f"- {step}" for step in experiment.steps(result.table)]
     between = ["", "Step by step:", ""] if wholes and steps else []
     return [*wholes, *between, *steps]
 
