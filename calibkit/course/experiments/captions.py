@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ import torch
 from torch.nn import functional
 
 from calibkit import losses, metrics, recalibration, validate
-from calibkit.course.experiments.experiment import Comparison, Experiment, Measured, Result, Task
+from calibkit.course.experiments.experiment import Experiment, Measured, Result, Task, paired
+from calibkit.course.verdicts import Verdict, judge
 from calibkit.lab import data, text, translation
 from calibkit.lab.translation import Pairs, Plan
 
@@ -131,20 +132,16 @@ class Captions(Experiment):
             f"{setting.steps} steps of 64 pairs for all, AdamW 2e-3, one cycle",
         ]
 
-    def wholes(self) -> list[Comparison]:
+    def wholes(self, table: pd.DataFrame) -> list[Verdict]:
         """T of the least NLL after the two softer losses, and the ECE after fewer sentences."""
-        plain, softer = "cross-entropy", ("label smoothing .1", "focal, gamma 2")
-        nearer = "has its T of the least NLL nearer to 1 than cross-entropy"
-        off = ("abs(temperature - 1)", "the distance of T from 1")
-        return [
-            *(
-                Comparison("16l", f"Multi30k: {value} {nearer}", plain, value, "below", off)
-                for value in softer
-            ),
-            self.whole,
-        ]
+        verdicts = []
+        for value in ("label smoothing .1", "focal, gamma 2"):
+            nearer = f"{value} has its T of the least NLL nearer to 1 than cross-entropy"
+            differences = paired(table, "abs(temperature - 1)", "cross-entropy", value)
+            verdicts.append(judge("16l", f"Multi30k: {nearer}", differences, expect="below"))
+        return [*verdicts, self.whole(table)]
 
-    def steps(self, present: Iterable) -> list[Comparison]:
+    def steps(self, table: pd.DataFrame) -> list[Verdict]:
         """None: the claims differ from value to value."""
         return []
 

@@ -63,10 +63,9 @@ def named(name: str, dataset: str | None = None) -> Experiment:
     validate.choice("name", name, tuple(dict.fromkeys(one.name for one in every)))
     by_dataset = {one.dataset: one for one in every if one.name == name}
     first = next(iter(by_dataset.values()))
-    dataset = dataset or first.usual
     if "dataset" in first.options:
-        return replace(first, dataset=dataset)
-    return by_dataset[validate.choice("dataset", dataset, tuple(by_dataset))]
+        return replace(first, dataset=dataset or first.dataset)
+    return by_dataset[validate.choice("dataset", dataset or first.usual, tuple(by_dataset))]
 
 
 def task_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -14,32 +14,17 @@ import torch
 from calibkit.course.verdicts import Direction, Verdict, judge
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A claim: something measured is larger, or smaller, at one value of the grid than at another.
+def paired(table: pd.DataFrame, column: str, than: Any, value: Any) -> list[float]:
+    """What a column of a table of runs has at `value` above what it has at `than`, per seed.
 
-    of: a column of the table of runs, or an expression of columns, and what it is called.
+    column: or an expression of columns. Raises ValueError for a table without one of the values.
     """
-
-    claim: str
-    statement: str
-    than: Any
-    value: Any
-    expect: Direction = "above"
-    of: tuple[str, str] = ("test_ece", "ECE")
-
-    def verdict(self, table: pd.DataFrame) -> Verdict:
-        """The claim, judged by the differences of a table of runs, paired by seed.
-
-        Raises ValueError for a table without one of the values, or with a single seed.
-        """
-        compared = table.assign(compared=table.eval(self.of[0]))
-        by_seed = compared.pivot(index="seed", columns="value", values="compared")
-        for value in (self.than, self.value):
-            if value not in by_seed:
-                raise ValueError(f"table must hold runs at {value!r}, got {list(by_seed)}")
-        differences = (by_seed[self.value] - by_seed[self.than]).tolist()
-        return judge(self.claim, self.statement, differences, expect=self.expect)
+    measured = table.assign(measured=table.eval(column))
+    by_seed = measured.pivot(index="seed", columns="value", values="measured")
+    for one in (than, value):
+        if one not in by_seed:
+            raise ValueError(f"table must hold runs at {one!r}, got {list(by_seed)}")
+    return (by_seed[value] - by_seed[than]).tolist()
 
 
 @dataclass(frozen=True)
@@ -64,11 +49,12 @@ class Experiment:
 
     change: from training data, a value of the grid and a seed to the data and the settings of the
         training that this value stands for.
-    claim: its id, and what is claimed of the second value in `between` against the first.
-    expect, of: of the `Comparison` of the two. The same is claimed of every step of the grid: from
-        value to value where the grid is `ordered`, so that a rise that comes and goes is not hidden
-        behind its ends; else of each value against the first in `between`. A step to a value in
-        `others` has another claim's id.
+    claim: its id, and the statement that something is larger (`expect` "above") at the second value
+        in `between` than at the first, or smaller ("below"). The same is claimed of every step of
+        the grid: from value to value where it is `ordered`, so that a rise that comes and goes is
+        not hidden behind its ends; else of each value against the first in `between`. A step to a
+        value in `others` has another claim's id.
+    of: what is compared: a column of the table of runs, and what it is called.
     figure: what the source found.
     fewer: the values that a scale runs, where it does not run all.
     changes: what differs from a scale's setting, or from its recipe, by scale.
@@ -90,7 +76,7 @@ class Experiment:
     dataset: str = ""
 
     settings: ClassVar[Mapping[str, Any]]  # by scale; each has a number of `seeds`
-    usual: ClassVar[str] = ""  # the dataset where none is named; file names leave it out
+    usual: ClassVar[str | None] = None  # the dataset where none is named; file names leave it out
     options: ClassVar[tuple[str, ...]] = ()  # of "dataset" (any prepared one), "network", "vectors"
     again: ClassVar[str] = "--scale {scale} --dataset {dataset}"
     step: ClassVar[str] = "{of} at {varies} {value} is {larger} than at {than}"
@@ -123,31 +109,30 @@ class Experiment:
         """What a report says of the data and of the training, a point each."""
         raise NotImplementedError
 
-    @property
-    def whole(self) -> Comparison:
-        """The claim of the experiment as a whole."""
-        return Comparison(*self.claim, *self.between, self.expect, self.of)
+    def whole(self, table: pd.DataFrame) -> Verdict:
+        """The claim, judged by the paired differences of a table of runs."""
+        return judge(*self.claim, paired(table, self.of[0], *self.between), expect=self.expect)
 
-    def wholes(self) -> list[Comparison]:
-        """What is judged before the steps."""
-        return [self.whole]
+    def wholes(self, table: pd.DataFrame) -> list[Verdict]:
+        """What a report says before the steps."""
+        return [self.whole(table)]
 
-    def steps(self, present: Iterable) -> list[Comparison]:
-        """The claim of every step between the values of the grid that are present."""
+    def steps(self, table: pd.DataFrame) -> list[Verdict]:
+        """The claim for every step between the values of the grid that a table has."""
         than, last = self.between
-        there = set(present)
-        values = [value for value in self.values if value in there]
+        values = [value for value in self.values if value in set(table.value)]
         if not self.ordered:
-            return [self._step(than, value) for value in values if value != than]
+            return [self._step(table, than, value) for value in values if value != than]
         rises = values.index(than) < values.index(last)
-        return [self._step(*pair) for pair in pairwise(values if rises else values[::-1])]
+        return [self._step(table, *pair) for pair in pairwise(values if rises else values[::-1])]
 
-    def _step(self, than: Any, value: Any) -> Comparison:
+    def _step(self, table: pd.DataFrame, than: Any, value: Any) -> Verdict:
         larger = "larger" if self.expect == "above" else "smaller"
         words = {"of": self.of[1], "varies": self.varies, "dataset": self.dataset}
         statement = self.step.format(than=than, value=value, larger=larger, **words)
+        differences = paired(table, self.of[0], than, value)
         claim = self.others.get(value, self.claim[0])
-        return Comparison(claim, statement, than, value, self.expect, self.of)
+        return judge(claim, statement, differences, expect=self.expect)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,8 +47,11 @@ SHOWN = {
 
 
 def verdict(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> Verdict:
-    """The experiment's claim, judged by the paired differences of a table of runs."""
-    return named(name, dataset).whole.verdict(table)
+    """The experiment's claim, judged by the paired differences of a table of runs.
+
+    Raises ValueError for a table without one of the values, or with a single seed.
+    """
+    return named(name, dataset).whole(table)
 
 
 def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> list[Verdict]:
@@ -58,8 +62,7 @@ def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> l
     experiment = named(name, dataset)
     if table.seed.nunique() < experiment.least:
         return []
-    steps = experiment.steps(table.value) or experiment.wholes()
-    return [step.verdict(table) for step in steps]
+    return experiment.steps(table) or experiment.wholes(table)
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -74,23 +77,18 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     The value alone for a single seed.
     """
     spread = summary(table)
-    columns = {}
-    for column in spread.columns.unique(0):
-        head = SHOWN[column]
-        factor, digits = (
-            100 if head.endswith("%") else 1,
-            1 if head[-1] == "%" or "BLEU" in head else 2,
-        )
-        pairs = (factor * spread[column]).itertuples(index=False)
-        columns[head] = [_plus_minus(mean, std, digits) for mean, std in pairs]
+    columns = {
+        SHOWN[column]: [_text(SHOWN[column], *row) for row in spread[column].to_numpy()]
+        for column in spread.columns.unique(0)
+    }
     return pd.DataFrame(columns, index=spread.index.rename(None))
 
 
-def _plus_minus(mean: float, std: float, digits: int) -> str:
-    """Both as text that no table breaks into lines."""
-    if math.isnan(std):
-        return f"{mean:.{digits}f}"
-    return f"{mean:.{digits}f}\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}{std:.{digits}f}"
+def _text(head: str, mean: float, std: float) -> str:
+    """Both numbers, so that no table breaks them into lines."""
+    factor, digits = 100 if head.endswith("%") else 1, 2 if head in ("NLL", "T") else 1
+    numbers = [f"{factor * number:.{digits}f}" for number in (mean, std) if not math.isnan(number)]
+    return "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}".join(numbers)
 
 
 def report(result: Result) -> str:
@@ -130,8 +128,8 @@ def _judged(result: Result) -> list[str]:
     experiment, seeds = result.experiment, result.table.seed.nunique()
     if seeds < experiment.least:
         return ["One seed: no verdict." if seeds == 1 else f"{seeds} seed(s): no verdict."]
-    wholes = [str(whole.verdict(result.table)) for whole in experiment.wholes()]
-    steps = [f"- {step.verdict(result.table)}" for step in experiment.steps(result.table.value)]
+    wholes = [str(whole) for whole in experiment.wholes(result.table)]
+    steps = [f"- {step}" for step in experiment.steps(result.table)]
     between = ["", "Step by step:", ""] if wholes and steps else []
     return [*wholes, *between, *steps]
 
@@ -158,23 +156,22 @@ def write(result: Result, folder: Path) -> Path:
     A table that has no row a run joins its own name: NAME-epochs.csv. Another dataset than the
     kind's usual one, and a network that was asked for, join the name too.
     """
-    task = result.task
-    stem, target = _stem(result.experiment, task.network), Path(folder) / task.scale
+    experiment, task = result.experiment, result.task
+    target = Path(folder) / task.scale
     target.mkdir(parents=True, exist_ok=True)
     tables = {
-        part: table.round(5 if part == "epochs" else 6) for part, table in result.tables.items()
+        name: table.round(5 if name == "epochs" else 6) for name, table in result.tables.items()
     }
-    for part, table in tables.items():
-        table.to_csv(target / f"{'-'.join(filter(None, (stem, part)))}.csv", index=False)
-    page = target / f"{stem}.md"
-    # the report tells what is kept, to the last digit
-    page.write_text(
-        report(Result(result.experiment, task, result.outcomes, tables)), encoding="utf-8"
-    )
+    for name, table in tables.items():
+        table.to_csv(target / f"{_stem(experiment, task.network, name)}.csv", index=False)
+    page = target / f"{_stem(experiment, task.network)}.md"
+    text = report(replace(result, tables=tables))  # it tells what is kept, to the last digit
+    page.write_text(text, encoding="utf-8")
     return page
 
 
 def _stem(experiment: Experiment, network: str | None = None, part: str = "") -> str:
+    """The name of a file."""
     dataset = "" if experiment.dataset == experiment.usual else experiment.dataset
     return "-".join(filter(None, (experiment.name, dataset, network, part)))
 

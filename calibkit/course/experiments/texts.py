@@ -7,13 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor, nn
 
 from calibkit import mixing, validate
 from calibkit.course.experiments import classifiers
-from calibkit.course.experiments.experiment import Comparison, Experiment, Measured, Result, Task
+from calibkit.course.experiments.experiment import Experiment, Measured, Result, Task
 from calibkit.course.experiments.grids import LOSSES, SOFT, changing
+from calibkit.course.verdicts import Verdict
 from calibkit.lab import data, models, sweep, text, training
 from calibkit.lab.data import Dataset, Splits, prepared
 from calibkit.lab.training import Recipe, Trial
@@ -98,7 +100,7 @@ class Texts(Experiment):
             "judged",
         ]
 
-    def wholes(self) -> list[Comparison]:
+    def wholes(self, table: pd.DataFrame) -> list[Verdict]:
         """None: the steps say all."""
         return []
 

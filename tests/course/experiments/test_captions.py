@@ -38,6 +38,7 @@ def tiny(monkeypatch, tmp_path):
 
 def test_the_experiment_runs_writes_and_comes_back(root, tiny, tmp_path, capsys):
     order = ["reproduce", "captions", "--root", str(root), "--target", str(tmp_path / "results")]
+    order += ["--jobs", "1"]
     assert __main__.main(order) == 0
     page = capsys.readouterr().out
     assert "24 of the 29,000 training pairs" in page
