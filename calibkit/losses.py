@@ -62,25 +62,25 @@ def label_smoothing(
     target: Array,
     *,
     alpha: float = 0.05,
-    form: Literal["K", "K-1"] = "K",
+    divisor: Literal["K", "K-1"] = "K",
     class_weights: Weights = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
     """Cross-entropy against labels of which a part `alpha` is spread over the classes.
 
-    Form "K": s = (1 - alpha) q + alpha / K over all K classes. Form "K-1": the label keeps
-    1 - alpha and each *other* class gets alpha / (K - 1); it is form "K" with alpha K / (K - 1).
-    Arguments and errors as in `cross_entropy`; alpha in [0, 1], at most (K - 1) / K in form "K-1".
-    Source: Szegedy et al. 2016, section 7 (form "K").
+    Divisor "K": s = (1 - alpha) q + alpha / K over all K classes. Divisor "K-1": the label keeps
+    1 - alpha and each *other* class gets alpha / (K - 1); it is the first with alpha K / (K - 1).
+    Arguments and errors as in `cross_entropy`; alpha in [0, 1], at most (K - 1) / K for "K-1".
+    Source: Szegedy et al. 2016, section 7 (divisor "K").
 
     >>> even = torch.zeros(1, 2)  # p = 1/2 for both classes, so smoothing cannot change the loss
     >>> round(label_smoothing(even, torch.tensor([1]), alpha=0.3).item(), 4)
     0.6931
     """
-    validate.choice("form", form, ("K", "K-1"))
+    validate.choice("divisor", divisor, ("K", "K-1"))
     alpha = validate.fraction("alpha", alpha)
     logits, target = _inputs(logits, target)
-    if form == "K-1":
+    if divisor == "K-1":
         classes = logits.shape[1]
         most = (classes - 1) / classes
         alpha = validate.number("alpha", alpha, 0, most) / most
@@ -128,7 +128,7 @@ def mmce(
     target: Array,
     *,
     weight: float = 2.0,
-    form: Mmce = "weighted",
+    variant: Mmce = "weighted",
     width: float = 0.4,
     reduction: Reduction = "mean",
 ) -> Tensor:
@@ -140,18 +140,18 @@ def mmce(
     Source: Kumar et al. 2018; Mukhoti et al. 2020, appendix E.
 
     >>> even = torch.zeros(2, 2)  # one hit, one miss at confidence 1/2: calibrated, so only CE
-    >>> round(mmce(even, torch.tensor([0, 1]), form="plain").item(), 4)
+    >>> round(mmce(even, torch.tensor([0, 1]), variant="plain").item(), 4)
     0.6931
     """
     weight = validate.number("weight", weight, 0, math.inf, open_high=True)
-    penalty = mmce_penalty(logits, target, form=form, width=width)
+    penalty = mmce_penalty(logits, target, variant=variant, width=width)
     logits, target = _inputs(logits, target)
     each = _cross_entropy_each(logits, target) + weight * penalty
     return _reduced(each, logits, target, reduction)
 
 
 def mmce_penalty(
-    logits: Array, target: Array, *, form: Mmce = "weighted", width: float = 0.4
+    logits: Array, target: Array, *, variant: Mmce = "weighted", width: float = 0.4
 ) -> Tensor:
     """Maximum mean calibration error of a batch: sqrt(v' K v), a differentiable stand-in for ECE.
 
@@ -161,15 +161,15 @@ def mmce_penalty(
     predicted class. Gradients run through c alone; (n, n) memory. Returns a scalar.
     Raises ValueError or TypeError naming the argument. Source: Kumar et al. 2018.
 
-    >>> mmce_penalty(torch.zeros(1, 2), torch.tensor([1]), form="plain").item()  # |0 - .5|
+    >>> mmce_penalty(torch.zeros(1, 2), torch.tensor([1]), variant="plain").item()  # |0 - .5|
     0.5
     """
-    validate.choice("form", form, get_args(Mmce))
+    validate.choice("variant", variant, get_args(Mmce))
     width = validate.number("width", width, 0, math.inf, open_low=True)
     logits, target = _inputs(logits, target)
     confidence, predicted = logits.softmax(1).max(1)
     hit = _soft(target, logits).gather(1, predicted[:, None]).squeeze(1)
-    if form == "plain":
+    if variant == "plain":
         gap = (hit - confidence) / len(hit)
     else:
         hits, misses = hit.sum(), (1 - hit).sum()
@@ -212,7 +212,7 @@ def flsd(
     logits: Array,
     target: Array,
     *,
-    form: Flsd = "5-3",
+    gammas: Flsd = "5-3",
     class_weights: Weights = None,
     reduction: Reduction = "mean",
 ) -> Tensor:
@@ -225,11 +225,11 @@ def flsd(
     >>> round(flsd(torch.zeros(1, 2), torch.tensor([1])).item(), 4)  # p = .5: log(2) / 8
     0.0866
     """
-    validate.choice("form", form, FLSD_FORMS)
+    validate.choice("gammas", gammas, FLSD_FORMS)
     logits, target = _inputs(logits, target)
 
     def gamma_of(ce: Tensor) -> Tensor:
-        least = 3.0 if form == "5-3" else torch.where(ce > LOG2, 3.0, 2.0)  # 3 where p < 1/2
+        least = 3.0 if gammas == "5-3" else torch.where(ce > LOG2, 3.0, 2.0)  # 3 where p < 1/2
         return torch.where(ce > LOG5, 5.0, least)  # where p < 1/5
 
     each = _focal_each(logits, target, gamma_of)
@@ -297,21 +297,21 @@ def forward_corrected(
 # --- settings of the losses ------------------------------------------------------------------
 
 
-def scheduled_gamma(epoch: int, epochs: int, *, form: Schedule = "5-3-1") -> float:
+def scheduled_gamma(epoch: int, epochs: int, *, gammas: Schedule = "5-3-1") -> float:
     """Focal gamma of an epoch (counted from 0) in a training of `epochs`.
 
     The first 100, the next 150 and the last 100 of 350 epochs, scaled to `epochs`, have the three
-    values that `form` names ("5-3-1" or "5-3-2"). Raises ValueError or TypeError naming the
+    values that `gammas` names ("5-3-1" or "5-3-2"). Raises ValueError or TypeError naming the
     argument. Source: Mukhoti et al. 2020, appendix F.
 
     >>> [scheduled_gamma(epoch, 350) for epoch in (0, 99, 100, 249, 250)]
     [5.0, 5.0, 3.0, 3.0, 1.0]
     """
-    validate.choice("form", form, tuple(SCHEDULES))
+    validate.choice("gammas", gammas, tuple(SCHEDULES))
     epochs = validate.integer("epochs", epochs, 1)
     epoch = validate.integer("epoch", epoch, 0, epochs - 1)
     passed = (7 * epoch >= 2 * epochs) + (7 * epoch >= 5 * epochs)  # 100/350 = 2/7, 250/350 = 5/7
-    return SCHEDULES[form][passed]
+    return SCHEDULES[gammas][passed]
 
 
 @dataclass(frozen=True)
@@ -324,14 +324,14 @@ class ScheduledFocal:
     {'gamma': 2.0}
     """
 
-    form: Schedule = "5-3-1"
+    gammas: Schedule = "5-3-1"
 
     def __post_init__(self) -> None:
-        validate.choice("form", self.form, tuple(SCHEDULES))
+        validate.choice("gammas", self.gammas, tuple(SCHEDULES))
 
     def at(self, epoch: int, epochs: int) -> Callable[..., Tensor]:
         """The focal loss of one epoch."""
-        return functools.partial(focal, gamma=scheduled_gamma(epoch, epochs, form=self.form))
+        return functools.partial(focal, gamma=scheduled_gamma(epoch, epochs, gammas=self.gammas))
 
     def __call__(self, logits: Array, target: Array, *, reduction: Reduction = "mean") -> Tensor:
         """The loss of the first epoch."""

@@ -18,15 +18,15 @@ from calibkit import losses
 LOSSES = {
     "cross_entropy": losses.cross_entropy,
     "label_smoothing": losses.label_smoothing,
-    "label_smoothing K-1": lambda *a, **k: losses.label_smoothing(*a, form="K-1", **k),
+    "label_smoothing K-1": lambda *a, **k: losses.label_smoothing(*a, divisor="K-1", **k),
     "confidence_penalty": losses.confidence_penalty,
     "brier": losses.brier,
     "mmce": losses.mmce,
-    "mmce plain": lambda *a, **k: losses.mmce(*a, form="plain", **k),
+    "mmce plain": lambda *a, **k: losses.mmce(*a, variant="plain", **k),
     "focal 0.5": lambda *a, **k: losses.focal(*a, gamma=0.5, **k),
     "focal 3": lambda *a, **k: losses.focal(*a, gamma=3.0, **k),
     "flsd": losses.flsd,
-    "flsd 5-3-2": lambda *a, **k: losses.flsd(*a, form="5-3-2", **k),
+    "flsd 5-3-2": lambda *a, **k: losses.flsd(*a, gammas="5-3-2", **k),
     "dual_focal": lambda *a, **k: losses.dual_focal(*a, gamma=5.0, **k),
     "forward_corrected": lambda *a, **k: losses.forward_corrected(
         *a, transition=noise_for(*a), **k
@@ -194,13 +194,13 @@ def test_cross_entropy_is_torchs():
 
 def test_label_smoothing_forms():
     logits, target = batch(classes=4)
-    other = losses.label_smoothing(logits, target, alpha=0.3, form="K-1")
+    other = losses.label_smoothing(logits, target, alpha=0.3, divisor="K-1")
     torch.testing.assert_close(other, losses.label_smoothing(logits, target, alpha=0.4))
-    whole = losses.label_smoothing(logits, target, alpha=0.75, form="K-1")  # the label keeps 1/4
+    whole = losses.label_smoothing(logits, target, alpha=0.75, divisor="K-1")  # the label keeps 1/4
     torch.testing.assert_close(whole, -logits.log_softmax(1).mean())
     assert losses.label_smoothing(logits, target, alpha=0.0) == losses.cross_entropy(logits, target)
     default = losses.label_smoothing(logits, target)
-    assert default == losses.label_smoothing(logits, target, alpha=0.05, form="K")
+    assert default == losses.label_smoothing(logits, target, alpha=0.05, divisor="K")
 
 
 def test_confidence_penalty_costs_peaked_predictions():
@@ -227,7 +227,7 @@ def test_mmce_is_netcals(seed, scale):
     logits, target = batch(80, 4, seed=seed, scale=scale)
     target[:40] = logits[:40].argmax(1)
     plain = MMCE().measure(logits.softmax(1).numpy(), target.numpy())
-    assert losses.mmce_penalty(logits, target, form="plain").item() == pytest.approx(
+    assert losses.mmce_penalty(logits, target, variant="plain").item() == pytest.approx(
         plain, abs=1e-9
     )
     weighted = MMCEPenalty()(logits, target)
@@ -239,45 +239,45 @@ def test_mmce_is_netcals(seed, scale):
 def test_mmce_defaults_and_width():
     logits, target = batch(30, 3)
     ce = losses.cross_entropy(logits, target)
-    penalty = losses.mmce_penalty(logits, target, form="weighted", width=0.4)
+    penalty = losses.mmce_penalty(logits, target, variant="weighted", width=0.4)
     torch.testing.assert_close(losses.mmce(logits, target), ce + 2 * penalty)
     # infinitely wide, the kernel is 1 and the plain form is |accuracy - mean confidence|
     confidence, predicted = logits.softmax(1).max(1)
     gap = ((predicted == target).double().mean() - confidence.mean()).abs()
-    wide = losses.mmce_penalty(logits, target, form="plain", width=1e12)
+    wide = losses.mmce_penalty(logits, target, variant="plain", width=1e12)
     torch.testing.assert_close(wide, gap)
     torch.testing.assert_close(
-        losses.mmce(logits, target, form="plain", width=1e12, weight=1), ce + gap
+        losses.mmce(logits, target, variant="plain", width=1e12, weight=1), ce + gap
     )
 
 
-@pytest.mark.parametrize("form", ["plain", "weighted"])
-def test_mmce_on_soft_labels(form):
+@pytest.mark.parametrize("variant", ["plain", "weighted"])
+def test_mmce_on_soft_labels(variant):
     logits = torch.tensor([[2.0, 0.0], [0.5, 0.0]], dtype=torch.float64)
     target = torch.tensor([[0.1, 0.9], [0.3, 0.7]], dtype=torch.float64)  # .4 hits, 1.6 misses
     c, a = logits.softmax(1)[:, 0].tolist(), (0.1, 0.3)
-    if form == "plain":
+    if variant == "plain":
         v = [(hit - conf) / 2 for hit, conf in zip(a, c, strict=True)]
     else:
         v = [h * (1 - conf) / 0.4 - (1 - h) * conf / 1.6 for h, conf in zip(a, c, strict=True)]
     cross = math.exp(-abs(c[0] - c[1]) / 0.4)
     expected = math.sqrt(v[0] ** 2 + v[1] ** 2 + 2 * v[0] * v[1] * cross)
-    penalty = losses.mmce_penalty(logits, target, form=form)
+    penalty = losses.mmce_penalty(logits, target, variant=variant)
     assert penalty.item() == pytest.approx(expected, rel=1e-12)
     together = losses.cross_entropy(logits, target) + 0.5 * penalty
-    torch.testing.assert_close(losses.mmce(logits, target, form=form, weight=0.5), together)
+    torch.testing.assert_close(losses.mmce(logits, target, variant=variant, weight=0.5), together)
 
 
-@pytest.mark.parametrize("form", ["plain", "weighted"])
+@pytest.mark.parametrize("variant", ["plain", "weighted"])
 @pytest.mark.parametrize("hit", [True, False])
-def test_mmce_of_one_sided_batches(form, hit):
+def test_mmce_of_one_sided_batches(variant, hit):
     logits = torch.tensor([[2.0, 0.0], [1.0, 0.0]], dtype=torch.float64)
     target = torch.tensor([0, 0] if hit else [1, 1])
     c = logits.softmax(1)[:, 0].tolist()
     v = [(1 - x) / 2 if hit else x / 2 for x in c]
     cross = math.exp(-abs(c[0] - c[1]) / 0.4)
     expected = math.sqrt(v[0] ** 2 + v[1] ** 2 + 2 * v[0] * v[1] * cross)
-    assert losses.mmce_penalty(logits, target, form=form).item() == pytest.approx(expected)
+    assert losses.mmce_penalty(logits, target, variant=variant).item() == pytest.approx(expected)
 
 
 def test_mmce_gradient_stops_at_perfection():
@@ -328,35 +328,35 @@ def test_gamma_takes_no_gradient():
     assert logits.grad.abs().sum() > 0
 
 
-@pytest.mark.parametrize("form", losses.FLSD_FORMS)
+@pytest.mark.parametrize("gammas", losses.FLSD_FORMS)
 @pytest.mark.parametrize("classes", [6, 40])
-def test_flsd_gradient_is_that_of_fixed_gamma(form, classes):
+def test_flsd_gradient_is_that_of_fixed_gamma(gammas, classes):
     logits, target = batch(200, classes)
     own = logits.softmax(1).gather(1, target[:, None]).squeeze(1).tolist()
-    rule = gamma53 if form == "5-3" else gamma532
+    rule = gamma53 if gammas == "5-3" else gamma532
     gamma = torch.tensor([float(rule(p)) for p in own])
-    assert len(set(gamma.tolist())) == len(form.split("-"))  # every step is met
+    assert len(set(gamma.tolist())) == len(gammas.split("-"))  # every step is met
     logits.requires_grad_()
-    (ours,) = torch.autograd.grad(losses.flsd(logits, target, form=form), logits)
+    (ours,) = torch.autograd.grad(losses.flsd(logits, target, gammas=gammas), logits)
     (fixed,) = torch.autograd.grad(losses.focal(logits, target, gamma=gamma), logits)
     torch.testing.assert_close(ours, fixed, rtol=1e-12, atol=1e-16)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_flsd_steps_hold_their_upper_value_on_the_edge(dtype):
-    for classes, form, gamma in ((5, "5-3", 3), (5, "5-3-2", 3), (2, "5-3-2", 2)):
+    for classes, gammas, gamma in ((5, "5-3", 3), (5, "5-3-2", 3), (2, "5-3-2", 2)):
         even = torch.zeros(3, classes, dtype=dtype)  # p is 1/5 or 1/2 exactly
         target = torch.zeros(3, dtype=torch.long)
         expected = losses.focal(even, target, gamma=gamma)
-        torch.testing.assert_close(losses.flsd(even, target, form=form), expected)
+        torch.testing.assert_close(losses.flsd(even, target, gammas=gammas), expected)
         one_hot = F.one_hot(target, classes).to(dtype)
-        torch.testing.assert_close(losses.flsd(even, one_hot, form=form), expected)
+        torch.testing.assert_close(losses.flsd(even, one_hot, gammas=gammas), expected)
 
 
 def test_default_flsd_is_53():
     logits, target = batch()
-    assert losses.flsd(logits, target) == losses.flsd(logits, target, form="5-3")
-    assert losses.flsd(logits, target) != losses.flsd(logits, target, form="5-3-2")
+    assert losses.flsd(logits, target) == losses.flsd(logits, target, gammas="5-3")
+    assert losses.flsd(logits, target) != losses.flsd(logits, target, gammas="5-3-2")
 
 
 def test_a_common_offset_costs_no_digits():
@@ -763,7 +763,7 @@ def test_class_balanced_weights():
 def test_scheduled_gamma():
     runs = [losses.scheduled_gamma(epoch, 350) for epoch in range(350)]
     assert runs == [5.0] * 100 + [3.0] * 150 + [1.0] * 100
-    runs = [losses.scheduled_gamma(epoch, 350, form="5-3-2") for epoch in range(350)]
+    runs = [losses.scheduled_gamma(epoch, 350, gammas="5-3-2") for epoch in range(350)]
     assert runs == [5.0] * 100 + [3.0] * 150 + [2.0] * 100
     assert [losses.scheduled_gamma(e, 7) for e in range(7)] == [5, 5, 3, 3, 3, 1, 1]
     assert losses.scheduled_gamma(0, 1) == 5
@@ -886,18 +886,18 @@ SETTINGS = [
     (losses.label_smoothing, {"alpha": -0.1}, ValueError, "^alpha must lie in"),
     (losses.label_smoothing, {"alpha": N}, ValueError, "^alpha must lie in"),
     (losses.label_smoothing, {"alpha": "0.1"}, TypeError, "^alpha must be a number"),
-    (losses.label_smoothing, {"alpha": 0.7, "form": "K-1"}, ValueError, r"^alpha .* 0\.666"),
-    (losses.label_smoothing, {"form": "k"}, ValueError, "^form must be one of 'K', 'K-1'"),
+    (losses.label_smoothing, {"alpha": 0.7, "divisor": "K-1"}, ValueError, r"^alpha .* 0\.666"),
+    (losses.label_smoothing, {"divisor": "k"}, ValueError, "^divisor must be one of 'K', 'K-1'"),
     (losses.confidence_penalty, {"weight": -1}, ValueError, "^weight must lie in"),
     (losses.confidence_penalty, {"weight": math.inf}, ValueError, "^weight must lie in"),
     (losses.confidence_penalty, {"weight": "1"}, TypeError, "^weight must be a number"),
     (losses.mmce, {"weight": -1}, ValueError, "^weight must lie in"),
     (losses.mmce, {"weight": math.inf}, ValueError, "^weight must lie in"),
-    (losses.mmce, {"form": "both"}, ValueError, "^form must be one of 'plain', 'weighted'"),
-    (losses.mmce_penalty, {"form": "both"}, ValueError, "^form must be one of"),
+    (losses.mmce, {"variant": "both"}, ValueError, "^variant must be one of 'plain', 'weighted'"),
+    (losses.mmce_penalty, {"variant": "both"}, ValueError, "^variant must be one of"),
     (losses.mmce_penalty, {"width": 0}, ValueError, "^width must lie in"),
     (losses.mmce_penalty, {"width": N}, ValueError, "^width must lie in"),
-    (losses.flsd, {"form": "53"}, ValueError, "^form must be one of '5-3', '5-3-2'"),
+    (losses.flsd, {"gammas": "53"}, ValueError, "^gammas must be one of '5-3', '5-3-2'"),
 ]
 for focal_like in (losses.focal, losses.dual_focal):
     SETTINGS += [
@@ -969,8 +969,8 @@ def test_bad_epochs(epoch, epochs, error, message):
 
 
 def test_bad_schedule():
-    with pytest.raises(ValueError, match=r"^form must be one of '5-3-1', '5-3-2'"):
-        losses.scheduled_gamma(0, 5, form="5-3")
+    with pytest.raises(ValueError, match=r"^gammas must be one of '5-3-1', '5-3-2'"):
+        losses.scheduled_gamma(0, 5, gammas="5-3")
 
 
 SIZES = [1e30, 1e38, 1.7e38, torch.finfo(torch.float32).max]

@@ -32,7 +32,7 @@ def imbalance(
     rho: float,
     *,
     seed: int,
-    form: Literal["exponential", "step"] = "exponential",
+    kind: Literal["exponential", "step"] = "exponential",
     classes: int | None = None,
 ) -> Imbalanced:
     """Samples kept so that the commonest class outnumbers the rarest by `rho`.
@@ -41,7 +41,7 @@ def imbalance(
     share rho^(-i / (K - 1)) of class i; "step" keeps all of the first half (the larger one for odd
     K) and 1 / rho of the others. A class that has samples keeps one at least. K is `classes`, or
     the largest label + 1. With one seed, a larger rho keeps a subset. Raises ValueError for
-    rho < 1, an unknown form, or less than two classes.
+    rho < 1, an unknown kind, or less than two classes.
 
     Source: Cao et al. 2019, section 4; step: Buda et al. 2018, section 2.1.
 
@@ -51,14 +51,14 @@ def imbalance(
     """
     labels = as_labels(labels, classes)
     rho = validate.number("rho", rho, 1, math.inf, open_high=True)
-    validate.choice("form", form, ("exponential", "step"))
+    validate.choice("kind", kind, ("exponential", "step"))
     size = labels.bincount(minlength=classes or 0).cpu()
     if len(size) < 2:
         raise ValueError("labels must hold at least 2 classes, got class 0 alone; pass classes=")
     generator = validate.generator(seed)
     order = torch.randperm(len(size), generator=generator)
     place = torch.arange(len(size), dtype=torch.float64)
-    if form == "exponential":
+    if kind == "exponential":
         exponent = place / (len(size) - 1)
     else:
         exponent = (place >= (len(size) + 1) // 2).double()

@@ -43,32 +43,32 @@ def symmetric_noise(
     *,
     classes: int,
     seed: int,
-    form: Literal["shuffle", "uniform"] = "shuffle",
+    kind: Literal["shuffle", "uniform"] = "shuffle",
     exclude_true: bool = False,
 ) -> Noisy:
     """Labels with round(rate * n) random samples relabelled without regard to their class.
 
-    labels (n,) in [0, classes). `form="shuffle"` permutes the labels of the drawn samples among
-    themselves, which keeps every class size; `form="uniform"` draws from all classes alike. Both
+    labels (n,) in [0, classes). `kind="shuffle"` permutes the labels of the drawn samples among
+    themselves, which keeps every class size; `kind="uniform"` draws from all classes alike. Both
     may hit the true class, so that a share of about 1 / classes of the drawn stays right;
     `exclude_true=True` (uniform only) draws from the other classes. Raises ValueError for a rate
-    outside [0, 1], an unknown form, or shuffling without the true class.
+    outside [0, 1], an unknown kind, or shuffling without the true class.
 
     Source: shuffling as in "Dataset curation beyond accuracy", section 3; Patrini et al. 2017.
 
-    >>> noisy = symmetric_noise([0, 1] * 5, 0.4, classes=2, seed=0, form="uniform")
+    >>> noisy = symmetric_noise([0, 1] * 5, 0.4, classes=2, seed=0, kind="uniform")
     >>> len(noisy.flipped), noisy.transition[0].tolist()  # 4 of 10; 1 - .4 / 2 and .4 / 2
     (4, [0.8, 0.2])
     """
     classes = validate.integer("classes", classes, 2)
     labels = as_labels(labels, classes)
     rate = validate.fraction("rate", rate)
-    _check(form, ("shuffle", "uniform"), exclude_true)
+    _check(kind, ("shuffle", "uniform"), exclude_true)
     generator = validate.generator(seed)
     count = round(rate * len(labels))
     flipped = permutation(len(labels), generator, labels.device)[:count].sort().values
     old = labels[flipped]
-    if form == "shuffle":
+    if kind == "shuffle":
         new = old[permutation(count, generator, labels.device)]
     elif exclude_true:
         shift = torch.randint(1, classes, (count,), generator=generator).to(labels.device)
@@ -78,7 +78,7 @@ def symmetric_noise(
     rates = torch.full((classes,), count / len(labels), dtype=torch.float64)
     prior = labels.bincount(minlength=classes).double().cpu() / len(labels)
     matrix = transition_matrix(
-        rates, form=form, exclude_true=exclude_true, prior=prior if form == "shuffle" else None
+        rates, kind=kind, exclude_true=exclude_true, prior=prior if kind == "shuffle" else None
     )
     return _noisy(labels, flipped, new, rates, matrix)
 
@@ -119,7 +119,7 @@ def classwise_noise(
 def transition_matrix(
     rates: Numbers,
     *,
-    form: Literal["shuffle", "uniform", "classwise"],
+    kind: Literal["shuffle", "uniform", "classwise"],
     classes: int | None = None,
     exclude_true: bool = False,
     prior: Array | None = None,
@@ -135,14 +135,14 @@ def transition_matrix(
 
     Source: Patrini et al. 2017, section 3.
 
-    >>> transition_matrix(0.3, classes=3, form="uniform", exclude_true=True)[0].tolist()
+    >>> transition_matrix(0.3, classes=3, kind="uniform", exclude_true=True)[0].tolist()
     [0.7, 0.15, 0.15]
     """
-    _check(form, ("shuffle", "uniform", "classwise"), exclude_true)
+    _check(kind, ("shuffle", "uniform", "classwise"), exclude_true)
     r = _given_rates(rates, classes)
-    if prior is not None and form != "shuffle":
-        raise ValueError(f"prior is used by form='shuffle' only, got form={form!r}; leave it out")
-    if form == "classwise":
+    if prior is not None and kind != "shuffle":
+        raise ValueError(f"prior is used by kind='shuffle' only, got kind={kind!r}; leave it out")
+    if kind == "classwise":
         return _mix(r, _reassignment(r, exclude_true))
     target = torch.ones_like(r) if prior is None else validate.distribution("prior", prior, len(r))
     return _mix(r, _rows(target, exclude_true))
@@ -183,11 +183,11 @@ def _noisy(labels: Tensor, flipped: Tensor, new: Tensor, rates: Tensor, matrix: 
 # --- checks ---
 
 
-def _check(form: str, forms: tuple[str, ...], exclude_true: bool) -> None:
-    validate.choice("form", form, forms)
-    if exclude_true and form == "shuffle":
+def _check(kind: str, kinds: tuple[str, ...], exclude_true: bool) -> None:
+    validate.choice("kind", kind, kinds)
+    if exclude_true and kind == "shuffle":
         raise ValueError(
-            "exclude_true=True is impossible when labels are shuffled; pass form='uniform'"
+            "exclude_true=True is impossible when labels are shuffled; pass kind='uniform'"
         )
 
 

@@ -15,7 +15,7 @@ from calibkit.metrics.bins import Binning
 from calibkit.metrics.classwise import classwise_ece
 from calibkit.metrics.diagram import Reliability, diagram
 from calibkit.metrics.errors import FROM_BINS
-from calibkit.metrics.resampling import Form
+from calibkit.metrics.resampling import Method
 from calibkit.metrics.top import Labels, Predictions, TopLabel, top
 
 MetricOf = Literal["ece", "mce", "ada_ece", "overconfidence_error", "signed_gap", "accuracy"]
@@ -31,7 +31,7 @@ def bootstrap_interval(
     level: float = 0.9,
     resamples: int = 1000,
     seed: int = 0,
-    form: Form = "reflected",
+    method: Method = "reflected",
 ) -> tuple[float, float]:
     """Bootstrap interval of a metric: what resampling the samples would give.
 
@@ -54,11 +54,11 @@ def bootstrap_interval(
     bins : number of bins; level : coverage aimed at, in (0, 1).
     resamples : number of resamples; seed : integer seed of the draws.
 
-    form : "percentile" for the (1 - level) / 2 and (1 + level) / 2 quantiles [l, h] of the
+    method : "percentile" for the (1 - level) / 2 and (1 + level) / 2 quantiles [l, h] of the
         resamples; "reflected" for [2 v - h, 2 v - l] about the value v of the sample.
 
     ECE is biased upwards in a sample and the more so in a resample, and reflection takes that
-    bias off again, so it is the default; near 0 neither form is to be trusted, and
+    bias off again, so it is the default; near 0 neither method is to be trusted, and
     `calibration_test` is the tool there. How often they cover: notebooks/notes_on_measures.md. A
     reflected end may lie below 0.
 
@@ -72,9 +72,11 @@ def bootstrap_interval(
     """
     alone = isinstance(probs, TopLabel)
     validate.choice("metric", metric, get_args(MetricOf if alone else Metric))
-    form, bins, level, resamples, random = resampling.options(form, bins, level, resamples, seed)
+    method, bins, level, resamples, random = resampling.options(
+        method, bins, level, resamples, seed
+    )
     values, here = resampled(probs, labels, metric, bins, resamples, random)
-    return resampling.bounds(values.cpu().numpy(), here, level, form)
+    return resampling.bounds(values.cpu().numpy(), here, level, method)
 
 
 def resampled(

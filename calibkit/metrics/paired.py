@@ -9,7 +9,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics import resampling
-from calibkit.metrics.resampling import Form, Groups
+from calibkit.metrics.resampling import Groups, Method
 from calibkit.metrics.top import Labels, Predictions, TopLabel, of_label, rows_of, top
 
 Score = Literal["ece", "nll", "brier", "accuracy"]
@@ -25,7 +25,7 @@ def paired_interval(
     level: float = 0.9,
     resamples: int = 1000,
     seed: int = 0,
-    form: Form = "reflected",
+    method: Method = "reflected",
 ) -> tuple[float, float]:
     """Paired bootstrap interval of metric(a) - metric(b), both scored on the same samples.
 
@@ -44,7 +44,7 @@ def paired_interval(
         are those of the two classes "hit" and "miss" (so the Brier score is twice
         (confidence - hit)^2), and "accuracy" is the share of hits.
     metric : "ece", "nll", "brier" or "accuracy".
-    bins, level, resamples, seed, form : as in `bootstrap_interval`; bins for "ece" alone.
+    bins, level, resamples, seed, method : as in `bootstrap_interval`; bins for "ece" alone.
 
     Returns (low, high); a loss is lower for b where low > 0. "nll" must be finite for both. Raises
     as `ece` does, and ValueError if the shapes differ.
@@ -57,12 +57,14 @@ def paired_interval(
     (0.4055, 0.4055)
     """
     validate.choice("metric", metric, get_args(Score))
-    form, bins, level, resamples, random = resampling.options(form, bins, level, resamples, seed)
+    method, bins, level, resamples, random = resampling.options(
+        method, bins, level, resamples, seed
+    )
     *models, target = _checked(probs_a, probs_b, labels)
     a, b = (_per_sample(metric, probs, target, bins) for probs in models)
     groups = Groups(len(a[0]), resamples + 1, random, a[0].device, with_sample=True)
     values = (_totals(*a, groups, bins) - _totals(*b, groups, bins)).cpu().numpy()
-    return resampling.bounds(values[1:], float(values[0]), level, form)
+    return resampling.bounds(values[1:], float(values[0]), level, method)
 
 
 def _checked(a, b, labels: Labels):

@@ -14,15 +14,15 @@ from calibkit.metrics import bins as _bins
 
 SMALL = 16  # a cell of at most so many samples is resampled one by one
 GROUPS = 4096  # at most so many units are resampled
-Form = Literal["reflected", "percentile"]
+Method = Literal["reflected", "percentile"]
 
 
 def options(
-    form: Form, bins: int, level: float, resamples: int, seed: int
-) -> tuple[Form, int, float, int, Generator]:
+    method: Method, bins: int, level: float, resamples: int, seed: int
+) -> tuple[Method, int, float, int, Generator]:
     """The options of an interval, checked; the seed as a generator."""
     return (
-        validate.choice("form", form, get_args(Form)),
+        validate.choice("method", method, get_args(Method)),
         _bins.check_options(bins),
         validate.level(level),
         validate.integer("resamples", resamples, 1),
@@ -30,10 +30,10 @@ def options(
     )
 
 
-def bounds(values: np.ndarray, here: float, level: float, form: Form) -> tuple[float, float]:
-    """The interval of either form from resampled values and the sample's own, `here`."""
+def bounds(values: np.ndarray, here: float, level: float, method: Method) -> tuple[float, float]:
+    """The interval of either method from resampled values and the sample's own, `here`."""
     low, high = (float(x) for x in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
-    return (low, high) if form == "percentile" else (2 * here - high, 2 * here - low)
+    return (low, high) if method == "percentile" else (2 * here - high, 2 * here - low)
 
 
 def weights(units: int, resamples: int, random: Generator) -> Tensor:

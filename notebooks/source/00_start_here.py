@@ -285,7 +285,7 @@ print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against
 # %%
 def with_wrong_labels(labels, wrong, seed):
     """A share of the labels, each replaced by one of the nine other digits, all equally likely."""
-    noisy = curation.symmetric_noise(labels, wrong, classes=10, seed=seed, form="uniform",
+    noisy = curation.symmetric_noise(labels, wrong, classes=10, seed=seed, kind="uniform",
                                      exclude_true=True)
     return noisy.labels
 

@@ -111,7 +111,7 @@ _ = alt_text.note(axes[1], f"The same digits under pixel noise, labelled {', '.j
 
 # %%
 matrix = (1 - some) * torch.eye(K, dtype=torch.float64) + some / K
-assert torch.allclose(matrix, curation.transition_matrix(some, classes=K, form="uniform"))
+assert torch.allclose(matrix, curation.transition_matrix(some, classes=K, kind="uniform"))
 noisy_posterior = test.posterior @ matrix
 same = (noisy_posterior.argmax(dim=1) == test.posterior.argmax(dim=1)).double().mean()
 print(f"noisy and clean posterior favour the same digit on {same:.1%} of the images")

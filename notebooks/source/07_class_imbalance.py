@@ -72,7 +72,7 @@ def digits(seed):
 
 # %%
 whole = digits(SEED).train[: pool["exponential"]]
-kept = curation.imbalance(whole.labels, 100, form="exponential", seed=SEED)
+kept = curation.imbalance(whole.labels, 100, kind="exponential", seed=SEED)
 before, place = whole.labels.bincount(), torch.arange(K).double()
 by_hand = before[kept.order] * 100.0 ** (-place / (K - 1))
 assert kept.counts[kept.order].tolist() == by_hand.round().tolist()
@@ -87,7 +87,7 @@ print("images kept, from the commonest class to the rarest:", kept.counts[kept.o
 def imbalanced(form, rho, seed):
     """A training set of size.train images, and the classes from the commonest to the rarest."""
     start = digits(seed).train[: pool[form]]
-    kept = curation.imbalance(start.labels, rho, form=form, seed=seed)
+    kept = curation.imbalance(start.labels, rho, kind=form, seed=seed)
     thinned = start[kept.indices]
     return thinned[curation.subset(thinned.labels, size.train, seed=seed)], kept.order
 

@@ -79,7 +79,7 @@ labels = digits(SEED).train.labels
 logits = torch.randn(len(labels), K, generator=torch.Generator().manual_seed(SEED), dtype=torch.float64)
 for form, by_hand in {"K": form_k, "K-1": form_k_minus_1}.items():
     ours = losses.cross_entropy(logits, by_hand(labels, 0.1).double())
-    assert torch.isclose(ours, losses.label_smoothing(logits, labels, alpha=0.1, form=form))
+    assert torch.isclose(ours, losses.label_smoothing(logits, labels, alpha=0.1, divisor=form))
     print(f"alpha 0.1, form {form}: the label keeps {by_hand(labels, 0.1).max():.3f}")
 
 # %% [markdown]
@@ -347,7 +347,7 @@ def along_grid(loss, form, seed):
     """The loss of the posterior divided by each T, with the posterior itself as labels."""
     q = digits(seed).test.posterior[:1000]
     logits = q.clamp(min=1e-30).log()  # their softmax is q
-    return [loss(logits / T, q, form=form).item() for T in grid]
+    return [loss(logits / T, q, variant=form).item() for T in grid]
 
 
 parts = {"cross-entropy + MMCE": partial(losses.mmce, weight=2.0), "MMCE alone": losses.mmce_penalty}
@@ -397,7 +397,7 @@ def other(way, strength, seed):
         return trained(losses.cross_entropy, seed, mix=exact_labels)
     loss = {"penalty": partial(losses.confidence_penalty, weight=strength), "Brier": losses.brier,
             "MMCE, weighted": partial(losses.mmce, weight=strength),
-            "MMCE, plain": partial(losses.mmce, weight=strength, form="plain")}[way]
+            "MMCE, plain": partial(losses.mmce, weight=strength, variant="plain")}[way]
     return trained(loss, seed)
 
 

@@ -107,7 +107,7 @@ all_losses = {
     "FLSc-531": losses.ScheduledFocal("5-3-1"),
     "FLSc-532": losses.ScheduledFocal("5-3-2"),
     "FLSD-53": losses.flsd,
-    "FLSD-532": partial(losses.flsd, form="5-3-2"),
+    "FLSD-532": partial(losses.flsd, gammas="5-3-2"),
     "DFL-3": partial(losses.dual_focal, gamma=3.0),
 }
 fixed = list(all_losses)[:4]

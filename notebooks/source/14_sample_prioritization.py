@@ -540,7 +540,7 @@ print(verdicts.judge("14i", "chosen by entropy: the network's own gap on them is
 @cache
 def mislabelled(seed):
     labels = digits(seed).train.labels
-    return curation.symmetric_noise(labels, 0.1, classes=10, seed=seed, form="uniform", exclude_true=True)
+    return curation.symmetric_noise(labels, 0.1, classes=10, seed=seed, kind="uniform", exclude_true=True)
 
 
 def with_wrong_labels(seed, choice):

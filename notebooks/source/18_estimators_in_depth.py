@@ -683,7 +683,7 @@ def coverage(metric, T, seed, n=500):
         chosen, labels = test_set(n, 1000 * seed + k)
         value = getattr(metrics, metric)(probs[chosen], labels)
         low, high = metrics.bootstrap_interval(probs[chosen], labels, metric=metric, resamples=200,
-                                               form="percentile")
+                                               method="percentile")
         inside.append((low <= truth <= high, 2 * value - high <= truth <= 2 * value - low))
     return np.mean(inside, axis=0)
 

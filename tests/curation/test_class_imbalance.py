@@ -22,22 +22,22 @@ def test_exponential_imbalance_by_hand():
 
 @pytest.mark.parametrize(("classes", "rare"), [(2, 1), (5, 2), (10, 5)])
 def test_step_imbalance_divides_half_of_the_classes(classes, rare):
-    kept = imbalance(balanced(each=200, classes=classes), 10, seed=1, form="step")
+    kept = imbalance(balanced(each=200, classes=classes), 10, seed=1, kind="step")
     assert kept.counts[kept.order].tolist() == [200] * (classes - rare) + [20] * rare
 
 
-@pytest.mark.parametrize("form", ["exponential", "step"])
-def test_imbalance_of_one_keeps_everything(form):
-    kept = imbalance(ragged(), 1, seed=0, form=form)
+@pytest.mark.parametrize("kind", ["exponential", "step"])
+def test_imbalance_of_one_keeps_everything(kind):
+    kept = imbalance(ragged(), 1, seed=0, kind=kind)
     assert torch.equal(kept.indices, torch.arange(997))
 
 
-@pytest.mark.parametrize("form", ["exponential", "step"])
-def test_imbalance_keeps_one_sample_at_least_and_takes_shares_of_each_class(form):
+@pytest.mark.parametrize("kind", ["exponential", "step"])
+def test_imbalance_keeps_one_sample_at_least_and_takes_shares_of_each_class(kind):
     labels = torch.tensor([0] * 7 + [1] * 3 + [2] * 5)
-    kept = imbalance(labels, 1e6, seed=0, form=form)
+    kept = imbalance(labels, 1e6, seed=0, kind=kind)
     assert kept.counts.min() == 1
-    kept = imbalance(labels, 2, seed=0, form="step")
+    kept = imbalance(labels, 2, seed=0, kind="step")
     size = labels.bincount()
     rare = kept.order[-1]
     assert kept.counts[rare] == round(size[rare].item() / 2)
@@ -51,15 +51,15 @@ def test_absent_classes_stay_absent():
     assert len(kept.indices) == kept.counts.sum()
 
 
-@pytest.mark.parametrize("form", ["exponential", "step"])
-def test_stronger_imbalance_keeps_a_subset(form):
-    kept = [set(imbalance(balanced(), r, seed=4, form=form).indices.tolist()) for r in (2, 10, 100)]
+@pytest.mark.parametrize("kind", ["exponential", "step"])
+def test_stronger_imbalance_keeps_a_subset(kind):
+    kept = [set(imbalance(balanced(), r, seed=4, kind=kind).indices.tolist()) for r in (2, 10, 100)]
     assert kept[2] < kept[1] < kept[0]
 
 
 def test_class_order_is_seeded_and_random():
     orders = [tuple(imbalance(balanced(), 10, seed=s).order.tolist()) for s in range(300)]
-    assert orders[0] == tuple(imbalance(balanced(each=7), 3, seed=0, form="step").order.tolist())
+    assert orders[0] == tuple(imbalance(balanced(each=7), 3, seed=0, kind="step").order.tolist())
     first = np.bincount([o[0] for o in orders], minlength=10)
     assert first.min() > 10  # every class is the commonest about 30 times
     assert first.max() < 55

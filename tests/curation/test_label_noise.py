@@ -10,14 +10,14 @@ from tests.curation.labels import balanced, ragged, strictly_ascending
 
 # --- symmetric noise ---
 
-FORMS = [("shuffle", False), ("uniform", False), ("uniform", True)]
+KINDS = [("shuffle", False), ("uniform", False), ("uniform", True)]
 
 
-@pytest.mark.parametrize(("form", "exclude_true"), FORMS)
+@pytest.mark.parametrize(("kind", "exclude_true"), KINDS)
 @pytest.mark.parametrize("rate", [0.0, 0.1, 0.255, 0.5, 1.0])
-def test_symmetric_noise_touches_an_exact_count(form, exclude_true, rate):
+def test_symmetric_noise_touches_an_exact_count(kind, exclude_true, rate):
     labels = balanced()
-    noisy = symmetric_noise(labels, rate, classes=10, seed=0, form=form, exclude_true=exclude_true)
+    noisy = symmetric_noise(labels, rate, classes=10, seed=0, kind=kind, exclude_true=exclude_true)
     assert len(noisy.flipped) == round(rate * 1000)
     assert strictly_ascending(noisy.flipped)
     assert torch.equal(noisy.clean, labels)
@@ -47,7 +47,7 @@ def test_shuffling_keeps_every_class_size():
 
 
 def test_excluding_the_true_class_changes_every_flipped_label():
-    noisy = symmetric_noise(balanced(), 0.3, classes=10, seed=0, form="uniform", exclude_true=True)
+    noisy = symmetric_noise(balanced(), 0.3, classes=10, seed=0, kind="uniform", exclude_true=True)
     assert torch.equal(noisy.changed, noisy.flipped)
     shift = (noisy.labels - noisy.clean)[noisy.flipped] % 10
     assert shift.bincount(minlength=10).tolist()[0] == 0
@@ -61,10 +61,10 @@ def frequencies(noisy, classes):
     return table / table.sum(1, keepdim=True)
 
 
-@pytest.mark.parametrize(("form", "exclude_true"), FORMS)
-def test_symmetric_noise_follows_its_transition_matrix(form, exclude_true):
+@pytest.mark.parametrize(("kind", "exclude_true"), KINDS)
+def test_symmetric_noise_follows_its_transition_matrix(kind, exclude_true):
     labels = ragged(200_000, 4)
-    noisy = symmetric_noise(labels, 0.4, classes=4, seed=0, form=form, exclude_true=exclude_true)
+    noisy = symmetric_noise(labels, 0.4, classes=4, seed=0, kind=kind, exclude_true=exclude_true)
     assert torch.allclose(frequencies(noisy, 4), noisy.transition, atol=0.01)
 
 
@@ -135,35 +135,35 @@ def test_the_ramp_ends_at_one_half_by_default_and_one_class_can_take_all():
 
 
 def test_transition_matrices_by_hand():
-    shuffle = transition_matrix(0.3, form="shuffle", classes=2, prior=[0.8, 0.2])
+    shuffle = transition_matrix(0.3, kind="shuffle", classes=2, prior=[0.8, 0.2])
     assert shuffle.flatten().tolist() == pytest.approx([0.94, 0.06, 0.24, 0.76])
-    uniform = transition_matrix(0.4, form="uniform", classes=4)
+    uniform = transition_matrix(0.4, kind="uniform", classes=4)
     assert uniform[1].tolist() == pytest.approx([0.1, 0.7, 0.1, 0.1])
-    excluded = transition_matrix(0.3, form="uniform", classes=4, exclude_true=True)
+    excluded = transition_matrix(0.3, kind="uniform", classes=4, exclude_true=True)
     assert excluded[2].tolist() == pytest.approx([0.1, 0.1, 0.7, 0.1])
-    classwise = transition_matrix([0.0, 0.2, 0.3], form="classwise")
+    classwise = transition_matrix([0.0, 0.2, 0.3], kind="classwise")
     expected = [1, 0, 0, 0, 0.8 + 0.2 * 0.4, 0.2 * 0.6, 0, 0.3 * 0.4, 0.7 + 0.3 * 0.6]
     assert classwise.flatten().tolist() == pytest.approx(expected)
-    excluded = transition_matrix([0.1, 0.2, 0.3], form="classwise", exclude_true=True)
+    excluded = transition_matrix([0.1, 0.2, 0.3], kind="classwise", exclude_true=True)
     assert excluded[0].tolist() == pytest.approx([0.9, 0.1 * 0.4, 0.1 * 0.6])
-    plain = transition_matrix(0.3, form="shuffle", classes=3)
-    assert torch.equal(plain, transition_matrix(0.3, form="uniform", classes=3))
+    plain = transition_matrix(0.3, kind="shuffle", classes=3)
+    assert torch.equal(plain, transition_matrix(0.3, kind="uniform", classes=3))
     assert plain.dtype == torch.float64
-    sure = transition_matrix(0.5, form="shuffle", classes=2, prior=[1.0, 0.0])
+    sure = transition_matrix(0.5, kind="shuffle", classes=2, prior=[1.0, 0.0])
     assert sure.flatten().tolist() == [1, 0, 0.5, 0.5]
 
 
 @given(
     rates=st.lists(st.floats(0.01, 1), min_size=2, max_size=6),
-    form=st.sampled_from(["shuffle", "uniform", "classwise"]),
+    kind=st.sampled_from(["shuffle", "uniform", "classwise"]),
     exclude_true=st.booleans(),
 )
 @settings(deadline=None, max_examples=50)
-def test_transition_rows_are_distributions(rates, form, exclude_true):
-    matrix = transition_matrix(rates, form=form, exclude_true=exclude_true and form != "shuffle")
+def test_transition_rows_are_distributions(rates, kind, exclude_true):
+    matrix = transition_matrix(rates, kind=kind, exclude_true=exclude_true and kind != "shuffle")
     assert bool((matrix >= 0).all())
     assert torch.allclose(matrix.sum(1), torch.ones(len(rates), dtype=torch.float64))
-    if exclude_true and form != "shuffle":
+    if exclude_true and kind != "shuffle":
         assert matrix.diag().tolist() == pytest.approx([1 - r for r in rates], abs=1e-12)
 
 
@@ -171,7 +171,7 @@ def test_posterior_of_noisy_labels_is_the_posterior_times_the_matrix():
     g = torch.Generator().manual_seed(0)
     posterior = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64)  # one input, many draws
     labels = torch.multinomial(posterior, 100_000, replacement=True, generator=g)
-    noisy = symmetric_noise(labels, 0.5, classes=3, seed=0, form="uniform")
+    noisy = symmetric_noise(labels, 0.5, classes=3, seed=0, kind="uniform")
     measured = noisy.labels.bincount(minlength=3) / 100_000
     assert torch.allclose(measured.double(), posterior @ noisy.transition, atol=0.006)
 

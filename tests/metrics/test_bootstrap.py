@@ -125,11 +125,11 @@ def test_interval_is_the_percentiles_or_their_reflection(metric):
     low, high = np.quantile(values, [0.1, 0.9])
     binned = {} if metric in ("signed_gap", "accuracy") else {"bins": 10}
     here = getattr(metrics, metric)(probs, labels, **binned)
-    for form, ends in (
+    for method, ends in (
         ("percentile", (low, high)),
         ("reflected", (2 * here - high, 2 * here - low)),
     ):
-        options |= {"form": form, "bins": 10}
+        options |= {"method": method, "bins": 10}
         found = metrics.bootstrap_interval(probs, labels, level=0.8, **options)
         assert found == pytest.approx(ends, abs=1e-15)
         assert all(type(end) is float for end in found)
@@ -150,11 +150,11 @@ def test_reflection_covers_where_percentiles_cannot():
     for seed in range(100):
         rows = torch.randint(20_000, (1000,))
         labels = posterior[rows].multinomial(1)[:, 0]
-        for form in covered:
+        for method in covered:
             low, high = metrics.bootstrap_interval(
-                probs[rows], labels, resamples=200, seed=seed, form=form
+                probs[rows], labels, resamples=200, seed=seed, method=method
             )
-            covered[form] += low <= truth <= high
+            covered[method] += low <= truth <= high
     assert covered["reflected"] == pytest.approx(80, abs=15)
     assert covered["percentile"] <= 20
 
@@ -162,7 +162,7 @@ def test_reflection_covers_where_percentiles_cannot():
 def test_defaults():
     probs, labels = problem(300)
     named = metrics.bootstrap_interval(
-        probs, labels, metric="ece", bins=15, level=0.9, resamples=1000, seed=0, form="reflected"
+        probs, labels, metric="ece", bins=15, level=0.9, resamples=1000, seed=0, method="reflected"
     )
     assert metrics.bootstrap_interval(probs, labels) == named
 
@@ -213,7 +213,7 @@ def test_one_sample_gives_a_point():
         ({"resamples": 1e3}, TypeError, "resamples"),
         ({"seed": -1}, ValueError, "seed"),
         ({"seed": None}, TypeError, "seed"),
-        ({"form": "basic"}, ValueError, "form"),
+        ({"method": "basic"}, ValueError, "method"),
     ],
 )
 def test_options_are_checked(options, kind, name):

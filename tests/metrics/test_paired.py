@@ -31,10 +31,10 @@ def test_draws_are_the_metric_of_resampled_rows(metric):
         differences.append(score(a[rows], labels[rows]) - score(b[rows], labels[rows]))
     options = {"metric": metric, "resamples": 40, "seed": 5, "level": 0.8}
     low, high = np.quantile(differences, [0.1, 0.9])
-    found = metrics.paired_interval(a, b, labels, form="percentile", **options)
+    found = metrics.paired_interval(a, b, labels, method="percentile", **options)
     assert found == pytest.approx((low, high), abs=1e-12)
     here = score(a, labels) - score(b, labels)
-    found = metrics.paired_interval(a, b, labels, form="reflected", **options)
+    found = metrics.paired_interval(a, b, labels, method="reflected", **options)
     assert found == pytest.approx((2 * here - high, 2 * here - low), abs=1e-12)
 
 
@@ -104,7 +104,7 @@ def test_coverage_of_a_known_difference():
 def test_defaults():
     a, b, labels = problem()
     named = metrics.paired_interval(
-        a, b, labels, metric="ece", bins=15, level=0.9, resamples=1000, seed=0, form="reflected"
+        a, b, labels, metric="ece", bins=15, level=0.9, resamples=1000, seed=0, method="reflected"
     )
     assert metrics.paired_interval(a, b, labels) == named
     assert metrics.paired_interval(a.numpy(), b.tolist(), labels.tolist()) == pytest.approx(named)
@@ -117,7 +117,7 @@ def test_defaults():
     ("options", "kind", "name"),
     [
         ({"metric": "mce"}, ValueError, "metric"),
-        ({"form": "basic"}, ValueError, "form"),
+        ({"method": "basic"}, ValueError, "method"),
         ({"bins": 0}, ValueError, "bins"),
         ({"level": 95}, ValueError, "level"),
         ({"resamples": 0}, ValueError, "resamples"),

@@ -19,7 +19,7 @@ RATES = {
 
 
 def _law(p: Tensor, **options) -> Tensor:
-    return curation.transition_matrix(p, form="classwise", **options)
+    return curation.transition_matrix(p, kind="classwise", **options)
 
 
 @exercise(
@@ -35,7 +35,7 @@ def _law(p: Tensor, **options) -> Tensor:
             "your rows do not sum to 1: a drawn label becomes j with probability p_j / sum(p).",
         ),
         Mistake(
-            lambda p: curation.transition_matrix(p, form="uniform"),
+            lambda p: curation.transition_matrix(p, kind="uniform"),
             "you share the drawn labels out evenly. "
             "Class j gets them in proportion to p_j, its own noise.",
         ),
@@ -93,7 +93,7 @@ def _through() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     cases = {}
     for name, (p, y) in PREDICTIONS.items():
         ramp = torch.linspace(0.1, 0.5, p.shape[1], dtype=torch.float64)
-        cases[name] = (p.double(), curation.transition_matrix(ramp, form="uniform"), y)
+        cases[name] = (p.double(), curation.transition_matrix(ramp, kind="uniform"), y)
     p, y = next(iter(PREDICTIONS.values()))
     return cases | {"a matrix that changes no label": (p, torch.eye(p.shape[1]), y)}
 

@@ -125,7 +125,7 @@ def _imbalance(train: Dataset, value: str, seed: int):
     """Equal numbers of steps: what is thinned out is passed over more often."""
     shape, rho, way = IMBALANCES[value]
     classes = train.num_classes
-    thin = curation.imbalance(train.labels, rho, seed=seed, form=shape, classes=classes)
+    thin = curation.imbalance(train.labels, rho, seed=seed, kind=shape, classes=classes)
     thinned, loss = train[thin.indices], LOSSES.get(way, nn.functional.cross_entropy)
     if way == "sampling":
         thinned = thinned[curation.resample(thinned.labels, seed=seed, strategy="oversample")]

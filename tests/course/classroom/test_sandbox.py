@@ -60,7 +60,7 @@ def test_the_librarys_own_function_is_withheld_by_any_name(walls):
     code = """
     from calibkit.curation import transition_matrix as mine
     def f(p):
-        return mine(p, form="classwise")
+        return mine(p, kind="classwise")
     """
     reply = graded(code, walls, withheld=["calibkit.curation:transition_matrix"])
     assert "asks for own code" in repr(reply)
