@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import warnings
 
 import joblib
 import pytest
