@@ -25,7 +25,7 @@ from torch import nn
 
 from calibkit import losses
 from calibkit.course.experiments import grids
-from calibkit.lab import data, models, sweep, training
+from calibkit.lab import data, models, training
 from calibkit.lab.sweep import key as module
 from calibkit.lab.sweep.key import digest, keys
 
@@ -59,47 +59,37 @@ class Net(nn.Module):
 it = Net
 """
 
+VALUES = [  # of a global, and of a constant
+    *[("1", "2"), ("1", "True"), ("1", "1.0"), ("0.0", "-0.0"), ("(1, 2)", "(1.0, 2)")],
+    *[("[1, [2]]", "[1, [3]]"), ("{1, 2}", "{1, 3}"), ("{'x': {1: 2}}", "{'x': {1: 3}}")],
+    *[("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"), ("'a'", "b'a'"), ("np.ones(3)", "np.zeros(3)")],
+    *[("torch.ones(3)", f"torch.ones({end}") for end in ("3, 1)", "3).double()", "3) * 2")],
+    *[("torch.ones(3)", "torch.ones(3, requires_grad=True)"), ("torch.float32", "torch.float64")],
+    *[("collections.deque([1, 2])", "collections.deque([2, 1])"), ("F.relu", "F.gelu")],
+    *[("collections.Counter('aab')", "collections.Counter('ab')"), ("nn.ReLU()", "nn.GELU()")],
+]
 LOSSES = [
+    *((f"G = {one}\nit = lambda a, b: a * G", one, other) for one, other in VALUES),
+    *((f"it = lambda a, b: a * {one}", one, other) for one, other in VALUES),
     ("it = nn.CrossEntropyLoss(label_smoothing=0.1)", "0.1", "0.2"),
     ("it = nn.CrossEntropyLoss(weight=torch.ones(10))", "ones", "zeros"),
     ("it = functools.partial(losses.focal, gamma=1.0)", "1.0", "2.0"),
     ("it = functools.partial(losses.focal, gamma=1.0)", "focal", "dual_focal"),
     ("it = losses.ScheduledFocal('5-3-1')", "5-3-1", "5-3-2"),
-    ("it = F.cross_entropy", "F.cross_entropy", "F.nll_loss"),
-    ("it = lambda a, b: F.cross_entropy(a, b)", "F.cross_entropy", "F.nll_loss"),
-    ("it = lambda a, b: F.cross_entropy(a, b) * 1.0", "1.0", "2.0"),
     ("it = lambda a, b, g=1: F.cross_entropy(a, b) * g", "g=1", "g=2"),
     ("it = lambda a, b, *, g=1: F.cross_entropy(a, b) * g", "g=1", "g=2"),
     ("it = lambda a, b, *c: F.cross_entropy(a, b) * len(c)", "*c:", "**c:"),
-    ("G = 1\nit = lambda a, b: F.cross_entropy(a, b) * G", "G = 1", "G = 2"),
-    ("G = [1, [2]]\nit = lambda a, b: F.cross_entropy(a, b) * G[1][0]", "[2]", "[3]"),
-    ("G = {'a': 1, 'b': 2}\nit = lambda a, b: sum(G.values())", "'a': 1, 'b': 2", "'b': 2, 'a': 1"),
-    ("G = {1, 2}\nit = lambda a, b: F.cross_entropy(a, b) * max(G)", "2}", "3}"),
-    ("G = {'x': {1: 2.0}}\nit = lambda a, b: G['x'][1] * a.sum()", "2.0", "-2.0"),
-    ("G = 0.0\nit = lambda a, b: 1 / (a.sum() + G)", "0.0", "-0.0"),
-    ("G = 1\nit = lambda a, b: a.sum() * G", "G = 1", "G = True"),
-    ("G = np.ones(3)\nit = lambda a, b: a.sum() * G.sum()", "ones", "zeros"),
-    ("G = torch.ones(3)\nit = lambda a, b: a.sum() * G.sum()", "ones(3)", "ones(3, 1)"),
-    ("G = torch.ones(3)\nit = lambda a, b: a.sum() * G.sum()", "ones(3)", "ones(3).double()"),
-    ("G = torch.ones(3)\nit = lambda a, b: a.sum() * G.sum()", "(3)", "(3, requires_grad=True)"),
-    ("G = collections.OrderedDict(a=1, b=2)\nit = lambda a, b: list(G)", "a=1, b=2", "b=2, a=1"),
-    ("G = collections.deque([1, 2])\nit = lambda a, b: G[0]", "[1, 2]", "[2, 1]"),
     ("P = collections.namedtuple('P', 'g')\nG = P(1)\nit = lambda a, b: G.g", "P(1)", "P(2)"),
     ("def make(g):\n    return lambda a, b: a.sum() * g\nit = make(1)", "make(1)", "make(2)"),
-    ("def make(g):\n    def h(): return g\n    return lambda a, b: a.sum() * h()\nit = make(1)",
-     "make(1)", "make(2)"),
     ("def h(a): return a.sum() * 1\ndef it(a, b): return h(a)", "* 1", "* 2"),
     ("def h(a): return k(a)\ndef k(a): return a * 1\ndef it(a, b): return h(a)", "* 1", "* 2"),
     ("def it(a, b):\n    return (lambda c: c * 1)(a).sum()", "* 1", "* 2"),
     ("G = 1\ndef it(a, b):\n    return (lambda c: c * G)(a).sum()", "G = 1", "G = 2"),
     ("def it(a, b):\n    try: return a.sum()\n    except ValueError: return b", "Value", "Type"),
-    ("def it(a, b): return a.sum() if b.sum() in {1, 2} else b", "{1, 2}", "{1, 3}"),
     ("def it(a, b): return a.sum()\nit.g = 1", "it.g = 1", "it.g = 2"),
     ("@functools.wraps(F.cross_entropy)\ndef it(a, b): return a.sum() * 1", "* 1", "* 2"),
     ("def it(a, b, seen=[1]): return a.sum() * len(seen)", "[1]", "[1, 2]"),
     ("it = [lambda a, b: a.sum(), lambda a, b: b.sum()][0]", "[0]", "[1]"),
-    ("class T(tuple):\n    def __call__(self, a, b): return a.sum() * self[0]\nit = T((1, 2))",
-     "(1, 2)", "(3, 2)"),
     ("class T(dict):\n    def __call__(self, a, b): return self['g']\nit = T(g=1)", "g=1", "g=2"),
     (CALLABLE.format("gamma = 1"), "gamma = 1", "gamma = 2"),
     (CALLABLE.format("gamma = 1"), "* self.gamma", "+ self.gamma"),
@@ -121,7 +111,6 @@ LOSSES = [
     ("@dataclasses.dataclass(frozen=True)\nclass A:\n    g: list = dataclasses.field("
      "default_factory=lambda: [1])\n    def __call__(s, a, b): return s.g\nit = A()", "[1]", "[2]"),
     ("class E(enum.Enum):\n    X = 1\n    Y = 2\nG = E.X\nit = lambda a, b: G.value", "E.X", "E.Y"),
-    ("class E(enum.IntEnum):\n    X = 1\nit = lambda a, b: a.sum() * E.X", "X = 1", "X = 2"),
     ("class W(nn.Module):\n    def __init__(s):\n        super().__init__()\n        s.gamma = 1\n"
      "    def forward(s, a, b): return s.gamma\nit = W()", "gamma = 1", "gamma = 2"),
     ("class Fn(torch.autograd.Function):\n    @staticmethod\n    def forward(c, a): return a\n"
@@ -130,26 +119,11 @@ LOSSES = [
     ("x = [1]\nG = [x, x]\nit = lambda a, b: G[0].append(1)", "[x, x]", "[x, list(x)]"),
     ("G = types.ModuleType('m')\nG.g = 1\nit = lambda a, b: G.g", "G.g = 1", "G.g = 2"),
     ('def d(f):\n    @functools.wraps(f)\n    def w(*a): return f(*a) * 1\n    return w\n'
-     '@d\n@d\ndef it(a, b): return a.sum() * 5',
-     '* 1', '* 3'),
-    ('def it(a, b, s=[]): return a.sum() * len(s)\nit.__defaults__[0].extend([1])',
-     '[1]', '[1, 2]'),
-    ('it = lambda a, b: a.sum() * 1', '* 1', '* 1.0'),
-    ('it = lambda a, b: a.sum() * 1', '* 1', '* True'),
-    ('it = lambda a, b: a.sum() * (1, 2)[0]', '(1, 2)', '(1.0, 2)'),
-    ('it = lambda a, b: a.sum() * -0.0', '-0.0', '0.0'),
-    ('it = lambda a, b: a.sum() if b in {1, 5} else a', '1, 5', '1.0, 5'),
-    ('G = torch.float32\nit = lambda a, b: a.to(G).sum()', 'float32', 'float64'),
+     '@d\n@d\ndef it(a, b): return a.sum() * 5', '* 1', '* 3'),
     ("def d(f):\n    seen = {'n': 1}\n    def w(a, b): return f(a, b) * seen['n']\n"
-     '    return w\n@d\ndef it(a, b): return a.sum()',
-     "'n': 1", "'n': 2"),
+     '    return w\n@d\ndef it(a, b): return a.sum()', "'n': 1", "'n': 2"),
     ('class A:\n    def h(s, a, b, g): return a.sum() * g\n'
-     '    __call__ = functools.partialmethod(h, g=1)\nit = A()',
-     'g=1', 'g=2'),
-    ("G = collections.Counter('aab')\nit = lambda a, b: a.sum() * G['a']", "'aab'", "'ab'"),
-    ('def h(a, b, **k): return a.sum() * next(iter(k.values()))\n'
-     'it = functools.partial(h, x=1, y=2)',
-     'x=1, y=2', 'y=2, x=1'),
+     '    __call__ = functools.partialmethod(h, g=1)\nit = A()', 'g=1', 'g=2'),
 ]  # fmt: skip
 
 NETWORKS = [
@@ -172,12 +146,8 @@ NETWORKS = [
     ("it = lambda: models.vit(1, 10, size=8, patch=4, width=8, depth=1, heads=1)",
      "heads=1", "heads=2"),
     ("it = lambda: models.mlp(64, 10, width=8)", "width=8", "width=8, activation=nn.GELU"),
-    ("it = lambda: nn.Sequential(collections.OrderedDict(f=nn.Flatten(), a=nn.Linear(64, 64), "
-     "b=nn.Identity(), c=nn.Linear(64, 10)))", "b=nn.Identity()", "b=nn.ReLU()"),
     ("torch.manual_seed(0)\nn = nn.Linear(64, 10)\nit = lambda: n", "seed(0)", "seed(1)"),
     ("class R(nn.ReLU):\n    def forward(s, x): return x * 1\nit = lambda: nn.Sequential(R())",
-     "x * 1", "x * 2"),
-    ("class Base(nn.Module):\n    def forward(s, x): return x * 1\nclass N(Base): pass\nit = N",
      "x * 1", "x * 2"),
     ("it = lambda: nn.LSTM(4, 4, dropout=0.1, num_layers=2)", "0.1", "0.2"),
     ("it = lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 4), dim=0)",
@@ -185,9 +155,6 @@ NETWORKS = [
     ("it = lambda: nn.BatchNorm1d(4, momentum=0.1)", "0.1", "0.2"),
     ("it = lambda: nn.Linear(64, 10).to(torch.float32)", "float32", "float64"),
     ("it = lambda: nn.Conv2d(4, 4, 3)", "3)", "3).to(memory_format=torch.channels_last)"),
-    ('it = lambda: nn.utils.parametrizations.spectral_norm(nn.Linear(64, 10), n_power_'
-     'iterations=1)',
-     '=1', '=2'),
 ]  # fmt: skip
 
 REFUSED = [
@@ -198,18 +165,15 @@ REFUSED = [
     ("G = itertools.count(1)\nit = lambda a, b: next(G)", "holds a itertools.count"),
     ("G = (x * 2 for x in range(3))\nit = lambda a, b: sum(G)", "holds a builtins.generator"),
     ("it = lambda a, b: np.random.rand()", "uses numpy.random, which depends on more"),
-    ("it = lambda a, b: (lambda: np.random.rand())()", "uses numpy.random, which depends on more"),
     ("it = lambda a, b: random.random()", "uses random.random"),
     ("from random import random as r\nit = lambda a, b: r()", "uses random.Random"),
     ("it = lambda a, b: time.time()", "uses time.time"),
     ("from time import time as t\nit = lambda a, b: t()", "uses time.time"),
     ("it = lambda a, b: a * float(os.environ.get('G', 1))", "uses os.environ"),
-    ("from os import environ as e\nit = lambda a, b: a * e['G']", "uses os._Environ"),
     ("it = lambda a, b: a * len(open('G').read())", "uses builtins.open"),
     ("it = lambda a, b: a * eval('1')", "uses builtins.eval"),
     ("def it(a, b):\n    import math as m\n    return m.pi", "imports inside it; import above it"),
     ("@functools.lru_cache\ndef h(n): return n\nit = lambda a, b: h(2)", "_lru_cache_wrapper"),
-    ("import threading\nG = threading.Lock()\nit = lambda a, b: G", "_thread.lock"),
     ("G = torch.ones(2, device='meta')\nit = lambda a, b: G", "meta tensor"),
 ]
 
@@ -259,46 +223,22 @@ def test_one_warning_names_all_that_could_not_be_told():
     bad = [lambda a, b: generator, lambda a, b: generator, lambda a, b: next(lines)]
     trials = [*map(trial, bad), trial(network=broken), trial(losses.brier)]
     with pytest.warns(UserWarning, match="4 of 5 results are not kept") as said:
-        found = keys(trials, CPU)
-    assert [one is None for one in found] == [True] * 4 + [False]
-    assert len(said) == 1
-    assert str(said[0].message).count("holds a torch._C.Generator") == 1
-    assert "list_iterator" in str(said[0].message)
-    assert "OSError('no such weights')" in str(said[0].message)
+        assert [one is None for one in keys(trials, CPU)] == [True] * 4 + [False]
+    (reasons,) = (str(one.message).rpartition("decides them: ")[2].split("; ") for one in said)
+    assert reasons[:1] == ["loss: holds a torch._C.Generator"]
+    assert reasons[1:] == ["loss: holds a builtins.list_iterator", "OSError('no such weights')"]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        [1, (2.0, "x"), {"b": None, "a": {1.5, "x"}}, b"", ..., range(3), torch.float32, 1j],
-        [math.exp, torch.relu, np.exp, torch.device("cpu"), nn.Linear, len, int.__add__, [].append],
-        functools.partial(models.text_lstm, 30, 4),
-        models.Classifier,
-    ],
-)
-def test_equal_values_are_equal_whether_shared_or_not(value):
-    assert digest(value=value) == digest(value=copy.deepcopy(value))
-    assert digest(value=value) != digest(value=[value])
+def test_equal_values_are_equal_whether_shared_or_not():
+    value = [1, (2.0, "x"), {"b": None, "a": {1.5, "x"}}, ..., range(3), math.exp, torch.relu]
+    value += [np.exp, torch.device("cpu"), nn.Linear, len, int.__add__, [].append, CPU]
+    assert digest(value=value) == digest(value=copy.deepcopy(value)) != digest(value=[value])
 
 
-@pytest.mark.parametrize(
-    "network",
-    [
-        lambda: models.cnn(1, 10, width=2, norm="batch"),
-        lambda: models.resnet(8, 1, 10, width=4),
-        lambda: models.text_lstm(30, 4),
-        lambda: models.text_transformer(30, 4, length=7, width=8, heads=2),
-        lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 4)),
-    ],
-)
-def test_networks_have_a_key_that_belongs_to_the_seed(network):
-    assert key(network=network) == key(network=network) != key(network=network, seed=1)
-
-
-def test_reading_draws_nothing():
-    torch.manual_seed(4)
+def test_the_seed_counts_and_reading_draws_nothing():
+    network = lambda: models.text_transformer(30, 4, length=7, width=8, heads=2)  # noqa: E731
     before = torch.get_rng_state()
-    key()
+    assert key(network=network) == key(network=network) != key(network=network, seed=1)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -315,12 +255,10 @@ def between(change, value, before):
 def test_what_is_set_for_all_of_torch_counts():
     matmul, cudnn = torch.backends.mkldnn.matmul, torch.backends.cudnn
     around = [contextlib.nullcontext(), torch.no_grad(), torch.inference_mode()]
-    around += [torch.device("meta"), torch.autocast("cpu", torch.bfloat16)]
-    around += [torch.autocast("cpu", torch.half)]
+    around += [torch.device("meta"), torch.autocast("cpu", torch.half)]
     around += [between(torch.set_default_dtype, torch.float64, torch.float32)]
     around += [between(torch.use_deterministic_algorithms, True, False)]
     around += [between(functools.partial(setattr, cudnn, "benchmark"), True, False)]
-    around += [between(functools.partial(setattr, cudnn, "deterministic"), True, False)]
     precise = functools.partial(setattr, matmul, "fp32_precision")
     around += [between(precise, "bf16", matmul.fp32_precision)]
     found = []
@@ -332,22 +270,19 @@ def test_what_is_set_for_all_of_torch_counts():
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "same"),
+    ("old", "new", "same"),
     [
-        ("losses.py", '"""Focal loss: -sum_k', '"""The focal loss: -sum_k', True),
-        ("losses.py", "\n\n\ndef focal", "\n\n\n# a remark\ndef focal", True),
-        ("losses.py", "target.ndim == 2", "target.ndim == 3", False),
-        ("lab/training/loop.py", "self.net.train()", "self.net.eval()", False),
-        ("metrics/top.py", "def ", "def a", False),
+        ('"""Focal loss: -sum_k', '"""The focal loss: -sum_k', True),
+        ("\n\n\ndef focal", "\n\n\n# a remark\ndef focal", True),
+        ("target.ndim == 2", "target.ndim == 3", False),
     ],
 )
-def test_a_change_of_methods_and_lab_moves_all_keys_but_for_comments(
-    monkeypatch, name, old, new, same
-):
-    before, text = module._source(), module.LOADED[module.HERE / name].decode()
+def test_a_change_of_the_package_moves_all_keys_but_for_comments(monkeypatch, old, new, same):
+    before, path = module._source(), module.HERE / "losses.py"
+    text = module.LOADED[path].decode()
     assert old in text
-    loaded = {**module.LOADED, module.HERE / name: text.replace(old, new).encode()}
-    monkeypatch.setattr(module, "LOADED", loaded)
+    changed = {**module.LOADED, path: text.replace(old, new).encode()}
+    monkeypatch.setattr(module, "LOADED", changed)
     assert (module._source.__wrapped__() == before) is same
 
 
@@ -406,11 +341,6 @@ width = 8
 def shift(images, generator):
     return augmentation.crop_flip(images, padding=1, flip=False, generator=generator)
 
-def own_labels(inputs, labels, *, classes, alpha, generator):
-    drawn = mixing.draw(len(inputs), alpha, generator=generator, device=inputs.device)
-    larger = torch.maximum(drawn.lam, 1 - drawn.lam)
-    return inputs, mixing.Mix(larger, drawn.partner).soft_labels(labels, classes)
-
 @dataclass(frozen=True)
 class Penalty:
     weight: float = 0.1
@@ -432,8 +362,8 @@ lossy = [partial(cross_entropy, label_smoothing=0.1), losses.ScheduledFocal("5-3
     lambda a, b: cross_entropy(a, b) if b in {"x", "y"} else a, helpers.loss,
     lambda a, b: helpers.loss(a, b) * 2]
 nets = [partial(models.cnn, 1, 10, width=8), lambda: models.cnn(1, 10, norm="batch"), Net]
-more = [{}, {"mix": partial(own_labels, alpha=0.2)}, {"select": prioritization.MaxEntropy(0.5)},
-    {"augment": lambda x, generator: shift(x, generator)}, {"watch": {"test": split(0).test[:5]}}]
+more = [{}, {"mix": partial(mixing.mixup, alpha=0.2)}, {"watch": {"test": split(0).test[:5]}},
+    {"select": prioritization.MaxEntropy(0.5)}, {"augment": shift}]
 trials = [trial(loss=one) for one in lossy] + [trial(net) for net in nets]
 trials += [trial(**one) for one in more]
 print(*keys(trials, torch.device("cpu")), sep="\\n")
@@ -471,17 +401,3 @@ def test_workers_tell_the_same():
     assert joblib.Parallel(n_jobs=2)(joblib.delayed(keys)([one], CPU) for one in trials) == [
         [one] for one in here
     ]
-
-
-def test_what_a_loss_remembers_is_not_kept(tmp_path):
-    class Counting:
-        calls = 0
-
-        def __call__(self, logits, labels):
-            self.calls += 1
-            return nn.functional.cross_entropy(logits, labels) * self.calls
-
-    counting = Counting()
-    recipe = lambda seed: trial(counting, seed=seed, epochs=1)  # noqa: E731
-    sweep.run(recipe, {"seed": [0, 1]}, cache=tmp_path, device="cpu", progress=False, jobs=1)
-    assert not list(tmp_path.glob("*/*.run"))
