@@ -213,7 +213,9 @@ def _demand_pure(name: str) -> None:
 
 def _own(module: str | None) -> bool:
     """Whether a module is the user's, or one of this package that is not in `LOADED`."""
-    top, *rest = (module or "__main__").split(".")
+    if module in (None, "__main__"):  # a notebook's functions, though its launcher is installed
+        return True
+    top, *rest = module.split(".")
     if top == "calibkit":
         return not PRESENTING.isdisjoint(rest[:1])
     loaded = sys.modules.get(top)

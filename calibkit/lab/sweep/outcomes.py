@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ class Outcome:
     """
 
     setting: Mapping[str, Any]
-    trial: Trial
+    trial: Trial = field(repr=False)
     run: Run
 
     def __getattr__(self, name: str) -> Any:
@@ -48,6 +48,11 @@ class Sweep:
         self.outcomes = list(outcomes)
         self.keys = list(self.outcomes[0].setting)
         self.table = pd.DataFrame([_row(outcome) for outcome in self.outcomes])
+
+    def __repr__(self) -> str:
+        named = f"{len(self.outcomes)} runs over {', '.join(self.keys)}"
+        scored = ", ".join(self.outcomes[0].trial.score)
+        return f"Sweep of {named}" + (f"; scored: {scored}" if scored else "")
 
     def where(self, **setting) -> list[Outcome]:
         """The outcomes with these grid values; raises ValueError when there is none."""

@@ -7,6 +7,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -332,6 +333,67 @@ def test_data_and_model_are_part_of_the_key():
     assert len(set(keys)) == len(keys)
     named = training.trial(base.model, replace(train, classes=tuple("abcdefghij"), posterior=None))
     assert key.keys([named], torch.device("cpu")) == keys[:1]  # training sees no names
+
+
+def test_what_a_loss_remembers_is_not_kept(tmp_path):
+    class Counting:
+        calls = 0
+
+        def __call__(self, logits, labels):
+            self.calls += 1
+            return nn.functional.cross_entropy(logits, labels) * self.calls
+
+    grid = {"noise": [0.0], "seed": SEEDS, "epochs": [1], "loss": [Counting()]}
+    run(tmp_path, grid=grid, jobs=1)
+    assert finished(tmp_path) == []
+
+
+def test_a_network_is_built_for_its_key_and_to_be_trained(tmp_path):
+    built = []  # which is not read, as it belongs to an installed module
+
+    def counted(trial, device=training.trials.CPU):
+        built.append(trial.seed)
+        return network(trial, device)
+
+    network = training.Trial.network
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training.Trial, "network", counted)
+        run(tmp_path, jobs=1)
+        assert len(built) == 2 * 6
+        run(tmp_path, jobs=1)
+        assert len(built) == 3 * 6  # the keys
+        run(jobs=1)
+        assert len(built) == 5 * 6  # to see what stacks, and to be trained
+        run(grid=[{"noise": 0.0, "seed": 0}], how="single", jobs=1)
+        assert len(built) == 5 * 6 + 1
+
+
+TRAINED = """
+import sys
+import calibkit
+before = {"torch", "numpy", "pandas", "matplotlib"} & set(sys.modules)
+from calibkit.lab import data, models, sweep, training
+train, _, test = data.noisy_digits(40, test=20)
+trial = lambda seed: training.trial(lambda: models.mlp(64, 10), train, {"t": test}, epochs=1)
+sweep.run(trial, {"seed": [0]}, cache=sys.argv[1], device="cpu", progress=False)
+idle = ("corruptions", "theory", "lab.translation", "recalibration", "course", "pictures")
+print(before, [name for name in idle if f"calibkit.{name}" in sys.modules], "matplotlib" in sys.modules)
+"""
+
+
+def test_a_training_imports_what_it_needs(tmp_path):
+    command = [sys.executable, "-c", TRAINED, str(tmp_path)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said == "set() [] False\n"
+
+
+def test_a_sweep_and_its_outcomes_say_what_they_are_in_a_few_lines(swept):
+    one = swept.one(noise=0.2, seed=1)
+    assert repr(swept) == "Sweep of 6 runs over noise, seed; scored: test"
+    assert repr(one.run).startswith("Run of 3 epochs, ")
+    assert "scored: test; watched: test; epoch 3; lr" in repr(one.run).replace("\n", " ")
+    assert max(len(repr(each)) for each in (one, one.run, one.trial)) < 800
+    assert repr(one).startswith("Outcome(setting={'noise': 0.2, 'seed': 1}, run=Run of 3")
 
 
 def test_a_damaged_file_is_trained_again_and_never_returned(tmp_path):

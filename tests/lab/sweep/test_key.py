@@ -1,0 +1,403 @@
+"""Keys of results: what may change a result changes its key, and nothing else does.
+
+Given up, as no user does it: memory that views share, a flag that forbids writing, a `.grad`, lazy
+conjugation, replaced built-ins, the `__getattr__` of a module, what is put into torch or this
+package once they are loaded, classes registered at an abstract one, code that reads other code.
+"""
+
+import contextlib
+import copy
+import functools
+import importlib
+import math
+import os
+import sys
+import warnings
+from pathlib import Path
+
+import joblib
+import nbformat
+import numpy as np
+import pytest
+import torch
+from nbclient import NotebookClient
+from torch import nn
+
+from calibkit import losses
+from calibkit.course.experiments import grids
+from calibkit.lab import data, models, training
+from calibkit.lab.sweep import key as module
+from calibkit.lab.sweep.key import digest, keys
+
+CPU = torch.device("cpu")
+TRAIN = data.noisy_digits(40, test=10, calibration=10).train
+HEAD = """
+import collections, contextlib, dataclasses, enum, functools, itertools, math, operator, types
+import random, time, os
+import numpy as np, torch
+from torch import nn
+from torch.nn import functional as F
+from calibkit import augmentation, losses, mixing
+from calibkit.lab import models
+"""
+CALLABLE = """
+class Loss:
+    {}
+    def __call__(self, logits, labels):
+        return F.cross_entropy(logits, labels) * self.gamma
+it = Loss()
+"""
+NETWORK = """
+class Net(nn.Module):
+    rate = 1.0
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(64, 10)
+        {}
+    def forward(self, x):
+        return self.head(x.flatten(1))
+it = Net
+"""
+
+VALUES = [  # of a global, and of a constant
+    *[("1", "2"), ("1", "True"), ("1", "1.0"), ("0.0", "-0.0"), ("(1, 2)", "(1.0, 2)")],
+    *[("[1, [2]]", "[1, [3]]"), ("{1, 2}", "{1, 3}"), ("{'x': {1: 2}}", "{'x': {1: 3}}")],
+    *[("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}"), ("'a'", "b'a'"), ("np.ones(3)", "np.zeros(3)")],
+    *[("torch.ones(3)", f"torch.ones({end}") for end in ("3, 1)", "3).double()", "3) * 2")],
+    *[("torch.ones(3)", "torch.ones(3, requires_grad=True)"), ("torch.float32", "torch.float64")],
+    *[("collections.deque([1, 2])", "collections.deque([2, 1])"), ("F.relu", "F.gelu")],
+    *[("collections.Counter('aab')", "collections.Counter('ab')"), ("nn.ReLU()", "nn.GELU()")],
+]
+LOSSES = [
+    *((f"G = {one}\nit = lambda a, b: a * G", one, other) for one, other in VALUES),
+    *((f"it = lambda a, b: a * {one}", one, other) for one, other in VALUES),
+    ("it = nn.CrossEntropyLoss(label_smoothing=0.1)", "0.1", "0.2"),
+    ("it = nn.CrossEntropyLoss(weight=torch.ones(10))", "ones", "zeros"),
+    ("it = functools.partial(losses.focal, gamma=1.0)", "1.0", "2.0"),
+    ("it = functools.partial(losses.focal, gamma=1.0)", "focal", "dual_focal"),
+    ("it = losses.ScheduledFocal('5-3-1')", "5-3-1", "5-3-2"),
+    ("it = lambda a, b, g=1: F.cross_entropy(a, b) * g", "g=1", "g=2"),
+    ("it = lambda a, b, *, g=1: F.cross_entropy(a, b) * g", "g=1", "g=2"),
+    ("it = lambda a, b, *c: F.cross_entropy(a, b) * len(c)", "*c:", "**c:"),
+    ("P = collections.namedtuple('P', 'g')\nG = P(1)\nit = lambda a, b: G.g", "P(1)", "P(2)"),
+    ("def make(g):\n    return lambda a, b: a.sum() * g\nit = make(1)", "make(1)", "make(2)"),
+    ("def h(a): return a.sum() * 1\ndef it(a, b): return h(a)", "* 1", "* 2"),
+    ("def h(a): return k(a)\ndef k(a): return a * 1\ndef it(a, b): return h(a)", "* 1", "* 2"),
+    ("def it(a, b):\n    return (lambda c: c * 1)(a).sum()", "* 1", "* 2"),
+    ("G = 1\ndef it(a, b):\n    return (lambda c: c * G)(a).sum()", "G = 1", "G = 2"),
+    ("def it(a, b):\n    try: return a.sum()\n    except ValueError: return b", "Value", "Type"),
+    ("def it(a, b): return a.sum()\nit.g = 1", "it.g = 1", "it.g = 2"),
+    ("@functools.wraps(F.cross_entropy)\ndef it(a, b): return a.sum() * 1", "* 1", "* 2"),
+    ("def it(a, b, seen=[1]): return a.sum() * len(seen)", "[1]", "[1, 2]"),
+    ("it = [lambda a, b: a.sum(), lambda a, b: b.sum()][0]", "[0]", "[1]"),
+    ("class T(dict):\n    def __call__(self, a, b): return self['g']\nit = T(g=1)", "g=1", "g=2"),
+    (CALLABLE.format("gamma = 1"), "gamma = 1", "gamma = 2"),
+    (CALLABLE.format("gamma = 1"), "* self.gamma", "+ self.gamma"),
+    (CALLABLE.format("def __init__(self): self.gamma = 1"), "gamma = 1", "gamma = 2"),
+    (CALLABLE.format("@property\n    def gamma(self): return 1"), "return 1", "return 2"),
+    (CALLABLE.format("@functools.cached_property\n    def gamma(self): return 1"), "n 1", "n 2"),
+    (CALLABLE.format("@staticmethod\n    def h(): return 1\n    gamma = 0"), "n 1", "n 2"),
+    (CALLABLE.format("@classmethod\n    def h(c): return 1\n    gamma = 0"), "n 1", "n 2"),
+    (CALLABLE.format("__slots__ = ('gamma',)\n    def __init__(self): self.gamma = 1"),
+     "gamma = 1", "gamma = 2"),
+    ("class A:\n    g = 1\nclass B(A):\n    def __call__(self, a, b): return self.g\nit = B()",
+     "g = 1", "g = 2"),
+    ("class A:\n    def h(self): return 1\nclass B(A):\n    def __call__(s, a, b): return s.h()\n"
+     "it = B()", "return 1", "return 2"),
+    ("class A:\n    def h(s, a, b): return s.g\nx = A()\nx.g = 1\nit = x.h", "g = 1", "g = 2"),
+    ("class A:\n    @staticmethod\n    def h(a, b): return 1\nit = A.h", "return 1", "return 2"),
+    ("@dataclasses.dataclass\nclass A:\n    g: int = 1\n    def __call__(s, a, b): return s.g\n"
+     "it = A()", "= 1", "= 2"),
+    ("@dataclasses.dataclass(frozen=True)\nclass A:\n    g: list = dataclasses.field("
+     "default_factory=lambda: [1])\n    def __call__(s, a, b): return s.g\nit = A()", "[1]", "[2]"),
+    ("class E(enum.Enum):\n    X = 1\n    Y = 2\nG = E.X\nit = lambda a, b: G.value", "E.X", "E.Y"),
+    ("class W(nn.Module):\n    def __init__(s):\n        super().__init__()\n        s.gamma = 1\n"
+     "    def forward(s, a, b): return s.gamma\nit = W()", "gamma = 1", "gamma = 2"),
+    ("class Fn(torch.autograd.Function):\n    @staticmethod\n    def forward(c, a): return a\n"
+     "    @staticmethod\n    def backward(c, g): return g * 1\nit = lambda a, b: Fn.apply(a)",
+     "g * 1", "g * 2"),
+    ("x = [1]\nG = [x, x]\nit = lambda a, b: G[0].append(1)", "[x, x]", "[x, list(x)]"),
+    ("G = types.ModuleType('m')\nG.g = 1\nit = lambda a, b: G.g", "G.g = 1", "G.g = 2"),
+    ('def d(f):\n    @functools.wraps(f)\n    def w(*a): return f(*a) * 1\n    return w\n'
+     '@d\n@d\ndef it(a, b): return a.sum() * 5', '* 1', '* 3'),
+    ("def d(f):\n    seen = {'n': 1}\n    def w(a, b): return f(a, b) * seen['n']\n"
+     '    return w\n@d\ndef it(a, b): return a.sum()', "'n': 1", "'n': 2"),
+    ('class A:\n    def h(s, a, b, g): return a.sum() * g\n'
+     '    __call__ = functools.partialmethod(h, g=1)\nit = A()', 'g=1', 'g=2'),
+]  # fmt: skip
+
+NETWORKS = [
+    (NETWORK.format("self.gamma = 1"), "gamma = 1", "gamma = 2"),
+    (NETWORK.format("pass"), "rate = 1.0", "rate = 2.0"),
+    (NETWORK.format("pass"), "x.flatten(1)", "x.flatten(1) * 2"),
+    (NETWORK.format("self.register_buffer('b', torch.ones(1), persistent=False)"), "ones", "zeros"),
+    (NETWORK.format("self.register_buffer('b', torch.ones(1), persistent=False)"), "False", "True"),
+    (NETWORK.format("self.head.weight.requires_grad_(True)"), "_(True)", "_(False)"),
+    (NETWORK.format("self.register_forward_hook(lambda m, i, o: o * 1)"), "o * 1", "o * 2"),
+    (NETWORK.format("self.register_forward_pre_hook(lambda m, i: i)"), ": i)", ": None)"),
+    (NETWORK.format("self.head.weight.register_hook(lambda g: g * 1)"), "g * 1", "g * 2"),
+    (NETWORK.format("self.a = nn.Linear(2, 2); self.b = self.a"), "= self.a",
+     "= nn.Linear(2, 2); self.b.load_state_dict(self.a.state_dict())"),
+    (NETWORK.format("self.scale = lambda x: x * 1"), "x * 1", "x * 2"),
+    (NETWORK.format("self.drop = nn.Dropout(0.1)"), "0.1", "0.2"),
+    (NETWORK.format("self.f = F.relu"), "F.relu", "F.gelu"),
+    (NETWORK.format("self.forward = lambda x: self.head(x) * 1"), "* 1", "* 2"),
+    (NETWORK.format("torch.rand(1)"), "rand(1)", "rand(2)"),
+    ("it = lambda: models.vit(1, 10, size=8, patch=4, width=8, depth=1, heads=1)",
+     "heads=1", "heads=2"),
+    ("it = lambda: models.mlp(64, 10, width=8)", "width=8", "width=8, activation=nn.GELU"),
+    ("torch.manual_seed(0)\nn = nn.Linear(64, 10)\nit = lambda: n", "seed(0)", "seed(1)"),
+    ("class R(nn.ReLU):\n    def forward(s, x): return x * 1\nit = lambda: nn.Sequential(R())",
+     "x * 1", "x * 2"),
+    ("it = lambda: nn.LSTM(4, 4, dropout=0.1, num_layers=2)", "0.1", "0.2"),
+    ("it = lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 4), dim=0)",
+     "dim=0", "dim=1"),
+    ("it = lambda: nn.BatchNorm1d(4, momentum=0.1)", "0.1", "0.2"),
+    ("it = lambda: nn.Linear(64, 10).to(torch.float32)", "float32", "float64"),
+    ("it = lambda: nn.Conv2d(4, 4, 3)", "3)", "3).to(memory_format=torch.channels_last)"),
+]  # fmt: skip
+
+REFUSED = [
+    ("G = random.Random(1)\nit = lambda a, b: G.random()", "loss: uses random.Random"),
+    ("G = np.random.default_rng(1)\nit = lambda a, b: G.random()", "loss: uses numpy.random"),
+    ("G = torch.Generator()\nit = lambda a, b: G", "loss: holds a torch._C.Generator"),
+    ("G = iter([1, 2])\nit = lambda a, b: next(G)", "holds a builtins.list_iterator"),
+    ("G = itertools.count(1)\nit = lambda a, b: next(G)", "holds a itertools.count"),
+    ("G = (x * 2 for x in range(3))\nit = lambda a, b: sum(G)", "holds a builtins.generator"),
+    ("it = lambda a, b: np.random.rand()", "uses numpy.random, which depends on more"),
+    ("it = lambda a, b: random.random()", "uses random.random"),
+    ("from random import random as r\nit = lambda a, b: r()", "uses random.Random"),
+    ("it = lambda a, b: time.time()", "uses time.time"),
+    ("from time import time as t\nit = lambda a, b: t()", "uses time.time"),
+    ("it = lambda a, b: a * float(os.environ.get('G', 1))", "uses os.environ"),
+    ("it = lambda a, b: a * len(open('G').read())", "uses builtins.open"),
+    ("it = lambda a, b: a * eval('1')", "uses builtins.eval"),
+    ("def it(a, b):\n    import math as m\n    return m.pi", "imports inside it; import above it"),
+    ("@functools.lru_cache\ndef h(n): return n\nit = lambda a, b: h(2)", "_lru_cache_wrapper"),
+    ("G = torch.ones(2, device='meta')\nit = lambda a, b: G", "meta tensor"),
+]
+
+
+def made(source):
+    """`it`, as a notebook's cell that holds this code leaves it."""
+    space = {"__name__": "__main__", "__builtins__": __builtins__}
+    exec(HEAD + source, space)
+    return space["it"]
+
+
+def trial(loss=nn.functional.cross_entropy, network=None, **options):
+    network = network or (lambda: models.mlp(64, 10, width=2))
+    return training.trial(network, TRAIN, loss=loss, **options)
+
+
+def key(**options):
+    """The key of a training; an error where there is none."""
+    with warnings.catch_warnings(action="error"):
+        return keys([trial(**options)], CPU)[0]
+
+
+PAIRS = [("loss", *row) for row in LOSSES] + [("network", *row) for row in NETWORKS]
+
+
+@pytest.mark.parametrize(("field", "source", "old", "new"), PAIRS)
+def test_what_differs_in_one_place_has_another_key(field, source, old, new):
+    edited = source.replace(old, new)
+    assert edited != source
+    one = key(**{field: made(source)})
+    assert one == key(**{field: made("\n\n# moved, and a comment\n" + source + "  # end")})
+    assert one != key(**{field: made(edited)})
+
+
+@pytest.mark.parametrize(("source", "why"), REFUSED)
+def test_what_cannot_be_told_has_no_key_and_is_named(source, why):
+    with pytest.warns(UserWarning, match="1 of 1 results are not kept") as said:
+        assert keys([trial(made(source))], CPU) == [None]
+    assert why in str(said[0].message)
+
+
+def test_one_warning_names_all_that_could_not_be_told():
+    def broken():
+        raise OSError("no such weights")
+
+    generator, lines = torch.Generator(), iter([])
+    bad = [lambda a, b: generator, lambda a, b: generator, lambda a, b: next(lines)]
+    trials = [*map(trial, bad), trial(network=broken), trial(losses.brier)]
+    with pytest.warns(UserWarning, match="4 of 5 results are not kept") as said:
+        assert [one is None for one in keys(trials, CPU)] == [True] * 4 + [False]
+    (reasons,) = (str(one.message).rpartition("decides them: ")[2].split("; ") for one in said)
+    assert reasons[:1] == ["loss: holds a torch._C.Generator"]
+    assert reasons[1:] == ["loss: holds a builtins.list_iterator", "OSError('no such weights')"]
+
+
+def test_equal_values_are_equal_whether_shared_or_not():
+    value = [1, (2.0, "x"), {"b": None, "a": {1.5, "x"}}, ..., range(3), math.exp, torch.relu]
+    value += [np.exp, torch.device("cpu"), nn.Linear, len, int.__add__, [].append, CPU]
+    assert digest(value=value) == digest(value=copy.deepcopy(value)) != digest(value=[value])
+
+
+def test_the_seed_counts_and_reading_draws_nothing():
+    network = lambda: models.text_transformer(30, 4, length=7, width=8, heads=2)  # noqa: E731
+    before = torch.get_rng_state()
+    assert key(network=network) == key(network=network) != key(network=network, seed=1)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+# --- what all results share ----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def between(change, value, before):
+    change(value)
+    yield
+    change(before)
+
+
+def test_what_is_set_for_all_of_torch_counts():
+    matmul, cudnn = torch.backends.mkldnn.matmul, torch.backends.cudnn
+    around = [contextlib.nullcontext(), torch.no_grad(), torch.inference_mode()]
+    around += [torch.device("meta"), torch.autocast("cpu", torch.half)]
+    around += [between(torch.set_default_dtype, torch.float64, torch.float32)]
+    around += [between(torch.use_deterministic_algorithms, True, False)]
+    around += [between(functools.partial(setattr, cudnn, "benchmark"), True, False)]
+    precise = functools.partial(setattr, matmul, "fp32_precision")
+    around += [between(precise, "bf16", matmul.fp32_precision)]
+    found = []
+    for context in around:
+        with context:
+            found += keys([1], CPU)
+    assert len({None, *found}) == len(around) + 1
+    assert keys([1], CPU) == found[:1] != keys([1], torch.device("cuda"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ('"""Focal loss: -sum_k', '"""The focal loss: -sum_k', True),
+        ("\n\n\ndef focal", "\n\n\n# a remark\ndef focal", True),
+        ("target.ndim == 2", "target.ndim == 3", False),
+    ],
+)
+def test_a_change_of_the_package_moves_all_keys_but_for_comments(monkeypatch, old, new, same):
+    before, path = module._source(), module.HERE / "losses.py"
+    text = module.LOADED[path].decode()
+    assert old in text
+    changed = {**module.LOADED, path: text.replace(old, new).encode()}
+    monkeypatch.setattr(module, "LOADED", changed)
+    assert (module._source.__wrapped__() == before) is same
+
+
+def test_of_what_presents_functions_count_by_value_and_nothing_else(monkeypatch):
+    tops = {path.relative_to(module.HERE).parts[0] for path in module.LOADED}
+    assert {"lab", "losses.py", "metrics", "validate.py"} <= tops
+    assert not tops & {"course", "pictures", "auditing", "doctor.py", "__main__.py"}
+    loss = functools.partial(grids._weighted, weights=(1.0,) * 10)
+    before = key(loss=loss)
+    monkeypatch.setattr(grids._weighted, "__code__", (lambda a, b, *, weights: a.sum()).__code__)
+    assert key(loss=loss) not in (None, before)
+
+
+@pytest.fixture
+def helpers(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "helpers.py").write_text(HELPERS, encoding="utf-8")
+    yield importlib.import_module("helpers")
+    sys.modules.pop("helpers", None)
+
+
+def test_an_own_module_counts_by_what_is_used_of_it(helpers, tmp_path):
+    by_name, by_module = helpers.loss, made("import helpers\nit = lambda a, b: helpers.loss(a, b)")
+    base = [key(loss=by_name), key(loss=by_module)]
+    helpers.unused = iter([])
+    assert [key(loss=by_name), key(loss=by_module)] == base
+    helpers.G = 2.0
+    other = [key(loss=by_name), key(loss=by_module)]
+    helpers.G = 1.0
+    assert [key(loss=by_name), key(loss=by_module)] == base
+    (tmp_path / "helpers.py").write_text(HELPERS.replace("* 0", "* 1"), encoding="utf-8")
+    importlib.reload(helpers)
+    assert not {key(loss=helpers.loss), key(loss=by_module)} & {*base, *other}
+
+
+# --- elsewhere -----------------------------------------------------------------------------------
+
+
+HELPERS = "G = 1.0\ndef loss(a, b):\n    return a.sum() * 0 + G\n"
+LESSON = """
+import torch
+from dataclasses import dataclass
+from functools import cache, partial
+from torch import nn
+from torch.nn.functional import cross_entropy
+from calibkit import augmentation, losses, mixing, prioritization
+from calibkit.lab import data, models, sweep, training
+from calibkit.lab.sweep.key import keys
+from calibkit.lab.training import loop
+import helpers
+
+split = cache(lambda seed: data.noisy_digits(40, seed=seed, test=20, calibration=10))
+width = 8
+
+def shift(images, generator):
+    return augmentation.crop_flip(images, padding=1, flip=False, generator=generator)
+
+@dataclass(frozen=True)
+class Penalty:
+    weight: float = 0.1
+    kinds: frozenset = frozenset({"entropy", "norm", "gap"})
+    def __call__(self, logits, labels):
+        return cross_entropy(logits, labels) + self.weight * logits.square().mean()
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(64, 10)
+    def forward(self, x):
+        return self.head(x.flatten(1))
+
+def trial(net=lambda: models.mlp(64, 10, width=width), **options):
+    return training.trial(net, split(0).train, {"test": split(0).test}, **options)
+
+lossy = [partial(cross_entropy, label_smoothing=0.1), losses.ScheduledFocal("5-3-2"), Penalty(),
+    lambda a, b: cross_entropy(a, b) if b in {"x", "y"} else a, helpers.loss,
+    lambda a, b: helpers.loss(a, b) * 2]
+nets = [partial(models.cnn, 1, 10, width=8), lambda: models.cnn(1, 10, norm="batch"), Net]
+more = [{}, {"mix": partial(mixing.mixup, alpha=0.2)}, {"watch": {"test": split(0).test[:5]}},
+    {"select": prioritization.MaxEntropy(0.5)}, {"augment": shift}]
+trials = [trial(loss=one) for one in lossy] + [trial(net) for net in nets]
+trials += [trial(**one) for one in more]
+print(*keys(trials, torch.device("cpu")), sep="\\n")
+
+trained, inner = [], loop.train_unit
+loop.train_unit = lambda trials, device: (trained.extend(trials), inner(trials, device))[1]
+grid = {"loss": [Penalty(), helpers.loss], "net": [Net, lambda: Net()], "epochs": [1]}
+table = sweep.run(trial, grid, cache="cache", device="cpu", progress=False, jobs=1).table
+print(len(trained), table.train_loss.tolist())
+"""
+
+
+def test_a_second_kernel_finds_all_that_lessons_do(tmp_path):
+    """Also where Python orders sets otherwise, and files and cells have other remarks."""
+    found = []
+    for seed, remark in ("1", ""), ("2", "# a remark\n"):
+        (tmp_path / "helpers.py").write_text(remark + HELPERS, encoding="utf-8")
+        path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
+        cells = [nbformat.v4.new_code_cell(remark + LESSON)]
+        book = nbformat.v4.new_notebook(cells=cells)
+        client = NotebookClient(book, timeout=None, resources={"metadata": {"path": tmp_path}})
+        client.execute(env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": seed})
+        out = [part.text for part in cells[0].outputs if part.name == "stdout"]
+        found.append("".join(out).splitlines())
+    (*told, first), (*again, second) = found
+    assert told == again
+    assert len({"None", *told}) == 1 + len(told) == 15
+    assert first.split(maxsplit=1) == ["4", second.split(maxsplit=1)[1]]
+    assert second.startswith("0 ")
+
+
+def test_workers_tell_the_same():
+    trials = [trial(made(CALLABLE.format("gamma = 1"))), trial(network=made(NETWORK.format("")))]
+    here = keys(trials, CPU)
+    assert joblib.Parallel(n_jobs=2)(joblib.delayed(keys)([one], CPU) for one in trials) == [
+        [one] for one in here
+    ]
