@@ -213,11 +213,11 @@ def _numbered(tex: str) -> str:
 def read(path: Path) -> NotebookNode:
     """A notebook, or a page of text as a notebook of one cell, without what needs a kernel."""
     if path.suffix == ".md":
-        return _text(path.read_text(encoding="utf-8"))
+        return text_page(path.read_text(encoding="utf-8"))
     return execution.stripped(nbformat.read(path, as_version=4))
 
 
-def _text(source: str) -> NotebookNode:
+def text_page(source: str) -> NotebookNode:
     """A page of text, as a notebook of one cell."""
     return new_notebook(cells=[new_markdown_cell(source)])
 
@@ -228,7 +228,7 @@ def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[str, str]) -> 
         for file, notebook in notebooks.items()
     ]
     heading = "# calibkit: the calibration of deep networks"
-    return _text("\n".join([heading, "", "<ul>", *links, "</ul>"]))
+    return text_page("\n".join([heading, "", "<ul>", *links, "</ul>"]))
 
 
 def _page(url: str, pages: Mapping[str, str], folder: Path) -> str | None:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 
+from bs4 import BeautifulSoup
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 from calibkit.course import checkout, explorers, pages
 from calibkit.course.classroom import reading
+from calibkit.course.explorers.explorer import EXPLORER
 from calibkit.pictures import svg
 
 FIGURES = 3
 LONGEST = 350  # characters of a printed caption
 TAKEAWAYS = "Three things to take away"
-IMAGE = re.compile(r"<img\b[^>]*>")
-ATTRIBUTE = re.compile(r'\b(alt|src)="([^"]*)"')
 CODES = re.compile(r"\s*\(\d\d[a-z]\b[^)]*\)")  # of verdicts, which paper does not show
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-EXPLORER = "calibkit-explorer"  # a slider, which paper has no use for
 # Lessons that are best told by positions of a slider: its name, and the values that are shown.
 FRAMES = {"08_temperature": ("temperature", ("1.0", "2.8"))}  # as trained, and of the lowest NLL
 PAGE = """\
@@ -116,7 +115,7 @@ def _row(frame: explorers.Frame) -> str:
 
 def question(notebook) -> str:
     """The question that the lesson opens with."""
-    return re.search(r"\*\*Question\.\*\*.*?(?=\n\n)", reading.prose(notebook), re.DOTALL)[0]
+    return re.findall(r"\*\*Question\.\*\*.*?(?=\n\n)", reading.prose(notebook), re.DOTALL)[0]
 
 
 def takeaways(notebook) -> str:
@@ -127,20 +126,21 @@ def takeaways(notebook) -> str:
 
 def figures(notebook) -> list[tuple[str, str]]:
     """Source and text of up to three figures: first those that answer a prediction, in order."""
-    found = [
+    every = [
         ("answer" not in cell.metadata.get("tags", ()), place, *image)
         for place, cell in enumerate(notebook.cells)
         for image in _images(cell)
     ]
-    chosen = sorted(sorted(found)[:FIGURES], key=lambda figure: figure[1])
+    chosen = sorted(sorted(every)[:FIGURES], key=lambda figure: figure[1])
     return [(source, alt) for _, _, source, alt in chosen]
 
 
 def _images(cell) -> list[tuple[str, str]]:
-    html = [output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ())]
-    tags = [tag for page in html if EXPLORER not in page for tag in IMAGE.findall(page)]
-    parts = [dict(ATTRIBUTE.findall(tag)) for tag in tags]
-    return [(part["src"], unescape(part["alt"])) for part in parts if part.get("alt")]
+    """Source and text of the figures that have one; paper has no use for a slider's picture."""
+    html = (output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ()))
+    trees = (BeautifulSoup(page, "html.parser") for page in html)
+    images = [image for tree in trees if not tree.select(EXPLORER) for image in tree.select("img")]
+    return [(str(image["src"]), str(image["alt"])) for image in images if image.get("alt")]
 
 
 def _html(text: str) -> str:

@@ -42,16 +42,16 @@ def build(target: str | Path | None = None) -> Path:
 
     target = Path(target or checkout.root() / "build" / "site")
     _check(target)
-    said = io.StringIO()
+    warnings = io.StringIO()
     with tempfile.TemporaryDirectory() as work:
         source, made = Path(work, "source"), Path(work, "site")
         sources.write(source)
         extra = {"html_extra_path": [str(source / "extra")]}
-        places = (source, Path(__file__).parent, made, Path(work, "doctrees"))
-        app = Sphinx(*map(str, places), "html", extra, status=None, warning=said)
+        settings, trees = Path(__file__).parent, Path(work, "doctrees")
+        app = Sphinx(source, settings, made, trees, "html", extra, status=None, warning=warnings)
         app.build()
-        if said.getvalue() or app.statuscode:
-            raise SiteError(f"Sphinx warns of something in the site:\n{said.getvalue()}")
+        if warnings.getvalue() or app.statuscode:
+            raise SiteError(f"Sphinx warns of something in the site:\n{warnings.getvalue()}")
         shutil.rmtree(target, ignore_errors=True)  # no page of an older site may stay
         shutil.move(made, target)
     return target / "index.html"

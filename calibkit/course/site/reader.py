@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from html import unescape
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, NavigableString, PageElement, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.parsers import Parser
 
 SUFFIX = ".fragment"
-PROSE = re.compile(r"<!--prose-->(.*?)<!--/prose-->", re.DOTALL)
-HEADING = re.compile(r'<h([1-6]) id="([^"]*)">(.*?)</h\1>', re.DOTALL)
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 NAMED = re.compile(r"([a-z_]\w*(?:, \w+)*): ")  # an argument at the beginning of its line
 
 
@@ -43,25 +41,31 @@ class FragmentParser(Parser):
 def pieces(html: str) -> Iterator[tuple[int, str, str]]:
     """(level, id, words) of every heading of the prose, and (0, "", html) of all between.
 
-    >>> list(pieces('<!--prose--><h2 id="a">A <em>b</em></h2><p>c</p><!--/prose--><pre>d</pre>'))
-    [(2, 'a', 'A b'), (0, '', '<p>c</p>'), (0, '', '<pre>d</pre>')]
+    >>> list(pieces('<div class="prose"><h2 id="a">A <em>b</em></h2><p>c</p></div><pre>d</pre>'))
+    [(2, 'a', 'A b'), (0, '', '<p>c</p><pre>d</pre>')]
     """
-    for number, part in enumerate(PROSE.split(html)):
-        within = number % 2 == 1  # the others lie between two pieces of prose
-        found = _headings(part) if within else [(0, "", part)]
-        yield from (piece for piece in found if piece[2].strip())
-
-
-def _headings(prose: str) -> Iterator[tuple[int, str, str]]:
-    end = 0
-    for found in HEADING.finditer(prose):
-        yield 0, "", prose[end : found.start()]
-        inside = BeautifulSoup(found[3], "html.parser")
-        for link in inside.select("a.anchor-link"):
+    between = ""
+    for node in _nodes(html):
+        if not (isinstance(node, Tag) and node.name in HEADINGS):
+            between += node.output_ready() if isinstance(node, NavigableString) else str(node)
+            continue
+        if between.strip():
+            yield 0, "", between
+        between = ""
+        for link in node.select("a.anchor-link"):
             link.decompose()
-        yield int(found[1]), unescape(found[2]), inside.get_text()
-        end = found.end()
-    yield 0, "", prose[end:]
+        yield int(node.name[1]), str(node["id"]), node.get_text()
+    if between.strip():
+        yield 0, "", between
+
+
+def _nodes(html: str) -> Iterator[PageElement]:
+    """What stands at the top, with the parts of prose in place of its <div>."""
+    for node in BeautifulSoup(html, "html.parser").contents:
+        if isinstance(node, Tag) and node.get("class") == ["prose"]:
+            yield from node.contents
+        else:
+            yield node
 
 
 def as_rst(lines: list[str]) -> list[str]:
@@ -90,9 +94,9 @@ def _block(lines: list[str]) -> list[str]:
 
 
 def _argument(line: str) -> str:
-    found = NAMED.match(line)
-    if found:
-        return f"* ``{found[1]}``: {_plain(line[found.end() :])}"
+    named = NAMED.match(line)
+    if named:
+        return f"* ``{named[1]}``: {_plain(line[named.end() :])}"
     return f"  {_plain(line.strip())}"
 
 
