@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-# Each command imports what it needs, as in calibkit.__main__.
+import importlib
+
+WRITTEN = {  # by command: the function that writes a folder, and what it writes
+    "student": ("forms.student", "notebooks to hand out: no outputs, no solutions"),
+    "teacher": ("forms.teacher", "notebooks with notes, open solutions, known mistakes"),
+    "key": ("forms.key", "exercises with executed solutions, and all answers"),
+    "quiz": ("quiz.write", "recall questions as Markdown and for Moodle (GIFT)"),
+    "handouts": ("handouts.write", "a page to print for each lesson"),
+}
+ONLY = "lessons whose names start so, such as 01 06; default: all"
 
 
 def add(commands) -> None:
     """Add the commands to the parser of `python -m calibkit`."""
-    _form(commands, "student", _student, "notebooks to hand out: no outputs, no solutions")
-    _form(commands, "teacher", _teacher, "notebooks with notes, open solutions, known mistakes")
-    _form(commands, "key", _key, "exercises with executed solutions, and all answers")
-    _form(commands, "quiz", _quiz, "recall questions as Markdown and for Moodle (GIFT)")
-    _form(commands, "handouts", _handouts, "a page to print for each lesson")
+    for name, (_, words) in WRITTEN.items():
+        add = commands.add_parser(name, help=words)
+        add.set_defaults(command=_written, written=name)
+        add.add_argument("out", metavar="OUT", help="the folder to write")
+        add.add_argument("--only", nargs="+", default=(), metavar="NN", help=ONLY)
     add = commands.add_parser("grade", help="run and grade the notebooks of a class")
     add.set_defaults(command=_grade)
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
@@ -23,45 +32,17 @@ def add(commands) -> None:
     add.add_argument("--trust", action="store_true", help=trust)
 
 
-def _form(commands, name: str, command, words: str):
-    parser = commands.add_parser(name, help=words)
-    parser.set_defaults(command=command)
-    parser.add_argument("out", metavar="OUT", help="the folder to write")
-    lessons = "lessons whose names start so, such as 01 06; default: all"
-    parser.add_argument("--only", nargs="+", default=(), metavar="NN", help=lessons)
-    return parser
-
-
-def _student(options) -> int:
-    from calibkit.course.classroom import forms
-
-    return _listed(forms.student(options.out, options.only))
-
-
-def _teacher(options) -> int:
-    from calibkit.course.classroom import forms
-
-    return _listed(forms.teacher(options.out, options.only))
-
-
-def _key(options) -> int:
-    from calibkit.course.classroom import forms
-
-    paths, verdicts = forms.key(options.out, options.only)
-    print("\n".join(verdicts))
-    return _listed(paths)
-
-
-def _quiz(options) -> int:
-    from calibkit.course.classroom import quiz
-
-    return _listed(quiz.write(options.out, options.only))
-
-
-def _handouts(options) -> int:
-    from calibkit.course.classroom import handouts
-
-    return _listed(handouts.write(options.out, options.only))
+def _written(options) -> int:
+    # imported here, as in calibkit.__main__: a command needs what it needs alone
+    module, _, function = WRITTEN[options.written][0].partition(".")
+    write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
+    paths = write(options.out, options.only)
+    if options.written == "key":
+        paths, verdicts = paths
+        print("\n".join(verdicts))
+    for path in paths:
+        print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
+    return 0
 
 
 def _grade(options) -> int:
@@ -71,10 +52,4 @@ def _grade(options) -> int:
     table = grading.grade(options.folder, options.only, **chosen)
     print("\n".join(grading.summary(table)))
     print(f"the table: {grading.write(table, options.out).resolve()}")
-    return 0
-
-
-def _listed(paths) -> int:
-    for path in paths:
-        print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
     return 0

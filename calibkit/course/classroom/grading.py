@@ -80,16 +80,16 @@ def grade(
     asked = [
         task
         for task in _tasks(only, exercises)
-        if only or exercises or any(_holds(s, task) for s in handed_in)
+        if only or exercises or any(_cells(one, task) for one in handed_in)
     ]
     if not asked:
         raise ValueError(f"no notebook in {folder} holds an exercise of the course")
     seed = secrets.randbits(63) if seed is None else seed
     _rehearse(asked[0], seed, walls or [])
-    rows = [
-        _row(one, asked, lambda s, task: _graded(s, task, seed, walls or []))
-        for one in tqdm(handed_in, unit="student")
-    ]
+    rows = []
+    for one in tqdm(handed_in, unit="student"):
+        grades = {task.checker: _graded(one, task, seed, walls or []) for task in asked}
+        rows.append(_row(one, grades))
     return pd.DataFrame(rows)
 
 
@@ -107,7 +107,7 @@ def submissions(folder: Path) -> list[Submission]:
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is no folder; name the one with the students' notebooks")
-    found: dict[str, list[Path]] = {}
+    notebooks: dict[str, list[Path]] = {}
     # by name without ending, so that "08 (1)", a second download, comes after "08"
     for path in sorted(folder.rglob("*.ipynb"), key=lambda path: path.with_suffix("")):
         inside = path.relative_to(folder)
@@ -117,10 +117,10 @@ def submissions(folder: Path) -> list[Submission]:
         )
         if not hidden and not linked and path.is_file():
             student = inside.parts[0] if len(inside.parts) > 1 else path.stem
-            found.setdefault(student, []).append(path)
-    if not found:
+            notebooks.setdefault(student, []).append(path)
+    if not notebooks:
         raise ValueError(f"no notebook in {folder}; it holds NAME.ipynb or NAME/ for each student")
-    return [_submission(student, paths) for student, paths in sorted(found.items())]
+    return [_submission(student, paths) for student, paths in sorted(notebooks.items())]
 
 
 def _submission(student: str, paths: Iterable[Path]) -> Submission:
@@ -159,18 +159,17 @@ def _rehearse(task: reading.Exercise, seed: int, walls: list[str]) -> None:
 
 def _tasks(only: Iterable[str], exercises: set[str]) -> list[reading.Exercise]:
     """The exercises in code of the lessons, in order; those named, if any are."""
-    lessons = reading.chosen(only)
-    found = (t for one in lessons for t in reading.exercises(one.name, reading.committed(one)))
-    tasks = [task for task in found if task.checker]
+    tasks = [
+        task
+        for lesson in reading.chosen(only)
+        for task in reading.exercises(lesson.name, reading.committed(lesson))
+        if task.checker
+    ]
     known = [task.checker for task in tasks]
     if not exercises <= {*known}:
         unknown = ", ".join(sorted(exercises - {*known}))
         raise ValueError(f"no exercise is called {unknown}; there are {', '.join(known)}")
     return [task for task in tasks if not exercises or task.checker in exercises]
-
-
-def _holds(submission: Submission, task: reading.Exercise) -> bool:
-    return _cells(submission, task) is not None
 
 
 def _cells(submission: Submission, task: reading.Exercise) -> tuple[list[str], str] | None:
@@ -187,22 +186,21 @@ def _cells(submission: Submission, task: reading.Exercise) -> tuple[list[str], s
     return next(((cells, task.function) for cells in holding), None)
 
 
-def _row(submission: Submission, asked: Iterable[reading.Exercise], graded) -> dict:
-    grades = {task.checker: graded(submission, task) for task in asked}
-    said = [*submission.troubles, *(f"{name}: {g.message}" for name, g in grades.items())]
+def _row(submission: Submission, grades: Mapping[str, Grade]) -> dict:
     points = {name: one.points for name, one in grades.items()}
     total = sum(number for number in points.values() if number != UNKNOWN)
-    return {"student": submission.student} | points | {"total": total, "message": " | ".join(said)}
+    words = [*submission.troubles, *(f"{name}: {one.message}" for name, one in grades.items())]
+    return {"student": submission.student, **points, "total": total, "message": " | ".join(words)}
 
 
 def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: list[str]) -> Grade:
-    found = _cells(submission, task)
-    if found is None:
+    handed_in = _cells(submission, task)
+    if handed_in is None:
         return Grade(0, NOT_HANDED_IN)
     exercise = check.EXERCISES[task.checker]
-    held = unseen.withheld(exercise, task.solution)
+    withheld = unseen.withheld(exercise, task.solution)
     try:
-        with sandbox.Answer(*found, withheld=held, walls=walls) as answer:
+        with sandbox.Answer(*handed_in, withheld=withheld, walls=walls) as answer:
             reply = unseen.extended(exercise, seed)(answer)
     except TimeUp:
         return Grade(0, "the cells that the function needs had not ended in time")

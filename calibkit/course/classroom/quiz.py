@@ -89,7 +89,10 @@ def html(text: str) -> str:
     """
     from nbconvert.filters.markdown_mistune import markdown2html_mistune
 
-    return FORMULA.sub(_formula, markdown2html_mistune(text).strip())
+    def formula(match: re.Match) -> str:
+        return f"$${match[1]}$$" if match[1] else rf"\( {match[2]} \)"  # apart, or in a line
+
+    return FORMULA.sub(formula, markdown2html_mistune(text).strip())
 
 
 def escaped(text: str) -> str:
@@ -99,8 +102,3 @@ def escaped(text: str) -> str:
     'a \\= \\{b\\}'
     """
     return SPECIAL.sub(r"\\\1", text).replace("\n", r"\n")
-
-
-def _formula(found: re.Match) -> str:
-    r"""\( ... \) within a line, $$ ... $$ apart."""
-    return f"$${found[1]}$$" if found[1] else rf"\( {found[2]} \)"

@@ -41,6 +41,8 @@ TMP = 64 << 20  # bytes of /tmp in the sandbox
 LIMITS = {"CPU": 60, "FSIZE": 16 << 20, "NOFILE": 128, "CORE": 0, "DATA": 4 << 30}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache")
 PACKAGE = Path(calibkit.__file__).resolve().parent
+WORKER = Path("course", "classroom", "worker.py")
+CHECK = Path("course", "check")  # holds the references, and is hidden
 # What takes the place of a result that is no number, for the checker to name.
 STRANGE = {"complex": 1j, "text": "text", "function": len}
 STRANGE |= dict.fromkeys(("generator", "map", "zip", "filter"), map(len, ()))
@@ -78,13 +80,12 @@ def _walls() -> list[str]:
     here = [sys.prefix, sys.base_prefix, *(p for p in sys.path if p.endswith("-packages"))]
     seen = [word for path in (*SYSTEM, *here) for word in ("--ro-bind-try", path, path)]
     room = ["--size", str(TMP), "--tmpfs"]
-    checkers = str(PACKAGE / "course" / "check")  # they hold the right answers
     return [
         *("bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
         # first the empty /tmp: the package or Python may lie in the teacher's, and be seen in it
         *("--dev", "/dev", *room, "/dev/shm", *room, "/tmp", "--chdir", "/tmp"),
         *(*seen, "--ro-bind", str(PACKAGE), str(PACKAGE)),
-        *("--tmpfs", checkers, "--remount-ro", checkers),
+        *("--tmpfs", str(PACKAGE / CHECK), "--remount-ro", str(PACKAGE / CHECK)),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
 
@@ -114,15 +115,8 @@ class Answer:
 
     def __enter__(self) -> Answer:
         self.room = tempfile.TemporaryDirectory(prefix="calibkit-grade-")
-        command = [
-            *self.walls,
-            sys.executable,
-            "-s",
-            "-P",
-            str(PACKAGE / "course" / "classroom" / "worker.py"),
-        ]
         self.process = subprocess.Popen(
-            command,
+            [*self.walls, sys.executable, "-s", "-P", str(PACKAGE / WORKER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -147,8 +141,10 @@ class Answer:
 
     def __call__(self, *arguments):
         """The result as numbers; raises what the answer raises."""
-        asked = {"arguments": [worker.encoded(value) for value in arguments]}
-        reply = self._asked(asked, running.SECONDS)
+        if self.why:
+            raise Ended(self.why)
+        message = {"arguments": [worker.encoded(value) for value in arguments]}
+        reply = self._received(running.SECONDS, message)
         for place in reply.get("changed", ()):
             _change(arguments[place])  # as the student's function did to its own copy
         return _told(reply.get("value"))
@@ -163,12 +159,6 @@ class Answer:
         except (running.TimeUp, Ended, OSError) as error:
             words = str(error) or f"it had not begun after {START:g} seconds"
             raise Broken(f"the sandbox does not start: {words}") from None
-
-    def _asked(self, message: Mapping, seconds: float) -> dict:
-        """The reply to a message; one that comes late, too long or never ends the process."""
-        if self.why:
-            raise Ended(self.why)
-        return self._received(seconds, message)
 
     def _send(self, message: Mapping) -> None:
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
@@ -226,8 +216,8 @@ class Answer:
 
     def _family(self) -> list[psutil.Process]:
         with contextlib.suppress(psutil.Error):
-            own = psutil.Process(self.process.pid)
-            return [own, *own.children(recursive=True)]
+            first = psutil.Process(self.process.pid)
+            return [first, *first.children(recursive=True)]
         return []
 
     def _memory(self) -> int:
@@ -271,10 +261,10 @@ def _change(tensor: Tensor) -> None:
 
 def _environment(home: str) -> dict[str, str]:
     """Little: nothing of the teacher's own variables, which may hold secrets."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    needed = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     names = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "MPLCONFIGDIR", "CALIBKIT_CACHE")
     quiet = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
-    return kept | dict.fromkeys(names, home) | quiet | {"PYTHONPATH": str(PACKAGE.parent)}
+    return needed | dict.fromkeys(names, home) | quiet | {"PYTHONPATH": str(PACKAGE.parent)}
 
 
 def _told(value):
@@ -285,11 +275,11 @@ def _told(value):
     return [_told(part) for part in value] if isinstance(value, list) else value
 
 
-def _error(name: str, said: str) -> Exception:
+def _error(name: str, words: str) -> Exception:
     """The student's error as one of this side, with its name and words and nothing else."""
-    if name == "NotImplementedError" and not said:
+    if name == "NotImplementedError" and not words:
         return NotImplementedError()
-    return type(_name(name), (Raised,), {})(said[: worker.LONGEST])
+    return type(_name(name), (Raised,), {})(words[: worker.LONGEST])
 
 
 def _name(text: str) -> str:

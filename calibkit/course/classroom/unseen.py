@@ -47,13 +47,13 @@ def cases(exercise: Exercise, seed: int) -> dict[str, tuple]:
     numbers, such as labels and counts of bins, stay what they are where there are tensors.
     """
     generator = torch.Generator().manual_seed(seed)
-    shown, found = list(exercise.cases.values())[:ORDINARY], {}
+    shown, hidden = list(exercise.cases.values())[:ORDINARY], {}
+    draw = DRAWN.get(exercise.name)
     for number in range(CASES):
-        draw = DRAWN.get(exercise.name)
         drawn = draw(generator) if draw else _valid(exercise, shown[number % len(shown)], generator)
         if drawn is not None:
-            found[f"a case that the notebook does not show ({number + 1})"] = drawn
-    return found
+            hidden[f"a case that the notebook does not show ({number + 1})"] = drawn
+    return hidden
 
 
 def extended(exercise: Exercise, seed: int) -> Exercise:
@@ -114,16 +114,18 @@ def withheld(exercise: Exercise, solution: str) -> list[str]:
     used.
     """
     module = sys.modules[exercise.reference.__module__]
-    allowed = set(_attributes(ast.parse(solution)))
-    found = dict.fromkeys(_reached(module, inspect.unwrap(exercise.reference).__name__))
-    own = [name for name in found if name.rpartition(":")[2] not in allowed]
-    doors = [name + OTHER_DOOR for name in own if _exists(name + OTHER_DOOR)]
-    return own + doors + AS_GOOD.get(exercise.name, [])
-
-
-def _exists(name: str) -> bool:
-    module, _, attribute = name.partition(":")
-    return hasattr(sys.modules[module], attribute)
+    nodes = list(ast.walk(ast.parse(solution)))
+    allowed = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    allowed |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    called = dict.fromkeys(_reached(module, inspect.unwrap(exercise.reference).__name__))
+    withheld = []
+    for name in called:
+        home, _, attribute = name.partition(":")
+        if attribute not in allowed:
+            withheld.append(name)
+            if hasattr(sys.modules[home], attribute + OTHER_DOOR):
+                withheld.append(name + OTHER_DOOR)
+    return withheld + AS_GOOD.get(exercise.name, [])
 
 
 def _reached(module, name: str, seen: frozenset[str] = frozenset()) -> Iterator[str]:
@@ -133,11 +135,16 @@ def _reached(module, name: str, seen: frozenset[str] = frozenset()) -> Iterator[
         return
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for used in sorted(names - seen - {name}):
-        found = getattr(module, used, None)
-        home = getattr(found, "__module__", None) or ""
-        if inspect.ismodule(found) and found.__name__.startswith("calibkit."):
-            yield from (f"{found.__name__}:{attribute}" for attribute in _of(tree, used))
-        elif home == module.__name__ and inspect.isfunction(found):
+        value = getattr(module, used, None)
+        home = getattr(value, "__module__", None) or ""
+        if inspect.ismodule(value) and value.__name__.startswith("calibkit."):
+            taken = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+            yield from (
+                f"{value.__name__}:{node.attr}"
+                for node in taken
+                if getattr(node.value, "id", None) == used
+            )
+        elif home == module.__name__ and inspect.isfunction(value):
             yield from _reached(module, used, seen | {name, used})
         elif home.startswith("calibkit.") and not home.startswith("calibkit.course.check"):
             yield f"{home}:{used}"
@@ -150,17 +157,3 @@ def _definition(module, name: str) -> ast.FunctionDef | None:
             node.decorator_list = []
             return node
     return None
-
-
-def _of(tree: ast.AST, name: str) -> list[str]:
-    """Attributes that are taken of `name`."""
-    taken = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    return [node.attr for node in taken if getattr(node.value, "id", None) == name]
-
-
-def _attributes(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Name):
-            yield node.id

@@ -98,7 +98,8 @@ def test_a_class_is_withheld_as_well():
 @sandboxed
 def test_neither_references_nor_solutions_nor_homes_are_in_sight(tmp_path):
     (tmp_path / "grades.csv").write_text("secret", encoding="utf-8")
-    folders = [sandbox.PACKAGE / "check", sandbox.PACKAGE.parent / "notebooks", tmp_path]
+    folders = [sandbox.PACKAGE / sandbox.CHECK, sandbox.PACKAGE.parent / "notebooks", tmp_path]
+    assert all(any(folder.iterdir()) for folder in folders)  # there is something to be seen
     code = f"""
     import os
     def f(p):
