@@ -128,6 +128,8 @@ class Reader(pickle._Pickler):
             named = vars(value).items()
             hooks = {n: list(held.values()) for n, held in named if "_hooks" in n and held}
             return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooks
+        if isinstance(value, functools.partial):  # whose own pickle changes when it is looked at
+            return type(value), (value.func, value.args, value.keywords, vars(value))
         if isinstance(value, set | frozenset):  # whose order differs from process to process
             return type(value), (sorted(digest(member=member) for member in value),)
         if isinstance(value, Iterator | torch.Generator):
