@@ -49,10 +49,6 @@ CODE = (  # all but where it stands
 )
 
 
-class Untold(TypeError):
-    """Something that may decide a result and cannot be told."""
-
-
 def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> list[str | None]:
     """Per task the key of its result; None, and one warning for all, where it cannot be told.
 
@@ -67,7 +63,7 @@ def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> l
             network = digest(network=task.untrained()) if whole and is_trial else ""
             told.append(start[:32] + network[:32])
         except Exception as error:  # of whatever was read; a task that fails says so itself
-            reasons[str(error) if isinstance(error, Untold) else repr(error)] = None
+            reasons[str(error)] = None
             told.append(None)
     if whole and reasons:
         warnings.warn(
@@ -88,7 +84,7 @@ def _source() -> str:
 def digest(read: WeakIdKeyDictionary | None = None, **values: Any) -> str:
     """64 hexadecimal digits, equal for what is equal in kind, content and code.
 
-    read: the numbers of tensors that were read before. Raises Untold.
+    read: the numbers of tensors that were read before. Raises TypeError for what it cannot tell.
 
     >>> digest(loss=lambda x: x + 1) == digest(loss=lambda x: x + 1), digest(n=1) == digest(n=True)
     (True, False)
@@ -98,7 +94,7 @@ def digest(read: WeakIdKeyDictionary | None = None, **values: Any) -> str:
         try:
             reader.dump((name, value))
         except Exception as error:
-            raise Untold(f"{name}: {error}") from None
+            raise TypeError(f"{name}: {error}") from None
     return reader.hash.hexdigest()
 
 
@@ -130,15 +126,17 @@ class Reader(pickle._Pickler):
             return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooks
         if isinstance(value, set | frozenset):  # whose order differs from process to process
             return type(value), (sorted(digest(member=member) for member in value),)
-        if isinstance(value, Iterator | torch.Generator):
-            raise Untold(f"holds a {type(value).__module__}.{type(value).__qualname__}")
+        if isinstance(value, types.ModuleType) and not _own(value.__name__):
+            return str, (value.__name__,)
+        if isinstance(value, Iterator | torch.Generator | types.ModuleType):
+            raise TypeError(f"holds a {type(value).__module__}.{type(value).__qualname__}")
         return NotImplemented
 
     def save_global(self, value: Any, name: str) -> None:
         """What is installed counts by name and version."""
         module = getattr(value, "__module__", None) or type(value).__module__
         if _own(module):
-            raise Untold(f"holds a {type(value).__module__}.{type(value).__qualname__}")
+            raise TypeError(f"holds a {type(value).__module__}.{type(value).__qualname__}")
         _demand_pure(f"{module}.{name}")
         version = getattr(sys.modules.get(module.partition(".")[0]), "__version__", "")
         self.save((module, name, str(version)))
@@ -153,7 +151,6 @@ class Reader(pickle._Pickler):
     dispatch_table = {  # noqa: RUF012
         **Pickler.dispatch_table,
         types.CodeType: lambda code: (tuple, ([getattr(code, part) for part in CODE],)),
-        types.ModuleType: lambda module: (str, (module.__name__,), _held(module)),
         weakref.ref: lambda reference: (weakref.ref, (reference(),)),
         functools.cached_property: lambda cached: (functools.cached_property, (cached.func,)),
     }
@@ -172,7 +169,7 @@ def _function(function: types.FunctionType) -> tuple:
     codes, space, used = list(_codes(function.__code__)), function.__globals__, {}
     if _own(space.get("__name__")):
         if any(opmap["IMPORT_NAME"] in code.co_code[::2] for code in codes):
-            raise Untold(f"imports inside {function.__qualname__}; import above it")
+            raise TypeError(f"imports inside {function.__qualname__}; import above it")
         attributes = sorted({name for code in codes for name in code.co_names})
         for name in cloudpickle._extract_code_globals(codes[0]):
             if name in space:
@@ -191,24 +188,18 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _used(value: Any, attributes: Sequence[str]) -> Any:
-    """A global; of a module of the user's only what the code names."""
+    """A global; of a module its name and, where it is the user's, what the code names of it."""
     if not isinstance(value, types.ModuleType):
         return value
     for name in attributes:
         _demand_pure(f"{value.__name__}.{name}")
-    held = _held(value)
+    held = vars(value) if _own(value.__name__) else {}
     return value.__name__, {name: held[name] for name in attributes if name in held}
-
-
-def _held(module: types.ModuleType) -> dict[str, Any]:
-    """What a module of the user's holds; nothing for an installed one, which its name tells."""
-    held = vars(module) if _own(module.__name__) else {}
-    return {name: value for name, value in held.items() if name[:2] != "__"}
 
 
 def _demand_pure(name: str) -> None:
     if OUTSIDE.match(name):
-        raise Untold(f"uses {name}, which depends on more than its arguments")
+        raise TypeError(f"uses {name}, which depends on more than its arguments")
 
 
 def _own(module: str | None) -> bool:
