@@ -42,6 +42,7 @@ OUTSIDE = re.compile(  # what depends on more than its arguments
     r"(random|time|datetime|secrets|posix|_?io|numpy\.random)\b|os\.(_E|environ|getenv|urandom)"
     r"|builtins\.(open|input|eval|exec)$"
 )
+PurePickler: Any = pickle._Pickler  # the one that is written in Python
 PLAIN = {type(None), bool, int, float, str, bytes, tuple, list, dict}
 CODE = (  # all but where it stands
     *("co_code", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags"),
@@ -55,7 +56,8 @@ def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> l
     whole: with the network of a `Trial` as it is built; else what the key begins with, unwarned.
     """
     told: list[str | None] = []
-    around, read, reasons = (_source(), device.type, torch_settings()), WeakIdKeyDictionary(), {}
+    reasons: dict[str, None] = {}
+    around, read = (_source(), device.type, torch_settings()), WeakIdKeyDictionary()
     for task in tasks:
         is_trial = isinstance(task, Trial)
         try:
@@ -98,7 +100,7 @@ def digest(read: WeakIdKeyDictionary | None = None, **values: Any) -> str:
     return reader.hash.hexdigest()
 
 
-class Reader(pickle._Pickler):
+class Reader(PurePickler):
     """Pickles by value into a hash; whether texts, bytes and tuples are shared does not count."""
 
     def __init__(self, read: WeakIdKeyDictionary) -> None:
@@ -122,8 +124,8 @@ class Reader(pickle._Pickler):
             return type(value), (self._numbers(value), about, hooks)
         if isinstance(value, nn.Module):  # the numbers of hooks count up through the process
             named = vars(value).items()
-            hooks = {n: list(held.values()) for n, held in named if "_hooks" in n and held}
-            return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooks
+            hooked = {n: list(held.values()) for n, held in named if "_hooks" in n and held}
+            return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooked
         if isinstance(value, set | frozenset):  # whose order differs from process to process
             return type(value), (sorted(digest(member=member) for member in value),)
         if isinstance(value, types.ModuleType) and not _own(value.__name__):
@@ -144,7 +146,7 @@ class Reader(pickle._Pickler):
     def _numbers(self, tensor: Tensor) -> tuple:
         if tensor not in self.read:
             flat = tensor.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
-            body = hashlib.sha256(flat.view(torch.uint8).numpy()).hexdigest()
+            body = hashlib.sha256(flat.view(torch.uint8).numpy().data).hexdigest()
             self.read[tensor] = str(tensor.dtype), tuple(tensor.shape), body
         return self.read[tensor]
 
