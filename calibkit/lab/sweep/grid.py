@@ -66,7 +66,7 @@ def run(
     trials = [_made(recipe, setting) for setting in settings]
     keys = [None] * len(trials) if cache is False else key.keys(trials, device)
     train = functools.partial(loop.train_unit, device=device)
-    options = {"jobs": jobs, "cache": cache, "progress": progress}
+    options: dict[str, Any] = {"jobs": jobs, "cache": cache, "progress": progress}
     finished = tasks.completed(train, trials, units(trials, how), keys, device, **options)
     runs = map(Run.from_tensors, trials, finished)
     return Sweep([Outcome(*one) for one in zip(settings, trials, runs, strict=True)])

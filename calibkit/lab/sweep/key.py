@@ -42,15 +42,12 @@ OUTSIDE = re.compile(  # what depends on more than its arguments
     r"(random|time|datetime|secrets|posix|_?io|numpy\.random)\b|os\.(_E|environ|getenv|urandom)"
     r"|builtins\.(open|input|eval|exec)$"
 )
+PurePickler: Any = pickle._Pickler  # the one that is written in Python
 PLAIN = {type(None), bool, int, float, str, bytes, tuple, list, dict}
 CODE = (  # all but where it stands
     *("co_code", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags"),
     *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_exceptiontable"),
 )
-
-
-class Untold(TypeError):
-    """Something that may decide a result and cannot be told."""
 
 
 def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> list[str | None]:
@@ -59,7 +56,8 @@ def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> l
     whole: with the network of a `Trial` as it is built; else what the key begins with, unwarned.
     """
     told: list[str | None] = []
-    around, read, reasons = (_source(), device.type, torch_settings()), WeakIdKeyDictionary(), {}
+    reasons: dict[str, None] = {}
+    around, read = (_source(), device.type, torch_settings()), WeakIdKeyDictionary()
     for task in tasks:
         is_trial = isinstance(task, Trial)
         try:
@@ -67,7 +65,7 @@ def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> l
             network = digest(network=task.untrained()) if whole and is_trial else ""
             told.append(start[:32] + network[:32])
         except Exception as error:  # of whatever was read; a task that fails says so itself
-            reasons[str(error) if isinstance(error, Untold) else repr(error)] = None
+            reasons[str(error)] = None
             told.append(None)
     if whole and reasons:
         warnings.warn(
@@ -88,7 +86,7 @@ def _source() -> str:
 def digest(read: WeakIdKeyDictionary | None = None, **values: Any) -> str:
     """64 hexadecimal digits, equal for what is equal in kind, content and code.
 
-    read: the numbers of tensors that were read before. Raises Untold.
+    read: the numbers of tensors that were read before. Raises TypeError for what it cannot tell.
 
     >>> digest(loss=lambda x: x + 1) == digest(loss=lambda x: x + 1), digest(n=1) == digest(n=True)
     (True, False)
@@ -98,11 +96,11 @@ def digest(read: WeakIdKeyDictionary | None = None, **values: Any) -> str:
         try:
             reader.dump((name, value))
         except Exception as error:
-            raise Untold(f"{name}: {error}") from None
+            raise TypeError(f"{name}: {error}") from None
     return reader.hash.hexdigest()
 
 
-class Reader(pickle._Pickler):
+class Reader(PurePickler):
     """Pickles by value into a hash; whether texts, bytes and tuples are shared does not count."""
 
     def __init__(self, read: WeakIdKeyDictionary) -> None:
@@ -126,21 +124,23 @@ class Reader(pickle._Pickler):
             return type(value), (self._numbers(value), about, hooks)
         if isinstance(value, nn.Module):  # the numbers of hooks count up through the process
             named = vars(value).items()
-            hooks = {n: list(held.values()) for n, held in named if "_hooks" in n and held}
-            return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooks
+            hooked = {n: list(held.values()) for n, held in named if "_hooks" in n and held}
+            return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooked
         if isinstance(value, functools.partial):  # whose own pickle changes when it is looked at
             return type(value), (value.func, value.args, value.keywords, vars(value))
         if isinstance(value, set | frozenset):  # whose order differs from process to process
             return type(value), (sorted(digest(member=member) for member in value),)
-        if isinstance(value, Iterator | torch.Generator):
-            raise Untold(f"holds a {type(value).__module__}.{type(value).__qualname__}")
+        if isinstance(value, types.ModuleType) and not _own(value.__name__):
+            return str, (value.__name__,)
+        if isinstance(value, Iterator | torch.Generator | types.ModuleType):
+            raise TypeError(f"holds a {type(value).__module__}.{type(value).__qualname__}")
         return NotImplemented
 
     def save_global(self, value: Any, name: str) -> None:
         """What is installed counts by name and version."""
         module = getattr(value, "__module__", None) or type(value).__module__
         if _own(module):
-            raise Untold(f"holds a {type(value).__module__}.{type(value).__qualname__}")
+            raise TypeError(f"holds a {type(value).__module__}.{type(value).__qualname__}")
         _demand_pure(f"{module}.{name}")
         version = getattr(sys.modules.get(module.partition(".")[0]), "__version__", "")
         self.save((module, name, str(version)))
@@ -148,14 +148,13 @@ class Reader(pickle._Pickler):
     def _numbers(self, tensor: Tensor) -> tuple:
         if tensor not in self.read:
             flat = tensor.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
-            body = hashlib.sha256(flat.view(torch.uint8).numpy()).hexdigest()
+            body = hashlib.sha256(flat.view(torch.uint8).numpy().data).hexdigest()
             self.read[tensor] = str(tensor.dtype), tuple(tensor.shape), body
         return self.read[tensor]
 
     dispatch_table = {  # noqa: RUF012
         **Pickler.dispatch_table,
         types.CodeType: lambda code: (tuple, ([getattr(code, part) for part in CODE],)),
-        types.ModuleType: lambda module: (str, (module.__name__,), _held(module)),
         weakref.ref: lambda reference: (weakref.ref, (reference(),)),
         functools.cached_property: lambda cached: (functools.cached_property, (cached.func,)),
     }
@@ -174,7 +173,7 @@ def _function(function: types.FunctionType) -> tuple:
     codes, space, used = list(_codes(function.__code__)), function.__globals__, {}
     if _own(space.get("__name__")):
         if any(opmap["IMPORT_NAME"] in code.co_code[::2] for code in codes):
-            raise Untold(f"imports inside {function.__qualname__}; import above it")
+            raise TypeError(f"imports inside {function.__qualname__}; import above it")
         attributes = sorted({name for code in codes for name in code.co_names})
         for name in cloudpickle._extract_code_globals(codes[0]):
             if name in space:
@@ -193,24 +192,18 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _used(value: Any, attributes: Sequence[str]) -> Any:
-    """A global; of a module of the user's only what the code names."""
+    """A global; of a module its name and, where it is the user's, what the code names of it."""
     if not isinstance(value, types.ModuleType):
         return value
     for name in attributes:
         _demand_pure(f"{value.__name__}.{name}")
-    held = _held(value)
+    held = vars(value) if _own(value.__name__) else {}
     return value.__name__, {name: held[name] for name in attributes if name in held}
-
-
-def _held(module: types.ModuleType) -> dict[str, Any]:
-    """What a module of the user's holds; nothing for an installed one, which its name tells."""
-    held = vars(module) if _own(module.__name__) else {}
-    return {name: value for name, value in held.items() if name[:2] != "__"}
 
 
 def _demand_pure(name: str) -> None:
     if OUTSIDE.match(name):
-        raise Untold(f"uses {name}, which depends on more than its arguments")
+        raise TypeError(f"uses {name}, which depends on more than its arguments")
 
 
 def _own(module: str | None) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -51,7 +52,7 @@ def bfloat16_on_cpu() -> bool:
 
     False where this torch cannot tell.
     """
-    told = getattr(torch.cpu, "get_capabilities", dict)()
+    told: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     return any(bool(on) for name, on in told.items() if name.endswith("bf16"))
 
 
@@ -111,10 +112,11 @@ def _takes_threads(network: nn.Module, runs: int) -> bool:
 
 def torch_settings() -> str:
     """What is set for all of torch, and changes the numbers of a training."""
-    cudnn, mkldnn = torch.backends.cudnn, torch.backends.mkldnn
+    backends: Any = torch.backends
+    cudnn, mkldnn = backends.cudnn, backends.mkldnn
     # by these and not by older names (allow_tf32), which raise where somebody set these
-    parts = (torch.backends.cuda.matmul, cudnn.conv, cudnn.rnn)
-    parts += (mkldnn.matmul, mkldnn.conv, mkldnn.rnn)
+    parts = [backends.cuda.matmul, cudnn.conv, cudnn.rnn]
+    parts += [mkldnn.matmul, mkldnn.conv, mkldnn.rnn]
     told = [torch.get_default_dtype(), torch.get_default_device(), torch.is_grad_enabled()]
     told += [torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled()]
     told += [cudnn.deterministic, cudnn.benchmark, *(part.fp32_precision for part in parts)]

@@ -125,7 +125,8 @@ class Loop:
         orders = [feed.epoch(one) for feed, one in zip(self.feeds, chosen, strict=True)]
         steps = list(zip(*orders, strict=True))
         total = torch.zeros(len(self.feeds), device=self.device)
-        hits, norms = torch.zeros_like(total), []
+        hits = torch.zeros_like(total)
+        norms: list[Tensor] = []
         self.net.train()
         for step, indices in enumerate(steps):
             rate = self.recipe.rate_of_step(epoch, step, len(steps))
@@ -146,16 +147,17 @@ class Loop:
         select = self.recipe.select  # of all runs alike in when it is due
         if select is None or not select.due(epoch):
             return [None] * len(self.feeds)
-        judges = self.targets
+        judges: Any = self.targets
         if any(target is None for target in self.targets):
             judges, _ = scores(self.net, [feed.train.inputs for feed in self.feeds])
         judged = [
             logits if target is None else target[min(epoch, len(target) - 1)]
             for logits, target in zip(judges, self.targets, strict=True)
         ]
+        selections: list[Any] = [one.recipe.select for one in self.trials]
         return [
-            one.recipe.select.choose(logits, feed.train.labels, feed.order)
-            for one, logits, feed in zip(self.trials, judged, self.feeds, strict=True)
+            select.choose(logits, feed.train.labels, feed.order)
+            for select, logits, feed in zip(selections, judged, self.feeds, strict=True)
         ]
 
     def _step(self, indices, rate: float, norms: list[Tensor]) -> tuple[Tensor, Tensor]:
@@ -227,7 +229,7 @@ def _networks(trials: Sequence[Trial], device: torch.device) -> tuple[nn.Module,
 
 def _optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    settings = {"lr": recipe.lr, "weight_decay": recipe.weight_decay}
+    settings: dict[str, Any] = {"lr": recipe.lr, "weight_decay": recipe.weight_decay}
     if recipe.optimizer == "adamw":
         return torch.optim.AdamW(trained, **settings)
     return torch.optim.SGD(trained, momentum=recipe.momentum, **settings)

@@ -234,13 +234,12 @@ def scores(network: nn.Module, inputs: Sequence[Tensor]) -> tuple[Tensor, list[f
     chunks = zip(*(x.split(chunk_size(inputs[0], runs)) for x in inputs), strict=True)
     with torch.no_grad():
         parts = [_logits_and_norms(network, side_by_side(chunk).to(home)) for chunk in chunks]
-    logits, norms = zip(*parts, strict=True)
-    logits = torch.cat(logits, dim=-2)
-    logits = logits.view(runs, -1, logits.shape[-1])
-    return logits, torch.cat(norms, dim=-1).view(runs, -1).mean(dim=1).tolist()
+    logits, norms = torch.cat([z for z, _ in parts], dim=-2), torch.cat([n for _, n in parts], -1)
+    means = norms.view(runs, -1).mean(dim=1).tolist()
+    return logits.view(runs, -1, logits.shape[-1]), means
 
 
-def _logits_and_norms(network: nn.Module, x: Tensor) -> tuple[Tensor, Tensor]:
+def _logits_and_norms(network: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     if not (hasattr(network, "features") and hasattr(network, "head")):
         logits = network(x)
         return logits, torch.full_like(logits[..., 0], float("nan"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -87,7 +87,7 @@ def head_norms(network: nn.Module, runs: int, gradient: bool = False) -> Tensor:
     NaN where there is no such layer.
     """
     linear = [module for module in network.modules() if isinstance(module, nn.Linear | _Linear)]
-    head = getattr(network, "head", linear[-1] if linear else None)
+    head: Any = getattr(network, "head", linear[-1] if linear else None)
     if head is None:
         return torch.full((runs,), float("nan"))
     weight = head.weight.grad if gradient else head.weight.detach()
@@ -101,6 +101,12 @@ def side_by_side(tensors: Sequence[Tensor]) -> Tensor:
 
 class _Layer(nn.Module):
     """Holds, per parameter and buffer of the layers, one tensor with the runs in front."""
+
+    like: list[Any]
+    weight: Tensor
+    bias: Tensor
+    numbers: Tensor
+    num_batches_tracked: Tensor
 
     def __init__(self, layers: Sequence[nn.Module]):
         super().__init__()
@@ -143,14 +149,11 @@ class _BatchNorm(_Layer):
         if self.training and like.track_running_stats:
             self.num_batches_tracked += 1
         names = ("running_mean", "running_var", "weight", "bias")
-        held = [getattr(self, name, None) for name in names]  # None where the layer has none
-        out = functional.batch_norm(
-            x.transpose(0, 1).flatten(1) if dense else x,
-            *(None if tensor is None else tensor.view(-1) for tensor in held),
-            self.training or not like.track_running_stats,
-            like.momentum,
-            like.eps,
-        )
+        held = (getattr(self, name, None) for name in names)  # None where the layer has none
+        mean, variance, weight, bias = (None if t is None else t.view(-1) for t in held)
+        fresh = self.training or not like.track_running_stats
+        x = x.transpose(0, 1).flatten(1) if dense else x
+        out = functional.batch_norm(x, mean, variance, weight, bias, fresh, like.momentum, like.eps)
         return out.unflatten(1, (self.runs, -1)).transpose(0, 1) if dense else out
 
 
@@ -273,8 +276,9 @@ def _cross_entropies(logits: Tensor, targets: Tensor) -> Tensor:
 
 def _same(loss: Loss) -> Hashable:
     """Equal for losses that compute the same, as far as that can be told."""
-    plain = isinstance(loss, functools.partial) and not loss.args
-    key = (loss.func, tuple(sorted(loss.keywords.items()))) if plain else loss
+    key: Hashable = loss
+    if isinstance(loss, functools.partial) and not loss.args:
+        key = loss.func, tuple(sorted(loss.keywords.items()))
     try:
         hash(key)
     except TypeError:

@@ -264,6 +264,7 @@ def trial(
     (3, 5)
     """
     names = {f.name for f in fields(Trial)}
-    settings = {name: value for name, value in options.items() if name in names}
-    changes = {name: value for name, value in options.items() if name not in names}
+    given: Mapping[str, Any] = options
+    settings = {name: value for name, value in given.items() if name in names}
+    changes = {name: value for name, value in given.items() if name not in names}
     return Trial(model, train, score or {}, replace(recipe or Recipe(), **changes), **settings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -41,7 +43,7 @@ class Translator(nn.Module):
         self.source = nn.Embedding(source_words, width, padding_idx=PAD)
         self.target = nn.Embedding(target_words, width, padding_idx=PAD)
         self.places = nn.Embedding(longest, width)
-        layer = {"dropout": dropout, "batch_first": True, "norm_first": True}
+        layer: dict[str, Any] = {"dropout": dropout, "batch_first": True, "norm_first": True}
         reading = nn.TransformerEncoderLayer(width, heads, 4 * width, **layer)
         writing = nn.TransformerDecoderLayer(width, heads, 4 * width, **layer)
         self.encoder = nn.TransformerEncoder(

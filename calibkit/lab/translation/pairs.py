@@ -87,5 +87,5 @@ def rows_of(sentences: Iterable[Sequence[str]], words: Sequence[str]) -> Tensor:
     >>> rows_of([["a"], ["b", "c"]], (*SPECIAL, "a", "b")).tolist()
     [[4, 3, 0], [5, 1, 3]]
     """
-    known = text.Vocabulary(words)
+    known = text.Vocabulary(tuple(words))
     return text.pad([[*known.encode(list(sentence)), END] for sentence in sentences])

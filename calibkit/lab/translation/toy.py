@@ -174,7 +174,8 @@ def next_words(ways: Sequence[Way]) -> dict[str, float]:
     >>> round(law["la"], 3), round(law["le"], 3)  # voiture; véhicule or bolide
     (0.5, 0.5)
     """
-    total, law = sum(way[0] for way in ways), {}
+    total = sum(way[0] for way in ways)
+    law: dict[str, float] = {}
     for p, slots, filled, gender in ways:
         if filled > len(slots):  # ended
             continue
@@ -191,16 +192,17 @@ def translations(source: str) -> dict[str, float]:
     >>> len(translations("the car covers the road")), len(translations("the bag covers the bag"))
     (6, 4)
     """
-    found, open_ones = {}, [([], ways(source.split()))]
-    while open_ones:
-        words, left = open_ones.pop()
+    whole: dict[str, float] = {}
+    begun: list[tuple[list[str], list[Way]]] = [([], ways(source.split()))]
+    while begun:
+        words, left = begun.pop()
         for word in next_words(left):
             after = followed(left, word)
             if word == SPECIAL[END]:
-                found[" ".join(words)] = sum(way[0] for way in after)
+                whole[" ".join(words)] = sum(way[0] for way in after)
             else:
-                open_ones.append(([*words, word], after))
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+                begun.append(([*words, word], after))
+    return dict(sorted(whole.items(), key=lambda item: -item[1]))
 
 
 def draw(n: int, seed: int) -> Pairs:
@@ -240,7 +242,8 @@ def _sentence(numbers: Sequence[float]) -> list[str]:
 
 
 def _translated(source: Sequence[str], numbers: Sequence[float]) -> list[str]:
-    left, words = ways(source), []
+    left = ways(source)
+    words: list[str] = []
     for number in numbers:
         law = next_words(left)
         below = bisect.bisect(list(itertools.accumulate(law.values())), number)

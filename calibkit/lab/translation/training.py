@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import pandas as pd
 import torch
@@ -168,7 +169,7 @@ def translate_all(tasks: Sequence[tuple[Run, Pairs, int, float]], **options) -> 
 
 def _translated(run: Run, pairs: Pairs, width: int, temperature: float) -> dict:
     longest = pairs.target.shape[1] + 4
-    options = {"width": width, "temperature": temperature, "longest": longest}
+    options: dict[str, Any] = {"width": width, "temperature": temperature, "longest": longest}
     with prepared(model := run.model, CPU):
         found, log_probs = decoding.translate(model, pairs, **options)
     return {"texts": pairs.texts(found), "log_probs": log_probs}
@@ -201,7 +202,11 @@ def fit(plan: Plan) -> dict:
 
 
 def _trained(model: Translator, plan: Plan) -> tuple[list[dict], list[dict]]:
-    settings = {"lr": plan.lr, "weight_decay": plan.weight_decay, "fused": True}  # half the time
+    settings: dict[str, Any] = {
+        "lr": plan.lr,
+        "weight_decay": plan.weight_decay,
+        "fused": True,
+    }  # half the time
     optimizer = torch.optim.AdamW(model.parameters(), **settings)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, plan.lr, total_steps=plan.steps + 1, pct_start=0.1, anneal_strategy="cos"

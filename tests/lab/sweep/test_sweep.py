@@ -377,8 +377,8 @@ train, _, test = data.noisy_digits(40, test=20)
 trial = lambda seed: training.trial(lambda: models.mlp(64, 10), train, {"t": test}, epochs=1)
 sweep.run(trial, {"seed": [0]}, cache=sys.argv[1], device="cpu", progress=False)
 idle = ("corruptions", "theory", "lab.translation", "recalibration", "course", "pictures")
-presenting = "matplotlib" in sys.modules
-print(before, [name for name in idle if f"calibkit.{name}" in sys.modules], presenting)
+there = [name for name in idle if f"calibkit.{name}" in sys.modules]
+print(before, there, "matplotlib" in sys.modules)
 """
 
 
