@@ -21,7 +21,6 @@ from urllib.parse import quote
 import bleach
 import nbformat
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
-from bleach.sanitizer import ALLOWED_TAGS
 from jinja2 import pass_context
 from math_core import LatexError, LatexToMathML
 from nbconvert import HTMLExporter
@@ -44,7 +43,7 @@ DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to s
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
 HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
 # What a page may hold whose notebook is not trusted. Names that are not here are taken out.
-TAGS = ALLOWED_TAGS.union((
+TAGS = bleach.ALLOWED_TAGS.union((
     "br", "caption", "col", "colgroup", "dd", "del", "details", "div", "dl", "dt", "h1", "h2", "h3",
     "h4", "h5", "h6", "hr", "img", "kbd", "main", "p", "pre", "s", "small", "span", "sub",
     "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u",
@@ -61,12 +60,13 @@ ATTRIBUTES = (
 )  # fmt: skip
 # those of formulas that stand in two columns, too
 STYLES = (*ALLOWED_CSS_PROPERTIES, "justify-items", "padding-left", "padding-right")
-LINK = re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))")  # the last: another page
-PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,")
-POLICY = (
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
-    "font-src data:; style-src 'unsafe-inline'\">"
-)
+ADDRESSES = {
+    ("a", "href"): re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))"),  # the last: another page
+    ("img", "src"): re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,"),
+}
+POLICY = """\
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
+font-src data:; style-src 'unsafe-inline'">"""
 
 
 class PageError(ValueError):
@@ -132,9 +132,9 @@ def export(
 
     Raises PageError as `export_all`.
     """
-    resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
     exporter = Exporter(pages or {}, raw_template=(TEMPLATES / template).read_text("utf-8"))
-    html, _ = exporter.from_notebook_node(notebook, resources)
+    resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
+    html = exporter.from_notebook_node(notebook, resources)[0]
     html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
     return html if trust else safe(html)
 
@@ -142,11 +142,10 @@ def export(
 def safe(html: str) -> str:
     """A page without anything that a browser would run or load.
 
-    bleach, nbconvert's own sanitizer, goes through all of the finished body, with a list of what
-    may stay. nbconvert cleans earlier: `SanitizeHTML` before markdown is HTML, so that its links to
-    javascript: and pictures from the web get through, `sanitize_html` without the diagrams, whose
-    scripts do. Neither can be told to let embedded pictures stay. Should anything get past the
-    list, the policy in the head still forbids browsers to run or to load it.
+    bleach, which nbconvert uses too, goes through all of the finished body. nbconvert's own calls
+    leave holes: `SanitizeHTML` reads markdown before it is HTML (links to javascript: pass), and
+    `sanitize_html` no diagrams (their scripts pass); both take embedded pictures out. Should
+    anything get past the list, the policy in the head still forbids browsers to run or to load it.
     """
     head, main, content = html.partition("<main>")  # made here, all but the title
     # their content would be shown as text
@@ -163,18 +162,15 @@ def safe(html: str) -> str:
 
 
 def _allowed(tag: str, name: str, value: str) -> bool:
-    if name == "href":
-        return tag == "a" and bool(LINK.match(value))
-    if name == "src":
-        return tag == "img" and bool(PICTURE.match(value))
-    return name in ATTRIBUTES
+    address = ADDRESSES.get((tag, name))
+    return bool(address.match(value)) if address else name in ATTRIBUTES
 
 
 def title(notebook: NotebookNode) -> str:
     """The words of the first heading, without its marks."""
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    heading = re.search(r"^# +(.+)$", prose, re.MULTILINE)
-    return re.sub(r"[*`$]", "", heading[1]) if heading else "calibkit"
+    headings = re.findall(r"(?m)^# +(.+)$", prose) or ["calibkit"]
+    return re.sub(r"[*`$]", "", headings[0])
 
 
 def formula(tex: str, *, display: bool = False) -> str:
@@ -191,10 +187,8 @@ def formula(tex: str, *, display: bool = False) -> str:
         raise PageError(f"this formula cannot be shown: {error}\n{tex.strip()}") from None
     # well-formed XML, which the headings are read as: no named characters but its own three
     written = re.sub(r"&(?!lt|gt|amp)\w+;", lambda name: unescape(name[0]), written)
-    if not display:
-        return written
     # what scrolls must be reached by the keyboard
-    return f'<span class="formula" tabindex="0">{written}</span>'
+    return f'<span class="formula" tabindex="0">{written}</span>' if display else written
 
 
 def _numbered(tex: str) -> str:
@@ -227,8 +221,8 @@ def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[str, str]) -> 
         f'<li><a href="{quote(pages[file.name])}">{escape(title(notebook))}</a></li>'
         for file, notebook in notebooks.items()
     ]
-    heading = "# calibkit: the calibration of deep networks"
-    return text_page("\n".join([heading, "", "<ul>", *links, "</ul>"]))
+    opening = "# calibkit: the calibration of deep networks\n\n<ul>"
+    return text_page("\n".join([opening, *links, "</ul>"]))
 
 
 def _page(url: str, pages: Mapping[str, str], folder: Path) -> str | None:
@@ -272,10 +266,8 @@ class Renderer(IPythonRenderer):
 
     # The questions of the recall are HTML, which markdown does not look into.
     def block_html(self, html):
-        def drawn(found: re.Match) -> str:
-            return formula(unescape(found[2]), display=found[1] == "$$")
-
-        return super().block_html(HTML_MATH.sub(drawn, html))
+        drawn = HTML_MATH.sub(lambda m: formula(unescape(m[2]), display=m[1] == "$$"), html)
+        return super().block_html(drawn)
 
     def table(self, text):  # like a wide formula, it scrolls by itself
         return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
@@ -291,10 +283,7 @@ class Renderer(IPythonRenderer):
 
 
 def folded(html: str, cell: NotebookNode, part: str) -> str:
-    """The HTML of a part of a cell, behind words that open it where JupyterLab folds it.
-
-    part: "source_hidden" or "outputs_hidden".
-    """
+    """The HTML of a cell's code or outputs, behind words that open it where JupyterLab folds it."""
     if not cell.metadata.get("jupyter", {}).get(part):
         return html
     tag, here, elsewhere = OPENS[part]

@@ -46,15 +46,10 @@ def text(
 def picture(width: int, height: int, *parts: str, scale: float = 1) -> str:
     """A whole SVG on white, with the hatches that areas are filled with, shown at `scale`."""
     background = tag("rect", width=width, height=height, fill="#FFFFFF")
-    return tag(
-        "svg",
-        "".join([_hatch(OVER), _hatch(UNDER), background, *parts]),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width} {height}",
-        width=round(width * scale),
-        height=round(height * scale),
-        font_family="system-ui, sans-serif",
-    )
+    content = "".join([_hatch(OVER), _hatch(UNDER), background, *parts])
+    place: dict[str, Any] = {"viewBox": f"0 0 {width} {height}", "width": round(width * scale)}
+    place |= {"height": round(height * scale), "font_family": "system-ui, sans-serif"}
+    return tag("svg", content, xmlns="http://www.w3.org/2000/svg", **place)
 
 
 def image(picture: str, words: str = "") -> str:

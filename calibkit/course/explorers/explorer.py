@@ -115,12 +115,7 @@ class Slider:
     """
 
     def __init__(
-        self,
-        label: str,
-        values: Sequence,
-        *,
-        show: Callable[[Any], str] = str,
-        start: Any = None,
+        self, label: str, values: Sequence, *, show: Callable[[Any], str] = str, start: Any = None
     ) -> None:
         self.label, self.values = label, list(values)
         if len(self.values) < 2:
@@ -150,11 +145,7 @@ class Explorer:
     """
 
     def __init__(
-        self,
-        render: Callable[..., Frame],
-        *sliders: Slider,
-        description: str,
-        play: bool = False,
+        self, render: Callable[..., Frame], *sliders: Slider, description: str, play: bool = False
     ) -> None:
         if not 1 <= len(sliders) <= 2:
             raise ValueError(f"sliders must be 1 or 2, got {len(sliders)}; fix the others")

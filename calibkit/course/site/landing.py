@@ -62,11 +62,9 @@ def _heading(left: float, words: str, number: str, role: Role) -> str:
 
 def _grid(left: float, full: int, role: Role, shape: str) -> str:
     """A hundred places, row by row: `full` of them with the marker of the role, a cross else."""
-    look = Role(role.words, role.colour, marker=shape)
-    drawn = []
+    look, drawn = Role(role.words, role.colour, marker=shape), []
     for place in range(100):
-        x = left + CELL * (place % 10 + 0.5)
-        y = TOP + CELL * (place // 10 + 0.5)
+        x, y = left + CELL * (place % 10 + 0.5), TOP + CELL * (place // 10 + 0.5)
         drawn.append(svg.marker(look, x, y, 5) if place < full else _cross(x, y))
     return "".join(drawn)
 

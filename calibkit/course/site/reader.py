@@ -94,8 +94,7 @@ def _block(lines: list[str]) -> list[str]:
 
 
 def _argument(line: str) -> str:
-    named = NAMED.match(line)
-    if named:
+    if named := NAMED.match(line):
         return f"* ``{named[1]}``: {_plain(line[named.end() :])}"
     return f"  {_plain(line.strip())}"
 

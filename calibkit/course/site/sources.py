@@ -172,7 +172,8 @@ def write(folder: Path) -> None:
     _embeds(folder / "extra" / "embed", course)
     described = modules()
     for name in described:
-        (folder / "api" / f"{name}.rst").write_text(_module(name), encoding="utf-8")
+        page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n"
+        (folder / "api" / f"{name}.rst").write_text(page, encoding="utf-8")
     titles = {name: pages.title(text) for name, text in texts.items()}
     toc = {"parts": _by_part(course), "modules": described, "texts": titles}
     for name in ("index.rst", "api.rst"):
@@ -335,24 +336,3 @@ def modules() -> dict[str, str]:
         name for name in names if "._" not in name and name.split(".")[-1] not in calibkit.WINGS
     ]
     return {name: str(inspect.getdoc(import_module(name))).split("\n")[0] for name in shown}
-
-
-def _module(name: str) -> str:
-    """A page for autodoc."""
-    lines = [name, "=" * len(name), "", f".. automodule:: {name}"]
-    members = _members(name)
-    return "\n".join([*lines, *([f"   :members: {', '.join(members)}"] if members else [])]) + "\n"
-
-
-def _members(name: str) -> list[str]:
-    """What a module says is public; where it says nothing, its own functions and classes."""
-    module = import_module(name)
-    if hasattr(module, "__all__"):
-        return list(module.__all__)
-    return [
-        key
-        for key, value in vars(module).items()
-        if not key.startswith("_")
-        and (inspect.isroutine(value) or inspect.isclass(value))
-        and str(value.__module__).startswith(name)
-    ]
