@@ -250,10 +250,10 @@ def plane(
     look = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
     ax.plot([0, right], [0, right], linestyle=(0, DIAGONAL.dash), **look)
     ax.axhline(0, **look)
-    for slope, words in ((1, "nearest neighbour"), (0, "calibrated for its labels")):
-        above = {"xytext": (-4, 4), "textcoords": "offset points", "ha": "right", "fontsize": 8}
-        turned = {"rotation": 45 * slope, "rotation_mode": "anchor"}  # one scale on both axes
-        ax.annotate(words, (right, slope * right), color=DIAGONAL.colour, **above, **turned)
+    for guide, words in ((1, "nearest neighbour"), (0, "calibrated for its labels")):
+        text = ax.annotate(words, (right, guide * right), (-4, 4), textcoords="offset points")
+        text.set(ha="right", fontsize=8, color=DIAGONAL.colour)
+        text.set(rotation=45 * guide, rotation_mode="anchor")  # one scale on both axes
     for role, (lost, claimed) in points.items():
         slope = None if path or len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
         words = role.words if slope is None else f"{role.words}: kappa {slope.value:.2f}"
