@@ -9,6 +9,7 @@ when a cell calls it. Curves over a sweep's table are seaborn's:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -247,7 +248,7 @@ def plane(
     ax = plt.subplots(figsize=(4.6, 4))[1] if ax is None else ax
     points = {role: np.asarray(rows, dtype=float).T for role, rows in places.items()}
     right = 1.08 * max(0.1, *(lost.max() for lost, _ in points.values()))
-    look = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
+    look: dict[str, Any] = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
     ax.plot([0, right], [0, right], linestyle=(0, DIAGONAL.dash), **look)
     ax.axhline(0, **look)
     for guide, words in ((1, "nearest neighbour"), (0, "calibrated for its labels")):
