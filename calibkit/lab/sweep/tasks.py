@@ -64,7 +64,7 @@ def completed(
     """What `compute` makes of the tasks, many of a group (indices of tasks) at once.
 
     keys: of the results on disk; None where there is none. Ctrl-C, or a kill, loses what is in
-        flight. The result of a task that its computation changes is not kept, and a warning says so.
+        flight. What changes its task while it is computed is not kept, and a warning says so.
     """
     store = Store(cache if isinstance(cache, str | Path) else None)
     found = {i: store.get(one) for i, one in enumerate(keys) if one is not None}
