@@ -155,6 +155,8 @@ class Reader(PurePickler):
     dispatch_table = {  # noqa: RUF012
         **Pickler.dispatch_table,
         types.CodeType: lambda code: (tuple, ([getattr(code, part) for part in CODE],)),
+        # whose dictionary is made when somebody asks for it
+        functools.partial: lambda p: (functools.partial, (p.func, p.args, p.keywords, vars(p))),
         weakref.ref: lambda reference: (weakref.ref, (reference(),)),
         functools.cached_property: lambda cached: (functools.cached_property, (cached.func,)),
     }

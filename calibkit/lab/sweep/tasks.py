@@ -64,7 +64,7 @@ def completed(
     """What `compute` makes of the tasks, many of a group (indices of tasks) at once.
 
     keys: of the results on disk; None where there is none. Ctrl-C, or a kill, loses what is in
-        flight. The result of a task that its computation changes is not kept.
+        flight. What changes its task while it is computed is not kept, and a warning says so.
     """
     store = Store(cache if isinstance(cache, str | Path) else None)
     found = {i: store.get(one) for i, one in enumerate(keys) if one is not None}
@@ -83,6 +83,9 @@ def completed(
             for (i, one), mark in zip(known.items(), marks, strict=True):
                 if mark is not None and one.startswith(mark):
                     store.put(one, done[i])
+                else:
+                    text = "a result is not kept, as its computation changed what decides it"
+                    warnings.warn(text, stacklevel=3)
     return [done[i] for i in range(len(tasks))]
 
 

@@ -5,6 +5,7 @@ conjugation, replaced built-ins, the `__getattr__` of a module, what is put into
 package once they are loaded, classes registered at an abstract one, code that reads other code.
 """
 
+import abc
 import contextlib
 import copy
 import functools
@@ -233,6 +234,18 @@ def test_equal_values_are_equal_whether_shared_or_not():
     value = [1, (2.0, "x"), {"b": None, "a": {1.5, "x"}}, ..., range(3), math.exp, torch.relu]
     value += [np.exp, torch.device("cpu"), nn.Linear, len, int.__add__, [].append, CPU]
     assert digest(value=value) == digest(value=copy.deepcopy(value)) != digest(value=[value])
+
+
+def test_what_use_leaves_behind_does_not_count():
+    class Asked(abc.ABC):  # noqa: B024
+        pass
+
+    loss = functools.partial(losses.brier, reduction="mean")
+    before = digest(loss=loss, kind=Asked)
+    torch.vmap(loss)(torch.zeros(1, 2, 3), torch.zeros(1, 2, dtype=torch.long))
+    assert not isinstance(3, Asked)
+    assert copy.copy(Asked())
+    assert digest(loss=loss, kind=Asked) == before
 
 
 def test_the_seed_counts_and_reading_draws_nothing():

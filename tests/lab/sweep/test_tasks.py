@@ -257,7 +257,9 @@ def test_a_network_without_parameters_is_no_reason_to_stop():
 def test_a_function_that_changes_what_it_holds_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path))
     calls = []
-    assert tasks.results(lambda n: calls.append(n) or n, [(2,)], jobs=1, progress=False) == [2]
+    with pytest.warns(UserWarning, match="its computation changed what decides it") as said:
+        assert tasks.results(lambda n: calls.append(n) or n, [(2,)], jobs=1, progress=False) == [2]
+    assert [one.filename for one in said] == [__file__]
     assert list(tmp_path.glob("*/*.run")) == []
 
 
