@@ -158,7 +158,7 @@ def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, fl
 
 
 def _word(low: float, high: float, expect: str, margin: float, than: float | None) -> str:
-    """The word of the table in `verdict`."""
+    """The word of the table in `judge`."""
     low, high = low - (than or 0.0), high - (than or 0.0)
     if expect == "below":
         low, high = -high, -low

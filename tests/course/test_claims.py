@@ -34,7 +34,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_what_verdict_prints_is_what_the_ledger_reads(folder):
+def test_what_a_verdict_prints_is_what_the_list_of_claims_reads(folder):
     found = claims.printed(folder)
     assert [(p.notebook, p.verdict.claim, p.verdict.word, p.verdict.seeds) for p in found] == [
         ("00_start", "00a", "INCONCLUSIVE", 2),

@@ -7,7 +7,7 @@ import struct
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import checkout
+from calibkit.course import checkout, claims
 from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing, reader, sources
 
@@ -88,6 +88,15 @@ def test_each_lesson_says_what_the_landing_page_shows_of_it():
         assert lesson.question.endswith("?"), lesson.stem
         assert 20 <= lesson.minutes <= 240, lesson.stem
         assert re.fullmatch(r"\d\d [A-Z][\w :-]+", lesson.short)
+
+
+def test_the_landing_page_is_written_and_counts_the_verdicts(tmp_path):
+    (tmp_path / "extra").mkdir()
+    sources._landing(tmp_path, sources.lessons())
+    page = (tmp_path / "landing.txt").read_text(encoding="utf-8")
+    printed = claims.printed(checkout.root() / "notebooks")
+    assert len(printed) > 500
+    assert f"{len(printed)} " in page
 
 
 def test_the_landing_page_tells_what_the_stored_runs_say():

@@ -289,7 +289,7 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         right=right,
         sliders={name: explorer.html() for name, explorer in landing.sliders().items()},
         parts=_by_part(course),
-        verdicts=len(claims.verdicts(home())),
+        verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "Map of the course.",
         authors=authors(),
     )
