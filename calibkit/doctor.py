@@ -15,6 +15,7 @@ NEEDED = {
     "scikit-learn": "the digits, isotonic regression",
     "pandas": "tables of results",
     "joblib": "spreads runs over processes",
+    "cloudpickle": "tells what decides a run",
     "matplotlib": "figures",
     "tqdm": "progress bars",
 }

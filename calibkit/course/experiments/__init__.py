@@ -7,7 +7,7 @@ of the source; `python -m calibkit reproduce NAME --scale SCALE` does both.
 from calibkit.course.experiments.captions import CAPTIONS
 from calibkit.course.experiments.engine import run
 from calibkit.course.experiments.experiment import Experiment, Result
-from calibkit.course.experiments.grids import EXPERIMENTS
+from calibkit.course.experiments.photograph_grids import EXPERIMENTS
 from calibkit.course.experiments.photographs import NETWORKS, SETTINGS, Setting
 from calibkit.course.experiments.reports import (
     Photographed,

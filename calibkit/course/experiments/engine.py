@@ -13,7 +13,7 @@ import torch
 from calibkit import validate
 from calibkit.course.experiments.captions import CAPTIONS
 from calibkit.course.experiments.experiment import Experiment, Result, Task
-from calibkit.course.experiments.grids import EXPERIMENTS
+from calibkit.course.experiments.photograph_grids import EXPERIMENTS
 from calibkit.course.experiments.photographs import NETWORKS
 from calibkit.course.experiments.texts import TEXTS
 from calibkit.lab import training

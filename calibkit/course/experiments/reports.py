@@ -14,7 +14,7 @@ import torch
 from calibkit.course import checkout
 from calibkit.course.experiments.engine import named, run
 from calibkit.course.experiments.experiment import Experiment, Result
-from calibkit.course.experiments.grids import EXPERIMENTS
+from calibkit.course.experiments.photograph_grids import EXPERIMENTS
 from calibkit.course.experiments.photographs import DEEP, SETTINGS
 from calibkit.course.verdicts import Verdict
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from calibkit import mixing, validate
 from calibkit.course.experiments import classifiers
 from calibkit.course.experiments.experiment import Experiment, Measured, Result, Task
-from calibkit.course.experiments.grids import LOSSES, SOFT, changing
+from calibkit.course.experiments.photograph_grids import LOSSES, SOFT, changing
 from calibkit.course.verdicts import Verdict
 from calibkit.lab import data, models, sweep, text, training
 from calibkit.lab.data import Dataset, Splits, prepared

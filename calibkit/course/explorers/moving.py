@@ -180,7 +180,8 @@ def _against(
         _line(COOLED, seen["T"], seen[column]),
         _marker(COOLED, row["T"], row[column]),
     ]
-    x_ticks = (float(curves["T"].min()), 2, 3, 4, float(curves["T"].max()))
+    low, high = float(curves["T"].min()), float(curves["T"].max())
+    x_ticks = (low, *(tick for tick in (2, 3, 4) if low < tick < high), high)
     return panels.plot(name, marks, x_label="T", y_label=name, x_ticks=x_ticks, y_ticks=ticks)
 
 

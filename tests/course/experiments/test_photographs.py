@@ -9,7 +9,7 @@ import torch
 from calibkit import corruptions, curation, losses, metrics
 from calibkit.__main__ import main
 from calibkit.course import experiments
-from calibkit.course.experiments import EXPERIMENTS, SETTINGS, Setting, grids
+from calibkit.course.experiments import EXPERIMENTS, SETTINGS, Setting, photograph_grids
 from calibkit.course.experiments.engine import setting_of
 from calibkit.course.experiments.photographs import corrupted, splits_of, trial_of
 from calibkit.lab import training
@@ -78,7 +78,7 @@ def test_what_is_kept_is_trained_again_when_its_functions_change(root, monkeypat
     def other(logits, target, *, weights):
         return logits.sum() * weights[0]
 
-    monkeypatch.setattr(grids._weighted, "__code__", other.__code__)
+    monkeypatch.setattr(photograph_grids._weighted, "__code__", other.__code__)
     changed = run("imbalance", root, **one).table.test_nll != done.table.test_nll
     assert changed.tolist() == [False, True]
 
@@ -266,7 +266,7 @@ def test_the_noise_rises_along_the_order_of_the_classes(root):
     noisy, splits = trial("class-noise", 0.5, root)
     wrong = noisy.train.labels != splits.train.labels
     share = torch.stack([wrong[splits.train.labels == k].double().mean() for k in range(3)])
-    order = grids.class_order(splits.train, 0)
+    order = photograph_grids.class_order(splits.train, 0)
     assert share[order[0]] == 0 < share[order[2]]
     clean, _ = trial("class-noise", 0.0, root)
     assert torch.equal(clean.train.labels, splits.train.labels)
