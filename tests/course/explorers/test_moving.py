@@ -122,3 +122,11 @@ def test_a_log_axis_puts_the_geometric_mean_in_the_middle():
     left, side = panels.INSET[0], panels.SIDE
     assert float(middle[0]) == pytest.approx(left + side / 2, abs=0.1)
     assert float(middle[1]) == pytest.approx(left + side * 9 / 99, abs=0.1)
+
+
+def test_the_ticks_of_a_temperature_lie_within_its_panel():
+    few = CURVES[CURVES["T"] < 4]
+    for panel in cooling_frame(DIAGRAM, few, 2, exact_nll=0.3).panels[1:3]:
+        words = [float(word) for word in re.findall(r">(\d+)</text>", panel)]
+        assert max(words) == 2
+        assert words.count(2) == 1
