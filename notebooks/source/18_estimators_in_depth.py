@@ -15,8 +15,6 @@
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 
 # %%
-import inspect
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -647,15 +645,8 @@ print(verdicts.judge("18c", "pairing finds the better model on more test sets", 
 # the measured value, [2v - high, 2v - low], and so turns the second bias against the first: truth 2 %, measured 3 %,
 # resampled about 4 %; mirrored at 3 %, about 2 % again. (The paper follows Kumar et al. 2019, whose code mirrors.)
 #
-# For the *difference* of two ECEs the documentation of the function says how many per cent of 250 intervals contained the
-# truth (in another population):
-
-# %% tags=["drawing"]
-documented = inspect.getdoc(metrics.paired_interval)
-print(documented[documented.index("The bias of ECE"):documented.index("Parameters")])
-
-# %% [markdown]
-# For one model we count ourselves:
+# For the *difference* of two ECEs the [notes on the measures](notes_on_measures.md) say how many of 250 such intervals contained the truth, in
+# another population: where one of the models is calibrated, the percentile form hardly ever does. For one model we count ourselves:
 
 # %%
 def classwise_truth(probs, bins=15):
