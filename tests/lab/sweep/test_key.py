@@ -149,7 +149,6 @@ REFUSED = [
     ("G = np.random.default_rng(1)\nit = lambda a, b: G.random()", "loss: uses numpy.random"),
     ("G = torch.Generator()\nit = lambda a, b: G", "loss: holds a torch._C.Generator"),
     ("G = iter([1, 2])\nit = lambda a, b: next(G)", "holds a builtins.list_iterator"),
-    ("G = itertools.count(1)\nit = lambda a, b: next(G)", "holds a itertools.count"),
     ("G = (x * 2 for x in range(3))\nit = lambda a, b: sum(G)", "holds a builtins.generator"),
     ("it = lambda a, b: np.random.rand()", "uses numpy.random, which depends on more"),
     ("it = lambda a, b: random.random()", "uses random.random"),
