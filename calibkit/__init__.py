@@ -23,26 +23,31 @@ METHODS = (
 )
 WINGS = ("course", "lab", "pictures")
 
-if TYPE_CHECKING:  # whose options an editor then knows
+if TYPE_CHECKING:  # what an editor and a type checker then know
+    from calibkit import auditing as auditing
+    from calibkit import augmentation as augmentation
+    from calibkit import corruptions as corruptions
+    from calibkit import course as course
+    from calibkit import curation as curation
+    from calibkit import lab as lab
+    from calibkit import losses as losses
+    from calibkit import metrics as metrics
+    from calibkit import mixing as mixing
+    from calibkit import pictures as pictures
+    from calibkit import prioritization as prioritization
+    from calibkit import recalibration as recalibration
+    from calibkit import theory as theory
     from calibkit.auditing.audits import audit as audit
-else:
-
-    def audit(logits=None, labels=None, **options):
-        """Audit the predictions of one's own model; see `auditing.audit`, which this calls.
-
-        `calibkit.audit(logits, labels).write("audit.html")` writes the page.
-        """
-        from calibkit import auditing
-
-        return auditing.audit(logits, labels, **options)
 
 
 def __getattr__(name: str) -> Any:
-    """A method or wing, loaded when it is first asked for."""
+    """A method or wing, or the function `audit`, loaded when it is first asked for."""
     if name in METHODS or name in WINGS:
         return import_module(f"calibkit.{name}")
+    if name == "audit":
+        return import_module("calibkit.auditing").audit
     raise AttributeError(f"module 'calibkit' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *METHODS, *WINGS})
+    return sorted({"__version__", "audit", *METHODS, *WINGS})

@@ -1,10 +1,11 @@
 """How well do confidences match frequencies: every number that the course reports.
 
-Predictions come first, labels second, options by keyword. All take (n, K) probabilities as a
+Predictions come first, labels second, options by keyword. Most take (n, K) probabilities as a
 tensor or array on any device and return plain floats, as fractions, summed in float64. Those of
 the predicted class take a `TopLabel`, confidences and hits alone, in the place of both.
 """
 
+from calibkit.metrics import plane as plane
 from calibkit.metrics.bootstrap import bootstrap_interval
 from calibkit.metrics.classwise import classwise_ece
 from calibkit.metrics.diagram import Reliability, reliability, wilson_interval

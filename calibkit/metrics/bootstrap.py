@@ -16,14 +16,14 @@ from calibkit.metrics.classwise import classwise_ece
 from calibkit.metrics.diagram import Reliability, diagram
 from calibkit.metrics.errors import FROM_BINS
 from calibkit.metrics.resampling import Method
-from calibkit.metrics.top import Labels, Predictions, TopLabel, top
+from calibkit.metrics.top import Labels, Scored, TopLabel, top
 
 MetricOf = Literal["ece", "mce", "ada_ece", "overconfidence_error", "signed_gap", "accuracy"]
 Metric = Literal[MetricOf, "classwise_ece"]
 
 
 def bootstrap_interval(
-    probs: Predictions,
+    probs: Scored,
     labels: Labels = None,
     *,
     metric: Metric = "ece",
@@ -80,7 +80,7 @@ def bootstrap_interval(
 
 
 def resampled(
-    probs: Predictions, labels: Labels, metric: str, bins: int, resamples: int, random: Generator
+    probs: Scored, labels: Labels, metric: str, bins: int, resamples: int, random: Generator
 ) -> tuple[Tensor, float]:
     """(resamples,) values of a metric, and that of the sample itself."""
     if metric == "classwise_ece":

@@ -11,7 +11,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import Binning, Closed, Norm
-from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.metrics.top import Labels, Scored, top
 from calibkit.validate import Numbers
 
 
@@ -61,7 +61,7 @@ class Reliability:
 
 
 def reliability(
-    probs: Predictions,
+    probs: Scored,
     labels: Labels = None,
     *,
     bins: int = 15,

@@ -12,12 +12,12 @@ from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import Binning, Closed, Norm, weighted_gap
 from calibkit.metrics.diagram import Reliability, diagram, reliability
-from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.metrics.top import Labels, Scored, top
 from calibkit.validate import Array
 
 
 def ece(
-    probs: Predictions,
+    probs: Scored,
     labels: Labels = None,
     *,
     bins: int = 15,
@@ -81,7 +81,7 @@ def ece_by_group(
 
 
 def mce(
-    probs: Predictions,
+    probs: Scored,
     labels: Labels = None,
     *,
     bins: int = 15,
@@ -101,7 +101,7 @@ def mce(
     return ece(probs, labels, bins=bins, norm="max", closed=closed)
 
 
-def ada_ece(probs: Predictions, labels: Labels = None, *, bins: int = 15) -> float:
+def ada_ece(probs: Scored, labels: Labels = None, *, bins: int = 15) -> float:
     """Adaptive ECE: `ece` over bins that hold equally many samples.
 
     The sorted confidences are cut into `bins` runs, the first n mod bins of them longer by one,
@@ -119,7 +119,7 @@ def ada_ece(probs: Predictions, labels: Labels = None, *, bins: int = 15) -> flo
     return ece(probs, labels, bins=bins, binning="mass")
 
 
-def overconfidence_error(probs: Predictions, labels: Labels = None, *, bins: int = 15) -> float:
+def overconfidence_error(probs: Scored, labels: Labels = None, *, bins: int = 15) -> float:
     """Overconfidence error: gaps where confidence is above accuracy, weighted by confidence.
 
         OE = sum_b |B_b| / n * conf(B_b) * max(conf(B_b) - acc(B_b), 0)
@@ -134,7 +134,7 @@ def overconfidence_error(probs: Predictions, labels: Labels = None, *, bins: int
     return float(_over_error(reliability(probs, labels, bins=bins)))
 
 
-def signed_gap(probs: Predictions, labels: Labels = None) -> float:
+def signed_gap(probs: Scored, labels: Labels = None) -> float:
     """Mean confidence minus accuracy: positive for an over-confident model.
 
     It needs no bins and has no bias, but cancels where one region is over- and another
@@ -148,7 +148,7 @@ def signed_gap(probs: Predictions, labels: Labels = None) -> float:
 
 
 def debiased_ece(
-    probs: Predictions,
+    probs: Scored,
     labels: Labels = None,
     *,
     bins: int = 15,

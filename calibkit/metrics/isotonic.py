@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from calibkit import validate
-from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.metrics.top import Labels, Scored, top
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Corp:
         return float(squares.sum() / self.counts.sum())
 
 
-def corp(probs: Predictions, labels: Labels = None) -> Corp:
+def corp(probs: Scored, labels: Labels = None) -> Corp:
     """Reliability of the predicted class without bins to choose.
 
     Of all functions that never fall, the frequency is the one nearest to the hits in squares; it is

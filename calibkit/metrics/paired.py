@@ -10,14 +10,14 @@ from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics import resampling
 from calibkit.metrics.resampling import Groups, Method
-from calibkit.metrics.top import Labels, Predictions, TopLabel, of_label, rows_of, top
+from calibkit.metrics.top import Labels, Scored, TopLabel, of_label, rows_of, top
 
 Score = Literal["ece", "nll", "brier", "accuracy"]
 
 
 def paired_interval(
-    probs_a: Predictions,
-    probs_b: Predictions,
+    probs_a: Scored,
+    probs_b: Scored,
     labels: Labels = None,
     *,
     metric: Score = "ece",

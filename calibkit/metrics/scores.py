@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.metrics.top import Labels, Scored, top
 from calibkit.validate import Array
 
 
-def accuracy(probs: Predictions, labels: Labels = None) -> float:
+def accuracy(probs: Scored, labels: Labels = None) -> float:
     """Share of rows whose largest probability is the label's; ties go to the lowest class.
 
     Parameters
@@ -43,7 +43,7 @@ def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5) -> float:
 
 
 def confident_share(
-    probs: Predictions, labels: Labels = None, *, threshold: float = 0.99
+    probs: Scored, labels: Labels = None, *, threshold: float = 0.99
 ) -> tuple[float, float]:
     """Share of samples with confidence above `threshold`, and the accuracy on them.
 
@@ -74,7 +74,7 @@ def entropy(probs: Array) -> Tensor:
     return torch.special.entr(validate.probs(probs).detach().double()).sum(1)
 
 
-def risk_coverage(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
+def risk_coverage(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]:
     """Error rate among the most confident predictions, for every number of them that is kept.
 
     coverage_k = k / n and risk_k = share of errors among the k most confident, k = 1 ... n. Of
@@ -96,7 +96,7 @@ def risk_coverage(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Te
     return taken / len(level), errors[level.sort().values].cumsum(0) / taken
 
 
-def aurc(probs: Predictions, labels: Labels = None) -> float:
+def aurc(probs: Scored, labels: Labels = None) -> float:
     """Area under the risk-coverage curve: the mean risk over all n coverages.
 
     0 for a model that is always right. A model of error rate e whose confidence sorts its mistakes

@@ -8,13 +8,13 @@ from scipy.fft import dct
 from scipy.optimize import brentq
 from torch import Tensor
 
-from calibkit.metrics.top import Labels, Predictions, top
+from calibkit.metrics.top import Labels, Scored, top
 
 GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
 COARSE = 1 << 11  # steps that suffice to integrate what a wide kernel has smoothed
 
 
-def smooth_ece(probs: Predictions, labels: Labels = None) -> float:
+def smooth_ece(probs: Scored, labels: Labels = None) -> float:
     """Smooth calibration error smECE of the predicted class.
 
         smECE_s = integral over t in [0, 1] of |1/n sum_i K_s(t, conf_i) (conf_i - hit_i)|

@@ -14,7 +14,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.smooth import smooth_error
-from calibkit.metrics.top import Labels, Predictions, of_label, rows_of, top
+from calibkit.metrics.top import Labels, Scored, of_label, rows_of, top
 
 Tested = Literal["ece", "smooth_ece"]
 
@@ -30,7 +30,7 @@ class CalibrationTest(NamedTuple):
 
 
 def calibration_test(
-    probs: Predictions,
+    probs: Scored,
     labels: Labels = None,
     *,
     metric: Tested = "ece",

@@ -53,11 +53,11 @@ class TopLabel:
         return cls(*top(probs, labels))
 
 
-Predictions = Array | TopLabel  # (n, K) probabilities, or the top label of every row
+Scored = Array | TopLabel  # (n, K) probabilities, or the top label of every row
 Labels = Array | None  # (n,) of the probabilities; beside a TopLabel there are none
 
 
-def top(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
+def top(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]:
     """(n,) confidence of the predicted class and (n,) bool whether that class is the label.
 
     The predicted class is the lowest one of largest probability. Raises as `ece` does, and
@@ -76,7 +76,7 @@ def top(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
     return confidence, best == labels
 
 
-def rows_of(probs: Predictions, labels: Labels = None) -> tuple[Tensor, Tensor]:
+def rows_of(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]:
     """Checked (n, K) probabilities with their (n,) labels; of a `TopLabel`, of "miss" and "hit"."""
     if not isinstance(probs, TopLabel):
         return validate.predictions(probs, labels)

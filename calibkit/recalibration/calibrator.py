@@ -49,8 +49,8 @@ class Calibrator:
         """Recalibrated logits (n, K) of test logits (n, K), in their type and on their device.
 
         Raises NotFittedError before `fit`; ValueError for probabilities, which are known by their
-        sums from two rows on; LeakageError for the logits that were fitted on or a copy of them,
-        all of them in their order, but not with `allow_fitted=True`.
+        sums from two rows on; LeakageError for the logits that were fitted on or a copy of them
+        in their type or a wider one, all in their order, but not with `allow_fitted=True`.
         """
         if not self._fitted:
             from sklearn.exceptions import NotFittedError  # which loads pandas

@@ -32,7 +32,7 @@ def seen(logits: Tensor) -> Seen:
 
 
 def refuse(logits: Tensor, fitted: Seen) -> None:
-    """Raises LeakageError for logits that are those of the fit, in whatever type."""
+    """Raises LeakageError for logits that are those of the fit, in its type or a wider one."""
     if logits.shape == fitted.shape and seen(logits.to(fitted.dtype)) == fitted:
         raise LeakageError(
             "logits hold the very data that the calibrator was fitted on, so any score would "

@@ -67,17 +67,17 @@ def run(
     keys = [None] * len(trials) if cache is False else key.keys(trials, device)
     train = functools.partial(loop.train_unit, device=device)
     options: dict[str, Any] = {"jobs": jobs, "cache": cache, "progress": progress}
-    finished = tasks.completed(train, trials, units(trials, how), keys, device, **options)
+    finished = tasks.completed(train, trials, groups(trials, how), keys, device, **options)
     runs = map(Run.from_tensors, trials, finished)
     return Sweep([Outcome(*one) for one in zip(settings, trials, runs, strict=True)])
 
 
-def units(trials: Sequence[Trial], how: How = "auto") -> list[list[int]]:
+def groups(trials: Sequence[Trial], how: How = "auto") -> list[list[int]]:
     """Indices of the trials that are trained together.
 
     "auto" stacks small networks of one shape, "stacked" all networks of one shape, "single" none.
     """
-    groups: dict[Any, list[int]] = {}
+    by_shape: dict[Any, list[int]] = {}
     for i, trial in enumerate(trials):
         shape = None if how == "single" else trial.shape
         if shape and how == "auto" and shape[0].parameters >= SMALL:
@@ -87,8 +87,8 @@ def units(trials: Sequence[Trial], how: How = "auto") -> list[list[int]]:
                 f"how='stacked' cannot train run {i}: its model has layers that do not stack, or "
                 "its recipe autocasts; leave how='auto'"
             )
-        groups.setdefault(i if shape is None else shape, []).append(i)
-    return list(groups.values())
+        by_shape.setdefault(i if shape is None else shape, []).append(i)
+    return list(by_shape.values())
 
 
 def _settings(grid) -> list[dict[str, Any]]:

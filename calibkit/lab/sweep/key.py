@@ -33,7 +33,7 @@ from calibkit.lab.training.device import torch_settings
 
 HERE = Path(__file__).resolve().parents[2]
 PRESENTING = {"__main__", "auditing", "course", "doctor", "pictures"}  # by value, if at all
-LOADED = {  # a running kernel has the code that it began with
+LOADED = {  # as it was when this was imported: what is edited later counts after a restart
     path: path.read_bytes()
     for path in sorted(HERE.rglob("*.py"))
     if path.relative_to(HERE).parts[0].removesuffix(".py") not in PRESENTING
@@ -50,30 +50,37 @@ CODE = (  # all but where it stands
 )
 
 
-def keys(tasks: Sequence[Any], device: torch.device, *, whole: bool = True) -> list[str | None]:
-    """Per task the key of its result; None, and one warning for all, where it cannot be told.
-
-    whole: with the network of a `Trial` as it is built; else what the key begins with, unwarned.
-    """
-    told: list[str | None] = []
+def keys(tasks: Sequence[Any], device: torch.device) -> list[str | None]:
+    """Per task the key of its result; None, and one warning for all, where it cannot be told."""
     reasons: dict[str, None] = {}
-    around, read = (_source(), device.type, torch_settings()), WeakIdKeyDictionary()
-    for task in tasks:
-        is_trial = isinstance(task, Trial)
-        try:
-            start = digest(read, around=around, **(task.parts() if is_trial else {"task": task}))
-            network = digest(network=task.untrained()) if whole and is_trial else ""
-            told.append(start[:32] + network[:32])
-        except Exception as error:  # of whatever was read; a task that fails says so itself
-            reasons[str(error)] = None
-            told.append(None)
-    if whole and reasons:
+    told = list(_told(tasks, device, reasons, whole=True))
+    if reasons:
         warnings.warn(
             f"{told.count(None)} of {len(told)} results are not kept, as it cannot be told what "
             f"decides them: {'; '.join(reasons)}",
             stacklevel=3,
         )
     return told
+
+
+def beginnings(tasks: Sequence[Any], device: torch.device) -> list[str | None]:
+    """What the keys begin with: all but the network of a `Trial`, which is not built for it."""
+    return list(_told(tasks, device, {}, whole=False))
+
+
+def _told(
+    tasks: Sequence[Any], device: torch.device, reasons: dict[str, None], whole: bool
+) -> Iterator[str | None]:
+    around, read = (_source(), device.type, torch_settings()), WeakIdKeyDictionary()
+    for task in tasks:
+        is_trial = isinstance(task, Trial)
+        try:
+            start = digest(read, around=around, **(task.parts() if is_trial else {"task": task}))
+            network = digest(network=task.untrained()) if whole and is_trial else ""
+            yield start[:32] + network[:32]
+        except Exception as error:  # of whatever was read; a task that fails says so itself
+            reasons[str(error)] = None
+            yield None
 
 
 @functools.cache
@@ -91,16 +98,16 @@ def digest(read: WeakIdKeyDictionary | None = None, **values: Any) -> str:
     >>> digest(loss=lambda x: x + 1) == digest(loss=lambda x: x + 1), digest(n=1) == digest(n=True)
     (True, False)
     """
-    reader = Reader(WeakIdKeyDictionary() if read is None else read)
+    hasher = Hasher(WeakIdKeyDictionary() if read is None else read)
     for name, value in values.items():
         try:
-            reader.dump((name, value))
+            hasher.dump((name, value))
         except Exception as error:
             raise TypeError(f"{name}: {error}") from None
-    return reader.hash.hexdigest()
+    return hasher.hash.hexdigest()
 
 
-class Reader(PurePickler):
+class Hasher(PurePickler):
     """Pickles by value into a hash; whether texts, bytes and tuples are shared does not count."""
 
     def __init__(self, read: WeakIdKeyDictionary) -> None:

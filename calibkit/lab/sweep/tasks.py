@@ -28,7 +28,7 @@ def results(
     tasks: Sequence[tuple],
     *,
     jobs: int | None = None,
-    cache: bool = True,
+    cache: str | Path | bool = True,
     progress: bool = True,
 ) -> list[Any]:
     """`function(*task)` for every task, from disk where it was computed before.
@@ -66,12 +66,12 @@ def completed(
     keys: of the results on disk; None where there is none. Ctrl-C, or a kill, loses what is in
         flight. What changes its task while it is computed is not kept, and a warning says so.
     """
-    store = Store(cache if isinstance(cache, str | Path) else None)
-    found = {i: store.get(one) for i, one in enumerate(keys) if one is not None}
+    store = Store(cache if isinstance(cache, str | Path) else None) if any(keys) else None
+    found = {i: store.get(one) for i, one in enumerate(keys) if store and one}
     done = {i: result for i, result in found.items() if result is not None}
     left = [[i for i in group if i not in done] for group in groups]
     left = [group for group in left if group]
-    if any(keys[i] is not None for group in left for i in group):
+    if store and any(keys[i] is not None for group in left for i in group):
         store.check()
     total = len(tasks) - len(done)
     with tqdm(total=total, disable=not (progress and total), unit="run", smoothing=0) as bar:
@@ -79,9 +79,9 @@ def completed(
             bar.update(len(unit))
             done |= zip(unit, computed, strict=True)
             known = {i: one for i in unit if (one := keys[i]) is not None}
-            marks = key.keys([tasks[i] for i in known], device, whole=False)
-            for (i, one), mark in zip(known.items(), marks, strict=True):
-                if mark is not None and one.startswith(mark):
+            beginnings = key.beginnings([tasks[i] for i in known], device)
+            for (i, one), beginning in zip(known.items(), beginnings, strict=True):
+                if store and beginning and one.startswith(beginning):
                     store.put(one, done[i])
                 else:
                     text = "a result is not kept, as its computation changed what decides it"
@@ -134,9 +134,9 @@ def _in_workers(compute, tasks, groups, device, jobs) -> Iterator[tuple[list[int
     """Units in other processes; here where one has other code, values or settings, or may have."""
     units = split(groups, max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs)))
     work = [[tasks[i] for i in unit] for unit in units]
-    marks = [key.keys(part, device, whole=False) for part in work]
-    told = [place for place in range(len(units)) if None not in marks[place]]
-    calls = (joblib.delayed(_there)(compute, device, i, work[i], marks[i]) for i in told)
+    beginnings = [key.beginnings(part, device) for part in work]
+    told = [place for place in range(len(units)) if None not in beginnings[place]]
+    calls = (joblib.delayed(_there)(compute, device, i, work[i], beginnings[i]) for i in told)
     there = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
     here = ((place, None) for place in range(len(units)) if place not in told)
     for place, computed in itertools.chain(there, here):
@@ -147,11 +147,11 @@ def _in_workers(compute, tasks, groups, device, jobs) -> Iterator[tuple[list[int
         yield units[place], computed
 
 
-def _there(compute, device, place, tasks, marks) -> tuple[int, list[Any] | None]:
-    """What a worker computes; None where it would not be, or was not, what the marks say."""
+def _there(compute, device, place, tasks, beginnings) -> tuple[int, list[Any] | None]:
+    """What a worker computes; None where it would not be, or was not, what the beginnings say."""
 
     def same() -> bool:
-        return key.keys(tasks, device, whole=False) == marks
+        return key.beginnings(tasks, device) == beginnings
 
     computed = compute(tasks) if same() else None
     return place, computed if same() else None

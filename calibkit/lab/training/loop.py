@@ -21,7 +21,7 @@ from calibkit.lab.training.records import Recorder, Run, predict, scores
 from calibkit.lab.training.stacking import criterion, head_norms, side_by_side, stacked, states
 from calibkit.lab.training.trials import FitOptions, Recipe, Trial, trial
 
-_ALONE = threading.Lock()  # one training at a time in a process: they share its random state
+_ALONE = threading.Lock()  # a sweep trains one unit at a time in a process: its random state
 
 
 def fit(

@@ -142,7 +142,7 @@ def test_chunks_do_not_change_the_posterior(monkeypatch):
     images = mixture.draw(10, seed=0).inputs
     whole = mixture.posterior(images)
     # the function of the same name hides the module from an attribute path
-    monkeypatch.setattr(sys.modules["calibkit.lab.data.mixture"], "CHUNK", 3)
+    monkeypatch.setattr(sys.modules["calibkit.lab.data.digits_in_noise"], "CHUNK", 3)
     assert torch.allclose(mixture.posterior(images), whole, atol=1e-9)
 
 

@@ -31,37 +31,37 @@ def vit(seed=0):
 
 def test_networks_of_one_shape_are_one_unit_in_the_order_of_the_grid():
     trials = [trial(0), trial(0, width=9), trial(1), vit(), trial(2), trial(1, width=9), vit(1)]
-    assert grid.units(trials) == [[0, 2, 4], [1, 5], [3], [6]]
-    assert grid.units(trials, "single") == [[i] for i in range(7)]
+    assert grid.groups(trials) == [[0, 2, 4], [1, 5], [3], [6]]
+    assert grid.groups(trials, "single") == [[i] for i in range(7)]
 
 
 def test_large_networks_are_trained_one_by_one_unless_it_is_asked_for():
     large = [trial(seed, width=256) for seed in range(2)]  # 85,000 parameters
     larger = [trial(seed, width=300) for seed in range(2)]  # 113,000
-    assert grid.units(large) == [[0, 1]]
-    assert grid.units(larger) == [[0], [1]]
-    assert grid.units(larger, "stacked") == [[0, 1]]
+    assert grid.groups(large) == [[0, 1]]
+    assert grid.groups(larger) == [[0], [1]]
+    assert grid.groups(larger, "stacked") == [[0, 1]]
 
 
 def test_the_limit_itself_counts_as_large(monkeypatch):
     count = sum(p.numel() for p in trial().network().parameters())
     monkeypatch.setattr(grid, "SMALL", count + 1)
-    assert grid.units([trial(0), trial(1)]) == [[0, 1]]
+    assert grid.groups([trial(0), trial(1)]) == [[0, 1]]
     monkeypatch.setattr(grid, "SMALL", count)
-    assert grid.units([trial(0), trial(1)]) == [[0], [1]]
+    assert grid.groups([trial(0), trial(1)]) == [[0], [1]]
 
 
 @pytest.mark.parametrize("settings", [{"autocast": True}])
 def test_what_cannot_be_stacked_is_named_where_stacks_are_insisted_on(settings):
-    assert grid.units([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
+    assert grid.groups([trial(0, **settings), trial(1, **settings)]) == [[0], [1]]
     with pytest.raises(ValueError, match=r"run 1.*auto"):
-        grid.units([trial(), trial(**settings)], "stacked")
+        grid.groups([trial(), trial(**settings)], "stacked")
 
 
 def test_looking_at_networks_leaves_the_random_state_alone():
     torch.manual_seed(4)
     before = torch.get_rng_state()
-    grid.units([trial(0), trial(1)])
+    grid.groups([trial(0), trial(1)])
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -129,7 +129,7 @@ class Work:
     def done(self, trials, how="auto", jobs=None):
         options = {"jobs": jobs, "cache": False, "progress": False}
         keys = [None] * len(trials)
-        found = tasks.completed(self.train, trials, grid.units(trials, how), keys, CPU, **options)
+        found = tasks.completed(self.train, trials, grid.groups(trials, how), keys, CPU, **options)
         assert [kept["seed"] for kept in found] == [trial.seed for trial in trials]
 
 
@@ -205,14 +205,14 @@ def test_what_nobody_can_tell_stays_here(monkeypatch):
     assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
 
 
-def test_a_worker_computes_what_has_the_same_marks_there_and_nothing_else(monkeypatch):
+def test_a_worker_computes_what_has_the_same_beginnings_there_and_nothing_else(monkeypatch):
     work = Work(monkeypatch)
-    marks = key.keys([trial(5)], CPU, whole=False)
-    assert tasks._there(work.train, CPU, 3, [trial(5)], marks) == (3, [{"seed": 5}])
+    beginnings = key.beginnings([trial(5)], CPU)
+    assert tasks._there(work.train, CPU, 3, [trial(5)], beginnings) == (3, [{"seed": 5}])
     assert tasks._there(work.train, CPU, 3, [trial(5)], ["another"]) == (3, None)
     torch.set_default_dtype(torch.float64)  # which a worker does not learn of
     try:
-        assert tasks._there(work.train, CPU, 3, [trial(5)], marks) == (3, None)
+        assert tasks._there(work.train, CPU, 3, [trial(5)], beginnings) == (3, None)
     finally:
         torch.set_default_dtype(torch.float32)
     assert work.here == [1]
@@ -248,7 +248,7 @@ def test_runs_are_counted_as_they_finish(capsys):
 
 def test_a_network_without_parameters_is_no_reason_to_stop():
     flat = training.trial(nn.Flatten, TRAIN, epochs=1)
-    assert grid.units([flat]) == [[0]]
+    assert grid.groups([flat]) == [[0]]
 
 
 # --- what is kept --------------------------------------------------------------------------------
