@@ -15,12 +15,30 @@ from calibkit import validate
 
 Direction = Literal["above", "below", "within"]
 DIRECTIONS = get_args(Direction)
-WORDS = ("HOLDS", "NOT MET", "REVERSED", "INCONCLUSIVE")
+WORDS = ("HOLDS", "NOT SPECIFIC", "NOT MET", "REVERSED", "INCONCLUSIVE")
+# How close is close, and how much is much: one margin for each kind of claim, chosen before any
+# figure is drawn. Fractions, but for the temperature and the NLL (nats).
+MARGINS = {
+    "temperature": 0.1,
+    "ECE": 0.01,
+    "gap": 0.01,
+    "accuracy": 0.01,
+    "Brier": 0.01,
+    "NLL": 0.01,
+    "AUROC": 0.01,
+    "coverage": 0.05,
+    "kappa": 0.1,
+}
+Kind = Literal[
+    "temperature", "ECE", "gap", "accuracy", "Brier", "NLL", "AUROC", "coverage", "kappa"
+]
+UNITS = ("seeds", "cases")
 LINE = re.compile(
     rf"(?P<claim>\w+) (?P<word>{'|'.join(WORDS)})(?P<post_hoc> \(post hoc\))?: "
     r"(?P<statement>.+) \| "
     r"(?P<mean>[-+.\d]+) \[(?P<low>[-+.\d]+), (?P<high>[-+.\d]+)\] "
-    r"(?:against (?P<than>[-+.\de]+), )?(?P<level>[.\d]+)% over (?P<seeds>\d+) seeds"
+    r"(?:against (?P<than>[-+.\de]+), )?(?P<level>[.\d]+)% over (?P<seeds>\d+) "
+    rf"(?P<unit>{'|'.join(UNITS)})"
 )
 
 
@@ -29,7 +47,7 @@ class Verdict:
     """What the values over seeds say about a claim.
 
     `str` gives one stable line: id, word, statement, mean with its interval, the level that the
-    mean was compared with if there was one, seeds. `parse` reads it again.
+    mean was compared with if there was one, seeds (or cases, of a share). `parse` reads it again.
     """
 
     claim: str
@@ -42,6 +60,7 @@ class Verdict:
     level: float
     than: float | None = None
     post_hoc: bool = False
+    unit: str = "seeds"
 
     @property
     def measured(self) -> str:
@@ -53,7 +72,7 @@ class Verdict:
         against = "" if self.than is None else f"against {self.than:g}, "
         return (
             f"{self.claim} {self.word}{mark}: {self.statement} | {self.measured} "
-            f"{against}{100 * self.level:g}% over {self.seeds} seeds"
+            f"{against}{100 * self.level:g}% over {self.seeds} {self.unit}"
         )
 
 
@@ -76,6 +95,7 @@ def parse(line: str) -> Verdict | None:
         level=float(found["level"]) / 100,
         than=None if found["than"] is None else float(found["than"]),
         post_hoc=found["post_hoc"] is not None,
+        unit=found["unit"],
     )
 
 
@@ -85,16 +105,20 @@ def judge(
     differences: Sequence[float],
     *,
     expect: Direction = "above",
-    margin: float = 0.0,
+    margin: float | Kind = 0.0,
     than: float | None = None,
+    step: float = 0.0,
+    control: Sequence[float] | None = None,
+    excludes: float | None = None,
     level: float = 0.95,
     post_hoc: bool = False,
 ) -> Verdict:
     """Judge one number per seed by the Student t interval [low, high] of its mean.
 
     A claim on an effect gives paired differences, whose sign is the direction, and its stated size
-    as `margin`. A claim on a level ("a share of at least .9") gives the values themselves and the
-    level as `than`.
+    as `margin`: a number, or the kind of claim, whose one margin `MARGINS` has. A claim on a level
+    ("a share of at least .9") gives the values themselves and the level as `than`; where it is a
+    share of cases that were counted, `judge_share` has the exact interval.
 
     | claim                     | HOLDS          | NOT MET                 | REVERSED           |
     |---------------------------|----------------|-------------------------|--------------------|
@@ -110,16 +134,80 @@ def judge(
     an interval across the line that the claim draws. `post_hoc=True` marks, in the line and in
     the table of all verdicts, a claim that was made after these numbers were seen.
 
-    Raises ValueError for fewer than 2 values, NaN, "within" without a margin, or both a margin and
-    `than` with "above" or "below".
+    step: distance of the grid on which the values were found, such as .1 for a temperature of the
+        grid 0.1, 0.2 ...; the interval is half a step wider at both ends.
+    control: the same numbers of what should *not* have the property; where the claim would hold of
+        it too, the word is NOT SPECIFIC.
+    excludes: the size of the effect that a claim of closeness denies, such as the ECE that one
+        might expect to come back; the margin must be smaller.
+
+    Values that are all equal, and on no grid, are INCONCLUSIVE: an interval of zero width decides
+    nothing. Raises ValueError for fewer than 2 values, NaN, "within" without a margin, both a
+    margin and `than` with "above" or "below", and a margin that is no smaller than what it
+    excludes.
 
     >>> print(judge("X1", "mixup lowers ECE", [-0.10, -0.12, -0.11], expect="below"))
     X1 HOLDS: mixup lowers ECE | -0.110 [-0.135, -0.085] 95% over 3 seeds
     >>> print(judge("F4", "sure of nine mistakes in ten", [0.36, 0.37, 0.38], than=0.9))
     F4 NOT MET: sure of nine mistakes in ten | +0.370 [+0.345, +0.395] against 0.9, 95% over 3 seeds
+    >>> near = {"expect": "within", "than": 1.0, "margin": "temperature", "step": 0.1}
+    >>> print(judge("F7", "T of focal loss is near 1", [1.0, 1.0, 1.0], control=[1.0] * 3, **near))
+    F7 NOT SPECIFIC: T of focal loss is near 1 | +1.000 [+0.950, +1.050] against 1, 95% over 3 seeds
     """
+    margin, than, level = _line(expect, margin, than, level)
+    if excludes is not None and margin >= excludes:
+        raise ValueError(
+            f"margin must be smaller than the effect that it excludes, {excludes:g}, got "
+            f"{margin:g}; a smaller one, or no such claim"
+        )
+    step = validate.number("step", step, 0, math.inf, open_high=True)
+    mean, low, high = _on_grid(differences, step, level)
+    word = _word(low, high, expect, margin, than)
+    if word == "HOLDS" and control is not None:
+        _, *ends = _on_grid(control, step, level)
+        word = "NOT SPECIFIC" if _word(*ends, expect, margin, than) == "HOLDS" else word
+    seeds = len(differences)
+    return Verdict(claim, statement, word, mean, low, high, seeds, level, than, bool(post_hoc))
+
+
+def judge_share(
+    claim: str,
+    statement: str,
+    hits: int,
+    cases: int,
+    *,
+    than: float,
+    expect: Direction = "above",
+    margin: float | Kind = 0.0,
+    level: float = 0.95,
+    post_hoc: bool = False,
+) -> Verdict:
+    """Judge a share of counted cases by its exact binomial interval (Clopper and Pearson 1934).
+
+    hits: of so many independent `cases` those in which it was so. All other arguments, and the
+        words, are those of `judge`.
+
+    Raises ValueError as `judge` does, and for hits outside 0 ... cases.
+
+    >>> print(judge_share("17a", "at least 7 in 10 are named", 30, 30, than=0.7))
+    17a HOLDS: at least 7 in 10 are named | +1.000 [+0.884, +1.000] against 0.7, 95% over 30 cases
+    """
+    margin, than, level = _line(expect, margin, than, level)
+    cases = validate.integer("cases", cases, 1)
+    hits = validate.integer("hits", hits, 0, cases)
+    low, high = stats.binomtest(hits, cases).proportion_ci(level)
+    word = _word(low, high, expect, margin, than)
+    ends = (hits / cases, float(low), float(high))
+    return Verdict(claim, statement, word, *ends, cases, level, than, bool(post_hoc), "cases")
+
+
+def _line(
+    expect: str, margin: float | str, than: float | None, level: float
+) -> tuple[float, float | None, float]:
+    """The line that a claim draws, checked: its margin as a number, its level, the interval's."""
     validate.choice("expect", expect, DIRECTIONS)
-    level = validate.level(level)
+    if isinstance(margin, str):
+        margin = MARGINS[validate.choice("margin", margin, tuple(MARGINS))]
     margin = validate.number("margin", margin, 0, math.inf, open_high=True)
     if expect == "within" and margin == 0:
         raise ValueError(
@@ -132,11 +220,13 @@ def judge(
                 f"margin must be 0 beside than for expect={expect!r}, got {margin:g}; "
                 f"add it to than"
             )
-    mean, low, high = interval(differences, level=level)
-    word = _word(low, high, expect, margin, than)
-    return Verdict(
-        claim, statement, word, mean, low, high, len(differences), level, than, bool(post_hoc)
-    )
+    return margin, than, validate.level(level)
+
+
+def _on_grid(values: Sequence[float], step: float, level: float) -> tuple[float, float, float]:
+    """`interval`, wider by half a step of the grid on which the values were found."""
+    mean, low, high = interval(values, level=level)
+    return mean, low - step / 2, high + step / 2
 
 
 def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, float, float]:
@@ -159,7 +249,9 @@ def interval(values: Sequence[float], *, level: float = 0.95) -> tuple[float, fl
 
 def _word(low: float, high: float, expect: str, margin: float, than: float | None) -> str:
     """The word of the table in `judge`."""
-    low, high = low - (than or 0.0), high - (than or 0.0)
+    if low == high:
+        return "INCONCLUSIVE"
+    low, high = (round(end - (than or 0.0), 12) for end in (low, high))  # 1.4 - 1 is .3999...
     if expect == "below":
         low, high = -high, -low
     if expect == "within":

@@ -357,7 +357,8 @@ _ = alt_text.note(right, f"Mean ECE before and after one temperature: {pairs}.")
 
 # %% tags=["nbval-check-output"]
 print(verdicts.judge("F7", "the temperature of FLSD-53 is within 0.1 of 1",
-                     swept.values("T by ECE", loss="FLSD-53"), expect="within", than=1.0, margin=0.1))
+                     swept.values("T by ECE", loss="FLSD-53"), expect="within", than=1.0, step=0.1,
+                     margin="temperature", control=swept.values("T by ECE", loss="CE")))
 
 
 def against(column, loss, other="CE"):
@@ -368,7 +369,8 @@ print(verdicts.judge("11a", "after one temperature each, FLSD-53 has a lower NLL
                      against("scaled_nll", "FLSD-53"), expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
-print(verdicts.judge("F7", "the temperature of CE is above 2", swept.values("T by ECE", loss="CE"), than=2.0))
+print(verdicts.judge("F7", "the temperature of CE is above 2", swept.values("T by ECE", loss="CE"), than=2.0,
+                     step=0.1))
 off = [abs(swept.values("T by ECE", loss=loss) - 1) for loss in ("FLSD-53", "CE")]
 print(verdicts.judge("F7", "that of FLSD-53 is nearer to 1", off[0] - off[1], expect="below"))
 worst = np.max([against("test_ece", loss) for loss in focal], axis=0)
@@ -828,12 +830,13 @@ photographs.groupby("value", sort=False)[list(heads)].mean().rename(columns=head
 
 # %% tags=["aside", "nbval-check-output"]
 there = photographs.pivot(index="seed", columns="value")
-for column, by in (("temperature", "NLL"), ("grid_temperature", "ECE")):
+for column, by, step in (("temperature", "NLL", 0.0), ("grid_temperature", "ECE", 0.1)):
     of_loss = there[column]
     print(verdicts.judge("F7", f"photographs, T by {by}: the temperature of FLSD-53 is within 0.1 of 1",
-                         (of_loss["FLSD-53"] - 1).tolist(), expect="within", margin=0.1))
+                         of_loss["FLSD-53"].tolist(), expect="within", than=1.0, step=step,
+                         margin="temperature", control=of_loss["cross-entropy"].tolist()))
     print(verdicts.judge("F7", f"photographs, T by {by}: the temperature of CE is above 2",
-                         of_loss["cross-entropy"].tolist(), than=2.0))
+                         of_loss["cross-entropy"].tolist(), than=2.0, step=step))
 for claim, measure in (("11a", "scaled_nll"), ("11b", "scaled_ece")):
     change = there[measure]["FLSD-53"] - there[measure]["cross-entropy"]
     word = measure.removeprefix("scaled_").upper()

@@ -374,8 +374,9 @@ def nearer_to_1(loss, column):
 
 
 for loss in ("smoothing", "focal"):
-    print(verdicts.judge("N2", f"{loss}: its T of the least ECE is within 0.4 of 1",
-                         values(loss, "T by ECE") - 1, expect="within", margin=0.4, post_hoc=True))
+    print(verdicts.judge("N2", f"{loss}: its T of the least ECE is within 0.1 of 1",
+                         values(loss, "T by ECE"), expect="within", than=1.0, margin="temperature",
+                         step=0.1, control=values("cross-entropy", "T by ECE")))
 print(verdicts.judge("16a", "smoothing has a lower ECE than cross-entropy",
                      against_plain("smoothing", "ECE"), expect="below"))
 print(verdicts.judge("16b", "smoothing is further from the exact law than cross-entropy",

@@ -358,7 +358,8 @@ hits = pd.DataFrame(rows, columns=faults)
 print(f"rightly named, of {len(seeds)} trainings:", hits.sum().to_dict())
 
 # %% tags=["nbval-check-output"]
-print(verdicts.judge("17a", "the rule names at least 70 % of the faults", hits.mean(axis=1), than=0.7))
+print(verdicts.judge_share("17a", "the rule names at least 70 % of the faults", int(hits.to_numpy().sum()),
+                           hits.size, than=0.7))
 
 # %% [markdown]
 # The rule chooses from a closed list, and one training is the example above: a seventh fault would get one of the six names.

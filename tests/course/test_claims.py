@@ -51,7 +51,10 @@ def test_the_table_sets_them_beside_the_sources_figures(folder):
         "| X1 | HOLDS | mixup lowers ECE | -0.110 [-0.135, -0.085] | 3 | 12 | 4.1 to 2.1 % |"
         in text
     )
-    assert "3 verdicts: 1 HOLDS, 0 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 0 post hoc." in text
+    assert (
+        "3 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 0 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 0 post hoc."
+        in text
+    )
     assert "By chance 0.2 of 3 would be decided, 0.1 of them HOLDS" in text  # 3 times .05
     assert "without a verdict: X2" in text
 
@@ -63,7 +66,10 @@ def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):
     assert (
         "| X2 | NOT MET (post hoc) | late | +0.370 [+0.353, +0.387] against 0.9 | 3 | 13 |" in text
     )
-    assert "4 verdicts: 1 HOLDS, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post hoc." in text
+    assert (
+        "4 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post hoc."
+        in text
+    )
     assert "By chance 0.2 of 3 would be decided" in text
     assert "without a verdict" not in text
 

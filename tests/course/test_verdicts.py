@@ -1,6 +1,7 @@
 """Verdicts: each word where it belongs, and their interval against scipy."""
 
 import dataclasses
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -64,19 +65,82 @@ def test_the_word(values, options, expected):
 
 
 @pytest.mark.parametrize(
-    ("values", "options"),
+    ("ends", "line"),
     [
-        ([0.0, 0.0], {}),
-        ([0.0, 0.0], {"margin": 1.0}),
-        ([1.0, 1.0], {"margin": 1.0}),
-        ([-1.0, -1.0], {"expect": "below", "margin": 1.0}),
-        ([0.5, 0.5], {"than": 0.5}),
-        ([1.0, 1.0], {"expect": "within", "margin": 1.0}),
-        ([-1.0, -1.0], {"expect": "within", "margin": 1.0}),
+        ((0.0, 0.2), ("above", 0.0, None)),
+        ((-0.2, 0.0), ("above", 0.0, None)),
+        ((1.0, 1.2), ("above", 1.0, None)),
+        ((0.2, 1.0), ("above", 1.0, None)),
+        ((-1.2, -1.0), ("below", 1.0, None)),
+        ((0.5, 0.6), ("above", 0.0, 0.5)),
+        ((0.4, 0.5), ("above", 0.0, 0.5)),
+        ((0.2, 1.4 - 1), ("within", 0.4, None)),  # which is .3999...
+        ((0.9 - 1, 0.0), ("within", 0.1, None)),  # -.0999...
+        ((0.1, 0.2), ("within", 0.1, None)),
     ],
 )
-def test_on_the_line_itself_nothing_is_decided(values, options):
-    assert word(values, **options) == "INCONCLUSIVE"
+def test_on_the_line_itself_nothing_is_decided(ends, line):
+    assert verdicts._word(*ends, *line) == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("options", [{}, {"than": 0.9}, {"expect": "within", "margin": 2}])
+def test_an_interval_of_zero_width_decides_nothing(options):
+    assert word([1.0, 1.0, 1.0], **options) == "INCONCLUSIVE"
+    assert word([1.0, 1.0, 1.001], **options) == "HOLDS"
+
+
+def test_values_of_a_grid_carry_half_a_step():
+    near = {"expect": "within", "margin": 0.1}
+    one = verdicts.judge("F7", "s", [0.0, 0.0, 0.0], step=0.1, **near)
+    assert (one.word, one.low, one.high) == ("HOLDS", -0.05, 0.05)
+    assert word([0.9 - 1] * 3, step=0.1, **near) == "INCONCLUSIVE"
+    assert word([0.5 - 1] * 3, step=0.1, **near) == "REVERSED"
+    with pytest.raises(ValueError, match="step must lie"):
+        word(UP, step=-0.1)
+
+
+def test_what_holds_of_the_control_too_is_not_specific():
+    near = {"expect": "within", "margin": 0.4, "step": 0.1}
+    assert word([0.0, 0.1, 0.0], **near) == "HOLDS"
+    assert word([0.0, 0.1, 0.0], control=[0.2, 0.2, 0.2], **near) == "NOT SPECIFIC"
+    assert word([0.0, 0.1, 0.0], control=[0.4, 0.4, 0.4], **near) == "HOLDS"
+    assert word([0.9, 0.9, 0.9], control=[0.2, 0.2, 0.2], **near) == "REVERSED"
+    said = verdicts.judge("N2", "s", [0.0, 0.1, 0.0], control=[0.2, 0.2, 0.2], **near)
+    assert verdicts.parse(str(said)).word == "NOT SPECIFIC"
+
+
+def test_one_margin_for_each_kind_of_claim():
+    assert set(verdicts.MARGINS) == set(get_args(verdicts.Kind))
+    assert word([0.05, 0.06, 0.04], expect="within", margin="temperature") == "HOLDS"
+    with pytest.raises(ValueError, match="margin must be one of 'temperature'"):
+        word(UP, margin="T")
+
+
+def test_a_margin_as_large_as_what_it_excludes_is_refused():
+    close = {"expect": "within", "margin": 0.02}
+    assert word([0.001, 0.002, 0.003], excludes=0.05, **close) == "HOLDS"
+    with pytest.raises(ValueError, match=r"smaller than the effect that it excludes, 0\.012"):
+        word([0.001, 0.002, 0.003], excludes=0.012, **close)
+
+
+@pytest.mark.parametrize(("hits", "cases"), [(0, 5), (30, 30), (7, 20)])
+def test_a_share_has_the_exact_binomial_interval(hits, cases):
+    found = verdicts.judge_share("X", "s", hits, cases, than=0.5)
+    low = stats.beta.ppf(0.025, hits, cases - hits + 1) if hits else 0.0
+    high = stats.beta.ppf(0.975, hits + 1, cases - hits) if hits < cases else 1.0
+    assert (found.low, found.high) == pytest.approx((low, high))
+    assert (found.mean, found.seeds, found.unit) == (hits / cases, cases, "cases")
+    again = verdicts.parse(str(found))
+    assert (again.seeds, again.unit, again.word) == (cases, "cases", found.word)
+
+
+def test_a_share_is_judged_by_its_level():
+    assert verdicts.judge_share("X", "s", 30, 30, than=0.7).word == "HOLDS"
+    assert verdicts.judge_share("X", "s", 3, 30, than=0.7).word == "NOT MET"
+    assert verdicts.judge_share("X", "s", 20, 30, than=0.7).word == "INCONCLUSIVE"
+    assert verdicts.judge_share("X", "s", 0, 50, than=0.6, expect="below").word == "HOLDS"
+    with pytest.raises(ValueError, match="hits must be in"):
+        verdicts.judge_share("X", "s", 31, 30, than=0.7)
 
 
 def test_below_mirrors_above():
@@ -88,7 +152,7 @@ def test_below_mirrors_above():
             found = word(values, **options)
             assert found == word(-values, expect="below", **than)
             seen.add(found)
-    assert seen == set(verdicts.WORDS)
+    assert seen == set(verdicts.WORDS) - {"NOT SPECIFIC"}  # that needs a control
 
 
 def test_the_interval_is_students():
