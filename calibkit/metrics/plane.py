@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from calibkit import validate
 
@@ -101,7 +101,7 @@ def kappa(places: Sequence[tuple[float, float]], *, level: float = 0.95) -> Kapp
     if lost < LEAST_LOST:
         return None
     # claimed - slope * lost has the t statistic 0 where slope is kappa, and -+ t at the ends
-    quantile = stats.t.ppf((1 + level) / 2, len(pairs) - 1)
+    quantile = stdtrit(len(pairs) - 1, (1 + level) / 2)  # of Student's t
     (xx, xy), (_, yy) = quantile**2 * np.cov(pairs.T) / len(pairs)
     a, b, c = lost**2 - xx, lost * claimed - xy, claimed**2 - yy
     if a <= 0:

@@ -13,7 +13,7 @@ from tests.notebooks import lint
 
 LESSONS = checkout.lessons()
 IDS = [lesson.name for lesson in LESSONS]
-VERDICT = re.compile(r"\w+ (HOLDS|REVERSED|INCONCLUSIVE|NOT MET)\b")
+VERDICT = re.compile(r"\w+ (HOLDS|NOT SPECIFIC|REVERSED|INCONCLUSIVE|NOT MET)\b")
 lesson = pytest.mark.parametrize("lesson", LESSONS, ids=IDS)
 
 
