@@ -47,18 +47,25 @@ def second_kernel():
     manager.shutdown_kernel(now=True)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
-def test_it_runs_headless_and_finds_its_runs_again(lesson, tmp_path, second_kernel):
+def headless(lesson, output):
+    """The code cells of a lesson that was run, with the parameters that were put in."""
     notebook = execution.read(lesson)
     notebook.cells.append(new_code_cell(pattern.further(notebook)))
     done = execution.execute(
-        notebook,
-        parameters=PARAMETERS,
-        cwd=lesson.notebook.parent,
-        output=tmp_path / "done.ipynb",
+        notebook, parameters=PARAMETERS, cwd=lesson.notebook.parent, output=output
     )
-    code = [cell for cell in done.cells if cell.cell_type == "code" and cell.source.strip()]
-    assert all(cell.execution_count for cell in code)
+    return [cell for cell in done.cells if cell.cell_type == "code" and cell.source.strip()]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
+def test_it_runs_headless(lesson, tmp_path):
+    assert all(cell.execution_count for cell in headless(lesson, tmp_path / "done.ipynb"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
+def test_it_finds_its_runs_again(lesson, tmp_path, second_kernel):
+    code = headless(lesson, tmp_path / "done.ipynb")
     second_kernel("%reset -f")
-    for cell in code:  # with the parameters that were put in
+    for cell in code:
         second_kernel(cell.source)
