@@ -645,8 +645,7 @@ print(verdicts.judge("18c", "pairing finds the better model on more test sets", 
 # the measured value, [2v - high, 2v - low], and so turns the second bias against the first: truth 2 %, measured 3 %,
 # resampled about 4 %; mirrored at 3 %, about 2 % again. (The paper follows Kumar et al. 2019, whose code mirrors.)
 #
-# For the *difference* of two ECEs the [notes on the measures](notes_on_measures.md) say how many of 250 such intervals contained the truth, in
-# another population: where one of the models is calibrated, the percentile form hardly ever does. For one model we count ourselves:
+# For the *difference* of two ECEs see the [notes on the measures](notes_on_measures.md). For one model we count ourselves:
 
 # %%
 def classwise_truth(probs, bins=15):
@@ -694,8 +693,8 @@ def share(metric, T, form):
 
 
 hits = round(share("ece", 1.1, "percentile").sum() * draws)  # of test sets, `draws` with each seed
-print(verdicts.judge_share("M5", "near calibration (T = 1.1) the ECE's percentile interval covers less than 60 %",
-                           hits, len(seeds) * draws, than=0.6, expect="below"))
+statement = "near calibration (T = 1.1) the ECE's percentile interval covers less than 60 %"
+print(verdicts.judge_share("M5", statement, hits, len(seeds) * draws, than=0.6, expect="below"))
 
 # %% tags=["aside", "nbval-check-output"]
 bold = share("ece", 0.5, "percentile")
