@@ -16,9 +16,9 @@ from calibkit import validate
 Direction = Literal["above", "below", "within"]
 DIRECTIONS = get_args(Direction)
 WORDS = ("HOLDS", "NOT SPECIFIC", "NOT MET", "REVERSED", "INCONCLUSIVE")
-# How close is close, and how much is much: one margin for each kind of claim, to be named in place of
-# a number. Fractions, but for the temperature and the NLL (nats). Lessons name the temperature's so
-# far; their other margins are numbers that were chosen claim by claim.
+# How close is close, and how much is much: one margin for each kind of claim, to be named in place
+# of a number. Fractions, but for the temperature and the NLL (nats). Lessons name that of the
+# temperature so far; their other margins are numbers that were chosen claim by claim.
 MARGINS = {
     "temperature": 0.1,
     "ECE": 0.01,
