@@ -4,19 +4,23 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SCALE  ?= laptop
 JOBS   ?= 2
+EVIDENCE ?=
+WITH   := $(if $(EVIDENCE),--evidence)
 # An address with other builds of PyTorch, such as those for the CPU alone: notebooks/any_machine.md.
 TORCH_INDEX ?=
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt \
           $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: lab course test test-slow test-notebooks test-browser notebooks pages site bench lint doctor clean help
+.PHONY: lab course test test-slow test-notebooks test-evidence test-browser notebooks pages site bench lint doctor clean help
 
 help:
 	@echo "make lab                  install everything into $(VENV) and open JupyterLab on notebook 00"
-	@echo "make course SCALE=laptop  execute every notebook headless into build/ (smoke, laptop, night, gpu, paper)"
+	@echo "make course SCALE=laptop  execute the lessons headless into build/ (smoke, laptop, night, gpu, paper)"
+	@echo "make course EVIDENCE=1    the evidence beside the lessons, too; so for make notebooks"
 	@echo "make test                 install and run the tests; every lesson is executed, at SCALE=smoke"
 	@echo "make test-slow            processes that are killed, full disks, other environments; lessons run twice"
 	@echo "make test-notebooks       execute the lessons as stored (laptop) and compare their verdicts"
+	@echo "make test-evidence        the same for the evidence, before a release"
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
 	@echo "make pages                write the notebooks as HTML pages that need neither Python nor network"
 	@echo "make site                 write the whole course as a web site that needs no server"
@@ -55,10 +59,10 @@ lab: $(VENV)/.course
 	$(BIN)/python -m calibkit lab $(LAB_ARGS)
 
 course: $(VENV)/.course
-	$(BIN)/python -m calibkit course --scale $(SCALE) --jobs $(JOBS)
+	$(BIN)/python -m calibkit course --scale $(SCALE) --jobs $(JOBS) $(WITH)
 
 notebooks: $(VENV)/.course
-	$(BIN)/python -m calibkit notebooks $(ONLY)
+	$(BIN)/python -m calibkit notebooks $(ONLY) $(WITH)
 
 pages: $(VENV)/.course
 	$(BIN)/python -m calibkit pages $(ONLY)
@@ -76,11 +80,14 @@ test-slow: $(VENV)/.test
 
 # loadfile: the cells of one notebook must meet the same kernel. One thread and one process each, as in
 # tests/conftest.py: two kernels share two cores; figures are drawn and not encoded.
-test-notebooks: export OMP_NUM_THREADS = 1
-test-notebooks: export LOKY_MAX_CPU_COUNT = 1
-test-notebooks: export MPLBACKEND = agg
+test-notebooks test-evidence: export OMP_NUM_THREADS = 1
+test-notebooks test-evidence: export LOKY_MAX_CPU_COUNT = 1
+test-notebooks test-evidence: export MPLBACKEND = agg
 test-notebooks: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks --ignore notebooks/evidence $(ARGS)
+
+test-evidence: $(VENV)/.test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks/evidence $(ARGS)
 
 # no doctests here: `make test` has them
 test-browser: SCALE = smoke

@@ -65,15 +65,18 @@ def _audit(options) -> int:
 def _course(options) -> int:
     from calibkit.course import execution
 
-    chosen = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
-    return _report(execution.run_all(options.scale, **chosen))
+    return _report(execution.run_all(options.scale, **_chosen(options)))
 
 
 def _notebooks(options) -> int:
     from calibkit.course import execution
 
-    chosen = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
-    return _report(execution.publish_all(**chosen))
+    return _report(execution.publish_all(**_chosen(options)))
+
+
+def _chosen(options) -> dict:
+    named = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
+    return named | {"with_evidence": options.evidence}
 
 
 def _pages(options) -> int:
@@ -153,11 +156,14 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
     add.add_argument("--only", help="lessons whose name starts with this, such as 01")
     add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
+    evidence = "the evidence beside the lessons, too"
+    add.add_argument("--evidence", action="store_true", help=evidence)
     add = commands.add_parser("notebooks", help="execute notebooks/source into the notebooks")
     add.set_defaults(command=_notebooks)
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
     add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
     add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
+    add.add_argument("--evidence", action="store_true", help=evidence)
     add = commands.add_parser("claims", help="all verdicts beside the sources' own figures")
     add.set_defaults(command=_claims)
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")

@@ -1,4 +1,4 @@
-"""Where the course lies and what it holds: its lessons, and the tables of their stored runs.
+"""Where the course lies and what it holds: lessons, evidence, and the tables of their stored runs.
 
 It imports nothing heavy, so that what only looks for the course starts fast.
 """
@@ -8,20 +8,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+EVIDENCE = "evidence"  # the folder of what referees read, beside the lessons and their twins
+
 
 @dataclass(frozen=True)
 class Lesson:
-    """One notebook of the course and its text twin."""
+    """One notebook of the course, a lesson or the evidence beside it, and its text twin."""
 
     source: Path
 
     @property
+    def is_evidence(self) -> bool:
+        return self.source.parent.name == EVIDENCE
+
+    @property
     def name(self) -> str:
-        return self.source.stem
+        """Such as 06_label_noise; of its evidence evidence/06_label_noise."""
+        return f"{EVIDENCE}/{self.source.stem}" if self.is_evidence else self.source.stem
+
+    @property
+    def number(self) -> str:
+        return self.source.stem[:2]
 
     @property
     def notebook(self) -> Path:
-        return self.source.parent.parent / f"{self.name}.ipynb"
+        """notebooks/NAME.ipynb of notebooks/source/NAME.py."""
+        home = self.source.parents[2 if self.is_evidence else 1]
+        return home / f"{self.name}.ipynb"
 
 
 def root() -> Path:
@@ -40,7 +53,7 @@ def lessons(only: str | None = None) -> list[Lesson]:
 
     Raises ValueError, with the names that there are, where no lesson starts so.
     """
-    every = [Lesson(path) for path in sorted((root() / "notebooks" / "source").glob("*.py"))]
+    every = _twins(root() / "notebooks" / "source")
     chosen = [lesson for lesson in every if lesson.name.startswith(only or "")]
     if not chosen:
         raise ValueError(
@@ -49,7 +62,19 @@ def lessons(only: str | None = None) -> list[Lesson]:
     return chosen
 
 
+def evidence(only: str | None = None) -> list[Lesson]:
+    """The evidence of the lessons whose name starts with `only`, in order: those that have some."""
+    every = _twins(root() / "notebooks" / "source" / EVIDENCE)
+    return [twin for twin in every if twin.source.stem.startswith(only or "")]
+
+
+def _twins(folder: Path) -> list[Lesson]:
+    return [Lesson(path) for path in sorted(folder.glob("*.py"))]
+
+
 def results() -> Path:
-    """The folder of the stored tables: beside the notebook that runs, else in the checkout."""
-    beside = Path.cwd() / "results"
-    return beside if (beside / "laptop").is_dir() else root() / "notebooks" / "results"
+    """The folder of the stored tables: near the notebook that runs, else in the checkout."""
+    for folder in (Path.cwd(), Path.cwd().parent):
+        if (folder / "results" / "laptop").is_dir():
+            return folder / "results"
+    return root() / "notebooks" / "results"

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibkit.course.verdicts import WORDS, Verdict, parse
+from calibkit.course import checkout
+from calibkit.course.checkout import EVIDENCE
+from calibkit.course.verdicts import WORDS, Verdict, conclusion, parse
+from calibkit.course.verdicts import counted as in_words
 
 if TYPE_CHECKING:
     from calibkit.course.experiments import Photographed
 
 NONE = "–"
+CONCLUSIONS = "conclusions.json"
 
 
 @dataclass(frozen=True)
 class Printed:
-    """A verdict as a notebook printed it."""
+    """A verdict as a notebook printed it: 06_label_noise, or evidence/06_label_noise."""
 
     notebook: str
     verdict: Verdict
+
+    @property
+    def lesson(self) -> str:
+        """The number of the lesson that the notebook is, or belongs to."""
+        return Path(self.notebook).name[:2]
 
 
 @dataclass(frozen=True)
@@ -37,21 +47,32 @@ class Claim:
 def printed(folder: Path) -> list[Printed]:
     """The verdict lines in the outputs of the executed notebooks of `folder`, in order.
 
+    A verdict that stands in a lesson and in its evidence counts once, as the evidence's.
+
     Raises FileNotFoundError when the folder holds no notebook.
     """
-    import nbformat
-
     paths = sorted(folder.glob("*.ipynb"))
     if not paths:
         raise FileNotFoundError(
             f"no notebooks in {folder}; execute them first: python -m calibkit course"
         )
-    return [
-        Printed(path.stem, verdict)
-        for path in paths
-        for line in _lines(nbformat.read(path, as_version=4))
-        if (verdict := parse(line))
-    ]
+    every = []
+    for path in paths:
+        given = [Printed(path.stem, verdict) for verdict in _verdicts(path)]
+        beside = folder / EVIDENCE / path.name
+        if beside.exists():
+            full = [Printed(f"{EVIDENCE}/{path.stem}", verdict) for verdict in _verdicts(beside)]
+            known = {one.verdict for one in full}
+            given = [one for one in given if one.verdict not in known] + full
+        every += given
+    return every
+
+
+def _verdicts(path: Path) -> list[Verdict]:
+    import nbformat
+
+    lines = _lines(nbformat.read(path, as_version=4))
+    return [verdict for line in lines if (verdict := parse(line))]
 
 
 def _lines(notebook) -> Iterable[str]:
@@ -59,6 +80,39 @@ def _lines(notebook) -> Iterable[str]:
         for output in cell.get("outputs", ()):
             if output.get("name") == "stdout":
                 yield from output.text.splitlines()
+
+
+def conclusions(folder: Path) -> list[tuple[str, str, str]]:
+    """(lesson, claim, line) of every conclusion that the evidence of `folder` printed, in order."""
+    import nbformat
+
+    paths = sorted((folder / EVIDENCE).glob("*.ipynb"))
+    return [
+        (path.name[:2], *found)
+        for path in paths
+        for line in _lines(nbformat.read(path, as_version=4))
+        if (found := conclusion(line))
+    ]
+
+
+def keep_conclusions(folder: Path) -> None:
+    """Write the conclusions as the table that `concluded` reads: results/conclusions.json."""
+    rows = conclusions(folder)
+    text = json.dumps(rows, indent=1, ensure_ascii=False)
+    (folder / "results" / CONCLUSIONS).write_text(f"{text}\n", encoding="utf-8")
+
+
+def concluded(lesson: str, claim: str) -> str:
+    """The one line that counts all verdicts on a claim, as the evidence of a lesson printed it.
+
+    Raises ValueError for a claim without conclusion there.
+    """
+    rows = json.loads((checkout.results() / CONCLUSIONS).read_text(encoding="utf-8"))
+    lines = {(number, name): line for number, name, line in rows}
+    if (lesson, claim) not in lines:
+        named = [name for number, name in lines if number == lesson]
+        raise ValueError(f"claim must be one of {', '.join(named)} in {lesson}, got {claim!r}")
+    return lines[lesson, claim]
 
 
 def listed(page: Path) -> list[Claim]:
@@ -104,7 +158,7 @@ def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
         "| id | verdict | statement | measured | seeds | notebook | the source's own figure |",
         "|---|---|---|---|---|---|---|",
     ]
-    for p in sorted(printed, key=lambda p: (p.notebook, p.verdict.claim)):
+    for p in sorted(printed, key=lambda p: (p.lesson, p.verdict.claim)):
         lines.append(_row(p, listed.get(p.verdict.claim)))
     lines += ["", counted(p.verdict for p in printed), by_chance(p.verdict for p in printed)]
     silent = [claim for claim in listed if claim not in ids]
@@ -118,7 +172,7 @@ def _row(p: Printed, claim: Claim | None) -> str:
     word = f"{v.word} (post hoc)" if v.post_hoc else v.word
     measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
     figure = "" if claim is None else claim.figure
-    cells = (v.claim, word, v.statement, measured, str(v.seeds), p.notebook[:2], figure)
+    cells = (v.claim, word, v.statement, measured, str(v.seeds), p.lesson, figure)
     return "| " + " | ".join(c.replace("|", "\\|") or NONE for c in cells) + " |"
 
 
@@ -144,19 +198,13 @@ def evidence(
         own = [p.verdict for p in printed if p.verdict.claim == row.claim]
         other = [v for v in own if v.statement not in told]
         there = [v for v in other if "photographs" in v.statement]
-        seen = [f"{_words(one.steps)} (`{one.scale}`)" for one in tables]
-        seen += [f"{_words(there)} (in the lesson)"] if there else []
-        here = _words(v for v in other if v not in there)
+        seen = [f"{in_words(one.steps)} (`{one.scale}`)" for one in tables]
+        seen += [f"{in_words(there)} (in the lesson)"] if there else []
+        here = in_words([v for v in other if v not in there])
         without += [] if seen else [row.claim]
         cells = (row.claim, here or NONE, "; ".join(seen) or "none", row.figure or NONE)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"Without evidence on photographs: {', '.join(without)}."])
-
-
-def _words(verdicts: Iterable[Verdict]) -> str:
-    """How often each word stands there: "3 HOLDS, 1 REVERSED"."""
-    words = [v.word for v in verdicts]
-    return ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
 
 
 def counted(verdicts: Iterable[Verdict]) -> str:
@@ -190,4 +238,4 @@ def by_chance(verdicts: Iterable[Verdict]) -> str:
 
 def _own(printed: list[Printed]) -> set[str]:
     """Ids that begin with their notebook's number are that notebook's own."""
-    return {p.verdict.claim for p in printed if p.verdict.claim.startswith(p.notebook[:2])}
+    return {p.verdict.claim for p in printed if p.verdict.claim.startswith(p.lesson)}

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import validate
-from calibkit.course import runner
-from calibkit.course.checkout import Lesson, lessons, root
+from calibkit.course import claims, runner
+from calibkit.course.checkout import Lesson, evidence, lessons, root
 from calibkit.course.explorers.explorer import WIDGET_MIME
 from calibkit.course.explorers.library import PUBLISHING
 from calibkit.course.runner import Result
@@ -128,7 +128,10 @@ def publish(lesson: Lesson) -> Result:
 
     def work() -> None:
         done = execute(read(lesson), cwd=lesson.notebook.parent)
+        lesson.notebook.parent.mkdir(exist_ok=True)
         nbformat.write(stripped(done), lesson.notebook)
+        if lesson.is_evidence:
+            claims.keep_conclusions(lesson.notebook.parents[1])
 
     os.environ[PUBLISHING] = "1"  # the kernel inherits it: the lesson's explorers are kept
     try:
@@ -174,6 +177,7 @@ def _only_live(output) -> bool:
 def run(lesson: Lesson, scale: str, folder: Path) -> Result:
     """Execute a lesson at `scale` into `folder`."""
     output = folder / f"{lesson.name}.ipynb"
+    output.parent.mkdir(parents=True, exist_ok=True)
 
     def work() -> None:
         place = lesson.notebook.parent
@@ -194,27 +198,48 @@ def _timed(name: str, work: Callable[[], None]) -> Result:
 
 
 def run_all(
-    scale: str, *, jobs: int = 2, only: str | None = None, limit: float | None = None
+    scale: str,
+    *,
+    jobs: int = 2,
+    only: str | None = None,
+    limit: float | None = None,
+    with_evidence: bool = False,
 ) -> list[Result]:
     """Execute the lessons at `scale` into build/course/SCALE, `jobs` at a time.
 
     Each has a process of its own, and one thread.
 
     limit: seconds after which a lesson is ended, by default those of LIMITS.
+    with_evidence: execute the evidence too, after the lessons, whose runs it finds.
     """
     validate.choice("scale", scale, tuple(BUDGETS))
     folder = root() / "build" / "course" / scale
-    folder.mkdir(parents=True, exist_ok=True)
-    tasks = {lesson.name: (lesson, scale, folder) for lesson in lessons(only)}
-    return _spread(run, tasks, jobs, LIMITS.get(scale, math.inf) if limit is None else limit)
+    limit = LIMITS.get(scale, math.inf) if limit is None else limit
+    results: list[Result] = []
+    for part in _parts(only, with_evidence):
+        tasks = {lesson.name: (lesson, scale, folder) for lesson in part}
+        results += _spread(run, tasks, jobs, limit)
+    return results
 
 
 def publish_all(
-    *, jobs: int = 2, only: str | None = None, limit: float | None = None
+    *,
+    jobs: int = 2,
+    only: str | None = None,
+    limit: float | None = None,
+    with_evidence: bool = False,
 ) -> list[Result]:
-    """Execute the text twins into the notebooks that are committed."""
-    tasks = {lesson.name: (lesson,) for lesson in lessons(only)}
-    return _spread(publish, tasks, jobs, LIMITS["laptop"] if limit is None else limit)
+    """Execute the text twins into the notebooks that are committed; arguments as `run_all`."""
+    limit = LIMITS["laptop"] if limit is None else limit
+    results: list[Result] = []
+    for part in _parts(only, with_evidence):
+        results += _spread(publish, {lesson.name: (lesson,) for lesson in part}, jobs, limit)
+    return results
+
+
+def _parts(only: str | None, with_evidence: bool) -> list[list[Lesson]]:
+    """What is executed after one another: the lessons, then their evidence."""
+    return [lessons(only), evidence(only)] if with_evidence else [lessons(only)]
 
 
 def table(results: Iterable[Result]) -> str:

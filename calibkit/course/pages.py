@@ -30,6 +30,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit.course import checkout, execution
+from calibkit.course.checkout import EVIDENCE
 from calibkit.course.explorers.explorer import refreshed
 
 TEMPLATES = Path(__file__).with_name("site")
@@ -96,23 +97,39 @@ def export_all(
     home = checkout.root()
     source = Path(source or home / "notebooks")
     target = Path(target or home / "build" / "pages")
-    files = [*sorted(source.glob("*.ipynb")), *sorted((home / "notebooks").glob("*.md"))]
-    pages = {file.name: f"{file.stem}.html" for file in files}
-    chosen = [file for file in files if file.name.startswith(only or "")]
+    pages = names(source) | names(home / "notebooks", ".md")
+    chosen = [file for file in pages if file.name.startswith(only or "")]
     if not any(file.suffix == ".ipynb" for file in chosen):
         raise FileNotFoundError(f"no notebook {only or ''}*.ipynb in {source.resolve()}")
     target.mkdir(parents=True, exist_ok=True)
     notebooks = {file: read(file) for file in chosen}
     written = {} if only else {"index.html": (_index(notebooks, pages), home, False)}
     for file, notebook in notebooks.items():
-        written[pages[file.name]] = (notebook, file.parent, trust or file.suffix == ".md")
+        written[pages[file]] = (notebook, file.parent, trust or file.suffix == ".md")
+    linked = links(pages)
     for name, (notebook, folder, trusted) in written.items():
         try:
-            html = export(notebook, folder=folder, pages=pages, trust=trusted)
+            html = export(notebook, folder=folder, pages=linked, trust=trusted)
         except (PageError, nbformat.ValidationError) as error:
             raise PageError(f"{Path(name).stem}: {error}") from None
         (target / name).write_text(html, encoding="utf-8")
     return [target / name for name in written]
+
+
+def names(folder: Path, ending: str = ".ipynb") -> dict[Path, str]:
+    """The files of the course in a folder, each with the name of its page; evidence behind all."""
+    here = {file: f"{file.stem}.html" for file in sorted(folder.glob(f"*{ending}"))}
+    beside = sorted((folder / EVIDENCE).glob(f"*{ending}"))
+    return here | {file: f"{EVIDENCE}_{file.stem}.html" for file in beside}
+
+
+def links(pages: Mapping[Path, str]) -> dict[str, str]:
+    """The page of each file as lessons name it in a link, and as evidence does."""
+    named = {}
+    for file, page in pages.items():
+        name = f"{EVIDENCE}/{file.name}" if file.parent.name == EVIDENCE else file.name
+        named |= {name: page, f"../{name}": page}
+    return named
 
 
 def export(
@@ -216,9 +233,9 @@ def text_page(source: str) -> NotebookNode:
     return new_notebook(cells=[new_markdown_cell(source)])
 
 
-def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[str, str]) -> NotebookNode:
+def _index(notebooks: Mapping[Path, NotebookNode], pages: Mapping[Path, str]) -> NotebookNode:
     links = [
-        f'<li><a href="{quote(pages[file.name])}">{escape(title(notebook))}</a></li>'
+        f'<li><a href="{quote(pages[file])}">{escape(title(notebook))}</a></li>'
         for file, notebook in notebooks.items()
     ]
     opening = "# calibkit: the calibration of deep networks\n\n<ul>"

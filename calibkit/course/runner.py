@@ -68,7 +68,6 @@ def spread(
     """
     waiting, results = list(tasks), []
     running: list[Running] = []
-    logs.mkdir(parents=True, exist_ok=True)
     CONTEXT.set_forkserver_preload(["calibkit.course.execution", "papermill", "jupytext"])
     with _ctrl_c() as stop, tqdm(total=len(tasks), unit="notebook") as bar:
         try:
@@ -167,6 +166,7 @@ def _work(sender, log: Path, environment: dict, function: Callable[..., Result],
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.clear()
     os.environ.update(environment)
+    log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "wb") as file:  # the kernels' warnings would tear the progress bar to pieces
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)

@@ -35,11 +35,15 @@ Kind = Literal[
 ]
 UNITS = ("seeds", "cases")
 LINE = re.compile(
-    rf"(?P<claim>\w+) (?P<word>{'|'.join(WORDS)})(?P<post_hoc> \(post hoc\))?: "
+    rf"(?P<claim>\w+) (?P<word>{'|'.join(WORDS)})"
+    r"(?P<as_trained> \(as trained\))?(?P<post_hoc> \(post hoc\))?: "
     r"(?P<statement>.+) \| "
     r"(?P<mean>[-+.\d]+) \[(?P<low>[-+.\d]+), (?P<high>[-+.\d]+)\] "
     r"(?:against (?P<than>[-+.\de]+), )?(?P<level>[.\d]+)% over (?P<seeds>\d+) "
     rf"(?P<unit>{'|'.join(UNITS)})"
+)
+CONCLUDED = re.compile(
+    rf"(?P<claim>\w+), \d+ verdicts? \((\d+ ({'|'.join(WORDS)})(, )?)+\): (?P<words>.+)"
 )
 
 
@@ -62,6 +66,7 @@ class Verdict:
     than: float | None = None
     post_hoc: bool = False
     unit: str = "seeds"
+    as_trained: bool = False
 
     @property
     def measured(self) -> str:
@@ -69,7 +74,7 @@ class Verdict:
         return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
 
     def __str__(self) -> str:
-        mark = " (post hoc)" if self.post_hoc else ""
+        mark = " (as trained)" * self.as_trained + " (post hoc)" * self.post_hoc
         against = "" if self.than is None else f"against {self.than:g}, "
         return (
             f"{self.claim} {self.word}{mark}: {self.statement} | {self.measured} "
@@ -97,7 +102,62 @@ def parse(line: str) -> Verdict | None:
         than=None if found["than"] is None else float(found["than"]),
         post_hoc=found["post_hoc"] is not None,
         unit=found["unit"],
+        as_trained=found["as_trained"] is not None,
     )
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """All verdicts on one claim, for and against, and what they say together.
+
+    `str` gives the verdicts, a line each, and below them the conclusion with their count.
+    """
+
+    claim: str
+    given: tuple[Verdict, ...]
+    words: str
+
+    @property
+    def line(self) -> str:
+        many = f"{len(self.given)} verdict" + "s" * (len(self.given) > 1)
+        return f"{self.claim}, {many} ({counted(self.given)}): {self.words}"
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.given), self.line])
+
+
+def conclude(claim: str, given: Sequence[Verdict], words: str) -> Conclusion:
+    """Every verdict on a claim under one line that says what follows: "holds on digits alone".
+
+    Raises ValueError without a verdict, for one on another claim, and for words of several lines.
+
+    >>> one = judge("X1", "mixup lowers ECE", [-0.10, -0.12, -0.11], expect="below")
+    >>> print(conclude("X1", [one], "mixup lowers the ECE of digits"))
+    X1 HOLDS: mixup lowers ECE | -0.110 [-0.135, -0.085] 95% over 3 seeds
+    X1, 1 verdict (1 HOLDS): mixup lowers the ECE of digits
+    """
+    other = [verdict.claim for verdict in given if verdict.claim != claim]
+    if not given or other:
+        raise ValueError(f"given must be verdicts on {claim}, got {other or 'none'}")
+    if not words or "\n" in words:
+        raise ValueError(f"words must be one line, got {words!r}")
+    return Conclusion(claim, tuple(given), words)
+
+
+def counted(given: Sequence[Verdict]) -> str:
+    """How often each word was given: "3 HOLDS, 1 REVERSED"."""
+    words = [verdict.word for verdict in given]
+    return ", ".join(f"{words.count(word)} {word}" for word in WORDS if word in words)
+
+
+def conclusion(line: str) -> tuple[str, str] | None:
+    """(claim, whole line) of a line that `conclude` printed; None for any other.
+
+    >>> conclusion("X1, 1 verdict (1 HOLDS): mixup lowers the ECE of digits")[0]
+    'X1'
+    """
+    found = CONCLUDED.fullmatch(line)
+    return None if found is None else (found["claim"], line)
 
 
 def judge(
@@ -113,6 +173,7 @@ def judge(
     excludes: float | None = None,
     level: float = 0.95,
     post_hoc: bool = False,
+    as_trained: bool = False,
 ) -> Verdict:
     """Judge one number per seed by the Student t interval [low, high] of its mean.
 
@@ -133,7 +194,8 @@ def judge(
     NOT MET is an effect of the claimed direction that is surely smaller than stated, or a level
     that is surely missed: it has no opposite. All else is INCONCLUSIVE: seeds that disagree, or
     an interval across the line that the claim draws. `post_hoc=True` marks, in the line and in
-    the table of all verdicts, a claim that was made after these numbers were seen.
+    the table of all verdicts, a claim that was made after these numbers were seen;
+    `as_trained=True` a comparison of calibration before both sides have a temperature of their own.
 
     step: distance of the grid on which the values were found, such as .1 for a temperature of the
         grid 0.1, 0.2 ...; the interval is half a step wider at both ends.
@@ -165,10 +227,10 @@ def judge(
     mean, low, high = _on_grid(differences, step, level)
     word = _word(low, high, expect, margin, than)
     if word == "HOLDS" and control is not None:
-        _, *ends = _on_grid(control, step, level)
-        word = "NOT SPECIFIC" if _word(*ends, expect, margin, than) == "HOLDS" else word
-    seeds = len(differences)
-    return Verdict(claim, statement, word, mean, low, high, seeds, level, than, bool(post_hoc))
+        _, *other = _on_grid(control, step, level)
+        word = "NOT SPECIFIC" if _word(*other, expect, margin, than) == "HOLDS" else word
+    ends, marks = (mean, low, high), {"post_hoc": bool(post_hoc), "as_trained": bool(as_trained)}
+    return Verdict(claim, statement, word, *ends, len(differences), level, than, **marks)
 
 
 def judge_share(

@@ -21,6 +21,9 @@ def add(commands) -> None:
         add.set_defaults(command=_written, written=name)
         add.add_argument("out", metavar="OUT", help="the folder to write")
         add.add_argument("--only", nargs="+", default=(), metavar="NN", help=ONLY)
+        if name in ("student", "teacher"):
+            words = "the evidence of these lessons too, for those who ask for it"
+            add.add_argument("--evidence", action="store_true", help=words)
     add = commands.add_parser("grade", help="run and grade the notebooks of a class")
     add.set_defaults(command=_grade)
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
@@ -36,7 +39,8 @@ def _written(options) -> int:
     # imported here, as in calibkit.__main__: a command needs what it needs alone
     module, _, function = WRITTEN[options.written][0].partition(".")
     write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
-    paths = write(options.out, options.only)
+    more = {"with_evidence": True} if getattr(options, "evidence", False) else {}
+    paths = write(options.out, options.only, **more)
     if options.written == "key":
         paths, verdicts = paths
         print("\n".join(verdicts))

@@ -20,26 +20,35 @@ from calibkit.course.classroom import reading
 BESIDE = ("results", "images")  # what lessons load and show
 NOTES = "teaching"  # the folder of the notes, beside the notebooks
 FOR_TEACHERS = ("class_guide.md",)
-LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>\d\d_\w+)\.ipynb\)")
+LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>(?:evidence/)?\d\d_\w+)\.ipynb\)")
 ABOVE = re.compile(r"\[(?P<words>[^\]]*)\]\(\.\./[^)]*\)")  # out of the folder of the lessons
 OWN_WORDS = "*Your answer:*\n\n"
 
 
-def student(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
+def student(
+    folder: str | Path, only: Iterable[str] = (), *, with_evidence: bool = False
+) -> list[Path]:
     """Write the lessons as students get them: no outputs, solutions or answers; stubs and hints.
 
-    Beside them lies what they load, so that they run where calibkit is installed. Raises ValueError
-    for a folder that is not empty.
-    """
-    return _written(folder, only, lambda lesson, notebook: without_answers(notebook))
+    Beside them lies what they load, so that they run where calibkit is installed.
 
-
-def teacher(folder: str | Path, only: Iterable[str] = ()) -> list[Path]:
-    """Write the lessons with outputs, open solutions, the notes, and the checkers' known mistakes.
+    with_evidence: the evidence of these lessons too, executed, in a folder of its own.
 
     Raises ValueError for a folder that is not empty.
     """
-    return _written(folder, only, annotated)
+    paths = _written(folder, only, lambda lesson, notebook: without_answers(notebook))
+    return paths + (_evidence(paths) if with_evidence else [])
+
+
+def teacher(
+    folder: str | Path, only: Iterable[str] = (), *, with_evidence: bool = False
+) -> list[Path]:
+    """Write the lessons with outputs, open solutions, the notes, and the checkers' known mistakes.
+
+    Arguments and errors are those of `student`.
+    """
+    paths = _written(folder, only, annotated)
+    return paths + (_evidence(paths) if with_evidence else [])
 
 
 def key(folder: str | Path, only: Iterable[str] = ()) -> tuple[list[Path], list[str]]:
@@ -200,6 +209,18 @@ def _written(folder: str | Path, only: Iterable[str], form: Callable) -> list[Pa
     _copy_beside(folder, names)
     made = {lesson.name: form(lesson, reading.committed(lesson)) for lesson in lessons}
     return [_write(_linked(notebook, names), folder, name) for name, notebook in made.items()]
+
+
+def _evidence(lessons: list[Path]) -> list[Path]:
+    """Copy the evidence of the lessons that were written, as it stands, beside them."""
+    by_name = {lesson.source.stem: lesson for lesson in checkout.evidence()}
+    beside = {path: by_name[path.stem] for path in lessons if path.stem in by_name}
+    written = []
+    for path, lesson in beside.items():
+        folder = path.parent / checkout.EVIDENCE
+        folder.mkdir(exist_ok=True)
+        written.append(_write(reading.committed(lesson), folder, path.stem))
+    return written
 
 
 def _linked(notebook, names: set[str]):

@@ -56,12 +56,17 @@ class Lesson:
     path: Path
 
     @property
+    def is_evidence(self) -> bool:
+        return self.path.parent.name == checkout.EVIDENCE
+
+    @property
     def stem(self) -> str:
-        return self.path.stem
+        """The name of its page; evidence has a name beside its lesson's."""
+        return f"{checkout.EVIDENCE}_{self.path.stem}" if self.is_evidence else self.path.stem
 
     @property
     def number(self) -> str:
-        return self.stem[:2]
+        return self.path.stem[:2]
 
     @property
     def part(self) -> str:
@@ -71,11 +76,10 @@ class Lesson:
     @property
     def short(self) -> str:
         """Its name in a narrow list: in the README's table, or else from that of its file."""
-        table = (self.path.parents[1] / "README.md").read_text(encoding="utf-8")
-        words = re.search(rf"\[(\d\d [^\]]+)\]\(notebooks/{self.stem}\.ipynb\)", table)
-        return (
-            words[1] if words else f"{self.number} {self.stem[3:].replace('_', ' ').capitalize()}"
-        )
+        table = (checkout.root() / "README.md").read_text(encoding="utf-8")
+        name = self.path.stem
+        words = re.search(rf"\[(\d\d [^\]]+)\]\(notebooks/{name}\.ipynb\)", table)
+        return words[1] if words else f"{self.number} {name[3:].replace('_', ' ').capitalize()}"
 
     @cached_property
     def notebook(self) -> NotebookNode:
@@ -109,7 +113,7 @@ class Lesson:
     @cached_property
     def html(self) -> str:
         """Its piece of HTML, with a place for each verdict and each slider."""
-        return with_places(drawn(self.notebook))
+        return with_places(drawn(self.notebook, self.path.parent))
 
     @property
     def sliders(self) -> list[str]:
@@ -123,12 +127,13 @@ def home() -> Path:
     return checkout.root() / "notebooks"
 
 
-def drawn(notebook: NotebookNode) -> str:
-    """The notebook as a piece of a page, with links to the other pages."""
-    files = [*home().glob("*.ipynb"), *home().glob("*.md")]
-    links = {file.name: f"{file.stem}.html" for file in files}
+def drawn(notebook: NotebookNode, folder: Path | None = None) -> str:
+    """The notebook as a piece of a page, with links to the other pages; it lies in `folder`."""
+    linked = pages.links(pages.names(home()) | pages.names(home(), ".md"))
     template = "lesson.html.j2"
-    return pages.export(notebook, template=template, folder=home(), pages=links, trust=True)
+    return pages.export(
+        notebook, template=template, folder=folder or home(), pages=linked, trust=True
+    )
 
 
 def to_be_read(notebook: NotebookNode) -> NotebookNode:
@@ -153,17 +158,19 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
 
 
 def lessons() -> list[Lesson]:
-    """Every lesson that stands in notebooks/, in order."""
-    return [Lesson(path) for path in sorted(home().glob("*.ipynb"))]
+    """Every lesson that stands in notebooks/, in order, then their evidence."""
+    return [Lesson(path) for path in pages.names(home())]
 
 
 def write(folder: Path) -> None:
     """All that Sphinx reads, into an empty folder; `extra` in it is copied as it is."""
     (folder / "api").mkdir(parents=True)
     (folder / "extra" / "embed").mkdir(parents=True)
-    course = lessons()
+    every = lessons()
+    course = [lesson for lesson in every if not lesson.is_evidence]
+    beside = [lesson for lesson in every if lesson.is_evidence]
     texts = {path.stem: pages.read(path) for path in sorted(home().glob("*.md"))}
-    fragments = {lesson.stem: lesson.html for lesson in course}
+    fragments = {lesson.stem: lesson.html for lesson in every}
     fragments |= {name: drawn(text) for name, text in texts.items()}
     fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
     for name, html in fragments.items():
@@ -175,7 +182,7 @@ def write(folder: Path) -> None:
         page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n"
         (folder / "api" / f"{name}.rst").write_text(page, encoding="utf-8")
     titles = {name: pages.title(text) for name, text in texts.items()}
-    toc = {"parts": _by_part(course), "modules": described, "texts": titles}
+    toc = {"parts": _by_part(course), "evidence": beside, "modules": described, "texts": titles}
     for name in ("index.rst", "api.rst"):
         written = TEMPLATES.get_template(f"{name}.j2").render(**toc)
         (folder / name).write_text(written, encoding="utf-8")
@@ -241,9 +248,13 @@ def _verdicts(course: list[Lesson]) -> str:
     figures = {row.claim: row.figure for row in listed}
     by_lesson = []
     for lesson in course:
-        seen: dict[str, int] = {}
-        given = [p.verdict for p in printed if p.notebook == lesson.stem]
-        places = [f"{lesson.stem}.html#{place_of(verdict.claim, seen)}" for verdict in given]
+        own = [p for p in printed if p.lesson == lesson.number]
+        seen: dict[str, dict[str, int]] = {p.notebook: {} for p in own}
+        places = [
+            f"{p.notebook.replace('/', '_')}.html#{place_of(p.verdict.claim, seen[p.notebook])}"
+            for p in own
+        ]
+        given = [p.verdict for p in own]
         beside = [figures.get(verdict.claim, "") for verdict in given]
         if given:
             rows = list(zip(given, places, beside, strict=True))
