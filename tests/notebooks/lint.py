@@ -1,4 +1,4 @@
-"""The countable habits of a lesson, as a list of complaints about one notebook."""
+"""The countable habits of lessons and evidence, as a list of complaints about one notebook."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ HEAD = ("**Question.**", "**You will be able to**", "**Time.**", "**Needs.**")
 END = ("## Three things to take away", "## Recall", "## Go further", "## References")
 PARAMETERS = {"SCALE", "SEED", "DEVICE"}
 LONGEST_CELL, LONGEST_LINE = 25, 110
-WORDS = range(1200, 2801)
 FORBIDDEN = {
     r"^\s*[!%]": "a shell or magic command",
     r"simplefilter|filterwarnings": "silences warnings",
@@ -21,13 +20,16 @@ FORBIDDEN = {
 
 
 def complaints(notebook) -> list[str]:
-    """Every habit that the notebook breaks, in words."""
+    """Every habit that a lesson breaks, in words."""
+    return [*_head(notebook), *_end(notebook), *of_any(notebook)]
+
+
+def of_any(notebook) -> list[str]:
+    """Every habit that a notebook breaks, be it a lesson or evidence."""
     return [
-        *_head(notebook),
-        *_end(notebook),
+        *_title(notebook),
         *_parameters(notebook),
         *_code(notebook),
-        *_words(notebook),
         *_metadata(notebook),
     ]
 
@@ -59,10 +61,14 @@ def shows_a_slider(notebook) -> list[bool]:
 
 
 def _head(notebook) -> Iterator[str]:
+    head = prose(notebook).split("\n## ")[0]
+    yield from (f"the head lacks {part}" for part in HEAD if part not in head)
+
+
+def _title(notebook) -> Iterator[str]:
     first = notebook.cells[0]
     if first.cell_type != "markdown" or not first.source.startswith("# "):
         yield "does not begin with a title"
-    yield from (f"the head lacks {part}" for part in HEAD if part not in first.source)
     titles = re.findall(r"^# ", prose(notebook), flags=re.MULTILINE)
     if len(titles) != 1:
         yield f"{len(titles)} first-level titles"
@@ -86,13 +92,15 @@ def _end(notebook) -> Iterator[str]:
 
 def _parameters(notebook) -> Iterator[str]:
     code = code_cells(notebook)
-    if not all(line.startswith(("import", "from")) for line in code[0].source.split("\n") if line):
-        yield "the first code cell does more than import"
     tagged = [i for i, c in enumerate(code) if "parameters" in c.metadata.get("tags", ())]
-    if tagged != [1]:
-        yield "the second code cell is not the one tagged parameters"
+    if len(tagged) != 1:
+        yield f"{len(tagged)} cells are tagged parameters"
         return
-    body = ast.parse(code[1].source).body
+    opening = "\n".join(c.source for c in code[: tagged[0]])
+    plain = ("import", "from", "explorers.stored(")
+    if not all(line.startswith(plain) for line in opening.split("\n") if line):
+        yield "a cell before the parameters does more than import, or show a stored slider"
+    body = ast.parse(code[tagged[0]].source).body
     if not all(isinstance(n, ast.Assign) and isinstance(n.value, ast.Constant) for n in body):
         yield "the parameters cell holds more than literals"
     elif {n.targets[0].id for n in body} != PARAMETERS:
@@ -114,12 +122,6 @@ def _code(notebook) -> Iterator[str]:
                 yield f"{what} {where}"
         if compared(cell) and "sweep.run(" in cell.source:
             yield f"training, whose progress is shown, under a compared output {where}"
-
-
-def _words(notebook) -> Iterator[str]:
-    count = len(prose(notebook).split())
-    if count not in WORDS:
-        yield f"{count} words of prose; wants {WORDS.start} to {WORDS.stop - 1}"
 
 
 def _metadata(notebook) -> Iterator[str]:

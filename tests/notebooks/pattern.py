@@ -1,19 +1,41 @@
-"""The pattern of a lesson, as far as it can be counted: complaints about one executed notebook."""
+"""The pattern of a lesson, as far as it can be counted: complaints about one executed notebook.
+
+A lesson has one of two forms. Those with evidence beside them (03 to 16 and 18, one after the other)
+are `SHORT`: one idea in 45 minutes. 00, 01, 02 and 17 keep the `LONG` one, and so do lessons whose
+evidence is not written yet.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from calibkit.course import verdicts
+from calibkit.course import checkout, verdicts
 from tests.notebooks.lint import END, code_cells, prose
 
-SECTIONS, MINUTES, NEW_TERMS, VERDICTS, EXERCISES = 8, 60, 3, 5, range(2, 5)
-# lessons that are still written in the earlier way
-EARLIER: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Form:
+    """The limits of a lesson."""
+
+    words: range
+    sections: int
+    minutes: int
+    verdicts: int
+
+
+LONG = Form(words=range(1200, 2801), sections=8, minutes=60, verdicts=5)
+SHORT = Form(words=range(900, 1801), sections=7, minutes=45, verdicts=2)
+KEEP_THE_LONG_ONE = ("00", "01", "02", "17")
+NEW_TERMS, EXERCISES = 3, range(2, 5)
+CELLS, TABLES, VISIBLE_LINES, LESSONS_IN_BRACKETS = 40, 2, 12, 3  # of the short form
+WORDS_A_MINUTE, PICTURE, CODE = 110, 1.0, 0.7  # a second-language reader; minutes each
 LAST = "17"  # the final project, which is read after all others
+COMMENT = "What came out"  # the title of the fold under a prediction and its figure
 OPENING = 8  # cells within which the main slider stands, before anything is trained
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
 IMAGE = re.compile(r"<img\b[^>]*>")
@@ -33,7 +55,13 @@ RIDDLES = (
 )
 
 
-def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
+def form_of(lesson: checkout.Lesson) -> Form:
+    """The form of a lesson, by its number and whether its evidence is written."""
+    short = lesson.number not in KEEP_THE_LONG_ONE and checkout.evidence(lesson.name)
+    return SHORT if short else LONG
+
+
+def complaints(notebook, glossary: Mapping[str, str], lesson: str, form: Form = LONG) -> list[str]:
     """Every part of the pattern that the notebook of `lesson` ("06") breaks, in words.
 
     glossary: each term with the lesson that defines it.
@@ -41,14 +69,27 @@ def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
     return [
         *_predictions(notebook),
         *_marks(notebook),
-        *_size(notebook),
+        *_size(notebook, form),
         *_opening(notebook),
         *_exercises(notebook),
-        *_verdicts(notebook, lesson),
+        *_verdicts(notebook, form),
+        *(_own_claims(notebook, lesson) if form == LONG else _short(notebook)),
         *_images(notebook),
         *_terms(notebook, glossary, lesson),
         *_language(notebook),
         *_plain_code(notebook),
+    ]
+
+
+def of_evidence(notebook, lesson: str) -> list[str]:
+    """Every part of the pattern that the evidence beside `lesson` breaks, in words."""
+    return [
+        *_marks(notebook),
+        *_compared(notebook),
+        *_own_claims(notebook, lesson),
+        *_concluded(notebook),
+        *_images(notebook),
+        *_language(notebook),
     ]
 
 
@@ -60,7 +101,8 @@ def read_glossary(path: Path) -> dict[str, str]:
 
 def further(notebook) -> str:
     """The code of the folded answers under "Go further", as one cell."""
-    after = prose(notebook).split("## Go further")[-1].split("## References")[0]
+    _, _, after = prose(notebook).partition("## Go further")
+    after = after.split("## References")[0]
     return "\n".join(re.findall(r"```python\n(.*?)```", after, re.DOTALL))
 
 
@@ -108,15 +150,79 @@ def _marks(notebook) -> Iterator[str]:
             yield f"a test's mark stands in the cell {cell.source[:40]!r}; use a tag"
 
 
-def _size(notebook) -> Iterator[str]:
+def _size(notebook, form: Form) -> Iterator[str]:
     body = unfolded(notebook).split(END[0])[0]
     sections = re.findall(r"^## ", body, re.MULTILINE)
-    if len(sections) > SECTIONS:
-        yield f"{len(sections)} sections; wants {SECTIONS} at most"
-    time = re.search(r"\*\*Time\.\*\* \d+ minutes[^*]*", notebook.cells[0].source)
-    sittings = re.findall(r"(\d+) (?:minutes|more)\b", time[0]) if time else []
-    if not sittings or max(map(int, sittings)) > MINUTES:
-        yield f"states no sittings of {MINUTES} minutes at most: **Time.** 45 minutes; 30 more for ..."
+    if len(sections) > form.sections:
+        yield f"{len(sections)} sections; wants {form.sections} at most"
+    count = len(prose(notebook).split()) if form == LONG else _words_met(notebook)
+    if count not in form.words:
+        yield f"{count} words of prose; wants {form.words.start} to {form.words.stop - 1}"
+    sittings = stated_minutes(notebook)
+    if not sittings or max(sittings) > form.minutes:
+        yield f"states no sittings of {form.minutes} minutes at most: **Time.** 45 minutes; 30 more for"
+
+
+def stated_minutes(notebook) -> list[int]:
+    """The minutes of each sitting, as the head of a lesson states them."""
+    time = re.search(r"\*\*Time\.\*\* \d+ minutes[^*]*", prose(notebook))
+    return list(map(int, re.findall(r"(\d+) (?:minutes|more)\b", time[0]))) if time else []
+
+
+def minutes(notebook) -> float:
+    """What a second-language reader needs: words, figures and sliders, code, exercises.
+
+    Homework, solutions and all that follows the take-aways is not counted.
+    """
+    body = prose(notebook).split(END[1])[0]
+    asked = re.findall(r"^### Exercise: .*?(?=^### |^## |\Z)", body, re.MULTILINE | re.DOTALL)
+    in_class = [text for text in asked if "(homework)" not in text.splitlines()[0]]
+    own = sum(int(n) for text in in_class for n in re.findall(r"· (\d+) minutes", text)[:1])
+    seen = [c for c in code_cells(notebook) if not hidden(c, "source_hidden")]
+    pictures = len(alt_texts(notebook))
+    return _words_met(notebook) / WORDS_A_MINUTE + PICTURE * pictures + CODE * len(seen) + own
+
+
+def _words_met(notebook) -> int:
+    """Words up to the take-aways, with the folded comments on predictions and no other fold."""
+    comments = re.findall(rf"<details><summary>{COMMENT}.*?</details>", prose(notebook), re.DOTALL)
+    return len(" ".join([unfolded(notebook).split(END[1])[0], *comments]).split())
+
+
+def _short(notebook) -> Iterator[str]:
+    """What only the short form asks for."""
+    code, text = code_cells(notebook), prose(notebook)
+    if not code[0].source.rstrip().split("\n")[-1].startswith("explorers.stored("):
+        yield "the first code cell does not show the stored slider"
+    if len(notebook.cells) > CELLS:
+        yield f"{len(notebook.cells)} cells; wants {CELLS} at most"
+    needed, stated = minutes(notebook), sum(stated_minutes(notebook)[:1])
+    if needed > SHORT.minutes:
+        yield f"takes {needed:.0f} minutes; wants {SHORT.minutes} at most"
+    if abs(needed - stated) > 5:
+        yield f"states {stated} minutes and takes {needed:.0f}"
+    tables = sum("<table" in o.get("data", {}).get("text/html", "") for c in code for o in c.outputs)
+    if tables > TABLES:
+        yield f"{tables} tables; wants {TABLES} at most"
+    for cell in code:
+        lines = cell.source.split("\n")
+        if len(lines) > VISIBLE_LINES and not hidden(cell, "source_hidden"):
+            yield f"{len(lines)} visible lines in the cell {lines[0][:40]!r}; wants {VISIBLE_LINES}"
+    codes = sorted(set(re.findall(r"\b[A-Z]\d{1,2}[a-z]?\b", _without_code(text.split(END[3])[0]))))
+    if codes:
+        yield f"claims are named in the prose: {', '.join(codes)}"
+    if text.count("ipynb)") - text.count("(evidence/") > LESSONS_IN_BRACKETS + 2:  # needs, next
+        yield f"links to more than {LESSONS_IN_BRACKETS} lessons, beside those it needs and the next"
+    answer = re.search(r"^## The answer\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+    if not answer or not re.search(r"\*\*.{40,}?\*\*", answer[1], re.DOTALL):
+        yield "does not end in a bold answer to its question, under '## The answer'"
+    if "](evidence/" not in text:
+        yield "has no link to its evidence"
+    for place, cell in enumerate(notebook.cells[:-1]):
+        after = notebook.cells[place + 1]
+        if "answer" in cell.metadata.get("tags", ()) and after.cell_type == "markdown":
+            if not after.source.startswith(f"<details><summary>{COMMENT}"):
+                yield f"what follows the answer {cell.source[:40]!r} is not folded as {COMMENT!r}"
 
 
 def _opening(notebook) -> Iterator[str]:
@@ -145,20 +251,49 @@ def _exercises(notebook) -> Iterator[str]:
         yield "Go further has no folded <summary>Answer</summary>"
 
 
-def _verdicts(notebook, lesson: str) -> Iterator[str]:
+def told(cell) -> list[verdicts.Verdict]:
+    """The verdicts that a cell printed."""
+    return [verdict for line in printed(cell).splitlines() if (verdict := verdicts.parse(line))]
+
+
+def _verdicts(notebook, form: Form) -> Iterator[str]:
     cells = code_cells(notebook)
-    lines = {id(c): [x for x in printed(c).splitlines() if verdicts.parse(x)] for c in cells}
-    shown = sum(len(lines[id(c)]) for c in cells if not hidden(c))
-    if shown > VERDICTS:
-        yield f"{shown} verdicts in the reader's way; wants {VERDICTS} at most, others in an aside"
-    said = [verdicts.parse(line).claim for found in lines.values() for line in found]
-    own = sorted({claim[2:] for claim in said if re.fullmatch(lesson + "[a-z]", claim)})
+    shown = sum(len(told(c)) for c in cells if not hidden(c))
+    if shown > form.verdicts:
+        yield f"{shown} verdicts in the reader's way; wants {form.verdicts} at most"
+    if form == SHORT and any(told(c) for c in cells if hidden(c)):
+        yield "folds a verdict; put it into the evidence"
+    yield from _compared(notebook)
+
+
+def _compared(notebook) -> Iterator[str]:
+    cells = [c for c in code_cells(notebook) if told(c)]
+    unchecked = [c for c in cells if "nbval-check-output" not in c.metadata.get("tags", ())]
+    yield from (f"no nbval-check-output on the verdicts of {c.source[:40]!r}" for c in unchecked)
+
+
+def _own_claims(notebook, lesson: str) -> Iterator[str]:
+    said = {verdict.claim for cell in code_cells(notebook) for verdict in told(cell)}
+    own = sorted(claim[2:] for claim in said if re.fullmatch(lesson + "[a-z]", claim))
     if own != [chr(ord("a") + k) for k in range(len(own))]:
         yield f"its own claims are numbered with gaps: {', '.join(own)}"
-    unchecked = [
-        c for c in cells if lines[id(c)] and "nbval-check-output" not in c.metadata.get("tags", ())
-    ]
-    yield from (f"no nbval-check-output on the verdicts of {c.source[:40]!r}" for c in unchecked)
+
+
+def _concluded(notebook) -> Iterator[str]:
+    """Every claim of evidence has one line that counts all its verdicts, and nothing is folded."""
+    cells = code_cells(notebook)
+    if any(told(c) for c in cells if hidden(c)):
+        yield "folds a verdict"
+    if any("check." in c.source for c in cells) or "Predict before" in prose(notebook):
+        yield "asks the reader to do something, as a lesson does"
+    given = [verdict for c in cells for verdict in told(c)]
+    lines = [line for c in cells for line in printed(c).splitlines()]
+    ends = [(found[0], line) for line in lines if (found := verdicts.conclusion(line))]
+    for claim in sorted({verdict.claim for verdict in given}):
+        whole = [line for name, line in ends if name == claim]
+        own = [verdict for verdict in given if verdict.claim == claim]
+        if len(whole) != 1 or f"({verdicts.counted(own)})" not in whole[0]:
+            yield f"{len(whole)} conclusions on {claim}; wants one that counts {verdicts.counted(own)}"
 
 
 def _images(notebook) -> Iterator[str]:

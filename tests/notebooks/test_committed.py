@@ -1,5 +1,6 @@
 """The committed notebooks: written well, executed in order, and in step with their text twins."""
 
+import json
 import re
 
 import nbformat
@@ -7,14 +8,16 @@ import pytest
 from bs4 import BeautifulSoup
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from calibkit.course import checkout, execution, explorers
+from calibkit.course import checkout, claims, execution, explorers, verdicts
 from calibkit.course.explorers.explorer import refreshed
-from tests.notebooks import lint
+from tests.notebooks import lint, pattern
 
-LESSONS = checkout.lessons()
-IDS = [lesson.name for lesson in LESSONS]
+LESSONS, EVIDENCE = checkout.lessons(), checkout.evidence()
+EVERY = [*LESSONS, *EVIDENCE]
 VERDICT = re.compile(r"\w+ (HOLDS|NOT SPECIFIC|REVERSED|INCONCLUSIVE|NOT MET)\b")
-lesson = pytest.mark.parametrize("lesson", LESSONS, ids=IDS)
+lesson = pytest.mark.parametrize("lesson", LESSONS, ids=[x.name for x in LESSONS])
+evidence = pytest.mark.parametrize("lesson", EVIDENCE, ids=[x.name for x in EVIDENCE])
+notebook = pytest.mark.parametrize("lesson", EVERY, ids=[x.name for x in EVERY])
 
 
 def committed(lesson):
@@ -26,15 +29,20 @@ def test_it_keeps_the_countable_habits(lesson):
     assert lint.complaints(committed(lesson)) == []
 
 
-@lesson
+@evidence
+def test_evidence_keeps_those_of_any_notebook(lesson):
+    assert lint.of_any(committed(lesson)) == []
+
+
+@notebook
 def test_it_is_in_step_with_its_text_twin(lesson):
     twin = execution.read(lesson)
     ours = [(c.cell_type, c.source, c.metadata.get("tags")) for c in committed(lesson).cells]
     theirs = [(c.cell_type, c.source, c.metadata.get("tags")) for c in twin.cells]
-    assert ours == theirs, f"run  make notebooks ONLY={lesson.name[:2]}"
+    assert ours == theirs, f"run  make notebooks ONLY={lesson.number} EVIDENCE=1"
 
 
-@lesson
+@notebook
 def test_it_was_executed_in_order_without_errors(lesson):
     cells = lint.code_cells(committed(lesson))
     assert [c.execution_count for c in cells] == list(range(1, len(cells) + 1))
@@ -43,7 +51,7 @@ def test_it_was_executed_in_order_without_errors(lesson):
     assert not any(o.get("name") == "stderr" for c in cells for o in c.outputs), "warnings stored"
 
 
-@lesson
+@notebook
 def test_it_checks_outputs_that_exist(lesson):
     checked = [c for c in lint.code_cells(committed(lesson)) if lint.compared(c)]
     assert checked, "nbval compares nothing"
@@ -52,22 +60,23 @@ def test_it_checks_outputs_that_exist(lesson):
     assert re.search(r"HOLDS|REVERSED|INCONCLUSIVE", text), "no verdict is compared"
 
 
-@lesson
+@notebook
 def test_no_trained_number_is_compared_beside_the_verdicts(lesson):
     """On another processor trained numbers differ in the third digit; what is computed does not."""
     computed = {"01", "18"}
     lines = [
         line
         for c in lint.code_cells(committed(lesson))
-        if lint.compared(c) and lesson.name[:2] not in computed
+        if lint.compared(c) and lesson.number not in computed
         for o in c.outputs
         for line in o.text.splitlines()
     ]
-    told = [line for line in lines if line and not VERDICT.match(line)]
+    plain = [line for line in lines if line and not VERDICT.match(line)]
+    told = [line for line in plain if not verdicts.conclusion(line)]
     assert set(told) <= {"no table, no verdict"}, "print it in a cell of its own"
 
 
-@lesson
+@notebook
 def test_it_is_small_and_its_sliders_carry_their_own_page(lesson):
     raw = lesson.notebook.read_text(encoding="utf-8")
     assert len(raw.encode()) < 500_000
@@ -94,7 +103,24 @@ def test_it_opens_with_the_slider_of_its_own_last_run(lesson):
         assert f'data-explorer=\\"{kept.key}\\"' in page, f"run  make notebooks  again for {name}"
 
 
-@lesson
+@evidence
+def test_a_verdict_of_a_lesson_stands_in_its_evidence(lesson):
+    """The same line, from the same runs; and under it the conclusion that the evidence drew."""
+    beside = committed(checkout.lessons(lesson.source.stem)[0])
+    full = [line for c in lint.code_cells(committed(lesson)) for line in pattern.printed(c).splitlines()]
+    shown = [line for c in lint.code_cells(beside) for line in pattern.printed(c).splitlines()]
+    told = [line for line in shown if verdicts.parse(line) or verdicts.conclusion(line)]
+    missing = [line for line in told if line not in full]
+    assert missing == [], f"run  make notebooks ONLY={lesson.number} EVIDENCE=1"
+
+
+def test_the_stored_conclusions_are_those_of_the_evidence():
+    home = checkout.root() / "notebooks"
+    rows = json.loads((home / "results" / claims.CONCLUSIONS).read_text(encoding="utf-8"))
+    assert list(map(tuple, rows)) == claims.conclusions(home)
+
+
+@notebook
 def test_every_link_to_a_file_leads_somewhere(lesson):
     targets = re.findall(r"\]\(([^)#:]+)\)", lint.prose(committed(lesson)))
     missing = [t for t in targets if not (lesson.notebook.parent / t).exists()]
@@ -150,10 +176,10 @@ def set_source(place, old, new):
         (set_source(5, "## Recall", ""), "## Recall"),
         (set_source(5, "<summary>1?</summary>", ""), "4 recall"),
         (set_source(5, "arxiv.org", "example.org"), "DOI"),
-        (set_source(1, "import torch", "import torch\nprint(1)"), "first code cell"),
+        (set_source(1, "import torch", "import torch\nprint(1)"), "before the parameters"),
         (set_source(2, '"cpu"', '"cp" + "u"'), "literals"),
         (set_source(2, "SEED", "SEEDS"), "parameters are not"),
-        (lambda cells: cells[2].metadata.clear(), "tagged parameters"),
+        (lambda cells: cells[2].metadata.clear(), "0 cells are tagged parameters"),
         (set_source(3, "x = 1", "x = 1\n" * 26), "27 lines"),
         (set_source(3, "x = 1", "x = 1" + " + 1" * 40), "characters"),
         (set_source(3, "x = 1", "ax.set();"), "semicolon"),
@@ -163,7 +189,6 @@ def set_source(place, old, new):
         (set_source(3, "x = 1", "open('/home/me/x')"), "absolute"),
         (set_source(3, "x = 1", "MNIST(root, download=True)"), "download"),
         (set_source(3, "x = 1", "# NBVAL_CHECK_OUTPUT\nsweep.run(x)"), "under a compared"),
-        (set_source(4, "word " * 1300, "short"), "words"),
     ],
 )
 def test_each_habit_is_really_checked(change, complaint):

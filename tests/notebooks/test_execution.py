@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell
 from calibkit.course import checkout, execution
 from tests.notebooks import pattern
 
-LESSONS = checkout.lessons()
+NOTEBOOKS = [*checkout.lessons(), *checkout.evidence()]
 PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": "cpu"}
 NO_TRAINING = """
 from calibkit.lab.training import loop
@@ -57,13 +57,13 @@ def headless(lesson, output):
     return [cell for cell in done.cells if cell.cell_type == "code" and cell.source.strip()]
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
+@pytest.mark.parametrize("lesson", NOTEBOOKS, ids=[lesson.name for lesson in NOTEBOOKS])
 def test_it_runs_headless(lesson, tmp_path):
     assert all(cell.execution_count for cell in headless(lesson, tmp_path / "done.ipynb"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
+@pytest.mark.parametrize("lesson", NOTEBOOKS, ids=[lesson.name for lesson in NOTEBOOKS])
 def test_it_finds_its_runs_again(lesson, tmp_path, second_kernel):
     code = headless(lesson, tmp_path / "done.ipynb")
     second_kernel("%reset -f")

@@ -45,6 +45,7 @@ def good():
         code("explorers.stored('noise')", outputs=[shows(SLIDER)]),
         new_markdown_cell(
             "## 1. Noise\n\n**Label noise** is a wrong label. Its ECE is known.\n\n"
+            + "word " * 1300 +
             "**Predict before you run:** is the ECE larger?"
         ),
         code("print(ece)", ["answer"], [prints("ECE 12 %\n")]),
@@ -92,6 +93,7 @@ def outputs(place, *found):
         (outputs(4, prints("larger\n")), "prints no number"),
         (put(5, "print", "# NBVAL_CHECK_OUTPUT\nprint"), "test's mark"),
         (put(3, "## 1. Noise", "## 1\n" + "## more\n" * 8), "9 sections"),
+        (put(3, "Its ECE", "Its ECE " * 900), "words of prose"),
         (put(0, "45 minutes", "75 minutes"), "60 minutes"),
         (put(0, "45 minutes", "45 minutes; 75 more for the end"), "60 minutes"),
         (put(0, "**Time.** 45 minutes", "**Time.** an hour"), "60 minutes"),
@@ -162,17 +164,22 @@ def committed(lesson):
     return nbformat.read(lesson.notebook, as_version=4)
 
 
-LESSONS = [
-    lesson for lesson in checkout.lessons() if not lesson.name.startswith(pattern.EARLIER)
-]  # fmt: skip
+LESSONS, EVIDENCE = checkout.lessons(), checkout.evidence()
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.name for lesson in LESSONS])
 def test_a_lesson_keeps_the_pattern(lesson):
     glossary = pattern.read_glossary(Path(lesson.notebook.parent, "glossary.md"))
-    assert pattern.complaints(committed(lesson), glossary, lesson.name[:2]) == []
+    form = pattern.form_of(lesson)
+    assert pattern.complaints(committed(lesson), glossary, lesson.number, form) == []
+
+
+@pytest.mark.parametrize("lesson", EVIDENCE, ids=[lesson.name for lesson in EVIDENCE])
+def test_evidence_keeps_its_pattern(lesson):
+    assert pattern.of_evidence(committed(lesson), lesson.number) == []
 
 
 def test_no_two_figures_of_the_course_have_the_same_text():
-    texts = [text for lesson in LESSONS for text in pattern.alt_texts(committed(lesson))]
+    every = [*LESSONS, *EVIDENCE]
+    texts = [text for lesson in every for text in pattern.alt_texts(committed(lesson))]
     assert len(texts) == len(set(texts))

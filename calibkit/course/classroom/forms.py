@@ -178,8 +178,10 @@ def solved(task: reading.Exercise):
 
 
 def _imports(notebook) -> list:
-    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    return [new_code_cell(first.source, execution_count=1)]
+    """The last cell before the parameters."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    tagged = [place for place, c in enumerate(code) if "parameters" in c.metadata.get("tags", ())]
+    return [new_code_cell(code[max(0, tagged[0] - 1) if tagged else 0].source, execution_count=1)]
 
 
 def _executed(task: reading.Exercise, reply: str, count: int):

@@ -147,6 +147,7 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
     code = [cell for cell in others if cell.cell_type == "code"]
     settings = next((c for c in code if "parameters" in c.metadata.get("tags", ())), None)
     opening = code[: code.index(settings)] if settings else []
+    opening = [cell for cell in opening if not cell.get("outputs")]  # a slider stays where it is
     if settings:
         settings.source = "\n\n\n".join(cell.source for cell in [*opening, settings])
         settings.metadata["jupyter"] = {"source_hidden": True}
