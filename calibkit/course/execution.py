@@ -62,7 +62,7 @@ def _tags(cell) -> dict[str, Any]:
 
 
 def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path, output=None):
-    """Run a notebook in a fresh kernel and return it with its outputs.
+    """Run a notebook in a fresh kernel and return it with its outputs; `cwd` is made if need be.
 
     Raises NotebookError for a parameter that the notebook does not have (papermill only logs it),
     for a cell that raises, for a kernel that dies, and for an error hidden in a widget's state.
@@ -78,6 +78,7 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
             f"this notebook has {', '.join(sorted(parameter_names(notebook)))}"
         )
     target = None if output is None else str(output)
+    cwd.mkdir(parents=True, exist_ok=True)
     try:
         done = papermill.execute_notebook(
             nbformat.from_dict(notebook),
@@ -128,7 +129,6 @@ def publish(lesson: Lesson) -> Result:
 
     def work() -> None:
         done = execute(read(lesson), cwd=lesson.notebook.parent)
-        lesson.notebook.parent.mkdir(exist_ok=True)
         nbformat.write(stripped(done), lesson.notebook)
         if lesson.is_evidence:
             claims.keep_conclusions(lesson.notebook.parents[1])

@@ -89,14 +89,7 @@ def kappa(places: Sequence[tuple[float, float]], *, level: float = 0.95) -> Kapp
     >>> kappa([(0.01, 0.00), (0.02, 0.01)]) is None
     True
     """
-    level, pairs = validate.level(level), np.asarray(places, dtype=np.float64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) < 2:
-        raise ValueError(
-            f"places must be at least 2 pairs (lost, claimed), one per seed, got shape "
-            f"{pairs.shape}"
-        )
-    if not np.isfinite(pairs).all():
-        raise ValueError(f"places must be finite, got {pairs.tolist()}; drop no seed unseen")
+    level, pairs = validate.level(level), _pairs(places)
     lost, claimed = pairs.mean(axis=0)
     if lost < LEAST_LOST:
         return None
@@ -108,3 +101,35 @@ def kappa(places: Sequence[tuple[float, float]], *, level: float = 0.95) -> Kapp
         return None
     half = math.sqrt(max(b**2 - a * c, 0.0))
     return Kappa(float(claimed / lost), float((b - half) / a), float((b + half) / a))
+
+
+def kappa_values(places: Sequence[tuple[float, float]]) -> np.ndarray:
+    """One number a training, whose mean is kappa, for paired comparisons over seeds.
+
+    places: as in `kappa`. A training counts with kappa + (claimed - kappa * lost) / mean lost, the
+        linear part of the quotient (delta method), and not with its own quotient.
+
+    Returns (n,) float64. Where `kappa` is None they say little: look before. Raises ValueError as
+    `kappa`, and where no accuracy is lost on average.
+
+    >>> kappa_values([(0.20, 0.12), (0.22, 0.14), (0.21, 0.13)]).mean().round(3)
+    np.float64(0.619)
+    """
+    lost, claimed = _pairs(places).T
+    if lost.mean() <= 0:
+        raise ValueError(f"places must lose accuracy on average, got a mean of {lost.mean():.3f}")
+    slope = claimed.mean() / lost.mean()
+    return slope + (claimed - slope * lost) / lost.mean()
+
+
+def _pairs(places: Sequence[tuple[float, float]]) -> np.ndarray:
+    """(n, 2) places, checked."""
+    pairs = np.asarray(places, dtype=np.float64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or len(pairs) < 2:
+        raise ValueError(
+            f"places must be at least 2 pairs (lost, claimed), one per seed, got shape "
+            f"{pairs.shape}"
+        )
+    if not np.isfinite(pairs).all():
+        raise ValueError(f"places must be finite, got {pairs.tolist()}; drop no seed unseen")
+    return pairs

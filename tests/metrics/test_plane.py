@@ -74,3 +74,18 @@ def test_there_is_no_slope_where_little_is_lost_or_all_is_open():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_the_numbers_of_single_trainings_have_kappa_as_mean_and_its_spread():
+    rng = np.random.default_rng(3)
+    lost = rng.normal(0.3, 0.01, 40)
+    places = list(zip(lost, 0.6 * lost + rng.normal(0, 0.01, 40), strict=True))
+    values, whole = plane.kappa_values(places), plane.kappa(places)
+    assert values.mean() == pytest.approx(whole.value)
+    half = 2.0227 * values.std(ddof=1) / np.sqrt(40)  # Student's t with 39 degrees of freedom
+    assert half == pytest.approx((whole.high - whole.low) / 2, rel=0.02)
+
+
+def test_where_nothing_is_lost_there_is_no_slope():
+    with pytest.raises(ValueError, match="lose accuracy on average"):
+        plane.kappa_values([(-0.1, 0.1), (0.0, 0.2)])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 HEAD = ("**Question.**", "**You will be able to**", "**Time.**", "**Needs.**")
 END = ("## Three things to take away", "## Recall", "## Go further", "## References")
 PARAMETERS = {"SCALE", "SEED", "DEVICE"}
-LONGEST_CELL, LONGEST_LINE = 25, 110
+LONGEST_CELL, LONGEST_FOLDED, LONGEST_LINE = 25, 70, 110
 FORBIDDEN = {
     r"^\s*[!%]": "a shell or magic command",
     r"simplefilter|filterwarnings": "silences warnings",
@@ -24,12 +24,12 @@ def complaints(notebook) -> list[str]:
     return [*_head(notebook), *_end(notebook), *of_any(notebook)]
 
 
-def of_any(notebook) -> list[str]:
-    """Every habit that a notebook breaks, be it a lesson or evidence."""
+def of_any(notebook, longest: int = LONGEST_CELL) -> list[str]:
+    """Every habit that a notebook breaks, be it a lesson or evidence, whose cells may be longer."""
     return [
         *_title(notebook),
         *_parameters(notebook),
-        *_code(notebook),
+        *_code(notebook, longest),
         *_metadata(notebook),
     ]
 
@@ -107,11 +107,12 @@ def _parameters(notebook) -> Iterator[str]:
         yield f"the parameters are not {', '.join(sorted(PARAMETERS))}"
 
 
-def _code(notebook) -> Iterator[str]:
+def _code(notebook, longest: int) -> Iterator[str]:
     for cell in code_cells(notebook):
         lines = cell.source.split("\n")
         where = f"in the cell that begins with {lines[0]!r}"
-        if len(lines) > LONGEST_CELL:
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden")
+        if len(lines) > (LONGEST_FOLDED if folded else longest):
             yield f"{len(lines)} lines {where}"
         if max(map(len, lines)) > LONGEST_LINE:
             yield f"a line of {max(map(len, lines))} characters {where}"
