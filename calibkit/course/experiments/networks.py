@@ -127,7 +127,8 @@ def run(
     chosen = [family for family in every if only in (None, family.lesson)]
     tables = []
     for number, family in enumerate(chosen, 1):
-        print(f"{number} of {len(chosen)}: {family.lesson} {family.changed}, {family.group}")
+        if options.get("progress", True):
+            print(f"{number} of {len(chosen)}: {family.lesson} {family.changed}, {family.group}")
         tables.append(trained(family, seeds, **options))
     stored = photographs()
     tables.append(stored if only is None else stored[stored.lesson == only])

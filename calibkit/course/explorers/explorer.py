@@ -177,7 +177,7 @@ class Shown:
     @property
     def key(self) -> str:
         """A short hash of all that it holds, which tells the explorers of a page apart."""
-        return hashlib.sha256(self.packed.encode()).hexdigest()[:12]
+        return hashlib.sha256(f"{self.packed}{self.at}".encode()).hexdigest()[:12]
 
     def widget(self):
         """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""

@@ -74,7 +74,7 @@ def _slopes(kappas: pd.DataFrame, joined: bool) -> str:
     """kappa of the first and of the last value, or of the least and the largest one."""
     found = kappas.kappa if joined else kappas.kappa.dropna().sort_values()
     if found.dropna().empty:
-        return ""
+        return ": loses too little for a kappa" if kappas.lost.max() < LEAST_LOST else ""
     first, last = found.iloc[[0, -1]]
     if first == last:
         return f": kappa {first:.2f}"
@@ -205,12 +205,12 @@ class AllNetworks(Shown):
         look = svg.stroke(DIAGONAL, 1.5)
         yield axes.line(0, 0, top, top, **look)
         yield axes.line(axes.x_range[0], 0, axes.x_range[1], 0, **look)
-        words = {"size": 11, "anchor": "end", "fill": palette.GREY}
+        words = {"anchor": "end", "fill": palette.GREY}
         x, y = axes.x(top) - 10, axes.y(top) + 2
         turn = {"transform": f"rotate(-45 {x:.1f} {y:.1f})"}
         yield svg.text(x, y, "kappa = 1: nearest neighbour", **words, **turn)
         right = axes.left + axes.width - 4
-        yield svg.text(right, axes.y(0) + 13, "kappa = 0: calibrated for its labels", **words)
+        yield svg.text(right, axes.y(0) + 15, "kappa = 0: calibrated for its labels", **words)
 
     def drawn(self, topic: Topic) -> str:
         """The dots of a topic, group by group, its lines and its legend."""
