@@ -111,12 +111,23 @@ def _reproduce(options) -> int:
     from calibkit.course import checkout, experiments
 
     folder = Path(options.target or checkout.root() / "notebooks" / "results")
+    if options.name == [experiments.networks.NAME]:
+        return _networks(options, folder)
     named = ("dataset", "network", "vectors", "root", "device", "jobs")
     chosen = {option: getattr(options, option) for option in named}
     chosen["seeds"] = None if options.seeds is None else range(options.seeds)
     for name in experiments.EXPERIMENTS if options.name == ["all"] else options.name:
         page = experiments.write(experiments.run(name, options.scale, **chosen), folder)
         print(page.read_text(encoding="utf-8"))
+    return 0
+
+
+def _networks(options, folder: Path) -> int:
+    from calibkit.course.experiments import networks
+
+    seeds = networks.SEEDS[: options.seeds]
+    table = networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
+    print(networks.write(table, folder).read_text(encoding="utf-8"))
     return 0
 
 
@@ -169,7 +180,10 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--scale", help="of an execution under build/course; default: as committed")
     add = commands.add_parser("reproduce", help="a lesson's experiment on real data")
     add.set_defaults(command=_reproduce)
-    names = "noise, focal ..., text, captions; all: those on photographs, the lessons' first first"
+    names = (
+        "noise, focal ..., text, captions; all: those on photographs, the lessons' first first; "
+    )
+    names += "networks: all networks of the course, on its own data"
     add.add_argument("name", nargs="+", help=names)
     add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
     add.add_argument("--dataset", help="prepared by python -m data_scripts; default: cifar10")

@@ -68,7 +68,8 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names} == {"calibkit", "calibkit-0.1.0.dist-info"}
     inside = [p for p in (ROOT / "calibkit").rglob("*") if p.is_file() and p.suffix != ".pyc"]
     assert {str(p.relative_to(ROOT)) for p in inside} == {n for n in names if "dist-info" not in n}
-    assert {"calibkit/py.typed", "calibkit/course/explorers/face.js"} <= set(names)
+    faces = {f"calibkit/course/explorers/{name}.js" for name in ("face", "plane")}
+    assert {"calibkit/py.typed", *faces} <= set(names)
 
 
 def test_pip_takes_the_lines_that_conda_hands_to_it(wheel):

@@ -62,8 +62,12 @@ def diagram(
     strip: tuple[float, float, float, float],
     reliability: Reliability,
     ticks: Sequence[float] = TICKS,
+    *,
+    most: int | None = None,
 ) -> list[str]:
     """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
+
+    most: samples that the strip has room for; by default those of `reliability`.
 
     Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
     Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
@@ -82,7 +86,7 @@ def diagram(
         axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
         axes.frame("", "accuracy", (), ticks),
-        _count_strip(strip, bins, ticks),
+        _count_strip(strip, bins, ticks, most),
     ]
 
 
@@ -126,12 +130,23 @@ def _bins(r: Reliability) -> list[dict]:
     return [b for b in bins if b["count"] > 0]
 
 
+def ceiling_of(samples: float) -> int:
+    """Where the axis of the counts ends.
+
+    >>> ceiling_of(5000)
+    10000
+    """
+    return 10 ** len(str(int(samples)))
+
+
 def _count_strip(
-    place: tuple[float, float, float, float], bins: list[dict], x_ticks: Sequence[float]
+    place: tuple[float, float, float, float],
+    bins: list[dict],
+    x_ticks: Sequence[float],
+    most: int | None = None,
 ) -> str:
     """Counts on a log axis, from half a sample up: a bin of one is still seen beside thousands."""
-    total = sum(b["count"] for b in bins)
-    ceiling = 10 ** len(str(int(total)))
+    ceiling = ceiling_of(sum(b["count"] for b in bins) if most is None else most)
     axes = svg.Axes(*place, y_range=(0.5, ceiling), log_y=True)
     bars = [(b["left"], b["right"], 0.5, b["count"]) for b in bins]
     top = 100 if ceiling > 100 else 10  # a longer number would reach the label

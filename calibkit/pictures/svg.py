@@ -73,6 +73,11 @@ def fill(role: Role) -> dict[str, Any]:
 
 def marker(role: Role, x: float, y: float, r: float = 5) -> str:
     """The marker of a role at a point."""
+    return tag("path", d=marked(role, x, y, r), fill=role.colour, class_="marker")
+
+
+def marked(role: Role, x: float, y: float, r: float = 5) -> str:
+    """The outline of that marker, as a path takes it."""
     turned = f"M{x:.1f},{y - r:.1f}l{r},{r}l{-r},{r}l{-r},{-r}z"
     shapes = {
         "o": f"M{x - r:.1f},{y:.1f}a{r},{r} 0 1 0 {2 * r},0a{r},{r} 0 1 0 {-2 * r},0z",
@@ -80,7 +85,7 @@ def marker(role: Role, x: float, y: float, r: float = 5) -> str:
         "^": f"M{x - r:.1f},{y + r:.1f}h{2 * r}l{-r},{-2 * r}z",
         "v": f"M{x - r:.1f},{y - r:.1f}h{2 * r}l{-r},{2 * r}z",
     }
-    return tag("path", d=shapes.get(role.marker, turned), fill=role.colour, class_="marker")
+    return shapes.get(role.marker, turned)
 
 
 def area_key(role: Role, x: float, y: float) -> str:

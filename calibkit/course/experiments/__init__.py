@@ -1,9 +1,11 @@
 """The lessons' experiments on real data: photographs, texts and captions, one grid each.
 
 `run` trains and measures, `write` keeps the tables with hardware, versions and n beside the figure
-of the source; `python -m calibkit reproduce NAME --scale SCALE` does both.
+of the source; `python -m calibkit reproduce NAME --scale SCALE` does both. `networks` has all
+networks that the lessons train on their own data, each with its place in the plane.
 """
 
+from calibkit.course.experiments import networks
 from calibkit.course.experiments.captions import CAPTIONS
 from calibkit.course.experiments.engine import run
 from calibkit.course.experiments.experiment import Experiment, Result
@@ -34,6 +36,7 @@ __all__ = [
     "Photographed",
     "Result",
     "Setting",
+    "networks",
     "on_photographs",
     "on_text",
     "photographed",

@@ -4,6 +4,7 @@ from calibkit.course.explorers.along import along_frame, ranked_frame
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
 from calibkit.course.explorers.library import keep, stored
 from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
+from calibkit.course.explorers.plane import networks
 from calibkit.course.explorers.spread import spread_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 
@@ -16,6 +17,7 @@ __all__ = [
     "film_frame",
     "keep",
     "needs_frame",
+    "networks",
     "pooled",
     "ranked_frame",
     "reliability_frame",

@@ -9,6 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from importlib import resources
@@ -19,8 +20,7 @@ from calibkit.pictures import svg
 from calibkit.pictures.svg import Frame
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
-# what moves the pictures, in JupyterLab and on pages
-FACE = resources.files("calibkit.course.explorers").joinpath("face.js").read_text(encoding="utf-8")
+HERE = resources.files("calibkit.course.explorers")
 
 # Text takes the colour of its surroundings, light or dark; a picture brings its own white.
 STYLE = """\
@@ -41,6 +41,25 @@ STYLE = """\
 .calibkit-explorer :is(input, button):focus-visible {
   outline: 3px solid #0072B2; outline-offset: 3px; }
 </style>"""
+# Of a choice among many beside a slider, and a picture that is clicked. On a telephone the words
+# about the dot that was tapped stand above the picture, in a place that keeps its height.
+CHOICE_STYLE = STYLE.replace(
+    "</style>",
+    """\
+.calibkit-explorer select { font: inherit; color: inherit; background: transparent;
+  flex: 1 1 0; width: 100%; min-width: 0; padding: .2em; border: 1px solid; border-radius: 4px; }
+.calibkit-explorer label:has(select) { min-width: 0; }
+.calibkit-explorer :is(option, optgroup) { color: #000; background: #fff; }
+.calibkit-explorer select:focus-visible { outline: 3px solid #0072B2; outline-offset: 3px; }
+.calibkit-explorer svg.clicked { cursor: crosshair; touch-action: manipulation; }
+.calibkit-explorer:has(select) .readout { min-height: 3em; }
+@media (max-width: 40rem) {
+  .calibkit-explorer:has(select) { display: flex; flex-direction: column; }
+  .calibkit-explorer:has(select) > :is(.picture, .description, .still) { order: 1; }
+  .calibkit-explorer:has(select) .readout { min-height: 7.5em; }
+}
+</style>""",
+)
 
 # Arrow keys and Enter reach a control inside JupyterLab only when it carries
 # data-lm-suppress-shortcuts. Where scripts are not run, as in a notebook that was opened and not
@@ -52,7 +71,7 @@ PAGE = """\
 <div class="controls">
 {controls}
 </div>
-<div class="picture" role="img" aria-label="{readout}">{still}</div>
+<div class="picture" role="img" aria-label="{alt}">{still}</div>
 <p class="readout" aria-live="off">{readout}</p>
 <p class="description">{description}</p>
 <p class="still"><em>The slider moves once all cells down to here have been run.</em></p>
@@ -71,7 +90,7 @@ SCRIPT = """\
 {face}
 for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-bound])')) {{
   root.dataset.bound = "yes";
-  bind(root, "{packed}");
+  {bind}(root, "{packed}");
 }}
 }})();
 </script>
@@ -79,7 +98,28 @@ for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-
 
 
 EXPLORER = "div.calibkit-explorer"  # a selector: what marks an explorer in a page
-PACKED = re.compile(r'bind\(root, "([\w+/=]+)"\)')  # in its script, of whatever age
+PACKED = re.compile(r'\b(bind\w*)\(root, "([\w+/=]+)"\)')  # in its script, of whatever age
+
+
+@dataclass(frozen=True)
+class Face:
+    """How a kind of explorer looks and moves, in JupyterLab and on pages.
+
+    script: JavaScript with the function `bind`, which is given an explorer and its packed content.
+    """
+
+    bind: str
+    style: str
+    script: str
+
+
+def _script(name: str) -> str:
+    return HERE.joinpath(name).read_text(encoding="utf-8")
+
+
+SLIDERS = Face("bind", STYLE, _script("face.js"))
+PLANE = Face("bindPlane", CHOICE_STYLE, _script("face.js") + _script("plane.js"))
+FACES = {face.bind: face for face in (SLIDERS, PLANE)}
 
 
 def refreshed(html: str) -> str:
@@ -93,11 +133,90 @@ def refreshed(html: str) -> str:
     tree = BeautifulSoup(html, "html.parser")
     for root in tree.select(EXPLORER):
         style, script = root.find("style"), root.find("script")
-        if style and script and (packed := PACKED.search(script.text)):
-            today = SCRIPT.format(face=FACE, key=root["data-explorer"], packed=packed[1]).strip()
-            style.replace_with(BeautifulSoup(STYLE, "html.parser"))
-            script.replace_with(BeautifulSoup(today, "html.parser"))
+        if style and script and (found := PACKED.search(script.text)) and found[1] in FACES:
+            face, key = FACES[found[1]], str(root["data-explorer"])
+            style.replace_with(BeautifulSoup(face.style, "html.parser"))
+            script.replace_with(BeautifulSoup(scripted(face, key, found[2]), "html.parser"))
     return str(tree)
+
+
+def scripted(face: Face, key: str, packed: str) -> str:
+    """The script that a page runs for an explorer."""
+    parts = {"face": face.script, "bind": face.bind}
+    return SCRIPT.format(**parts, key=key, packed=packed).strip()
+
+
+def pack(content: Any) -> str:
+    """What a page's script unpacks: JSON, deflated, base64."""
+    written = json.dumps(content, separators=(",", ":")).encode()
+    return base64.b64encode(zlib.compress(written, 9)).decode()
+
+
+class Shown:
+    """What JupyterLab and pages show: the same controls, pictures and words.
+
+    face: what moves it. packed: its content for the script. at: where its controls stand at first.
+    first: the frame that they show there. name, description: for those who cannot see it. controls:
+    their HTML. words: its text where neither works.
+    """
+
+    face: Face
+    packed: str
+    at: list[int]
+    first: Frame
+    name: str
+    description: str
+    controls: list[str]
+    words: str
+
+    @property
+    def alt(self) -> str:
+        """The text of the picture."""
+        return self.first.readout
+
+    @property
+    def key(self) -> str:
+        """A short hash of all that it holds, which tells the explorers of a page apart."""
+        return hashlib.sha256(f"{self.packed}{self.at}".encode()).hexdigest()[:12]
+
+    def widget(self):
+        """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""
+        from calibkit.course.explorers.live import Live, rendering
+
+        script = self.face.script + rendering(self.face.bind)
+        return Live(_esm=script, face=self._page(script=""), packed=self.packed, at=self.at)
+
+    def html(self) -> str:
+        """The same as one self-contained piece of HTML: no kernel, no network."""
+        return self._page(scripted(self.face, self.key, self.packed) + "\n")
+
+    def _repr_mimebundle_(self, **_) -> dict[str, Any]:
+        """Live widget first; the HTML face for exported pages; words where neither works."""
+        live, _ = self.widget()._repr_mimebundle_()
+        return {
+            WIDGET_MIME: live[WIDGET_MIME],
+            "text/html": self.html(),
+            "text/plain": self.words,
+        }
+
+    def _page(self, script: str) -> str:
+        return PAGE.format(
+            key=self.key,
+            name=escape(self.name),
+            style=self.face.style,
+            controls="\n".join(self.controls),
+            still="".join(svg.image(panel) for panel in self.first.panels),
+            alt=escape(self.alt),
+            readout=escape(self.first.readout),
+            description=escape(self.description),
+            script=script,
+        )
+
+
+def control(label: str, last: int, start: int, value: str) -> str:
+    """The HTML of a slider over whole numbers from 0 to `last`."""
+    words = {"label": escape(label), "value": escape(value)}
+    return CONTROL.format(last=last, start=start, **words)
 
 
 class Slider:
@@ -127,7 +246,7 @@ class Slider:
         self.shown = [show(value) for value in self.values]
 
 
-class Explorer:
+class Explorer(Shown):
     """Pictures of one or two parameters; `render(*values)` draws the frame of one position.
 
     Every frame is drawn when the explorer is made, so a value that cannot be drawn fails there,
@@ -143,6 +262,8 @@ class Explorer:
     >>> squares.frames[2].readout
     '3 squared is 9'
     """
+
+    face = SLIDERS
 
     def __init__(
         self, render: Callable[..., Frame], *sliders: Slider, description: str, play: bool = False
@@ -166,37 +287,27 @@ class Explorer:
 
     @cached_property
     def packed(self) -> str:
-        """All frames for the page's script: JSON, deflated, base64."""
-        content = {
-            "frames": [(frame.panels, frame.readout) for frame in self.frames],
-            "shown": [slider.shown for slider in self.sliders],
-        }
-        written = json.dumps(content, separators=(",", ":")).encode()
-        return base64.b64encode(zlib.compress(written, 9)).decode()
-
-    def widget(self):
-        """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""
-        from calibkit.course.explorers.live import RENDER, Live
-
-        starts = [slider.start for slider in self.sliders]
-        face = self._face(script="")
-        return Live(_esm=FACE + RENDER, face=face, packed=self.packed, at=starts)
-
-    def html(self) -> str:
-        """The same as one self-contained piece of HTML: no kernel, no network."""
-        return self._face(SCRIPT.format(face=FACE, key=self.key, packed=self.packed))
-
-    def _repr_mimebundle_(self, **_) -> dict[str, Any]:
-        """Live widget first; the HTML face for exported pages; words where neither works."""
-        live, _ = self.widget()._repr_mimebundle_()
-        where = ", ".join(
-            f"{slider.label}: {slider.shown[slider.start]}" for slider in self.sliders
+        """All frames for the page's script."""
+        return pack(
+            {
+                "frames": [(frame.panels, frame.readout) for frame in self.frames],
+                "shown": [slider.shown for slider in self.sliders],
+            }
         )
-        return {
-            WIDGET_MIME: live[WIDGET_MIME],
-            "text/html": self.html(),
-            "text/plain": f"{where}. {self.first.readout}",
-        }
+
+    @property
+    def at(self) -> list[int]:
+        return [slider.start for slider in self.sliders]
+
+    @property
+    def words(self) -> str:
+        """Where the sliders stand, and what is seen there."""
+        where = (f"{slider.label}: {slider.shown[slider.start]}" for slider in self.sliders)
+        return f"{', '.join(where)}. {self.first.readout}"
+
+    @property
+    def name(self) -> str:
+        return " and ".join(slider.label for slider in self.sliders)
 
     @property
     def key(self) -> str:
@@ -204,23 +315,10 @@ class Explorer:
         labels = " ".join(slider.label for slider in self.sliders)
         return hashlib.sha256((self.packed + labels).encode()).hexdigest()[:12]
 
-    def _face(self, script: str) -> str:
-        controls = [
-            CONTROL.format(
-                label=escape(slider.label),
-                last=len(slider.values) - 1,
-                start=slider.start,
-                value=escape(slider.shown[slider.start]),
-            )
-            for slider in self.sliders
+    @property
+    def controls(self) -> list[str]:
+        sliders = [
+            control(one.label, len(one.values) - 1, one.start, one.shown[one.start])
+            for one in self.sliders
         ]
-        return PAGE.format(
-            key=self.key,
-            name=escape(" and ".join(slider.label for slider in self.sliders)),
-            style=STYLE,
-            controls="\n".join(controls + [BUTTON] * self.play),
-            still="".join(svg.image(panel) for panel in self.first.panels),
-            readout=escape(self.first.readout),
-            description=escape(self.description),
-            script=script,
-        )
+        return sliders + [BUTTON] * self.play

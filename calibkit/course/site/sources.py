@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 
 import calibkit
 from calibkit.course import checkout, claims, experiments, pages, verdicts
-from calibkit.course.explorers import stored
+from calibkit.course.explorers import networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
 from calibkit.course.site import landing
 from calibkit.course.site.reader import SUFFIX
@@ -41,6 +41,7 @@ HERE_ONE_READS = (
     "To run its cells and to have your exercises checked, open it in JupyterLab: "
     '<a href="any_machine.html">how to run it on any machine</a>.</p>'
 )
+ALL_NETWORKS = "All networks of the course"
 PANORAMA = 1.9  # times as wide as high: several plots side by side
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
@@ -290,7 +291,8 @@ def _first_words(what: str) -> str:
 
 def _gallery(course: list[Lesson]) -> str:
     drawn = [(lesson, lesson.sliders) for lesson in course]
-    return TEMPLATES.get_template("sliders.html").render(lessons=drawn)
+    plane = networks().html()
+    return TEMPLATES.get_template("sliders.html").render(lessons=drawn, plane=plane)
 
 
 def _landing(folder: Path, course: list[Lesson]) -> None:
@@ -325,7 +327,7 @@ def authors() -> str:
 def _embeds(folder: Path, course: list[Lesson]) -> None:
     """A small page for each slider, to stand in an <iframe> elsewhere."""
     page = TEMPLATES.get_template("embed.html")
-    shown = {}
+    shown = {"networks": (ALL_NETWORKS, networks().html(), "../sliders.html#networks")}
     for name, explorer in landing.sliders().items():
         title = " and ".join(slider.label for slider in explorer.sliders)
         shown[name] = (title, explorer.html(), "../index.html")

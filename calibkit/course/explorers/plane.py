@@ -1,0 +1,337 @@
+"""The explorer of all networks of the course: the plane, and the diagram of the chosen network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from calibkit import validate
+from calibkit.course.experiments import networks as data
+from calibkit.course.explorers.explorer import PLANE, Shown, control, pack
+from calibkit.metrics import Reliability
+from calibkit.metrics.plane import LEAST_LOST
+from calibkit.pictures import palette, svg
+from calibkit.pictures.palette import ACCURACY, CONFIDENCE, DIAGONAL, Role
+from calibkit.pictures.reliability import DIAGRAM, HEIGHT, STRIP, ceiling_of, diagram
+from calibkit.pictures.svg import Frame
+
+LEFT, TOP, WIDTH = 54, 12, 294  # pixels of the plane
+KEYS = 44  # from its lower edge to the legend
+LINE = 18  # of a legend
+STEP = 0.05  # of the ends of the axes
+DOT, MARK = 3.2, 4.0  # pixels: width of a grey dot, half the width of a marker
+DARK = "#8A3A6B"  # the colour of confidence, for words
+LABELS = "lesson", "network"
+DESCRIPTION = (
+    "Left, every dot is a trained network of the course. Across: the accuracy that it lost from "
+    "its training data to new data with the same kind of labels. Upwards: how far its mean "
+    "confidence on the new data lies above its accuracy there. On the upper dashed line a network "
+    "still claims all that it lost (kappa = 1), on the lower one nothing of it (kappa = 0). The "
+    "list chooses a lesson and what it changed: these networks are coloured, and lines join the "
+    "means over the seeds. The slider, the arrow keys, or a click on a dot choose a network. "
+    "Right, its reliability diagram: hatched where it is over-confident, dotted where it is "
+    "under-confident."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Topic:
+    """The networks of one lesson that differ in one thing, group by group."""
+
+    lesson: str
+    changed: str
+    table: pd.DataFrame
+
+    @property
+    def label(self) -> str:
+        return f"{self.lesson} {self.changed}"
+
+    @cached_property
+    def roles(self) -> dict[str, Role]:
+        """How each group looks; its words have the slopes of its values."""
+        kappas, joined = data.kappas(self.table), self.table.groupby("group").joined.all()
+        return {
+            group: palette.group(number, f"{group}{_slopes(part, joined[group])}")
+            for number, (group, part) in enumerate(kappas.groupby("group", sort=False))
+        }
+
+    @property
+    def alt(self) -> str:
+        """What the plane shows of it."""
+        words = "; ".join(role.words for role in self.roles.values())
+        return (
+            f"Plane of all networks; in colour {len(self.table)} of lesson {self.label}: {words}."
+        )
+
+
+def _slopes(kappas: pd.DataFrame, joined: bool) -> str:
+    """kappa of the first and of the last value, or of the least and the largest one."""
+    found = kappas.kappa if joined else kappas.kappa.dropna().sort_values()
+    if found.dropna().empty:
+        return ": loses too little for a kappa" if kappas.lost.max() < LEAST_LOST else ""
+    first, last = found.iloc[[0, -1]]
+    if first == last:
+        return f": kappa {first:.2f}"
+    if first != first or last != last:
+        where = "at the end" if first != first else "at the start"
+        end = last if first != first else first
+        return f": kappa {end:.2f} {where}" if end == end else ""
+    return f": kappa {first:.2f} to {last:.2f}"
+
+
+class AllNetworks(Shown):
+    """The plane with all stored networks, and the diagram of the chosen one.
+
+    at: which topic and which of its networks are chosen at first. Drawn from numbers alone:
+    nothing is trained.
+    """
+
+    face = PLANE
+    name = "all networks of the course"
+    description = DESCRIPTION
+
+    def __init__(self, table: pd.DataFrame, lesson: str | None, changed: str | None) -> None:
+        groups = table.groupby(["lesson", "changed"], sort=False)
+        self.topics = [Topic(*key, part.reset_index(drop=True)) for key, part in groups]
+        self.at = [_chosen(self.topics, lesson, changed)]
+        self.at.append(_first(self.topic.table))
+        x, y = (_ends(table[column]) for column in ("lost", "claimed"))
+        height = WIDTH * (y[1] - y[0]) / (x[1] - x[0])  # one scale on both
+        self.axes = svg.Axes(LEFT, TOP, WIDTH, height, x, y)
+        self.most = max(int(one.counts.sum()) for one in _diagrams(table))
+
+    @property
+    def topic(self) -> Topic:
+        return self.topics[self.at[0]]
+
+    @property
+    def chosen(self) -> pd.Series:
+        """The network that is shown first."""
+        return self.topic.table.iloc[self.at[1]]
+
+    @cached_property
+    def first(self) -> Frame:
+        return Frame((self.plane(), self.diagram()), said(self.chosen))
+
+    @property
+    def alt(self) -> str:
+        return f"{self.topic.alt} {self.first.readout}"
+
+    @property
+    def words(self) -> str:
+        return self.first.readout
+
+    @property
+    def controls(self) -> list[str]:
+        options = "".join(
+            f'<option value="{i}"{" selected" * (i == self.at[0])}>{escape(topic.label)}</option>'
+            for i, topic in enumerate(self.topics)
+        )
+        last, place = len(self.topic.table) - 1, self.at[1]
+        choice = f'<select data-lm-suppress-shortcuts="true">{options}</select>'
+        return [
+            f"<label>{LABELS[0]}\n{choice}</label>",
+            control(LABELS[1], last, place, f"{place + 1} of {last + 1}"),
+        ]
+
+    @cached_property
+    def packed(self) -> str:
+        """Every topic for the page's script: its drawing, and the numbers of its networks."""
+        axes, bottom = DIAGRAM, STRIP[1] + STRIP[3]
+        scales: dict[str, Any] = {
+            name: getattr(axes, name) for name in ("left", "top", "width", "height")
+        }
+        scales |= {"strip": [bottom, STRIP[3]], "most": ceiling_of(self.most)}
+        scales["zero"] = [round(self.axes.x(0), 1), round(self.axes.y(0), 1)]
+        topics = [
+            {
+                "label": topic.label,
+                "alt": topic.alt,
+                "first": _first(topic.table),
+                "drawn": self.drawn(topic),
+                "networks": [self.numbers(one) for _, one in topic.table.iterrows()],
+            }
+            for topic in self.topics
+        ]
+        return pack({"topics": topics, "scales": scales})
+
+    def numbers(self, one: pd.Series) -> list:
+        """Of a network its place in tenths of a pixel, words, accuracy, confidence and bins."""
+        x, y = (round(10 * end(value)) for end, value in self._ends_of(one))
+        shares = (round(1000 * one[name]) for name in ("accuracy", "confidence"))
+        counted = data.reliability(one)
+        return [x, y, said(one), *shares, None if counted is None else _bins(counted)]
+
+    def _ends_of(self, one: pd.Series) -> tuple:
+        return (self.axes.x, one.lost), (self.axes.y, one.claimed)
+
+    def plane(self) -> str:
+        """The panel of the plane at first."""
+        axes, topic = self.axes, self.topic
+        dots = "".join(
+            f"M{axes.x(x):.1f},{axes.y(y):.1f}h0"
+            for part in self.topics
+            for x, y in zip(part.table.lost, part.table.claimed, strict=True)
+        )
+        grey: dict[str, Any] = {"stroke": palette.GREY, "stroke_opacity": "0.35"}
+        grey |= {"stroke_width": DOT, "stroke_linecap": "round", "fill": "none"}
+        x, y = (end(value) for end, value in self._ends_of(self.chosen))
+        left, bottom = axes.x(0), axes.y(0)
+        ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
+        parts = [
+            *self._guides(),
+            axes.frame("accuracy lost on new data", "confidence above that accuracy", *ticks),
+            svg.tag("path", d=dots, class_="all", **grey),
+            svg.tag("g", self.drawn(topic), class_="chosen"),
+            svg.tag(
+                "path", d=f"M{left:.1f},{y:.1f}H{x:.1f}V{bottom:.1f}", fill="none", class_="legs",
+                stroke=palette.BLACK, stroke_dasharray="2 2",
+            ),
+            _ring(x, y),
+        ]  # fmt: skip
+        most = max(len(part.roles) for part in self.topics)
+        tall = math.ceil(TOP + axes.height + KEYS + LINE * most)
+        return svg.picture(svg.PANEL, tall, *parts)
+
+    def _guides(self) -> Iterable[str]:
+        """The lines that need no training, with their names."""
+        axes, top = self.axes, min(self.axes.x_range[1], self.axes.y_range[1])
+        look = svg.stroke(DIAGONAL, 1.5)
+        yield axes.line(0, 0, top, top, **look)
+        yield axes.line(axes.x_range[0], 0, axes.x_range[1], 0, **look)
+        words = {"anchor": "end", "fill": palette.GREY}
+        x, y = axes.x(top) - 10, axes.y(top) + 2
+        turn = {"transform": f"rotate(-45 {x:.1f} {y:.1f})"}
+        yield svg.text(x, y, "kappa = 1: nearest neighbour", **words, **turn)
+        right = axes.left + axes.width - 4
+        yield svg.text(right, axes.y(0) + 15, "kappa = 0: calibrated for its labels", **words)
+
+    def drawn(self, topic: Topic) -> str:
+        """The dots of a topic, group by group, its lines and its legend."""
+        axes, parts = self.axes, []
+        legend = axes.top + axes.height + KEYS + 8
+        for number, (group, role) in enumerate(topic.roles.items()):
+            part = topic.table[topic.table.group == group]
+            if part.joined.all():
+                means = part.groupby("value", sort=False)[["lost", "claimed"]].mean()
+                line = axes.points(means.lost, means.claimed)
+                parts.append(svg.tag("polyline", points=line, fill="none", **svg.stroke(role, 1.5)))
+            marks = (
+                svg.marked(role, axes.x(x), axes.y(y), MARK)
+                for x, y in zip(part.lost, part.claimed, strict=True)
+            )
+            look = {"fill": role.colour, "fill_opacity": "0.75", "stroke": "#fff"}
+            parts.append(svg.tag("path", d="".join(marks), class_="marker", **look))
+            parts.append(svg.line_key(role, 12, legend + LINE * number))
+        return "".join(parts)
+
+    def diagram(self) -> str:
+        """The panel of the diagram at first."""
+        counted = data.reliability(self.chosen)
+        parts = diagram(DIAGRAM, STRIP, counted, most=self.most)
+        middle = DIAGRAM.left + DIAGRAM.width / 2
+        parts += [
+            _told(DIAGRAM.left, "confidence", self.chosen.confidence, CONFIDENCE, "sure"),
+            _told(middle + 12, "accuracy", self.chosen.accuracy, ACCURACY, "right"),
+            svg.text(middle, 170, "no diagram: its logits were not kept", class_="none",
+                     visibility="hidden"),
+        ]  # fmt: skip
+        return svg.picture(svg.PANEL, HEIGHT, *parts)
+
+
+def networks(
+    lesson: str | None = None, changed: str | None = None, table: pd.DataFrame | None = None
+) -> AllNetworks:
+    """The explorer of all networks, opened at those of a lesson.
+
+    lesson: its number, such as "06"; by default the first. changed: what differs between its
+        networks, such as "label noise", where a lesson has more than one choice. table: rows as
+        `experiments.networks.stored` gives them, which is the default.
+
+    Raises ValueError, with the choices, for a lesson or a change that there is not.
+    """
+    return AllNetworks(data.stored() if table is None else table, lesson, changed)
+
+
+def said(one: pd.Series) -> str:
+    """A network in words: its lesson, what was changed, seed, place and ECE."""
+    named = ", ".join(filter(None, (one.value, one.group, f"seed {one.seed}")))
+    share = f", {100 * one.claimed / one.lost:.0f} % of the loss" if one.lost >= LEAST_LOST else ""
+    words = (
+        f"Lesson {one.lesson}, {one.changed}: {named}. Accuracy lost on new data: "
+        f"{100 * one.lost:.1f} points. Confidence above that accuracy: {100 * one.claimed:+.1f} "
+        f"points{share}."
+    )
+    return words + (f" ECE {100 * one.ece:.1f} %." if one.ece == one.ece else "")
+
+
+def _chosen(topics: list[Topic], lesson: str | None, changed: str | None) -> int:
+    """The place of a topic."""
+    for name, asked in (("lesson", lesson), ("changed", changed)):
+        if asked is not None:
+            there = tuple(
+                dict.fromkeys(
+                    getattr(one, name)
+                    for one in topics
+                    if name == "lesson" or lesson in (None, one.lesson)
+                )
+            )
+            validate.choice(name, asked, there)
+    return next(
+        i
+        for i, one in enumerate(topics)
+        if lesson in (None, one.lesson) and changed in (None, one.changed)
+    )
+
+
+def _first(table: pd.DataFrame) -> int:
+    """The network that a topic opens with: of its first group the middle one with a diagram."""
+    known = table.index[(table.group == table.group[0]) & table.counts.notna()]
+    return int(known[len(known) // 2]) if len(known) else 0
+
+
+def _diagrams(table: pd.DataFrame) -> Iterable[Reliability]:
+    every = (data.reliability(one) for _, one in table.iterrows())
+    return (one for one in every if one is not None)
+
+
+def _bins(counted: Reliability) -> list[list[int]]:
+    """Per bin samples, right ones in tenths, confidence in thousandths; an empty bin has none."""
+    rows = zip(counted.counts, counted.hits, counted.confidence, strict=True)
+    return [
+        [int(n), round(10 * float(hits)), round(1000 * float(sure))] if n else []
+        for n, hits, sure in rows
+    ]
+
+
+def _ends(values: pd.Series) -> tuple[float, float]:
+    """A little more than the range of the values, in whole steps; 0 lies within."""
+    low, high = min(0.0, values.min()) - 0.02, values.max() + 0.02
+    return STEP * math.floor(low / STEP), STEP * math.ceil(high / STEP)
+
+
+def _ticks(ends: tuple[float, float]) -> Iterable[float]:
+    first, last = math.ceil(5 * ends[0] - 1e-9), math.floor(5 * ends[1] + 1e-9)
+    return (tick / 5 for tick in range(first, last + 1))
+
+
+def _ring(x: float, y: float) -> str:
+    """What marks the chosen network; the page's script moves it."""
+    circle = "M-8,0a8,8 0 1 0 16,0a8,8 0 1 0 -16,0z"
+    both = [
+        svg.tag("path", d=circle, fill="none", stroke=colour, stroke_width=width)
+        for colour, width in (("#fff", 5), (palette.BLACK, 2.5))
+    ]
+    return svg.tag("g", "".join(both), class_="ring", transform=f"translate({x:.1f} {y:.1f})")
+
+
+def _told(x: float, words: str, share: float, role: Role, name: str) -> str:
+    colour = role.colour if role is ACCURACY else DARK
+    look = {"anchor": "start", "class_": name, "fill": colour, "font_weight": "bold"}
+    return svg.text(x, 19, f"{words} {100 * share:.1f} %", **look)

@@ -1,0 +1,266 @@
+"""The explorer of all networks: dots in their places, words, size, and who may use it."""
+
+import base64
+import json
+import re
+import zlib
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from calibkit import metrics
+from calibkit.course import explorers
+from calibkit.course.experiments import networks as data
+from calibkit.course.explorers.explorer import WIDGET_MIME, refreshed
+from calibkit.course.explorers.plane import said
+from calibkit.pictures import palette
+
+SVG = "{http://www.w3.org/2000/svg}"
+MOST = 200_000  # bytes of the whole
+
+
+@pytest.fixture(scope="module")
+def table():
+    return data.stored()
+
+
+@pytest.fixture(scope="module")
+def explorer():
+    return explorers.networks("06", "label noise")
+
+
+@pytest.fixture(scope="module")
+def content(explorer):
+    packed = re.search(r'bindPlane\(root, "([^"]+)"\)', explorer.html())[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
+
+
+def stills(page):
+    """The pictures that the page holds for those who run no script."""
+    packed = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', page)
+    return [ElementTree.fromstring(base64.b64decode(one)) for one in packed]
+
+
+def classed(root, name):
+    return next(e for e in root.iter() if e.get("class") == name)
+
+
+def scale(root, anchor):
+    """From pixels to data on one axis, by the ticks that stand there."""
+    ticks = [e for e in root.iter(f"{SVG}text") if re.fullmatch(r"-?[\d.]+", e.text or "")]
+    ticks = [e for e in ticks if e.get("text-anchor") == anchor]
+    along = "x" if anchor == "middle" else "y"
+    pixels = np.array([float(e.get(along)) - 4 * (along == "y") for e in ticks])
+    slope, start = np.polyfit(pixels, [float(e.text) for e in ticks], 1)
+    return lambda pixel: slope * np.asarray(pixel) + start
+
+
+def points(path):
+    return np.array([[float(x) for x in p.split(",")] for p in re.findall(r"M([-\d.,]+)", path)])
+
+
+def test_every_network_is_a_dot_in_its_place(explorer, table):
+    plane, _ = stills(explorer.html())
+    dots = points(classed(plane, "all").get("d"))
+    across, up = scale(plane, "middle")(dots[:, 0]), scale(plane, "end")(dots[:, 1])
+    rows = table.sort_values(["lost", "claimed"])
+    order = np.lexsort((up.round(3), across.round(3)))
+    assert len(dots) == len(table)
+    np.testing.assert_allclose(across[order], rows.lost, atol=4e-3)
+    np.testing.assert_allclose(sorted(up), sorted(table.claimed), atol=2e-3)
+
+
+def test_the_script_is_given_the_same_places_and_numbers(explorer, content, table):
+    assert len(content["topics"]) == len(explorer.topics)
+    plane, _ = stills(explorer.html())
+    across, up = scale(plane, "middle"), scale(plane, "end")
+    count = 0
+    for topic, drawn in zip(content["topics"], explorer.topics, strict=True):
+        for one, (_, row) in zip(topic["networks"], drawn.table.iterrows(), strict=True):
+            x, y, words, right, sure, bins = one
+            assert across(x / 10) == pytest.approx(row.lost, abs=2e-3)
+            assert up(y / 10) == pytest.approx(row.claimed, abs=2e-3)
+            assert words == said(row)
+            assert (right, sure) == (round(1000 * row.accuracy), round(1000 * row.confidence))
+            counted = data.reliability(row)
+            assert (bins is None) == (counted is None)
+            if bins:
+                assert [b[0] if b else 0 for b in bins] == counted.counts.tolist()
+            count += 1
+    assert count == len(table)
+
+
+def test_a_topic_is_drawn_group_by_group_in_colour_marker_and_words(explorer):
+    for topic in explorer.topics:
+        group = ElementTree.fromstring(
+            f'<g xmlns="http://www.w3.org/2000/svg">{explorer.drawn(topic)}</g>'
+        )
+        marked = [
+            e
+            for e in group.iter(f"{SVG}path")
+            if e.get("class") == "marker" and e.get("stroke") == "#fff"
+        ]
+        sizes = [e.get("d").count("M") for e in marked]
+        assert sizes == topic.table.groupby("group", sort=False).size().tolist()
+        assert [e.get("fill") for e in marked] == [r.colour for r in topic.roles.values()]
+        assert len({e.get("fill") for e in marked}) == len(marked) <= len(palette.CYCLE)
+        words = [e.text for e in group.iter(f"{SVG}text")]
+        assert words == [role.words for role in topic.roles.values()]
+        assert all(float(e.get("fill-opacity")) < 1 for e in marked)  # what lies below is seen
+    assert (
+        max(len(words) for t in explorer.topics for words in (r.words for r in t.roles.values()))
+        < 50
+    )
+
+
+def test_the_lines_join_the_means_over_the_seeds(explorer):
+    topic = explorer.topic
+    drawn = ElementTree.fromstring(
+        f'<g xmlns="http://www.w3.org/2000/svg">{explorer.drawn(topic)}</g>'
+    )
+    line = next(drawn.iter(f"{SVG}polyline")).get("points")
+    part = topic.table[topic.table.group == "noisy digits"]
+    means = part.groupby("value", sort=False)[["lost", "claimed"]].mean()
+    found = np.array([[float(x) for x in pair.split(",")] for pair in line.split()])
+    axes = explorer.axes
+    np.testing.assert_allclose(found[:, 0], [axes.x(x) for x in means.lost], atol=0.06)
+    np.testing.assert_allclose(found[:, 1], [axes.y(y) for y in means.claimed], atol=0.06)
+
+
+def test_the_words_of_a_group_have_the_slopes_of_its_ends(explorer):
+    words = [role.words for role in explorer.topic.roles.values()]
+    assert re.fullmatch(r"noisy digits: kappa 0\.6\d to 0\.\d\d", words[0])
+    assert words[1] == "clusters: loses too little for a kappa"
+    kappas = data.kappas(explorer.topic.table)
+    own = kappas[kappas.group == "noisy digits"].kappa
+    assert words[0].endswith(f"{own.iloc[0]:.2f} to {own.iloc[-1]:.2f}")
+
+
+def test_both_lines_that_need_no_training_are_there(explorer):
+    plane, _ = stills(explorer.html())
+    words = [e.text for e in plane.iter(f"{SVG}text")]
+    assert {"kappa = 1: nearest neighbour", "kappa = 0: calibrated for its labels"} <= set(words)
+    assert {"accuracy lost on new data", "confidence above that accuracy"} <= set(words)
+    across, up = scale(plane, "middle"), scale(plane, "end")
+    lines = [[float(e.get(k)) for k in ("x1", "y1", "x2", "y2")] for e in plane.iter(f"{SVG}line")]
+    for (x1, y1, x2, y2), slope in zip(lines, (1, 0), strict=True):
+        assert up(y2) - up(y1) == pytest.approx(slope * (across(x2) - across(x1)), abs=2e-3)
+        assert up(y1) - slope * across(x1) == pytest.approx(0, abs=2e-3)
+
+
+def test_the_ring_is_at_the_network_whose_diagram_is_shown(explorer):
+    plane, diagram = stills(explorer.html())
+    x, y = map(float, re.findall(r"-?[\d.]+", classed(plane, "ring").get("transform")))
+    row = explorer.chosen
+    assert scale(plane, "middle")(x) == pytest.approx(row.lost, abs=2e-3)
+    assert scale(plane, "end")(y) == pytest.approx(row.claimed, abs=2e-3)
+    assert classed(diagram, "sure").text == f"confidence {100 * row.confidence:.1f} %"
+    assert classed(diagram, "right").text == f"accuracy {100 * row.accuracy:.1f} %"
+    bars = classed(diagram, "accuracy").get("d").count("M")
+    assert bars == (data.reliability(row).counts > 0).sum()
+    assert classed(diagram, "none").get("visibility") == "hidden"
+
+
+def test_it_is_small_and_reaches_for_no_network(explorer):
+    page = explorer.html()
+    assert len(page.encode()) <= MOST
+    assert not re.search(r"(src|href)=(?!.data:)|https?://(?!www\.w3\.org)", page)
+
+
+def test_it_can_be_used_by_keyboard_and_by_ear(explorer):
+    page = explorer.html()
+    controls = re.findall(r"<(?:input|button|select)[^>]*>", page)
+    assert len(controls) == 2
+    assert all('data-lm-suppress-shortcuts="true"' in control for control in controls)
+    assert page.count("<option") == len(explorer.topics)
+    assert re.findall(r"<option[^>]* selected>([^<]+)<", page) == ["06 label noise"]
+    assert re.search(r"<label>lesson\s+<select", page)
+    last, start = len(explorer.topic.table) - 1, explorer.at[1]
+    slider = re.search(r"<input[^>]*>", page)[0]
+    assert f'max="{last}"' in slider
+    assert f'value="{start}"' in slider
+    assert f'aria-valuetext="{start + 1} of {last + 1}"' in slider
+    assert 'aria-label="network"' in slider
+
+
+def test_its_picture_has_a_text_of_its_own_numbers(explorer):
+    alt = re.search(r'class="picture" role="img" aria-label="([^"]+)"', explorer.html())[1]
+    assert "in colour 63 of lesson 06 label noise: noisy digits: kappa 0.6" in alt
+    assert alt.endswith(explorer.first.readout)
+    assert '<p class="readout" aria-live="off">Lesson 06, label noise: ' in explorer.html()
+
+
+def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
+    row = table[(table.group == "noisy digits") & (table.value.str.startswith("30 %"))].iloc[0]
+    row = row.copy()
+    row["lost"], row["claimed"], row["ece"], row["seed"] = 0.5432, 0.3511, 0.3522, 301
+    row["lesson"], row["changed"] = "06", "label noise"
+    assert said(row) == (
+        f"Lesson 06, label noise: {row.value}, noisy digits, seed 301. Accuracy lost on new data: "
+        "54.3 points. Confidence above that accuracy: +35.1 points, 65 % of the loss. ECE 35.2 %."
+    )
+    row["lost"], row["ece"] = 0.01, float("nan")
+    assert said(row).endswith("Confidence above that accuracy: +35.1 points.")
+
+
+def test_it_opens_at_the_lesson_that_is_asked_for():
+    assert explorers.networks().topic.lesson == "03"
+    for lesson in ("03", "10", "15"):
+        assert explorers.networks(lesson).topic.lesson == lesson
+    assert explorers.networks("05", "noise of all images").topic.label == "05 noise of all images"
+    assert explorers.networks(changed="mixup").topic.lesson == "12"
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        (("16",), "lesson must be"),
+        (("06", "mixup"), "changed must be"),
+        ((None, "luck"), "changed must be"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_the_choices(asked, names):
+    with pytest.raises(ValueError, match=names):
+        explorers.networks(*asked)
+
+
+def test_every_lesson_opens_with_a_diagram_within_the_picture(table):
+    for key in table[["lesson", "changed"]].drop_duplicates().itertuples(index=False):
+        explorer = explorers.networks(*key)
+        for panel in explorer.first.panels:
+            root = ElementTree.fromstring(panel)
+            width, tall = float(root.get("width")), float(root.get("height"))
+            assert width <= 360
+            for e in root.iter(f"{SVG}text"):
+                assert 0 < float(e.get("x")) < width
+                assert 0 < float(e.get("y")) < tall
+                assert float(e.get("font-size")) >= 13
+        assert isinstance(data.reliability(explorer.chosen), metrics.Reliability)
+
+
+def test_jupyter_is_offered_the_widget_the_page_and_words(explorer):
+    bundle = explorer._repr_mimebundle_()
+    assert set(bundle) == {WIDGET_MIME, "text/html", "text/plain"}
+    assert bundle["text/plain"] == explorer.first.readout
+    widget = explorer.widget()
+    assert "<script" not in widget.face
+    assert widget.face.removesuffix("</div>") in explorer.html()
+    assert widget.at == explorer.at
+    assert "bindPlane(el.firstElementChild" in widget._esm
+    assert widget._esm.count("async function unpack") == 1
+
+
+def test_an_old_page_gets_the_style_and_the_script_of_today(explorer):
+    from bs4 import BeautifulSoup
+
+    page = explorer.html()
+    old = page.replace("const REACH", "const OLD").replace("min-height: 3em", "min-height: 2em")
+    assert "OLD" in old
+    assert refreshed(old) == str(BeautifulSoup(page, "html.parser"))
+
+
+def test_equal_explorers_write_equal_pages_and_lessons_get_keys_of_their_own(explorer):
+    assert explorers.networks("06", "label noise").html() == explorer.html()
+    keys = {explorers.networks(lesson).key for lesson in ("03", "06", "10")}
+    assert len(keys) == 3
