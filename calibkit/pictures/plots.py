@@ -245,7 +245,7 @@ def plane(
     """
     if not places or not all(len(rows) for rows in places.values()):
         raise ValueError("places must map looks to at least 1 place each, got none")
-    ax = plt.subplots(figsize=(4.6, 4))[1] if ax is None else ax
+    ax = plt.subplots(figsize=(7.6, 4.4))[1] if ax is None else ax  # the legend stands beside it
     points = {role: np.asarray(rows, dtype=float).T for role, rows in places.items()}
     right = 1.08 * max(0.1, *(lost.max() for lost, _ in points.values()))
     look: dict[str, Any] = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
