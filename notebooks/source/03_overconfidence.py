@@ -185,17 +185,13 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # always sure, claims all that it loses: the diagonal. A calibrated network claims nothing: the level line. The slope,
 # claimed divided by lost, is called **kappa** here: the part of the lost accuracy that a network still claims.
 
-# %% tags=["drawing"]
-points = [(row.train_accuracy - row.test_accuracy, row.test_confidence - row.test_accuracy)
-          for row in means.itertuples()]
-ax = plots.plane({palette.ACCURACY.named("epochs of a training"): points}, path=True)
-for epoch in (1, int(opens), size.epochs):
-    _ = ax.annotate(f"epoch {epoch}", points[epoch - 1], (6, -10), textcoords="offset points", fontsize=8)
-plt.show()
+# %%
+explorers.networks("03", "epochs")
 
 # %% [markdown]
-# The training of section 2 on the map, from epoch to epoch (means over the seeds). It starts below the level line (not
-# sure enough), crosses it, and climbs to a place between the two lines.
+# Every dot is a network of this course; in colour, one training from epoch to epoch. Move along it with the arrow keys. It
+# starts below the level line (not sure enough), crosses it, and ends between the two lines. The list above the map has
+# all other lessons: look at *03 width of the network* and *03 weight decay* after the next question, not before.
 #
 # Where do *other* networks end? Guo et al. (2017) found that deeper and wider networks are more over-confident, and so are
 # those with **batch normalisation** (each unit's inputs are brought to mean 0 and variance 1 over the batch) and with

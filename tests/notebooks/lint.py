@@ -50,7 +50,7 @@ def compared(cell) -> bool:
 
 def shows_a_slider(notebook) -> list[bool]:
     """For each code cell, whether it ends in an explorer: one made, stored, or named before."""
-    made, shows = r"explorers\.(Explorer|stored)\(", []
+    made, shows = r"explorers\.(Explorer|stored|networks)\(", []
     named = {n for c in code_cells(notebook) for n in re.findall(rf"(?m)^(\w+) = {made}", c.source)}
     names = {name for name, _ in named}
     for cell in code_cells(notebook):
