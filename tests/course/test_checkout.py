@@ -47,3 +47,22 @@ def test_it_is_found_without_loading_torch_or_matplotlib():
     code = f"import sys; from calibkit.course import checkout; print({heavy} & {{*sys.modules}})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == "set()\n"
+
+
+def test_evidence_lies_beside_its_lesson_under_the_same_name(two_lessons):
+    assert checkout.evidence() == []
+    beside = two_lessons / "notebooks" / "source" / "evidence"
+    beside.mkdir()
+    (beside / "01_second.py").touch()
+    (found,) = checkout.evidence("01")
+    assert (found.name, found.number, found.is_evidence) == ("evidence/01_second", "01", True)
+    assert found.notebook == two_lessons / "notebooks" / "evidence" / "01_second.ipynb"
+    assert checkout.evidence("00") == []
+    assert [lesson.name for lesson in checkout.lessons()] == ["00_first", "01_second"]
+
+
+def test_evidence_finds_the_tables_one_folder_up(two_lessons, monkeypatch):
+    (two_lessons / "results" / "laptop").mkdir(parents=True)
+    (two_lessons / "evidence").mkdir()
+    monkeypatch.chdir(two_lessons / "evidence")
+    assert checkout.results() == two_lessons / "results"

@@ -130,3 +130,31 @@ def test_the_course_of_this_checkout_is_complete(capsys):
     for row in claims.listed(checkout.root() / "notebooks" / "claims.md"):
         assert row.claim in printed
         assert row.where
+
+
+@pytest.fixture
+def with_evidence(folder):
+    one = verdicts.judge("X1", "mixup lowers ECE", [-0.1, -0.11, -0.12], expect="below")
+    more = verdicts.judge("X1", "after T, too", [-0.1, -0.11, -0.12], expect="below")
+    (folder / "evidence").mkdir()
+    (folder / "results" / "laptop").mkdir(parents=True)
+    write(folder / "evidence", "12_mixup", f"{verdicts.conclude('X1', [one, more], 'it does')}\n")
+    return folder
+
+
+def test_a_verdict_of_a_lesson_and_its_evidence_counts_once(with_evidence):
+    found = [(p.notebook, p.lesson, p.verdict.statement) for p in claims.printed(with_evidence)]
+    assert found == [
+        ("00_start", "00", "a thing"),
+        ("12_mixup", "12", "it lowers OE | much"),
+        ("evidence/12_mixup", "12", "mixup lowers ECE"),
+        ("evidence/12_mixup", "12", "after T, too"),
+    ]
+
+
+def test_a_lesson_shows_the_conclusion_that_its_evidence_drew(with_evidence, monkeypatch):
+    claims.keep_conclusions(with_evidence)
+    monkeypatch.chdir(with_evidence)
+    assert claims.concluded("12", "X1") == "X1, 2 verdicts (2 HOLDS): it does"
+    with pytest.raises(ValueError, match="one of X1 in 12, got 'X2'"):
+        claims.concluded("12", "X2")

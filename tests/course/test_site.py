@@ -80,10 +80,12 @@ def test_on_the_site_a_stub_is_shown_without_its_reply_and_an_answer_with_it():
 
 
 def test_each_lesson_says_what_the_landing_page_shows_of_it():
-    found = sources.lessons()
-    assert [lesson.stem for lesson in found] == [
-        path.stem for path in sorted((checkout.root() / "notebooks").glob("*.ipynb"))
-    ]
+    every = sources.lessons()
+    found = [lesson for lesson in every if not lesson.is_evidence]
+    home = checkout.root() / "notebooks"
+    assert [lesson.stem for lesson in found] == [path.stem for path in sorted(home.glob("*.ipynb"))]
+    beside = [f"evidence_{path.stem}" for path in sorted((home / "evidence").glob("*.ipynb"))]
+    assert [lesson.stem for lesson in every[len(found) :]] == beside
     for lesson in found:
         assert lesson.question.endswith("?"), lesson.stem
         assert 20 <= lesson.minutes <= 240, lesson.stem
@@ -92,7 +94,8 @@ def test_each_lesson_says_what_the_landing_page_shows_of_it():
 
 def test_the_landing_page_is_written_and_counts_the_verdicts(tmp_path):
     (tmp_path / "extra").mkdir()
-    sources._landing(tmp_path, sources.lessons())
+    course = [lesson for lesson in sources.lessons() if not lesson.is_evidence]
+    sources._landing(tmp_path, course)
     page = (tmp_path / "landing.txt").read_text(encoding="utf-8")
     printed = claims.printed(checkout.root() / "notebooks")
     assert len(printed) > 500

@@ -259,3 +259,41 @@ def test_a_verdict_is_fixed_and_not_post_hoc_unless_it_says_so():
 def test_wrong_arguments_are_refused_by_name(differences, options, names):
     with pytest.raises(ValueError, match=f"^{names}"):
         word(differences, **options)
+
+
+def test_what_is_judged_as_trained_says_so_in_the_line_and_when_read_again():
+    values = [-0.10, -0.12, -0.11]
+    line = str(verdicts.judge("O2", "ECE falls", values, expect="below", as_trained=True))
+    assert line.startswith("O2 HOLDS (as trained): ECE falls | ")
+    assert verdicts.parse(line).as_trained
+    both = str(verdicts.judge("O2", "ECE falls", values, as_trained=True, post_hoc=True))
+    again = verdicts.parse(both)
+    assert again.as_trained
+    assert again.post_hoc
+
+
+def test_a_conclusion_counts_every_verdict_and_is_read_again():
+    given = [
+        verdicts.judge("O2", f"ECE {way}", [0.1, 0.11, 0.12], expect=way)
+        for way in ("above", "below")
+    ]
+    *lines, last = str(verdicts.conclude("O2", given, "both ways were asked")).splitlines()
+    assert lines == list(map(str, given))
+    assert last == "O2, 2 verdicts (1 HOLDS, 1 REVERSED): both ways were asked"
+    assert verdicts.conclusion(last) == ("O2", last)
+    assert verdicts.conclusion(lines[0]) is None
+    assert verdicts.parse(last) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "words", "message"),
+    [
+        ("O3", "so", r"verdicts on O3, got \['O2'\]"),
+        ("O2", "a\nb", "one line"),
+        ("O2", "", "one line"),
+    ],
+)
+def test_a_conclusion_is_on_one_claim_and_one_line(claim, words, message):
+    one = verdicts.judge("O2", "ECE rises", [0.1, 0.11, 0.12])
+    with pytest.raises(ValueError, match=message):
+        verdicts.conclude(claim, [one], words)

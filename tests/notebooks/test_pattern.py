@@ -123,6 +123,112 @@ def test_each_part_is_really_checked(change, complaint):
     assert complaint.lower() in broken(change).lower()
 
 
+LONG_ENOUGH = "word " * 950
+
+
+def good_short():
+    """A lesson of the short form that draws no complaint."""
+    cells = [
+        new_markdown_cell("# Noise\n\n**Question.** Too sure?"),
+        code("from calibkit.course import explorers\nexplorers.stored('noise')", ["drawing"], [shows(SLIDER)]),
+        new_markdown_cell(
+            "\n".join(HEAD[1:2])
+            + "\n**Time.** 15 minutes.\n\n## 1. Noise\n\n**Label noise** is a wrong label. "
+            + LONG_ENOUGH
+            + "\n\n**Predict before you run:** is the ECE larger?"
+        ),
+        code("print(ece)", ["answer"], [prints("ECE 12 %\n")]),
+        new_markdown_cell("<details><summary>What came out</summary>\n\nIt is.\n\n</details>"),
+        code("print(verdicts.judge(...))", ["nbval-check-output"], [prints(VERDICT)]),
+        new_markdown_cell(
+            "### Exercise: the matrix\n\n*easy · 2 minutes*\n\nWrite it.\n\n"
+            "### Exercise: a thought (homework)\n\n*easy · 30 minutes*\n\nWhy?\n\n"
+            "<details><summary>Answer</summary>\n\nSo.\n\n</details>\n\n"
+            "## The answer\n\n**Too sure where it learned by heart, and not sure enough elsewhere.**\n\n"
+            "[evidence](evidence/06_label_noise.ipynb)"
+        ),
+        new_markdown_cell(
+            "## Three things to take away\n## Recall\n## Go further\n\nTry 0.9.\n\n"
+            "<details><summary>Answer</summary>\n\n```python\nx = 1\n```\n\n</details>\n\n"
+            "## References"
+        ),
+    ]
+    return execution.stripped(new_notebook(cells=cells))
+
+
+def of_short(change):
+    notebook = good_short()
+    change(notebook.cells)
+    return "; ".join(pattern.complaints(notebook, GLOSSARY, "06", pattern.SHORT))
+
+
+def test_a_good_short_lesson_draws_no_complaint():
+    assert of_short(lambda cells: None) == ""
+
+
+def test_minutes_count_words_pictures_code_and_the_exercises_of_the_class():
+    notebook = good_short()
+    words = pattern._words_met(notebook)
+    assert 950 < words < 1050
+    # one slider, two visible cells of code, two minutes of exercise; the homework is not counted
+    assert pattern.minutes(notebook) == pytest.approx(words / 110 + 1 + 2 * 0.7 + 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (put(1, "explorers.stored('noise')", "x = 1"), "does not show the stored slider"),
+        (lambda cells: cells.extend([code("x")] * 40), "cells; wants 40"),
+        (put(2, "15 minutes", "40 minutes"), "states 40 minutes and takes"),
+        (put(2, LONG_ENOUGH, LONG_ENOUGH * 2), "words of prose"),
+        (put(6, "2 minutes", "60 minutes"), "minutes; wants 45"),
+        (outputs(3, prints("1"), *[shows("<table></table>")] * 3), "3 tables"),
+        (put(5, "print(verdicts", "\n" * 12 + "print(verdicts"), "visible lines"),
+        (put(2, "**Label noise**", "(O2a) **Label noise**"), "claims are named"),
+        (put(2, "**Label noise**", "[a](05_x.ipynb) " * 6 + "**Label noise**"), "links to more than"),
+        (put(6, "## The answer", "## Well"), "bold answer"),
+        (put(6, "**Too sure", "Too sure"), "bold answer"),
+        (put(6, "(evidence/", "("), "no link to its evidence"),
+        (put(4, "<details>", "It is. <details>"), "is not folded"),
+        (outputs(5, prints(VERDICT * 3)), "3 verdicts"),
+        (lambda cells: cells[5].metadata.update(jupyter={"outputs_hidden": True}), "folds a verdict"),
+    ],
+)
+def test_each_part_of_the_short_form_is_really_checked(change, complaint):
+    assert complaint in of_short(change)
+
+
+CONCLUSION = "06a, 1 verdict (1 HOLDS): noise raises the ECE\n"
+
+
+def evidence_of(change):
+    cells = [
+        new_markdown_cell("# Evidence"),
+        code("print(verdicts.conclude(...))", ["nbval-check-output"], [prints(VERDICT + CONCLUSION)]),
+    ]
+    notebook = execution.stripped(new_notebook(cells=cells))
+    change(notebook.cells)
+    return "; ".join(pattern.of_evidence(notebook, "06"))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (outputs(1, prints(VERDICT)), "0 conclusions on 06a"),
+        (outputs(1, prints(VERDICT * 2 + CONCLUSION)), "wants one that counts 2 HOLDS"),
+        (outputs(1, prints((VERDICT + CONCLUSION) * 2)), "2 conclusions on 06a"),
+        (outputs(1, prints(VERDICT.replace("06a", "06b"))), "numbered with gaps"),
+        (put(1, "print(", "check.ece(x)\nprint("), "as a lesson does"),
+        (put(0, "# Evidence", "# Evidence\nPredict before you run"), "as a lesson does"),
+        (lambda cells: cells[1].metadata.clear(), "no nbval-check-output"),
+        (lambda cells: cells[1].metadata.update(jupyter={"outputs_hidden": True}), "folds a verdict"),
+    ],
+)
+def test_each_part_of_evidence_is_really_checked(change, complaint):
+    assert evidence_of(lambda cells: None) == ""
+    assert complaint in evidence_of(change)
+
+
 def test_four_new_terms_in_a_section_are_too_many():
     notebook = good()
     names = ["one", "two", "three", "label noise"]

@@ -203,3 +203,14 @@ def test_no_folder_with_somebodys_work_is_written_into(form, tmp_path, capsys):
     assert __main__.main([form, str(tmp_path)]) == 2
     assert "not empty" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("form", [forms.student, forms.teacher])
+def test_evidence_is_given_to_a_class_on_demand(form, tmp_path):
+    *_, beside = form(tmp_path / "with", ["03"], with_evidence=True)
+    assert beside == tmp_path / "with" / "evidence" / "03_overconfidence.ipynb"
+    assert any(cell.get("outputs") for cell in nbformat.read(beside, as_version=4).cells)
+
+
+def test_without_being_asked_for_no_evidence_is_given(student):
+    assert not (student / "evidence").exists()
