@@ -189,9 +189,11 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 explorers.networks("03", "epochs")
 
 # %% [markdown]
-# Every dot is a network of this course; in colour, one training from epoch to epoch. Move along it with the arrow keys. It
-# starts below the level line (not sure enough), crosses it, and ends between the two lines. The list above the map has
-# all other lessons: look at *03 width of the network* and *03 weight decay* after the next question, not before.
+# Every dot is a network of this course; in colour, trainings from epoch to epoch. Move along one with the arrow keys. On
+# digits it starts below the level line (not sure enough), crosses it, and ends between the two lines, with some wrong
+# labels further out on nearly the same slope. On photographs it comes from above; there the training accuracy is the one met
+# during an epoch, so a part of this may be the measure. The list above the map has all other lessons: look at *03 width of
+# the network* and *03 weight decay* after the next question, not before.
 #
 # Where do *other* networks end? Guo et al. (2017) found that deeper and wider networks are more over-confident, and so are
 # those with **batch normalisation** (each unit's inputs are brought to mean 0 and variance 1 over the batch) and with
