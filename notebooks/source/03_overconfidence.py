@@ -147,7 +147,8 @@ slider = explorers.Explorer(
 explorers.keep(slider, "overconfidence")
 every = pd.concat([one.history.assign(seed=one.setting["seed"]) for one in films.outcomes])
 means = every.groupby("epoch").mean(numeric_only=True)
-opens = means.index[means.test_confidence > means.test_accuracy][0]
+over = means.test_confidence > means.test_accuracy
+opens = over.idxmax() if over.any() else size.epochs
 fitted = means.index[means.train_accuracy > 0.999]
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
