@@ -2,6 +2,7 @@
 
 from calibkit.course.explorers.along import along_frame, ranked_frame
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
+from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
 from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
 from calibkit.course.explorers.plane import networks
@@ -16,6 +17,7 @@ __all__ = [
     "cooling_frame",
     "film_frame",
     "keep",
+    "labels_frame",
     "needs_frame",
     "networks",
     "pooled",
