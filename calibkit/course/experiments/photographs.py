@@ -121,7 +121,7 @@ class Photographs(Experiment):
     def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
         """The outcomes of a grid; tables of the runs, and of the epochs of every training."""
 
-        def recipe(value: Any, seed: int) -> Trial:
+        def make_trial(value: Any, seed: int) -> Trial:
             splits, labels = prepared(seed)
             if value in labels:
                 splits = splits._replace(train=splits.train.with_labels(labels[value]))
@@ -130,7 +130,7 @@ class Photographs(Experiment):
         trained = grid
         if self.one_network:
             trained = [setting for setting in grid if setting["value"] == grid[0]["value"]]
-        outcomes = sweep.run(recipe, trained, device=task.device, **options).outcomes
+        outcomes = sweep.run(make_trial, trained, device=task.device, **options).outcomes
         epochs = classifiers.epochs(outcomes)
         if self.shows:
             outcomes = self._shown(self.shows, task, outcomes, grid)

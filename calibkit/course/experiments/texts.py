@@ -73,14 +73,14 @@ class Texts(Experiment):
     def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
         """The outcomes of a grid, and the table of the runs."""
 
-        def recipe(value: str, seed: int) -> Trial:
+        def make_trial(value: str, seed: int) -> Trial:
             splits, vectors = prepared(seed)
             train, changes = self.change(splits.train, value, seed)
             network = functools.partial(_network, task.setting, train.num_classes, vectors)
             score = {"calibration": splits.calibration, "test": splits.test}
             return training.trial(network, train, score, task.setting.recipe, seed=seed, **changes)
 
-        outcomes = sweep.run(recipe, grid, device=task.device, **options).outcomes
+        outcomes = sweep.run(make_trial, grid, device=task.device, **options).outcomes
         return outcomes, classifiers.rows(outcomes), {}
 
     def training_points(self, result: Result) -> list[str]:
