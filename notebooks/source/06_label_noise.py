@@ -71,13 +71,14 @@ sharp = data.noisy_digits(size.train, noise=1e-6, seed=SEED, calibration=1, test
 clear = torch.nonzero((train.posterior.amax(dim=1) - 0.85).abs() < 0.04)[:, 0]
 chosen = torch.cat([clear[:1], torch.arange(11)])
 luck = np.random.default_rng(SEED + 2)
-order, drawn = luck.permutation(12), luck.integers(0, K, 12)
+order, drawn = luck.permutation(12).tolist(), luck.integers(0, K, 12).tolist()
 
 
 def labelled(rate):
     true = train.labels[chosen].tolist()
     given = [new if place < 12 * rate else old for place, new, old in zip(order, drawn, true, strict=True)]
-    return explorers.labels_frame(sharp.inputs[chosen, 0].numpy(), true, given, train.posterior[chosen[0]], rate)
+    pictures = sharp.inputs[chosen, 0].numpy()
+    return explorers.labels_frame(pictures, true, given, train.posterior[chosen[0]], rate)
 
 
 explorers.keep(explorers.Explorer(
@@ -335,7 +336,7 @@ print(claims.concluded("06", "06h"))
 # Negative at 40 %, positive at 20 %, both as foretold: with fewer photographs the network memorises more. Here is the map, with this
 # lesson's networks.
 
-# %%
+# %% tags=["drawing"]
 def places(rate, rows):
     """Where networks lie whose new data have labels as noisy as their training labels."""
     right = rows.test_accuracy + -rate * (rows.test_accuracy - 1 / K)
@@ -344,8 +345,9 @@ def places(rate, rows):
 
 
 shown = {**tables, "10,000 photographs": table}
-where = {name: [spot for rate, rows in one.groupby("value") for spot in places(rate, rows)]
-         for name, one in shown.items()}
+where = {}
+for name, one in shown.items():
+    where[name] = [spot for rate, rows in one.groupby("value") for spot in places(rate, rows)]
 _ = plots.plane({palette.group(k, name): spots for k, (name, spots) in enumerate(where.items())})
 
 # %% [markdown]
@@ -395,13 +397,30 @@ check.noisy_nll(my_noisy_nll)
 # **Predict before you run:** one temperature is fitted on noisy labels as they are, one through the matrix. What does each do to the
 # difference on true labels of new images?
 
-# %% tags=["answer"]
+# %% tags=["answer", "drawing"]
 def through_the_matrix(logits, transition, labels):
     def loss(log_t):
         cooled = logits.double() / math.exp(log_t)
         return losses.forward_corrected(cooled, labels, transition=transition).item()
 
     return math.exp(minimize_scalar(loss, bounds=(-2, 5), method="bounded").x)
+
+
+def clinic(for_test, rate=0.2, draws=100):
+    """Repeat the whole plan with other images: what is left of the difference, what the test says."""
+    run, left, widths = swept.one(rate=rate, seed=SEED), [], []
+    held, new = run.predictions["cal"], run.predictions["test"]
+    luck = torch.Generator().manual_seed(SEED)
+    for _ in range(draws):
+        spent = torch.randperm(len(held.labels), generator=luck)[: 500 - for_test]
+        T = recalibration.TemperatureScaler().fit(held.logits[spent], held.labels[spent]).temperature
+        probs = (new.logits.double() / T).softmax(dim=1)
+        off = probs.amax(dim=1) - (probs.argmax(dim=1) == new.labels).double()
+        tested = torch.randperm(len(off), generator=luck)[:for_test]
+        left.append(off.mean().abs().item())
+        widths.append(1.96 * off[tested].std().item() / math.sqrt(for_test))
+    print(f"{500 - for_test} to fit: in 9 of 10 draws the difference that is left is below "
+          f"{np.quantile(left, 0.9):.1%}; {for_test} to test: you learn it to ± {np.mean(widths):.1%}")
 
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.9))
@@ -431,24 +450,6 @@ plt.show()
 #
 # The matrix of old reports is unknown. But the clinic can pay for 500 careful labels: to *fit* a temperature (true labels need no
 # matrix), and to *test* what came out. Divide them: run with 50, 250 and 450 for the test.
-
-# %% tags=["drawing"]
-def clinic(for_test, rate=0.2, draws=100):
-    """Repeat the whole plan with other images: what is left of the difference, what the test says."""
-    run, left, widths = swept.one(rate=rate, seed=SEED), [], []
-    held, new = run.predictions["cal"], run.predictions["test"]
-    luck = torch.Generator().manual_seed(SEED)
-    for _ in range(draws):
-        spent = torch.randperm(len(held.labels), generator=luck)[: 500 - for_test]
-        T = recalibration.TemperatureScaler().fit(held.logits[spent], held.labels[spent]).temperature
-        probs = (new.logits.double() / T).softmax(dim=1)
-        off = probs.amax(dim=1) - (probs.argmax(dim=1) == new.labels).double()
-        tested = torch.randperm(len(off), generator=luck)[:for_test]
-        left.append(off.mean().abs().item())
-        widths.append(1.96 * off[tested].std().item() / math.sqrt(for_test))
-    print(f"{500 - for_test} to fit: in 9 of 10 draws the difference that is left is below "
-          f"{np.quantile(left, 0.9):.1%}; {for_test} to test: you learn it to ± {np.mean(widths):.1%}")
-
 
 # %%
 clinic(for_test=250)  # change me
