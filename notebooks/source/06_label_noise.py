@@ -82,7 +82,7 @@ def labelled(rate):
 
 
 explorers.keep(explorers.Explorer(
-    labelled, explorers.Slider("noise rate", [k / 10 for k in range(11)], show="{:.0%}".format, start=0.2),
+    labelled, explorers.Slider("noise rate", [k / 10 for k in range(11)], show=lambda r: f"{100 * r:.0f} %", start=0.2),
     description="Left, twelve clean digits over the labels that they were given; a wrong label is bold and has a "
     "cross. Right, for the first image, the exact probability of each label: bars with wrong labels, diamonds "
     "without. The broken line marks ten labels that are equally likely. (The networks see the digits under much "
@@ -325,8 +325,6 @@ plt.show()
 
 # %% tags=["nbval-check-output"]
 table = fresh.foretold(fresh.stored())  # photographs, seeds that nobody had looked at
-for rate, rows in table.groupby("value"):
-    print(f"noise {rate:.0%}: foretold {rows.foretold.mean():+.1%}, measured {rows.test_gap.mean():+.1%}")
 most = table[table.value == 0.4]
 print(verdicts.judge("06h", "photographs, noise 0.4: the sign of the gap is the foretold one",
                      most.test_gap * np.sign(most.foretold.mean())))
@@ -345,6 +343,8 @@ def places(rate, rows):
 
 
 shown = {**tables, "10,000 photographs": table}
+for rate, rows in table.groupby("value"):
+    print(f"noise {rate:.0%}: foretold {rows.foretold.mean():+.1%}, measured {rows.test_gap.mean():+.1%}")
 where = {}
 for name, one in shown.items():
     where[name] = [spot for rate, rows in one.groupby("value") for spot in places(rate, rows)]

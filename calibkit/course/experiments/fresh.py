@@ -23,7 +23,7 @@ from calibkit.lab.training import Trial
 
 NAME, SCALE, IMAGES = "noise", "night", 10_000
 RATES, SEEDS = (0.0, 0.2, 0.4), (100, 101, 102, 103, 104)
-PATH = Path(SCALE) / "noise-fresh.csv"
+PATH = Path("plane") / "new_photographs.csv"
 
 
 def train(
@@ -69,8 +69,8 @@ def stored(folder: Path | None = None) -> pd.DataFrame:
 def foretold(table: pd.DataFrame, classes: int = 10) -> pd.DataFrame:
     """The table with each network's place in the plane, and the gap that it is foretold.
 
-    kappa is that of the networks without label noise, claimed over lost as means over seeds. From it
-    and from the accuracies alone follows the gap on clean labels of a network with noise r and
+    kappa is that of the networks without label noise, claimed over lost as means over seeds. From
+    it and from the accuracies alone follows the gap on clean labels of a network with noise r and
     accuracy a: kappa * lost - r (a - 1 / K).
 
     >>> rows = [(0.0, 0, 1.0, 0.8, 0.1), (0.2, 0, 0.9, 0.7, 0.0)]

@@ -1,4 +1,4 @@
-"""Images with labels some of which are wrong, and what that does to the posterior of one of them."""
+"""Images with labels, some of them wrong, and what that does to the posterior of one image."""
 
 from __future__ import annotations
 

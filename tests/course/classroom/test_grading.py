@@ -15,7 +15,8 @@ from calibkit.course.check import running
 from calibkit.course.classroom import forms, grading, reading, sandbox, slicing, unseen
 
 LESSON = checkout.lessons("06")[0]
-MATRIX, NLL = (t for t in reading.exercises(LESSON.name, reading.committed(LESSON)) if t.checker)
+TASKS = {t.checker: t for t in reading.exercises(LESSON.name, reading.committed(LESSON))}
+MATRIX, NLL = TASKS["noise_matrix"], TASKS["noisy_nll"]
 IMPORTS = "import os\nimport torch\nfrom calibkit import check, curation"
 RENAMED = MATRIX.solution.replace("my_noise_matrix", "anna") + "\ncheck.noise_matrix(anna)"
 CALL = "\n\n\ncheck.noise_matrix(my_noise_matrix)"
@@ -101,7 +102,7 @@ def my_noise_matrix(p):
 
 def test_one_row_a_student_and_one_column_an_exercise(table):
     assert sorted(table.index) == sorted([*ANSWERS, "in a folder", "junk", "deep"])
-    assert [*table.columns] == ["noise_matrix", "noisy_nll", "total", "message"]
+    assert [*table.columns] == ["noisy_nll", "noise_matrix", "total", "message"]
 
 
 SOLVED = {lesson.name: reading.committed(lesson) for lesson in checkout.lessons()}

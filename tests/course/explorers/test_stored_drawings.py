@@ -76,12 +76,24 @@ ALONG = {
         "distance of exact law": f"distance of exact law {NUMBER}",
     },
 }
-DIAGRAMS = {"class_imbalance": 0, "test_images": 0, "overconfidence": 2}  # in a frame, else 1
+DIAGRAMS = {
+    "class_imbalance": 0,
+    "noisy_labels": 0,
+    "test_images": 0,
+    "overconfidence": 2,
+}  # in a frame, else 1
 ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than the readout tells
 
 
 def test_every_stored_explorer_is_read():
-    others = {"class_imbalance", "overconfidence", "temperature", "test_images", "two_networks"}
+    others = {
+        "class_imbalance",
+        "noisy_labels",
+        "overconfidence",
+        "temperature",
+        "test_images",
+        "two_networks",
+    }
     assert set(NAMES) == {*ALONG, *others}
 
 
