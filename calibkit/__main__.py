@@ -56,9 +56,9 @@ def _audit(options) -> int:
 
     named = ("label", "groups", "labels", "calibration", "other", "name", "kind", "bins")
     chosen = {key: getattr(options, key) for key in named if getattr(options, key) is not None}
-    found = auditing.audit_files(options.file, **chosen)
-    print(found)
-    print(f"the page: {found.write(options.target).resolve()}")
+    audit = auditing.audit_files(options.file, **chosen)
+    print(audit)
+    print(f"the page: {audit.write(options.target).resolve()}")
     return 0
 
 

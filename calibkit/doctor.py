@@ -100,13 +100,13 @@ def _notebooks() -> tuple[Finding, str]:
     try:
         from calibkit.course.checkout import lessons
 
-        found = lessons()
+        notebooks = lessons()
     except FileNotFoundError:  # a student's machine has the package, and a folder of lessons
         text = "no folder of the course here: the lessons are those that somebody gave you"
         return Finding(True, text), "To open your folder of lessons: python -m jupyterlab FOLDER"
     except (ImportError, ValueError) as error:
         return Finding(False, f"the notebooks are not here: {error}"), ""
-    text = f"{len(found)} notebooks in {found[0].notebook.parent}"
+    text = f"{len(notebooks)} notebooks in {notebooks[0].notebook.parent}"
     return Finding(True, text), "To open the course: python -m calibkit lab  or  make lab"
 
 

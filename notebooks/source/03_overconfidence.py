@@ -109,7 +109,7 @@ for epochs in (1, 5, 60):
 #
 # ## 2. When does the gap open?
 #
-# Now the training on the slider, once for each of several seeds: a larger network, whose step length is cut twice.
+# Now the training on the slider, once for each of several seeds: a larger network, whose steps become ten times smaller at half and at three quarters of the way.
 # `watch` names the images that are judged after each epoch.
 
 # %%
@@ -170,7 +170,7 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # <details><summary>What came out</summary>
 #
 # Before: many training images are still read wrongly when the gap on new images opens. From then on nearly all that
-# is learned is learned of the training images alone: the left curves rise to 1, the right accuracy hardly moves, and the
+# is learned is learned of the training images alone: the left curves rise to 1, the right accuracy rises little, and the
 # confidence on new images rises with that on the training images.
 #
 # </details>
@@ -318,7 +318,7 @@ for decay, rows in runs[["train_accuracy", "test_accuracy", "test_confidence"]]:
     print(f"weight decay {decay:g}: {lost:.1%} lost, {claimed:+.1%} claimed, kappa {claimed / lost:.2f}")
 
 # %% [markdown]
-# There, too, the strong weight decay moves a network down, and here it even loses less. Last, a small and a deep
+# There, too, the strong weight decay moves a network down, and left: it loses less. Last, a small and a deep
 # convolutional network on our digits (`T`: after a temperature, fitted on `cal`):
 
 # %% tags=["drawing"]
@@ -399,7 +399,7 @@ print(claims.concluded("03", "O3"))
 
 # %% [markdown]
 # To lower the price of the training images, which it reads rightly, the network makes its weights larger. This makes
-# *every* answer more extreme: a new image read rightly gets a little cheaper, one read wrongly much dearer, and the
+# *every* answer more extreme: a new image read rightly gets a little cheaper, one read wrongly costs much more, and the
 # **entropy** of the wrong answers (how evenly they spread over the classes) falls. It never ends: at 99.9 % more is still
 # cheaper. (**Label smoothing**, which spreads a part of each target over all classes, gives the price a lowest point.)
 # As a formula, with $p_i$ for the probability that image $i$'s label got:
@@ -523,7 +523,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 #
 # 1. Over-confidence appears on images that the network was *not* trained on: a diagram of the training images does not
 #    show it.
-# 2. On the map, networks of other widths lie on one line; weight decay and a temperature move a network down.
+# 2. On the map, the three widths that we tested lie near one line; weight decay and a temperature move a network down.
 # 3. Error and loss can move apart: fewer predictions are wrong, and each wrong one costs more. Watch a proper score,
 #    and compare networks after a temperature each.
 #

@@ -52,11 +52,11 @@ class Captions(Experiment):
     """The experiment on Multi30k."""
 
     settings = SETTINGS
-    usual = "Multi30k"
-    again = "--scale {scale}"
-    least = 3
-    side_by_side = True
-    below = (
+    default_dataset = "Multi30k"
+    command_options = "--scale {scale}"
+    least_seeds = 3
+    shares_cpu = True
+    footnote = (
         "Seeds: {seeds} (mean ± standard deviation where there are several), {table.tokens[0]} "
         "test tokens, BLEU of {setting.translated} test sentences."
     )
@@ -112,15 +112,16 @@ class Captions(Experiment):
             (run, cal, test[:few], written[:few], longest)
             for run, (_, cal, test, written) in zip(runs, ready, strict=True)
         ]
-        rows: dict[str, list[dict]] = {"": [], "temperatures": [], "steps": []}
+        rows, temperatures, steps = [], [], []
         measured = translation.results(_measured, tasks, **options)
         for setting, run, one in zip(grid, runs, measured, strict=True):
-            rows[""].append({**setting, **one["row"], "seconds": run.seconds})
-            rows["temperatures"] += [{**setting, **row} for row in one["temperatures"]]
-            rows["steps"] += [{**setting, **row} for row in run.rows]
-        return runs, {name: pd.DataFrame(table) for name, table in rows.items()}
+            rows.append({**setting, **one["row"], "seconds": run.seconds})
+            temperatures += [{**setting, **row} for row in one["temperatures"]]
+            steps += [{**setting, **row} for row in run.rows]
+        parts = {"temperatures": pd.DataFrame(temperatures), "steps": pd.DataFrame(steps)}
+        return runs, pd.DataFrame(rows), parts
 
-    def trained(self, result: Result) -> list[str]:
+    def training_points(self, result: Result) -> list[str]:
         """The sentences and the network."""
         setting = result.task.setting
         return [
@@ -132,16 +133,16 @@ class Captions(Experiment):
             f"{setting.steps} steps of 64 pairs for all, AdamW 2e-3, one cycle",
         ]
 
-    def wholes(self, table: pd.DataFrame) -> list[Verdict]:
+    def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """T of the least NLL after the two softer losses, and the ECE after fewer sentences."""
         verdicts = []
         for value in ("label smoothing .1", "focal, gamma 2"):
             nearer = f"{value} has its T of the least NLL nearer to 1 than cross-entropy"
             differences = paired(table, "abs(temperature - 1)", "cross-entropy", value)
             verdicts.append(judge("16l", f"Multi30k: {nearer}", differences, expect="below"))
-        return [*verdicts, self.whole(table)]
+        return [*verdicts, self.main_verdict(table)]
 
-    def steps(self, table: pd.DataFrame) -> list[Verdict]:
+    def step_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """None: the claims differ from value to value."""
         return []
 
@@ -208,8 +209,8 @@ CAPTIONS = Captions(
     change=_loss,
     claim=("D8", "Multi30k: a quarter of the sentences has a larger token ECE"),
     between=("cross-entropy", FEWER),
-    of=("ece", "token ECE"),
-    figure="WMT 2014 English to German, a large transformer: highest test BLEU over all T "
+    compared=("ece", "token ECE"),
+    source="WMT 2014 English to German, a large transformer: highest test BLEU over all T "
     "26.33 (cross-entropy), 26.36 (label smoothing), 26.39 (focal loss); best T 1 for the last "
     "two (Mukhoti et al. 2020, appendix K). IWSLT 2014, curves without numbers (Dataset "
     "Curation Beyond Accuracy, figure 6)",

@@ -48,10 +48,7 @@ def run(
     task = task_of(experiment, scale, network, vectors, root, device)
     values = experiment.grid(scale) if values is None else values
     seeds = range(task.setting.seeds) if seeds is None else seeds
-    if experiment.seeds_first:
-        grid = [{"value": value, "seed": seed} for seed in seeds for value in values]
-    else:
-        grid = [{"value": value, "seed": seed} for value in values for seed in seeds]
+    grid = [{"value": value, "seed": seed} for value in values for seed in seeds]
     prepared = functools.cache(functools.partial(experiment.prepare, task))
     options = {"jobs": jobs, "cache": cache, "progress": progress}
     return Result(experiment, task, *experiment.run(task, prepared, grid, **options))
@@ -63,9 +60,10 @@ def named(name: str, dataset: str | None = None) -> Experiment:
     validate.choice("name", name, tuple(dict.fromkeys(one.name for one in every)))
     by_dataset = {one.dataset: one for one in every if one.name == name}
     first = next(iter(by_dataset.values()))
+    dataset = dataset or first.default_dataset
     if "dataset" in first.options:
-        return replace(first, dataset=dataset or first.dataset)
-    return by_dataset[validate.choice("dataset", dataset or first.usual, tuple(by_dataset))]
+        return replace(first, dataset=dataset)
+    return by_dataset[validate.choice("dataset", dataset, tuple(by_dataset))]
 
 
 def task_of(
@@ -86,7 +84,7 @@ def setting_of(experiment: Experiment, scale: str, network: str | None = None) -
     """
     settings = experiment.settings
     setting = settings[validate.choice("scale", scale, tuple(settings))]
-    changes = dict(experiment.changes.get(scale, {}))
+    changes = dict(experiment.setting_changes.get(scale, {}))
     if network is not None:
         changes["network"] = validate.choice("network", network, tuple(NETWORKS))
     direct = {one.name: changes.pop(one.name) for one in fields(setting) if one.name in changes}

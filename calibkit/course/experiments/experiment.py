@@ -40,7 +40,8 @@ class Task:
 
 
 Change = Callable[[Any, Any, int], tuple[Any, Mapping[str, Any]]]
-Measured = tuple[list[Any], dict[str, pd.DataFrame]]  # outcomes, and tables by name
+# outcomes, a table of one row a run, and more tables by name
+Measured = tuple[list[Any], pd.DataFrame, dict[str, pd.DataFrame]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,11 +54,11 @@ class Experiment:
         in `between` than at the first, or smaller ("below"). The same is claimed of every step of
         the grid: from value to value where it is `ordered`, so that a rise that comes and goes is
         not hidden behind its ends; else of each value against the first in `between`. A step to a
-        value in `others` has another claim's id.
-    of: what is compared: a column of the table of runs, and what it is called.
-    figure: what the source found.
-    fewer: the values that a scale runs, where it does not run all.
-    changes: what differs from a scale's setting, or from its recipe, by scale.
+        value in `other_claims` has another claim's id.
+    compared: a column of the table of runs, and what it is called.
+    source: what the source found.
+    values_at: the values that a scale runs, where it does not run all.
+    setting_changes: what differs from a scale's setting, or from its recipe, by scale.
     """
 
     varies: str
@@ -66,31 +67,30 @@ class Experiment:
     claim: tuple[str, str]
     between: tuple[Any, Any]
     expect: Direction = "above"
-    of: tuple[str, str] = ("test_ece", "ECE")
+    compared: tuple[str, str] = ("test_ece", "ECE")
     ordered: bool = False
-    others: Mapping[Any, str] = field(default_factory=dict)
-    figure: str
-    fewer: Mapping[str, tuple] = field(default_factory=dict)
-    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    other_claims: Mapping[Any, str] = field(default_factory=dict)
+    source: str
+    values_at: Mapping[str, tuple] = field(default_factory=dict)
+    setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     name: str = ""
     dataset: str = ""
 
     settings: ClassVar[Mapping[str, Any]]  # by scale; each has a number of `seeds`
-    usual: ClassVar[str | None] = None  # the dataset where none is named; file names leave it out
+    default_dataset: ClassVar[str | None] = None  # file names leave it out
     options: ClassVar[tuple[str, ...]] = ()  # of "dataset" (any prepared one), "network", "vectors"
-    again: ClassVar[str] = "--scale {scale} --dataset {dataset}"
-    step: ClassVar[str] = "{of} at {varies} {value} is {larger} than at {than}"
-    seeds_first: ClassVar[bool] = True  # whether the rows stand by seed, and then by value
-    least: ClassVar[int] = 2  # seeds below which nothing is judged
-    side_by_side: ClassVar[bool] = False  # whether runs share a CPU, with one thread each
-    below: ClassVar[str] = (  # what a report says below its table
+    command_options: ClassVar[str] = "--scale {scale} --dataset {dataset}"
+    step_statement: ClassVar[str] = "{of} at {varies} {value} is {larger} than at {than}"
+    least_seeds: ClassVar[int] = 2  # below which nothing is judged
+    shares_cpu: ClassVar[bool] = False  # whether runs share a CPU, with one thread each
+    footnote: ClassVar[str] = (  # what a report says below its table
         "Mean ± standard deviation over {seeds} seeds. Training accuracy is that of the last epoch "
         "as it was met"
     )
 
     def grid(self, scale: str) -> tuple:
         """The values that a scale runs."""
-        return self.fewer.get(scale, self.values)
+        return self.values_at.get(scale, self.values)
 
     def prepare(self, task: Task, seed: int) -> Any:
         """What all trainings of a seed share."""
@@ -99,25 +99,27 @@ class Experiment:
     def run(
         self, task: Task, prepared: Callable[[int], Any], grid: Sequence[dict], **options: Any
     ) -> Measured:
-        """Train and measure every setting {"value", "seed"} of a grid; the table "" has a row each.
+        """Train and measure every setting {"value", "seed"} of a grid.
 
         prepared: gives what `prepare` made. options: `jobs`, `cache`, `progress` of `sweep.run`.
         """
         raise NotImplementedError
 
-    def trained(self, result: Result) -> list[str]:
+    def training_points(self, result: Result) -> list[str]:
         """What a report says of the data and of the training, a point each."""
         raise NotImplementedError
 
-    def whole(self, table: pd.DataFrame) -> Verdict:
+    def main_verdict(self, table: pd.DataFrame) -> Verdict:
         """The claim, judged by the paired differences of a table of runs."""
-        return judge(*self.claim, paired(table, self.of[0], *self.between), expect=self.expect)
+        return judge(
+            *self.claim, paired(table, self.compared[0], *self.between), expect=self.expect
+        )
 
-    def wholes(self, table: pd.DataFrame) -> list[Verdict]:
+    def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """What a report says before the steps."""
-        return [self.whole(table)]
+        return [self.main_verdict(table)]
 
-    def steps(self, table: pd.DataFrame) -> list[Verdict]:
+    def step_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """The claim for every step between the values of the grid that a table has."""
         than, last = self.between
         values = [value for value in self.values if value in set(table.value)]
@@ -128,26 +130,24 @@ class Experiment:
 
     def _step(self, table: pd.DataFrame, than: Any, value: Any) -> Verdict:
         larger = "larger" if self.expect == "above" else "smaller"
-        words = {"of": self.of[1], "varies": self.varies, "dataset": self.dataset}
-        statement = self.step.format(than=than, value=value, larger=larger, **words)
-        differences = paired(table, self.of[0], than, value)
-        claim = self.others.get(value, self.claim[0])
+        words = {"of": self.compared[1], "varies": self.varies, "dataset": self.dataset}
+        statement = self.step_statement.format(than=than, value=value, larger=larger, **words)
+        differences = paired(table, self.compared[0], than, value)
+        claim = self.other_claims.get(value, self.claim[0])
         return judge(claim, statement, differences, expect=self.expect)
 
 
 @dataclass
 class Result:
-    """What came of an experiment: its runs, and tables by name; `table` has one row a run.
+    """What came of an experiment.
 
     outcomes: as of a sweep (`sweep.Sweep(result.outcomes)`); of captions runs of `translation`.
+    table: one row a run: value, seed and what was measured.
+    parts: more tables by name, such as "epochs".
     """
 
     experiment: Experiment
     task: Task
     outcomes: list[Any]
-    tables: dict[str, pd.DataFrame]
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row a run: value, seed and what was measured."""
-        return self.tables[""]
+    table: pd.DataFrame
+    parts: dict[str, pd.DataFrame]

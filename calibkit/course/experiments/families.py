@@ -47,9 +47,9 @@ class Family:
 
     lesson: its number, "06". changed: what differs, "label noise". group: what they share, and
         other families of the same lesson and change do not: "noisy digits".
-    values: by its words, what each value changes of `recipe`.
-    recipe: from a value's changes and a seed to the training. It scores "train", the training data
-        with their training labels, and new data.
+    values: by its words, what each value changes of `make_trial`.
+    make_trial: from a value's changes and a seed to the training. It scores "train", the training
+        data with their training labels, and new data.
     views: from a finished training to its dots, by words that are added to the value's.
     noise: by the value's words, the share of training labels that were drawn anew.
     joined: whether the values have an order.
@@ -59,7 +59,7 @@ class Family:
     changed: str
     group: str
     values: Mapping[str, Mapping[str, Any]]
-    recipe: Callable[..., Trial]
+    make_trial: Callable[..., Trial]
     views: Callable[[sweep.Outcome], Mapping[str, View]] = field(default=lambda one: at_end(one))
     noise: Mapping[str, float] = field(default_factory=dict)
     joined: bool = True
@@ -337,8 +337,8 @@ def _forms(course: Course) -> Iterator[Family]:
     decay = {
         f"weight decay {_plain(d)}": {"weight_decay": d} for d in (1e-5, 1e-4, 1e-3, 3e-3, 1e-2)
     }
-    recipe = functools.partial(dense, network=base)
-    yield Family("03", "weight decay", DIGITS, decay, recipe)
+    make_trial = functools.partial(dense, network=base)
+    yield Family("03", "weight decay", DIGITS, decay, make_trial)
     yield Family("03", "epochs", DIGITS, {"": {}}, course.watched, by_epoch)
     wrong = {"30 % of the labels shuffled": {"labels": 0.3}}
     noise = dict.fromkeys(wrong, 0.3)
@@ -360,13 +360,13 @@ def _plain(number: float) -> str:
 
 def _architectures(course: Course) -> Iterator[Family]:
     for kind in KINDS:
-        recipe = functools.partial(course.architecture, kind)
+        make_trial = functools.partial(course.architecture, kind)
         images = {f"{n:,} images": {"place": place} for place, n in enumerate(course.sizes)}
-        yield Family("04", "architecture and number of images", kind, images, recipe)
+        yield Family("04", "architecture and number of images", kind, images, make_trial)
     for kind in KINDS:
-        recipe = functools.partial(course.architecture, kind)
+        make_trial = functools.partial(course.architecture, kind)
         changes, noise = _noisy((0.0, 0.2, 0.4))
-        yield Family("04", "architecture and label noise", kind, changes, recipe, noise=noise)
+        yield Family("04", "architecture and label noise", kind, changes, make_trial, noise=noise)
 
 
 def _noisy(rates: tuple[float, ...]) -> tuple[dict[str, dict], dict[str, float]]:
@@ -414,8 +414,8 @@ def _temperatures(course: Course) -> Iterator[Family]:
         "focal loss, gamma 3": functools.partial(course.dense, **_of(losses.focal, gamma=3.0)),
         "rare digits": functools.partial(course.imbalanced, rho=20),
     }
-    for kind, recipe in kinds.items():
-        yield Family("08", "temperature", kind, {"": {}}, recipe, by_temperature)
+    for kind, make_trial in kinds.items():
+        yield Family("08", "temperature", kind, {"": {}}, make_trial, by_temperature)
 
 
 def _losses(course: Course) -> Iterator[Family]:

@@ -85,11 +85,11 @@ def trained(family: Family, seeds: Sequence[int] = SEEDS, **options) -> pd.DataF
     """Train a family and measure it: one row a dot. `options` are those of `sweep.run`."""
     grid = [{"value": value, "seed": seed} for value in family.values for seed in seeds]
 
-    def recipe(value: str, seed: int) -> training.Trial:
-        return family.recipe(seed=seed, **family.values[value])
+    def make_trial(value: str, seed: int) -> training.Trial:
+        return family.make_trial(seed=seed, **family.values[value])
 
     rows = []
-    for outcome in sweep.run(recipe, grid, **options).outcomes:
+    for outcome in sweep.run(make_trial, grid, **options).outcomes:
         value, seed = outcome.setting["value"], outcome.setting["seed"]
         for words, view in family.views(outcome).items():
             told = ", ".join(filter(None, (value, words)))
@@ -234,9 +234,9 @@ def kappas(table: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for key, part in table.groupby(KEYS[:-1], sort=False, dropna=False):
         places = [Place(x, y) for x, y in zip(part.lost, part.claimed, strict=True)]
-        found = plane.kappa(places) if len(places) > 1 else None
-        found = found or Kappa(*(float("nan"),) * 3)
-        rows.append([*key, len(part), part.lost.mean(), part.claimed.mean(), *found])
+        kappa = plane.kappa(places) if len(places) > 1 else None
+        kappa = kappa or Kappa(*(float("nan"),) * 3)
+        rows.append([*key, len(part), part.lost.mean(), part.claimed.mean(), *kappa])
     columns = [*KEYS[:-1], "seeds", "lost", "claimed", "kappa", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -152,50 +152,50 @@ _IN_ORDER = {
     "noise": Photographs(
         varies="share of labels shuffled",
         values=(0.0, 0.1, 0.2, 0.3, 0.4),
-        fewer={"laptop": (0.0, 0.2, 0.4), "night": (0.0, 0.1, 0.2, 0.4)},
+        values_at={"laptop": (0.0, 0.2, 0.4), "night": (0.0, 0.1, 0.2, 0.4)},
         change=_noise,
         claim=("D3", "label noise .4 gives a larger ECE than none"),
         between=(0.0, 0.4),
         ordered=True,
-        figure="curves only (Dataset Curation Beyond Accuracy, figure 2)",
-        changes={},
+        source="curves only (Dataset Curation Beyond Accuracy, figure 2)",
+        setting_changes={},
     ),
     "focal": Photographs(
         varies="loss",
         values=FOCAL,
-        fewer={"laptop": ("cross-entropy", "focal, gamma 3")},
+        values_at={"laptop": ("cross-entropy", "focal, gamma 3")},
         change=changing("loss", LOSSES),
         claim=("F5", "focal loss with gamma 3 gives a smaller ECE than cross-entropy"),
         between=("cross-entropy", "focal, gamma 3"),
         expect="below",
-        figure="table 1, all datasets and networks: T, by a grid on ECE, 2.0 to 2.8 for "
+        source="table 1, all datasets and networks: T, by a grid on ECE, 2.0 to 2.8 for "
         "cross-entropy and MMCE, mostly .9 to 1.1 for sample-dependent focal loss (Mukhoti et al. "
         "2020, section 5); the T above minimises the NLL",
         # the weight decay is that of the authors' code; the paper's text has none
-        changes=HALF
+        setting_changes=HALF
         | {"paper": {"epochs": 350, "milestones": (150 / 350, 250 / 350), "weight_decay": 5e-4}},
     ),
     "mixup": Photographs(
         varies="alpha",
         values=(0.0, 0.1, 0.3, 1.0),
-        fewer={"laptop": (0.0, 0.1, 1.0)},
+        values_at={"laptop": (0.0, 0.1, 1.0)},
         change=_mixup,
         claim=("X1", "mixup with alpha .1 gives a smaller ECE than none"),
         between=(0.0, 0.1),
         expect="below",
-        figure="ResNet-34, CIFAR-10, alpha .1: ECE 4.1 to 2.1 %, accuracy 94.1 to 95.1 % "
+        source="ResNet-34, CIFAR-10, alpha .1: ECE 4.1 to 2.1 %, accuracy 94.1 to 95.1 % "
         "(Tata et al. 2022, table 1)",
-        changes=POSTER,
+        setting_changes=POSTER,
     ),
     "size": Photographs(
         varies="fraction of the training images",
         values=(0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
-        fewer={"laptop": (0.1, 1.0), "night": (0.1, 0.2, 0.4, 1.0)},
+        values_at={"laptop": (0.1, 1.0), "night": (0.1, 0.2, 0.4, 1.0)},
         change=_size,
         claim=("D1", "a tenth of the images gives a larger ECE than all, at equal steps"),
         between=(1.0, 0.1),
         ordered=True,
-        figure="curves only (Dataset Curation Beyond Accuracy, figure 4)",
+        source="curves only (Dataset Curation Beyond Accuracy, figure 4)",
     ),
     "augmentation": Photographs(
         varies="augmentation",
@@ -203,8 +203,8 @@ _IN_ORDER = {
         change=changing("augment", AUGMENTATIONS),
         claim=("D2", "without crops and flips ECE is larger than with both"),
         between=("crops and flips", "none"),
-        figure="curves only (Dataset Curation Beyond Accuracy, figure 5)",
-        changes={},
+        source="curves only (Dataset Curation Beyond Accuracy, figure 5)",
+        setting_changes={},
     ),
     "people": Photographs(
         varies="labels",
@@ -213,7 +213,7 @@ _IN_ORDER = {
         people=PEOPLE,
         claim=("D3", "the worst of three people's labels give a larger ECE than the true ones"),
         between=("true labels", "worst"),
-        figure="the share of wrong labels is 9.0 % after a vote, 17.2 % for one person, 40.2 % for "
+        source="the share of wrong labels is 9.0 % after a vote, 17.2 % for one person, 40.2 % for "
         "the worst (Wei et al. 2022, CIFAR-10N); source A has no labels given by people",
     ),
     "class-noise": Photographs(
@@ -227,13 +227,13 @@ _IN_ORDER = {
             "to .5 than without noise",
         ),
         between=(0.0, 0.5),
-        of=("class_gap", "the noisiest class's ECE less the cleanest's"),
-        figure="curves only (Dataset Curation Beyond Accuracy, figure 3)",
+        compared=("class_gap", "the noisiest class's ECE less the cleanest's"),
+        source="curves only (Dataset Curation Beyond Accuracy, figure 3)",
     ),
     "imbalance": Photographs(
         varies="imbalance and mitigation (rho 100 where none is named)",
         values=tuple(IMBALANCES),
-        fewer={
+        values_at={
             "laptop": ("balanced", "exponential, none", "exponential, weighted", "step, none"),
             "night": (
                 "balanced",
@@ -248,8 +248,8 @@ _IN_ORDER = {
             "what the rarest class's ECE has above the commonest's is larger at rho 100 than at 1",
         ),
         between=("balanced", "exponential, none"),
-        of=("class_gap", "the rarest class's ECE less the commonest's"),
-        figure="ResNet-50, CIFAR-10, rho 100, ECE of the commonest and of the rarest class: "
+        compared=("class_gap", "the rarest class's ECE less the commonest's"),
+        source="ResNet-50, CIFAR-10, rho 100, ECE of the commonest and of the rarest class: "
         "exponential .12 and .48, weighted .10 and .35, class-balanced .09 and .34; step .04 and "
         ".63, weighted .08 and .34 (Dataset Curation Beyond Accuracy, table 1)",
     ),
@@ -260,8 +260,8 @@ _IN_ORDER = {
         claim=("T2", "label smoothing .05 gives a smaller ECE than cross-entropy"),
         between=("cross-entropy", "label smoothing .05"),
         expect="below",
-        others={"confidence penalty .1": "T3", "Brier": "T4", "MMCE, weight 2": "T4"},
-        figure="ResNet-56, CIFAR-100: ECE .150 to .024 with label smoothing .05 (Müller et al. "
+        other_claims={"confidence penalty .1": "T3", "Brier": "T4", "MMCE, weight 2": "T4"},
+        source="ResNet-56, CIFAR-100: ECE .150 to .024 with label smoothing .05 (Müller et al. "
         "2019, table 3)",
     ),
     "rivals": Photographs(
@@ -270,22 +270,22 @@ _IN_ORDER = {
         change=_loss_or_mixup,
         claim=("X4", "label smoothing .1 gives a larger ECE than mixup with alpha .1"),
         between=(A_LITTLE, "label smoothing .1"),
-        figure="plots only (Thulasidasan et al. 2019)",
-        changes=HALF | POSTER,
+        source="plots only (Thulasidasan et al. 2019)",
+        setting_changes=HALF | POSTER,
     ),
     "parts": Photographs(
         varies="images of an epoch, after a twentieth of the epochs on all",
         values=tuple(PARTS),
-        fewer={"laptop": ("all", "10 % of highest entropy", "10 % by chance")},
+        values_at={"laptop": ("all", "10 % of highest entropy", "10 % by chance")},
         change=changing("select", PARTS),
         claim=(
             "P1",
             "epochs on the 10 % of highest entropy give a larger ECE than epochs on all",
         ),
         between=("all", "10 % of highest entropy"),
-        figure="ResNet-34, CIFAR-10, 200 epochs of which 10 on all: ECE 4.1 % for all images, "
+        source="ResNet-34, CIFAR-10, 200 epochs of which 10 on all: ECE 4.1 % for all images, "
         "5.2 % for the 10 % of highest entropy (Tata et al. 2022, table 1)",
-        changes=HALF | POSTER,
+        setting_changes=HALF | POSTER,
     ),
     "shift": Photographs(
         varies="severity of the corruptions of the test images",
@@ -296,7 +296,7 @@ _IN_ORDER = {
         claim=("S3", "with corruptions of severity 5 ECE is larger than with none"),
         between=(0, 5),
         ordered=True,
-        figure="curves only (Ovadia et al. 2019: CIFAR-10, ImageNet; Minderer et al. "
+        source="curves only (Ovadia et al. 2019: CIFAR-10, ImageNet; Minderer et al. "
         "2021: ImageNet-C)",
     ),
     "strange": Photographs(
@@ -311,8 +311,8 @@ _IN_ORDER = {
             "cross-entropy",
         ),
         between=("cross-entropy", "FLSD-53"),
-        of=("gaussian_auroc", "the AUROC of entropy"),
-        figure="focal losses have the higher AUROC, CIFAR-10 against SVHN and against CIFAR-10-C "
+        compared=("gaussian_auroc", "the AUROC of entropy"),
+        source="focal losses have the higher AUROC, CIFAR-10 against SVHN and against CIFAR-10-C "
         "with Gaussian noise of severity 5 (Mukhoti et al. 2020, table 3); mixup is less confident "
         "of pure noise (Thulasidasan et al. 2019, histograms)",
     ),
@@ -322,9 +322,9 @@ _IN_ORDER = {
         change=_network,
         claim=("O1", "the deep network has a larger ECE than LeNet-5"),
         between=("LeNet-5", DEEP),
-        figure="CIFAR-100 (`--dataset cifar100`): ECE 4.85 % for LeNet-5, 16.53 % for ResNet-110 "
+        source="CIFAR-100 (`--dataset cifar100`): ECE 4.85 % for LeNet-5, 16.53 % for ResNet-110 "
         "(Guo et al. 2017, table 1)",
-        changes=HALF | {"paper": {"network": "ResNet-110"}},
+        setting_changes=HALF | {"paper": {"network": "ResNet-110"}},
     ),
     "width": Photographs(
         varies="network",
@@ -333,7 +333,7 @@ _IN_ORDER = {
         claim=("O2", "the widest network has a larger ECE than the narrowest"),
         between=("ConvNet-6", "ConvNet-24"),
         ordered=True,
-        figure="curves only (Guo et al. 2017, figure 2: ResNet-14 on CIFAR-100)",
+        source="curves only (Guo et al. 2017, figure 2: ResNet-14 on CIFAR-100)",
     ),
 }
 EXPERIMENTS = {name: replace(experiment, name=name) for name, experiment in _IN_ORDER.items()}

@@ -92,17 +92,16 @@ class Photographs(Experiment):
     """
 
     dataset: str = "cifar10"
-    changes: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: HALF)
+    setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: HALF)
     people: Mapping[Any, str] = field(default_factory=dict)
     shows: Callable[[Dataset, Any, Statistics], dict[str, Dataset]] | None = None
     one_network: bool = False
     measures: Callable[[sweep.Outcome, dict[str, float]], dict[str, float]] | None = None
 
     settings = SETTINGS
-    usual = "cifar10"
+    default_dataset = "cifar10"
     options = ("dataset", "network")
-    seeds_first = False
-    below = f"{Experiment.below}: on noisy labels where there are any, under mixup on blends."
+    footnote = f"{Experiment.footnote}: on noisy labels where there are any, under mixup on blends."
 
     def prepare(self, task: Task, seed: int) -> tuple[Splits, dict[Any, Tensor]]:
         """The images of a seed; the training labels of values for which people wrote them."""
@@ -122,7 +121,7 @@ class Photographs(Experiment):
     def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
         """The outcomes of a grid; tables of the runs, and of the epochs of every training."""
 
-        def recipe(value: Any, seed: int) -> Trial:
+        def make_trial(value: Any, seed: int) -> Trial:
             splits, labels = prepared(seed)
             if value in labels:
                 splits = splits._replace(train=splits.train.with_labels(labels[value]))
@@ -131,11 +130,11 @@ class Photographs(Experiment):
         trained = grid
         if self.one_network:
             trained = [setting for setting in grid if setting["value"] == grid[0]["value"]]
-        outcomes = sweep.run(recipe, trained, device=task.device, **options).outcomes
+        outcomes = sweep.run(make_trial, trained, device=task.device, **options).outcomes
         epochs = classifiers.epochs(outcomes)
         if self.shows:
             outcomes = self._shown(self.shows, task, outcomes, grid)
-        return outcomes, {"": classifiers.rows(outcomes, self.measures), "epochs": epochs}
+        return outcomes, classifiers.rows(outcomes, self.measures), {"epochs": epochs}
 
     def _shown(
         self, shows: Callable, task: Task, outcomes: list, grid: Sequence[dict]
@@ -150,7 +149,7 @@ class Photographs(Experiment):
             seen.append(sweep.Outcome(setting, trial, run))
         return seen
 
-    def trained(self, result: Result) -> list[str]:
+    def training_points(self, result: Result) -> list[str]:
         """The network and the images."""
         setting, recipe = result.task.setting, result.task.setting.recipe
         network = "the networks named" if self.varies == "network" else setting.network

@@ -51,7 +51,7 @@ def verdict(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> Ve
 
     Raises ValueError for a table without one of the values, or with a single seed.
     """
-    return named(name, dataset).whole(table)
+    return named(name, dataset).main_verdict(table)
 
 
 def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> list[Verdict]:
@@ -60,9 +60,9 @@ def verdicts(name: str, table: pd.DataFrame, *, dataset: str | None = None) -> l
     None for fewer seeds than it takes. Raises as `verdict` does.
     """
     experiment = named(name, dataset)
-    if table.seed.nunique() < experiment.least:
+    if table.seed.nunique() < experiment.least_seeds:
         return []
-    return experiment.steps(table) or experiment.wholes(table)
+    return experiment.step_verdicts(table) or experiment.main_verdicts(table)
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
@@ -95,9 +95,9 @@ def report(result: Result) -> str:
     """A page in Markdown: what was run, where, what came out, and the source's own figure."""
     experiment, task, table = result.experiment, result.task, result.table
     rows = shown(table).rename({DEEP: f"{DEEP} ({getattr(task.setting, 'network', '')})"})
-    beside = ", on a machine with other work" if experiment.side_by_side else ""
+    beside = ", on a machine with other work" if experiment.shares_cpu else ""
     points = [
-        *experiment.trained(result),
+        *experiment.training_points(result),
         f"Seconds a run: {table.seconds.median():.0f} (median{beside})",
         f"Hardware: {hardware(result)}",
         f"Versions: Python {platform.python_version()}, torch {torch.__version__}",
@@ -110,11 +110,11 @@ def report(result: Result) -> str:
         "|---" * (len(rows.columns) + 1) + "|",
         *(f"| {value} | {' | '.join(row)} |" for value, *row in rows.itertuples()),
         "",
-        experiment.below.format(seeds=table.seed.nunique(), table=table, setting=task.setting),
+        experiment.footnote.format(seeds=table.seed.nunique(), table=table, setting=task.setting),
         "",
         *_judged(result),
         "",
-        f"Source: {experiment.figure}.",
+        f"Source: {experiment.source}.",
         "",
         *(f"- {point}." for point in points),
         f"- Again: `{_again(experiment, task.scale)}{network}`",
@@ -126,10 +126,10 @@ def report(result: Result) -> str:
 def _judged(result: Result) -> list[str]:
     """The lines of the verdicts: the whole, then step by step."""
     experiment, seeds = result.experiment, result.table.seed.nunique()
-    if seeds < experiment.least:
+    if seeds < experiment.least_seeds:
         return ["One seed: no verdict." if seeds == 1 else f"{seeds} seed(s): no verdict."]
-    wholes = [str(whole) for whole in experiment.wholes(result.table)]
-    steps = [f"- {step}" for step in experiment.steps(result.table)]
+    wholes = [str(whole) for whole in experiment.main_verdicts(result.table)]
+    steps = [f"- {step}" for step in experiment.step_verdicts(result.table)]
     between = ["", "Step by step:", ""] if wholes and steps else []
     return [*wholes, *between, *steps]
 
@@ -137,7 +137,7 @@ def _judged(result: Result) -> list[str]:
 def hardware(result: Result) -> str:
     """What a report says of the machine."""
     device = result.task.device
-    if result.experiment.side_by_side:
+    if result.experiment.shares_cpu:
         return f"CPU {platform.machine()}, 1 thread"
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
@@ -146,33 +146,32 @@ def hardware(result: Result) -> str:
 
 
 def _again(experiment: Experiment, scale: str) -> str:
-    options = experiment.again.format(scale=scale, dataset=experiment.dataset)
+    options = experiment.command_options.format(scale=scale, dataset=experiment.dataset)
     return f"python -m calibkit reproduce {experiment.name} {options}"
 
 
 def write(result: Result, folder: Path) -> Path:
     """Keep the tables as FOLDER/SCALE/NAME.csv and the report beside; returns the report.
 
-    A table that has no row a run joins its own name: NAME-epochs.csv. Another dataset than the
+    Parts join their own name: NAME-epochs.csv. Another dataset than the
     kind's usual one, and a network that was asked for, join the name too.
     """
     experiment, task = result.experiment, result.task
     target = Path(folder) / task.scale
     target.mkdir(parents=True, exist_ok=True)
-    tables = {
-        name: table.round(5 if name == "epochs" else 6) for name, table in result.tables.items()
-    }
-    for name, table in tables.items():
-        table.to_csv(target / f"{_stem(experiment, task.network, name)}.csv", index=False)
+    table = result.table.round(6)
+    for name, part in {"": table, **result.parts}.items():
+        path = target / f"{_stem(experiment, task.network, name)}.csv"
+        part.round(5 if name == "epochs" else 6).to_csv(path, index=False)
     page = target / f"{_stem(experiment, task.network)}.md"
-    text = report(replace(result, tables=tables))  # it tells what is kept, to the last digit
+    text = report(replace(result, table=table))  # it tells what is kept, to the last digit
     page.write_text(text, encoding="utf-8")
     return page
 
 
 def _stem(experiment: Experiment, network: str | None = None, part: str = "") -> str:
     """The name of a file."""
-    dataset = "" if experiment.dataset == experiment.usual else experiment.dataset
+    dataset = "" if experiment.dataset == experiment.default_dataset else experiment.dataset
     return "-".join(filter(None, (experiment.name, dataset, network, part)))
 
 

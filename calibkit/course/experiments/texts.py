@@ -60,8 +60,8 @@ class Texts(Experiment):
 
     settings = SETTINGS
     options = ("vectors",)
-    step = "{dataset}: {of} with {value} is {larger} than with {than}"
-    below = f"{Experiment.below}; under mixup it is that of blends."
+    step_statement = "{dataset}: {of} with {value} is {larger} than with {than}"
+    footnote = f"{Experiment.footnote}; under mixup it is that of blends."
 
     def prepare(self, task: Task, seed: int) -> tuple[Splits, Tensor | None]:
         """The texts of a seed as numbers, and the word vectors to start from, if there are any."""
@@ -73,17 +73,17 @@ class Texts(Experiment):
     def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
         """The outcomes of a grid, and the table of the runs."""
 
-        def recipe(value: str, seed: int) -> Trial:
+        def make_trial(value: str, seed: int) -> Trial:
             splits, vectors = prepared(seed)
             train, changes = self.change(splits.train, value, seed)
             network = functools.partial(_network, task.setting, train.num_classes, vectors)
             score = {"calibration": splits.calibration, "test": splits.test}
             return training.trial(network, train, score, task.setting.recipe, seed=seed, **changes)
 
-        outcomes = sweep.run(recipe, grid, device=task.device, **options).outcomes
-        return outcomes, {"": classifiers.rows(outcomes)}
+        outcomes = sweep.run(make_trial, grid, device=task.device, **options).outcomes
+        return outcomes, classifiers.rows(outcomes), {}
 
-    def trained(self, result: Result) -> list[str]:
+    def training_points(self, result: Result) -> list[str]:
         """The texts and the network."""
         setting, recipe = result.task.setting, result.task.setting.recipe
         trial = result.outcomes[0].trial
@@ -100,7 +100,7 @@ class Texts(Experiment):
             "judged",
         ]
 
-    def wholes(self, table: pd.DataFrame) -> list[Verdict]:
+    def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """None: the steps say all."""
         return []
 
@@ -179,7 +179,7 @@ _SENTENCES = Texts(
     claim=("X5", "mixup gives a smaller ECE than none"),
     between=("no mixup", "mixup 1"),
     expect="below",
-    figure="curves only (Thulasidasan et al. 2019: mixup of sentence embeddings lowers the ECE of "
+    source="curves only (Thulasidasan et al. 2019: mixup of sentence embeddings lowers the ECE of "
     "text classifiers)",
 )
 _CUT = {"calibration": 900, "test": 3_999}
@@ -192,17 +192,17 @@ _POSTS = Texts(
     claim=("N1", "focal loss with gamma 3 gives a smaller ECE than cross-entropy"),
     between=("cross-entropy", "focal, gamma 3"),
     expect="below",
-    figure="ECE of cross-entropy 17.92 %, Brier 13.58, MMCE 15.48, label smoothing .05 4.79, "
+    source="ECE of cross-entropy 17.92 %, Brier 13.58, MMCE 15.48, label smoothing .05 4.79, "
     "FLSD-53 6.92; T, by a grid on ECE, 3.4, 2.3, 2.2, 1.1 and 1.5; 15,098 training and 3,999 "
     "test posts, 50 epochs, GloVe vectors, the epoch of best validation accuracy (Mukhoti et "
     "al. 2020, table 1)",
-    changes={
+    setting_changes={
         "laptop": _CUT | {"train": 6_000, "length": 100},
         "paper": _CUT | _LARGE | {"epochs": 50, "batch_size": 128},
     },
 )
 _QUESTIONS = replace(
-    _SENTENCES, dataset="trec", changes={scale: {"calibration": 500} for scale in SETTINGS}
+    _SENTENCES, dataset="trec", setting_changes={scale: {"calibration": 500} for scale in SETTINGS}
 )
 TEXTS = {
     experiment.dataset: replace(experiment, name="text")

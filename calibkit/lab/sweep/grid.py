@@ -26,7 +26,7 @@ SMALL = 100_000  # parameters of a network up to which a stack is faster than on
 
 
 def run(
-    recipe: Callable[..., Trial],
+    make_trial: Callable[..., Trial],
     grid: Mapping[str, Iterable] | Sequence[Mapping[str, Any]],
     *,
     device: str | torch.device | None = None,
@@ -35,10 +35,10 @@ def run(
     how: How = "auto",
     progress: bool = True,
 ) -> Sweep:
-    """Train `recipe(**setting)` for every setting of the grid, and return the `Sweep`.
+    """Train `make_trial(**setting)` for every setting of the grid, and return the `Sweep`.
 
-    recipe: makes the `training.trial` of one setting. Data that several trials share is best made
-        once outside, or behind `functools.cache`.
+    make_trial: gives the `training.trial` of one setting. Data that several trials share is best
+        made once outside, or behind `functools.cache`.
     grid: values by name, of which all combinations are run ({"noise": [0, .2], "seed": range(5)}),
         or a list of settings.
     cache: True keeps finished runs in $CALIBKIT_CACHE or the user's cache folder, a path there,
@@ -63,7 +63,7 @@ def run(
     validate.choice("how", how, get_args(How))
     device = as_device(device)
     settings = _settings(grid)
-    trials = [_made(recipe, setting) for setting in settings]
+    trials = [_made(make_trial, setting) for setting in settings]
     keys = [None] * len(trials) if cache is False else key.keys(trials, device)
     train = functools.partial(loop.train_unit, device=device)
     options: dict[str, Any] = {"jobs": jobs, "cache": cache, "progress": progress}
@@ -102,10 +102,10 @@ def _settings(grid) -> list[dict[str, Any]]:
     return settings
 
 
-def _made(recipe: Callable[..., Trial], setting: dict[str, Any]) -> Trial:
-    made = recipe(**setting)
+def _made(make_trial: Callable[..., Trial], setting: dict[str, Any]) -> Trial:
+    made = make_trial(**setting)
     if not isinstance(made, Trial):
         raise TypeError(
-            f"recipe must return a training.trial(...), got {type(made).__name__} for {setting}"
+            f"make_trial must return a training.trial(...), got {type(made).__name__} for {setting}"
         )
     return made

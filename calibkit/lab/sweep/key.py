@@ -3,8 +3,8 @@
 It holds the source of methods and lab, versions, torch's settings, the kind of device, the bytes of
 the data, the network as built under the seed with the random state that this leaves, and the task:
 functions, classes and the user's own modules by value, installed ones by name and version. Not
-seen: memory that views share, a `.grad`, lazy conjugation, what replaces built-ins or parts of
-torch and of this package, classes registered at an abstract one, files that installed code reads.
+seen: files, the texts of `eval`, memory that views share, a tensor's hooks and `.grad`, classes
+registered at an abstract one, what replaces built-ins or parts of torch and of this package.
 """
 
 from __future__ import annotations
@@ -38,49 +38,41 @@ LOADED = {  # as it was when this was imported: what is edited later counts afte
     for path in sorted(HERE.rglob("*.py"))
     if path.relative_to(HERE).parts[0].removesuffix(".py") not in PRESENTING
 }
-OUTSIDE = re.compile(  # what depends on more than its arguments
-    r"(random|time|datetime|secrets|posix|_?io|numpy\.random)\b|os\.(_E|environ|getenv|urandom)"
-    r"|builtins\.(open|input|eval|exec)$"
-)
+OUTSIDE = re.compile(r"(random|time|datetime|secrets|numpy\.random)\b|os\.(environ|getenv|urandom)")
 PurePickler: Any = pickle._Pickler  # the one that is written in Python
-PLAIN = {type(None), bool, int, float, str, bytes, tuple, list, dict}
 CODE = (  # all but where it stands
     *("co_code", "co_consts", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_flags"),
     *("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_exceptiontable"),
 )
 
 
-def keys(tasks: Sequence[Any], device: torch.device) -> list[str | None]:
-    """Per task the key of its result; None, and one warning for all, where it cannot be told."""
+def keys(
+    tasks: Sequence[Any], device: torch.device, *, start_only: bool = False
+) -> list[str | None]:
+    """Per task the key of its result; None, and one warning for all, where it cannot be told.
+
+    start_only: what the keys begin with, before a `Trial`'s network is built; without a warning.
+    """
+    around, read = (_source(), device.type, torch_settings()), WeakIdKeyDictionary()
+    told: list[str | None] = []
     reasons: dict[str, None] = {}
-    told = list(_told(tasks, device, reasons, whole=True))
-    if reasons:
+    for task in tasks:
+        is_trial = isinstance(task, Trial)
+        try:
+            key = digest(read, around=around, **(task.parts() if is_trial else {"task": task}))[:32]
+            if is_trial and not start_only:
+                key += digest(network=task.untrained())[:32]
+            told.append(key)
+        except Exception as error:  # of whatever was read; a task that fails says so itself
+            told.append(None)
+            reasons[str(error)] = None
+    if reasons and not start_only:
         warnings.warn(
             f"{told.count(None)} of {len(told)} results are not kept, as it cannot be told what "
             f"decides them: {'; '.join(reasons)}",
             stacklevel=3,
         )
     return told
-
-
-def beginnings(tasks: Sequence[Any], device: torch.device) -> list[str | None]:
-    """What the keys begin with: all but the network of a `Trial`, which is not built for it."""
-    return list(_told(tasks, device, {}, whole=False))
-
-
-def _told(
-    tasks: Sequence[Any], device: torch.device, reasons: dict[str, None], whole: bool
-) -> Iterator[str | None]:
-    around, read = (_source(), device.type, torch_settings()), WeakIdKeyDictionary()
-    for task in tasks:
-        is_trial = isinstance(task, Trial)
-        try:
-            start = digest(read, around=around, **(task.parts() if is_trial else {"task": task}))
-            network = digest(network=task.untrained()) if whole and is_trial else ""
-            yield start[:32] + network[:32]
-        except Exception as error:  # of whatever was read; a task that fails says so itself
-            reasons[str(error)] = None
-            yield None
 
 
 @functools.cache
@@ -119,22 +111,19 @@ class Hasher(PurePickler):
             super().memoize(value)
 
     def reducer_override(self, value: Any) -> Any:
-        if type(value) in PLAIN:
-            return NotImplemented
         if isinstance(value, type | types.FunctionType):
             if not _own(value.__module__) and cloudpickle._should_pickle_by_reference(value):
                 return value.__qualname__
             return _class(value) if isinstance(value, type) else _function(value)
         if isinstance(value, Tensor):
-            about = value.stride(), str(value.device), value.requires_grad, vars(value)
-            hooks = list((value._backward_hooks or {}).values())
-            return type(value), (self._numbers(value), about, hooks)
+            if value not in self.read:
+                numbers = value.detach().cpu().reshape(-1).view(torch.uint8).numpy().data
+                self.read[value] = hashlib.sha256(numbers).hexdigest()
+            about = value.dtype, value.shape, value.stride(), value.device, value.requires_grad
+            return type(value), (self.read[value], str(about), vars(value))
         if isinstance(value, nn.Module):  # the numbers of hooks count up through the process
-            named = vars(value).items()
-            hooked = {n: list(held.values()) for n, held in named if "_hooks" in n and held}
-            return type(value), (), {n: held for n, held in named if "_hooks" not in n} | hooked
-        if isinstance(value, functools.partial):  # whose own pickle changes when it is looked at
-            return type(value), (value.func, value.args, value.keywords, vars(value))
+            held = {n: [*v.values()] if "_hooks" in n else v for n, v in vars(value).items()}
+            return type(value), (), held
         if isinstance(value, set | frozenset):  # whose order differs from process to process
             return type(value), (sorted(digest(member=member) for member in value),)
         if isinstance(value, types.ModuleType) and not _own(value.__name__):
@@ -152,20 +141,12 @@ class Hasher(PurePickler):
         version = getattr(sys.modules.get(module.partition(".")[0]), "__version__", "")
         self.save((module, name, str(version)))
 
-    def _numbers(self, tensor: Tensor) -> tuple:
-        if tensor not in self.read:
-            flat = tensor.detach().resolve_conj().resolve_neg().cpu().reshape(-1)
-            body = hashlib.sha256(flat.view(torch.uint8).numpy().data).hexdigest()
-            self.read[tensor] = str(tensor.dtype), tuple(tensor.shape), body
-        return self.read[tensor]
-
     dispatch_table = {  # noqa: RUF012
         **Pickler.dispatch_table,
         types.CodeType: lambda code: (tuple, ([getattr(code, part) for part in CODE],)),
-        # whose dictionary is made when somebody asks for it
+        # its own pickle changes when somebody asks for its dictionary
         functools.partial: lambda p: (functools.partial, (p.func, p.args, p.keywords, vars(p))),
         weakref.ref: lambda reference: (weakref.ref, (reference(),)),
-        functools.cached_property: lambda cached: (functools.cached_property, (cached.func,)),
     }
 
 
@@ -179,25 +160,17 @@ def _class(kind: type) -> tuple:
 
 def _function(function: types.FunctionType) -> tuple:
     """Its code, what it holds and, where it is the user's, the globals that it uses."""
-    codes, space, used = list(_codes(function.__code__)), function.__globals__, {}
+    codes, space, used = [function.__code__], function.__globals__, {}
+    for code in codes:  # and what is defined within, which joins them
+        codes += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
     if _own(space.get("__name__")):
         if any(opmap["IMPORT_NAME"] in code.co_code[::2] for code in codes):
             raise TypeError(f"imports inside {function.__qualname__}; import above it")
         attributes = sorted({name for code in codes for name in code.co_names})
-        for name in cloudpickle._extract_code_globals(codes[0]):
-            if name in space:
-                used[name] = _used(space[name], attributes)
-            else:
-                _demand_pure(f"builtins.{name}")
+        names = cloudpickle._extract_code_globals(codes[0])
+        used = {name: _used(space[name], attributes) for name in names if name in space}
     held = function.__defaults__, function.__kwdefaults__, function.__closure__, vars(function)
     return type(function), (function.__qualname__, codes[0]), (held, used)
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """The code and all that is defined within."""
-    yield code
-    for inner in code.co_consts:
-        yield from _codes(inner) if isinstance(inner, types.CodeType) else ()
 
 
 def _used(value: Any, attributes: Sequence[str]) -> Any:
@@ -217,9 +190,9 @@ def _demand_pure(name: str) -> None:
 
 def _own(module: str | None) -> bool:
     """Whether a module is the user's, or one of this package that is not in `LOADED`."""
-    if module in (None, "__main__"):  # a notebook's functions, though its launcher is installed
+    top, *rest = (module or "__main__").split(".")
+    if top == "__main__":  # a notebook's functions, though its launcher is installed
         return True
-    top, *rest = module.split(".")
     if top == "calibkit":
         return not PRESENTING.isdisjoint(rest[:1])
     loaded = sys.modules.get(top)

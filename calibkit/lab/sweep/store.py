@@ -77,9 +77,9 @@ class Store:
         if hashlib.sha256(body).digest() != digest:
             return self._refused(path, "is damaged")
         try:
-            found = torch.load(io.BytesIO(body), weights_only=True)
-            if found["key"] == key:
-                return found["value"]
+            content = torch.load(io.BytesIO(body), weights_only=True)
+            if content["key"] == key:
+                return content["value"]
         except Exception:  # whatever torch says of bytes that it did not write
             return self._refused(path, "holds no run")
         return self._refused(path, "is another run's")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -66,23 +65,24 @@ def completed(
     keys: of the results on disk; None where there is none. Ctrl-C, or a kill, loses what is in
         flight. What changes its task while it is computed is not kept, and a warning says so.
     """
-    store = Store(cache if isinstance(cache, str | Path) else None) if any(keys) else None
-    found = {i: store.get(one) for i, one in enumerate(keys) if store and one}
-    done = {i: result for i, result in found.items() if result is not None}
+    names = {i: name for i, name in enumerate(keys) if name is not None}
+    store = Store(cache if isinstance(cache, str | Path) else None)
+    stored = {i: store.get(name) for i, name in names.items()}
+    done = {i: result for i, result in stored.items() if result is not None}
+    if names.keys() - done:
+        store.check()
     left = [[i for i in group if i not in done] for group in groups]
     left = [group for group in left if group]
-    if store and any(keys[i] is not None for group in left for i in group):
-        store.check()
     total = len(tasks) - len(done)
     with tqdm(total=total, disable=not (progress and total), unit="run", smoothing=0) as bar:
         for unit, computed in _computed(compute, tasks, left, device, jobs):
             bar.update(len(unit))
             done |= zip(unit, computed, strict=True)
-            known = {i: one for i in unit if (one := keys[i]) is not None}
-            beginnings = key.beginnings([tasks[i] for i in known], device)
-            for (i, one), beginning in zip(known.items(), beginnings, strict=True):
-                if store and beginning and one.startswith(beginning):
-                    store.put(one, done[i])
+            unit = [i for i in unit if i in names]
+            starts = key.keys([tasks[i] for i in unit], device, start_only=True)
+            for i, start in zip(unit, starts, strict=True):
+                if start is not None and names[i].startswith(start):
+                    store.put(names[i], done[i])
                 else:
                     text = "a result is not kept, as its computation changed what decides it"
                     warnings.warn(text, stacklevel=3)
@@ -134,12 +134,12 @@ def _in_workers(compute, tasks, groups, device, jobs) -> Iterator[tuple[list[int
     """Units in other processes; here where one has other code, values or settings, or may have."""
     units = split(groups, max(1, joblib.effective_n_jobs(-1 if jobs is None else jobs)))
     work = [[tasks[i] for i in unit] for unit in units]
-    beginnings = [key.beginnings(part, device) for part in work]
-    told = [place for place in range(len(units)) if None not in beginnings[place]]
-    calls = (joblib.delayed(_there)(compute, device, i, work[i], beginnings[i]) for i in told)
-    there = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
-    here = ((place, None) for place in range(len(units)) if place not in told)
-    for place, computed in itertools.chain(there, here):
+    starts = [key.keys(part, device, start_only=True) for part in work]
+    calls = [
+        joblib.delayed(_there)(compute, device, place, [] if None in told else work[place], told)
+        for place, told in enumerate(starts)
+    ]
+    for place, computed in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls):
         if computed is None:
             text = f"{len(units[place])} of {len(tasks)} results are computed in this process, as "
             warnings.warn(f"{text}a worker has other code or values, or may have", stacklevel=5)
@@ -147,11 +147,11 @@ def _in_workers(compute, tasks, groups, device, jobs) -> Iterator[tuple[list[int
         yield units[place], computed
 
 
-def _there(compute, device, place, tasks, beginnings) -> tuple[int, list[Any] | None]:
-    """What a worker computes; None where it would not be, or was not, what the beginnings say."""
+def _there(compute, device, place, tasks, starts) -> tuple[int, list[Any] | None]:
+    """What a worker computes; None where its keys do not start so, before and after."""
 
     def same() -> bool:
-        return key.beginnings(tasks, device) == beginnings
+        return key.keys(tasks, device, start_only=True) == starts
 
     computed = compute(tasks) if same() else None
     return place, computed if same() else None

@@ -23,7 +23,7 @@ def read_vectors(
 
     Raises ValueError for a line of another length and where no word is found.
     """
-    found: dict[int, list[float]] = {}
+    by_number: dict[int, list[float]] = {}
     width = None
     with open(path, encoding="utf-8") as lines:
         for place, line in enumerate(lines, start=1):
@@ -39,19 +39,19 @@ def read_vectors(
                 )
             number = vocabulary.numbers.get(word, 0)
             if number:
-                found[number] = [float(part) for part in parts[-width:]]
-    if not found:
+                by_number[number] = [float(part) for part in parts[-width:]]
+    if not by_number:
         raise ValueError(f"path must name a file of vectors of these words, {path} has none")
-    return _filled(found, len(vocabulary), seed)
+    return _filled(by_number, len(vocabulary), seed)
 
 
-def _filled(found: dict[int, list[float]], size: int, seed: int) -> tuple[Tensor, Tensor]:
-    known = torch.tensor(list(found.values()))
+def _filled(by_number: dict[int, list[float]], size: int, seed: int) -> tuple[Tensor, Tensor]:
+    known = torch.tensor(list(by_number.values()))
     spread = known.std().item() if known.numel() > 1 else 1.0
     generator = validate.generator(seed)
     vectors = spread * torch.randn(size, known.shape[1], generator=generator)
     mask = torch.zeros(size, dtype=torch.bool)
-    mask[list(found)] = True
-    vectors[list(found)] = known
+    mask[list(by_number)] = True
+    vectors[list(by_number)] = known
     vectors[0] = 0
     return vectors, mask

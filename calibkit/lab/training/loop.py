@@ -147,17 +147,21 @@ class Loop:
         select = self.recipe.select  # of all runs alike in when it is due
         if select is None or not select.due(epoch):
             return [None] * len(self.feeds)
-        judges: Any = self.targets
-        if any(target is None for target in self.targets):
-            judges, _ = scores(self.net, [feed.train.inputs for feed in self.feeds])
-        judged = [
-            logits if target is None else target[min(epoch, len(target) - 1)]
-            for logits, target in zip(judges, self.targets, strict=True)
-        ]
         selections: list[Any] = [one.recipe.select for one in self.trials]
+        judgements = self._logits_to_select_by(epoch)
         return [
-            select.choose(logits, feed.train.labels, feed.order)
-            for select, logits, feed in zip(selections, judged, self.feeds, strict=True)
+            selection.choose(logits, feed.train.labels, feed.order)
+            for selection, logits, feed in zip(selections, judgements, self.feeds, strict=True)
+        ]
+
+    def _logits_to_select_by(self, epoch: int) -> list[Tensor]:
+        """Per run those (n, K) of its target, or of its network where it has no target."""
+        by_network: Any = None
+        if any(target is None for target in self.targets):
+            by_network, _ = scores(self.net, [feed.train.inputs for feed in self.feeds])
+        return [
+            by_network[run] if target is None else target[min(epoch, len(target) - 1)]
+            for run, target in enumerate(self.targets)
         ]
 
     def _step(self, indices, rate: float, norms: list[Tensor]) -> tuple[Tensor, Tensor]:

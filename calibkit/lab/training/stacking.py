@@ -53,8 +53,10 @@ def form_of(model: nn.Module) -> Form | None:
     """None where a part of the model is not known here, as dropout, whose draws differ."""
     known = (*ELEMENTWISE, *PER_CHANNEL, *CONTAINERS, *STACKED)
     for module in model.modules():
-        own = isinstance(module, nn.Conv2d) and (module.groups, module.padding_mode) != (1, "zeros")
-        if own or type(module) not in known:
+        special = isinstance(module, nn.Conv2d) and (
+            module.groups != 1 or module.padding_mode != "zeros"
+        )
+        if special or type(module) not in known:
             return None
     tensors = tuple((name, t.shape, t.dtype) for name, t in model.state_dict().items())
     return Form(str(model), tensors, sum(p.numel() for p in model.parameters()))

@@ -39,8 +39,8 @@ def beam(score: Scorer, n: int, *, width: int = 1, longest: int = 32) -> tuple[T
     for a width or a length below 1.
 
     >>> law = torch.tensor([[0, 0, 0, 0.4, 0.6]]).log()  # END with .4, or word 4
-    >>> sentences, found = beam(lambda rows, prefixes: law[rows], 1, width=2, longest=2)
-    >>> sentences.tolist(), [round(p, 2) for p in found.exp().tolist()]  # .4 at once; .6 x .4
+    >>> sentences, log_probs = beam(lambda rows, prefixes: law[rows], 1, width=2, longest=2)
+    >>> sentences.tolist(), [round(p, 2) for p in log_probs.exp().tolist()]  # .4 at once; .6 x .4
     ([[3, 0]], [0.4])
     """
     width, longest = validate.integer("width", width, 1), validate.integer("longest", longest, 1)
@@ -48,11 +48,11 @@ def beam(score: Scorer, n: int, *, width: int = 1, longest: int = 32) -> tuple[T
     prefixes = torch.full((n, 1, 1), START)
     scores = torch.zeros(n, 1, dtype=torch.float64)
     for _ in range(longest):
-        kept, done = prefixes.shape[1], (prefixes == END).any(dim=2)
+        beams, done = prefixes.shape[1], (prefixes == END).any(dim=2)
         if bool(done.all()):
             break
-        given = rows.repeat_interleave(kept)
-        after = score(given, prefixes.flatten(0, 1)).double().view(n, kept, -1)
+        given = rows.repeat_interleave(beams)
+        after = score(given, prefixes.flatten(0, 1)).double().view(n, beams, -1)
         # a finished sentence is followed by padding alone, for free
         after = after.masked_fill(done[..., None], -torch.inf)
         after[..., PAD] = torch.where(done, 0.0, -torch.inf)
@@ -78,7 +78,7 @@ def translate(
     return beam(score, len(pairs), width=width, longest=longest)
 
 
-def bleu(found: Sequence[str], references: Sequence[str]) -> float:
+def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
     """Corpus BLEU in [0, 100] against one reference a sentence, of words split at spaces.
 
     How many runs of 1 to 4 words the translations share with the references (geometric mean of the
@@ -90,4 +90,6 @@ def bleu(found: Sequence[str], references: Sequence[str]) -> float:
     """
     import sacrebleu
 
-    return sacrebleu.corpus_bleu(list(found), [list(references)], tokenize="none", force=True).score
+    return sacrebleu.corpus_bleu(
+        list(translations), [list(references)], tokenize="none", force=True
+    ).score

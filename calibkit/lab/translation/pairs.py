@@ -73,12 +73,12 @@ class Pairs:
 
 
 def _until_end(row: Iterable[int], words: Sequence[str]) -> list[str]:
-    found = []
+    text = []
     for number in row:
         if number in (END, PAD):
             break
-        found.append(words[number])
-    return found
+        text.append(words[number])
+    return text
 
 
 def rows_of(sentences: Iterable[Sequence[str]], words: Sequence[str]) -> Tensor:

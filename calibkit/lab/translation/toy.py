@@ -91,15 +91,15 @@ Way = tuple[float, tuple[Slot, ...], int, str]
 @functools.cache
 def _article(noun: str) -> Slot:
     return lambda gender: {
-        ARTICLE[g]: (sum(p for _, own, p in NOUNS[noun] if own == g), g)
-        for g in dict.fromkeys(own for _, own, _ in NOUNS[noun])  # a set has no fixed order
+        ARTICLE[g]: (sum(p for _, its, p in NOUNS[noun] if its == g), g)
+        for g in dict.fromkeys(its for _, its, _ in NOUNS[noun])  # a set has no fixed order
     }
 
 
 @functools.cache
 def _noun(noun: str) -> Slot:
     def slot(gender: str):
-        agreeing = [(word, p) for word, own, p in NOUNS[noun] if own == gender]
+        agreeing = [(word, p) for word, its, p in NOUNS[noun] if its == gender]
         return {word: (p / sum(q for _, q in agreeing), gender) for word, p in agreeing}
 
     return slot
@@ -261,18 +261,18 @@ def law(pairs: Pairs) -> Tensor:
     At padding it is all on `PAD`. Raises ValueError for a translation that is impossible.
     """
     n, length = pairs.target.shape
-    found = torch.zeros(n, length, len(TARGET_WORDS), dtype=torch.float64)
+    probs = torch.zeros(n, length, len(TARGET_WORDS), dtype=torch.float64)
     texts = zip(pairs.texts(source=True), pairs.texts(), strict=True)
     for row, (source, target) in enumerate(texts):
         left, words = ways(source.split()), [*target.split(), SPECIAL[END]]
         for place, word in enumerate(words):
             for candidate, p in next_words(left).items():
-                found[row, place, PLACE[candidate]] = p
+                probs[row, place, PLACE[candidate]] = p
             left = followed(left, word)
             if not left:
                 raise ValueError(f"target {target!r} is no translation of {source!r}")
-        found[row, len(words) :, PAD] = 1.0
-    return found.clamp_(max=1)  # rounding may pass 1 by 1e-16
+        probs[row, len(words) :, PAD] = 1.0
+    return probs.clamp_(max=1)  # rounding may pass 1 by 1e-16
 
 
 def probability(source: str, target: str) -> float:

@@ -171,8 +171,8 @@ def _translated(run: Run, pairs: Pairs, width: int, temperature: float) -> dict:
     longest = pairs.target.shape[1] + 4
     options: dict[str, Any] = {"width": width, "temperature": temperature, "longest": longest}
     with prepared(model := run.model, CPU):
-        found, log_probs = decoding.translate(model, pairs, **options)
-    return {"texts": pairs.texts(found), "log_probs": log_probs}
+        sentences, log_probs = decoding.translate(model, pairs, **options)
+    return {"texts": pairs.texts(sentences), "log_probs": log_probs}
 
 
 def _light(plan: Plan) -> Plan:
@@ -180,9 +180,9 @@ def _light(plan: Plan) -> Plan:
     return replace(plan, train=plan.train[:1], watch=plan.watch[:1], law=None)
 
 
-def _run(plan: Plan, found: dict) -> Run:
-    diagrams = [Reliability(**diagram) for diagram in found["diagrams"]]
-    return Run(plan, found["state"], found["history"], diagrams, found["seconds"])
+def _run(plan: Plan, stored: dict) -> Run:
+    diagrams = [Reliability(**diagram) for diagram in stored["diagrams"]]
+    return Run(plan, stored["state"], stored["history"], diagrams, stored["seconds"])
 
 
 def fit(plan: Plan) -> dict:

@@ -30,8 +30,8 @@ def one(changed, group, values=2):
 
 def outcomes(family, seeds=(0,)):
     grid = [{"value": value, "seed": seed} for value in family.values for seed in seeds]
-    recipe = lambda value, seed: family.recipe(seed=seed, **family.values[value])  # noqa: E731
-    return sweep.run(recipe, grid, **QUIET).outcomes
+    make_trial = lambda value, seed: family.make_trial(seed=seed, **family.values[value])  # noqa: E731
+    return sweep.run(make_trial, grid, **QUIET).outcomes
 
 
 def test_every_lesson_that_trains_has_families_and_no_two_are_alike():
@@ -51,7 +51,7 @@ def test_every_lesson_that_trains_has_families_and_no_two_are_alike():
 def test_every_value_is_a_training_that_scores_its_training_data(family):
     keys = []
     for change in family.values.values():
-        trial = family.recipe(seed=1, **change)
+        trial = family.make_trial(seed=1, **change)
         assert len(trial.score) >= 2
         assert torch.equal(trial.score["train"].labels, trial.train.labels)
         assert trial.seed == 1

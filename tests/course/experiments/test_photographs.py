@@ -252,7 +252,7 @@ def test_every_experiment_judges_values_of_its_own_grid():
                 {
                     "seed": s,
                     "value": v,
-                    experiment.of[0]: 0.1 + (v == experiment.between[1]) * (0.1 + s / 100),
+                    experiment.compared[0]: 0.1 + (v == experiment.between[1]) * (0.1 + s / 100),
                 }
                 for s in range(3)
                 for v in experiment.values

@@ -54,7 +54,7 @@ def result(page, monkeypatch):
     outcome = SimpleNamespace(trial=SimpleNamespace(train=training, score=score))
     experiment = engine.named(name, dataset)
     task = engine.task_of(experiment, scale, device="cpu")
-    return experiments.Result(experiment, task, [outcome], tables)
+    return experiments.Result(experiment, task, [outcome], tables.pop(""), tables)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -62,14 +62,14 @@ def test_a_stored_table_gives_its_files_again(page, machine, monkeypatch, tmp_pa
     done = result(page, monkeypatch)
     committed = (FOLDER / f"{page}.md").read_text(encoding="utf-8")
     if page in OLDER:
-        done.tables[""]["seconds"] = 0.0
+        done.table["seconds"] = 0.0
         told = experiments.report(done).splitlines()
         lines = [line for line in committed.splitlines() if not line.startswith("Mean")]
         assert [line for line in lines if line not in told] == []
         return
     assert experiments.write(done, tmp_path) == tmp_path / f"{page}.md"
     written = {path.name: path for path in (tmp_path / page).parent.iterdir()}
-    assert len(written) == 1 + len(done.tables)
+    assert len(written) == 2 + len(done.parts)
     for name, path in written.items():
         assert path.read_bytes() == (FOLDER / page).with_name(name).read_bytes()
 

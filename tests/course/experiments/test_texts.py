@@ -47,8 +47,8 @@ def root(tmp_path, monkeypatch):
         tiny |= {"epochs": 1, "batch_size": 16}
         tiny |= {"train": 30, "test": 40} if name == "20newsgroups" else {}
         tiny |= {} if name == "sst2" else {"calibration": 15}
-        changes = texts.TEXTS[name].changes | {"laptop": tiny}
-        monkeypatch.setitem(texts.TEXTS, name, replace(texts.TEXTS[name], changes=changes))
+        changes = texts.TEXTS[name].setting_changes | {"laptop": tiny}
+        monkeypatch.setitem(texts.TEXTS, name, replace(texts.TEXTS[name], setting_changes=changes))
     monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
     return tmp_path
 

@@ -162,8 +162,7 @@ def test_what_is_not_in_the_grid_is_named(swept):
 
 
 def test_a_run_without_a_key_is_trained_again_and_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(key, "keys", lambda trials, _: ["ab" * 32, None][: len(trials)])
-    monkeypatch.setattr(key, "beginnings", lambda trials, _: ["ab" * 16][: len(trials)])
+    monkeypatch.setattr(key, "keys", lambda trials, *_, **__: ["ab" * 32, None][: len(trials)])
     grid = [{"noise": 0.0, "seed": 0}, {"noise": 0.2, "seed": 0}]
     first = run(tmp_path, grid=grid)
     assert len(finished(tmp_path)) == 1

@@ -121,7 +121,7 @@ class Work:
 
         def spread(work):
             for function, arguments, _ in reversed(list(work)):  # unordered
-                self.elsewhere.append(len(arguments[3]))
+                self.elsewhere += [len(arguments[3])] if arguments[3] else []
                 yield function(*arguments)
 
         return spread
@@ -205,14 +205,14 @@ def test_what_nobody_can_tell_stays_here(monkeypatch):
     assert (work.here, work.elsewhere) == ([1, 1, 1, 1], [1, 1])  # two of them by the stand-in
 
 
-def test_a_worker_computes_what_has_the_same_beginnings_there_and_nothing_else(monkeypatch):
+def test_a_worker_computes_what_has_the_same_start_there_and_nothing_else(monkeypatch):
     work = Work(monkeypatch)
-    beginnings = key.beginnings([trial(5)], CPU)
-    assert tasks._there(work.train, CPU, 3, [trial(5)], beginnings) == (3, [{"seed": 5}])
+    starts = key.keys([trial(5)], CPU, start_only=True)
+    assert tasks._there(work.train, CPU, 3, [trial(5)], starts) == (3, [{"seed": 5}])
     assert tasks._there(work.train, CPU, 3, [trial(5)], ["another"]) == (3, None)
     torch.set_default_dtype(torch.float64)  # which a worker does not learn of
     try:
-        assert tasks._there(work.train, CPU, 3, [trial(5)], beginnings) == (3, None)
+        assert tasks._there(work.train, CPU, 3, [trial(5)], starts) == (3, None)
     finally:
         torch.set_default_dtype(torch.float32)
     assert work.here == [1]
