@@ -231,7 +231,8 @@ def median_gradient(loss, epoch):
 
 judge = partial(verdicts.judge, "F5")
 gradients = {
-    epoch: median_gradient("FL-3", epoch) - median_gradient("CE", epoch) for epoch in (moments[0], moments[2])
+    epoch: median_gradient("FL-3", epoch) - median_gradient("CE", epoch)
+    for epoch in (moments[0], moments[2])
 }
 print(
     verdicts.conclude(
@@ -272,7 +273,11 @@ print(
             ),
             judge("FL-3 makes fewer errors than CE", against("test_accuracy", "FL-3"), expect="above"),
             *[
-                judge(f"epoch {epoch}: the gradient of the last layer is smaller with FL-3", change, expect="below")
+                judge(
+                    f"epoch {epoch}: the gradient of the last layer is smaller with FL-3",
+                    change,
+                    expect="below",
+                )
                 for epoch, change in gradients.items()
             ],
         ],
@@ -291,9 +296,7 @@ print(
 # %% tags=["drawing"]
 fig, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.4))
 look = palette.TRAINED.line(linestyle="none")
-_ = sns.pointplot(
-    swept.table, y="loss", x="T by ECE", errorbar=("pi", 100), ax=left, legend=False, **look
-)
+_ = sns.pointplot(swept.table, y="loss", x="T by ECE", errorbar=("pi", 100), ax=left, legend=False, **look)
 _ = left.axvspan(0.9, 1.1, color=palette.GREY, alpha=0.2, lw=0)
 _ = left.set(ylabel="", xlabel="temperature (grey: 0.9 to 1.1)")
 for column, role in {"test_ece": palette.TRAINED, "scaled_ece": palette.CURED.named("after one T")}.items():
@@ -316,7 +319,9 @@ heads = {
     "grid_temperature": "T by ECE",
     "grid_ece": "ECE after T by ECE",
 }
-photographs.groupby("value", sort=False)[list(heads)].mean().rename(columns=heads).rename_axis("loss").round(3)
+photographs.groupby("value", sort=False)[list(heads)].mean().rename(columns=heads).rename_axis(
+    "loss"
+).round(3)
 
 # %% tags=["nbval-check-output"]
 there = photographs.pivot(index="seed", columns="value")
@@ -377,7 +382,8 @@ print(
     verdicts.conclude(
         "F7",
         said,
-        "FLSD-53 brings T much nearer to 1: within 0.1 on photographs by the NLL, undecided by the paper's grid "
+        "FLSD-53 brings T much nearer to 1: within 0.1 on photographs by the NLL, undecided by the "
+        "paper's grid "
         "there and on digits; cross-entropy's T is above 2 on digits, a little below on photographs",
     )
 )
@@ -453,7 +459,9 @@ falls = -np.diff([feature_norms(loss) for loss in fixed], axis=0)
 wide = stopped.pivot(index="seed", columns=["loss", "criterion"])
 judge = partial(verdicts.judge, "F8")
 said = [
-    judge("at the end the feature norm falls: CE, FL-1, FL-2, FL-3: least step", falls[:, :, -1].min(axis=0)),
+    judge(
+        "at the end the feature norm falls: CE, FL-1, FL-2, FL-3: least step", falls[:, :, -1].min(axis=0)
+    ),
     judge("it falls from CE to FL-3 after the first epoch too", falls[:, :, 0].sum(axis=0)),
     judge(
         "the same from 3/7 of the epochs on: the least step",
@@ -474,7 +482,10 @@ for criterion in ("ECE", "NLL", "error"):
         ),
     ]
 said.append(
-    judge("stopping at the best ECE costs CE accuracy", wide["error", "CE", "ECE"] - wide["error", "CE", "none"])
+    judge(
+        "stopping at the best ECE costs CE accuracy",
+        wide["error", "CE", "ECE"] - wide["error", "CE", "none"],
+    )
 )
 print(
     verdicts.conclude(
@@ -485,7 +496,10 @@ print(
         "temperature each",
     )
 )
-nll = {key: wide["NLL after T", *key] for key in (("FL-3", "none"), ("CE", "NLL after T"), ("FL-3", "NLL after T"))}
+nll = {
+    key: wide["NLL after T", *key]
+    for key in (("FL-3", "none"), ("CE", "NLL after T"), ("FL-3", "NLL after T"))
+}
 judge = partial(verdicts.judge, "11c")
 print(
     verdicts.conclude(
@@ -513,7 +527,9 @@ print(
                 expect="below",
             ),
         ],
-        "as trained undecided; refined, then calibrated, cross-entropy has a lower NLL than focal loss, be that trained to the end or refined too; against stopping by the NLL its lead is undecided",
+        "as trained undecided; refined, then calibrated, cross-entropy has a lower NLL than focal "
+        "loss, be that trained to the end or refined too; against stopping by the NLL its lead is "
+        "undecided",
     )
 )
 
@@ -562,7 +578,9 @@ for ax, (title, (table, form)) in zip(axes, panels.items(), strict=True):
     colours = {"center": 0, "cmap": "PuOr_r"} if "gap" in title else {"cmap": "Greys"}
     _ = sns.heatmap(table, annot=True, fmt=form, cbar=False, ax=ax, annot_kws={"fontsize": 8}, **colours)
     _ = ax.set(title=title, xlabel="weight decay", ylabel="gamma" if ax is axes[0] else "")
-    corners = f"{table.iloc[0, 0]:.3f} at gamma 0 without decay, {table.iloc[-1, -1]:.3f} at gamma 5 with 0.01"
+    corners = (
+        f"{table.iloc[0, 0]:.3f} at gamma 0 without decay, {table.iloc[-1, -1]:.3f} at gamma 5 with 0.01"
+    )
     _ = alt_text.note(ax, f"{title}: {corners}.")
 
 # %% tags=["nbval-check-output"]
@@ -579,7 +597,8 @@ for claim, decay, words, expect, conclusion in (
         0.0,
         "without weight decay: gamma 3 has a lower NLL than cross-entropy",
         "below",
-        "without weight decay gamma 3 wins as trained, by the scale of its logits, and loses after one temperature each",
+        "without weight decay gamma 3 wins as trained, by the scale of its logits, and loses after one "
+        "temperature each",
     ),
 ):
     pair = {"gamma": 3.0, "decay": decay}, {"gamma": 0.0, "decay": decay}
@@ -744,12 +763,22 @@ def averaged(name, seed, scaling):
     setting = {"name": name, "method": "none", "strength": strength, "decay": decay, "seed": seed}
     group = [*runs.where(**setting), *others.where(**setting)]
     cal, test = (
-        torch.stack([one.predictions[split].logits for one in group]).double().softmax(dim=2).mean(dim=0).log()
+        torch.stack([one.predictions[split].logits for one in group])
+        .double()
+        .softmax(dim=2)
+        .mean(dim=0)
+        .log()
         for split in ("cal", "test")
     )
     known, new = (group[0].predictions[split] for split in ("cal", "test"))
     T = temperature(cal, known.labels) if scaling == "after T" else 1.0
-    return {**setting, "method": "ensemble", "scaling": scaling, "T": T, **measured((test / T).softmax(dim=1), new)}
+    return {
+        **setting,
+        "method": "ensemble",
+        "scaling": scaling,
+        "T": T,
+        **measured((test / T).softmax(dim=1), new),
+    }
 
 
 crowds = pd.DataFrame([averaged(name, seed, s) for name in sets for seed in seeds for s in scalings])
@@ -770,7 +799,16 @@ def ahead(name, cure, rival, measure="NLL", **more):
 
 
 cures = [*strengths, "ensemble"]
-measures = ["NLL", "ECE", "classwise-ECE", "accuracy", "AUROC", "moved share", "above 90 %", "wrong above 90 %"]
+measures = [
+    "NLL",
+    "ECE",
+    "classwise-ECE",
+    "accuracy",
+    "AUROC",
+    "moved share",
+    "above 90 %",
+    "wrong above 90 %",
+]
 parts = {
     (name, scaling, cure): {m: score(name, cure, m, scaling).mean() for m in measures}
     for name in sets
@@ -794,14 +832,21 @@ print(
     verdicts.conclude(
         "11a",
         [
-            judge("after one temperature each, FLSD-53 has a lower NLL than CE", against("scaled_nll", "FLSD-53")),
+            judge(
+                "after one temperature each, FLSD-53 has a lower NLL than CE",
+                against("scaled_nll", "FLSD-53"),
+            ),
             *[
-                judge(f"{name}, chosen decays, one T each, FLSD-53 has a lower NLL than CE", ahead(name, "FLSD-53", "none"))
+                judge(
+                    f"{name}, chosen decays, one T each, FLSD-53 has a lower NLL than CE",
+                    ahead(name, "FLSD-53", "none"),
+                )
                 for name in sets
             ],
             judge("photographs, after one T, FLSD-53 has the lower NLL", change.tolist()),
         ],
-        "after one temperature each FLSD-53 has the higher NLL on digits, with one decay and with chosen ones, and on photographs; undecided on clusters",
+        "after one temperature each FLSD-53 has the higher NLL on digits, with one decay and with "
+        "chosen ones, and on photographs; undecided on clusters",
     )
 )
 judge = partial(verdicts.judge, "11b")
@@ -830,7 +875,8 @@ print(
                 control=(there["test_ece"]["FLSD-53"] - there["test_ece"]["cross-entropy"]).tolist(),
             ),
         ],
-        "after one temperature each no ECE was found to be lower; fitted by the NLL, FLSD-53 has the higher one on photographs",
+        "after one temperature each no ECE was found to be lower; fitted by the NLL, FLSD-53 has the "
+        "higher one on photographs",
     )
 )
 
@@ -849,7 +895,8 @@ print(
             judge(f"clusters, {words}", ahead("clusters", "focal", "none")),
             *[
                 judge(
-                    f"digits, gamma {gamma:g}, chosen decays, one T each: it has a lower NLL than cross-entropy",
+                    f"digits, gamma {gamma:g}, chosen decays, one T each: it has a lower NLL than "
+                    "cross-entropy",
                     ahead("digits", "focal", "none", strength=gamma),
                 )
                 for gamma in at
@@ -864,12 +911,17 @@ print(
             *[
                 judge(
                     f"photographs, gamma {gamma:g}, decay 5e-4 for both, one T each: it has a lower NLL",
-                    (there["scaled_nll"][f"focal, gamma {gamma:g}"] - there["scaled_nll"]["cross-entropy"]).tolist(),
+                    (
+                        there["scaled_nll"][f"focal, gamma {gamma:g}"]
+                        - there["scaled_nll"]["cross-entropy"]
+                    ).tolist(),
                 )
                 for gamma in at
             ],
         ],
-        "with strengths chosen for both and one temperature each focal loss and cross-entropy cannot be told apart (it takes its smallest gamma); gammas 1 and 3 have the higher NLL on digits, at chosen decays and at one",
+        "with strengths chosen for both and one temperature each focal loss and cross-entropy cannot "
+        "be told apart (it takes its smallest gamma); gammas 1 and 3 have the higher NLL on digits, at "
+        "chosen decays and at one",
     )
 )
 judge = partial(verdicts.judge, "11g", expect="below")
@@ -879,7 +931,8 @@ print(
         [
             *[
                 judge(
-                    f"{name}: focal loss as trained has a lower NLL than scaled cross-entropy, strengths chosen",
+                    f"{name}: focal loss as trained has a lower NLL than scaled cross-entropy, "
+                    "strengths chosen",
                     score(name, "focal", scaling="as trained") - score(name, "none"),
                 )
                 for name in sets
@@ -899,17 +952,30 @@ print(
                 as_trained=True,
             ),
         ],
-        "as trained gamma 3 wins by far at one fixed decay; with decays chosen for both no lead is left, and a temperature puts cross-entropy ahead on digits",
+        "as trained gamma 3 wins by far at one fixed decay; with decays chosen for both no lead is "
+        "left, and a temperature puts cross-entropy ahead on digits",
     )
 )
 
 # %% tags=["nbval-check-output"]
 for claim, measure, words, conclusion in (
-    ("11h", "NLL", "the ensemble's NLL is below focal loss's", "the ensemble of five has the lower NLL on both sets, for five times the work"),
-    ("11i", "moved share", "the ensemble's moved share is below focal loss's", "and it lies nearer to the exact posterior, by the moved share, on both sets"),
+    (
+        "11h",
+        "NLL",
+        "the ensemble's NLL is below focal loss's",
+        "the ensemble of five has the lower NLL on both sets, for five times the work",
+    ),
+    (
+        "11i",
+        "moved share",
+        "the ensemble's moved share is below focal loss's",
+        "and it lies nearer to the exact posterior, by the moved share, on both sets",
+    ),
 ):
     said = [
-        verdicts.judge(claim, f"{name}, one T each: {words}", ahead(name, "ensemble", "focal", measure), expect="below")
+        verdicts.judge(
+            claim, f"{name}, one T each: {words}", ahead(name, "ensemble", "focal", measure), expect="below"
+        )
         for name in sets
     ]
     print(verdicts.conclude(claim, said, conclusion))
@@ -919,11 +985,14 @@ print(
     verdicts.conclude(
         "11j",
         [
-            judge(f"{name}, one T each: focal loss has a lower NLL than {rival}", ahead(name, "focal", rival))
+            judge(
+                f"{name}, one T each: focal loss has a lower NLL than {rival}", ahead(name, "focal", rival)
+            )
             for name in sets
             for rival in rivals
         ],
-        "focal loss has a lower NLL than none of them; smoothing is ahead on digits, the penalty on both sets, blends are undecided",
+        "focal loss has a lower NLL than none of them; smoothing is ahead on digits, the penalty on "
+        "both sets, blends are undecided",
     )
 )
 farther = score("digits", "none", "moved share", at=(0.0, 5e-4)) - score(
@@ -952,10 +1021,14 @@ print(
     verdicts.conclude(
         "11l",
         [
-            judge(f"digits, one T each: {cure} has a lower NLL than cross-entropy", ahead("digits", cure, "none"))
+            judge(
+                f"digits, one T each: {cure} has a lower NLL than cross-entropy",
+                ahead("digits", cure, "none"),
+            )
             for cure in (*rivals, "ensemble")
         ],
-        "smoothing, penalty and ensemble have a slightly lower NLL than cross-entropy at chosen decays, blends not",
+        "smoothing, penalty and ensemble have a slightly lower NLL than cross-entropy at chosen "
+        "decays, blends not",
     )
 )
 
@@ -996,6 +1069,7 @@ print(
 # a network straight down was seen on other seeds; here margins come first: the lost accuracy within 0.01, kappa lower by more than 0.1. Weight decay is the
 # control of the first: it lowers both.
 
+
 # %%
 def lies(method, strength, decay):
     where = []
@@ -1012,7 +1086,9 @@ def lies(method, strength, decay):
 there_too = {"cross-entropy": lies("none", 0.0, 5e-4)}
 there_too |= {f"gamma {gamma:g}": lies("focal", gamma, 5e-4) for gamma in gammas[1:]}
 there_too |= {"weight decay chosen": lies("none", *choice("digits", "none", "after T"))}
-_ = plots.plane({palette.group(number, name): rows for number, (name, rows) in enumerate(there_too.items())})
+_ = plots.plane(
+    {palette.group(number, name): rows for number, (name, rows) in enumerate(there_too.items())}
+)
 
 # %% tags=["nbval-check-output"]
 lost = {name: np.array([row.lost for row in rows]) for name, rows in there_too.items()}
@@ -1036,7 +1112,14 @@ for gamma in (1.0, 2.0, 3.0, 5.0):
             as_trained=True,
         ),
     ]
-print(verdicts.conclude("11n", said, "each gamma lowers kappa; the lost accuracy changes by less than 0.01 on average from gamma 1 to 3, which its intervals do not settle, and falls at gamma 5"))
+print(
+    verdicts.conclude(
+        "11n",
+        said,
+        "each gamma lowers kappa; the lost accuracy changes by less than 0.01 on average from gamma 1 "
+        "to 3, which its intervals do not settle, and falls at gamma 5",
+    )
+)
 
 # %% [markdown]
 # ## The paper's numbers
