@@ -44,8 +44,8 @@ ALONG = {
         "mean confidence": None,  # by accuracy and signed gap
         "best possible accuracy": f"best possible accuracy {NUMBER}",
     },
-    "focal_decay": {"accuracy": None, "mean confidence": None},  # by the signed gap
     "focal_gamma": {"accuracy": SHARE, "mean confidence": SURE},
+    "focal_practice": {"accuracy": SHARE, "mean confidence": SURE},
     "label_noise": {
         "accuracy, clean labels": f"right on {NUMBER} of clean",
         "mean confidence": SURE,
