@@ -9,7 +9,12 @@ from calibkit.recalibration.binned import HistogramBinning, IsotonicCalibrator
 from calibkit.recalibration.calibrator import Calibrator
 from calibkit.recalibration.class_prior import change_prior, logit_adjustment
 from calibkit.recalibration.leakage import LeakageError
-from calibkit.recalibration.linear import BetaCalibrator, MatrixScaler, VectorScaler
+from calibkit.recalibration.linear import (
+    BetaCalibrator,
+    BiasCorrectedTemperature,
+    MatrixScaler,
+    VectorScaler,
+)
 from calibkit.recalibration.temperature import (
     LIMITS,
     Method,
@@ -22,6 +27,7 @@ from calibkit.recalibration.temperature import (
 __all__ = [
     "LIMITS",
     "BetaCalibrator",
+    "BiasCorrectedTemperature",
     "Calibrator",
     "HistogramBinning",
     "IsotonicCalibrator",

@@ -1,4 +1,4 @@
-"""Linear maps of logits, or of the logarithms of scores: vector, matrix and beta."""
+"""Linear maps of logits, or of the logarithms of scores: with a bias, vector, matrix, beta."""
 
 from __future__ import annotations
 
@@ -25,6 +25,39 @@ MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a He
 PATIENCE = 60.0  # seconds that a fit of many parameters may take
 SEVERAL_THREADS = 1_000_000  # logits below which one thread is as fast, or much faster
 STOPPED = 99  # scipy's word for it
+
+
+class BiasCorrectedTemperature(Calibrator):
+    """Bias-corrected temperature scaling: logits z / T + b, one bias a class, of the least NLL.
+
+    The map to take before `logit_adjustment`, or before an estimate of another prior: divided by
+    T alone, a network's mean probability of a class need not be the share of that class.
+    `fit` sets `temperature` (infinite where no positive slope helps) and `bias` (K,), float64, of
+    mean 0. Source: Alexandari, Kundaje & Shrikumar 2020, section 3 (BCTS).
+
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
+    >>> scaler = BiasCorrectedTemperature().fit(z, [0, 0, 0, 1, 1, 1, 1, 1])
+    >>> [round(p, 4) for p in scaler.probs(torch.tensor([[1.0, 0.0]]))[0].tolist()]
+    [0.75, 0.25]
+    """
+
+    temperature_ = property(attrgetter("temperature"))
+    bias_ = property(attrgetter("bias"))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        z, classes = logits.double(), logits.shape[1]
+        start = torch.cat([_start_scale(z, labels)[None], z.new_zeros(classes)])
+
+        def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
+            return cross_entropy(z[rows] * parameters[0] + parameters[1:], labels[rows])
+
+        best = _minimise(loss, start, labels, classes, positive=1)
+        slope = best[0].item()
+        self.temperature = 1 / slope if slope > 0 else math.inf
+        self.bias = best[1:] - best[1:].mean()
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return logits / self.temperature + self.bias.to(logits)
 
 
 class VectorScaler(Calibrator):

@@ -5,6 +5,7 @@ from torch.nn.functional import cross_entropy
 
 from calibkit.recalibration import (
     BetaCalibrator,
+    BiasCorrectedTemperature,
     HistogramBinning,
     IsotonicCalibrator,
     MatrixScaler,
@@ -15,6 +16,7 @@ from calibkit.recalibration import (
 
 ALL = [
     TemperatureScaler,
+    BiasCorrectedTemperature,
     VectorScaler,
     MatrixScaler,
     TemperatureEnsemble,

@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from calibkit.recalibration import (
     BetaCalibrator,
+    BiasCorrectedTemperature,
     MatrixScaler,
     TemperatureScaler,
     VectorScaler,
@@ -38,6 +39,37 @@ def test_vector_scaling_recovers_a_known_map():
     assert torch.allclose(scaler.weight, weight, atol=0.05)
     assert torch.allclose(scaler.bias, bias, atol=0.05)
     assert scaler.bias.mean().abs() < 1e-12
+
+
+def test_a_bias_corrected_temperature_recovers_a_known_map():
+    z, _, _, bias = biased(60_000)
+    g = torch.Generator().manual_seed(1)
+    labels = torch.multinomial((z / 1.6 + bias).softmax(1), 1, generator=g)[:, 0]
+    scaler = BiasCorrectedTemperature().fit(z, labels)
+    assert scaler.temperature == pytest.approx(1.6, abs=0.05)
+    assert torch.allclose(scaler.bias, bias, atol=0.05)
+    assert scaler.bias.mean().abs() < 1e-12
+
+
+def test_after_a_bias_correction_each_class_has_its_share():
+    z, labels, *_ = biased()
+    shares = labels.bincount().double() / len(labels)
+    scaler = BiasCorrectedTemperature().fit(z, labels)
+    assert torch.allclose(scaler._apply(z).softmax(1).mean(0), shares, atol=1e-6)
+    alone = TemperatureScaler().fit(z, labels)
+    assert (alone._apply(z).softmax(1).mean(0) - shares).abs().max() > 0.02
+    assert nll(scaler._apply(z), labels) < nll(alone._apply(z), labels) - 0.01
+
+
+def test_a_bias_correction_of_useless_logits_is_the_prior():
+    z, labels = scored(600, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scaler = BiasCorrectedTemperature().fit(-z, labels)
+    assert scaler.temperature == math.inf
+    shares = labels.bincount().double() / len(labels)
+    fresh = scored(50, 3, seed=4)[0]
+    assert torch.allclose(scaler.probs(fresh), shares.expand(50, 3), atol=1e-4)
 
 
 @pytest.mark.parametrize("scaler", [VectorScaler(), MatrixScaler(), MatrixScaler(off_diagonal=1)])
@@ -113,7 +145,7 @@ def test_the_intercept_penalty_shrinks_the_bias():
     assert norms[2] < 0.1 * free
 
 
-@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+@pytest.mark.parametrize("scaler", [BiasCorrectedTemperature, VectorScaler, MatrixScaler])
 def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
     logits = torch.eye(3).repeat(4, 1)
     with pytest.warns(
@@ -127,7 +159,7 @@ def test_linear_scalers_warn_of_separable_data_and_absent_classes(scaler):
             scaler().fit(logits[kept], labels[kept])
 
 
-@pytest.mark.parametrize("scaler", [VectorScaler, MatrixScaler])
+@pytest.mark.parametrize("scaler", [BiasCorrectedTemperature, VectorScaler, MatrixScaler])
 def test_linear_scalers_stay_silent_on_good_data(scaler):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -199,7 +231,9 @@ def test_scores_that_round_to_one_keep_a_finite_log():
 # --- the time of a fit ---
 
 
-@pytest.mark.parametrize("calibrator", [VectorScaler, MatrixScaler, BetaCalibrator])
+@pytest.mark.parametrize(
+    "calibrator", [BiasCorrectedTemperature, VectorScaler, MatrixScaler, BetaCalibrator]
+)
 def test_a_fit_that_lasts_too_long_ends_and_says_so(monkeypatch, calibrator):
     logits, labels = scored(400, 4, 2.0)
     monkeypatch.setattr(linear, "PATIENCE", -1.0)

@@ -6,6 +6,7 @@ from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
 from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
 from calibkit.course.explorers.plane import networks
+from calibkit.course.explorers.priors import prior_frame
 from calibkit.course.explorers.spread import spread_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 
@@ -21,6 +22,7 @@ __all__ = [
     "needs_frame",
     "networks",
     "pooled",
+    "prior_frame",
     "ranked_frame",
     "reliability_frame",
     "spread_frame",

@@ -64,7 +64,7 @@ def _sheet(images, true, given, rate: float) -> str:
     for place, (image, right, label) in enumerate(zip(images, true, given, strict=True)):
         left = margin + CELL[0] * (place % ACROSS) + (CELL[0] - 8 * PIXEL) / 2
         top = TOP + CELL[1] * (place // ACROSS)
-        parts += _image(np.asarray(image), left, top)
+        parts += digit(image, left, top, PIXEL)
         is_wrong = label != right
         look = {"fill": palette.OVER.colour, "font_weight": "bold"} if is_wrong else {}
         words = f"“{label}” ✗" if is_wrong else f"“{label}”"
@@ -73,13 +73,14 @@ def _sheet(images, true, given, rate: float) -> str:
     return svg.picture(svg.PANEL, TOP + CELL[1] * rows, *parts)
 
 
-def _image(image: np.ndarray, left: float, top: float) -> list[str]:
-    """Pixels of one grey are one path."""
+def digit(image: np.ndarray, left: float, top: float, pixel: float) -> list[str]:
+    """An image (8, 8) with its corner at (left, top); pixels of one grey are one path."""
+    image = np.asarray(image)
     levels = np.round((LEVELS - 1) * image / max(image.max(), 1e-9)).astype(int)
     drawn = []
     for level in range(1, LEVELS):
         cells = "".join(
-            f"M{left + PIXEL * x:g},{top + PIXEL * y:g}h{PIXEL}v{PIXEL}h-{PIXEL}z"
+            f"M{left + pixel * x:g},{top + pixel * y:g}h{pixel}v{pixel}h-{pixel}z"
             for y, x in np.argwhere(levels == level)
         )
         grey = round(245 - 225 * level / (LEVELS - 1))

@@ -1,0 +1,76 @@
+"""What the shares of the classes in a training set do to what a model says of two images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from calibkit import recalibration, validate
+from calibkit.course.explorers.labels import digit
+from calibkit.pictures import palette, svg
+from calibkit.pictures.svg import Frame
+
+PIXEL = 11  # screen pixels of one of the image's
+PLOT = svg.Axes(56, 150, 272, 190, x_range=(-0.5, 9.5))
+EVEN = palette.TRUTH.named("all digits equally common")
+RARE = palette.group(5, "this digit rarer than the others")
+
+
+def prior_frame(
+    images: np.ndarray, true: Sequence[int], posteriors: np.ndarray, ratio: float
+) -> Frame:
+    """Two digits, and the exact posterior of each where its own class is `ratio` times rarer.
+
+    images: (2, 8, 8) greys, dark where they are large; true: (2,) digits; posteriors: (2, 10)
+        exact probabilities where all digits are equally common. The nine other classes stay
+        equally common.
+
+    Raises ValueError for a ratio below 1 and for other than two images.
+
+    >>> image, even = np.zeros((2, 8, 8)), np.full((2, 10), 0.1)
+    >>> prior_frame(image, [0, 1], even, 9).readout[:61]
+    'Each digit 9 times rarer in training: the clear 0 falls from '
+    """
+    ratio = validate.number("ratio", ratio, 1)
+    if not len(images) == len(true) == len(posteriors) == 2:
+        raise ValueError(
+            f"images, true and posteriors must be of two images, got {len(images)}, {len(true)} "
+            f"and {len(posteriors)}"
+        )
+    panels, words, values = [], [], {}
+    for name, image, label, row in zip(("clear", "doubtful"), images, true, posteriors, strict=True):
+        even = np.asarray(row, dtype=np.float64)
+        rare = _with_rare(even, label, ratio)
+        panels.append(_panel(f"the {name} image: a {label}", image, even, rare))
+        words.append(
+            f"the {name} {label} falls from {100 * even[label]:.1f} % to {100 * rare[label]:.1f} %"
+        )
+        values[name] = rare[label]
+    readout = f"Each digit {ratio:g} times rarer in training: {words[0]}, {words[1]}."
+    return Frame(tuple(panels), readout, values)
+
+
+def _with_rare(posterior: np.ndarray, label: int, ratio: float) -> np.ndarray:
+    even = torch.full((len(posterior),), 1 / len(posterior), dtype=torch.float64)
+    shares = even.clone()
+    shares[label] /= ratio
+    row = torch.tensor(posterior)[None] / posterior.sum()
+    return recalibration.change_prior(row, old=even, new=shares / shares.sum())[0].numpy()
+
+
+def _panel(title: str, image: np.ndarray, even: np.ndarray, rare: np.ndarray) -> str:
+    """The image above what an exact model says of it."""
+    bars = [(k - 0.35, k + 0.35, 0.0, p) for k, p in enumerate(rare.tolist())]
+    marks = [svg.marker(EVEN, PLOT.x(k), PLOT.y(p), 4) for k, p in enumerate(even.tolist())]
+    parts = [
+        svg.text(svg.PANEL / 2, 19, title, size=14),
+        *digit(image, svg.PANEL / 2 - 4 * PIXEL, 32, PIXEL),
+        PLOT.bars(bars, fill=RARE.pale, stroke=RARE.colour),
+        *marks,
+        PLOT.frame("digit", "probability", range(len(even)), (0, 0.5, 1)),
+        svg.area_key(RARE, 56, 398),
+        svg.line_key(EVEN, 56, 418),
+    ]
+    return svg.picture(svg.PANEL, 430, *parts)
