@@ -584,6 +584,11 @@ def unpack(rows):
     )
 
 
+def at_a_step_of_gamma(logits, target):
+    p = logits.softmax(dim=1)[range(len(target)), target]
+    return any(((p - step).abs() < 1e-9).any() for step in (0.2, 0.5))
+
+
 @given(batches, st.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=40)
 def test_order_of_samples_and_classes(rows, random):
@@ -594,6 +599,8 @@ def test_order_of_samples_and_classes(rows, random):
     for name, loss in LOSSES.items():
         if name.startswith("mmce") and len(set(logits.flatten().tolist())) < logits.numel():
             continue  # tied logits: which class is predicted depends on the order
+        if name.startswith("flsd") and at_a_step_of_gamma(logits, target):
+            continue  # rounding decides on which side p lies, and that depends on the order
         value = loss(logits, target)
         torch.testing.assert_close(loss(logits[samples], target[samples]), value, msg=name)
         torch.testing.assert_close(loss(logits[:, classes], place[target]), value, msg=name)
