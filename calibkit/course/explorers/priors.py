@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,7 +34,7 @@ def prior_frame(
     >>> prior_frame(image, [0, 1], even, 9).readout[:61]
     'Each digit 9 times rarer in training: the clear 0 falls from '
     """
-    ratio = validate.number("ratio", ratio, 1)
+    ratio = validate.number("ratio", ratio, 1, math.inf, open_high=True)
     if not len(images) == len(true) == len(posteriors) == 2:
         raise ValueError(
             f"images, true and posteriors must be of two images, got {len(images)}, {len(true)} "
