@@ -41,7 +41,9 @@ def prior_frame(
             f"and {len(posteriors)}"
         )
     panels, words, values = [], [], {}
-    for name, image, label, row in zip(("clear", "doubtful"), images, true, posteriors, strict=True):
+    for name, image, label, row in zip(
+        ("clear", "doubtful"), images, true, posteriors, strict=True
+    ):
         even = np.asarray(row, dtype=np.float64)
         rare = _with_rare(even, label, ratio)
         panels.append(_panel(f"the {name} image: a {label}", image, even, rare))

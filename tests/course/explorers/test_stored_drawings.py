@@ -13,6 +13,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import explorers
+from calibkit.course.explorers.priors import RARE
 from calibkit.pictures import palette
 from tests.pictures import reading
 from tests.pictures.checks import DIAGRAM_KEYS, INTERVAL, check_frame, check_ranges, line_key
@@ -77,7 +78,7 @@ ALONG = {
     },
 }
 DIAGRAMS = {
-    "class_imbalance": 0,
+    "class_prior": 0,
     "noisy_labels": 0,
     "test_images": 0,
     "overconfidence": 2,
@@ -87,7 +88,7 @@ ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than t
 
 def test_every_stored_explorer_is_read():
     others = {
-        "class_imbalance",
+        "class_prior",
         "noisy_labels",
         "overconfidence",
         "temperature",
@@ -317,20 +318,16 @@ def test_the_curves_of_a_temperature_end_at_its_marker():
             plot.is_at(across, [lowest] * 2, plot.y_range, within=2 * PIXEL)
 
 
-def test_the_classes_are_told_as_they_are_drawn():
-    for (_, ratio), (sizes, curves), readout in read("class_imbalance"):
-        counts = sizes.plots[0].one("bars", Look(palette.COUNTS.colour)).y[:, 1]
-        assert counts[0] / counts[-1] == pytest.approx(float(ratio), rel=0.15)
-        (plot,) = curves.plots
-        assert len(curves.keys) == 3
-        for words, (looks,) in curves.keys.items():
-            (line,) = [shape for shape in plot.all("line") if shape.look in looks]
-            marks = [shape for shape in plot.all("marker") if shape.look in looks]
-            for mark, x, y in zip(marks, line.x, line.y, strict=True):
-                plot.is_at(mark, [x], [y])
-            ends = re.search(rf"{words} {NUMBER} and {NUMBER}", readout)
-            told = [float(end) / 100 for end in ends.groups()]
-            assert told == pytest.approx(line.y[[0, -1]], abs=0.003)
+def test_a_prior_moves_odds_by_the_ratio_and_the_words_tell_the_bars():
+    for (ratio,), pictures, readout in read("class_prior"):
+        told = re.findall(rf"the (?:clear|doubtful) (\d) falls from {NUMBER} to {NUMBER}", readout)
+        for one, (digit, *shares) in zip(pictures, told, strict=True):
+            (plot,) = one.plots
+            before, after = (float(share) / 100 for share in shares)
+            bars = next(b for b in plot.all("bars") if b.look.colour == RARE.pale.upper())
+            assert bars.y[int(digit), 1] == pytest.approx(after, abs=0.006)
+            odds = before / (1 - before) / (after / (1 - after))
+            assert odds == pytest.approx(float(ratio), rel=0.35)  # told to a tenth of a per cent
 
 
 def test_the_histograms_of_test_sets_have_the_mean_and_the_truth_of_the_readout():
