@@ -513,10 +513,6 @@ def spots(form, rho, among=new_seeds, split="test"):
     return found
 
 
-for form in forms:
-    for rho in (1, 100):
-        lost, claimed = np.mean(spots(form, rho), axis=0)
-        print(f"{form}, ratio {rho}: {lost:.3f} lost, {claimed:.3f} claimed")
 given = [
     verdicts.judge(
         "07q",
@@ -534,6 +530,12 @@ print(
         "holds in the exponential form; in the step form the networks claim more of what they lose",
     )
 )
+
+# %%
+for form in forms:
+    for rho in (1, 100):
+        lost, claimed = np.mean(spots(form, rho), axis=0)
+        print(f"{form}, ratio {rho}: {lost:.3f} lost, {claimed:.3f} claimed")
 
 # %% [markdown]
 # ## D6: ways of training
