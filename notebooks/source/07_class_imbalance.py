@@ -251,7 +251,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same prior costs a model that reads nearly everything a few points, and one that doubts a fifth of the images far more. *The price of a prior grows with the doubt.*
+# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *The price of a prior grows with the doubt.*
 # That was the slider: the clear image hardly moved. The network of this training set has an even larger error: it saw six images of the rarest digit,
 # and it is too sure besides.
 #

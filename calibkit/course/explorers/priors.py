@@ -51,7 +51,8 @@ def prior_frame(
             f"the {name} {label} falls from {100 * even[label]:.1f} % to {100 * rare[label]:.1f} %"
         )
         values[name] = rare[label]
-    readout = f"Each digit {ratio:g} times rarer in training: {words[0]}, {words[1]}."
+    how = f"Each digit {ratio:g} times rarer in training" if ratio > 1 else "Equally common"
+    readout = f"{how}: {words[0]}, {words[1]}."
     return Frame(tuple(panels), readout, values)
 
 
