@@ -32,7 +32,7 @@ NEVER = -(2**62)  # torch passes over label -100 in silence; no label may be pas
 LOST = 1_000.0  # nats, of which the probability is 0 in every type
 Reduction = Literal["mean", "sum", "none"]
 Weights = Array | None  # (K,), one a class
-Mmce = Literal["plain", "weighted"]
+Mmce = Literal["plain", "weighted", "squared"]
 Flsd = Literal["5-3", "5-3-2"]
 Schedule = Literal["5-3-1", "5-3-2"]
 FLSD_FORMS = get_args(Flsd)
@@ -157,9 +157,11 @@ def mmce_penalty(
 
     K_ij = exp(-|c_i - c_j| / width) on the confidences c. Form "plain": v = (a - c) / n with a = 1
     for a hit and 0 for a miss. Form "weighted": hits and misses each count as one group,
-    v = a (1 - c) / hits - (1 - a) c / misses. For soft labels, a is the target's weight of the
-    predicted class. Gradients run through c alone; (n, n) memory. Returns a scalar.
-    Raises ValueError or TypeError naming the argument. Source: Kumar et al. 2018.
+    v = a (1 - c) / hits - (1 - a) c / misses. Form "squared" is that of the code of Mukhoti et al.
+    2020, to which their weight of 2 belongs: divided by hits^2 and misses^2, so that the rarer
+    group outweighs the other, and 0 for a batch without hits or without misses. For soft labels, a
+    is the target's weight of the predicted class. Gradients run through c alone; (n, n) memory.
+    Returns a scalar. Raises ValueError or TypeError naming the argument. Source: Kumar et al. 2018.
 
     >>> mmce_penalty(torch.zeros(1, 2), torch.tensor([1]), variant="plain").item()  # |0 - .5|
     0.5
@@ -175,7 +177,12 @@ def mmce_penalty(
         hits, misses = hit.sum(), (1 - hit).sum()
         least = _tiny(hit)  # an empty group has no residuals to divide
         gap = hit * (1 - confidence) / hits.clamp_min(least)
-        gap = gap - (1 - hit) * confidence / misses.clamp_min(least)
+        others = (1 - hit) * confidence / misses.clamp_min(least)
+        if variant == "squared":
+            both = (hits > 0) & (misses > 0)
+            gap = both * gap / hits.clamp_min(least)
+            others = both * others / misses.clamp_min(least)
+        gap = gap - others
     kernel = torch.exp(-(confidence[:, None] - confidence).abs() / width)
     squared = gap @ kernel @ gap
     # clamping cuts the gradient where the root has none, and rounding below zero

@@ -23,6 +23,7 @@ LOSSES = {
     "brier": losses.brier,
     "mmce": losses.mmce,
     "mmce plain": lambda *a, **k: losses.mmce(*a, variant="plain", **k),
+    "mmce squared": lambda *a, **k: losses.mmce(*a, variant="squared", **k),
     "focal 0.5": lambda *a, **k: losses.focal(*a, gamma=0.5, **k),
     "focal 3": lambda *a, **k: losses.focal(*a, gamma=3.0, **k),
     "flsd": losses.flsd,
@@ -278,6 +279,40 @@ def test_mmce_of_one_sided_batches(variant, hit):
     cross = math.exp(-abs(c[0] - c[1]) / 0.4)
     expected = math.sqrt(v[0] ** 2 + v[1] ** 2 + 2 * v[0] * v[1] * cross)
     assert losses.mmce_penalty(logits, target, variant=variant).item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mmce_squared_divides_each_pair_twice(seed):
+    logits, target = batch(40, 4, seed=seed, scale=2)
+    target[:25] = logits[:25].argmax(1)
+    probs = logits.softmax(1)
+    sure, right = probs.amax(1).tolist(), (probs.argmax(1) == target).tolist()
+    hits = [1 - c for c, a in zip(sure, right, strict=True) if a]
+    misses = [c for c, a in zip(sure, right, strict=True) if not a]
+
+    def pairs(a, b, is_hit):  # the mean over the pairs, divided by their number again
+        conf = [[1 - x if h else x for x in row] for row, h in zip((a, b), is_hit, strict=True)]
+        each = [
+            x * y * math.exp(-abs(s - t) / 0.4)
+            for x, s in zip(a, conf[0], strict=True)
+            for y, t in zip(b, conf[1], strict=True)
+        ]
+        return sum(each) / (len(a) * len(b)) ** 2
+
+    within = pairs(hits, hits, (True, True)) + pairs(misses, misses, (False, False))
+    expected = math.sqrt(within - 2 * pairs(hits, misses, (True, False)))
+    found = losses.mmce_penalty(logits, target, variant="squared").item()
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert found < losses.mmce_penalty(logits, target).item() / 5
+
+
+@pytest.mark.parametrize("hit", [True, False])
+def test_mmce_squared_asks_nothing_of_one_sided_batches(hit):
+    logits = torch.tensor([[2.0, 0.0], [1.0, 0.0]], dtype=torch.float64, requires_grad=True)
+    penalty = losses.mmce_penalty(logits, torch.tensor([1 - hit] * 2), variant="squared")
+    assert penalty.item() < 1e-100
+    (gradient,) = torch.autograd.grad(penalty, logits)
+    assert gradient.abs().max() == 0
 
 
 def test_mmce_gradient_stops_at_perfection():
@@ -900,7 +935,12 @@ SETTINGS = [
     (losses.confidence_penalty, {"weight": "1"}, TypeError, "^weight must be a number"),
     (losses.mmce, {"weight": -1}, ValueError, "^weight must lie in"),
     (losses.mmce, {"weight": math.inf}, ValueError, "^weight must lie in"),
-    (losses.mmce, {"variant": "both"}, ValueError, "^variant must be one of 'plain', 'weighted'"),
+    (
+        losses.mmce,
+        {"variant": "both"},
+        ValueError,
+        "^variant must be one of 'plain', 'weighted', 'squared'",
+    ),
     (losses.mmce_penalty, {"variant": "both"}, ValueError, "^variant must be one of"),
     (losses.mmce_penalty, {"width": 0}, ValueError, "^width must lie in"),
     (losses.mmce_penalty, {"width": N}, ValueError, "^width must lie in"),

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from calibkit import curation, losses, recalibration
 from calibkit.course import checkout, scale
+from calibkit.course.experiments import strengths
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset
 
@@ -138,8 +139,8 @@ def settings(seeds=SELECTION) -> list[dict[str, Any]]:
     return [
         {"way": way, "strength": strength, "decay": decay, "form": form, "seed": seed}
         for form in RATES
-        for way, strengths in WAYS.items()
-        for strength in strengths
+        for way, values in WAYS.items()
+        for strength in values
         for decay in DECAYS
         for seed in seeds
     ]
@@ -166,27 +167,8 @@ def stored(folder: Path | None = None) -> pd.DataFrame:
 
 
 def chosen(table: pd.DataFrame, form: Form, by: Literal["as trained", "repaired"]) -> pd.DataFrame:
-    """Strength and weight decay of each way with the least mean over the selection seeds.
-
-    Columns way, strength, decay, nll, edge: whether either stands at an end of its grid.
-    """
-    means = table[table.form == form].groupby(["way", "strength", "decay"])[CHOSEN_BY[by]].mean()
-    best = [means[way].idxmin() for way in WAYS]
-    rows = [
-        {
-            "way": way,
-            "strength": strength,
-            "decay": decay,
-            "nll": means[way, strength, decay],
-            "edge": _at_edge(strength, WAYS[way]) or _at_edge(decay, DECAYS),
-        }
-        for way, (strength, decay) in zip(WAYS, best, strict=True)
-    ]
-    return pd.DataFrame(rows)
-
-
-def _at_edge(value: float, grid: tuple[float, ...]) -> bool:
-    return len(grid) > 1 and value in (grid[0], grid[-1])
+    """The setting of each way with the least mean over the selection seeds; see `strengths`."""
+    return strengths.chosen(table[table.form == form], CHOSEN_BY[by])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from calibkit.course.explorers.library import keep, stored
 from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
 from calibkit.course.explorers.plane import networks
 from calibkit.course.explorers.priors import prior_frame
+from calibkit.course.explorers.soft_labels import soft_label_frame
 from calibkit.course.explorers.spread import spread_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 
@@ -25,6 +26,7 @@ __all__ = [
     "prior_frame",
     "ranked_frame",
     "reliability_frame",
+    "soft_label_frame",
     "spread_frame",
     "stored",
 ]

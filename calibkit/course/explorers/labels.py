@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from calibkit import validate
+from calibkit.course.explorers.digits import digit
 from calibkit.pictures import palette, svg
 from calibkit.pictures.svg import Frame
 
 ACROSS, PIXEL, TOP = 4, 8, 40  # images in a row, screen pixels of one of theirs, the first row's y
 CELL = (84, 104)  # an image with its label
-LEVELS = 6  # of grey
 CLEAN = palette.TRUTH.named("exact, no wrong labels")
 NOISY = palette.group(5, "with wrong labels")
 PLOT = svg.Axes(56, 50, 272, 230, x_range=(-0.5, 9.5))
@@ -71,21 +71,6 @@ def _sheet(images, true, given, rate: float) -> str:
         parts.append(svg.text(left + 4 * PIXEL, top + 8 * PIXEL + 18, words, size=15, **look))
     rows = -(-len(images) // ACROSS)
     return svg.picture(svg.PANEL, TOP + CELL[1] * rows, *parts)
-
-
-def digit(image: np.ndarray, left: float, top: float, pixel: float) -> list[str]:
-    """An image (8, 8) with its corner at (left, top); pixels of one grey are one path."""
-    image = np.asarray(image)
-    levels = np.round((LEVELS - 1) * image / max(image.max(), 1e-9)).astype(int)
-    drawn = []
-    for level in range(1, LEVELS):
-        cells = "".join(
-            f"M{left + pixel * x:g},{top + pixel * y:g}h{pixel}v{pixel}h-{pixel}z"
-            for y, x in np.argwhere(levels == level)
-        )
-        grey = round(245 - 225 * level / (LEVELS - 1))
-        drawn += [svg.tag("path", d=cells, fill=f"#{grey:02x}{grey:02x}{grey:02x}")] * bool(cells)
-    return drawn
 
 
 def _bars(clean: np.ndarray, noisy: np.ndarray) -> str:

@@ -9,12 +9,10 @@ import numpy as np
 import torch
 
 from calibkit import recalibration, validate
-from calibkit.course.explorers.labels import digit
-from calibkit.pictures import palette, svg
+from calibkit.course.explorers.digits import digit_bars
+from calibkit.pictures import palette
 from calibkit.pictures.svg import Frame
 
-PIXEL = 11  # screen pixels of one of the image's
-PLOT = svg.Axes(56, 150, 272, 190, x_range=(-0.5, 9.5))
 EVEN = palette.TRUTH.named("all digits equally common")
 RARE = palette.group(5, "this digit rarer than the others")
 
@@ -46,7 +44,7 @@ def prior_frame(
     ):
         even = np.asarray(row, dtype=np.float64)
         rare = _with_rare(even, label, ratio)
-        panels.append(_panel(f"the {name} image: a {label}", image, even, rare))
+        panels.append(digit_bars(f"the {name} image: a {label}", image, {RARE: rare}, {EVEN: even}))
         words.append(
             f"the {name} {label} falls from {100 * even[label]:.1f} % to {100 * rare[label]:.1f} %"
         )
@@ -62,19 +60,3 @@ def _with_rare(posterior: np.ndarray, label: int, ratio: float) -> np.ndarray:
     shares[label] /= ratio
     row = torch.tensor(posterior)[None] / posterior.sum()
     return recalibration.change_prior(row, old=even, new=shares / shares.sum())[0].numpy()
-
-
-def _panel(title: str, image: np.ndarray, even: np.ndarray, rare: np.ndarray) -> str:
-    """The image above what an exact model says of it."""
-    bars = [(k - 0.35, k + 0.35, 0.0, p) for k, p in enumerate(rare.tolist())]
-    marks = [svg.marker(EVEN, PLOT.x(k), PLOT.y(p), 4) for k, p in enumerate(even.tolist())]
-    parts = [
-        svg.text(svg.PANEL / 2, 19, title, size=14),
-        *digit(image, svg.PANEL / 2 - 4 * PIXEL, 32, PIXEL),
-        PLOT.bars(bars, fill=RARE.pale, stroke=RARE.colour),
-        *marks,
-        PLOT.frame("digit", "probability", range(len(even)), (0, 0.5, 1)),
-        svg.area_key(RARE, 56, 398),
-        svg.line_key(EVEN, 56, 418),
-    ]
-    return svg.picture(svg.PANEL, 430, *parts)

@@ -14,6 +14,7 @@ import torch
 from calibkit import metrics
 from calibkit.course import explorers
 from calibkit.course.explorers.priors import RARE
+from calibkit.course.explorers.soft_labels import ASKED, SOFT
 from calibkit.pictures import palette
 from tests.pictures import reading
 from tests.pictures.checks import DIAGRAM_KEYS, INTERVAL, check_frame, check_ranges, line_key
@@ -80,6 +81,7 @@ ALONG = {
 DIAGRAMS = {
     "class_prior": 0,
     "noisy_labels": 0,
+    "soft_label": 0,
     "test_images": 0,
     "overconfidence": 2,
 }  # in a frame, else 1
@@ -91,6 +93,7 @@ def test_every_stored_explorer_is_read():
         "class_prior",
         "noisy_labels",
         "overconfidence",
+        "soft_label",
         "temperature",
         "test_images",
         "two_networks",
@@ -328,6 +331,18 @@ def test_a_prior_moves_odds_by_the_ratio_and_the_words_tell_the_bars():
             assert bars.y[int(digit), 1] == pytest.approx(after, abs=0.006)
             odds = before / (1 - before) / (after / (1 - after))
             assert odds == pytest.approx(float(ratio), rel=0.35)  # told to a tenth of a per cent
+
+
+def test_smoothing_mixes_a_row_with_even_shares_and_the_words_tell_it():
+    for (alpha,), pictures, readout in read("soft_label"):
+        label, kept, best, true, asked = map(int, re.findall(r"\b(\d+)\b(?!\.)", readout)[-5:])
+        for one, role, digit, told in zip(
+            pictures, (SOFT, ASKED), (label, best), (kept, asked), strict=True
+        ):
+            bars = next(b for b in one.plots[0].all("bars") if b.look.colour == role.pale.upper())
+            assert bars.y[digit, 1] == pytest.approx(told / 100, abs=0.011)
+            assert bars.y[:, 1].sum() == pytest.approx(1, abs=0.03)
+        assert asked == pytest.approx((1 - float(alpha)) * true + 10 * float(alpha), abs=1.1)
 
 
 def test_the_histograms_of_test_sets_have_the_mean_and_the_truth_of_the_readout():

@@ -1,0 +1,109 @@
+"""Losses that ask for less confidence, each with its strengths and weight decays.
+
+`python -m calibkit.course.experiments.soft_targets` trains them on three seeds that nothing is
+judged on, and keeps the table from which the evidence of lesson 09 takes its settings.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from calibkit import losses, metrics, recalibration
+from calibkit.course import checkout, scale
+from calibkit.course.experiments import strengths
+from calibkit.lab import data, models, sweep, training
+
+K = 10
+SELECTION = (100, 101, 102)  # seeds
+# A strength of 0 is that of a loss that has none. The others: alpha of form K, the weight of the
+# entropy, the weight of the MMCE.
+WAYS: dict[str, tuple[float, ...]] = {
+    "cross-entropy": (0.0,),
+    "smoothing": (0.01, 0.02, 0.05, 0.1, 0.2),
+    "penalty": (0.05, 0.1, 0.2, 0.4, 0.8),
+    "Brier": (0.0,),
+    "MMCE, plain": (0.25, 0.5, 1.0, 2.0, 4.0),
+    "MMCE, weighted": (0.06, 0.12, 0.25, 0.5, 1.0),
+    "MMCE, squared": (0.5, 1.0, 2.0, 8.0, 32.0),
+}
+DECAYS = (1e-4, 5e-4, 1e-3, 3e-3, 1e-2, 3e-2)
+PATH = Path("strengths") / "soft_targets.csv"
+CHOSEN_BY = {"as trained": "nll", "after T": "scaled_nll"}
+
+
+@functools.cache
+def digits(size: scale.Budget, seed: int) -> data.Splits:
+    return data.noisy_digits(size.train, noise=0.4, seed=seed, test=size.test)
+
+
+def trial(size: scale.Budget, way: str, strength: float, decay: float, seed: int) -> training.Trial:
+    """A network of two hidden layers of 64 units, scored on `train`, `cal` and `test`."""
+    train, cal, test = digits(size, seed)
+    return training.trial(
+        functools.partial(models.mlp, 64, K, width=64),
+        train,
+        {"train": train, "cal": cal, "test": test},
+        seed=seed,
+        loss=loss_of(way, strength),
+        weight_decay=decay,
+        epochs=size.epochs,
+    )
+
+
+def loss_of(way: str, strength: float) -> Callable[..., Any]:
+    if way == "smoothing":
+        return functools.partial(losses.label_smoothing, alpha=strength)
+    if way == "penalty":
+        return functools.partial(losses.confidence_penalty, weight=strength)
+    if way == "Brier":
+        return losses.brier
+    if way.startswith("MMCE"):
+        return functools.partial(losses.mmce, weight=strength, variant=way.split(", ")[1])
+    return losses.cross_entropy
+
+
+def settings(seeds=SELECTION) -> list[dict[str, Any]]:
+    return [
+        {"way": way, "strength": strength, "decay": decay, "seed": seed}
+        for way, values in WAYS.items()
+        for strength in values
+        for decay in DECAYS
+        for seed in seeds
+    ]
+
+
+def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
+    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
+    grid = settings() if grid is None else grid
+    rows = []
+    for one in sweep.run(functools.partial(trial, size), grid, **options).outcomes:
+        cal = one.predictions["cal"]
+        T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels).temperature
+        scaled = (cal.logits.double() / T).softmax(dim=1)
+        numbers = {
+            "nll": metrics.nll(cal.probs, cal.labels),
+            "scaled_nll": metrics.nll(scaled, cal.labels),
+        }
+        rows.append({**one.setting, **numbers})
+    return pd.DataFrame(rows).round(6)
+
+
+def stored(folder: Path | None = None) -> pd.DataFrame:
+    """The table that `train` made; folder: notebooks/results of the course by default."""
+    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+
+
+def chosen(table: pd.DataFrame, by: Literal["as trained", "after T"]) -> pd.DataFrame:
+    """The setting of each way with the least mean over the selection seeds; see `strengths`."""
+    return strengths.chosen(table, CHOSEN_BY[by])
+
+
+if __name__ == "__main__":
+    path = checkout.results() / PATH
+    path.parent.mkdir(exist_ok=True)
+    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
