@@ -64,7 +64,7 @@ ALONG = {
         for error in ("0.0", "2.3", "4.7", "11.3")
     },
     "severity": {"accuracy": SHARE, "mean confidence": SURE},
-    "soft_targets": {"accuracy": SHARE, "ECE, networks": f"ECE {NUMBER}", "ECE, exact p*": None},
+    "soft_targets": {"accuracy": SHARE, "ECE, networks": f"ECE {NUMBER}", "ECE, optimum p*": None},
     "start_here": {"accuracy": SHARE, "mean confidence": SURE},
     "subset_share": {
         "accuracy": SHARE,
