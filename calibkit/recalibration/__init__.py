@@ -13,6 +13,7 @@ from calibkit.recalibration.linear import (
     BetaCalibrator,
     BiasCorrectedTemperature,
     MatrixScaler,
+    ShrunkMatrixScaler,
     VectorScaler,
 )
 from calibkit.recalibration.temperature import (
@@ -34,6 +35,7 @@ __all__ = [
     "LeakageError",
     "MatrixScaler",
     "Method",
+    "ShrunkMatrixScaler",
     "TemperatureEnsemble",
     "TemperatureScaler",
     "VectorScaler",

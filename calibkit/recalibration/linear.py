@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 import numpy as np
@@ -24,6 +24,7 @@ ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
 PATIENCE = 60.0  # seconds that a fit of many parameters may take
 SEVERAL_THREADS = 1_000_000  # logits below which one thread is as fast, or much faster
+PENALTIES = (0.001, 0.01, 0.1, math.inf)  # of a matrix beside a temperature
 STOPPED = 99  # scipy's word for it
 
 
@@ -127,6 +128,86 @@ class MatrixScaler(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits @ self.weight.to(logits).T + self.bias.to(logits)
+
+
+class ShrunkMatrixScaler(Calibrator):
+    """Temperature plus a small matrix: logits (I + A) z / T + b, A and b kept small by a penalty.
+
+    T is that of temperature scaling. A and b have the least NLL + penalty * (sum A^2 + sum b^2);
+    the penalty is the one of `penalties` with the least mean NLL over `folds` parts, each judged by
+    a fit on the others. math.inf among them is temperature scaling itself. So few samples give
+    nearly one temperature, and many a matrix. The parts are drawn with `seed`.
+
+    `fit` sets `temperature`, `penalty`, `weight` (K, K), which is I + A, and `bias` (K,), float64.
+    Raises ValueError for penalties that are not positive.
+    Source: Kull et al. 2019, section 3, shrink a matrix towards its diagonal; here towards I / T.
+
+    >>> z = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).repeat_interleave(4, dim=0)
+    >>> scaler = ShrunkMatrixScaler(penalties=[math.inf], folds=2).fit(z, [0, 0, 0, 1, 1, 1, 1, 0])
+    >>> [round(p, 4) for p in scaler.probs(torch.tensor([[1.0, 0.0]]))[0].tolist()]
+    [0.75, 0.25]
+    """
+
+    temperature_ = property(attrgetter("temperature"))
+    penalty_ = property(attrgetter("penalty"))
+    weight_, bias_ = property(attrgetter("weight")), property(attrgetter("bias"))
+
+    def __init__(self, *, penalties: Sequence[float] = PENALTIES, folds: int = 5, seed: int = 0):
+        for penalty in penalties:
+            validate.number("penalties", penalty, 0, math.inf, open_low=True)
+        if not len(penalties):
+            raise ValueError("penalties must hold at least one number, got none")
+        self.penalties = penalties
+        self.folds = validate.integer("folds", folds, 2)
+        self.seed = seed
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        classes = logits.shape[1]
+        scale = _start_scale(logits.double(), labels)
+        self.temperature = 1 / scale.item()
+        z = logits.double() * scale
+        self.penalty = self._best_penalty(z, labels)
+        both = self._shrunk(z, labels, self.penalty)
+        self.weight = torch.eye(classes, dtype=z.dtype, device=z.device) + both[:classes]
+        self.bias = both[classes]
+
+    def _best_penalty(self, z: Tensor, labels: Tensor) -> float:
+        if len(self.penalties) == 1 or len(z) == 1:
+            return max(self.penalties)
+        order = torch.randperm(len(z), generator=validate.generator(self.seed)).to(z.device)
+        parts = order.tensor_split(min(self.folds, len(z)))
+        lost = dict.fromkeys(self.penalties, 0.0)
+        for place, part in enumerate(parts):
+            rest = torch.cat([*parts[:place], *parts[place + 1 :]])
+            for penalty in self.penalties:
+                both = self._shrunk(z[rest], labels[rest], penalty)
+                moved = _moved(z[part], both)
+                lost[penalty] += cross_entropy(moved, labels[part], reduction="sum").item()
+        return min(lost, key=lost.__getitem__)
+
+    @staticmethod
+    def _shrunk(z: Tensor, labels: Tensor, penalty: float) -> Tensor:
+        """The rows of A and then b, (K + 1, K)."""
+        start = z.new_zeros(z.shape[1] + 1, z.shape[1])
+        if penalty == math.inf:
+            return start
+
+        def loss(both: Tensor, rows: slice = ALL) -> Tensor:
+            return (
+                cross_entropy(_moved(z[rows], both), labels[rows]) + penalty * both.square().sum()
+            )
+
+        with one_thread(z.numel() < SEVERAL_THREADS):
+            return _least(loss, start, len(labels), 0)
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        z = logits / self.temperature
+        return z @ self.weight.to(z).T + self.bias.to(z)
+
+
+def _moved(z: Tensor, both: Tensor) -> Tensor:
+    """z + A z + b for the rows of A and then b."""
+    return z + z @ both[:-1].T + both[-1]
 
 
 class BetaCalibrator(Calibrator):

@@ -14,6 +14,7 @@ from calibkit.recalibration import (
     HistogramBinning,
     LeakageError,
     MatrixScaler,
+    ShrunkMatrixScaler,
     TemperatureScaler,
     VectorScaler,
     logit_adjustment,
@@ -145,6 +146,7 @@ def test_logits_that_nearly_are_probabilities_are_taken(logits):
 SETTINGS = {
     TemperatureScaler: {"method": "ece_grid", "bins": 10, "limits": (0.5, 2.0)},
     MatrixScaler: {"off_diagonal": 0.5, "intercept": 1},
+    ShrunkMatrixScaler: {"penalties": (0.01, 0.1), "folds": 3, "seed": 1},
     HistogramBinning: {"bins": 5, "binning": "mass"},
 }
 

@@ -13,6 +13,7 @@ from calibkit.recalibration import (
     BetaCalibrator,
     BiasCorrectedTemperature,
     MatrixScaler,
+    ShrunkMatrixScaler,
     TemperatureScaler,
     VectorScaler,
     linear,
@@ -164,6 +165,67 @@ def test_linear_scalers_stay_silent_on_good_data(scaler):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         scaler().fit(*scored(500, 3))
+
+
+# --- a shrunk matrix ---
+
+
+def test_few_samples_give_one_temperature_and_many_a_matrix():
+    z, labels, *_ = biased(20_000)
+    z = z + 0.3 * z.roll(1, dims=1)
+    fresh = scored(300, 4, seed=5)[0]
+    few, many = ShrunkMatrixScaler().fit(z[:20], labels[:20]), ShrunkMatrixScaler().fit(z, labels)
+    cooled = TemperatureScaler().fit(z[:20], labels[:20])
+    assert few.penalty == math.inf
+    assert torch.allclose(few.probs(fresh), cooled.probs(fresh), atol=1e-9)
+    assert many.penalty == 0.001
+    matrix = MatrixScaler().fit(z, labels)
+    assert nll(many._apply(z), labels) == pytest.approx(nll(matrix._apply(z), labels), abs=2e-3)
+
+
+@pytest.mark.parametrize("penalty", [0.01, 0.3])
+def test_the_shrunk_matrix_is_stationary(penalty):
+    z, labels, *_ = biased(1500, 3)
+    scaler = ShrunkMatrixScaler(penalties=[penalty]).fit(z, labels)
+    extra, bias = scaler.weight - torch.eye(3), scaler.bias.clone().requires_grad_()
+    extra = extra.requires_grad_()
+    u = z / scaler.temperature
+    loss = cross_entropy(u + u @ extra.T + bias, labels)
+    loss = loss + penalty * (extra.square().sum() + bias.square().sum())
+    gradients = torch.autograd.grad(loss, [extra, bias])
+    assert max(g.abs().max().item() for g in gradients) < 1e-5
+
+
+def test_the_penalty_is_that_of_the_least_loss_on_parts_left_out():
+    z, labels, *_ = biased(300, 3)
+    found = ShrunkMatrixScaler(penalties=[0.003, 0.03, 0.3], folds=3, seed=7).fit(z, labels)
+    parts = torch.randperm(300, generator=torch.Generator().manual_seed(7)).tensor_split(3)
+    u, lost = z / found.temperature, {}
+    for penalty in (0.003, 0.03, 0.3):
+        lost[penalty] = 0.0
+        for part in parts:
+            rest = torch.ones(300, dtype=torch.bool)
+            rest[part] = False
+            both = ShrunkMatrixScaler._shrunk(u[rest], labels[rest], penalty)
+            lost[penalty] += nll(u[part] + u[part] @ both[:-1].T + both[-1], labels[part]) * len(
+                part
+            )
+    assert found.penalty == min(lost, key=lost.get)
+
+
+def test_settings_of_a_shrunk_matrix():
+    with pytest.raises(ValueError, match=r"^penalties must hold at least one"):
+        ShrunkMatrixScaler(penalties=[])
+    with pytest.raises(ValueError, match=r"^penalties must lie in"):
+        ShrunkMatrixScaler(penalties=[0.1, 0.0])
+    with pytest.raises(ValueError, match=r"^folds must"):
+        ShrunkMatrixScaler(folds=1)
+
+
+def test_a_single_sample_gets_the_largest_penalty():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert ShrunkMatrixScaler(penalties=[0.1, 3.0]).fit(*scored(1, 3)).penalty == 3.0
 
 
 # --- beta calibration ---
