@@ -24,6 +24,7 @@ def cooled_frame(images: np.ndarray, labels: Sequence[int], logits: Tensor, T: f
 
     Raises ValueError for a T that is not positive.
 
+    >>> import torch
     >>> logits = torch.tensor([[9.0] + 9 * [0.0], [9.0] + 9 * [0.0]])
     >>> cooled_frame(np.zeros((2, 8, 8)), [0, 1], logits, 3.0).readout
     'T = 3: the right answer "0" has 69.1 %, the wrong answer "0" has 69.1 %.'

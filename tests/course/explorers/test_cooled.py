@@ -29,5 +29,5 @@ def test_bars_are_after_the_temperature_and_diamonds_before(T):
 
 
 def test_a_temperature_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="^T must lie in"):
+    with pytest.raises(ValueError, match=r"^T must lie in"):
         cooled_frame(IMAGES, [0, 1], LOGITS, 0.0)
