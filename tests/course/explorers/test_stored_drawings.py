@@ -13,6 +13,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import explorers
+from calibkit.course.explorers.cooled import AFTER
 from calibkit.course.explorers.priors import RARE
 from calibkit.course.explorers.soft_labels import ASKED, SOFT
 from calibkit.pictures import palette
@@ -83,6 +84,7 @@ DIAGRAMS = {
     "noisy_labels": 0,
     "soft_label": 0,
     "test_images": 0,
+    "two_answers": 0,
     "overconfidence": 2,
 }  # in a frame, else 1
 ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than the readout tells
@@ -96,6 +98,7 @@ def test_every_stored_explorer_is_read():
         "soft_label",
         "temperature",
         "test_images",
+        "two_answers",
         "two_networks",
     }
     assert set(NAMES) == {*ALONG, *others}
@@ -319,6 +322,21 @@ def test_the_curves_of_a_temperature_end_at_its_marker():
             lowest = line.x[line.y.argmin()]
             across = plot.one("line", Look(palette.GREY, (3, 3)))
             plot.is_at(across, [lowest] * 2, plot.y_range, within=2 * PIXEL)
+
+
+def test_a_temperature_moves_the_logs_of_two_answers_by_one_factor():
+    rows = {}
+    for (T,), pictures, readout in read("two_answers"):
+        told = re.findall(rf'the (?:right|wrong) answer "(\d)" has {NUMBER}', readout)
+        for place, (one, (digit, share)) in enumerate(zip(pictures, told, strict=True)):
+            bars = next(b for b in one.plots[0].all("bars") if b.look.colour == AFTER.pale.upper())
+            assert bars.y[int(digit), 1] == pytest.approx(float(share) / 100, abs=0.006)
+            assert bars.y[:, 1].argmax() == int(digit)
+            rows[float(T), place] = bars.y[:, 1].max()
+    for place in (0, 1):
+        shares = [rows[T, place] for T, at in sorted(rows) if at == place]
+        assert shares == sorted(shares, reverse=True)
+        assert shares[0] > 0.98 > 0.5 > shares[-1]
 
 
 def test_a_prior_moves_odds_by_the_ratio_and_the_words_tell_the_bars():
