@@ -9,7 +9,7 @@ from calibkit.course import explorers
 explorers.stored("two_answers")
 
 # %% [markdown]
-# Two images of one network. It is nearly certain of both, and right on the left one only. The slider divides all its outputs by one number T, before they become
+# Two images of one network. It is equally sure of both, and right on the left one only. The slider divides all its outputs by one number T, before they become
 # probabilities. Can you find a T that leaves the left answer certain and makes the right one doubtful?
 #
 # **You will be able to**
@@ -121,12 +121,9 @@ plain, rare = swept.where(kind="plain"), swept.where(kind="rare digits")
 
 # %% tags=["drawing"]
 first = swept.one(kind="plain", seed=SEED).predictions["test"]
-sure = first.confidence > 0.98
-right = torch.nonzero(sure & first.correct)[2, 0].item()
-wrong = torch.nonzero(sure & ~first.correct)[0, 0].item()
-
-
-both = torch.tensor([right, wrong])
+wrong = first.confidence.where(~first.correct, 0).argmax()  # the surest mistake
+right = (first.confidence - first.confidence[wrong]).abs().where(first.correct, 1).argmin()  # as sure
+both = torch.stack([right, wrong])
 
 
 def two_answers(T):
@@ -226,8 +223,8 @@ def frame(T):
 slider = explorers.Explorer(
     frame, explorers.Slider("temperature T", dial, start=1.0), play=True,
     description="Left, the reliability diagram of the plain networks of all seeds on test images, with their logits "
-    "divided by T: a bar below the diagonal is over-confident. In the middle the NLL and on the right the ECE, drawn "
-    "up to the chosen T; a dotted line marks the lowest value so far. The black line is the NLL of the exact posterior.")
+    "divided by T: a bar below the diagonal is over-confident. In the middle the NLL, on the right the ECE, drawn up "
+    "to the chosen T; a dotted line marks the lowest value so far. The black line is the NLL of the exact posterior.")
 explorers.keep(slider, "temperature")
 slider
 

@@ -363,7 +363,8 @@ given = [
     ),
     judge(
         "cross-entropy: after T, a larger share of S99 is right (an empty set holds no mistake)",
-        np.nan_to_num(state("right in S99"), nan=1.0) - state("right in S99", "plain", "as trained"),
+        np.nan_to_num(state("right in S99"), nan=1.0)
+        - np.nan_to_num(state("right in S99", "plain", "as trained"), nan=1.0),
     ),
 ]
 print(
