@@ -24,7 +24,7 @@ ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
 PATIENCE = 60.0  # seconds that a fit of many parameters may take
 SEVERAL_THREADS = 1_000_000  # logits below which one thread is as fast, or much faster
-PENALTIES = (0.001, 0.01, 0.1, math.inf)  # of a matrix beside a temperature
+PENALTIES = (0.001, 0.03, 0.3, 1.0, math.inf)  # of a matrix beside a temperature
 STOPPED = 99  # scipy's word for it
 
 
@@ -135,8 +135,8 @@ class ShrunkMatrixScaler(Calibrator):
 
     T is that of temperature scaling. A and b have the least NLL + penalty * (sum A^2 + sum b^2);
     the penalty is the one of `penalties` with the least mean NLL over `folds` parts, each judged by
-    a fit on the others. math.inf among them is temperature scaling itself. So few samples give
-    nearly one temperature, and many a matrix. The parts are drawn with `seed`.
+    a fit, T included, on the others. math.inf among them is temperature scaling itself. So few
+    samples give nearly one temperature, and many a matrix. The parts are drawn with `seed`.
 
     `fit` sets `temperature`, `penalty`, `weight` (K, K), which is I + A, and `bias` (K,), float64.
     Raises ValueError for penalties that are not positive.
@@ -162,12 +162,11 @@ class ShrunkMatrixScaler(Calibrator):
         self.seed = seed
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
-        classes = logits.shape[1]
-        scale = _start_scale(logits.double(), labels)
+        z, classes = logits.double(), logits.shape[1]
+        scale = _start_scale(z, labels)
         self.temperature = 1 / scale.item()
-        z = logits.double() * scale
         self.penalty = self._best_penalty(z, labels)
-        both = self._shrunk(z, labels, self.penalty)
+        both = self._shrunk(z * scale, labels, self.penalty)
         self.weight = torch.eye(classes, dtype=z.dtype, device=z.device) + both[:classes]
         self.bias = both[classes]
 
@@ -179,9 +178,9 @@ class ShrunkMatrixScaler(Calibrator):
         lost = dict.fromkeys(self.penalties, 0.0)
         for place, part in enumerate(parts):
             rest = torch.cat([*parts[:place], *parts[place + 1 :]])
+            u = z * _start_scale(z[rest], labels[rest])  # the part left out has no say in T either
             for penalty in self.penalties:
-                both = self._shrunk(z[rest], labels[rest], penalty)
-                moved = _moved(z[part], both)
+                moved = _moved(u[part], self._shrunk(u[rest], labels[rest], penalty))
                 lost[penalty] += cross_entropy(moved, labels[part], reduction="sum").item()
         return min(lost, key=lost.__getitem__)
 
