@@ -149,11 +149,13 @@ print(f"T = {T}: NLL {metrics.nll(probs, labels):.3f}, "
       f"confidence {probs.amax(dim=1).mean():.1%}, accuracy {metrics.accuracy(probs, labels):.1%}")
 
 # %% [markdown]
-# As a function of $1/T$ the NLL has one minimum (it is convex), so that a search finds it at once:
+# As a function of $1/T$ the NLL has one minimum (it is convex), so that a search finds it at once. Do you beat it on images that neither of you saw? With only 200 to fit on, that is possible.
 
 # %%
 scaler = recalibration.TemperatureScaler().fit(logits, labels)
-print(f"fitted T = {scaler.temperature:.2f}")
+for name, chosen in {"your": T, "fitted": scaler.temperature}.items():
+    probs = (cal.logits[200:] / chosen).softmax(dim=1)  # kept aside too, not used above
+    print(f"{name} T = {chosen:.2f}: NLL {metrics.nll(probs, cal.labels[200:]):.4f} on 4,800 other images")
 
 # %% [markdown]
 # ## 2. The repair, from end to end
@@ -344,7 +346,7 @@ average.round(3)
 # <details><summary>What came out</summary>
 #
 # With 100 images the matrix can get every label right, and learns nonsense; the vector is worse than one T. With thousands of images the matrix is best. The shrunk matrix is one temperature where the images allow no
-# more, and becomes a matrix as they come in: on average it was never worse than T here. On the network with rare digits it helps from 100 images on.
+# more, and becomes a matrix as they come in: it stays beside T or comes nearer to the truth. On the network with rare digits it helps from 100 images on.
 #
 # </details>
 #
