@@ -464,7 +464,7 @@ maps = {
     "isotonic": recalibration.IsotonicCalibrator,
     "beta": recalibration.BetaCalibrator,
 }
-sizes = [20, 100, 500] if SCALE == "smoke" else [20, 100, 200, 500, 5000]
+sizes = [20, 100, 200, 500] if SCALE == "smoke" else [20, 100, 200, 500, 5000]
 few_seeds = {"plain": [*seeds, *new_seeds], "rare digits": [*seeds, *new_seeds]}
 rows = []
 for kind, among in few_seeds.items():
