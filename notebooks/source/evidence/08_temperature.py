@@ -464,7 +464,7 @@ maps = {
     "isotonic": recalibration.IsotonicCalibrator,
     "beta": recalibration.BetaCalibrator,
 }
-sizes = [20, 100, 200, 500] if SCALE == "smoke" else [20, 100, 200, 500, 5000]
+sizes = [20, 100, 200] if SCALE == "smoke" else [20, 100, 200, 500, 5000]
 few_seeds = {"plain": [*seeds, *new_seeds], "rare digits": [*seeds, *new_seeds]}
 rows = []
 for kind, among in few_seeds.items():
@@ -565,7 +565,7 @@ for claim, given, words in [
             judge(
                 "08j",
                 "rare digits, 500 images: vector scaling is nearer than one T",
-                less("vector", "rare digits", 500),
+                less("vector", "rare digits", min(500, most)),
                 expect="below",
             )
         ],
@@ -620,7 +620,7 @@ for claim, given, words in [
                     less("shrunk matrix", "rare digits", n, among=new_seeds),
                     expect="below",
                 )
-                for n in (100, 200, most)
+                for n in sorted({100, 200, most})
             ],
         ],
         "holds on new seeds too, with few and with many images",
@@ -645,7 +645,7 @@ for claim, given, words in [
 
 
 # %% tags=["nbval-check-output"]
-def on_hundreds(outcome, make, many=5):
+def on_hundreds(outcome, make, many=1 if SCALE == "smoke" else 5):
     """The mean distance after a map from each of so many hundreds of calibration images."""
     cal, test = outcome.predictions["cal"], outcome.predictions["test"]
     found = []
