@@ -25,8 +25,8 @@ def soft_label_frame(image: np.ndarray, label: int, posterior: np.ndarray, alpha
     Raises ValueError for an alpha outside [0, 1].
 
     >>> frame = soft_label_frame(np.zeros((8, 8)), 3, np.eye(10)[3], 0.2)
-    >>> frame.readout[:44]
-    'Alpha 0.2: the label "3" keeps 82 %. The exac'
+    >>> frame.readout[:36]
+    'Alpha 0.2: the label "3" keeps 82 %.'
     """
     alpha = validate.number("alpha", alpha, 0, 1)
     hard = np.eye(10)[label]
