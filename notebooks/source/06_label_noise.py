@@ -82,7 +82,8 @@ def labelled(rate):
 
 
 explorers.keep(explorers.Explorer(
-    labelled, explorers.Slider("noise rate", [k / 10 for k in range(11)], show=lambda r: f"{100 * r:.0f} %", start=0.2),
+    labelled,
+    explorers.Slider("noise rate", [k / 10 for k in range(11)], show=lambda r: f"{100 * r:.0f} %", start=0.2),
     description="Left, twelve clean digits over the labels that they were given; a wrong label is bold and has a "
     "cross. Right, for the first image, the exact probability of each label: bars with wrong labels, diamonds "
     "without. The broken line marks ten labels that are equally likely. (The networks see the digits under much "

@@ -132,7 +132,7 @@ def two_answers(T):
 
 
 explorers.keep(explorers.Explorer(
-    two_answers, explorers.Slider("temperature T", [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0], start=1.0),
+    two_answers, explorers.Slider("temperature T", [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], start=1),
     description="Two noisy digits, and below each the probability that one network gives to each digit: diamonds as "
     "trained, bars after its logits are divided by T. Left it is right, right it is wrong."), "two_answers")
 
@@ -400,7 +400,8 @@ def mistaken(run):
     logits, labels = cal.logits[:2000], cal.labels[:2000]
     shuffled = curation.symmetric_noise(labels, 0.3, classes=K, seed=SEED).labels
     # 1 is taken from the probabilities, which changes no softmax: as they are, the package refuses them
-    return {"wrong labels": (logits, shuffled, new.logits), "training images": (train.logits, train.labels, new.logits),
+    return {"wrong labels": (logits, shuffled, new.logits),
+            "training images": (train.logits, train.labels, new.logits),
             "probabilities": (logits.softmax(dim=1) - 1, labels, new.probs - 1)}
 
 

@@ -114,7 +114,8 @@ def _code(notebook, longest: int) -> Iterator[str]:
         folded = cell.metadata.get("jupyter", {}).get("source_hidden")
         if len(lines) > (LONGEST_FOLDED if folded else longest):
             yield f"{len(lines)} lines {where}"
-        if max(map(len, lines)) > LONGEST_LINE + (10 if folded else 0):
+        # 119 characters fill the column of an exported page; one more is cut off
+        if max(map(len, lines)) > LONGEST_LINE + (9 if folded else 0):
             yield f"a line of {max(map(len, lines))} characters {where}"
         if any(line.rstrip().endswith(";") for line in lines):
             yield f"a trailing semicolon {where}"

@@ -123,6 +123,17 @@ def share(pattern, readout):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_each_step_of_a_slider_moves_the_picture(name):
+    explorer = explorers.stored(name, FOLDER)
+    sizes = [len(slider.shown) for slider in explorer.sliders]
+    drawn = dict(zip(np.ndindex(*sizes), (f.panels for f in explorer.frames), strict=True))
+    for at in drawn:
+        for place in range(len(at)):
+            following = (*at[:place], at[place] + 1, *at[place + 1 :])
+            assert following not in drawn or drawn[at] != drawn[following], at
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_frame_says_where_its_sliders_stand(name):
     for shown, pictures, readout in read(name):
         words = " ".join([readout, *(word for one in pictures for word in one.words)])
