@@ -6,6 +6,7 @@ from calibkit.course.explorers.explorer import Explorer, Frame, Slider
 from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
 from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
+from calibkit.course.explorers.noisier import noisier_frame
 from calibkit.course.explorers.plane import networks
 from calibkit.course.explorers.priors import prior_frame
 from calibkit.course.explorers.soft_labels import soft_label_frame
@@ -24,6 +25,7 @@ __all__ = [
     "labels_frame",
     "needs_frame",
     "networks",
+    "noisier_frame",
     "pooled",
     "prior_frame",
     "ranked_frame",
