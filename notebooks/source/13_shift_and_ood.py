@@ -208,7 +208,8 @@ def two_digits(noise):
 explorers.keep(explorers.Explorer(
     two_digits, explorers.Slider("noise", strengths, show="{:g}".format, start=0.4),
     description="Two digits under more and more noise, and below each the probability of every class: bars from "
-    "one network that was trained under noise 0.4, diamonds from the exact posterior, which knows the noise of the images."),
+    "one network that was trained under noise 0.4, diamonds from the exact posterior, which knows the "
+    "noise of the images."),
     "new_scanner")
 
 # %% [markdown]

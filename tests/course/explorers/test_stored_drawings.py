@@ -14,6 +14,7 @@ import torch
 from calibkit import metrics
 from calibkit.course import explorers
 from calibkit.course.explorers.cooled import AFTER
+from calibkit.course.explorers.noisier import NETWORK
 from calibkit.course.explorers.priors import RARE
 from calibkit.course.explorers.soft_labels import ASKED, SOFT
 from calibkit.pictures import palette
@@ -81,6 +82,7 @@ ALONG = {
 }
 DIAGRAMS = {
     "class_prior": 0,
+    "new_scanner": 0,
     "noisy_labels": 0,
     "soft_label": 0,
     "test_images": 0,
@@ -93,6 +95,7 @@ ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than t
 def test_every_stored_explorer_is_read():
     others = {
         "class_prior",
+        "new_scanner",
         "noisy_labels",
         "overconfidence",
         "soft_label",
@@ -348,6 +351,20 @@ def test_a_temperature_moves_the_logs_of_two_answers_by_one_factor():
         shares = [rows[T, place] for T, at in sorted(rows) if at == place]
         assert shares == sorted(shares, reverse=True)
         assert shares[0] > 0.98 > 0.6 > shares[-1]
+
+
+def test_noise_takes_the_best_reader_s_confidence_and_the_words_tell_the_bars():
+    doubts = {}
+    for (noise,), pictures, readout in read("new_scanner"):
+        told = re.findall(rf"says (\d) with {NUMBER}, the best reader (\d) with {NUMBER}", readout)
+        for one, (digit, share, _, known) in zip(pictures, told, strict=True):
+            (plot,) = one.plots
+            bars = next(b for b in plot.all("bars") if b.look.colour == NETWORK.pale.upper())
+            assert bars.y[int(digit), 1] == pytest.approx(float(share) / 100, abs=0.006)
+            assert bars.y[:, 1].argmax() == int(digit)
+            doubts.setdefault(float(noise), []).append(float(known))
+    assert min(doubts[0.2]) > 95
+    assert max(doubts[1.0]) < min(doubts[0.2])
 
 
 def test_a_prior_moves_odds_by_the_ratio_and_the_words_tell_the_bars():
