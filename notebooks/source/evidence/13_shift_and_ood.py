@@ -393,6 +393,16 @@ def trained_under(noise, seed):
 
 
 taught = sweep.run(trained_under, {"noise": [0.4, 0.8], "seed": fresh}, device=device)
+photographs = experiments.on_photographs("shift", SCALE, device=device)
+by_severity = {
+    severity: [
+        plane.place(r.train_accuracy, r.test_accuracy, r.test_accuracy + r.test_gap)
+        for r in rows.itertuples()
+    ]
+    for severity, rows in photographs.groupby("value")
+}
+for severity, places in by_severity.items():
+    print(f"photographs, severity {severity}: kappa {plane.kappa(places)}")
 
 
 # %% tags=["nbval-check-output"]
@@ -421,16 +431,6 @@ def lies_taught(noise):
     return places
 
 
-photographs = experiments.on_photographs("shift", SCALE, device=device)
-by_severity = {
-    severity: [
-        plane.place(r.train_accuracy, r.test_accuracy, r.test_accuracy + r.test_gap)
-        for r in rows.itertuples()
-    ]
-    for severity, rows in photographs.groupby("value")
-}
-for severity, places in by_severity.items():
-    print(f"photographs, severity {severity}: kappa {plane.kappa(places)}")
 seen = slopes(lies_taught(0.8)) - slopes(lies_taught(0.4))
 print(
     verdicts.conclude(
