@@ -26,7 +26,7 @@ def noisier_frame(
     Raises ValueError for a negative noise.
 
     >>> sure, unsure = np.eye(10)[[3, 5]], np.full((2, 10), 0.1)
-    >>> noisier_frame(np.zeros((2, 8, 8)), [3, 6], sure, unsure, 0.8).readout[:69]
+    >>> noisier_frame(np.zeros((2, 8, 8)), [3, 6], sure, unsure, 0.8).readout[:70]
     'Noise 0.8: of the 3 the network says 3 with 100.0 %, the best reader 0'
     """
     noise = validate.number("noise", noise, 0, float("inf"), open_high=True)
