@@ -41,8 +41,13 @@ def digits(size: scale.Budget, seed: int) -> data.Splits:
     return data.noisy_digits(size.train, noise=0.4, seed=seed, test=size.test)
 
 
-def trial(size: scale.Budget, way: str, strength: float, decay: float, seed: int) -> training.Trial:
-    """A network of two hidden layers of 64 units, scored on `train`, `cal` and `test`."""
+def trial(
+    size: scale.Budget, way: str, strength: float, decay: float, seed: int, **options: Any
+) -> training.Trial:
+    """A network of two hidden layers of 64 units, scored on `train`, `cal` and `test`.
+
+    options: more of `training.trial`, such as what blends a batch.
+    """
     train, cal, test = digits(size, seed)
     return training.trial(
         functools.partial(models.mlp, 64, K, width=64),
@@ -52,6 +57,7 @@ def trial(size: scale.Budget, way: str, strength: float, decay: float, seed: int
         loss=loss_of(way, strength),
         weight_decay=decay,
         epochs=size.epochs,
+        **options,
     )
 
 
@@ -77,11 +83,16 @@ def settings(seeds=SELECTION) -> list[dict[str, Any]]:
     ]
 
 
-def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
-    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
+def train(
+    size: scale.Budget, grid=None, *, made: Callable[..., training.Trial] = trial, **options
+) -> pd.DataFrame:
+    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there.
+
+    made: what makes the trial of a setting.
+    """
     grid = settings() if grid is None else grid
     rows = []
-    for one in sweep.run(functools.partial(trial, size), grid, **options).outcomes:
+    for one in sweep.run(functools.partial(made, size), grid, **options).outcomes:
         cal = one.predictions["cal"]
         T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels).temperature
         scaled = (cal.logits.double() / T).softmax(dim=1)

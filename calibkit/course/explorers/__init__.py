@@ -1,6 +1,7 @@
 """Sliders over models that were really trained."""
 
 from calibkit.course.explorers.along import along_frame, ranked_frame
+from calibkit.course.explorers.blends import blend_frame
 from calibkit.course.explorers.cooled import cooled_frame
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
 from calibkit.course.explorers.labels import labels_frame
@@ -18,6 +19,7 @@ __all__ = [
     "Frame",
     "Slider",
     "along_frame",
+    "blend_frame",
     "cooled_frame",
     "cooling_frame",
     "film_frame",

@@ -1,0 +1,88 @@
+"""Mixup and its halves, each with its alphas and weight decays, beside the losses of lesson 09.
+
+`python -m calibkit.course.experiments.mixed` trains them on three seeds that nothing is judged on,
+and keeps the table from which lesson 12 and its evidence take their settings. Data, network, seeds
+and weight decays are those of `soft_targets`, whose table has the rivals.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from torch import Tensor
+
+from calibkit import mixing
+from calibkit.course import checkout, scale
+from calibkit.course.experiments import soft_targets, strengths
+from calibkit.lab import training
+
+ALPHAS = (0.1, 0.2, 0.5, 1.0, 2.0)
+WAYS: dict[str, tuple[float, ...]] = {
+    "mixup": ALPHAS,
+    "images only": ALPHAS,
+    "labels only": ALPHAS,
+}
+RIVALS = ("cross-entropy", "smoothing", "penalty")  # of `soft_targets`
+PATH = Path("strengths") / "mixed.csv"
+
+
+def own_labels(
+    inputs: Tensor, labels: Tensor, *, classes: int, alpha: float, generator: Any
+) -> tuple[Tensor, Tensor]:
+    """A `mix` function: the images stay; the label keeps the larger share, a partner's the rest."""
+    drawn = mixing.draw(len(inputs), alpha, generator=generator, device=inputs.device)
+    larger = max(drawn.lam, 1 - drawn.lam)
+    return inputs, mixing.Mix(larger, drawn.partner).soft_labels(labels, classes)
+
+
+def mix_of(way: str, alpha: float) -> functools.partial:
+    """What blends each batch in this way."""
+    if way == "labels only":
+        return functools.partial(own_labels, alpha=alpha)
+    if way == "images only":
+        return functools.partial(mixing.mixup, alpha=alpha, mix="inputs")
+    return functools.partial(mixing.mixup, alpha=alpha)
+
+
+def trial(size: scale.Budget, way: str, strength: float, decay: float, seed: int) -> training.Trial:
+    """The network of `soft_targets`, trained in one of `WAYS` or as one of its own."""
+    if way not in WAYS:
+        return soft_targets.trial(size, way, strength, decay, seed)
+    return soft_targets.trial(size, "cross-entropy", 0.0, decay, seed, mix=mix_of(way, strength))
+
+
+def settings(seeds=soft_targets.SELECTION) -> list[dict[str, Any]]:
+    return [
+        {"way": way, "strength": strength, "decay": decay, "seed": seed}
+        for way, values in WAYS.items()
+        for strength in values
+        for decay in soft_targets.DECAYS
+        for seed in seeds
+    ]
+
+
+def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
+    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
+    return soft_targets.train(size, settings() if grid is None else grid, made=trial, **options)
+
+
+def stored(folder: Path | None = None) -> pd.DataFrame:
+    """The table that `train` made, and the rows of the rivals; folder: as in `soft_targets`."""
+    table = pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    rivals = soft_targets.stored(folder)
+    return pd.concat([rivals[rivals.way.isin(RIVALS)], table], ignore_index=True)
+
+
+def chosen(table: pd.DataFrame, by: str) -> dict[str, dict[str, float]]:
+    """Strength and decay of each way with the least mean NLL; by: as in `soft_targets.chosen`."""
+    best = strengths.chosen(table, soft_targets.CHOSEN_BY[by]).set_index("way")
+    return best[["strength", "decay"]].to_dict("index")
+
+
+if __name__ == "__main__":
+    path = checkout.results() / PATH
+    path.parent.mkdir(exist_ok=True)
+    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
