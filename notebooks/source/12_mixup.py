@@ -134,7 +134,8 @@ def numbers(alpha):
     for one in at(alpha):
         train, test = one.predictions["train"], one.predictions["test"]
         rows.append({"accuracy": metrics.accuracy(test.probs, test.labels),
-                     "confidence": test.confidence.mean().item(), "on training": train.confidence.mean().item(), "ECE": metrics.ece(test.probs, test.labels),
+                     "confidence": test.confidence.mean().item(),
+                     "on training": train.confidence.mean().item(), "ECE": metrics.ece(test.probs, test.labels),
                      "NLL": metrics.nll(test.probs, test.labels), "gap": metrics.signed_gap(test.probs, test.labels)})
     return pd.DataFrame(rows)
 

@@ -11,7 +11,7 @@ from calibkit.course.explorers.digits import digit_bars
 from calibkit.pictures import palette
 from calibkit.pictures.svg import Frame
 
-LABEL = palette.group(5, "its label under mixup")
+LABEL = palette.COUNTS.named("its label under mixup")
 PLAIN = palette.TRAINED.named("network trained without blends")
 MIXED = palette.CURED.named("network trained with mixup")
 

@@ -13,6 +13,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import explorers
+from calibkit.course.explorers.blends import LABEL
 from calibkit.course.explorers.cooled import AFTER
 from calibkit.course.explorers.noisier import NETWORK
 from calibkit.course.explorers.priors import RARE
@@ -54,12 +55,7 @@ ALONG = {
         "accuracy, clean labels": f"right on {NUMBER} of clean",
         "mean confidence": SURE,
     },
-    "mixup_alpha": {
-        "accuracy": SHARE,
-        "mean confidence": None,  # by accuracy and signed gap
-        "ECE": f"ECE {NUMBER}",
-        "OE": f"OE {NUMBER}",
-    },
+    "mixup_alpha": {"accuracy": SHARE, "mean confidence": SURE},
     "note_length": {"accuracy": SHARE, "mean confidence": SURE},
     "power": {
         f"exact error {error}%": rf"{NUMBER} at exact error {error}%"
@@ -81,6 +77,7 @@ ALONG = {
     },
 }
 DIAGRAMS = {
+    "blend": 0,
     "class_prior": 0,
     "new_scanner": 0,
     "noisy_labels": 0,
@@ -94,6 +91,7 @@ ONE_FILE = ("audit_power", "power")  # whose diagram shows another sample than t
 
 def test_every_stored_explorer_is_read():
     others = {
+        "blend",
         "class_prior",
         "new_scanner",
         "noisy_labels",
@@ -268,9 +266,6 @@ def at_marker(plot, line, mark, here):
 
 def check_slider(name, plot, here, shown, readout):
     """The grey line stands where the slider of the x axis does."""
-    if name == "mixup_alpha":  # which has another measure of the same on its axis
-        assert here == pytest.approx(float(re.search(r"entropy ([\d.]+)", readout)[1]), abs=0.006)
-        return
     labels = [slider.label for slider in explorers.stored(name, FOLDER).sliders]
     (place,) = [i for i, label in enumerate(labels) if label in plot.x_label]
     position = shown[place].replace(",", "")
@@ -292,8 +287,9 @@ def test_only_the_marked_place_moves_along_the_lines(name):
     drawn = {}
     for shown, (_, right), _ in read(name):
         (plot,) = right.plots
-        moving = "alpha" if name == "mixup_alpha" else plot.x_label
-        fixed = tuple(w for w, label in zip(shown, labels, strict=True) if label not in moving)
+        fixed = tuple(
+            w for w, label in zip(shown, labels, strict=True) if label not in plot.x_label
+        )
         lines = [shape for shape in plot.all("line") if shape.look != Look(palette.GREY)]
         drawn.setdefault(fixed, set()).add(
             str([(s.look, s.x.tolist(), s.y.tolist()) for s in lines])
@@ -351,6 +347,18 @@ def test_a_temperature_moves_the_logs_of_two_answers_by_one_factor():
         shares = [rows[T, place] for T, at in sorted(rows) if at == place]
         assert shares == sorted(shares, reverse=True)
         assert shares[0] > 0.98 > 0.6 > shares[-1]
+
+
+def test_a_blend_s_label_has_its_shares_and_its_digits():
+    for (share,), pictures, readout in read("blend"):
+        part = float(share.split()[0]) / 100
+        assert readout.startswith(f"{share} of a 3, ")
+        for one in pictures:
+            (plot,) = one.plots
+            bars = next(b for b in plot.all("bars") if b.look.colour == LABEL.pale.upper())
+            assert bars.y[3, 1] == pytest.approx(part, abs=0.006)
+            assert bars.y[7, 1] == pytest.approx(1 - part, abs=0.006)
+            assert bars.y[:, 1].sum() == pytest.approx(1, abs=0.01)
 
 
 def test_noise_takes_the_best_reader_s_confidence_and_the_words_tell_the_bars():
