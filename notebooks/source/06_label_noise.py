@@ -274,8 +274,8 @@ print(claims.concluded("06", "06b"))
 # $$\text{confidence} - \text{accuracy} \;=\; \underbrace{\kappa\, x}_{\text{lost, still claimed}}
 # \;-\; \underbrace{r\,\bigl(a - \tfrac1K\bigr)}_{\text{doubt taught by labels}}$$
 #
-# Here $x$ is the accuracy lost on the way from the training labels to new images *with labels as noisy*, and kappa is the part of it
-# that is still claimed, as on the map of lesson 03. That is no discovery: with kappa defined so, it is always true. The second term needs no
+# Here $x$ is the accuracy on the training labels minus that on new images with labels *as noisy*. Kappa is the share of $x$ that is still
+# claimed, as on the map of lesson 03. That is no discovery: with kappa defined so, it is always true. The second term needs no
 # network. The first is large for one that memorises.
 #
 # **Predict before you run:** our digits, few and hard, end too sure at 20 % noise. What of 40,000 photographs of ten
@@ -314,8 +314,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Three signs at the same noise rate. The *doubt* is much the same, for all three have learned to read. What differs is what
-# they *lose*: the digits network memorises, so it loses and claims much; the MNIST network loses nearly nothing, and
+# Three signs at the same noise rate. The *doubt* differs less than what they *lose*: the digits network memorises, so it loses and claims much; the MNIST network loses nearly nothing, and
 # behaves like the perfect reader; photographs lie between, and at 20 % both terms happen to be equal.
 #
 # </details>
@@ -332,8 +331,8 @@ print(verdicts.judge("06h", "photographs, noise 0.4: the sign of the gap is the 
 print(claims.concluded("06", "06h"))
 
 # %% [markdown]
-# Negative at 40 %, positive at 20 %, both as foretold: with fewer photographs the network memorises more. Here is the map, with this
-# lesson's networks.
+# (The number is the gap times the foretold sign: above zero, the sign is right. At 40 % the gap itself is below zero, at 20 % above, both as foretold: with fewer photographs the network
+# memorises more.) Here is the map, with this lesson's networks.
 
 # %% tags=["drawing"]
 def places(rate, rows):
@@ -442,7 +441,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Fitted on noisy labels, $T$ is much too high: the network learns to expect wrong labels, which the new patient does not have. Through the
+# Fitted on noisy labels, $T$ is much too high: it makes the network doubt as if the new patients had wrong labels too. Through the
 # matrix the same noisy labels give a difference near zero. The accuracy stays as it was: confidence is repaired, mistakes are not.
 #
 # </details>
@@ -466,7 +465,7 @@ clinic(for_test=250)  # change me
 # <details><summary>Answer</summary>
 #
 # *Test:* you need some of them, perhaps 250. Old labels lower the measured accuracy to $(1 - r)a + r/K$ and prefer
-# models that are not sure enough. *Temperature:* few are enough, as you saw; with old labels it becomes too high, unless they are
+# models that are not sure enough. *Temperature:* a few hundred are enough; with old labels it becomes too high, unless they are
 # seen through a matrix. *Matrix:* with ten classes, 250 images leave 25 for each row, which is rough (the evidence tries 100, 500 and
 # 2,000 images). It can also be read without any: at an **anchor point**, an image that certainly
 # shows class $i$, the noisy posterior is row $i$; but a network is too sure at its most extreme images. *Training:* 500 in 20,000 are little.

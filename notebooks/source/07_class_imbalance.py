@@ -200,7 +200,7 @@ check.other_prior(my_other_prior)
 #
 # </details>
 #
-# The package has it as `recalibration.change_prior`. With it we can ask two models that never saw a rare class what this prior costs *them*:
+# The package has it as `recalibration.change_prior`. With it we can ask two models for which no class was rare what this prior costs *them*:
 #
 # - the honest model, made from $q$, which reads nearly every digit;
 # - a network trained with *all digits equally common*, right on eight images of ten. We first give it a temperature (divide the logits by one number
@@ -435,7 +435,7 @@ table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
 # So weights change little? These networks learn all their training images by heart, and then weights have nothing left to change. On the digits we gave each way of training a strength and a weight
-# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there weights and oversampling bring the rarest class near the commonest. The repair helps
+# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there the errors of the rarest and the commonest class come nearer to each other with weights and oversampling (below: most of these comparisons are undecided). The repair helps
 # them as well: training and repair are no rivals.
 
 # %% tags=["drawing"]
@@ -478,12 +478,12 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
       "prior taken out.")
 
 # %% [markdown]
-# **Both: a rare class is paid for with doubt, and the network doubts more than an exact model, and says so less. First repair its confidence on images kept aside, then take
+# **Both: a rare class is paid for with doubt, and the network has more reason to doubt than an exact model, but shows less. First repair its confidence on images kept aside, then take
 # the prior out.**
 #
 # ## Three things to take away
 #
-# 1. What a prior costs grows with the doubt: an exact model loses little, a calibrated network far more, an over-confident one most.
+# 1. What a prior costs grows with the doubt: an exact model loses little, a calibrated network far more, and the network that saw six images of the class, and is over-confident too, most.
 # 2. The prior can be taken out by logit adjustment, after the confidence is right: a temperature and a shift for each class, fitted on images drawn as the training images were.
 # 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
 #

@@ -48,7 +48,7 @@ DEVICE = "auto"
 #
 # A hard label says: 100 %. Cross-entropy on it falls and falls as the network becomes surer; it never has enough. A **soft target** is any other row of
 # probabilities to learn. **Label smoothing** makes one from a hard label: each of the $K$ classes gets $\alpha/K$, and the label keeps the rest.
-# (Some libraries give $\alpha/(K-1)$ to each *other* class: a larger alpha under the same name.)
+# (Some libraries give $\alpha/(K-1)$ to each *other* class. Their alpha of 0.09 is our 0.1 with ten classes.)
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -167,8 +167,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Too sure without smoothing, not sure enough with much of it; in between $T$ passes through 1. As trained, the ECE falls and rises again. After its temperature each network has a small one. The *optimum* has a
-# larger ECE with each alpha: a model that does exactly what smoothing asks for is not sure enough. Smoothing helps because networks overshoot.
+# Too sure without smoothing, not sure enough with much of it; in between $T$ passes through 1. As trained, the ECE falls and rises again. After its temperature each network has a small one. The ECE
+# of the *optimum* grows with alpha: a model that does exactly what smoothing asks for is not sure enough. Smoothing helps because networks overshoot.
 #
 # </details>
 
@@ -245,8 +245,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No. And at alpha 0.05 undoing brings over-confidence *back*: there the shift hid a part of it. The network is not at its optimum either: no $p^*$ has an entry below $\alpha/K$, and many of its entries
-# are. What repairs it is a temperature, fitted on images kept aside.
+# No. And at alpha 0.05 undoing makes the over-confidence *larger*: there the shift hid a part of it. The network is not at its optimum either: no $p^*$ has an entry below $\alpha/K$, and many of the
+# network's are. What repairs it is a temperature, fitted on images kept aside.
 #
 # </details>
 #
@@ -368,7 +368,7 @@ table = photographs.groupby("value", sort=False)[list(heads)].mean()
 table.rename(columns=heads).rename_axis("loss").round(3)
 
 # %% [markdown]
-# As trained the errors differ much. With a temperature for each they lie close together, but for MMCE, whose network did not even learn its training images. All of them had one weight decay, though.
+# As trained the errors differ much. With a temperature for each the ECEs lie close together (the NLL is higher with smoothing), but for MMCE, whose network did not even learn its training images. All of them had one weight decay, though.
 # Chosen on images kept aside, on our digits, a larger decay makes plain cross-entropy nearly calibrated by itself, and leaves the other losses little to cure:
 
 # %% tags=["drawing"]
@@ -471,8 +471,8 @@ for a in (0.0, 0.05, 0.3):
           f"ECE after T {cooled[:, k].mean():.1%}, AUROC {order[:, k].mean():.3f}")
 
 # %% [markdown]
-# **A smoothed confidence is no probability of being right: it is what the loss asks for, plus what the network overshoots. After a temperature it is one; the doctor gets nearly the same images as
-# before, and at the top of the order a few more errors pass.**
+# **A smoothed confidence is no probability of being right: it is what the loss asks for, plus what the network overshoots. After a temperature it is one. The order in which images go to the doctor is
+# about as good as before; among the very surest a few more errors pass.**
 #
 # ## Three things to take away
 #
