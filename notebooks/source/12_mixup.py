@@ -194,10 +194,12 @@ for alpha in (0.0, 0.2, 2.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The confidence falls on training images too, though the network could learn their labels exactly: it hardly ever meets one that is certain. On new images mean
-# confidence falls through the accuracy, and goes on falling. At alpha 2 the network is not sure enough. Move the slider:
+# The confidence falls on training images too, though the network could learn their labels exactly: with a large alpha it hardly ever meets one that is certain. On new images mean
+# confidence falls through the accuracy, which rises a little, and goes on falling. At alpha 2 the network is not sure enough.
 #
 # </details>
+#
+# Now all alphas. Left, the reliability diagram; right, accuracy and mean confidence. Where do they cross?
 
 # %% tags=["drawing"]
 slider
@@ -319,6 +321,8 @@ for way in names:
 # weight decay, mixup's NLL can no longer be told from its NLL: what mixup had before that, a weight decay gave too.
 #
 # </details>
+#
+# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says.
 
 # %% tags=["nbval-check-output"]
 for claim, way in (("12h", "mixup"), ("12o", "images only")):

@@ -70,7 +70,7 @@ def judge(probs, answers):
 
 
 # %% [markdown]
-# We train one network for each seed under noise 0.4: the old scanner. A new scanner has another noise.
+# The old scanner has noise 0.4, a new one has another. We train one network for each seed on images of the old one. Later `shifted.draw` gives new images under any noise.
 
 # %%
 def recipe(seed):
@@ -104,8 +104,8 @@ for noise in (0.4, 0.6, 0.8, 1.0):
 #
 # ## 2. Would a perfect reader do better?
 #
-# Is this a fault of the network? Here we can ask readers that make no fault at all. Our images are clean digits plus noise, so their exact
-# posterior can be computed. It depends on how strong we believe the noise to be:
+# Is this a fault of the network? We can ask readers that make no fault at all. An image is one of 1,797 clean digits plus Gaussian noise. At distance $d$ from it, a clean digit
+# has the score $-d^2/(2\,\mathrm{noise}^2)$. The exact posterior is a softmax of all scores, summed over the digits of each class. It depends on the noise that we believe in:
 #
 # - the **informed posterior** is computed with the noise that the images really have. No reader can be better;
 # - the **uninformed posterior** is computed with noise 0.4, whatever the images have. For the old scanner it is perfect, and nobody has told it
@@ -115,8 +115,7 @@ for noise in (0.4, 0.6, 0.8, 1.0):
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# `scores` (n, J) come from `shifted.digit_scores` at the noise `old`: minus $d^2/(2\,\mathrm{old}^2)$, where $d$ is
-# the distance of an image to a clean digit. `one_hot` (J, K) holds the class of each clean digit. Return the
+# `scores` (n, J) are those of n images and J clean digits, computed with the noise `old`. `one_hot` (J, K) holds the class of each clean digit. Return the
 # posterior (n, K) for the noise `new`, without computing a distance again.
 
 # %%
@@ -228,9 +227,11 @@ for reader, found in at.iterrows():
 #
 # About 30 points. An exact posterior is calibrated for *its* images and for no others. The informed posterior is calibrated at every noise,
 # because it knows the noise; its accuracy falls too. The network adds its own over-confidence, and T, fitted on
-# the old scanner, removes about that much: what remains is near the gap of the uninformed posterior. Try all four in the next picture.
+# the old scanner, removes about that much: what remains is near the gap of the uninformed posterior.
 #
 # </details>
+#
+# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says. Then try all four readers.
 
 # %% tags=["nbval-check-output"]
 uninformed = noisier[(noisier.reader == "uninformed posterior") & (noisier.noise == 0.8)].sort_values("seed")
@@ -306,12 +307,12 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (the verdict below asks whether it lies within two points; the ten new
-# seeds of the evidence say yes). **C** is not noisier: it *blurs*. Its
+# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (within two points? Five seeds leave it open; ten new
+# ones in the evidence say yes). **C** is not noisier: it *blurs*. Its
 # pixels vary less, so that the formula finds too little noise, adds none, and promises the accuracy of the old scanner. Nothing warns you but
 # the column of the network's confidence: on a good imitation it is what it is on the new images. On C the two differ by some points.
 #
-# An imitation is only as good as the change that you thought of. Always compare what you *can* see on both sides.
+# An imitation is only as good as the change that you thought of. Compare what you *can* see on both sides.
 #
 # </details>
 
@@ -359,9 +360,11 @@ for value, rows in photographs.groupby("value", sort=False):
           f"images {found.scaled_ece:.1%}")
 
 # %% [markdown]
+# It does: the harder the corruption, the larger the ECE that this T leaves.
+#
 # ### Exercise: a plan
 #
-# *Difficulty: hard · importance: high · 8 minutes, no code*
+# *Difficulty: hard · importance: high · 7 minutes, no code*
 #
 # The network (with its old T) must run on the new scanner from Monday. You have 10,000 new images without labels, and doctors will label
 # 200. Some patients have a disease that the training data lack. What do you do with the unlabelled images, what with the 200? What
@@ -400,8 +403,8 @@ print(f"less sure of the strange one in {metrics.auroc(sure_inside, sure_strange
 # <details><summary>What came out</summary>
 #
 # It is sure of them by far more than half, and it is *not* miscalibrated: in its world an eight never comes. Still its confidence tells most pairs
-# apart. (This share of pairs is the **AUROC**.) So "how sure?" and "how strange?" are two questions. The evidence beside this lesson asks both of
-# networks, focal loss and mixup.
+# apart. (This share of pairs is the **AUROC**.) So "how sure?" and "how strange?" are two questions. The evidence asks both of
+# networks.
 #
 # </details>
 #
