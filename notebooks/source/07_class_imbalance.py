@@ -274,8 +274,8 @@ print(claims.concluded("07", "07n"))
 #
 # $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
 #
-# This is **logit adjustment** (Menon et al. 2021). For the honest model it gives $q$ back, exactly. But our network is too sure: its logits are about
-# twice too large, so a sum that is right for honest logits is too small for its own.
+# This is **logit adjustment** (Menon et al. 2021). For the honest model it gives $q$ back, exactly. But our network is too sure: its logits are
+# too large, so a sum that is right for honest logits is too small for its own.
 #
 # **Play.** Choose a temperature and how much of the prior to take out, from nothing to all of it. Watch the rarest digit, the accuracy, and the
 # *mean probability of the rarest digit*, which should be 10 %. Find the pair with the lowest NLL.
@@ -366,8 +366,9 @@ means.round(3)
 #
 # - The *prior alone* helps the rarest digit, but too little: the network says it too seldom still (mean probability below 10 %).
 # - *One temperature first* gives the lowest error on its images, and goes too far: it says the rarest digit twice as often as it comes, and the accuracy on all
-#   images falls.
-# - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left.
+#   images is lower than with the prior alone.
+# - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left, and the ECE of all images is larger than with T: it is now a
+#   little less sure than right.
 #
 # Which is best depends on the question. A low error on the images of one class is easy to get: say this class more often.
 #
@@ -540,7 +541,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # </details>
 #
-# All verdicts, the step form of imbalance, and six ways of training with chosen strengths are in the [evidence](evidence/07_class_imbalance.ipynb).
+# All verdicts, another form of imbalance (*step*: one half of the classes stays as common as it was, each of the other half is rarer by $\rho$; ours, each rarer than the last by one factor, is *exponential*), and six ways of training with chosen strengths are in the [evidence](evidence/07_class_imbalance.ipynb).
 #
 # Next: [08 Temperature](08_temperature.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
 #

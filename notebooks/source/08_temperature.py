@@ -206,7 +206,7 @@ plt.show()
 #
 # </details>
 #
-# **Play.** Turn T over the new images. Is the ECE lowest where the NLL is?
+# **Play.** Turn T over the new images. Is the ECE lowest where the NLL is? (Look for the two dotted lines; here both are lowest within one step of the slider.)
 
 # %% tags=["drawing"]
 dial = [tenths / 10 for tenths in range(4, 51, 2)]

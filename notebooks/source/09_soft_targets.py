@@ -208,7 +208,7 @@ print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than none", raw[:, 2]
 print(claims.concluded("09", "T2"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval; *as trained* means before each side has its temperature.
+# A *verdict* gives the mean over seeds with its 95 % interval; *as trained* means before each side has its temperature. These networks have one small weight decay; section 5 says what a larger one changes.
 #
 # ## 3. The classic mistake
 #
