@@ -1,0 +1,124 @@
+"""Focal loss with each gamma and its weight decays: networks, and a model of two weights.
+
+`python -m calibkit.course.experiments.faded` trains the networks on three seeds that nothing is
+judged on, and keeps the table from which the evidence of lesson 10 takes its weight decays.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from calibkit import losses, theory
+from calibkit.course import checkout, scale
+from calibkit.course.experiments import soft_targets, strengths
+from calibkit.lab import models, training
+from calibkit.lab.data import Dataset
+
+GAMMAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
+DECAY = 1e-4  # where nothing else is said
+PATH = Path("strengths") / "faded.csv"
+RUNS = Path("night") / "runs"  # photographs, by loss, weight decay and seed
+
+
+def trial(
+    size: scale.Budget, gamma: float, decay: float, seed: int, longer: int = 1
+) -> training.Trial:
+    """A network of two hidden layers of 128 units, scored on `train`, `cal` and `test`.
+
+    longer: how many times the epochs of `size`. The first 2,000 test images are watched as `film`.
+    """
+    train, cal, test = soft_targets.digits(size, seed)
+    return training.trial(
+        functools.partial(models.mlp, 64, soft_targets.K),
+        train,
+        {"train": train, "cal": cal, "test": test},
+        seed=seed,
+        watch={"film": test[:2000]},
+        loss=functools.partial(losses.focal, gamma=gamma),
+        weight_decay=decay,
+        epochs=longer * size.epochs,
+    )
+
+
+def settings(seeds=soft_targets.SELECTION) -> list[dict[str, Any]]:
+    return [
+        {"way": name(gamma), "strength": gamma, "decay": decay, "seed": seed}
+        for gamma in GAMMAS
+        for decay in soft_targets.DECAYS
+        for seed in seeds
+    ]
+
+
+def name(gamma: float) -> str:
+    return f"gamma {gamma:g}"
+
+
+def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
+    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
+
+    def made(size, way, strength, decay, seed):
+        return trial(size, strength, decay, seed)
+
+    return soft_targets.train(size, settings() if grid is None else grid, made=made, **options)
+
+
+def stored(folder: Path | None = None) -> pd.DataFrame:
+    """The table that `train` made; folder: notebooks/results of the course by default."""
+    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+
+
+def chosen(table: pd.DataFrame) -> dict[float, float]:
+    """For each gamma the weight decay with the least mean NLL after T; see `strengths.chosen`."""
+    best = strengths.chosen(table, "scaled_nll")
+    return dict(zip(best.strength, best.decay, strict=True))
+
+
+def two_weights(train: Dataset, gamma: float, steps: int = 200, rate: float = 0.5) -> torch.Tensor:
+    """(2,) float64: the weights of a linear model on points of a plane, by gradient descent.
+
+    The model says class 1 with probability sigmoid(x @ w). The gradient of cross-entropy is
+    -(1 - p) y x, with y = -1 or +1 for the classes 0 and 1 and p the probability of the label;
+    that of focal loss is g(p, gamma) times as large.
+    """
+    x, sign = train.inputs.double(), 2.0 * train.labels - 1
+    w = torch.zeros(2, dtype=torch.float64)
+    for _ in range(steps):
+        p = torch.sigmoid(sign * (x @ w))
+        downhill = theory.gradient_ratio(p, gamma) * (1 - p) * sign
+        w = w + rate * downhill @ x / len(x)
+    return w
+
+
+def of_two_weights(data: Dataset, w: torch.Tensor) -> torch.Tensor:
+    """(n, 2) probabilities of the model with the weights w."""
+    second = torch.sigmoid(data.inputs.double() @ w)
+    return torch.stack([1 - second, second], dim=1)
+
+
+def photographs(loss: str, seed: int, decay: float = 5e-4) -> dict[str, torch.Tensor]:
+    """A stored network's logits (n, 10) and labels (n,) for its `cal` and `test` photographs.
+
+    loss: as `runs.csv` names it. Keys: cal, cal_labels, test, test_labels. Raises ValueError for a
+    run that is not stored.
+    """
+    slug = loss.replace(", ", "_").replace(" ", "_")
+    path = checkout.results() / RUNS / f"{slug}-{decay:g}-{seed}.npz"
+    if not path.exists():
+        raise ValueError(f"loss, decay and seed must be those of a stored run, got {path.name}")
+    kept = np.load(path)
+    return {
+        part: torch.from_numpy(kept[part].astype(np.int64 if "labels" in part else np.float64))
+        for part in ("cal", "cal_labels", "test", "test_labels")
+    }
+
+
+if __name__ == "__main__":
+    path = checkout.results() / PATH
+    path.parent.mkdir(exist_ok=True)
+    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)

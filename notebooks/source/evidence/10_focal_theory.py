@@ -1,0 +1,756 @@
+# %% [markdown]
+# # Evidence beside 10 · Focal loss in theory
+#
+# For readers who want to judge what [the lesson](../10_focal_theory.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each; identities that are checked, controls,
+# photographs, the papers' numbers, what is left. A verdict is **as trained** where calibration is compared before each side has a temperature of its own; temperatures are fitted by the NLL on `cal`, held-out images of the
+# training distribution.
+
+# %%
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy import optimize
+
+from calibkit import losses, metrics, recalibration, theory
+from calibkit.course import experiments, verdicts
+from calibkit.course.experiments import faded, soft_targets, strengths
+from calibkit.course.scale import begin
+from calibkit.lab import data, sweep
+
+# %% tags=["parameters"]
+SCALE = "laptop"
+SEED = 0
+DEVICE = "auto"
+
+# %% [markdown]
+# ## What was trained
+#
+# Networks with two hidden layers of 128 units on 1,500 digits under noise 0.4, 60 epochs, five seeds, for seven gammas. **Usual**: weight decay 1e-4. **Chosen**: for each gamma the weight decay (of six) with the lowest NLL after T on
+# `cal`, mean of three seeds that judge nothing (`python -m calibkit.course.experiments.faded` makes the table; *edge*: the first or last that was tried). **New**: five more seeds at the usual decay, for what was first seen
+# on the others. **Longer**: gamma 3 with and without weight decay, 60 and 240 epochs, three new seeds.
+
+# %%
+size, seeds, device = begin(SCALE, SEED, DEVICE)
+fresh = [seed + 300 for seed in seeds]
+best = faded.chosen(faded.stored())
+strengths.chosen(faded.stored(), "scaled_nll").round(4)
+
+
+# %%
+def recipe(gamma, seed):
+    return faded.trial(size, gamma, faded.DECAY, seed)
+
+
+swept = sweep.run(recipe, {"gamma": faded.GAMMAS, "seed": seeds}, device=device)
+main = (0.0, 1.0, 2.0, 3.0, 5.0)
+
+
+def settled(gamma, decay, seed, longer=1):
+    return faded.trial(size, gamma, decay, seed, longer)
+
+
+more = [{"gamma": gamma, "decay": faded.DECAY, "seed": seed} for gamma in main for seed in fresh]
+more += [{"gamma": gamma, "decay": best[gamma], "seed": seed} for gamma in main[:4] for seed in seeds]
+again = sweep.run(settled, more, device=device)
+lasting = [
+    {"gamma": 3.0, "decay": decay, "seed": seed, "longer": longer}
+    for decay in (faded.DECAY, 0.0)
+    for longer in (1, 4)
+    for seed in fresh[:3]
+]
+longer_runs = sweep.run(settled, lasting, device=device)
+
+
+def rows_of(one, gamma, setting):
+    """As read, with p* undone, and after T: everything that is judged."""
+    cal, test = one.predictions["cal"], one.predictions["test"]
+    back = theory.focal_posterior(test.probs.double(), gamma)
+    log_back = back.clamp_min(1e-300).log()
+
+    def distance(t):  # cross-entropy of what is read, from what is undone and divided by t
+        return -(test.probs.double() * (log_back / t).log_softmax(dim=1)).sum(dim=1).mean().item()
+
+    built_in = optimize.minimize_scalar(distance, bounds=(0.3, 6), method="bounded").x
+    T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
+    rows = []
+    for scaling, probs in (
+        ("as trained", test.probs.double()),
+        ("undone", back),
+        ("after T", T.probs(test.logits)),
+    ):
+        rows.append(
+            {
+                **setting,
+                "gamma": gamma,
+                "scaling": scaling,
+                "T": T.temperature,
+                "built in": built_in,
+                "accuracy": metrics.accuracy(probs, test.labels),
+                "gap": metrics.signed_gap(probs, test.labels),
+                "ECE": metrics.ece(probs, test.labels),
+                "NLL": metrics.nll(probs, test.labels),
+                "true error": metrics.true_calibration_error(probs, test.posterior),
+                "entropy": metrics.entropy(probs).mean().item(),
+                "wrong NLL": metrics.nll(probs[~test.correct], test.labels[~test.correct]),
+            }
+        )
+    return rows
+
+
+tables = []
+for name, outcomes in (
+    ("usual", swept.outcomes),
+    ("more", again.outcomes),
+    ("longer", longer_runs.outcomes),
+):
+    for one in outcomes:
+        chosen = name == "more" and one.setting["seed"] in seeds
+        setting = {
+            "name": "new" if name == "more" and not chosen else "chosen" if chosen else name,
+            **one.setting,
+        }
+        tables += rows_of(one, one.setting["gamma"], setting)
+table = pd.DataFrame(tables)
+columns = ["T", "built in", "accuracy", "gap", "ECE", "NLL", "true error", "entropy", "wrong NLL"]
+table[table.name == "usual"].groupby(["scaling", "gamma"], sort=False)[columns].mean().round(3)
+
+
+# %% tags=["nbval-check-output"]
+def of(column, gamma, scaling="as trained", name="usual", **where):
+    """One number a seed."""
+    part = table[(table.name == name) & (table.gamma == gamma) & (table.scaling == scaling)]
+    for key, value in where.items():
+        part = part[part[key] == value]
+    return part.sort_values("seed")[column].to_numpy()
+
+
+def lead(column, gamma, rival=0.0, scaling="as trained", name="usual"):
+    return of(column, gamma, scaling, name) - of(column, rival, scaling, name)
+
+
+judge = verdicts.judge
+print(
+    verdicts.conclude(
+        "F1",
+        [judge("F1", "gamma 3 predicts with more entropy", lead("entropy", 3.0))],
+        "holds as trained: the networks' predictions have more entropy; the bound itself is proved "
+        "below and checked",
+    )
+)
+
+# %% [markdown]
+# **The bound** (F1, appendix B), $L_\gamma\ge \mathrm{KL}(q\,\|\,p)+H(q)-\gamma H(p)$ for $\gamma\ge1$: an identity's kin, proved and checked on random distributions, no finding. A small focal loss forces $\mathrm{KL}-\gamma H(p)$ to be small,
+# but not $H(p)$ to be large: a certain label with $p=1$ costs nothing.
+#
+# <details><summary>Proof of the bound</summary>
+#
+# Bernoulli's inequality, multiplied by $-q_k\log p_k\ge0$ and summed, gives the first step. The second uses
+# $q_k\le1$ where $p_k\log p_k\le0$:
+#
+# $$\begin{aligned}
+# L_\gamma&\ge-\sum_kq_k\log p_k+\gamma\sum_kq_kp_k\log p_k\\
+# &\ge-\sum_kq_k\log p_k+\gamma\sum_kp_k\log p_k.
+# \end{aligned}$$
+#
+# The first sum is cross-entropy, $\mathrm{KL}(q\,\|\,p)+H(q)$; the second is $-\gamma H(p)$. $\square$
+#
+# </details>
+#
+# **The minimiser.** Halving an interval finds the same $p^*$ as the package, and with two classes it is nearer to one half than the truth.
+
+# %%
+draws = np.random.default_rng(SEED)
+p, q = (torch.from_numpy(draws.dirichlet(np.ones(10), 2_000)) for _ in range(2))
+for gamma in (1.0, 2.0, 3.0, 5.0):
+    assert (theory.focal_risk(p, q, gamma) >= theory.kl_entropy_bound(p, q, gamma) - 1e-12).all()
+grid = torch.linspace(0, torch.pi / 2, 121, dtype=torch.float64).sin() ** 2
+
+
+def halving_minimiser(q, gamma):
+    """Halve the interval until the place is found where the slope changes its sign."""
+    low, high = torch.zeros_like(q), torch.ones_like(q)
+    for _ in range(50):
+        p = (low + high) / 2
+        pull = q * theory.gradient_ratio(p, gamma) / p
+        falling = pull > (1 - q) * theory.gradient_ratio(1 - p, gamma) / (1 - p)
+        low, high = torch.where(falling, p, low), torch.where(falling, high, p)
+    return (low + high) / 2
+
+
+for gamma in faded.GAMMAS:
+    found = halving_minimiser(grid, gamma)
+    assert (found - theory.focal_minimiser(grid, gamma)).abs().max() < 1e-6
+    assert ((found - 0.5).abs() <= (grid - 0.5).abs() + 1e-9).all()
+print("bound and minimiser agree with the package")
+
+# %% [markdown]
+# ## Gamma in training: ECE, accuracy, NLL of the wrong predictions
+#
+# Mukhoti et al. (2020): ECE falls with gamma up to 3; focal networks are at least as accurate; their wrong predictions have a lower NLL. All of it concerns networks as they are read; what one temperature each leaves, at the usual and at
+# chosen weight decays, stands beside it.
+
+# %% tags=["nbval-check-output"]
+photographs = list(experiments.verdicts("focal", experiments.on_photographs("focal", SCALE, device=device)))
+usual_f5 = [
+    judge(
+        "F5",
+        "gamma 3 has a lower ECE than cross-entropy",
+        lead("ECE", 3.0),
+        expect="below",
+        as_trained=True,
+    ),
+    judge("F5", "gamma 2 beats 1 (ECE)", lead("ECE", 2.0, 1.0), expect="below", as_trained=True),
+    judge("F5", "gamma 3 beats 2 (ECE)", lead("ECE", 3.0, 2.0), expect="below", as_trained=True),
+    judge(
+        "F5",
+        "its wrong predictions have a lower NLL",
+        lead("wrong NLL", 3.0),
+        expect="below",
+        as_trained=True,
+    ),
+    judge("F5", "gamma 3 is more accurate", lead("accuracy", 3.0)),
+]
+after_f5 = [
+    judge(
+        "F5",
+        f"{name} weight decay, one T each: gamma 3's {what} is lower than cross-entropy's",
+        lead(column, 3.0, scaling="after T", name=name),
+        expect="below",
+        margin=margin,
+    )
+    for name in ("usual", "chosen")
+    for what, column, margin in (
+        ("ECE", "ECE", 0.0),
+        ("NLL", "NLL", 0.0),
+        ("NLL of the wrong predictions", "wrong NLL", 0.0),
+    )
+]
+chosen_f5 = [
+    judge("F5", "chosen weight decays: gamma 3 is more accurate", lead("accuracy", 3.0, name="chosen")),
+    judge(
+        "F5",
+        "chosen weight decays: gamma 3 has a lower ECE than cross-entropy",
+        lead("ECE", 3.0, name="chosen"),
+        expect="below",
+        as_trained=True,
+    ),
+]
+print(
+    verdicts.conclude(
+        "F5",
+        [*usual_f5, *after_f5, *chosen_f5, *photographs],
+        "as trained at a small weight decay the ECE falls with gamma up to 3, on photographs up to 2; "
+        "with chosen weight decays cross-entropy's ECE is lower even as trained; after one "
+        "temperature each the ECE is undecided and gamma 3's NLL higher; its accuracy is lower on "
+        "digits; only the NLL of its wrong predictions stays lower",
+    )
+)
+
+# %%
+table[table.name == "chosen"].groupby(["scaling", "gamma"], sort=False)[columns].mean().round(3)
+
+# %% tags=["nbval-check-output"]
+print(
+    verdicts.conclude(
+        "10a",
+        [
+            judge("10a", "gamma 5 is worse than 3 (ECE)", lead("ECE", 5.0, 3.0), as_trained=True),
+            judge(
+                "10a",
+                "one T each: gamma 5 has a higher NLL than 3",
+                lead("NLL", 5.0, 3.0, scaling="after T"),
+            ),
+        ],
+        "as trained gamma 5 is better than 3 on digits, as there is more over-confidence to cancel; "
+        "after one temperature each it is worse",
+    )
+)
+
+# %% [markdown]
+# ## The gradient
+#
+# **Proposition 1, an identity, checked** (F2): for each image the gradient of the focal loss is $g(p,\gamma)$ times that of cross-entropy, in the last layer and in the first. It holds because $L_0=u$, and $L_\gamma=(1-e^{-u})^\gamma u$ is a function of $u$
+# alone, whose slope is $g$. Autograd, which does not know the formula, agrees to 1e-6 in each seed:
+
+
+# %%
+def gradient_norms(model, inputs, labels, loss):
+    """Norm of each sample's gradient, of the last layer and of the first."""
+    weights = [model.head.weight, next(model.parameters())]
+    rows = []
+    for x, y in zip(inputs.split(1), labels.split(1), strict=True):  # one sample at a time
+        sample_loss = loss(model(x), y)
+        last, first = torch.autograd.grad(sample_loss, weights)
+        rows.append(torch.stack([last.norm(), first.norm()]))
+    return torch.stack(rows)
+
+
+def ratios(seed, gamma, n=60):
+    model = swept.one(gamma=1.0, seed=seed).model.double()  # any trained network will do
+    test = soft_targets.digits(size, seed).test
+    inputs, labels = test.inputs[:n].double(), test.labels[:n]
+    p = model(inputs).softmax(dim=1)[range(n), labels].detach()
+    focal = gradient_norms(model, inputs, labels, partial(losses.focal, gamma=gamma))
+    return p, focal / gradient_norms(model, inputs, labels, losses.cross_entropy)
+
+
+for seed in seeds:
+    for gamma in (1.0, 3.0):
+        p, ratio = ratios(seed, gamma)
+        assert (ratio - theory.gradient_ratio(p, gamma)[:, None]).abs().max() < 1e-6
+print("the ratio of the gradients is g, in both layers")
+
+# %% [markdown]
+# **What the paper concludes from it** (F2): early on, when $p$ is small, the weights of the last layer grow faster under focal loss, later more slowly (figure 2 (e): the order changes between epochs 150 and 250 of 350, ResNet-50 on CIFAR-10).
+
+
+# %%
+def norm_lead(epoch):
+    """Norm of the last layer after this epoch: gamma 3 minus cross-entropy, per seed."""
+    pairs = zip(swept.where(gamma=3.0), swept.where(gamma=0.0), strict=True)
+    return [f.history.head_norm[epoch - 1] - p.history.head_norm[epoch - 1] for f, p in pairs]
+
+
+leads = {epoch: norm_lead(epoch) for epoch in range(1, size.epochs + 1)}
+larger = [epoch for epoch, one in leads.items() if min(one) > 0]
+smaller = [epoch for epoch, one in leads.items() if max(one) < 0]
+print(
+    f"for every seed, gamma 3 has the larger norm at epochs {larger}, the smaller at {len(smaller)} of "
+    f"{size.epochs}"
+)
+
+
+# %% tags=["nbval-check-output"]
+def new_lead(epoch):
+    pairs = zip(
+        again.where(gamma=3.0, decay=faded.DECAY), again.where(gamma=0.0, decay=faded.DECAY), strict=True
+    )
+    pairs = [(f, p) for f, p in pairs if f.setting["seed"] in fresh]
+    return [f.history.head_norm[epoch - 1] - p.history.head_norm[epoch - 1] for f, p in pairs]
+
+
+print(
+    verdicts.conclude(
+        "F2",
+        [
+            judge(
+                "F2",
+                "at the end gamma 3 has the smaller norm of the last layer",
+                leads[size.epochs],
+                expect="below",
+            ),
+            judge(
+                "F2",
+                "after 2 epochs gamma 3 has the larger norm of the last layer",
+                leads[2],
+                post_hoc=True,
+            ),
+            judge("F2", "new seeds, after 2 epochs: the same", new_lead(2)),
+        ],
+        "holds, on new seeds too: larger norms in the first two epochs, smaller at the end",
+    )
+)
+
+# %% [markdown]
+# **Proposition 2, an identity, checked** (F3): $g(p_0,\gamma^*)=1$, and with $\gamma^*$ no $p\ge p_0$ has $g>1$, for 500 random $p_0$ a seed. For gamma 0 the paper says that the principal branch of $W$ gives a negative gamma; it gives $\gamma=0$.
+
+
+# %%
+def off_one(seed):
+    p0 = torch.tensor(np.random.default_rng(seed).uniform(0.01, 0.49, 500))
+    gamma = theory.gamma_star(p0)
+    from_p0_to_1 = p0 + (1 - p0) * grid[:, None]  # one column for each p0
+    assert theory.gradient_ratio(from_p0_to_1, gamma).max() < 1 + 1e-6
+    return (theory.gradient_ratio(p0, gamma) - 1).abs().max().item()
+
+
+assert max(off_one(seed) for seed in seeds) < 1e-6
+for p0 in (0.2, 0.25):
+    print(f"gamma*({p0:g}) = {theory.gamma_star(p0):.4f}")
+for gamma in (5.0, 3.0):
+    print(f"gamma {gamma:g}: g = 1 at p = {theory.gradient_threshold(gamma):.4f}")
+
+# %% [markdown]
+# ## A linear model
+#
+# Mukhoti et al., appendix C (F4): four Gaussian clusters, two per class, a tenth of the labels flipped, two weights, no depth. Focal loss has smaller weights and logits, decides alike, is less sure of its mistakes; cross-entropy's mistakes are "almost always"
+# above 90 % confidence. Ours sit on the corners of a square of side 4; 4,000 points to train.
+
+# %%
+flat = {seed: data.clusters(4_000, flip=0.1, seed=seed, test=size.test) for seed in seeds}
+weights = {
+    (gamma, seed): faded.two_weights(flat[seed].train, gamma) for gamma in faded.GAMMAS for seed in seeds
+}
+w, train = weights[3.0, SEED].clone().requires_grad_(), flat[SEED].train
+logits = torch.stack([torch.zeros(len(train)), train.inputs.double() @ w], dim=1)
+(slope,) = torch.autograd.grad(losses.focal(logits, train.labels, gamma=3.0), w)
+assert slope.norm() < 1e-6  # the package agrees: this is the bottom
+
+
+def measured(gamma, seed):
+    test = flat[seed].test
+    probs = faded.of_two_weights(test, weights[gamma, seed])
+    confidence, decision = probs.max(dim=1)
+    wrong = decision != test.labels
+    return {
+        "gamma": gamma,
+        "seed": seed,
+        "norm": weights[gamma, seed].norm().item(),
+        "logits": (test.inputs.double() @ weights[gamma, seed]).abs().mean().item(),
+        "error rate": wrong.double().mean().item(),
+        "on mistakes": confidence[wrong].mean().item(),
+        "above 0.9": (confidence[wrong] > 0.9).double().mean().item(),
+        "gap": metrics.signed_gap(probs, test.labels),
+        "true error": metrics.true_calibration_error(probs, test.posterior),
+        "undone": metrics.true_calibration_error(theory.focal_posterior(probs, gamma), test.posterior),
+    }
+
+
+linear = pd.DataFrame([measured(gamma, seed) for gamma, seed in weights]).set_index(["gamma", "seed"])
+linear.groupby("gamma").mean().round(3)
+
+
+# %% tags=["nbval-check-output"]
+def paired(column):
+    return (linear.loc[3.0, column] - linear.loc[0.0, column]).to_numpy()
+
+
+print(
+    verdicts.conclude(
+        "F4",
+        [
+            judge(
+                "F4",
+                "cross-entropy is above 0.9 on nine mistakes in ten",
+                linear.loc[0.0, "above 0.9"].to_numpy(),
+                than=0.9,
+            ),
+            judge("F4", "gamma 3 has the smaller norm of the weights", paired("norm"), expect="below"),
+            judge("F4", "and the smaller logits", paired("logits"), expect="below"),
+            judge(
+                "F4",
+                "it decides alike (error rates within 0.002)",
+                paired("error rate"),
+                expect="within",
+                margin=0.002,
+            ),
+            judge("F4", "it is less sure of its mistakes", paired("on mistakes"), expect="below"),
+        ],
+        "holds but for one number: cross-entropy is above 90 % on a third of its mistakes here, not "
+        "on almost all",
+    )
+)
+print(
+    verdicts.conclude(
+        "10b",
+        [
+            judge(
+                "10b",
+                "cross-entropy is over-confident here (signed gap)",
+                linear.loc[0.0, "gap"].to_numpy(),
+            ),
+        ],
+        "reversed: two weights on these points are not sure enough already under cross-entropy",
+    )
+)
+
+# %% [markdown]
+# Neither our points nor the paper's can be separated by a line, so the best weights are finite. We have not tested why the paper's model is more confident. Ours is under-confident already with cross-entropy: the true logit is steep near the boundary and flat far away
+# (a tenth of the labels is flipped, so that nothing is surer than 90 %), and one slope is a compromise. So focal loss only raises the true error.
+#
+# ## Does it last?
+#
+# A certain label has $p^*=1$. So is the lower confidence of focal networks the optimum of what is minimised, or has training not reached it yet? Four times as many epochs, with and without weight decay; first seen on seeds 0 to 2, judged on new ones.
+
+
+# %% tags=["nbval-check-output"]
+def growth(decay):
+    """The gap after four times as many epochs minus the gap before, per seed."""
+    many, few = (of("gap", 3.0, name="longer", decay=decay, longer=times) for times in (4, 1))
+    return many - few
+
+
+print(
+    verdicts.conclude(
+        "10c",
+        [
+            judge(
+                "10c",
+                "new seeds: without weight decay the gap grows by more than 0.01",
+                growth(0.0),
+                margin=0.01,
+            ),
+        ],
+        "holds: without weight decay longer training brings over-confidence back",
+    )
+)
+print(
+    verdicts.conclude(
+        "10d",
+        [
+            judge(
+                "10d",
+                "new seeds: with weight decay 1e-4 the gap stays within 0.02",
+                growth(faded.DECAY),
+                expect="within",
+                margin=0.02,
+                control=growth(0.0),
+            ),
+        ],
+        "holds: with a small weight decay the gap stays, and it does not without",
+    )
+)
+
+# %% [markdown]
+# Why? Near $p=1$ focal loss is about $(1-p)^{\gamma+1}$, because there $-\log p\approx1-p$. With $1-p\approx e^{-z}$ for a logit $z$, descent obeys $dz/dt\approx(\gamma+1)e^{-(\gamma+1)z}$, so the logit grows like
+# $\log t/(\gamma+1)$ (separate the variables: $e^{(\gamma+1)z}=(\gamma+1)^2t+\text{const}$): four times as slowly with gamma 3, but without end. Weight decay subtracts a part of $z$ at each step; then the two balance, below $p=1$. One logit of a certain label, by descent:
+
+# %%
+gamma = torch.tensor([0.0, 3.0, 0.0, 3.0], dtype=torch.float64)  # four settings at once
+decay = torch.tensor([0.0, 0.0, 0.01, 0.01], dtype=torch.float64)
+z, path = torch.zeros(4, dtype=torch.float64), []
+for _ in range(3_000):
+    p = torch.sigmoid(z)
+    downhill = theory.gradient_ratio(p, gamma) * (1 - p)  # g times cross-entropy's 1 - p
+    z = z + 0.5 * (downhill - decay * z)  # step size 0.5; decay pulls z towards 0
+    path.append(z)
+path = torch.stack(path)
+slope = (path[-1] - path[299]) / np.log(10)
+for place in range(4):
+    theory_says = "" if decay[place] else f"; 1/(gamma + 1) is {1 / (gamma[place] + 1):.2f}"
+    print(
+        f"gamma {gamma[place]:g}, decay {decay[place]:g}: logit {z[place]:.2f} at the end; steps 300 to "
+        f"3,000 added {slope[place]:.2f} times log 10{theory_says}"
+    )
+
+# %% [markdown]
+# ## Two errors
+#
+# Focal loss is strictly proper for the probability that is read through the inverse of $p^*$ (Charoenphakdee et al. 2021; Komisarenko and Kull 2024 write it as a proper loss behind a fixed map that is close to a temperature). So training
+# fits the *undone* output to the labels, and reading the output itself applies $p^*$ to an estimate that is over-confident, as cross-entropy's is. That was seen on seeds 0 to 4 at gamma 1, 3 and 5 by a referee of this course; it is judged on new seeds. The control for "within" is the output as it is read.
+
+
+# %% tags=["nbval-check-output"]
+def towards(gamma, scaling, name="new"):
+    """The gap minus cross-entropy's."""
+    return of("gap", gamma, scaling, name) - of("gap", 0.0, "as trained", name)
+
+
+print(
+    verdicts.conclude(
+        "10e",
+        [
+            judge(
+                "10e",
+                "gamma 3: undoing p* lowers the networks' true calibration error",
+                of("true error", 3.0, "undone") - of("true error", 3.0),
+                expect="below",
+            ),
+        ],
+        "reversed: what undoes p* triples the true error of the networks, because it takes away what "
+        "cancels their over-confidence",
+    )
+)
+print(
+    verdicts.conclude(
+        "10f",
+        [
+            judge(
+                "10f",
+                "it helps the linear model (true calibration error)",
+                (linear.loc[3.0, "undone"] - linear.loc[3.0, "true error"]).to_numpy(),
+                expect="below",
+            ),
+        ],
+        "holds: where training reaches the minimum of the expected loss, undoing p* brings the output "
+        "nearer to the truth",
+    )
+)
+
+# %% tags=["nbval-check-output"]
+kept = {
+    (loss, decay, seed): faded.photographs(loss, seed, decay)
+    for loss in ("cross-entropy", "focal, gamma 3")
+    for decay in (0.0, 5e-4, 5e-3)
+    for seed in (0, 1, 2)
+}
+
+
+def photographed(loss, decay, gamma=0.0):
+    """The gap on photographs for each seed; undone for a gamma."""
+    ones = [kept[loss, decay, seed] for seed in (0, 1, 2)]
+    return np.array(
+        [
+            metrics.signed_gap(
+                theory.focal_posterior(one["test"].softmax(dim=1), gamma), one["test_labels"]
+            )
+            for one in ones
+        ]
+    )
+
+
+def apart(decay, gamma):
+    return photographed("focal, gamma 3", decay, gamma) - photographed("cross-entropy", decay)
+
+
+print(
+    verdicts.conclude(
+        "10g",
+        [
+            judge(
+                "10g",
+                "gamma 3, undone: the gap is within 0.03 of cross-entropy's",
+                towards(3.0, "undone", "usual"),
+                expect="within",
+                margin=0.03,
+                post_hoc=True,
+            ),
+            *(
+                judge(
+                    "10g",
+                    f"new seeds, gamma {gamma:g}, undone: the gap is within 0.03 of cross-entropy's",
+                    towards(gamma, "undone"),
+                    expect="within",
+                    margin=0.03,
+                    control=towards(gamma, "as trained"),
+                )
+                for gamma in main[1:]
+            ),
+            *(
+                judge(
+                    "10g",
+                    f"photographs, weight decay {decay:g}, gamma 3, undone: the gap is within 0.03 of "
+                    f"cross-entropy's",
+                    apart(decay, 3.0),
+                    expect="within",
+                    margin=0.03,
+                    control=apart(decay, 0.0),
+                )
+                for decay in (0.0, 5e-4, 5e-3)
+            ),
+        ],
+        "holds on digits for four gammas, on new seeds: undone, focal networks are about as "
+        "over-confident as those of cross-entropy; on photographs the direction is the same and three "
+        "seeds do not decide the margin",
+    )
+)
+
+# %% [markdown]
+# **The temperature that is built in**: the $t$ for which the undone output, its logarithm divided by $t$, comes closest to the output as it is read (least cross-entropy between the two). If the two errors are one temperature each, T times $t$ is cross-entropy's T. And after a temperature of its own,
+# does any gamma leave more than cross-entropy? Weight decays are chosen for each gamma.
+
+
+# %% tags=["nbval-check-output"]
+def log_ratio(gamma, built_in):
+    """log of (T, times the built-in t or not, over cross-entropy's T)."""
+    own = of("T", gamma, name="new") * (of("built in", gamma, name="new") if built_in else 1.0)
+    return np.log(own / of("T", 0.0, name="new"))
+
+
+def scaled_nll(one, part):
+    T = recalibration.TemperatureScaler().fit(one["cal"], one["cal_labels"])
+    return metrics.nll((one[part] / T.temperature).softmax(dim=1), one[f"{part}_labels"])
+
+
+def cooled(loss):
+    """On photographs, for each seed the NLL after T, at the decay with the lowest one on `cal`, mean "
+    "of the seeds."""
+    by_decay = {
+        decay: np.mean([scaled_nll(kept[loss, decay, seed], "cal") for seed in (0, 1, 2)])
+        for decay in (0.0, 5e-4, 5e-3)
+    }
+    decay = min(by_decay, key=by_decay.get)
+    return np.array([scaled_nll(kept[loss, decay, seed], "test") for seed in (0, 1, 2)])
+
+
+print(
+    verdicts.conclude(
+        "10h",
+        [
+            judge(
+                "10h",
+                f"new seeds, gamma {gamma:g}: T times the built-in temperature is cross-entropy's T "
+                f"within 10 % (log ratio)",
+                log_ratio(gamma, True),
+                expect="within",
+                margin=0.1,
+                control=log_ratio(gamma, False),
+            )
+            for gamma in main[1:]
+        ],
+        "holds: the temperature that focal loss has built in and the one that is still fitted make up "
+        "cross-entropy's temperature",
+    )
+)
+print(
+    verdicts.conclude(
+        "10i",
+        [
+            judge(
+                "10i",
+                f"chosen weight decays, one T each: gamma {gamma:g} has a higher NLL than cross-entropy",
+                lead("NLL", gamma, scaling="after T", name="chosen"),
+            )
+            for gamma in main[1:4]
+        ]
+        + [
+            judge(
+                "10i",
+                "photographs, chosen weight decays, one T each: gamma 3 has a higher NLL than "
+                "cross-entropy",
+                cooled("focal, gamma 3") - cooled("cross-entropy"),
+            ),
+        ],
+        "holds on digits and on photographs: with its own weight decay and a temperature, "
+        "cross-entropy has the lower NLL",
+    )
+)
+
+# %%
+rows = []
+for (loss, decay, seed), one in kept.items():
+    T = recalibration.TemperatureScaler().fit(one["cal"], one["cal_labels"])
+    read, gamma = one["test"].softmax(dim=1), 3.0 if "focal" in loss else 0.0
+    back, cool = theory.focal_posterior(read, gamma), T.probs(one["test"])
+    rows.append(
+        {
+            "loss": loss,
+            "weight decay": decay,
+            "accuracy": metrics.accuracy(read, one["test_labels"]),
+            "gap as read": metrics.signed_gap(read, one["test_labels"]),
+            "gap undone": metrics.signed_gap(back, one["test_labels"]),
+            "T": T.temperature,
+            "ECE after T": metrics.ece(cool, one["test_labels"]),
+            "NLL after T": metrics.nll(cool, one["test_labels"]),
+        }
+    )
+pd.DataFrame(rows).groupby(["weight decay", "loss"]).mean().round(3)
+
+# %% [markdown]
+# ## On photographs, as trained
+#
+# Six convolutions, 20,000 photographs of CIFAR-10, one weight decay (5e-4), three seeds: the table behind F5's verdicts. (Stored; `SCALE = "gpu"` trains anew: [from laptop to paper](../from_laptop_to_paper.md).)
+
+# %%
+experiments.shown(experiments.on_photographs("focal", SCALE, device=device))
+
+# %% [markdown]
+# ## The papers' numbers
+#
+# | what | paper | here |
+# |---|---|---|
+# | last layer: larger norm, then smaller | the order changes between epochs 150 and 250 of 350 (ResNet-50, CIFAR-10) | above, by epoch |
+# | linear model | cross-entropy's mistakes "almost always" above 90 % | above, column "above 0.9" |
+# | ECE by gamma | lower with 3 than with 2, with 2 than with 1 (ResNet-50, CIFAR-10) | digits: so too; photographs: 2 lowest |
+#
+# The paper chose gamma 3 by validation. On digits 5 has a lower ECE than 3, as trained: there is more over-confidence to cancel.
+#
+# ## What is no longer judged
+#
+# The identities of propositions 1 and 2 (rows F2, F3 of the [claims](../claims.md)) are checked to 1e-6 above instead of judged: they are mathematics, not findings. "With it the gap stays within 0.02" and "without weight decay the gap grows" are judged on new seeds in place of those on which they were seen.
+#
+# ## What is left
+#
+# Networks of the paper's size; the history of the norms on photographs; how near the built-in map comes to a temperature for more than ten classes; gammas other than 3 on photographs with chosen weight decays.
