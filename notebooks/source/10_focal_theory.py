@@ -33,7 +33,7 @@ import torch
 
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import check, claims, verdicts
-from calibkit.course.experiments import faded
+from calibkit.course.experiments import faded, nights
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.metrics import plane
@@ -388,7 +388,7 @@ print(claims.concluded("10", "10g"))
 
 # %% tags=["answer"]
 def gaps(loss, gamma, decay, seed):
-    kept = faded.photographs(loss, seed, decay)
+    kept = nights.logits(loss, seed, decay)
     probs = kept["test"].softmax(dim=1)
     return [metrics.signed_gap(theory.focal_posterior(probs, g), kept["test_labels"]) for g in (0.0, gamma)]
 

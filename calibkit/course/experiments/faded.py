@@ -10,7 +10,6 @@ import functools
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 
@@ -23,7 +22,6 @@ from calibkit.lab.data import Dataset
 GAMMAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 DECAY = 1e-4  # where nothing else is said
 PATH = Path("strengths") / "faded.csv"
-RUNS = Path("night") / "runs"  # photographs, by loss, weight decay and seed
 
 
 def trial(
@@ -99,23 +97,6 @@ def of_two_weights(data: Dataset, w: torch.Tensor) -> torch.Tensor:
     """(n, 2) probabilities of the model with the weights w."""
     second = torch.sigmoid(data.inputs.double() @ w)
     return torch.stack([1 - second, second], dim=1)
-
-
-def photographs(loss: str, seed: int, decay: float = 5e-4) -> dict[str, torch.Tensor]:
-    """A stored network's logits (n, 10) and labels (n,) for its `cal` and `test` photographs.
-
-    loss: as `runs.csv` names it. Keys: cal, cal_labels, test, test_labels. Raises ValueError for a
-    run that is not stored.
-    """
-    slug = loss.replace(", ", "_").replace(" ", "_")
-    path = checkout.results() / RUNS / f"{slug}-{decay:g}-{seed}.npz"
-    if not path.exists():
-        raise ValueError(f"loss, decay and seed must be those of a stored run, got {path.name}")
-    kept = np.load(path)
-    return {
-        part: torch.from_numpy(kept[part].astype(np.int64 if "labels" in part else np.float64))
-        for part in ("cal", "cal_labels", "test", "test_labels")
-    }
 
 
 if __name__ == "__main__":

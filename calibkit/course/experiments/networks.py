@@ -11,13 +11,13 @@ import platform
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
 from calibkit import metrics, validate
 from calibkit.course import checkout
+from calibkit.course.experiments import nights
 from calibkit.course.experiments.families import Family, View, families
 from calibkit.course.experiments.reports import stored as stored_table
 from calibkit.course.scale import budget
@@ -192,20 +192,17 @@ def _value_of(name: str, value) -> str:
 
 def _from_runs() -> list[pd.DataFrame]:
     """Weight decay, and the epochs of three trainings, from the runs whose logits are stored."""
-    folder = checkout.results() / "night" / "runs"
     rows, epochs = [], []
-    for one in pd.read_csv(folder / "runs.csv").sort_values(["decay", "seed"]).itertuples():
+    for one in nights.table().sort_values(["decay", "seed"]).itertuples():
         if one.loss != "cross-entropy":
             continue
-        stem = f"cross-entropy-{one.decay:g}-{one.seed}"
-        with np.load(folder / f"{stem}.npz") as kept:
-            logits = torch.from_numpy(kept["test"]).double()
-            labels = torch.from_numpy(kept["test_labels"]).long()
-        view = View(one.train_accuracy, logits.softmax(dim=1), labels)
+        kept = nights.logits(one.loss, one.seed, one.decay)
+        view = View(one.train_accuracy, kept["test"].softmax(dim=1), kept["test_labels"])
         key = ["03", "weight decay", "photographs", f"weight decay {one.decay:g}", one.seed]
         rows.append([*key, *row(view).values()])
         if one.decay == 5e-4:
-            epochs += _epochs(pd.read_csv(folder / f"{stem}-epochs.csv"), one.seed)
+            name = f"{nights.stem(one.loss, one.seed, one.decay)}-epochs.csv"
+            epochs += _epochs(pd.read_csv(checkout.results() / nights.FOLDER / name), one.seed)
     columns = [*KEYS, *NUMBERS, *DIAGRAM]
     path = _by_value(pd.DataFrame(epochs, columns=columns))
     return [pd.DataFrame(rows, columns=columns).assign(joined=1), path.assign(joined=1)]

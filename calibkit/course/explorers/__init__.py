@@ -10,6 +10,7 @@ from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_fr
 from calibkit.course.explorers.noisier import noisier_frame
 from calibkit.course.explorers.plane import networks
 from calibkit.course.explorers.priors import prior_frame
+from calibkit.course.explorers.rivals import rivals_frame
 from calibkit.course.explorers.soft_labels import soft_label_frame
 from calibkit.course.explorers.spread import spread_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
@@ -32,6 +33,7 @@ __all__ = [
     "prior_frame",
     "ranked_frame",
     "reliability_frame",
+    "rivals_frame",
     "soft_label_frame",
     "spread_frame",
     "stored",

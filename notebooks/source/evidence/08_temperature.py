@@ -18,7 +18,8 @@ from scipy.optimize import brentq, minimize_scalar
 from torch.nn.functional import cross_entropy
 
 from calibkit import curation, losses, metrics, recalibration
-from calibkit.course import checkout, experiments, verdicts
+from calibkit.course import experiments, verdicts
+from calibkit.course.experiments import nights
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette
@@ -364,21 +365,12 @@ for claim, found, words in [
 # **S99** (Mukhoti et al. 2020, table H.1): the images with more than 99 % confidence. On CIFAR-10 focal loss (FLSD-53, T by the ECE grid near 1) has a smaller S99 than cross-entropy as trained, and a larger one after T. Here gamma 3 on digits, and on photographs FLSD-53 and gamma 3
 # from the stored logits of the [night's runs](../results/night/runs/README.md), each with both ways of T.
 
-
 # %%
-def of_a_night(loss, seed):
-    """Calibration logits and labels, test logits and labels of a stored run on photographs."""
-    with np.load(checkout.results() / "night" / "runs" / f"{loss}-0.0005-{seed}.npz") as kept:
-        cal, test = (torch.from_numpy(kept[name]).float() for name in ("cal", "test"))
-        told = [torch.from_numpy(kept[name]).long() for name in ("cal_labels", "test_labels")]
-    return cal, told[0], test, told[1]
-
-
 ways = {"after T": recalibration.TemperatureScaler, "after T by ECE": GRID}
 rows = []
-for loss in ("cross-entropy", "FLSD-53", "focal_gamma_3"):
+for loss in ("cross-entropy", "FLSD-53", "focal, gamma 3"):
     for seed in range(3):
-        cal, cal_labels, test, labels = of_a_night(loss, seed)
+        cal, cal_labels, test, labels = nights.logits(loss, seed).values()
         for which, make in {"as trained": None, **ways}.items():
             scaler = make().fit(cal, cal_labels) if make else None
             probs = scaler.probs(test) if make else test.softmax(dim=1)

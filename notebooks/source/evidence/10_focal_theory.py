@@ -15,7 +15,7 @@ from scipy import optimize
 
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import faded, soft_targets, strengths
+from calibkit.course.experiments import faded, nights, soft_targets, strengths
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 
@@ -571,7 +571,7 @@ print(
 
 # %% tags=["nbval-check-output"]
 kept = {
-    (loss, decay, seed): faded.photographs(loss, seed, decay)
+    (loss, decay, seed): nights.logits(loss, seed, decay)
     for loss in ("cross-entropy", "focal, gamma 3")
     for decay in (0.0, 5e-4, 5e-3)
     for seed in (0, 1, 2)

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 import torch
 
-from calibkit import losses, metrics
-from calibkit.course import checkout
+from calibkit import losses
 from calibkit.course.experiments import faded
 from calibkit.course.scale import budget
 from calibkit.lab import data
@@ -52,19 +51,3 @@ def test_two_weights_end_where_the_focal_loss_of_the_package_is_flat(gamma):
     assert slope.norm() < 1e-6
     assert w.norm() > 0.1
     assert faded.of_two_weights(train, w.detach()).allclose(logits.detach().softmax(dim=1))
-
-
-def test_stored_photographs_agree_with_the_table_of_the_runs():
-    runs = pd.read_csv(checkout.results() / faded.RUNS / "runs.csv")
-    for one in runs.itertuples():
-        kept = faded.photographs(one.loss, one.seed, one.decay)
-        probs = kept["test"].softmax(dim=1)
-        assert metrics.accuracy(probs, kept["test_labels"]) == pytest.approx(
-            one.test_accuracy, abs=1e-3
-        )
-        assert metrics.nll(probs, kept["test_labels"]) == pytest.approx(one.test_nll, abs=2e-3)
-
-
-def test_a_run_that_is_not_stored_is_refused():
-    with pytest.raises(ValueError, match=r"must be those of a stored run, got focal_gamma_9"):
-        faded.photographs("focal, gamma 9", 0)

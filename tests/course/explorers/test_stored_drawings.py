@@ -77,6 +77,7 @@ ALONG = {
     },
 }
 DIAGRAMS = {
+    "two_models": 2,
     "blend": 0,
     "class_prior": 0,
     "new_scanner": 0,
@@ -100,6 +101,7 @@ def test_every_stored_explorer_is_read():
         "temperature",
         "test_images",
         "two_answers",
+        "two_models",
         "two_networks",
     }
     assert set(NAMES) == {*ALONG, *others}
@@ -148,7 +150,7 @@ def test_a_diagram_agrees_with_itself_and_with_its_readout(name):
     for _, pictures, readout in read(name):
         diagrams = [one.plots for one in pictures if len(one.plots) == 2]
         assert len(diagrams) == DIAGRAMS.get(name, 1)
-        sides = readout.split(";") if name == "overconfidence" else [readout]
+        sides = readout.split(";") if len(diagrams) == 2 else [readout]
         for (plot, strip), told in zip(diagrams, sides, strict=False):
             counts, accuracy, confidence = bins_of(plot, strip)
             check_whiskers(plot, counts, accuracy)
