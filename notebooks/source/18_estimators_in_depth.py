@@ -331,8 +331,8 @@ print("the package: B minus A,", np.round(by_package, 3))
 # hardly worse?
 
 # %% tags=["answer"]
-pairs = {"A against B": (model_a, model_b), "posterior against A": (posterior, model_a)}
-pairs["posterior against T = 1.1"] = posterior, reader(1.1)
+pairs = {"A against B": (model_a, model_b)}
+pairs |= {"posterior against A": (posterior, model_a), "posterior against T = 1.1": (posterior, reader(1.1))}
 for name, pair in pairs.items():
     by_ece, by_brier, paired, separate = readers.named(*pair, posterior, 1000, size.draws, SEED)
     print(f"{name}: the ECE names the better one on {by_ece:.0%} of test sets, the Brier score on "
@@ -348,18 +348,17 @@ for name, pair in pairs.items():
 # A *verdict* gives the mean over five blocks of test sets with its 95 % interval; HOLDS means that the whole interval lies where the sentence says.
 
 # %% tags=["nbval-check-output"]
-def named(pair, column):
-    blocks = [readers.named(*pairs[pair], posterior, 1000, size.draws // 4, seed) for seed in seeds]
-    return np.array(blocks)[:, column]
+def blocks(pair):
+    return np.array([readers.named(*pairs[pair], posterior, 1000, size.draws // 4, seed) for seed in seeds])
 
 
-paired, separate = (named("posterior against A", column) for column in (2, 3))
-print(verdicts.judge("18c", "pairing finds the better model on more test sets", paired - separate))
+found = blocks("posterior against A")
+print(verdicts.judge("18c", "pairing finds the better model on more test sets", found[:, 2] - found[:, 3]))
 print(claims.concluded("18", "18c"))
 cases = len(seeds) * (size.draws // 4)
 print(verdicts.judge_share(
     "18d", "A against B: the lower ECE names the better one on at most one test set in ten",
-    round(named("A against B", 0).mean() * cases), cases, than=0.1, expect="below"))
+    round(blocks("A against B")[:, 0].mean() * cases), cases, than=0.1, expect="below"))
 print(claims.concluded("18", "18d"))
 
 # %% [markdown]
