@@ -331,12 +331,13 @@ print("the package: B minus A,", np.round(by_package, 3))
 # hardly worse?
 
 # %% tags=["answer"]
-pairs = {"A against B": (model_a, model_b)}
-pairs |= {"posterior against A": (posterior, model_a), "posterior against T = 1.1": (posterior, reader(1.1))}
+others = {"A": model_a, "T = 1.1": reader(1.1)}
+pairs = {f"posterior against {name}": (posterior, other) for name, other in others.items()}
+pairs = {"A against B": (model_a, model_b), **pairs}
 for name, pair in pairs.items():
     by_ece, by_brier, paired, separate = readers.named(*pair, posterior, 1000, size.draws, SEED)
     print(f"{name}: the ECE names the better one on {by_ece:.0%} of test sets, the Brier score on "
-          f"{by_brier:.0%}; its paired interval decides on {paired:.0%}, separate intervals on {separate:.0%}")
+          f"{by_brier:.0%}; the paired interval decides on {paired:.0%}, separate ones on {separate:.0%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
@@ -367,6 +368,13 @@ print(claims.concluded("18", "18d"))
 # *Difficulty: hard · importance: high · 15 minutes*
 #
 # In words first: which models does z miss, which does the ECE test miss, and which test would you plan for a network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far less often than the ECE does.
+#
+# <details><summary>Answer</summary>
+#
+# z looks at one sum over all images, in which errors of opposite sign cancel: a bold reader on one half of the images and a cautious one on the other, such as T = 0.6 and 1.5. The ECE test looks at each bin of the confidence, and misses what is wrong in the other columns (model 1), and errors that cancel within a bin.
+# For a network of your own: both, each at half the level, and the power at your n.
+#
+# </details>
 
 # %%
 my_model = reader(1.2)  # change me: a row for each image of the population
@@ -375,13 +383,6 @@ print(f"exact error {metrics.true_calibration_error(my_model, posterior):.1%}: r
       f"{by_ece:.0%} of test sets, by z on {by_z:.0%}, by one of both at half the level on {both:.0%}")
 
 # %% [markdown]
-# <details><summary>Answer</summary>
-#
-# z looks at one sum over all images, in which errors of opposite sign cancel: a bold reader on one half of the images and a cautious one on the other, such as T = 0.6 and 1.5. The ECE test looks at each bin of the confidence, and misses what is wrong in the other columns (model 1), and errors that cancel within a bin.
-# For a network of your own: both, each at half the level, and the power at your n.
-#
-# </details>
-#
 # ## 6. On photographs, and on the map
 #
 # Two networks for photographs of CIFAR-10 (stored, three seeds): cross-entropy and focal loss, each with one temperature fitted on other images. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
