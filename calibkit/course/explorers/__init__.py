@@ -13,6 +13,7 @@ from calibkit.course.explorers.priors import prior_frame
 from calibkit.course.explorers.rivals import rivals_frame
 from calibkit.course.explorers.soft_labels import soft_label_frame
 from calibkit.course.explorers.spread import spread_frame
+from calibkit.course.explorers.words import next_word_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "labels_frame",
     "needs_frame",
     "networks",
+    "next_word_frame",
     "noisier_frame",
     "pooled",
     "prior_frame",

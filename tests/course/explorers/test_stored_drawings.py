@@ -77,6 +77,7 @@ ALONG = {
     },
 }
 DIAGRAMS = {
+    "next_word": 0,
     "two_models": 2,
     "blend": 0,
     "class_prior": 0,
@@ -95,6 +96,7 @@ def test_every_stored_explorer_is_read():
         "blend",
         "class_prior",
         "new_scanner",
+        "next_word",
         "noisy_labels",
         "overconfidence",
         "soft_label",
