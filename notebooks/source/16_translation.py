@@ -16,7 +16,7 @@ explorers.stored("next_word")
 # - measure the calibration of words, and say what a low ECE leaves out;
 # - tell apart how probable a sentence is said to be, how probable it is, and whether it is right.
 #
-# **Time.** 45 minutes; 30 more for the homework.
+# **Time.** 45 minutes; 15 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), [09 Soft targets](09_soft_targets.ipynb) and the map of [03](03_overconfidence.ipynb).
 
@@ -59,7 +59,7 @@ for text, p in list(everything.items())[:5]:
 # A **token** of this lesson is a word, or the mark that ends a sentence. A model says, at each place, how probable each token is, given the source and the tokens before it, the **prefix**. The diamonds are the **next-word law**: the exact probability of the next token given both. It is known here because the list of all translations is. In
 # expectation nothing has a lower NLL.
 #
-# ### Exercise: the next-word law (homework)
+# ### Exercise: the next-word law
 #
 # *Difficulty: medium · importance: high · 15 minutes*
 #

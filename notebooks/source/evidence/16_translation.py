@@ -282,6 +282,7 @@ print(
         "away from the law",
     )
 )
+# %% tags=["nbval-check-output"]
 print(
     verdicts.conclude(
         "16c",
