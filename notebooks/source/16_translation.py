@@ -195,7 +195,7 @@ def next_word(n, done):
 
 explorers.keep(explorers.Explorer(
     next_word, explorers.Slider("training sentences", counts, show="{:,}".format, start=size.some),
-    explorers.Slider("words so far", list(range(len(usual) + 1)), start=1),
+    explorers.Slider("words so far", list(range(len(usual) + 1))),
     description="For one sentence and one translation of it up to some word: bars, what a network says of the most "
     "probable next words; diamonds, how probable each of them is by the exact law of the translator."), "next_word")
 

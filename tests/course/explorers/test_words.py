@@ -40,7 +40,7 @@ def test_no_more_words_are_drawn_than_there_is_room_for():
     _, panel, rows = drawn(many)
     assert len(rows) == MOST
     lowest = max(float(y) for y in re.findall(r' y="([\d.]+)"', panel))
-    assert lowest < TOP + ROW * MOST + 76
+    assert lowest < TOP + ROW * MOST + 84
 
 
 def test_the_readout_has_the_favourite_and_what_the_law_gives_it():
