@@ -216,7 +216,8 @@ check.equal_steps(my_equal_steps)
 # %% tags=["answer"]
 small = [0.1, 0.2]
 epochs = {fraction: sizes.equal_steps(size, round(fraction * size.train)) for fraction in small}
-grid = [{"fraction": fraction, "seed": seed, "epochs": epochs[fraction]} for fraction in small for seed in seeds]
+grid = [{"fraction": fraction, "seed": seed, "epochs": steps} for fraction, steps in epochs.items()
+        for seed in seeds]
 longer = pd.DataFrame([numbers(outcome) for outcome in sweep.run(recipe, grid, device=device).outcomes])
 for fraction in small:
     after = longer[longer.fraction == fraction].mean()
