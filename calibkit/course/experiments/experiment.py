@@ -13,6 +13,8 @@ import torch
 
 from calibkit.course.verdicts import Direction, Verdict, judge
 
+AS_TRAINED = ("test_ece", "ece", "class_gap")  # columns that one temperature would change
+
 
 def paired(table: pd.DataFrame, column: str, than: Any, value: Any) -> list[float]:
     """What a column of a table of runs has at `value` above what it has at `than`, per seed.
@@ -111,9 +113,12 @@ class Experiment:
 
     def main_verdict(self, table: pd.DataFrame) -> Verdict:
         """The claim, judged by the paired differences of a table of runs."""
-        return judge(
-            *self.claim, paired(table, self.compared[0], *self.between), expect=self.expect
-        )
+        differences = paired(table, self.compared[0], *self.between)
+        return judge(*self.claim, differences, expect=self.expect, as_trained=self._as_trained())
+
+    def _as_trained(self) -> bool:
+        """Whether calibration is compared before each side has a temperature of its own."""
+        return self.compared[0] in AS_TRAINED
 
     def main_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """What a report says before the steps."""
@@ -134,7 +139,9 @@ class Experiment:
         statement = self.step_statement.format(than=than, value=value, larger=larger, **words)
         differences = paired(table, self.compared[0], than, value)
         claim = self.other_claims.get(value, self.claim[0])
-        return judge(claim, statement, differences, expect=self.expect)
+        return judge(
+            claim, statement, differences, expect=self.expect, as_trained=self._as_trained()
+        )
 
 
 @dataclass

@@ -548,7 +548,9 @@ for form in forms:
 # %%
 tried = rare_classes.stored()
 settings = {
-    (form, by): rare_classes.chosen(tried, form, by) for form in forms for by in rare_classes.CHOSEN_BY
+    (form, by): rare_classes.chosen(tried, form, by).rename(columns={column: "mean NLL"})
+    for form in forms
+    for by, column in rare_classes.CHOSEN_BY.items()
 }
 pd.concat(settings, names=["form", "chosen"]).droplevel(2).round(4)
 
