@@ -278,7 +278,7 @@ part, texts = notes.splits(size, SEED).test, torch.zeros(size.test // 2, notes.L
 for row, note in zip(texts, part.inputs, strict=True):
     row[: (note != 0).sum()] = changed(note[note != 0])
 for reader, network in {name: swept.one(reader=name, seed=SEED) for name in notes.READERS}.items():
-    before, after = (network.predict(data.Dataset(x, part.labels, part.classes)) for x in (part.inputs, texts))
+    before, after = network.predict(part), network.predict(data.Dataset(texts, part.labels, part.classes))
     moved, right = before.predicted != after.predicted, metrics.accuracy(after.probs, after.labels)
     print(f"{reader}: {moved.double().mean():.0%} of the predictions changed; accuracy {right:.1%}, "
           f"confidence {after.confidence.mean():.1%}")
@@ -292,7 +292,7 @@ for reader, network in {name: swept.one(reader=name, seed=SEED) for name in note
 #
 # ## 5. Cures, and the two questions
 #
-# Half a "fever" and half a "tablet" is no word. But their lists of numbers, their **word vectors**, can be averaged: **mixup of word vectors** blends two notes place by place, and their labels. We train the CNN with it (alpha 1), with label smoothing (0.1) and with focal loss (gamma 3), all at the usual weight decay of 0.01. Then again, with strengths and weight
+# Half a "fever" and half a "tablet" is no word. But the list of numbers of a word, its **word vector**, can be averaged with another's: **mixup of word vectors** blends two notes place by place, and their labels. We train the CNN with it (alpha 1), with label smoothing (0.1) and with focal loss (gamma 3), all at the usual weight decay of 0.01. Then again, with strengths and weight
 # decays that were chosen on other seeds, by the NLL after T ([stored table](results/strengths/notes.csv)).
 #
 # **Predict before you run:** does every cure that lowers the ECE also bring the notes nearer to their own posterior? And what does plain cross-entropy need, once its weight decay is chosen?
