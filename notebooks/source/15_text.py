@@ -49,18 +49,19 @@ size, seeds, device = begin(SCALE, SEED, DEVICE)
 ward = data.Notes()
 fig, axes = plt.subplots(1, 4, figsize=(9.6, 2.6))
 for kind, (ax, name) in enumerate(zip(axes, ward.classes, strict=True)):
-    moves, used = ward.moves[kind].numpy(), [h for h in range(4) if ward.moves[kind][h].max() > 0.6]
-    turn = {h: np.pi / 2 - 2 * np.pi * k / len(used) for k, h in enumerate(sorted(used))}
+    moves, used = ward.moves[kind].numpy(), ward.start[kind].nonzero()[:, 0].tolist()
+    turn = {h: np.pi / 2 - 2 * np.pi * k / len(used) for k, h in enumerate(used)}
     told = []
     for h in used:
         after = int(moves[h].argmax())
         here, there = (np.array([np.cos(turn[k]), np.sin(turn[k])]) for k in (h, after))
         way = there - here
-        _ = ax.annotate("", here + 0.72 * way, here + 0.28 * way, arrowprops={"arrowstyle": "->", "lw": 2})
+        begin_at, along = here + 0.25 * way, 0.5 * way
+        _ = ax.arrow(*begin_at, *along, head_width=0.16, length_includes_head=True, color=palette.BLACK)
         box = {"fc": palette.SKY, "ec": "none", "alpha": 0.5}
         _ = ax.text(*here, ward.topics[h], ha="center", va="center", bbox=box)
         told.append(f"after {ward.topics[h]} mostly {ward.topics[after]} ({moves[h, after]:.0%})")
-    _ = ax.set(xlim=(-1.5, 1.5), ylim=(-1.2, 1.4), title=name)
+    _ = ax.set(xlim=(-1.5, 1.5), ylim=(-0.9, 1.3), title=name)
     ax.axis("off")
     _ = alt_text.note(ax, f"{name}: {', '.join(told)}")
 plt.show()
