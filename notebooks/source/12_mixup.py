@@ -32,7 +32,7 @@ import torch
 
 from calibkit import metrics, mixing, recalibration
 from calibkit.course import check, claims, experiments, verdicts
-from calibkit.course.experiments import mixed, soft_targets
+from calibkit.course.experiments import mixed, nights, soft_targets
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.metrics import plane
@@ -375,10 +375,15 @@ for alpha, rows in photographs.groupby("value", sort=True):
     mean = rows.mean(numeric_only=True)
     print(f"alpha {alpha:g}: right on {mean.test_accuracy:.1%}, gap {mean.test_gap:+.1%}, "
           f"T {mean.temperature:.2f}; after it ECE {mean.scaled_ece:.1%}, NLL {mean.scaled_nll:.3f}")
+larger = nights.table().query("decay == 0.005").groupby("loss").mean(numeric_only=True)
+for name in ("cross-entropy", "mixup, alpha 0.1", "mixup, alpha 1"):
+    mean = larger.loc[name]
+    print(f"20,000 photographs, weight decay 0.005, {name}: right on {mean.test_accuracy:.1%}, "
+          f"T {mean.scaled_temperature:.2f}; after it NLL {mean.scaled_nll:.3f}")
 
 # %% [markdown]
-# Again a small alpha takes the over-confidence away and a large one too much, and after one temperature little is left of the difference in ECE. The NLL after T and the accuracy are better with
-# blends. But only one weight decay was tried; on digits that made the same difference, until the plain network had its own. So this is open.
+# Again a small alpha takes the over-confidence away and a large one too much, and after one temperature little is left of the difference in ECE. The NLL after T and the accuracy are better with blends. On digits that went away when the plain network had its own weight decay. Not here: the last lines have the larger decay, the best of
+# three for the plain network, and mixup is still far ahead. What a method gives has to be asked anew for every kind of data.
 #
 # **Predict before you run:** across, the map of lesson 03 has the accuracy that is lost on new images; upwards, how much of it is still claimed. A temperature moves a network straight down. And
 # mixup?
@@ -425,7 +430,7 @@ for name, rows in where.items():
 # ## The answer
 #
 # **Doubt on average, which one temperature gives for nothing: at chosen strengths, mixup's NLL after T could not be told from a plain network's on our digits.**
-# **What helped was half of it: blended *images* with whole labels, and a temperature afterwards. None of these networks doubts just where a perfect reader would.**
+# **There only half of it helped: blended *images* with whole labels, and a temperature afterwards. On photographs all of it did: four more points of accuracy, and a lower NLL after T.**
 #
 # All verdicts, which half of the blend does it, other data, pure noise and the papers' numbers: [evidence](evidence/12_mixup.ipynb). Next:
 # [13 Shift and strange inputs](13_shift_and_ood.ipynb).
