@@ -8,8 +8,9 @@ from calibkit.pictures import palette, svg
 from calibkit.pictures.svg import Frame
 
 MOST = 8  # words
+SHORT = 6  # words of a line
 ROW = 30  # pixels
-LEFT, TOP, WIDTH = 110, 96, 420
+LEFT, TOP, WIDTH = 92, 96, 244
 NETWORK = palette.group(5, "the network")
 EXACT = palette.TRUTH.named("the exact law")
 
@@ -40,9 +41,11 @@ def next_word_frame(
     bars = [(0, says.get(word, 0.0), k - 0.35, k + 0.35) for k, word in enumerate(words)]
     under = TOP + ROW * MOST
     parts = [
-        svg.text((LEFT + WIDTH) / 2, 19, title, size=14),
-        svg.text(LEFT, 48, source, anchor="start"),
-        svg.text(LEFT, 72, " ".join(["so far:", *prefix, "..."]), anchor="start"),
+        svg.text(svg.PANEL / 2, 19, title, size=14),
+        svg.text(8, 46, source, anchor="start"),
+        svg.text(8, 66, " ".join(["so far:", *prefix[:SHORT], "..."]), anchor="start"),
+        svg.text(8, 84, " ".join(["...", *prefix[SHORT:], "..."]), anchor="start")
+        * bool(prefix[SHORT:]),
         axes.bars(bars, fill=NETWORK.pale, stroke=NETWORK.colour),
         *(
             svg.marker(EXACT, axes.x(law.get(word, 0.0)), axes.y(k), 4)
@@ -51,10 +54,10 @@ def next_word_frame(
         *(svg.text(LEFT - 6, axes.y(k) + 4, word, anchor="end") for k, word in enumerate(words)),
         axes.frame("probability of the next word", "", (0, 0.25, 0.5, 0.75, 1)),
         svg.area_key(NETWORK, LEFT, under + 60),
-        svg.line_key(EXACT, LEFT + 160, under + 60),
+        svg.line_key(EXACT, LEFT + 128, under + 60),
     ]
     readout = (
         f"{title}: the network says {top} with {100 * says[top]:.1f} %, "
         f"the exact law {100 * law.get(top, 0.0):.1f} %"
     )
-    return Frame((svg.picture(LEFT + WIDTH + 30, under + 84, *parts),), readout)
+    return Frame((svg.picture(svg.PANEL, under + 84, *parts),), readout)
