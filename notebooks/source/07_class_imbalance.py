@@ -251,7 +251,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *The price of a prior grows with the doubt.*
+# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; most points are lost near 90 %, and fewer again where the doubt is large.* As a factor the price grows with the doubt.
 # That was the slider: the clear image hardly moved. The network of this training set has an even larger error: it saw six images of the rarest digit,
 # and it is too sure besides.
 #
@@ -366,7 +366,7 @@ means.round(3)
 #
 # - The *prior alone* helps the rarest digit, but too little: the network says it too seldom still (mean probability below 10 %).
 # - *One temperature first* gives the lowest error on its images, and goes too far: it says the rarest digit twice as often as it comes, and the accuracy on all
-#   images is lower than with the prior alone.
+#   images is lower than with the prior alone. (So on these seeds; new ones leave the first and the last of these three open.)
 # - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left, and the ECE of all images is larger than with T: it is now a
 #   little less sure than right.
 #
@@ -504,7 +504,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # <details><summary>3. An image is a melanoma with 99 % where both classes are equally common, another with 60 %. In training melanomas are 100 times rarer. What does the honest model say?</summary>
 #
-# 0.0099 to 0.01: about 50 %. And 0.006 to 0.4: about 1.5 %. The doubtful one pays far more, in odds by the same factor.
+# 0.0099 to 0.01: about 50 %. And 0.006 to 0.4: about 1.5 %. The doubtful one keeps a far smaller part; in odds both pay the same factor.
 #
 # </details>
 #

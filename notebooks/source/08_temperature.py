@@ -264,7 +264,7 @@ for words, member in groups.items():
 # <details><summary>What came out</summary>
 #
 # - *Single classes* stay wrong: where some digits were rare, the mean probability of a class is off by about as much as before.
-# - *Under a shift* T helps, and is not enough: the network is more over-confident there.
+# - *Under this harder shift* T helps, and is not enough: the network is more over-confident there. (Under an easier one, with less noise than in training, it can harm: lesson 13.)
 # - *Single images:* T takes confidence from wrong answers, and from right ones that need no doubt. On average that is right; for one patient it is not. That was the opening slider.
 #
 # </details>
@@ -476,7 +476,7 @@ for n in (50, 200, 2000):
     print(f"T from {n:,} images: ECE on new images {found['as trained']:.1%} -> {found['after T']:.1%}")
 
 # %% [markdown]
-# **Yes, on average: one temperature, from as few as fifty images, makes most of the over-confidence go away for images of the same kind, and some hundred nearly all of it. It repairs no single class and no single image, and a shift only in part.**
+# **Yes, on average: one temperature, from as few as fifty images, takes most of the over-confidence away on average for images of the same kind; a few hundred make that reliable. It repairs no single class, and a harder shift only in part.**
 #
 # ## Three things to take away
 #

@@ -11,7 +11,7 @@ explorers.stored("blend")
 
 # %% [markdown]
 # A blend of a 3 and a 7, left as clean images, right under the noise that the networks of this course meet. Bars: the label that mixup gives to the blend.
-# The other marks: two networks. Move the slider to the middle: which of the two follows the label?
+# The other marks: two networks. Move the slider to the middle. Neither network follows the label exactly: which of them is less sure?
 #
 # **You will be able to**
 # - blend images and labels, and say what this teaches;
@@ -183,7 +183,7 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # **Predict before you run:** how sure are these networks of their own *training* images, without any blending? At
-# alpha 0 the mean confidence there is nearly 100 %. And at alpha 2: nearly 100 %, about 85 % or about 60 %?
+# alpha 0 the mean confidence there is nearly 100 %. And at alpha 2: nearly 100 %, about 90 % or below 80 %?
 
 # %% tags=["answer"]
 for alpha in (0.0, 0.2, 2.0):
@@ -195,7 +195,7 @@ for alpha in (0.0, 0.2, 2.0):
 # <details><summary>What came out</summary>
 #
 # The confidence falls on training images too, though the network could learn their labels exactly: with a large alpha it hardly ever meets one that is certain. On new images mean
-# confidence falls through the accuracy, which rises a little, and goes on falling. At alpha 2 the network is not sure enough.
+# accuracy rises a little, and the confidence falls below it. At alpha 2 the network is not sure enough.
 #
 # </details>
 #
@@ -307,7 +307,8 @@ for ax, column in zip(axes, ("ECE", "NLL", "accuracy"), strict=True):
         _ = ax.plot(change, [-place] * len(change), **palette.CURED.line(linestyle="none", markersize=7, alpha=0.7))
         told.append(f"{way} {change.mean():+.3f}")
     _ = ax.axvline(0, color=palette.GREY)
-    _ = ax.set(yticks=[0, -1, -2, -3, -4], yticklabels=names[1:], xlabel=column, ylim=(-4.5, 0.5))
+    _ = ax.set(yticks=[0, -1, -2, -3, -4], yticklabels=names[1:], ylim=(-4.5, 0.5),
+               xlabel=f"{column} minus cross-entropy's")
     _ = alt_text.note(ax, f"{column} minus that of cross-entropy, a dot a seed; means: " + "; ".join(told))
 plt.show()
 for way in names:
@@ -317,7 +318,7 @@ for way in names:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Dots right of zero are larger than for cross-entropy. Everybody's ECE is small: for the confidence *on average* one number does what each of these cures does. Once the plain network has its best
+# Dots right of zero are larger than for cross-entropy. Images only has the lower NLL in every seed, and all five are a little more accurate, which no T can give. Everybody's ECE is small: for the confidence *on average* one number does what each of these cures does. Once the plain network has its best
 # weight decay, mixup's NLL can no longer be told from its NLL: what mixup had before that, a weight decay gave too.
 #
 # </details>
@@ -334,8 +335,8 @@ for claim, way in (("12h", "mixup"), ("12o", "images only")):
 # %% [markdown]
 # ## 4. Unsure where it should be?
 #
-# The doctor needs more than an average: doubt on the images that *are* doubtful. The exact posterior knows which these are. Each point of the
-# picture is an image, after one temperature on both sides; a perfect reader lies on the dashed line.
+# The doctor needs more than an average: doubt on the images that *are* doubtful. The exact posterior knows which these are. The darker a square
+# of the picture, the more images lie there, after one temperature on both sides; a perfect reader lies on the dashed line.
 
 # %% tags=["drawing"]
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.9), sharey=True)
@@ -362,8 +363,8 @@ bar = fig.colorbar(picture, ax=axes, label="share of images (log scale)")
 _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 
 # %% [markdown]
-# Both networks doubt many images that a perfect reader reads surely, and are sure of some that it doubts. In each column the two errors cancel: that is what a small ECE does not show. No
-# method of this lesson makes a network unsure just *where it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
+# Both networks doubt many images that a perfect reader reads surely, and are sure of some that it doubts. In each column the two errors cancel: that is what a small ECE does not show. Neither
+# of these two is unsure just *where it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
 #
 # ## 5. On photographs, and on the map
 #
@@ -382,7 +383,7 @@ for name in ("cross-entropy", "mixup, alpha 0.1", "mixup, alpha 1"):
           f"T {mean.scaled_temperature:.2f}; after it NLL {mean.scaled_nll:.3f}")
 
 # %% [markdown]
-# Again a small alpha takes the over-confidence away and a large one too much, and after one temperature little is left of the difference in ECE. The NLL after T and the accuracy are better with blends. On digits that went away when the plain network had its own weight decay. Not here: the last lines have the larger decay, the best of
+# Again a small alpha takes the over-confidence away and a large one too much, and after one temperature little is left of the difference in ECE. The NLL after T and the accuracy are better with blends. On digits the lead in NLL went away when the plain network had its own weight decay. Not here: the last lines have the larger decay, the best of
 # three for the plain network, and mixup is still far ahead. What a method gives has to be asked anew for every kind of data.
 #
 # **Predict before you run:** across, the map of lesson 03 has the accuracy that is lost on new images; upwards, how much of it is still claimed. A temperature moves a network straight down. And
@@ -405,7 +406,7 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Down, through zero and beyond, and to the left: less accuracy is lost, partly because the network no longer learns every training image by heart. The step down is what T gives too.
+# Down, through zero and beyond, and to the left: less accuracy is lost, mostly because the network no longer learns every training image by heart. The step down is what T gives too.
 #
 # </details>
 #
@@ -430,7 +431,7 @@ for name, rows in where.items():
 # ## The answer
 #
 # **Doubt on average, which one temperature gives for nothing: at chosen strengths, mixup's NLL after T could not be told from a plain network's on our digits.**
-# **There only half of it helped: blended *images* with whole labels, and a temperature afterwards. On photographs all of it did: four more points of accuracy, and a lower NLL after T.**
+# **There only half of it helped: blended *images* with whole labels, and a temperature afterwards. On photographs all of it did: one to four more points of accuracy, and a lower NLL after T.**
 #
 # All verdicts, which half of the blend does it, other data, pure noise and the papers' numbers: [evidence](evidence/12_mixup.ipynb). Next:
 # [13 Shift and strange inputs](13_shift_and_ood.ipynb).

@@ -16,7 +16,7 @@ explorers.stored("new_scanner")
 # **You will be able to**
 # - say why confidence does not follow accuracy when the images change, and why that is not the network's fault alone;
 # - foretell accuracy, and find a temperature, for new images without a label, and see when this fails;
-# - tell an image that is hard from one that belongs to no class.
+# - say why confidence alone does not tell a hard image from one that belongs to no class.
 #
 # **Time.** 45 minutes; 15 more for the homework.
 #
@@ -46,7 +46,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. The accuracy falls. Does the confidence?
 #
-# A **distribution shift** is a change of the images between training and use, while a label still means the same. Ours is the strength of the pixel
+# A **distribution shift** is a change between training and use. Here it is one of the images, while a label still means the same (a *covariate shift*). Ours is the strength of the pixel
 # noise.
 
 # %% tags=["drawing"]
@@ -231,7 +231,7 @@ for reader, found in at.iterrows():
 #
 # </details>
 #
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says. Then try all four readers.
+# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says.
 
 # %% tags=["nbval-check-output"]
 uninformed = noisier[(noisier.reader == "uninformed posterior") & (noisier.noise == 0.8)].sort_values("seed")
@@ -307,10 +307,9 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (within two points? Five seeds leave it open; ten new
-# ones in the evidence say yes). **C** is not noisier: it *blurs*. Its
-# pixels vary less, so that the formula finds too little noise, adds none, and promises the accuracy of the old scanner. Nothing warns you but
-# the column of the network's confidence: on a good imitation it is what it is on the new images. On C the two differ by some points.
+# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (on ten new seeds, within two points). **C** is not noisier: it *blurs*. Its
+# pixels vary less, so that the formula finds too little noise, adds none, and promises the accuracy of the old scanner. Two columns warn you: the noise that was found lies below the old one, though the images look noisier; and
+# the network's confidence: on a good imitation it is what it is on the new images, and on C the two differ by some points. That they agree would prove little: a blur *and* noise can cancel in the confidence, while the accuracy falls.
 #
 # An imitation is only as good as the change that you thought of. Compare what you *can* see on both sides.
 #
@@ -372,11 +371,11 @@ for value, rows in photographs.groupby("value", sort=False):
 #
 # <details><summary>Answer</summary>
 #
-# *Unlabelled:* find out what changed (noise, blur, contrast), imitate it on old labelled images, and compare the confidence of both. If they agree,
-# take the accuracy and the T of the imitation. *200 labels:* first a test of exactly that: is the
+# *Unlabelled:* find out what changed (noise, blur, contrast), imitate it on old labelled images, and compare the confidence of both. If they
+# differ, reject the imitation. If they agree, that proves little (a blur with some noise can leave the confidence where it was and take ten points of accuracy): its accuracy and T are a guess. *200 labels:* first a test of exactly that: is the
 # accuracy what was foretold? Its standard error is 3 to 4 points. Where it is not, half for a new T and half to measure what it
 # left. *A high confidence* means "if it is one of my classes, and if the images are like those of my T". The unknown
-# disease needs a detector of its own: section 5.
+# disease needs a detector of its own (some are compared in the evidence).
 #
 # </details>
 #
@@ -495,7 +494,7 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It bends **upwards**: the harder the shift, the larger the *share* of the lost accuracy that is still claimed. More noise costs accuracy and no
+# The confidence stays, so that each further point lost is one more point claimed: the harder the shift, the larger the *share* of the lost accuracy that is still claimed. More noise costs accuracy and no
 # confidence.
 #
 # </details>
@@ -503,7 +502,7 @@ for name, rows in where.items():
 # ## The answer
 #
 # **The network is right on about half of the images at noise 0.8, and its confidence hides that: even the exact posterior of the old images would be some 30 points too sure.**
-# **Who can imitate the change on old labelled images foretells accuracy and temperature without a new label; who imitates the wrong change does not, and should compare what can be seen.**
+# **For added noise, who imitates it on old labelled images foretells accuracy and temperature without a new label; who imitates the wrong change does not, and should compare what can be seen.**
 #
 # All verdicts, with corruptions, detectors of strange images, ensembles and the papers' numbers: [evidence](evidence/13_shift_and_ood.ipynb). Next:
 # [14 Sample prioritization](14_sample_prioritization.ipynb).

@@ -212,7 +212,7 @@ print(
         given,
         "as trained the images of the rarest class have the larger ECE, on digits and photographs, "
         "and after one temperature on digits; by predicted class it is undecided but for one case "
-        "after T",
+        "after T, in which what is said to be the rarest is not sure enough",
     )
 )
 
@@ -293,7 +293,7 @@ print(
         "07n",
         given,
         "a prior costs a doubtful model more than an exact one, by 10 points in the step form; on new "
-        "seeds of the exponential form that size is undecided",
+        "seeds of the exponential form it is undecided, its sign included",
     )
 )
 
@@ -633,7 +633,7 @@ print(
 )
 
 # %% [markdown]
-# The paper's CIFAR-10 (ResNet-50), least and largest error of a class and their ratio. Largest over smallest is above 1 for *any* model, the exact posterior too (07l), so the verdicts take rarest over commonest.
+# The paper's CIFAR-10 (ResNet-50), error of the class with the most and with the fewest labels and their ratio (its table; its text says smallest and largest). Largest over smallest is above 1 for *any* model, the exact posterior too (07l), so the verdicts take rarest over commonest.
 #
 # | | exponential | step |
 # |---|---|---|
@@ -705,7 +705,8 @@ print(
         "07j",
         given,
         "after the same repair sampling and weights have a lower NLL than cross-entropy in both "
-        "forms; the prior taken out alone does not beat the best of the six as trained",
+        "forms; the prior taken out alone does not beat the best of the six in hindsight, as trained "
+        "(undecided in one form)",
     )
 )
 
