@@ -16,7 +16,7 @@ import torch
 
 from calibkit import losses, metrics, recalibration, theory
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import soft_targets
+from calibkit.course.experiments import nights, soft_targets
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.pictures import alt_text, palette, plots
@@ -233,6 +233,24 @@ given = [
     ),
 ]
 given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T2"]
+
+
+def at_larger_decay(claim, *names):
+    """At weight decay 0.005, the best of three for cross-entropy: after one T each, is the NLL lower?"""
+    runs = nights.table().query("decay == 0.005").pivot(index="seed", columns="loss", values="scaled_nll")
+    return [
+        verdicts.judge(
+            claim,
+            f"20,000 photographs, weight decay 0.005, one T each: {name} has a lower NLL than "
+            f"cross-entropy",
+            (runs[name] - runs["cross-entropy"]).tolist(),
+            expect="below",
+        )
+        for name in names
+    ]
+
+
+given += at_larger_decay("T2", "label smoothing .05", "label smoothing .1")
 print(
     verdicts.conclude(
         "T2",
@@ -265,6 +283,7 @@ given = [
     judge("chosen strength and decays, one T each: a lower NLL", gain("penalty", "scaled_nll")),
 ]
 given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T3"]
+given += at_larger_decay("T3", "confidence penalty .1")
 print(
     verdicts.conclude(
         "T3",
@@ -341,6 +360,7 @@ given += [
     judge("photographs: T after weighted MMCE is above 2", fitted["MMCE, weight 2"].tolist(), than=2.0),
 ]
 given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T4"]
+given += at_larger_decay("T4", "Brier", "MMCE, weight 2")
 print(
     verdicts.conclude(
         "T4",
