@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 
 from calibkit import losses, theory
-from calibkit.course import checkout, scale
+from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import models, training
 from calibkit.lab.data import Dataset
@@ -44,13 +44,9 @@ def trial(
     )
 
 
-def settings(seeds=soft_targets.SELECTION) -> list[dict[str, Any]]:
-    return [
-        {"way": name(gamma), "strength": gamma, "decay": decay, "seed": seed}
-        for gamma in GAMMAS
-        for decay in soft_targets.DECAYS
-        for seed in seeds
-    ]
+def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
+    ways = {name(gamma): (gamma,) for gamma in GAMMAS}
+    return strengths.settings(ways, soft_targets.DECAYS, seeds)
 
 
 def name(gamma: float) -> str:
@@ -68,7 +64,7 @@ def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `train` made; folder: notebooks/results of the course by default."""
-    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    return strengths.stored(PATH, folder)
 
 
 def chosen(table: pd.DataFrame) -> dict[float, float]:
@@ -100,6 +96,4 @@ def of_two_weights(data: Dataset, w: torch.Tensor) -> torch.Tensor:
 
 
 if __name__ == "__main__":
-    path = checkout.results() / PATH
-    path.parent.mkdir(exist_ok=True)
-    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
+    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)

@@ -15,7 +15,7 @@ import pandas as pd
 from torch import Tensor
 
 from calibkit import mixing
-from calibkit.course import checkout, scale
+from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import training
 
@@ -54,14 +54,8 @@ def trial(size: scale.Budget, way: str, strength: float, decay: float, seed: int
     return soft_targets.trial(size, "cross-entropy", 0.0, decay, seed, mix=mix_of(way, strength))
 
 
-def settings(seeds=soft_targets.SELECTION) -> list[dict[str, Any]]:
-    return [
-        {"way": way, "strength": strength, "decay": decay, "seed": seed}
-        for way, values in WAYS.items()
-        for strength in values
-        for decay in soft_targets.DECAYS
-        for seed in seeds
-    ]
+def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
+    return strengths.settings(WAYS, soft_targets.DECAYS, seeds)
 
 
 def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
@@ -71,18 +65,15 @@ def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `train` made, and the rows of the rivals; folder: as in `soft_targets`."""
-    table = pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    table = strengths.stored(PATH, folder)
     rivals = soft_targets.stored(folder)
     return pd.concat([rivals[rivals.way.isin(RIVALS)], table], ignore_index=True)
 
 
 def chosen(table: pd.DataFrame, by: str) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the least mean NLL; by: as in `soft_targets.chosen`."""
-    best = strengths.chosen(table, soft_targets.CHOSEN_BY[by]).set_index("way")
-    return best[["strength", "decay"]].to_dict("index")
+    return strengths.best(table, soft_targets.CHOSEN_BY[by])
 
 
 if __name__ == "__main__":
-    path = checkout.results() / PATH
-    path.parent.mkdir(exist_ok=True)
-    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
+    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)

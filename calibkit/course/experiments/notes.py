@@ -14,7 +14,7 @@ import pandas as pd
 from torch import Tensor
 
 from calibkit import curation, losses, metrics, mixing, recalibration
-from calibkit.course import checkout, scale
+from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import data, models, training, translation
 
@@ -94,14 +94,8 @@ def trial(
     )
 
 
-def settings(seeds=soft_targets.SELECTION) -> list[dict[str, Any]]:
-    return [
-        {"way": way, "strength": strength, "decay": decay, "seed": seed}
-        for way, values in WAYS.items()
-        for strength in values
-        for decay in DECAYS
-        for seed in seeds
-    ]
+def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
+    return strengths.settings(WAYS, DECAYS, seeds)
 
 
 def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
@@ -115,13 +109,12 @@ def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `train` made; folder: notebooks/results of the course by default."""
-    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    return strengths.stored(PATH, folder)
 
 
 def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the least mean NLL after T; see `strengths.chosen`."""
-    best = strengths.chosen(table, "scaled_nll").set_index("way")
-    return best[["strength", "decay"]].to_dict("index")
+    return strengths.best(table, "scaled_nll")
 
 
 def numbers(probs: Tensor, part: Any) -> dict[str, float]:
@@ -143,6 +136,4 @@ def temperature(outcome: Any) -> recalibration.TemperatureScaler:
 
 
 if __name__ == "__main__":
-    path = checkout.results() / PATH
-    path.parent.mkdir(exist_ok=True)
-    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
+    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)

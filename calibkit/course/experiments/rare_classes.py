@@ -16,14 +16,13 @@ import torch
 from torch import Tensor
 
 from calibkit import curation, losses, recalibration
-from calibkit.course import checkout, scale
+from calibkit.course import scale
 from calibkit.course.experiments import strengths
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset
 
 Form = Literal["exponential", "step"]
 K, RHO = 10, 100
-SELECTION = (100, 101, 102)  # seeds
 # Each strength is 0 where the way is plain cross-entropy. "sampling" and "weighted": the power of
 # the class size that is taken away; "class-balanced": beta; "label smoothing": alpha; "focal":
 # gamma; "in the loss": the factor of the log prior (Menon et al. 2021, section 5).
@@ -135,7 +134,7 @@ def class_nll(probs: Tensor, labels: Tensor) -> float:
     return torch.stack([lost[labels == k].mean() for k in labels.unique()]).mean().item()
 
 
-def settings(seeds=SELECTION) -> list[dict[str, Any]]:
+def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
     return [
         {"way": way, "strength": strength, "decay": decay, "form": form, "seed": seed}
         for form in RATES
@@ -163,7 +162,7 @@ def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `train` made; folder: notebooks/results of the course by default."""
-    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    return strengths.stored(PATH, folder)
 
 
 def chosen(table: pd.DataFrame, form: Form, by: Literal["as trained", "repaired"]) -> pd.DataFrame:
@@ -172,6 +171,4 @@ def chosen(table: pd.DataFrame, form: Form, by: Literal["as trained", "repaired"
 
 
 if __name__ == "__main__":
-    path = checkout.results() / PATH
-    path.parent.mkdir(exist_ok=True)
-    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
+    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)

@@ -16,12 +16,11 @@ import pandas as pd
 import torch
 
 from calibkit import losses, metrics, mixing, recalibration
-from calibkit.course import checkout, scale
+from calibkit.course import scale
 from calibkit.course.experiments import strengths
 from calibkit.lab import data, models, sweep, training
 
 NOISE = 0.4  # of the training images
-SELECTION = (100, 101, 102)  # seeds
 FAMILIAR = tuple("01234567")  # without 8 and 9
 # A strength of 0 is that of a way that has none; alpha of mixup.
 WAYS: dict[str, tuple[float, ...]] = {
@@ -137,14 +136,8 @@ def trial(
     )
 
 
-def settings(seeds=SELECTION) -> list[dict[str, Any]]:
-    return [
-        {"way": way, "strength": strength, "decay": decay, "seed": seed}
-        for way, values in WAYS.items()
-        for strength in values
-        for decay in DECAYS
-        for seed in seeds
-    ]
+def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
+    return strengths.settings(WAYS, DECAYS, seeds)
 
 
 def train(size: scale.Budget, grid=None, **choices) -> pd.DataFrame:
@@ -161,16 +154,13 @@ def train(size: scale.Budget, grid=None, **choices) -> pd.DataFrame:
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `train` made; folder: notebooks/results of the course by default."""
-    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    return strengths.stored(PATH, folder)
 
 
 def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the least mean NLL after T; see `strengths.chosen`."""
-    best = strengths.chosen(table, "scaled_nll").set_index("way")
-    return best[["strength", "decay"]].to_dict("index")
+    return strengths.best(table, "scaled_nll")
 
 
 if __name__ == "__main__":
-    path = checkout.results() / PATH
-    path.parent.mkdir(exist_ok=True)
-    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
+    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)

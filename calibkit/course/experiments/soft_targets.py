@@ -14,12 +14,11 @@ from typing import Any, Literal
 import pandas as pd
 
 from calibkit import losses, metrics, recalibration
-from calibkit.course import checkout, scale
+from calibkit.course import scale
 from calibkit.course.experiments import strengths
 from calibkit.lab import data, models, sweep, training
 
 K = 10
-SELECTION = (100, 101, 102)  # seeds
 # A strength of 0 is that of a loss that has none. The others: alpha of form K, the weight of the
 # entropy, the weight of the MMCE.
 WAYS: dict[str, tuple[float, ...]] = {
@@ -73,14 +72,8 @@ def loss_of(way: str, strength: float) -> Callable[..., Any]:
     return losses.cross_entropy
 
 
-def settings(seeds=SELECTION) -> list[dict[str, Any]]:
-    return [
-        {"way": way, "strength": strength, "decay": decay, "seed": seed}
-        for way, values in WAYS.items()
-        for strength in values
-        for decay in DECAYS
-        for seed in seeds
-    ]
+def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
+    return strengths.settings(WAYS, DECAYS, seeds)
 
 
 def train(
@@ -106,7 +99,7 @@ def train(
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `train` made; folder: notebooks/results of the course by default."""
-    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    return strengths.stored(PATH, folder)
 
 
 def chosen(table: pd.DataFrame, by: Literal["as trained", "after T"]) -> pd.DataFrame:
@@ -115,6 +108,4 @@ def chosen(table: pd.DataFrame, by: Literal["as trained", "after T"]) -> pd.Data
 
 
 if __name__ == "__main__":
-    path = checkout.results() / PATH
-    path.parent.mkdir(exist_ok=True)
-    train(scale.budget("laptop"), device="cpu").to_csv(path, index=False)
+    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)

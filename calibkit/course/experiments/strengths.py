@@ -2,7 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
 import pandas as pd
+
+from calibkit.course import checkout
+
+SELECTION = (100, 101, 102)  # seeds
+
+
+def settings(
+    ways: Mapping[str, Iterable[float]], decays: Iterable[float], seeds: Iterable[int] = SELECTION
+) -> list[dict[str, Any]]:
+    """Every way with each of its strengths, each weight decay and each seed.
+
+    >>> settings({"plain": (0.0,)}, (1, 2), (7,))[1]
+    {'way': 'plain', 'strength': 0.0, 'decay': 2, 'seed': 7}
+    """
+    return [
+        {"way": way, "strength": strength, "decay": decay, "seed": seed}
+        for way, values in ways.items()
+        for strength in values
+        for decay in decays
+        for seed in seeds
+    ]
+
+
+def keep(table: pd.DataFrame, path: Path) -> None:
+    """Write a table below notebooks/results of the course."""
+    target = checkout.results() / path
+    target.parent.mkdir(exist_ok=True)
+    table.to_csv(target, index=False)
+
+
+def stored(path: Path, folder: Path | None = None) -> pd.DataFrame:
+    """The table that was kept there; folder: notebooks/results of the course by default."""
+    return pd.read_csv((checkout.results() if folder is None else folder) / path)
+
+
+def best(table: pd.DataFrame, column: str) -> dict[str, dict[str, float]]:
+    """Strength and weight decay of each way, as `chosen` finds them."""
+    return chosen(table, column).set_index("way")[["strength", "decay"]].to_dict("index")
 
 
 def chosen(table: pd.DataFrame, column: str) -> pd.DataFrame:

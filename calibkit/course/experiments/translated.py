@@ -19,8 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from calibkit import losses, metrics, recalibration
-from calibkit.course import checkout
-from calibkit.course.experiments import soft_targets, strengths
+from calibkit.course.experiments import strengths
 from calibkit.lab import translation
 from calibkit.lab.translation import END, PAD, START, Pairs, toy
 
@@ -123,14 +122,8 @@ def pair(source: str, target: str = "") -> Pairs:
     return Pairs(*rows, toy.SOURCE_WORDS, toy.TARGET_WORDS)
 
 
-def settings(seeds: Sequence[int] = soft_targets.SELECTION) -> list[dict[str, Any]]:
-    return [
-        {"way": way, "strength": strength, "decay": decay, "seed": seed}
-        for way, values in WAYS.items()
-        for strength in values
-        for decay in DECAYS
-        for seed in seeds
-    ]
+def settings(seeds: Sequence[int] = strengths.SELECTION) -> list[dict[str, Any]]:
+    return strengths.settings(WAYS, DECAYS, seeds)
 
 
 def train(size: Budget, grid: Sequence[dict] | None = None, **options: Any) -> pd.DataFrame:
@@ -148,13 +141,12 @@ def train(size: Budget, grid: Sequence[dict] | None = None, **options: Any) -> p
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
     """The table that `train` made; folder: notebooks/results of the course by default."""
-    return pd.read_csv((checkout.results() if folder is None else folder) / PATH)
+    return strengths.stored(PATH, folder)
 
 
 def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Strength and decay of each way with the least mean NLL after T; see `strengths.chosen`."""
-    best = strengths.chosen(table, "scaled_nll").set_index("way")
-    return best[["strength", "decay"]].to_dict("index")
+    return strengths.best(table, "scaled_nll")
 
 
 def written(run: translation.Run, pairs: Pairs, seed: int | None = None) -> tuple[Tensor, Tensor]:
@@ -198,6 +190,4 @@ def after_prefixes(probs: Tensor, sentences: Tensor, pairs: Pairs) -> pd.DataFra
 
 
 if __name__ == "__main__":
-    path = checkout.results() / PATH
-    path.parent.mkdir(exist_ok=True)
-    train(budget("laptop")).to_csv(path, index=False)
+    strengths.keep(train(budget("laptop")), PATH)
