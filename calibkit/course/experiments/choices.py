@@ -1,0 +1,326 @@
+"""Rules that choose a part of the training images for each epoch, and networks on what they chose.
+
+`python -m calibkit.course.experiments.choices` trains them with several weight decays (and cures
+with several strengths) on three seeds that nothing is judged on, and keeps the table from which
+lesson 14 takes its settings.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from calibkit import losses, metrics, mixing, recalibration
+from calibkit.course import scale
+from calibkit.course.experiments import soft_targets, strengths
+from calibkit.lab import data, models, sweep, training
+from calibkit.prioritization import MaxEntropy, MaxLoss, RandomPart, Selection
+
+K = 10
+NETWORK = functools.partial(models.mlp, 64, K, width=64)
+OPTIMIZER: dict[str, Any] = {"batch_size": 50, "lr": 0.05, "schedule": "cosine"}
+DECAY = 5e-4  # the usual one, where none was chosen
+NOISES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
+SHARES = (0.1, 0.2, 0.3)
+RULES = (
+    "random",
+    "entropy",
+    "loss",
+    "elsewhere",
+    "doubtful half",
+    "error",
+    "lowest entropy",
+    "reducible",
+    "most to learn",
+)
+# Ways to train on what was chosen, each with its strengths; a strength of 0 is that of a way that
+# has none.
+WAYS: dict[str, tuple[float, ...]] = {
+    "cross-entropy": (0.0,),
+    "smoothing": (0.02, 0.05, 0.1, 0.2),
+    "mixup": (0.1, 0.2, 0.5, 1.0),
+    "focal": (0.5, 1.0, 2.0, 3.0),
+}
+DECAYS = (0.0, 1e-4, 5e-4, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
+PATH = Path("strengths") / "choices.csv"
+
+
+def epochs(size: scale.Budget) -> int:
+    return 2 * size.epochs // 3
+
+
+def warmup(size: scale.Budget) -> int:
+    """Epochs on all images, before there is anything to choose by."""
+    return max(1, size.epochs // 30)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class MinEntropy(Selection):
+    """Takes the samples of lowest entropy: those that the network finds clear."""
+
+    def _worth(self, logits: Tensor, labels, generator) -> Tensor:
+        return -metrics.entropy(logits.softmax(dim=1))
+
+
+@dataclass(frozen=True)
+class MaxError(Selection):
+    """Takes the samples whose probabilities lie farthest from the label, by Euclidean distance.
+
+    Source: Paul et al. 2021, EL2N (there once, early in the training).
+    """
+
+    def _worth(self, logits: Tensor, labels, generator) -> Tensor:
+        target = nn.functional.one_hot(labels, logits.shape[1])
+        return (logits.softmax(dim=1) - target).norm(dim=1)
+
+
+@dataclass(frozen=True)
+class Doubtful(Selection):
+    """Takes a random part of the half of the samples whose exact posterior has the highest entropy.
+
+    posterior: (n, K), the exact one. Blind to the labels and to the network.
+    """
+
+    posterior: Tensor | None = None
+
+    def _worth(self, logits: Tensor, labels, generator) -> Tensor:
+        entropy = metrics.entropy(self.posterior).to(logits.device)
+        chance = torch.rand(len(logits), generator=generator)
+        return chance + (entropy > entropy.median())
+
+
+@dataclass(frozen=True)
+class MostToLearn(Selection):
+    """Takes the samples on which the network is farthest from the exact posterior, by KL divergence.
+
+    posterior: (n, K). The loss that is left to learn, in the mean over labels; blind to the labels.
+    """
+
+    posterior: Tensor | None = None
+
+    def _worth(self, logits: Tensor, labels, generator) -> Tensor:
+        exact = self.posterior.to(logits.device, logits.dtype)
+        return -metrics.entropy(exact) - (exact * logits.log_softmax(dim=1)).sum(dim=1)
+
+
+@dataclass(frozen=True)
+class Reducible(Selection):
+    """Takes the samples whose loss exceeds most what another network loses on them.
+
+    other: (n,) losses of a network that was trained on other images.
+
+    Source: Mindermann et al. 2022, RHO-LOSS.
+    """
+
+    other: Tensor | None = None
+
+    def _worth(self, logits: Tensor, labels, generator) -> Tensor:
+        loss = nn.functional.cross_entropy(logits, labels, reduction="none")
+        return loss - self.other.to(loss.device, loss.dtype)
+
+
+# --- networks -------------------------------------------------------------------------------------
+
+
+@functools.cache
+def digits(size: scale.Budget, noise: float, seed: int) -> data.Splits:
+    return data.noisy_digits(size.train, noise, seed, test=size.test)
+
+
+@functools.cache
+def elsewhere(size: scale.Budget, noise: float, seed: int) -> Tensor:
+    """Logits (epochs, n, K) on the seed's training images of a network trained on other images."""
+    own = digits(size, noise, seed).train
+    other = data.noisy_digits(size.train, noise, seed + 5000, test=1).train
+    one = training.trial(
+        NETWORK,
+        other,
+        {},
+        seed=seed,
+        epochs=epochs(size),
+        weight_decay=1e-2,
+        watch={"own": own},
+        keep=("own",),
+        **OPTIMIZER,
+    )
+    return training.train_trials([one], device="cpu", progress=False)[0].logits["own"]
+
+
+def rule(size: scale.Budget, name: str, share: float, noise: float, seed: int) -> Selection:
+    """One of `RULES`.
+
+    "elsewhere": by the entropy of a network trained on other images, after the same epoch.
+
+    Raises ValueError for another name.
+    """
+    options: dict[str, Any] = {"share": share, "warmup": warmup(size)}
+    kinds = {
+        "random": RandomPart,
+        "entropy": MaxEntropy,
+        "loss": MaxLoss,
+        "error": MaxError,
+        "lowest entropy": MinEntropy,
+    }
+    if name in kinds:
+        return kinds[name](**options)
+    train = digits(size, noise, seed).train
+    if name == "elsewhere":
+        return MaxEntropy(**options, target=elsewhere(size, noise, seed))
+    if name == "doubtful half":
+        return Doubtful(**options, posterior=train.posterior)
+    if name == "most to learn":
+        return MostToLearn(**options, posterior=train.posterior)
+    if name == "reducible":
+        last = elsewhere(size, noise, seed)[-1]
+        return Reducible(
+            **options, other=nn.functional.cross_entropy(last, train.labels, reduction="none")
+        )
+    raise ValueError(f"name must be one of {', '.join(RULES)}, got {name!r}")
+
+
+def cure(way: str, strength: float) -> dict[str, Any]:
+    """What a way changes in the training."""
+    if way == "mixup":
+        return {"mix": functools.partial(mixing.mixup, alpha=strength)}
+    if way == "smoothing":
+        return {"loss": functools.partial(losses.label_smoothing, alpha=strength)}
+    if way == "focal":
+        return {"loss": functools.partial(losses.focal, gamma=strength)}
+    return {}
+
+
+def trial(
+    size: scale.Budget,
+    choice: str,
+    share: float,
+    seed: int,
+    *,
+    noise: float = 0.4,
+    way: str = "cross-entropy",
+    strength: float = 0.0,
+    decay: float = DECAY,
+    **changes: Any,
+) -> training.Trial:
+    """A small network on what a rule chooses, scored on `train`, `cal` and `test`.
+
+    share: 1 for all images, whatever the rule. changes: as `training.trial` takes them.
+    """
+    train, cal, test = digits(size, noise, seed)
+    select = None if share == 1 else rule(size, choice, share, noise, seed)
+    options = {"epochs": epochs(size), "select": select, **OPTIMIZER, **cure(way, strength)}
+    return training.trial(
+        NETWORK,
+        train,
+        {"train": train, "cal": cal, "test": test},
+        seed=seed,
+        weight_decay=decay,
+        **(options | changes),
+    )
+
+
+def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
+    """Every rule at noise 0.4, the two of most interest at every noise, cures on five parts."""
+    plain = strengths.settings({"cross-entropy": (0.0,)}, DECAYS, seeds)
+    every = strengths.settings(WAYS, DECAYS, seeds)
+    parts = [(rule, share, 0.4, plain) for rule in RULES for share in SHARES]
+    parts += [
+        (rule, share, noise, plain)
+        for noise in NOISES
+        if noise != 0.4
+        for rule, share in (("random", 0.1), ("random", 0.3), ("entropy", 0.1), ("entropy", 0.3))
+    ]
+    parts += [("all", 1.0, noise, plain) for noise in NOISES]
+    cured = [("entropy", share) for share in SHARES] + [("random", 0.1), ("all", 1.0)]
+    parts += [
+        (rule, share, 0.4, [one for one in every if one["strength"]]) for rule, share in cured
+    ]
+    return [
+        {"choice": rule, "share": share, "noise": noise, **one}
+        for rule, share, noise, grid in parts
+        for one in grid
+    ]
+
+
+def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
+    """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
+    return soft_targets.train(
+        size, settings() if grid is None else grid, made=_of_setting, **options
+    )
+
+
+def _of_setting(size, choice, share, noise, way, strength, decay, seed):
+    setting = {"noise": noise, "way": way, "strength": strength, "decay": decay}
+    return trial(size, choice, share, seed, **setting)
+
+
+def stored(folder: Path | None = None) -> pd.DataFrame:
+    """The table that `train` made; folder: notebooks/results of the course by default."""
+    return strengths.stored(PATH, folder)
+
+
+def chosen(
+    table: pd.DataFrame, choice: str, share: float, noise: float = 0.4, way: str = "cross-entropy"
+) -> dict[str, Any]:
+    """A setting with the strength and decay of the least mean NLL after T; see `strengths.best`.
+
+    Raises ValueError where the table has no such rule, share, noise and way.
+    """
+    setting = {"choice": choice, "share": share, "noise": noise, "way": way}
+    rows = table[(table[list(setting)] == pd.Series(setting)).all(axis=1)]
+    if rows.empty:
+        raise ValueError(f"the table of strengths has no row with {setting}")
+    return setting | strengths.best(rows, "scaled_nll")[way]
+
+
+def at_best(
+    size: scale.Budget,
+    rules: Iterable[str],
+    noises: Iterable[float],
+    share: float,
+    seeds: Iterable[int],
+    **options: Any,
+) -> sweep.Sweep:
+    """Cross-entropy at the weight decays of the stored table, with a column NLL: on test, after T.
+
+    rules: "all" stands for all images, whatever the share. options: as `sweep.run` takes them.
+    """
+    table = stored()
+    grid = [
+        chosen(table, rule, 1.0 if rule == "all" else share, noise) | {"seed": seed}
+        for rule in rules
+        for noise in noises
+        for seed in seeds
+    ]
+    done = sweep.run(functools.partial(_of_setting, size), grid, **options)
+    return done.measure("NLL", lambda one: numbers(one)["scaled_nll"])
+
+
+def temperature(outcome: Any) -> recalibration.TemperatureScaler:
+    """The one of an outcome's `cal`."""
+    cal = outcome.predictions["cal"]
+    return recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
+
+
+def numbers(outcome: Any) -> dict[str, float]:
+    """What is judged of an outcome on `test`, as trained and after its temperature."""
+    test, scaler = outcome.predictions["test"], temperature(outcome)
+    probs = scaler.probs(test.logits)
+    return {
+        "T": scaler.temperature,
+        "scaled_ece": metrics.ece(probs, test.labels),
+        "scaled_nll": metrics.nll(probs, test.labels),
+    }
+
+
+if __name__ == "__main__":
+    strengths.keep(train(scale.budget("laptop"), device="cpu"), PATH)
