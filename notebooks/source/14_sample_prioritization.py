@@ -11,7 +11,7 @@ explorers.stored("subset_share")
 
 # %% [markdown]
 # In each epoch these networks trained on a part of the images only, those that they doubted most. Left: the reliability diagram on new images. Right: confidence, accuracy and ECE during the training. Move the share
-# from 100 % down to 10 %: what happens to the gap between confidence and accuracy? Can you think of two reasons?
+# from 100 % down to 10 %: what happens to the gap between confidence and accuracy? Why?
 #
 # **You will be able to**
 # - choose the images of an epoch by entropy, and set up the control that such a choice needs;
@@ -81,7 +81,7 @@ check.top_entropy(my_top_entropy)
 #
 # </details>
 #
-# The package has it as `MaxEntropy`, and a training takes it as `select`. Here is the first choice of one network, right after its warm-up: five of the images that it takes, five that it leaves. Above the clean digit, below what the network sees.
+# The package has it as `MaxEntropy`; a training takes it as `select`. The first choice of one network, right after its warm-up: five images that it takes, five that it leaves. Above the clean digit, below what the network sees.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -188,7 +188,8 @@ again = choices.at_best(size, ("entropy", "random"), [0.1], 0.3, fresh, device=d
 
 # %% tags=["nbval-check-output"]
 def lead(done, noise):
-    return done.values("NLL", choice="entropy", noise=noise) - done.values("NLL", choice="random", noise=noise)
+    by_entropy, by_chance = (done.values("NLL", choice=name, noise=noise) for name in ("entropy", "random"))
+    return by_entropy - by_chance
 
 
 print(verdicts.judge("14b", "noise 0.4, 10 %, after T: a higher NLL by entropy than at random",
@@ -198,8 +199,8 @@ print(claims.concluded("14", "14b"))
 # %% [markdown]
 # ## 3. Whose doubt is it?
 #
-# A network is unsure of an image for one of two reasons. Either it has not learned enough, and another epoch helps: **epistemic** doubt.
-# Or the image itself is ambiguous, and every reader stays unsure: **aleatoric** doubt. An entropy does not say which. In our world the noise of the images decides how much there is of the second kind.
+# A network is unsure of an image for one of two reasons. Either it has not learned enough, and another epoch helps: **epistemic doubt**.
+# Or the image itself is ambiguous, and every reader stays unsure: **aleatoric doubt**. An entropy does not say which. In our world the noise of the images decides how much there is of the second kind.
 #
 # **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear? And at 0.6?
 

@@ -84,14 +84,14 @@ class MaxError(Selection):
         return (logits.softmax(dim=1) - target).norm(dim=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Doubtful(Selection):
     """Takes a random part of the half of the samples whose exact posterior has the highest entropy.
 
     posterior: (n, K), the exact one. Blind to the labels and to the network.
     """
 
-    posterior: Tensor | None = None
+    posterior: Tensor
 
     def _worth(self, logits: Tensor, labels, generator) -> Tensor:
         entropy = metrics.entropy(self.posterior).to(logits.device)
@@ -99,21 +99,21 @@ class Doubtful(Selection):
         return chance + (entropy > entropy.median())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MostToLearn(Selection):
-    """Takes the samples on which the network is farthest from the exact posterior, by KL divergence.
+    """Takes the samples on which the network is farthest (by KL) from the exact posterior.
 
     posterior: (n, K). The loss that is left to learn, in the mean over labels; blind to the labels.
     """
 
-    posterior: Tensor | None = None
+    posterior: Tensor
 
     def _worth(self, logits: Tensor, labels, generator) -> Tensor:
         exact = self.posterior.to(logits.device, logits.dtype)
         return -metrics.entropy(exact) - (exact * logits.log_softmax(dim=1)).sum(dim=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reducible(Selection):
     """Takes the samples whose loss exceeds most what another network loses on them.
 
@@ -122,7 +122,7 @@ class Reducible(Selection):
     Source: Mindermann et al. 2022, RHO-LOSS.
     """
 
-    other: Tensor | None = None
+    other: Tensor
 
     def _worth(self, logits: Tensor, labels, generator) -> Tensor:
         loss = nn.functional.cross_entropy(logits, labels, reduction="none")
@@ -174,6 +174,7 @@ def rule(size: scale.Budget, name: str, share: float, noise: float, seed: int) -
     if name in kinds:
         return kinds[name](**options)
     train = digits(size, noise, seed).train
+    assert train.posterior is not None  # noisy digits have one
     if name == "elsewhere":
         return MaxEntropy(**options, target=elsewhere(size, noise, seed))
     if name == "doubtful half":
