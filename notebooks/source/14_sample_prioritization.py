@@ -363,10 +363,10 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - **A is the loss.** It looks at the label, so the labels it takes are unlikely ones more often, and on its choice the network is nearly always wrong. It learns to be unsure of everything, and fails.
+# - **A is the loss.** It looks at the label, so the labels it takes are unlikely ones more often, and on its choice the network is nearly always wrong. It ends unsure of everything, and fails.
 # - **B is chance.** Its images are like all others.
 # - **C is the stranger.** It looks at the image alone, so the exact posterior has no gap on its choice. It takes images that nobody can read, whatever the network has learned since.
-# - **D is the network's own entropy.** On its choice it is right more often than it says (a negative gap). So training raises its confidence, and on new images that is too much.
+# - **D is the network's own entropy.** On its choice it is right more often than it says (a negative gap); on new images it ends too sure.
 #
 # </details>
 #
