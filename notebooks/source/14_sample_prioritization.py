@@ -191,7 +191,7 @@ def lead(done, noise):
     return by_entropy - by_chance
 
 
-print(verdicts.judge("14b", "noise 0.4, 10 %, after T: a higher NLL by entropy than at random",
+print(verdicts.judge("14b", "noise 0.4, 10%, after T: a higher NLL by entropy than at random",
                      lead(worlds, 0.4)))
 print(claims.concluded("14", "14b"))
 
@@ -259,7 +259,7 @@ explorers.Explorer(
 # This was found by looking at these seeds (*post hoc*). So it is judged again on new ones, with 30 %:
 
 # %% tags=["nbval-check-output"]
-print(verdicts.judge("14e", "noise 0.1, 30 %, after T, new seeds: a lower NLL by entropy than at random",
+print(verdicts.judge("14e", "noise 0.1, 30%, after T, new seeds: a lower NLL by entropy than at random",
                      lead(again, 0.1), expect="below", post_hoc=True))
 print(claims.concluded("14", "14e"))
 
