@@ -35,6 +35,8 @@ FOLDED = {
 }
 # Seconds for a lesson, twenty times its budget or more; none where a run may take days.
 LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "gpu": 4 * 3_600.0}
+# Seconds for a cell, where no cell takes longer than 100: a kernel may lose a message and wait.
+CELL_LIMIT, QUICK = 600, ("smoke", "laptop")
 
 
 class NotebookError(RuntimeError):
@@ -65,11 +67,12 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
     """Run a notebook in a fresh kernel and return it with its outputs; `cwd` is made if need be.
 
     Raises NotebookError for a parameter that the notebook does not have (papermill only logs it),
-    for a cell that raises, for a kernel that dies, and for an error hidden in a widget's state.
+    for a cell that raises or, at smoke and laptop, takes longer than CELL_LIMIT, for a kernel that
+    dies, and for an error hidden in a widget's state.
     """
     import nbformat
     import papermill
-    from nbclient.exceptions import DeadKernelError
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
     unknown = set(parameters or {}) - parameter_names(notebook)
     if unknown:
@@ -78,6 +81,7 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
             f"this notebook has {', '.join(sorted(parameter_names(notebook)))}"
         )
     target = None if output is None else str(output)
+    scale = (parameters or {}).get("SCALE", "laptop")
     cwd.mkdir(parents=True, exist_ok=True)
     try:
         done = papermill.execute_notebook(
@@ -85,13 +89,18 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
             target,
             parameters=dict(parameters or {}),
             # after every cell only where a run is long: it costs 2 s of a quick one
-            request_save_on_cell_execute=(parameters or {}).get("SCALE") != "smoke",
+            request_save_on_cell_execute=scale != "smoke",
+            execution_timeout=CELL_LIMIT if scale in QUICK else None,
             kernel_name=KERNEL["name"],
             cwd=str(cwd),
             progress_bar=False,
         )
     except papermill.PapermillExecutionError as error:
         raise NotebookError(f"{error.ename}: {error.evalue}\nin the cell\n{error.source}") from None
+    except CellTimeoutError:
+        raise NotebookError(
+            f"a cell took longer than {CELL_LIMIT} s, or its kernel stopped answering; run it again"
+        ) from None
     except DeadKernelError:
         raise NotebookError(
             "its kernel died: a crash, or the system ended it for want of memory"

@@ -91,6 +91,12 @@ def test_a_raising_cell_fails(tmp_path):
         execution.execute(notebook("1 / 0"), cwd=tmp_path)
 
 
+def test_a_cell_that_does_not_end_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr(execution, "CELL_LIMIT", 1)
+    with pytest.raises(execution.NotebookError, match="a cell took longer than 1 s"):
+        execution.execute(notebook("import time; time.sleep(60)"), cwd=tmp_path)
+
+
 def test_an_error_hidden_in_a_widgets_state_fails(tmp_path):
     raising = (
         "import ipywidgets\n"
