@@ -491,6 +491,8 @@ for name, setting in sides.items():
 # **One temperature: it gives the lower confidence that focal loss gives, without a new training. Fit it first. If you can train anew, choose the weight decay
 # by the NLL after it, and only then ask whether focal loss adds anything: in the contest above it did not.**
 #
+# And the car: above 90 %, some 15 of 100 decisions were wrong; after one temperature fewer than 5, with focal loss or without.
+#
 # ## Three things to take away
 #
 # 1. Focal loss lets go of images that are surely right. Networks trained with it are less confident, at nearly the same accuracy: on

@@ -13,7 +13,8 @@ import torch
 
 from calibkit.course.verdicts import Direction, Verdict, judge
 
-AS_TRAINED = ("test_ece", "ece", "class_gap")  # columns that one temperature would change
+# Columns that one temperature would change.
+AS_TRAINED = ("test_ece", "ece", "class_gap", "gaussian_auroc")
 
 
 def paired(table: pd.DataFrame, column: str, than: Any, value: Any) -> list[float]:

@@ -272,18 +272,20 @@ print(
                 expect="below",
             ),
             judge("FL-3 makes fewer errors than CE", against("test_accuracy", "FL-3"), expect="above"),
-            *[
-                judge(
-                    f"epoch {epoch}: the gradient of the last layer is smaller with FL-3",
-                    change,
-                    expect="below",
-                )
-                for epoch, change in gradients.items()
-            ],
+            judge(
+                f"epoch {moments[0]}: the gradient of the last layer is larger with FL-3, as the factor "
+                "above 1 says",
+                gradients[moments[0]],
+                post_hoc=True,
+            ),
+            judge(
+                f"epoch {moments[2]}: the gradient of the last layer is smaller with FL-3",
+                gradients[moments[2]],
+                expect="below",
+            ),
         ],
-        "as trained the curves run as in the paper, but focal loss makes no fewer errors, its gradient is "
-        "larger at first, as the factor above 1 for small probabilities explains, and after one "
-        "temperature each no ECE of FL-3 is lower",
+        "as trained the curves run as in the paper, but focal loss makes no fewer errors, and after one "
+        "temperature each no ECE of FL-3 is lower; its gradient is larger at first (the paper: alike)",
     )
 )
 
@@ -1039,7 +1041,7 @@ print(
 # ## 11m: does focal loss order right and wrong better?
 #
 # The AUROC of confidence, right predictions against wrong ones, after one temperature each (a temperature changes the order of images a little when K > 2). Mukhoti
-# et al. report no such number.
+# et al. report no such number. The number depends on which images are wrong, too, so read it beside the accuracies: those of gamma 3 are lower on digits (F5).
 
 # %% tags=["nbval-check-output"]
 judge = partial(verdicts.judge, "11m")
