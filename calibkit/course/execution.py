@@ -35,8 +35,9 @@ FOLDED = {
 }
 # Seconds for a lesson, twenty times its budget or more; none where a run may take days.
 LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "gpu": 4 * 3_600.0}
-# Seconds for a cell, where no cell takes longer than 100: a kernel may lose a message and wait.
-CELL_LIMIT, QUICK = 600, ("smoke", "laptop")
+# Seconds for a cell, more than any whole notebook took there on two cores: a kernel may lose a
+# message, and wait for ever.
+CELL_LIMITS = {"smoke": 600, "laptop": 600}
 
 
 class NotebookError(RuntimeError):
@@ -67,7 +68,7 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
     """Run a notebook in a fresh kernel and return it with its outputs; `cwd` is made if need be.
 
     Raises NotebookError for a parameter that the notebook does not have (papermill only logs it),
-    for a cell that raises or, at smoke and laptop, takes longer than CELL_LIMIT, for a kernel that
+    for a cell that raises or, at smoke and laptop, takes longer than CELL_LIMITS, for a kernel that
     dies, and for an error hidden in a widget's state.
     """
     import nbformat
@@ -90,7 +91,7 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
             parameters=dict(parameters or {}),
             # after every cell only where a run is long: it costs 2 s of a quick one
             request_save_on_cell_execute=scale != "smoke",
-            execution_timeout=CELL_LIMIT if scale in QUICK else None,
+            execution_timeout=CELL_LIMITS.get(scale),
             kernel_name=KERNEL["name"],
             cwd=str(cwd),
             progress_bar=False,
@@ -99,7 +100,8 @@ def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path,
         raise NotebookError(f"{error.ename}: {error.evalue}\nin the cell\n{error.source}") from None
     except CellTimeoutError:
         raise NotebookError(
-            f"a cell took longer than {CELL_LIMIT} s, or its kernel stopped answering; run it again"
+            f"a cell took longer than {CELL_LIMITS[scale]} s, or its kernel stopped answering; "
+            "run it again"
         ) from None
     except DeadKernelError:
         raise NotebookError(

@@ -28,7 +28,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import check, claims, experiments, verdicts
-from calibkit.course.experiments import notes
+from calibkit.course.experiments import notes, soft_targets
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.metrics import plane
@@ -161,7 +161,7 @@ rows, diagrams = [], {}
 for outcome in swept.outcomes:
     test = outcome.predictions["test"]
     reader, seed = outcome.setting["reader"], outcome.setting["seed"]
-    spoken = {reader: test.probs, f"{reader}, after T": notes.temperature(outcome).probs(test.logits),
+    spoken = {reader: test.probs, f"{reader}, after T": soft_targets.temperature(outcome).probs(test.logits),
               "exact posterior": test.posterior}
     count = (notes.splits(size, seed).test.inputs != 0).sum(dim=1)
     for longest in [0, *lengths]:  # 0: all of them
@@ -310,7 +310,7 @@ def cured(way, chosen, seed):
 
 cures, rows = sweep.run(cured, {"way": list(usual), "chosen": [False, True], "seed": seeds}, device=device), []
 for outcome in cures.outcomes:
-    test, T = outcome.predictions["test"], notes.temperature(outcome)
+    test, T = outcome.predictions["test"], soft_targets.temperature(outcome)
     for name, probs in (("raw", test.probs), ("after T", T.probs(test.logits))):
         rows.append({**outcome.setting, "scaling": name, "T": T.temperature, **notes.numbers(probs, test)})
 cures = pd.DataFrame(rows)

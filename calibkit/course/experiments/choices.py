@@ -8,7 +8,7 @@ lesson 14 takes its settings.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from calibkit import losses, metrics, mixing, recalibration
+from calibkit import metrics, mixing
 from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import data, models, sweep, training
@@ -94,7 +94,7 @@ class Doubtful(Selection):
     posterior: Tensor
 
     def _worth(self, logits: Tensor, labels, generator) -> Tensor:
-        entropy = metrics.entropy(self.posterior).to(logits.device)
+        entropy = metrics.entropy(self.posterior)
         chance = torch.rand(len(logits), generator=generator)
         return chance + (entropy > entropy.median())
 
@@ -193,11 +193,7 @@ def cure(way: str, strength: float) -> dict[str, Any]:
     """What a way changes in the training."""
     if way == "mixup":
         return {"mix": functools.partial(mixing.mixup, alpha=strength)}
-    if way == "smoothing":
-        return {"loss": functools.partial(losses.label_smoothing, alpha=strength)}
-    if way == "focal":
-        return {"loss": functools.partial(losses.focal, gamma=strength)}
-    return {}
+    return {"loss": soft_targets.loss_of(way, strength)}
 
 
 def trial(
@@ -255,11 +251,12 @@ def settings(seeds=strengths.SELECTION) -> list[dict[str, Any]]:
 def train(size: scale.Budget, grid=None, **options) -> pd.DataFrame:
     """One row a setting and seed: the NLL on `cal` as trained, and after the T fitted there."""
     return soft_targets.train(
-        size, settings() if grid is None else grid, made=_of_setting, **options
+        size, settings() if grid is None else grid, made=of_setting, **options
     )
 
 
-def _of_setting(size, choice, share, noise, way, strength, decay, seed):
+def of_setting(size, choice, share, noise, way, strength, decay, seed) -> training.Trial:
+    """The trial of one of `settings`."""
     setting = {"noise": noise, "way": way, "strength": strength, "decay": decay}
     return trial(size, choice, share, seed, **setting)
 
@@ -291,7 +288,7 @@ def at_best(
     seeds: Iterable[int],
     **options: Any,
 ) -> sweep.Sweep:
-    """Cross-entropy at the weight decays of the stored table, with a column NLL: on test, after T.
+    """Cross-entropy at the weight decays of the stored table, as `measured`.
 
     rules: "all" stands for all images, whatever the share. options: as `sweep.run` takes them.
     """
@@ -302,25 +299,58 @@ def at_best(
         for noise in noises
         for seed in seeds
     ]
-    done = sweep.run(functools.partial(_of_setting, size), grid, **options)
-    return done.measure("NLL", lambda one: numbers(one)["scaled_nll"])
+    return measured(sweep.run(functools.partial(of_setting, size), grid, **options))
 
 
-def temperature(outcome: Any) -> recalibration.TemperatureScaler:
-    """The one of an outcome's `cal`."""
-    cal = outcome.predictions["cal"]
-    return recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
+def measured(done: sweep.Sweep) -> sweep.Sweep:
+    """Adds the temperature of each run's `cal` (T), and ECE and NLL on `test` after it."""
+    rows = []
+    for one in done.outcomes:
+        test, scaler = one.predictions["test"], soft_targets.temperature(one)
+        probs = scaler.probs(test.logits)
+        after = {"scaled_ece": metrics.ece(probs, test.labels)}
+        after |= {"scaled_nll": metrics.nll(probs, test.labels)}
+        rows.append({"T": scaler.temperature, **after})
+    done.table[list(rows[0])] = pd.DataFrame(rows, index=done.table.index)
+    return done
 
 
-def numbers(outcome: Any) -> dict[str, float]:
-    """What is judged of an outcome on `test`, as trained and after its temperature."""
-    test, scaler = outcome.predictions["test"], temperature(outcome)
-    probs = scaler.probs(test.logits)
-    return {
-        "T": scaler.temperature,
-        "scaled_ece": metrics.ece(probs, test.labels),
-        "scaled_nll": metrics.nll(probs, test.labels),
-    }
+# --- what was chosen ------------------------------------------------------------------------------
+
+
+def taken(outcome: Any) -> Iterator[tuple[Tensor, Tensor]]:
+    """The images (indices) of each epoch that chose, and the network's logits before it.
+
+    outcome: of a trial that kept its logits on its training images as "train". A random part is
+        drawn anew, so it is not the one that was trained on.
+    """
+    plan, kept = outcome.trial, outcome.logits["train"]
+    select, generator = plan.recipe.select, torch.Generator().manual_seed(0)
+    guide = getattr(select, "target", None)
+    for epoch in range(select.warmup, plan.recipe.epochs):
+        own = kept[epoch - 1]
+        judge = own if guide is None else guide[min(epoch, len(guide) - 1)]
+        yield select.choose(judge, plan.train.labels, generator), own
+
+
+def described(outcome: Any) -> dict[str, float]:
+    """What the exact posterior and the network say of the images in `taken`: means over epochs.
+
+    A label is unlikely if it is not the class that the exact posterior finds likeliest.
+    """
+    images, rows = outcome.trial.train, []
+    for chosen, logits in taken(outcome):
+        posterior, labels = images.posterior[chosen], images.labels[chosen]
+        predicted = logits[chosen].argmax(dim=1)
+        row = {
+            "doubt that stays": metrics.entropy(posterior).mean().item(),
+            "unlikely labels": (posterior.argmax(dim=1) != labels).double().mean().item(),
+            "gap of the exact posterior": metrics.signed_gap(posterior, labels),
+            "network right": (predicted == labels).double().mean().item(),
+            "gap of the network": metrics.signed_gap(logits[chosen].softmax(dim=1), labels),
+        }
+        rows.append(row)
+    return pd.DataFrame(rows).mean().to_dict()
 
 
 if __name__ == "__main__":

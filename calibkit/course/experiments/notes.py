@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from torch import Tensor
 
-from calibkit import curation, losses, metrics, mixing, recalibration
+from calibkit import curation, metrics, mixing
 from calibkit.course import scale
 from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import data, models, training, translation
@@ -52,11 +52,7 @@ def cure(way: str, strength: float) -> dict[str, Any]:
     """What a way changes in the training."""
     if way == "mixup":
         return {"mix": functools.partial(mixing.word_mixup, alpha=strength)}
-    if way == "smoothing":
-        return {"loss": functools.partial(losses.label_smoothing, alpha=strength)}
-    if way == "focal":
-        return {"loss": functools.partial(losses.focal, gamma=strength)}
-    return {}
+    return {"loss": soft_targets.loss_of(way, strength)}
 
 
 def trial(
@@ -127,12 +123,6 @@ def numbers(probs: Tensor, part: Any) -> dict[str, float]:
         "NLL": metrics.nll(probs, part.labels),
         "distance": translation.distance(probs, part.posterior),
     }
-
-
-def temperature(outcome: Any) -> recalibration.TemperatureScaler:
-    """The one of an outcome's `cal`."""
-    cal = outcome.predictions["cal"]
-    return recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
 
 
 if __name__ == "__main__":

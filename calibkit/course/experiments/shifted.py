@@ -15,9 +15,9 @@ from typing import Any
 import pandas as pd
 import torch
 
-from calibkit import losses, metrics, mixing, recalibration
+from calibkit import losses, metrics, mixing
 from calibkit.course import scale
-from calibkit.course.experiments import strengths
+from calibkit.course.experiments import soft_targets, strengths
 from calibkit.lab import data, models, sweep, training
 
 NOISE = 0.4  # of the training images
@@ -146,7 +146,7 @@ def train(size: scale.Budget, grid=None, **choices) -> pd.DataFrame:
     rows = []
     for one in sweep.run(functools.partial(trial, size), grid, **choices).outcomes:
         cal = one.predictions["cal"]
-        T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels).temperature
+        T = soft_targets.temperature(one).temperature
         scaled = (cal.logits.double() / T).softmax(dim=1)
         rows.append({**one.setting, "scaled_nll": metrics.nll(scaled, cal.labels)})
     return pd.DataFrame(rows).round(6)

@@ -63,6 +63,8 @@ def trial(
 def loss_of(way: str, strength: float) -> Callable[..., Any]:
     if way == "smoothing":
         return functools.partial(losses.label_smoothing, alpha=strength)
+    if way == "focal":
+        return functools.partial(losses.focal, gamma=strength)
     if way == "penalty":
         return functools.partial(losses.confidence_penalty, weight=strength)
     if way == "Brier":
@@ -87,14 +89,19 @@ def train(
     rows = []
     for one in sweep.run(functools.partial(made, size), grid, **options).outcomes:
         cal = one.predictions["cal"]
-        T = recalibration.TemperatureScaler().fit(cal.logits, cal.labels).temperature
-        scaled = (cal.logits.double() / T).softmax(dim=1)
+        scaled = (cal.logits.double() / temperature(one).temperature).softmax(dim=1)
         numbers = {
             "nll": metrics.nll(cal.probs, cal.labels),
             "scaled_nll": metrics.nll(scaled, cal.labels),
         }
         rows.append({**one.setting, **numbers})
     return pd.DataFrame(rows).round(6)
+
+
+def temperature(outcome: Any) -> recalibration.TemperatureScaler:
+    """The one of an outcome's `cal`."""
+    cal = outcome.predictions["cal"]
+    return recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
 
 
 def stored(folder: Path | None = None) -> pd.DataFrame:

@@ -6,7 +6,7 @@
 # All temperatures are fitted by the NLL on `cal`, held-out images of the training distribution.
 
 # %%
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -43,22 +43,16 @@ keys = ["choice", "share", "noise", "way"]
 best = pd.DataFrame([choices.chosen(table, *row) for row in table[keys].drop_duplicates().to_numpy()])
 
 
-def recipe(choice, share, noise, way, strength, decay, seed):
-    options = {"noise": noise, "way": way, "strength": strength, "decay": decay}
-    return choices.trial(size, choice, share, seed, **options)
-
-
-def with_numbers(done):
-    more = pd.DataFrame([choices.numbers(one) for one in done.outcomes])
-    return pd.concat([done.table, more], axis=1)
+def trained_on(grid):
+    return choices.measured(sweep.run(partial(choices.of_setting, size), grid, device=device)).table
 
 
 grid = [{**row, "seed": seed} for row in best.to_dict("records") for seed in everyone]
-tuned = with_numbers(sweep.run(recipe, grid, device=device))
+tuned = trained_on(grid)
 plain = {"noise": 0.4, "way": "cross-entropy", "strength": 0.0, "decay": choices.DECAY}
 parts = [("all", 1.0), *((rule, share) for rule in choices.RULES for share in choices.SHARES)]
 grid = [{"choice": rule, "share": share, **plain, "seed": seed} for rule, share in parts for seed in seeds]
-usual = with_numbers(sweep.run(recipe, grid, device=device))
+usual = trained_on(grid)
 columns = ["test_accuracy", "test_gap", "test_ece", "T", "scaled_ece", "scaled_nll"]
 tuned[tuned.seed.isin(seeds)].groupby([*keys, "strength", "decay"], sort=False)[columns].mean().round(3)
 
@@ -81,12 +75,16 @@ def less(table, column, left, right, share, **where):
     return first - second
 
 
+def each(words, difference, over=choices.SHARES, **how):
+    """A row to judge for each share (or way and share): words, numbers by seed, options."""
+    cases = [one if isinstance(one, tuple) else (one,) for one in over]
+    return [(words.format(*case), difference(*case), how) for case in cases]
+
+
 def say(claim, rows, words, more=()):
     judged = [verdicts.judge(claim, name, values, **how) for name, values, how in rows]
     print(verdicts.conclude(claim, [*judged, *more], words))
 
-
-trained = {"as_trained": True}
 
 # %% [markdown]
 # ## Photographs
@@ -100,83 +98,57 @@ experiments.shown(photographs)
 # %% [markdown]
 # ## Beside all images, and beside a random part
 
+
 # %% tags=["nbval-check-output"]
-rows = [
-    (
-        f"equal epochs, usual decay, {share:.0%}: a larger ECE than all images",
-        less(usual, "test_ece", "entropy", "all", share),
-        trained,
-    )
-    for share in choices.SHARES
-]
-rows += [
-    (
-        f"equal epochs, chosen decays, {share:.0%}: a larger ECE than all images",
-        less(tuned, "test_ece", "entropy", "all", share),
-        trained,
-    )
-    for share in choices.SHARES
-]
-rows += [
-    (
-        f"equal epochs, chosen decays, after T, {share:.0%}: a larger ECE than all images",
-        less(tuned, "scaled_ece", "entropy", "all", share),
-        {},
-    )
-    for share in choices.SHARES
-]
-rows += [
-    (
-        f"equal epochs, chosen decays, {share:.0%}: loses no more than 0.01 of the accuracy",
-        less(tuned, "test_accuracy", "entropy", "all", share),
-        {"than": -0.01},
-    )
-    for share in choices.SHARES
-]
+def beside(table, column, rival):
+    return partial(less, table, column, "entropy", rival)
+
+
+larger, trained = "{:.0%}: a larger ECE than all images", {"as_trained": True}
 more = [one for one in experiments.verdicts("parts", photographs) if "by chance" not in str(one)]
 say(
     "P1",
-    rows,
+    each(f"equal epochs, usual decay, {larger}", beside(usual, "test_ece", "all"), **trained)
+    + each(f"equal epochs, chosen decays, {larger}", beside(tuned, "test_ece", "all"), **trained)
+    + each(f"equal epochs, chosen decays, after T, {larger}", beside(tuned, "scaled_ece", "all"))
+    + each(
+        "equal epochs, chosen decays, {:.0%}: loses no more than 0.01 of the accuracy",
+        beside(tuned, "test_accuracy", "all"),
+        than=-0.01,
+    ),
     "at one usual decay a smaller part has a lower ECE (fewer steps), at chosen decays a higher one, "
     "after T no difference is seen; accuracy falls; photographs, as trained: lower at 30 %, open at "
     "10 %",
-    more,
-)  # the poster has no random part
+    more,  # the poster has no random part
+)
 say(
     "14a",
-    [
-        (
-            f"equal steps, usual decay, {share:.0%}: a larger ECE by entropy than at random",
-            less(usual, "test_ece", "entropy", "random", share),
-            trained,
-        )
-        for share in choices.SHARES
-    ],
+    each(
+        "equal steps, usual decay, {:.0%}: a larger ECE by entropy than at random",
+        beside(usual, "test_ece", "random"),
+        **trained,
+    ),
     "holds: at equal steps the least sure images leave a larger ECE than random ones",
 )
 say(
     "14b",
-    [
-        (
-            f"noise 0.4, {share:.0%}, after T{name}: a higher NLL by entropy than at random",
-            less(tuned, "scaled_nll", "entropy", "random", share, among=among),
-            {},
-        )
-        for share in choices.SHARES
-        for name, among in (("", seeds), (", new seeds", fresh))
-    ],
-    "holds at 10 and 20 %; at 30 % the difference is small, and open on one set of seeds",
+    each(
+        "noise 0.4, {:.0%}, after T: a higher NLL by entropy than at random",
+        beside(tuned, "scaled_nll", "random"),
+    )
+    + each(
+        "noise 0.4, {:.0%}, after T, new seeds: a higher NLL by entropy than at random",
+        partial(beside(tuned, "scaled_nll", "random"), among=fresh),
+    ),
+    "holds at 10 and 20 %; at 30 % the difference is 0.007 or less, near what five seeds can tell",
 )
 say(
     "14c",
-    [
-        (
-            f"noise 0.4, {share:.0%}: less accurate by entropy than at random",
-            less(tuned, "test_accuracy", "entropy", "random", share),
-            {"expect": "below"},
-        )
-        for share in choices.SHARES
-    ],
+    each(
+        "noise 0.4, {:.0%}: less accurate by entropy than at random",
+        beside(tuned, "test_accuracy", "random"),
+        expect="below",
+    ),
     "open: the accuracy is lower in the mean, by a point or less",
 )
 
@@ -189,9 +161,8 @@ def longer(control, seed):
     return choices.trial(size, control, 0.3, seed, epochs=many)
 
 
-steps = with_numbers(
-    sweep.run(longer, {"control": ["short", "entropy", "random"], "seed": seeds}, device=device)
-)
+grid = {"control": ["short", "entropy", "random"], "seed": seeds}
+steps = choices.measured(sweep.run(longer, grid, device=device)).table
 steps.groupby("control")[columns].mean().round(3)
 
 
@@ -320,43 +291,23 @@ rules = ("entropy", "loss")
 kept = sweep.run(watched, {"rule": rules, "wrong": [False, True], "seed": seeds}, device=device)
 
 
-def taken(outcome):
-    """The images that each epoch after the warm-up trained on, and the logits that chose."""
-    images = outcome.trial.train
-    for logits in outcome.logits["train"][warmup - 1 : -1]:
-        yield outcome.trial.recipe.select.choose(logits, images.labels), logits
-
-
-def described(outcome):
-    images = choices.digits(size, 0.4, outcome.setting["seed"]).train
-    rows = []
-    for chosen, logits in taken(outcome):
-        posterior, labels = images.posterior[chosen], images.labels[chosen]
-        rows.append(
-            {
-                "gap of the posterior": metrics.signed_gap(posterior, labels),
-                "exact entropy": metrics.entropy(posterior).mean().item(),
-                "gap of the network": metrics.signed_gap(logits[chosen].softmax(dim=1), labels),
-            }
-        )
-    return {
-        **outcome.setting,
-        **pd.DataFrame(rows).mean(),
-        "exact entropy, all": metrics.entropy(images.posterior).mean().item(),
-    }
-
-
 def wrong_share(outcome):
     changed = mislabelled(outcome.setting["seed"]).changed
-    return torch.cat([torch.isin(chosen, changed) for chosen, _ in taken(outcome)]).double().mean().item()
+    return (
+        torch.cat([torch.isin(chosen, changed) for chosen, _ in choices.taken(outcome)])
+        .double()
+        .mean()
+        .item()
+    )
 
 
-seen = pd.DataFrame([described(one) for one in kept.where(wrong=False)])
+seen = pd.DataFrame([one.setting | choices.described(one) for one in kept.where(wrong=False)])
 planted = {rule: [wrong_share(one) for one in kept.where(rule=rule, wrong=True)] for rule in rules}
 blind = []
 for one in kept.where(rule="entropy", wrong=False):
     test, chosen = one.predictions["test"], MaxEntropy(0.1).choose(one.predictions["test"].logits)
     blind.append(metrics.signed_gap(test.posterior[chosen], test.labels[chosen]))
+ambiguous = [metrics.entropy(choices.digits(size, 0.4, s).train.posterior).mean().item() for s in seeds]
 seen.groupby("rule").mean().round(3)
 
 
@@ -381,7 +332,7 @@ say(
     [
         (
             f"training images chosen by {rule}: the exact posterior's gap is above 0",
-            on_chosen(rule, "gap of the posterior"),
+            on_chosen(rule, "gap of the exact posterior"),
             {},
         )
         for rule in rules
@@ -393,7 +344,7 @@ say(
     [
         (
             f"chosen by {rule}: a higher exact entropy than all images",
-            on_chosen(rule, "exact entropy") - on_chosen(rule, "exact entropy, all"),
+            on_chosen(rule, "doubt that stays") - ambiguous,
             {},
         )
         for rule in rules
@@ -463,8 +414,8 @@ say(
         for name in ("most to learn", "reducible", "error", "lowest entropy", "doubtful half")
         for share in (0.1, 0.3)
     ],
-    "reversed: no rule beats a random part at noise 0.4 (one of ten open), not even one that knows "
-    "the exact posterior",
+    "reversed: none of five other rules beats a random part at noise 0.4 (one of ten open), not even "
+    "one that knows the exact posterior",
 )
 
 # %% [markdown]
@@ -474,40 +425,32 @@ say(
 cures = ("smoothing", "mixup", "focal")
 
 
-def against(column, way, share, choice="entropy"):
+def against(column, share, way, choice="entropy"):
     return of(tuned, column, choice, share, way=way) - of(tuned, column, choice, share)
 
 
-rows = [
-    (
-        f"{share:.0%}, {way}: a lower ECE than cross-entropy",
-        against("test_ece", way, share),
-        {"expect": "below", **trained},
-    )
-    for share in choices.SHARES
-    for way in cures
-]
-rows += [
-    (
-        f"{share:.0%}, {way}, after T: a lower ECE than cross-entropy",
-        against("scaled_ece", way, share),
-        {"expect": "below"},
-    )
-    for share in choices.SHARES
-    for way in cures
-]
-rows += [
-    (
-        f"{share:.0%}, {way}: no accuracy loss of more than 0.01",
-        against("test_accuracy", way, share),
-        {"than": -0.01},
-    )
-    for share in choices.SHARES
-    for way in cures
-]
+pairs = [(share, way) for share in choices.SHARES for way in cures]
 say(
     "P2",
-    rows,
+    each(
+        "{:.0%}, {}: a lower ECE than cross-entropy",
+        partial(against, "test_ece"),
+        pairs,
+        expect="below",
+        **trained,
+    )
+    + each(
+        "{:.0%}, {}, after T: a lower ECE than cross-entropy",
+        partial(against, "scaled_ece"),
+        pairs,
+        expect="below",
+    )
+    + each(
+        "{:.0%}, {}: no accuracy loss of more than 0.01",
+        partial(against, "test_accuracy"),
+        pairs,
+        than=-0.01,
+    ),
     "lower ECE as trained, for each cure and share; after T no difference is seen, or the other way; "
     "no large loss of accuracy at 20 and 30 %, open at 10 %",
 )
@@ -516,7 +459,7 @@ say(
     [
         (
             f"{name}, {way}, after T: a lower NLL than cross-entropy",
-            against("scaled_nll", way, share, choice),
+            against("scaled_nll", share, way, choice),
             {"expect": "below"},
         )
         for way in cures
@@ -552,7 +495,7 @@ say(
 
 # %%
 def target_trial(method, width, seed):
-    wide = lambda: models.mlp(64, choices.K, width=width)  # noqa: E731
+    wide = partial(models.mlp, 64, choices.K, width=width)
     train, cal, test = choices.digits(size, 0.4, seed)
     return training.trial(
         wide,
@@ -611,8 +554,7 @@ grid += [
     for share in (0.1, 0.3)
     for seed in seeds
 ]
-pupils = sweep.run(guided, grid, device=device)
-pupils.table = with_numbers(pupils)
+pupils = choices.measured(sweep.run(guided, grid, device=device))
 pupils.table.assign(target=pupils.table.target.map(str)).groupby(["target", "way", "share"], sort=False)[
     columns
 ].mean().round(3)
@@ -623,40 +565,27 @@ def by_target(column, way, share, target=large):
     return pupils.values(column, target=target, way=way, share=share)
 
 
-def gained(column, way, share):
+def gained(column, share, way):
     return by_target(column, way, share) - of(tuned, column, "entropy", share, way=way)
 
 
-rows = [
-    (
-        f"{share:.0%}, {way}: the target's choice raises the accuracy",
-        gained("test_accuracy", way, share),
-        {},
-    )
-    for way in ways
-    for share in choices.SHARES
-]
-rows += [
-    (
-        f"{share:.0%}, {way}: the target's choice lowers the ECE",
-        gained("test_ece", way, share),
-        {"expect": "below", **trained},
-    )
-    for way in ways
-    for share in choices.SHARES
-]
-rows += [
-    (
-        f"{share:.0%}, {way}, after T: the target's choice lowers the NLL",
-        gained("scaled_nll", way, share),
-        {"expect": "below"},
-    )
-    for way in ways
-    for share in choices.SHARES
-]
+pairs = [(share, way) for way in ways for share in choices.SHARES]
 say(
     "P3",
-    rows,
+    each("{:.0%}, {}: the target's choice raises the accuracy", partial(gained, "test_accuracy"), pairs)
+    + each(
+        "{:.0%}, {}: the target's choice lowers the ECE",
+        partial(gained, "test_ece"),
+        pairs,
+        expect="below",
+        **trained,
+    )
+    + each(
+        "{:.0%}, {}, after T: the target's choice lowers the NLL",
+        partial(gained, "scaled_nll"),
+        pairs,
+        expect="below",
+    ),
     "reversed for accuracy and for NLL after T, in each of four ways of training; the ECE as trained "
     "is mostly lower",
 )
@@ -666,7 +595,7 @@ def changed(left, right, share):
     return [by_target("scaled_nll", "cross-entropy", share, one) for one in (left, right)]
 
 
-pairs = {
+rivals = {
     "14q": ("a mixup target beside a cross-entropy one, 64 units", ("mixup", 64), ("cross-entropy", 64)),
     "14r": ("a large mixup target beside a small one", large, ("mixup", 64)),
     "14s": (
@@ -681,7 +610,7 @@ words = {
     "14s": "at 10 % always the same random images are better than always the same doubted ones; open "
     "at 30 %",
 }
-for claim, (name, left, right) in pairs.items():
+for claim, (name, left, right) in rivals.items():
     say(
         claim,
         [
@@ -755,9 +684,9 @@ itself
 
 # %%
 ece, accuracy = ["30 ECE", "20 ECE", "10 ECE"], ["30 acc", "20 acc", "10 acc"]
-for name, table in (("table 1", itself), ("table 2", target)):
-    base = table.xs("cross-entropy", level=1)  # one row for each data set
-    rest = table.drop(index="cross-entropy", level=1)  # data set and cure
+for name, printed in (("table 1", itself), ("table 2", target)):
+    base = printed.xs("cross-entropy", level=1)  # one row for each data set
+    rest = printed.drop(index="cross-entropy", level=1)  # data set and cure
     lower = rest[ece].sub(base[ece], level=0) < 0  # each cure minus the row of its data set
     loss = rest[accuracy].sub(base[accuracy], level=0)
     print(
@@ -765,10 +694,10 @@ for name, table in (("table 1", itself), ("table 2", target)):
         f"accuracy from {loss.to_numpy().min():+.2f} to {loss.to_numpy().max():+.2f} points"
     )
 for name in ("CIFAR-10", "CIFAR-100"):
-    less = (target.loc[name][ece] < itself.loc[name][ece]).to_numpy()
+    smaller = (target.loc[name][ece] < itself.loc[name][ece]).to_numpy()
     more = (target.loc[name][accuracy] > itself.loc[name][accuracy]).to_numpy()
     print(
-        f"{name}, target beside own choice: ECE lower in {less.sum()} of {less.size} cells, "
+        f"{name}, target beside own choice: ECE lower in {smaller.sum()} of {smaller.size} cells, "
         f"accuracy higher in {more.sum()}"
     )
 

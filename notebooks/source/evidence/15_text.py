@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import notes, strengths
+from calibkit.course.experiments import notes, soft_targets, strengths
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 
@@ -59,7 +59,7 @@ strengths.chosen(notes.stored(), "scaled_nll").round(4)
 def judged(outcomes):
     rows = []
     for one in outcomes:
-        test, T = one.predictions["test"], notes.temperature(one)
+        test, T = one.predictions["test"], soft_targets.temperature(one)
         for scaling, probs in (("as trained", test.probs), ("after T", T.probs(test.logits))):
             rows.append(
                 {**one.setting, "scaling": scaling, "T": T.temperature, **notes.numbers(probs, test)}
@@ -184,7 +184,7 @@ for one in swept.outcomes:
     test, reader, seed = one.predictions["test"], one.setting["reader"], one.setting["seed"]
     spoken = {
         reader: test.probs,
-        f"{reader}, after T": notes.temperature(one).probs(test.logits),
+        f"{reader}, after T": soft_targets.temperature(one).probs(test.logits),
         "exact posterior": test.posterior,
     }
     count = (notes.splits(size, seed).test.inputs != 0).sum(dim=1)

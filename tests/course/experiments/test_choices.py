@@ -1,13 +1,17 @@
 """Rules that choose a part of the training images, and networks on what they chose."""
 
 import math
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 import torch
 
+from calibkit import metrics, recalibration
 from calibkit.course.experiments import choices, strengths
 from calibkit.course.scale import budget
+from calibkit.lab import training
+from calibkit.prioritization import MaxLoss, Selection
 
 SIZE = budget("smoke")
 TRAIN = choices.digits(SIZE, 0.4, 0).train
@@ -122,12 +126,51 @@ def test_a_setting_that_was_not_tried_is_refused():
         choices.chosen(choices.stored(), "entropy", 0.7)
 
 
-def test_networks_at_the_stored_decays_have_an_nll():
-    done = choices.at_best(
-        SIZE, ("random", "all"), [0.4], 0.1, [7], device="cpu", cache=False, progress=False
-    )
+def test_networks_at_the_stored_decays_are_measured_after_a_temperature():
+    options = {"device": "cpu", "cache": False, "progress": False}
+    done = choices.at_best(SIZE, ("random", "all"), [0.4], 0.1, [7], **options)
     assert done.table[["choice", "share"]].to_numpy().tolist() == [["random", 0.1], ["all", 1.0]]
-    assert (done.table.NLL > 0).all()
+    for row, one in zip(done.table.itertuples(), done.outcomes, strict=True):
+        cal, test = one.predictions["cal"], one.predictions["test"]
+        scaler = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
+        assert scaler.temperature == row.T
+        assert row.scaled_nll == metrics.nll(scaler.probs(test.logits), test.labels)
+        assert row.scaled_ece == metrics.ece(scaler.probs(test.logits), test.labels)
+
+
+@pytest.mark.parametrize("name", ["entropy", "elsewhere", "loss"])
+def test_what_is_called_taken_was_trained_on(name, monkeypatch):
+    plan = choices.trial(SIZE, name, 0.1, 0, watch={"train": TRAIN}, keep=("train",))
+    trained_on, choose = [], Selection.choose
+
+    def recorded(self, *given):
+        trained_on.append(choose(self, *given))
+        return trained_on[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Selection, "choose", recorded)
+        run = training.train_trials([plan], device="cpu", progress=False)[0]
+    taken = [indices.tolist() for indices, _ in choices.taken(run)]
+    assert len(taken) == choices.epochs(SIZE) - choices.warmup(SIZE) > 0
+    assert taken == [indices.tolist() for indices in trained_on]
+
+
+def test_what_is_said_of_the_taken():
+    recipe = SimpleNamespace(select=MaxLoss(0.1, warmup=1), epochs=2)
+    outcome = SimpleNamespace(
+        trial=SimpleNamespace(train=TRAIN, recipe=recipe), logits={"train": LOGITS[None]}
+    )
+    part, said = TRAIN[chosen("loss")], choices.described(outcome)
+    logits = LOGITS[chosen("loss")]
+    sure, best = part.posterior.max(dim=1)
+    likely = (best == part.labels).double().mean().item()
+    assert said["doubt that stays"] == pytest.approx(metrics.entropy(part.posterior).mean().item())
+    assert said["unlikely labels"] == pytest.approx(1 - likely)
+    assert said["gap of the exact posterior"] == pytest.approx(sure.mean().item() - likely)
+    right = (logits.argmax(dim=1) == part.labels).double().mean().item()
+    assert said["network right"] == right
+    confidence = logits.softmax(dim=1).amax(dim=1).mean().item()
+    assert said["gap of the network"] == pytest.approx(confidence - right, abs=1e-6)
 
 
 @pytest.mark.slow
