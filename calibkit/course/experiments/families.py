@@ -6,7 +6,6 @@ A family is a lesson's own experiment: the same networks, data and settings, wit
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from calibkit import curation, losses, metrics, mixing, prioritization
+from calibkit.course.experiments import architectures
 from calibkit.course.scale import Budget
 from calibkit.lab import data, models, sweep, training
 from calibkit.lab.data import Dataset, Predictions
@@ -25,7 +25,7 @@ K = 10  # digits
 STOPS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)  # epochs of a path
 SHIFTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)  # pixel noise of the new images; trained on 0.4
 TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 3.0)
-KINDS = {  # lesson 04: learning rate and weight decay chosen there, for 250, 1,500, 6,000 images
+KINDS = {  # lesson 04's: learning rates and weight decays of one seed, for 250, 1,500, 6,000 images
     "attention": ((0.03, 1.0), (0.03, 0.1), (0.01, 0.1)),
     "Mixer": ((0.03, 1.0), (0.03, 1.0), (0.03, 0.1)),
     "convolution": ((0.03, 1.0), (0.03, 0.1), (0.03, 0.1)),
@@ -169,18 +169,17 @@ class Course:
         if labels:
             learn = relabelled(learn, labels, seed)
         lr, decay = KINDS[kind][place]
-        steps, batch = (192 if self.size.epochs >= 60 else 8), 125
-        epochs = max(1, round(steps / math.ceil(images / batch)))
+        epochs = architectures.epochs(self.size, images)
         return training.trial(
-            _architecture(kind, width), learn, {"train": learn, "new": new}, seed=seed,
-            epochs=epochs, batch_size=batch, optimizer="adamw", lr=lr, weight_decay=decay,
-            schedule="cosine", warmup=0.3 * epochs,
+            architectures.network(kind, width), learn, {"train": learn, "new": new}, seed=seed,
+            epochs=epochs, batch_size=architectures.BATCH, optimizer="adamw", lr=lr,
+            weight_decay=decay, schedule="cosine", warmup=0.3 * epochs,
         )  # fmt: skip
 
     @property
-    def sizes(self) -> tuple[int, int, int]:
+    def sizes(self) -> tuple[int, ...]:
         """Numbers of training images in lesson 04."""
-        return self.size.train // 6, self.size.train, 4 * self.size.train
+        return tuple(architectures.images(self.size).values())
 
     def imbalanced(self, seed: int, *, form: str = "exponential", rho: float = 100) -> Trial:
         """Lesson 07's: as many images as elsewhere, of which some classes have few."""
@@ -283,16 +282,6 @@ CHOICES = {
     "highest loss": prioritization.MaxLoss,
     "by chance": prioritization.RandomPart,
 }
-
-
-def _architecture(kind: str, width: int) -> Callable:
-    patches = {"size": 8, "patch": 4, "width": width, "depth": 2, "hidden": 2 * width}
-    return {
-        "convolution": functools.partial(models.cnn, 1, K, width=width, depth=3),
-        "attention": functools.partial(models.vit, 1, K, heads=2, **patches),
-        "Mixer": functools.partial(models.mlp_mixer, 1, K, tokens=16, **patches),
-        "dense": functools.partial(models.mlp, 64, K, width=4 * width),
-    }[kind]
 
 
 def exact_labels(inputs: Tensor, labels: Tensor, **unused: Any) -> tuple[Tensor, Tensor]:

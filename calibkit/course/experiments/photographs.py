@@ -32,6 +32,8 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes t
     "ResNet-110": functools.partial(models.resnet, 110),
     "WRN-26-10": functools.partial(models.wide_resnet, 26, 10),
     "DenseNet-121": models.densenet121,
+    "ViT": functools.partial(models.vit, width=64, depth=4, hidden=128),
+    "MLP-Mixer": functools.partial(models.mlp_mixer, width=96, depth=4, hidden=192),
 }
 DEEP = "the deep network"  # the one that the scale's setting names
 Statistics = tuple[Tensor, Tensor]  # mean and standard deviation of each channel
@@ -89,6 +91,7 @@ class Photographs(Experiment):
         trained network is shown too, "test" in place of the test images.
     one_network: whether a seed has one network for all values, which differ in what it is shown.
     measures: from an outcome and its row to more columns of the table.
+    own_settings: where each value has a rate and a weight decay of its own: which, in words.
     """
 
     dataset: str = "cifar10"
@@ -97,6 +100,7 @@ class Photographs(Experiment):
     shows: Callable[[Dataset, Any, Statistics], dict[str, Dataset]] | None = None
     one_network: bool = False
     measures: Callable[[sweep.Outcome, dict[str, float]], dict[str, float]] | None = None
+    own_settings: str = ""
 
     settings = SETTINGS
     default_dataset = "cifar10"
@@ -152,14 +156,16 @@ class Photographs(Experiment):
     def training_points(self, result: Result) -> list[str]:
         """The network and the images."""
         setting, recipe = result.task.setting, result.task.setting.recipe
-        network = "the networks named" if self.varies == "network" else setting.network
+        several = self.varies in ("network", "architecture")
+        network = "the networks named" if several else setting.network
+        shared = f"lr {recipe.lr:g} ({recipe.schedule}), weight decay {recipe.weight_decay:g}"
+        how = self.own_settings or shared
         tested = f"{setting.test} held-out training images" if setting.test else "the test images"
         augmented = "crops and flips" if recipe.augment else "no augmentation"
         return [
             f"Network and training: {network}, {recipe.epochs} epochs of "
             f"{setting.train or 'all other'} training, {setting.calibration} calibration images, "
-            f"tested on {tested}; batch {recipe.batch_size}, lr {recipe.lr:g} ({recipe.schedule}), "
-            f"weight decay {recipe.weight_decay:g}, {augmented}"
+            f"tested on {tested}; batch {recipe.batch_size}, {how}, {augmented}"
             f"{', bfloat16' if recipe.autocast else ''}"
         ]
 

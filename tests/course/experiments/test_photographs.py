@@ -340,6 +340,7 @@ def test_what_takes_long_has_half_of_the_images_at_night():
     sizes = {name: setting_of(EXPERIMENTS[name], "night").train for name in NAMES}
     whole = {"noise", "augmentation", "mixup"}
     assert {name for name, size in sizes.items() if size == 40_000} == whole
+    assert sizes.pop("form") == 5_000  # whose settings are chosen with as many
     assert {size for name, size in sizes.items() if name not in whole} == {20_000}
 
 

@@ -1,0 +1,152 @@
+"""Four architectures at settings of their own, on digits whose pixels may be exchanged."""
+
+import functools
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+import torch
+
+from calibkit import metrics, recalibration
+from calibkit.course.experiments import architectures, strengths
+from calibkit.course.experiments.photograph_grids import EXPERIMENTS, FORMS
+from calibkit.course.scale import budget
+from calibkit.lab import sweep
+
+SIZE = budget("smoke")
+SETTING = {"width": 8, "place": "few", "pixels": "in place", "rate": 0.01, "decay": 0.1, "seed": 0}
+
+
+@pytest.mark.parametrize("kind", architectures.KINDS)
+@pytest.mark.parametrize("width", architectures.WIDTHS.values())
+def test_networks_read_digits(kind, width):
+    net = architectures.network(kind, width)()
+    assert net(torch.zeros(3, 1, 8, 8)).shape == (3, architectures.K)
+    assert architectures.weights(kind, width) == sum(w.numel() for w in net.parameters())
+
+
+def test_another_kind_is_refused():
+    with pytest.raises(ValueError, match=r"kind must be one of attention, .* got 'LSTM'"):
+        architectures.network("LSTM", 8)
+
+
+@pytest.mark.parametrize("place", architectures.PLACES)
+def test_steps_are_equal(place):
+    size = budget("laptop")
+    n = architectures.images(size)[place]
+    made = architectures.epochs(size, n) * -(-n // architectures.BATCH)
+    assert made == architectures.steps(size)
+
+
+def test_the_exchange_keeps_pixels_and_posterior():
+    part = architectures.digits(SIZE, 0).test
+    moved = architectures.exchanged(part)
+    assert torch.equal(moved.posterior, part.posterior)
+    assert not torch.equal(moved.inputs, part.inputs)
+    assert torch.equal(moved.inputs.flatten(1).sort().values, part.inputs.flatten(1).sort().values)
+    # the same pixel goes to the same place in every image
+    first, second = (architectures.exchanged(part[i : i + 1]).inputs for i in (0, 1))
+    assert torch.equal(torch.cat([first, second]), moved.inputs[:2])
+
+
+def test_a_dense_network_cannot_tell_the_exchange():
+    """Exchange the columns of its first weights in the same way: nothing changes."""
+    part = architectures.digits(SIZE, 0).test[:20]
+    net = architectures.network("dense", 8)().eval()
+    before = net(part.inputs)
+    order = architectures.exchanged(
+        replace(part[:1], inputs=torch.arange(64.0).view(1, 1, 8, 8))
+    ).inputs.flatten()
+    first = next(module for module in net.modules() if isinstance(module, torch.nn.Linear))
+    with torch.no_grad():
+        first.weight.copy_(first.weight[:, order.long()])
+    assert torch.allclose(net(architectures.exchanged(part).inputs), before, atol=1e-5)
+
+
+def test_a_trial_is_scored_on_what_it_was_trained_for():
+    plain = architectures.trial(SIZE, "dense", **SETTING)
+    moved = architectures.trial(SIZE, "dense", **SETTING | {"pixels": "exchanged"}, shifted=True)
+    assert [*plain.score] == ["train", "cal", "test"]
+    assert [*moved.score] == ["train", "cal", "test", "noise 0.5", "noise 0.6", "noise 0.7"]
+    assert len(plain.train) == architectures.images(SIZE)["few"]
+    assert torch.equal(moved.train.inputs, architectures.exchanged(plain.train).inputs)
+    for name, part in plain.score.items():
+        assert torch.equal(moved.score[name].inputs, architectures.exchanged(part).inputs)
+
+
+def test_rows_say_what_is_measured():
+    trial = functools.partial(architectures.trial, SIZE)
+    (one,) = sweep.run(
+        trial, [{"kind": "dense", **SETTING}], device="cpu", cache=False, progress=False
+    ).outcomes
+    plain, cooled = architectures.judged(one)
+    test, cal = one.predictions["test"], one.predictions["cal"]
+    scaler = recalibration.TemperatureScaler().fit(cal.logits, cal.labels)
+    assert plain["T"] == cooled["T"] == scaler.temperature
+    assert plain["ECE"] == pytest.approx(metrics.ece(test.probs, test.labels), abs=1e-6)
+    assert cooled["NLL"] == pytest.approx(metrics.nll(scaler.probs(test.logits), test.labels))
+    assert plain["accuracy"] == cooled["accuracy"]
+    train = one.predictions["train"]
+    lost = metrics.accuracy(train.probs, train.labels) - plain["accuracy"]
+    assert plain["lost"] == cooled["lost"] == pytest.approx(lost)
+    assert plain["claimed"] == pytest.approx(plain["gap"], abs=1e-6)
+
+
+def test_the_stored_table_has_every_setting():
+    table = architectures.stored()
+    names = [*architectures.CONTEST, "strength", "decay", "seed"]
+    wanted = [tuple(one[name] for name in names) for one in architectures.settings()]
+    assert sorted(wanted) == sorted(table[names].itertuples(index=False, name=None))
+
+
+def test_a_contest_gets_its_least_mean():
+    table = architectures.stored()
+    best = architectures.chosen(table, "after T")
+    assert len(best) == len(architectures.contests())
+    for row in best.itertuples():
+        contest = pd.Series({name: getattr(row, name) for name in architectures.CONTEST})
+        same = (table[list(architectures.CONTEST)] == contest).all(axis=1)
+        means = table[same].groupby(["strength", "decay"]).scaled_nll.mean()
+        assert means.idxmin() == (row.rate, row.decay)
+
+
+def test_no_choice_after_T_lies_at_the_end_of_what_was_tried():
+    assert not architectures.chosen(architectures.stored(), "after T").edge.any()
+
+
+def test_contests_are_chosen_by_what_they_must_have(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(
+        architectures.sweep, "run", lambda make, grid, **options: asked.update(grid=grid) or grid
+    )
+    grid = architectures.at_best(
+        SIZE, "after T", range(2), among={"width": 32, "pixels": "in place"}
+    )
+    assert {(one["width"], one["pixels"]) for one in grid} == {(32, "in place")}
+    assert len(grid) == len(architectures.KINDS) * len(architectures.PLACES) * 2
+
+
+def test_the_forms_on_photographs_have_the_best_of_the_stored_settings():
+    table = strengths.stored(architectures.PHOTOGRAPH_PATH)
+    assert sorted(table.seed.unique()) == list(strengths.SELECTION)
+    for by in ("nll", "scaled_nll"):
+        best = strengths.best(table, by)
+        told = {kind: (one["strength"], one["decay"]) for kind, one in best.items()}
+        assert told == {kind: (rate, decay) for kind, (_, rate, decay) in FORMS.items()}
+
+
+def test_a_report_tells_the_settings_of_each_form():
+    experiment = EXPERIMENTS["form"]
+    for kind, (network, rate, decay) in FORMS.items():
+        assert f"{kind} ({network}) lr {rate:g} and weight decay {decay:g}" in (
+            experiment.own_settings
+        )
+
+
+@pytest.mark.slow
+def test_a_stored_row_is_made_again():
+    size, table = budget("laptop"), architectures.stored()
+    row = table[(table.kind == "dense") & (table.place == "few")].iloc[0]
+    setting = row.drop(["nll", "scaled_nll"]).to_dict()
+    again = architectures.train(size, [setting], device="cpu", cache=False, progress=False)
+    assert again.nll.item() == pytest.approx(row.nll, abs=5e-3)
