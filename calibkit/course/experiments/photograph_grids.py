@@ -72,13 +72,13 @@ def _own_settings() -> str:
         f"{kind} ({network}) lr {rate:g} and weight decay {decay:g}"
         for kind, (network, rate, decay) in FORMS.items()
     ]
-    return f"AdamW (cosine, three epochs of warm-up), {', '.join(told)}"
+    return f"AdamW (cosine after a fifth of the epochs), {', '.join(told)}"
 
 
 def form(network: str, rate: float, decay: float) -> dict[str, Any]:
     """How an architecture is trained: as transformers usually are, each at its own settings."""
     options = {"optimizer": "adamw", "lr": rate, "weight_decay": decay}
-    return {"network": network, **options, "schedule": "cosine", "warmup": 3}
+    return {"network": network, **options, "schedule": "cosine", "warmup_share": 0.2}
 
 
 def _form(train: Dataset, kind: str, seed: int):

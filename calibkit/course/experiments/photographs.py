@@ -195,6 +195,8 @@ def trial_of(
     epochs = round(setting.recipe.epochs * changes.pop("times", 1))
     if changes.get("select"):  # the source's share of epochs on all images, 10 of 200
         changes["select"] = replace(changes["select"], warmup=max(1, epochs // 20))
+    if "warmup_share" in changes:
+        changes["warmup"] = changes.pop("warmup_share") * epochs
     network = NETWORKS[changes.pop("network", setting.network)]
     sized = {"size": train.inputs.shape[-1]} if network is models.lenet5 else {}
     return training.trial(
