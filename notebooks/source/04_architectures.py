@@ -57,7 +57,7 @@ looks_at = (tokens[1] @ tokens.T / 4).softmax(dim=0)  # of the second patch, by 
 shades = {"dense": [0.35] * 4, "convolution": [0] * 4, "attention": looks_at.tolist(), "Mixer": [0.35] * 4}
 fig, axes = plt.subplots(1, 4, figsize=(8, 2.3))
 for ax, (name, strengths_of) in zip(axes, shades.items(), strict=True):
-    _ = ax.imshow(image[0, 0], cmap="gray_r", vmin=-0.5, vmax=1.5)
+    _ = ax.imshow(image[0, 0], cmap="gray_r", vmin=0, vmax=1.2)
     for patch, share in enumerate(strengths_of):
         corner = (4 * (patch % 2) - 0.5, 4 * (patch // 2) - 0.5)
         _ = ax.add_patch(plt.Rectangle(corner, 4, 4, color=palette.ORANGE, alpha=0.75 * share, lw=0))
@@ -331,7 +331,7 @@ print(claims.concluded("04", "O10"))
 mixed = architectures.exchanged(three)
 fig, axes = plt.subplots(1, 2, figsize=(4.2, 2.2))
 for ax, shown, words in zip(axes, (image, mixed.inputs), ("in place", "exchanged"), strict=True):
-    _ = ax.imshow(shown[0, 0], cmap="gray_r", vmin=-0.5, vmax=1.5), ax.set(title=words, xticks=(), yticks=())
+    _ = ax.imshow(shown[0, 0], cmap="gray_r", vmin=0, vmax=1.2), ax.set(title=words, xticks=(), yticks=())
     _ = alt_text.note(ax, f"The 3, its pixels {words}: brightness {shown.mean():.2f} on average")
 
 # %% [markdown]
@@ -375,7 +375,7 @@ print(claims.concluded("04", "04d"))
 seen = ("test", "noise 0.7")
 runs = best.where(place="usual")
 noisier = pd.DataFrame([row for one in runs for row in architectures.judged(one, seen)])
-noisier = noisier[noisier.state == "after T"].groupby(["kind", "seen"], sort=False)[["accuracy", "ECE"]].mean()
+noisier = noisier[noisier.state == "after T"].groupby(["kind", "seen"])[["accuracy", "ECE"]].mean()
 for kind in kinds:
     usual, more = noisier.loc[kind, "test"], noisier.loc[kind, "noise 0.7"]
     print(f"{kind}: ECE {usual.ECE:.1%} at noise 0.4, {more.ECE:.1%} at 0.7; accuracy {usual.accuracy:.1%} and "

@@ -35,6 +35,7 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes t
     "ViT": functools.partial(models.vit, width=64, depth=4, hidden=128),
     "MLP-Mixer": functools.partial(models.mlp_mixer, width=96, depth=4, hidden=192),
 }
+SIZED = ("LeNet-5", "ViT", "MLP-Mixer")  # these are built for one size of images
 DEEP = "the deep network"  # the one that the scale's setting names
 Statistics = tuple[Tensor, Tensor]  # mean and standard deviation of each channel
 
@@ -197,10 +198,10 @@ def trial_of(
         changes["select"] = replace(changes["select"], warmup=max(1, epochs // 20))
     if "warmup_share" in changes:
         changes["warmup"] = changes.pop("warmup_share") * epochs
-    network = NETWORKS[changes.pop("network", setting.network)]
-    sized = {"size": train.inputs.shape[-1]} if network is models.lenet5 else {}
+    network = changes.pop("network", setting.network)
+    sized = {"size": train.inputs.shape[-1]} if network in SIZED else {}
     return training.trial(
-        functools.partial(network, train.inputs.shape[1], train.num_classes, **sized),
+        functools.partial(NETWORKS[network], train.inputs.shape[1], train.num_classes, **sized),
         train,
         {"calibration": splits.calibration, "test": splits.test},
         setting.recipe,
