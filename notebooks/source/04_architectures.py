@@ -378,8 +378,8 @@ noisier = pd.DataFrame([row for one in runs for row in architectures.judged(one,
 noisier = noisier[noisier.state == "after T"].groupby(["kind", "seen"])[["accuracy", "ECE"]].mean()
 for kind in kinds:
     usual, more = noisier.loc[kind, "test"], noisier.loc[kind, "noise 0.7"]
-    print(f"{kind}: ECE {usual.ECE:.1%} at noise 0.4, {more.ECE:.1%} at 0.7; accuracy {usual.accuracy:.1%} and "
-          f"{more.accuracy:.1%}")
+    print(f"{kind}: ECE {usual.ECE:.1%} at noise 0.4, {more.ECE:.1%} at 0.7; "
+          f"accuracy {usual.accuracy:.1%} and {more.accuracy:.1%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
