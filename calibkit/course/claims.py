@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scipy import stats
+
 from calibkit.course import checkout
 from calibkit.course.checkout import EVIDENCE
 from calibkit.course.verdicts import WORDS, Verdict, conclusion, parse
@@ -145,9 +147,9 @@ def _cells(line: str) -> list[str]:
 def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     """Markdown: each verdict with what was measured and what the source itself reports.
 
-    Below it the verdicts are counted by word, and `by_chance`. Claims of the list that no verdict
-    speaks of follow by name: methods that are built and tested, not measured. Raises ValueError
-    for a verdict whose id is not in the list.
+    q is of `q_values`. Below it the verdicts are counted by word, and `by_chance` and
+    `false_discoveries`. Claims of the list that no verdict speaks of follow by name: methods that
+    are built and tested, not measured. Raises ValueError for a verdict whose id is not in the list.
     """
     printed, listed = list(printed), {row.claim: row for row in listed}
     ids = {p.verdict.claim for p in printed}
@@ -155,25 +157,54 @@ def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     if unknown:
         raise ValueError(f"verdicts of claims that claims.md does not list: {', '.join(unknown)}")
     lines = [
-        "| id | verdict | statement | measured | seeds | notebook | the source's own figure |",
-        "|---|---|---|---|---|---|---|",
+        "| id | verdict | statement | measured | q | seeds | notebook | the source's own figure |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    for p in sorted(printed, key=lambda p: (p.lesson, p.verdict.claim)):
-        lines.append(_row(p, listed.get(p.verdict.claim)))
-    lines += ["", counted(p.verdict for p in printed), by_chance(p.verdict for p in printed)]
+    printed.sort(key=lambda p: (p.lesson, p.verdict.claim))
+    given = [p.verdict for p in printed]
+    for p, q in zip(printed, q_values(given), strict=True):
+        lines.append(_row(p, q, listed.get(p.verdict.claim)))
+    lines += ["", counted(given), by_chance(given), false_discoveries(given)]
     silent = [claim for claim in listed if claim not in ids]
     if silent:
         lines.append(f"Built and tested, without a verdict: {', '.join(silent)}.")
     return "\n".join(lines)
 
 
-def _row(p: Printed, claim: Claim | None) -> str:
+def _row(p: Printed, q: float | None, claim: Claim | None) -> str:
     v = p.verdict
-    word = f"{v.word} (post hoc)" if v.post_hoc else v.word
+    word = v.word + " (as trained)" * v.as_trained + " (post hoc)" * v.post_hoc
     measured = v.measured if v.than is None else f"{v.measured} against {v.than:g}"
     figure = "" if claim is None else claim.figure
-    cells = (v.claim, word, v.statement, measured, str(v.seeds), p.lesson, figure)
+    told = "" if q is None else written(q)
+    cells = (v.claim, word, v.statement, measured, told, str(v.seeds), p.lesson, figure)
     return "| " + " | ".join(c.replace("|", "\\|") or NONE for c in cells) + " |"
+
+
+def conclusions_table(
+    found: Iterable[tuple[str, str, str]], printed: Iterable[Printed], listed: Iterable[Claim]
+) -> str:
+    """Markdown: what follows on each claim of the list, a line each, with its verdicts counted.
+
+    found: as `conclusions` gives them; a lesson's own claims, which the list does not have, are
+        left out. A claim on which no evidence concludes has its printed verdicts counted, and no
+        words.
+    """
+    verdicts = [(p.lesson, p.verdict) for p in printed]
+    by_claim: dict[str, list[tuple[str, str]]] = {}
+    for lesson, claim, line in found:
+        by_claim.setdefault(claim, []).append((lesson, line))
+    lines = ["| id | verdicts | what follows here | lesson |", "|---|---|---|---|"]
+    for row in listed:
+        own = [(lesson, verdict) for lesson, verdict in verdicts if verdict.claim == row.claim]
+        lessons = ", ".join(dict.fromkeys(lesson for lesson, _ in own))
+        alone = [(lessons, f"({in_words([verdict for _, verdict in own])}): ")]
+        for lesson, line in by_claim.get(row.claim, alone):
+            head, _, words = line.partition("): ")
+            count = head.partition("(")[2]
+            cells = (row.claim, count, words.replace("|", "\\|"), lesson)
+            lines.append("| " + " | ".join(cell or NONE for cell in cells) + " |")
+    return "\n".join(lines)
 
 
 def evidence(
@@ -234,6 +265,50 @@ def by_chance(verdicts: Iterable[Verdict]) -> str:
         f"draws. It is the sum of 1 - level over the verdicts that are not post hoc, whether they "
         f"depend on each other or not."
     )
+
+
+def q_values(verdicts: Sequence[Verdict]) -> list[float | None]:
+    """Each verdict's p value of no difference, adjusted for the number of all.
+
+    By Benjamini and Hochberg: to call everything with a q of at most .05 a difference is wrong in
+    5 % of what is called so, on average. None where there is no p value; see `Verdict.p_value`.
+
+    Source: Benjamini and Hochberg 1995, section 2.
+
+    >>> line = "X1 HOLDS: a | -0.110 [-0.135, -0.085] 95% over 3 seeds"
+    >>> [round(q, 4) for q in q_values([parse(line)] * 2)]
+    [0.0029, 0.0029]
+    """
+    p_values = [verdict.p_value for verdict in verdicts]
+    tested = [p for p in p_values if p is not None]
+    adjusted = iter(stats.false_discovery_control(tested) if tested else ())
+    return [None if p is None else float(next(adjusted)) for p in p_values]
+
+
+def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
+    """How many differences stay differences when all verdicts count as one family."""
+    verdicts = list(verdicts)
+    q = [q for q in q_values(verdicts) if q is not None]
+    p = [p for verdict in verdicts if (p := verdict.p_value) is not None]
+    alone, together = (sum(one <= rate for one in given) for given in (p, q))
+    return (
+        f"A difference (from 0, or from the level that is named) is seen by itself in {alone} of "
+        f"{len(p)}, the error of each being {100 * rate:g} %; in {together} when the share of "
+        f"false ones among all that are seen is held at {100 * rate:g} % (Benjamini and "
+        f"Hochberg 1995; the whole course is one family, "
+        f"and verdicts that share their networks depend on each other). q says at which share a "
+        f"verdict's difference would be among them; of a claim that two things are alike it says "
+        f"nothing."
+    )
+
+
+def written(q: float) -> str:
+    """To two digits, and small ones as such.
+
+    >>> written(0.0312), written(0.00002)
+    ('0.031', '< 0.001')
+    """
+    return "< 0.001" if q < 0.001 else f"{q:.2g}"
 
 
 def _own(printed: list[Printed]) -> set[str]:

@@ -34,6 +34,7 @@ Kind = Literal[
     "temperature", "ECE", "gap", "accuracy", "Brier", "NLL", "AUROC", "coverage", "kappa"
 ]
 UNITS = ("seeds", "cases")
+ROUNDING = 0.0005  # half of the last printed decimal
 LINE = re.compile(
     rf"(?P<claim>\w+) (?P<word>{'|'.join(WORDS)})"
     r"(?P<as_trained> \(as trained\))?(?P<post_hoc> \(post hoc\))?: "
@@ -72,6 +73,25 @@ class Verdict:
     def measured(self) -> str:
         """The mean and its interval as the line has them."""
         return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+
+    @property
+    def p_value(self) -> float | None:
+        """Two-sided, of the t test that the true mean is `than`, or 0 where there is none.
+
+        From the printed numbers, which hold three decimals: half of the last one widens the
+        interval. Of a claim that two things are alike it tells how sure their difference is, and
+        not how alike they are. None for a share of cases, which is not judged by a t interval.
+
+        >>> one = judge("X1", "mixup lowers ECE", [-0.10, -0.12, -0.11], expect="below")
+        >>> round(one.p_value, 3)
+        0.003
+        """
+        if self.unit != "seeds":
+            return None
+        freedom = self.seeds - 1
+        half = (self.high - self.low) / 2 + ROUNDING
+        error = half / stats.t.ppf((1 + self.level) / 2, freedom)
+        return float(2 * stats.t.sf(abs(self.mean - (self.than or 0)) / error, freedom))
 
     def __str__(self) -> str:
         mark = " (as trained)" * self.as_trained + " (post hoc)" * self.post_hoc

@@ -47,10 +47,8 @@ def test_what_a_verdict_prints_is_what_the_list_of_claims_reads(folder):
 
 def test_the_table_sets_them_beside_the_sources_figures(folder):
     text = claims.table(claims.printed(folder), claims.listed(folder / "claims.md"))
-    assert (
-        "| X1 | HOLDS | mixup lowers ECE | -0.110 [-0.135, -0.085] | 3 | 12 | 4.1 to 2.1 % |"
-        in text
-    )
+    measured = "-0.110 [-0.135, -0.085] | 0.0043"  # two of three have a p of .0029
+    assert f"| X1 | HOLDS | mixup lowers ECE | {measured} | 3 | 12 | 4.1 to 2.1 % |" in text
     assert (
         "3 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 0 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 0 post hoc."
         in text
@@ -63,9 +61,8 @@ def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):
     late = verdicts.judge("X2", "late", [0.36, 0.37, 0.38], than=0.9, level=0.9, post_hoc=True)
     write(folder, "13_shift", f"{late}\n")
     text = claims.table(claims.printed(folder), claims.listed(folder / "claims.md"))
-    assert (
-        "| X2 | NOT MET (post hoc) | late | +0.370 [+0.353, +0.387] against 0.9 | 3 | 13 |" in text
-    )
+    measured = "+0.370 [+0.353, +0.387] against 0.9 | < 0.001"
+    assert f"| X2 | NOT MET (post hoc) | late | {measured} | 3 | 13 |" in text
     assert (
         "4 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post hoc."
         in text
@@ -83,6 +80,44 @@ def test_the_share_of_verdicts_that_chance_decides_is_what_the_table_says():
     )
     assert len(decided) == pytest.approx(float(said[1]), rel=0.1)
     assert decided.count("HOLDS") == pytest.approx(float(said[2]), rel=0.15)
+
+
+def test_q_values_hold_the_share_of_false_differences():
+    """Of 500 differences 100 are true; of what is called one, 5 % at most are false, on average."""
+    random, shares = np.random.default_rng(0), []
+    for _ in range(40):
+        means = np.repeat([0.0, 0.4], [400, 100])
+        drawn = random.normal(means[:, None], 0.1, size=(500, 5))
+        found = [verdicts.parse(str(verdicts.judge("X", "s", values))) for values in drawn]
+        called = np.array(claims.q_values(found)) <= 0.05
+        shares.append(np.mean(means[called] == 0))
+        assert called[400:].mean() > 0.9  # nor is it strict beyond need
+    assert np.mean(shares) <= 0.05
+
+
+def test_a_share_of_cases_has_no_q_and_changes_no_other():
+    one = verdicts.judge("X1", "a", [0.1, 0.11, 0.12])
+    share = verdicts.judge_share("X1", "b", 30, 30, than=0.5)
+    alone, with_share = claims.q_values([one]), claims.q_values([one, share])
+    assert alone == [pytest.approx(one.p_value)]
+    assert with_share == [*alone, None]
+    assert claims.false_discoveries([one, share]).startswith(
+        "A difference (from 0, or from the level that is named) is seen by itself in 1 of 1,"
+    )
+    assert claims.q_values([]) == []
+
+
+def test_each_claim_of_the_list_has_its_line(folder):
+    listed = [claims.Claim(name, "", "", "", "") for name in ("X1", "X2", "X3")]
+    found = [("12", "X1", "X1, 2 verdicts (1 HOLDS, 1 REVERSED): on digits | alone")]
+    late = verdicts.judge("X2", "late", [0.1, 0.11])
+    printed = [claims.Printed("13_shift", late), claims.Printed("17_audit", late)]
+    lines = claims.conclusions_table(found, printed, listed).splitlines()
+    assert lines[2:] == [
+        "| X1 | 1 HOLDS, 1 REVERSED | on digits \\| alone | 12 |",
+        "| X2 | 2 HOLDS | – | 13, 17 |",
+        "| X3 | – | – | – |",
+    ]
 
 
 def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
@@ -104,6 +139,13 @@ def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
     assert "| T1 | – | 1 HOLDS (in the lesson) | figure of T1 |" in text
     assert "| X1 | 1 HOLDS | none | figure of X1 |" in text
     assert text.endswith("Without evidence on photographs: X1, X2.")
+
+
+def test_the_table_marks_what_is_judged_as_trained(folder):
+    early = verdicts.judge("X2", "early", [0.36, 0.37, 0.38], as_trained=True)
+    write(folder, "13_shift", f"{early}\n")
+    text = claims.table(claims.printed(folder), claims.listed(folder / "claims.md"))
+    assert "| X2 | HOLDS (as trained) | early |" in text
 
 
 def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):

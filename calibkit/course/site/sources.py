@@ -248,7 +248,9 @@ def _verdicts(course: list[Lesson]) -> str:
     """The page of all verdicts: lesson by lesson, and claim by claim beside the paper's figure."""
     printed, listed = claims.printed(home()), claims.listed(home() / "claims.md")
     figures = {row.claim: row.figure for row in listed}
-    by_lesson = []
+    by_lesson, every = [], [p.verdict for p in printed]
+    q_values = zip(every, claims.q_values(every), strict=True)
+    told = {id(verdict): "" if q is None else claims.written(q) for verdict, q in q_values}
     for lesson in course:
         own = [p for p in printed if p.lesson == lesson.number]
         seen: dict[str, dict[str, int]] = {p.notebook: {} for p in own}
@@ -259,25 +261,37 @@ def _verdicts(course: list[Lesson]) -> str:
         given = [p.verdict for p in own]
         beside = [figures.get(verdict.claim, "") for verdict in given]
         if given:
-            rows = list(zip(given, places, beside, strict=True))
+            shares = [told[id(verdict)] for verdict in given]
+            rows = list(zip(given, places, beside, shares, strict=True))
             by_lesson.append((lesson, len(rows), claims.counted(given), rows))
-    every = [p.verdict for p in printed]
     counts = {word: sum(verdict.word == word for verdict in every) for word in verdicts.WORDS}
     return TEMPLATES.get_template("verdicts.html").render(
         lessons=by_lesson,
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},
         by_chance=claims.by_chance(every),
+        discoveries=claims.false_discoveries(every),
+        concluded=_concluded(printed, listed),
         evidence=_evidence(printed, listed),
     )
 
 
-def _evidence(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
-    """The table of `claims.evidence` as HTML, each claim with its words."""
+def _concluded(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
+    """The table of `claims.conclusions_table` as HTML, each claim with its words."""
+    table = claims.conclusions_table(claims.conclusions(home()), printed, listed)
+    return drawn(pages.text_page(_with_words(table, listed)))
+
+
+def _with_words(table: str, listed: list[claims.Claim]) -> str:
+    """A Markdown table whose claims say what they are."""
     words = {row.claim: f"{row.claim}: {_first_words(row.what)}" for row in listed}
     words["id"] = "claim"
+    return re.sub(r"(?m)(?<=^\| )\w+(?= \|)", lambda claim: words.get(claim[0], claim[0]), table)
+
+
+def _evidence(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
+    """The table of `claims.evidence` as HTML, each claim with its words."""
     table = claims.evidence(printed, listed, experiments.photographed(home() / "results"))
-    told = re.sub(r"(?m)(?<=^\| )\w+(?= \|)", lambda claim: words.get(claim[0], claim[0]), table)
-    return drawn(pages.text_page(told))
+    return drawn(pages.text_page(_with_words(table, listed)))
 
 
 def _first_words(what: str) -> str:
