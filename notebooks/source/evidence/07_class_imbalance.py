@@ -308,7 +308,8 @@ for form in forms:
         given.append(
             judge(
                 f"{form}, new seeds, rarest class, {'one T each' if model == 'T' else 'as trained'}: the "
-                "network of the imbalanced set has a larger ECE than the calibrated network that is given the prior",
+                "network of the imbalanced set has a larger ECE than the calibrated network that is "
+                "given the prior",
                 less(model, "calibrated network, given the prior", "rarest", form, new_seeds),
                 as_trained=mark,
             )
