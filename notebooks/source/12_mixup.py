@@ -339,8 +339,8 @@ for claim, way in (("12h", "mixup"), ("12o", "images only")):
 # of the picture, the more images lie there, after one temperature on both sides; a perfect reader lies on the dashed line.
 
 # %% tags=["drawing"]
-fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.9), sharey=True)
-for ax, way in zip(axes, ("cross-entropy", "images only"), strict=True):
+fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.4), sharey=True)
+for ax, way in zip(axes, ("cross-entropy", "mixup", "images only"), strict=True):
     parts = []
     for one in contest.where(way=way):
         cal, test = one.predictions["cal"], one.predictions["test"]
@@ -363,8 +363,8 @@ bar = fig.colorbar(picture, ax=axes, label="share of images (log scale)")
 _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 
 # %% [markdown]
-# Both networks doubt many images that a perfect reader reads surely, and are sure of some that it doubts. In each column the two errors cancel: that is what a small ECE does not show. Neither
-# of these two is unsure just *where it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
+# All three networks doubt many images that a perfect reader reads surely, and are sure of some that it doubts. In each column the two errors cancel: that is what a small ECE does not show. None
+# of them is unsure just *where it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
 #
 # ## 5. On photographs, and on the map
 #
