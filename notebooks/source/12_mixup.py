@@ -306,7 +306,7 @@ for ax, column in zip(axes, ("ECE", "NLL", "accuracy"), strict=True):
         change = fair[way][column] - fair["cross-entropy"][column]
         _ = ax.plot(change, [-place] * len(change), **palette.CURED.line(linestyle="none", markersize=7, alpha=0.7))
         told.append(f"{way} {change.mean():+.3f}")
-    _ = ax.axvline(0, color=palette.GREY)
+    _ = ax.axvline(0, color=palette.GREY), ax.locator_params(axis="x", nbins=4)
     _ = ax.set(yticks=[0, -1, -2, -3, -4], yticklabels=names[1:], ylim=(-4.5, 0.5),
                xlabel=f"{column} minus cross-entropy's")
     _ = alt_text.note(ax, f"{column} minus that of cross-entropy, a dot a seed; means: " + "; ".join(told))
