@@ -274,6 +274,8 @@ explorers.keep(explorers.Explorer(
     "line marks the number that is shown."), "architectures")
 
 # %% [markdown]
+# The slider has the networks *before* their temperature, at the settings that are best *after* it; with 250 images some other settings are better as trained ([evidence](evidence/04_architectures.ipynb)).
+#
 # **Predict before you run:** after one temperature each, in what do the four differ: in ECE, in accuracy, in NLL?
 
 # %% tags=["answer"]
