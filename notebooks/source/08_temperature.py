@@ -506,7 +506,7 @@ for n in (50, 200, 2000):
 #
 # <details><summary>4. After T the ECE is 1 %. May a doctor trust the "70 %" of one patient?</summary>
 #
-# No: it is right on average among all patients with 70 %.
+# Not yet. The ECE is a mean over all confidences: near 70 % the share that is right may be further off, and it is a share of many patients, who differ. Look at that bin, and at groups.
 #
 # </details>
 #
