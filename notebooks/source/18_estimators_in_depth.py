@@ -342,7 +342,7 @@ for name, pair in pairs.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between two models that differ in calibration alone both are right on most test sets. Separate intervals decide only where two models differ much, as A and B do; for the closer pairs 1,000 images never suffice that way, and the *paired* interval decides on 70 and 26 % of the test sets.
+# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between two models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B do; for closer pairs only the *paired* interval decides.
 #
 # </details>
 #
