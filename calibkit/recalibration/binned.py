@@ -42,7 +42,7 @@ class HistogramBinning(Calibrator):
         self.bins, self.binning = bins, validate.choice("binning", binning, get_args(Binning))
 
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
-        scores, hits = _one_vs_rest(logits), targets(labels, logits.shape[1])
+        scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
         self.edges = torch.stack([edges_of(row, self.bins, self.binning) for row in scores])
         cell = _bin(scores, self.edges)
         count = torch.zeros_like(self.edges[:, 1:]).scatter_add_(1, cell, torch.ones_like(scores))
@@ -52,7 +52,7 @@ class HistogramBinning(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         edges, values = self.edges.to(logits.device), self.values.to(logits.device)
-        return _to_logits(values.gather(1, _bin(_one_vs_rest(logits), edges)), logits)
+        return to_logits(values.gather(1, _bin(one_vs_rest(logits), edges)), logits)
 
 
 class IsotonicCalibrator(Calibrator):
@@ -75,7 +75,7 @@ class IsotonicCalibrator(Calibrator):
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         from sklearn.isotonic import IsotonicRegression  # which loads pandas
 
-        scores, hits = _one_vs_rest(logits), targets(labels, logits.shape[1])
+        scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
         maps = [
             IsotonicRegression().fit(x, y)
             for x, y in zip(scores.cpu().numpy(), hits.cpu().numpy(), strict=True)
@@ -84,13 +84,13 @@ class IsotonicCalibrator(Calibrator):
         self.points = [(new(m.X_thresholds_), new(m.y_thresholds_)) for m in maps]
 
     def _apply(self, logits: Tensor) -> Tensor:
-        scores = _one_vs_rest(logits)
+        scores = one_vs_rest(logits)
         pairs = zip(scores.cpu().numpy(), self.points, strict=True)
         mapped = np.stack([np.interp(s, x.cpu().numpy(), y.cpu().numpy()) for s, (x, y) in pairs])
-        return _to_logits(scores.new_tensor(mapped), logits)
+        return to_logits(scores.new_tensor(mapped), logits)
 
 
-def _one_vs_rest(logits: Tensor) -> Tensor:
+def one_vs_rest(logits: Tensor) -> Tensor:
     """Softmax scores by class, (K, n) in float64; (1, n), class 1 alone, for two classes."""
     scores = logits.detach().double().softmax(dim=1).T.contiguous()
     return scores[1:].contiguous() if len(scores) == 2 else scores
@@ -102,7 +102,7 @@ def targets(labels: Tensor, classes: int) -> Tensor:
     return hits[1:] if classes == 2 else hits
 
 
-def _to_logits(scores: Tensor, like: Tensor) -> Tensor:
+def to_logits(scores: Tensor, like: Tensor) -> Tensor:
     """Scores (C, n) to normalised log-probabilities (n, K), zeros lifted to a finite floor."""
     scores = scores.T
     if scores.shape[1] == 1:

@@ -9,7 +9,7 @@ import traceback
 import warnings
 from typing import Any, Self
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from calibkit import validate
 from calibkit.recalibration import leakage
@@ -52,10 +52,7 @@ class Calibrator:
         sums from two rows on; LeakageError for the logits that were fitted on or a copy of them
         in their type or a wider one, all in their order, but not with `allow_fitted=True`.
         """
-        if not self._fitted:
-            from sklearn.exceptions import NotFittedError  # which loads pandas
-
-            raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
+        self._need_fit()
         logits = validate.logits(logits)
         if self._seen and logits.shape[1] != self._seen.shape[1]:
             raise ValueError(
@@ -70,6 +67,29 @@ class Calibrator:
     def probs(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
         """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
         return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
+
+    def module(self) -> nn.Module:
+        """The fitted map as a module, logits (n, K) to logits (n, K), on the device of the fit.
+
+        Its numbers are buffers, not trained on, and it looks at no argument: put it behind a
+        network (`nn.Sequential(network, scaler.module())`), save its `state_dict`, give it to
+        `torch.export` or `torch.onnx.export`. `restore` makes it again from the `state_dict` alone,
+        as `torch.load(path, weights_only=True)` gives it. Raises NotFittedError before `fit`.
+        """
+        from calibkit.recalibration import modules  # which imports all calibrators
+
+        self._need_fit()
+        return modules.of(self)
+
+    def _need_fit(self) -> None:
+        if not self._fitted:
+            from sklearn.exceptions import NotFittedError  # which loads pandas
+
+            raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: tensors on the CPU, so that a machine without a GPU can read them."""
+        return {name: _on_cpu(value) for name, value in vars(self).items()}
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -95,6 +115,14 @@ class Calibrator:
 
     def _state(self) -> str:
         return f"fitted for {self._seen.shape[1]} classes" if self._seen else "not fitted"
+
+
+def _on_cpu(value: Any) -> Any:
+    """The same with every tensor in it, also in lists and tuples, on the CPU."""
+    if isinstance(value, Tensor):
+        return value.cpu()
+    plain = type(value) in (list, tuple)
+    return type(value)(map(_on_cpu, value)) if plain else value
 
 
 def warn(message: str) -> None:

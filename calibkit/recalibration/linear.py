@@ -197,7 +197,7 @@ class ShrunkMatrixScaler(Calibrator):
             )
 
         with one_thread(z.numel() < SEVERAL_THREADS):
-            return _least(loss, start, len(labels), 0)
+            return least(loss, start, len(labels), 0)
 
     def _apply(self, logits: Tensor) -> Tensor:
         z = logits / self.temperature
@@ -239,9 +239,14 @@ class BetaCalibrator(Calibrator):
         self.weights = _minimise(loss, start, labels, logits.shape[1], positive=2 * len(hits)).T
 
     def _apply(self, logits: Tensor) -> Tensor:
-        odds = _log_odds(_log_odds_parts(logits), self.weights.to(logits.device).T)
-        both = torch.cat([-odds, odds]) if len(odds) == 1 else odds
-        return logsigmoid(both).log_softmax(dim=0).T.to(logits.dtype)
+        odds = beta_odds(logits, self.weights.to(logits.device))
+        return logsigmoid(odds).log_softmax(dim=0).T.to(logits.dtype)
+
+
+def beta_odds(logits: Tensor, weights: Tensor) -> Tensor:
+    """Recalibrated log-odds (K, n) float64 of logits (n, K), by a, b, c of each class (C, 3)."""
+    odds = _log_odds(_log_odds_parts(logits), weights.T)
+    return torch.cat([-odds, odds]) if len(odds) == 1 else odds
 
 
 def _log_odds_parts(logits: Tensor) -> Tensor:
@@ -278,10 +283,11 @@ def _minimise(
     if absent:
         warn(f"labels hold no sample of class {absent}: its bias has no finite best value")
     with one_thread(len(labels) * classes < SEVERAL_THREADS):
-        return _least(loss, start, len(labels), positive)
+        return least(loss, start, len(labels), positive)
 
 
-def _least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> Tensor:
+def least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> Tensor:
+    """As `_minimise`, on `n` rows, without a look at the labels and on as many threads as are."""
     some, flat = slice(0, None, math.ceil(n / UNIT_ROWS)), start.flatten()
     units = _units(lambda moved: loss(moved.view_as(start), some), flat, positive)
     first = flat if units is None else torch.linalg.solve(units, flat)

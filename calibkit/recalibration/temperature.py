@@ -127,11 +127,16 @@ class TemperatureEnsemble(Calibrator):
         self.weights = weights / weights.sum()
 
     def _apply(self, logits: Tensor) -> Tensor:
-        log_weight = self.weights.to(logits.device).log()[:, None, None]
-        return (log_weight + _log_parts(logits, self.temperature)).logsumexp(0).to(logits.dtype)
+        return mixed(logits, self.temperature, self.weights.to(logits.device))
 
 
-def _log_parts(logits: Tensor, temperature: float) -> Tensor:
+def mixed(logits: Tensor, temperature: float | Tensor, weights: Tensor) -> Tensor:
+    """Log-probabilities (n, K) of an ensemble of temperatures with weights (3,), as logits are."""
+    log_weight = weights.log()[:, None, None]
+    return (log_weight + _log_parts(logits, temperature)).logsumexp(0).to(logits.dtype)
+
+
+def _log_parts(logits: Tensor, temperature: float | Tensor) -> Tensor:
     """Log-probabilities (3, n, K) of the parts: cooled, as they are, uniform; in float64."""
     z = logits.double()
     return torch.stack([z / temperature, z, torch.zeros_like(z)]).log_softmax(2)
