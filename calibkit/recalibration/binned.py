@@ -13,6 +13,8 @@ from torch.nn.functional import one_hot
 from calibkit import validate
 from calibkit.metrics.bins import Binning, edges_of
 from calibkit.recalibration.calibrator import Calibrator
+from calibkit.recalibration.modules import Map
+from calibkit.recalibration.tables import edges_table, passed, values_table
 
 
 class HistogramBinning(Calibrator):
@@ -54,6 +56,20 @@ class HistogramBinning(Calibrator):
         edges, values = self.edges.to(logits.device), self.values.to(logits.device)
         return to_logits(values.gather(1, _bin(one_vs_rest(logits), edges)), logits)
 
+    def _module(self) -> Map:
+        return Steps(edges=edges_table(self.edges[:, 1:-1]), values=self.values)
+
+
+class Steps(Map):
+    """A step function of each class's score s: the value after the last edge below s."""
+
+    edges: Tensor
+    values: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        number = passed(one_vs_rest(logits), self.edges.double())
+        return to_logits(self.values.double().gather(1, number), logits)
+
 
 class IsotonicCalibrator(Calibrator):
     """Isotonic regression: the non-decreasing map of a score of the least squared error.
@@ -88,6 +104,26 @@ class IsotonicCalibrator(Calibrator):
         pairs = zip(scores.cpu().numpy(), self.points, strict=True)
         mapped = np.stack([np.interp(s, x.cpu().numpy(), y.cpu().numpy()) for s, (x, y) in pairs])
         return to_logits(scores.new_tensor(mapped), logits)
+
+    def _module(self) -> Map:
+        x, y = zip(*self.points, strict=True)
+        edges = edges_table(row[1:-1] for row in x)
+        return Lines(edges=edges, x=values_table(x), y=values_table(y))
+
+
+class Lines(Map):
+    """A function of each class's score, linear between points (x, y) and constant beyond them."""
+
+    edges: Tensor
+    x: Tensor
+    y: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        scores, x, y = one_vs_rest(logits), self.x.double(), self.y.double()
+        left = passed(scores, self.edges.double())
+        x0, x1, y0, y1 = (part.gather(1, i) for part in (x, y) for i in (left, left + 1))
+        share = ((scores - x0) / (x1 - x0).clamp(min=1e-300)).clamp(0, 1)
+        return to_logits(y0 + share * (y1 - y0), logits)
 
 
 def one_vs_rest(logits: Tensor) -> Tensor:

@@ -9,17 +9,18 @@ import traceback
 import warnings
 from typing import Any, Self
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from calibkit import validate
 from calibkit.recalibration import leakage
+from calibkit.recalibration.modules import Map
 from calibkit.validate import Array
 
 FOLDER = os.path.dirname(__file__)
 
 
 class Calibrator:
-    """The shared fit/transform shape; a subclass gives `_fit` and `_apply`.
+    """The shared fit/transform shape; a subclass gives `_fit`, `_apply` and `_module`.
 
     As in scikit-learn, `get_params`, `set_params` and `sklearn.base.clone` know the settings, and
     what `fit` sets has a name with an underscore too: `temperature_` is `temperature`.
@@ -32,6 +33,9 @@ class Calibrator:
         raise NotImplementedError
 
     def _apply(self, logits: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def _module(self) -> Map:
         raise NotImplementedError
 
     def fit(self, logits: Array, labels: Array) -> Self:
@@ -68,7 +72,7 @@ class Calibrator:
         """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
         return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
 
-    def module(self) -> nn.Module:
+    def module(self) -> Map:
         """The fitted map as a module, logits (n, K) to logits (n, K), on the device of the fit.
 
         Its numbers are buffers, not trained on, and it looks at no argument: put it behind a
@@ -76,10 +80,8 @@ class Calibrator:
         `torch.export` or `torch.onnx.export`. `restore` makes it again from the `state_dict` alone,
         as `torch.load(path, weights_only=True)` gives it. Raises NotFittedError before `fit`.
         """
-        from calibkit.recalibration import modules  # which imports all calibrators
-
         self._need_fit()
-        return modules.of(self)
+        return self._module()
 
     def _need_fit(self) -> None:
         if not self._fitted:

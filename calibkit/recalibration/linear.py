@@ -17,6 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from calibkit import validate
 from calibkit.recalibration.binned import targets
 from calibkit.recalibration.calibrator import Calibrator, warn
+from calibkit.recalibration.modules import Affine, Map
 from calibkit.recalibration.temperature import nll_temperature
 from calibkit.threads import one_thread
 
@@ -60,6 +61,9 @@ class BiasCorrectedTemperature(Calibrator):
     def _apply(self, logits: Tensor) -> Tensor:
         return logits / self.temperature + self.bias.to(logits)
 
+    def _module(self) -> Map:
+        return Affine(temperature=self.temperature, weight=torch.ones(1), bias=self.bias)
+
 
 class VectorScaler(Calibrator):
     """Vector scaling: logits w * z + b, one weight and one bias a class, of the least NLL.
@@ -88,6 +92,9 @@ class VectorScaler(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits * self.weight.to(logits) + self.bias.to(logits)
+
+    def _module(self) -> Map:
+        return Affine(temperature=1.0, weight=self.weight, bias=self.bias)
 
 
 class MatrixScaler(Calibrator):
@@ -128,6 +135,9 @@ class MatrixScaler(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits @ self.weight.to(logits).T + self.bias.to(logits)
+
+    def _module(self) -> Map:
+        return Affine(temperature=1.0, weight=self.weight, bias=self.bias)
 
 
 class ShrunkMatrixScaler(Calibrator):
@@ -203,6 +213,9 @@ class ShrunkMatrixScaler(Calibrator):
         z = logits / self.temperature
         return z @ self.weight.to(z).T + self.bias.to(z)
 
+    def _module(self) -> Map:
+        return Affine(temperature=self.temperature, weight=self.weight, bias=self.bias)
+
 
 def _moved(z: Tensor, both: Tensor) -> Tensor:
     """z + A z + b for the rows of A and then b."""
@@ -241,6 +254,20 @@ class BetaCalibrator(Calibrator):
     def _apply(self, logits: Tensor) -> Tensor:
         odds = beta_odds(logits, self.weights.to(logits.device))
         return logsigmoid(odds).log_softmax(dim=0).T.to(logits.dtype)
+
+    def _module(self) -> Map:
+        return Beta(weights=self.weights)
+
+
+class Beta(Map):
+    """log q / (1 - q) = a log s - b log(1 - s) + c, class by class against the rest."""
+
+    weights: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        odds = beta_odds(logits, self.weights.double())
+        log_q = -torch.logaddexp(-odds, torch.zeros_like(odds))  # ONNX underflows in logsigmoid
+        return log_q.log_softmax(dim=0).T.to(logits.dtype)
 
 
 def beta_odds(logits: Tensor, weights: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from calibkit import validate
 from calibkit.recalibration import linear
 from calibkit.recalibration.calibrator import Calibrator
+from calibkit.recalibration.modules import Map, affine
 from calibkit.recalibration.temperature import LIMITS, nll_temperature
 from calibkit.threads import one_thread
 
@@ -59,7 +60,11 @@ class StructuredVectorScaler(Calibrator):
         self.weight, self.bias = 1 + moved[0], moved[1]
 
     def _apply(self, logits: Tensor) -> Tensor:
-        return self.module().to(logits.device)(logits)
+        return self._module().to(logits.device)(logits)
+
+    def _module(self) -> Map:
+        numbers = {"temperature": self.temperature, "smoothing": self.smoothing}
+        return Structured(**numbers, weight=self.weight, bias=self.bias)
 
 
 class StructuredMatrixScaler(Calibrator):
@@ -103,7 +108,24 @@ class StructuredMatrixScaler(Calibrator):
         self.bias = moved[classes]
 
     def _apply(self, logits: Tensor) -> Tensor:
-        return self.module().to(logits.device)(logits)
+        return self._module().to(logits.device)(logits)
+
+    def _module(self) -> Map:
+        numbers = {"temperature": self.temperature, "smoothing": self.smoothing}
+        return Structured(**numbers, weight=self.weight, bias=self.bias)
+
+
+class Structured(Map):
+    """W u + b of a temperature's smoothed log-probabilities u."""
+
+    temperature: Tensor
+    smoothing: Tensor
+    weight: Tensor
+    bias: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        u = smoothed(logits, self.temperature.double(), self.smoothing.double())
+        return affine(u, self.weight, self.bias).to(logits.dtype)
 
 
 def smoothed(logits: Tensor, temperature: float | Tensor, smoothing: float | Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from calibkit import metrics, validate
 from calibkit.recalibration.calibrator import Calibrator, warn
+from calibkit.recalibration.modules import Affine, Map
 from calibkit.validate import Array
 
 Method = Literal["nll", "ece_grid"]
@@ -87,6 +88,9 @@ class TemperatureScaler(Calibrator):
     def _apply(self, logits: Tensor) -> Tensor:
         return logits / self.temperature
 
+    def _module(self) -> Map:
+        return Affine(temperature=self.temperature, weight=torch.ones(1), bias=torch.zeros(1))
+
 
 class TemperatureEnsemble(Calibrator):
     """Ensemble temperature scaling: w_1 softmax(z / T) + w_2 softmax(z) + w_3 / K.
@@ -128,6 +132,19 @@ class TemperatureEnsemble(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         return mixed(logits, self.temperature, self.weights.to(logits.device))
+
+    def _module(self) -> Map:
+        return Mixture(temperature=self.temperature, weights=self.weights)
+
+
+class Mixture(Map):
+    """The logarithm of w_1 softmax(z / T) + w_2 softmax(z) + w_3 / K."""
+
+    temperature: Tensor
+    weights: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        return mixed(logits, self.temperature.double(), self.weights.double())
 
 
 def mixed(logits: Tensor, temperature: float | Tensor, weights: Tensor) -> Tensor:

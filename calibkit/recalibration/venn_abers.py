@@ -9,8 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit.recalibration.binned import one_vs_rest, targets
+from calibkit.recalibration.binned import one_vs_rest, targets, to_logits
 from calibkit.recalibration.calibrator import Calibrator
+from calibkit.recalibration.modules import Map
+from calibkit.recalibration.tables import edges_table, passed, values_table
 
 Step = tuple[np.ndarray, np.ndarray]
 MISSING = (
@@ -45,7 +47,29 @@ class VennAbersCalibrator(Calibrator):
         self.steps = [tuple(_on(scores.device, step) for step in pair) for pair in pairs]
 
     def _apply(self, logits: Tensor) -> Tensor:
-        return self.module().to(logits.device)(logits)
+        return self._module().to(logits.device)(logits)
+
+    def _module(self) -> Map:
+        numbers: dict[str, Tensor] = {}
+        for name, steps in enumerate(zip(*self.steps, strict=True)):
+            at, values = zip(*steps, strict=True)
+            numbers |= {f"edges_{name}": edges_table(at), f"values_{name}": values_table(values)}
+        return TwoSteps(**numbers)
+
+
+class TwoSteps(Map):
+    """Venn-Abers' p1 / (1 - p0 + p1), of two step functions of each class's score."""
+
+    edges_0: Tensor
+    values_0: Tensor
+    edges_1: Tensor
+    values_1: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        scores = one_vs_rest(logits)
+        p0 = self.values_0.double().gather(1, passed(scores, self.edges_0.double(), at=True))
+        p1 = self.values_1.double().gather(1, passed(scores, self.edges_1.double()))
+        return to_logits(p1 / (1 - p0 + p1), logits)
 
 
 def _both(scores: np.ndarray, hits: np.ndarray) -> list[Step]:
