@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 import json
 import platform
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -40,6 +41,7 @@ FOREST = "forest"
 MODELS = (*NETWORKS, FOREST)
 FLOOR = 1e-12  # a probability of 0 counts as this, else one such could make a KL infinite
 KEYS = ["classes", "model", "seed", "labels", "map"]
+Key = tuple[int, str, int, int, str]
 MEASURES = ["kl", "nll", "squared", "accuracy", "error", "seconds"]
 
 
@@ -186,7 +188,7 @@ def read(path: Path) -> tuple[dict, pd.DataFrame]:
     return json.loads(first.removeprefix("# ")), table.astype(numbers)
 
 
-def _begun(path: Path, scale: str, fresh: bool) -> set[tuple]:
+def _begun(path: Path, scale: str, fresh: bool) -> set[Key]:
     """Makes the file ready for more rows; returns the keys of those that it has."""
     if fresh or not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -222,41 +224,41 @@ def run(
     size = SIZES[validate.choice("scale", scale, tuple(SIZES))]
     path = Path(folder or checkout.results()) / NAME / f"{scale}.csv"
     done = _begun(path, scale, fresh)
-    maps = {classes: taking_part(classes) for classes in CLASSES}
-    fits = {classes: _fits(size, maps[classes]) for classes in CLASSES}  # of each model
-    every = len(MODELS) * sum(fits.values())
+    every = sum(len(keys(size, classes, model)) for classes in CLASSES for model in MODELS)
     with (
         path.open("a", encoding="utf-8", newline="") as file,
         tqdm(total=every, initial=len(done), unit="fit", disable=not progress) as bar,
     ):
-        for classes in CLASSES:
-            for model in MODELS:
-                key = (classes, model)
-                if sum(one[:2] == key for one in done) == fits[classes]:
-                    continue
-                bar.set_postfix_str(f"{classes} classes, {model}")
-                for seed, cal, test in predicted(size, *key, progress=False, **options):
-                    _fit_all(maps[classes], (*key, seed), cal, test, size, done, file, bar)
+        rows = csv.writer(file, lineterminator="\n")
+        for key, cal, test in _left(size, done, progress=False, **options):
+            bar.set_postfix_str(f"{key[0]} classes, {key[1]}, {key[3]:,} labels")
+            made = judged(taking_part(key[0])[key[-1]], cal, test)
+            rows.writerow([*key, *(f"{made[measure]:.6g}" for measure in MEASURES)])
+            file.flush()
+            bar.update()
     return path
 
 
-def _fits(size: Size, maps: Mapping[str, Contestant]) -> int:
-    """How many fits there are of one model."""
-    return len(size.seeds) * sum(n >= one.least for n in size.labels for one in maps.values())
+def keys(size: Size, classes: int, model: str) -> list[Key]:
+    """All fits of a model, in their order: `KEYS`."""
+    return [
+        (classes, model, seed, labels, name)
+        for seed in size.seeds
+        for labels in size.labels
+        for name, one in taking_part(classes).items()
+        if labels >= one.least
+    ]
 
 
-def _fit_all(maps, key, cal, test, size, done, file, bar) -> None:
-    """One model: all maps on all numbers of labels, each row written when it is measured."""
-    writer = csv.writer(file, lineterminator="\n")
-    for labels in size.labels:
-        part = replace(cal, logits=cal.logits[:labels], labels=cal.labels[:labels], posterior=None)
-        for name, one in maps.items():
-            if labels < one.least or (*key, labels, name) in done:
-                continue
-            made = judged(one, part, test)
-            writer.writerow([*key, labels, name, *(f"{made[m]:.6g}" for m in MEASURES)])
-            file.flush()
-            bar.update()
+def _left(size: Size, done: set[Key], **options) -> Iterator[tuple[Key, Predictions, Predictions]]:
+    """The fits that are not done, each with its labels and the images to judge by."""
+    for classes, model in itertools.product(CLASSES, MODELS):
+        left = [key for key in keys(size, classes, model) if key not in done]
+        if not left:
+            continue
+        for seed, cal, test in predicted(size, classes, model, **options):
+            for key in (key for key in left if key[2] == seed):
+                yield key, data.Predictions(cal.logits[: key[3]], cal.labels[: key[3]]), test
 
 
 def stored(folder: str | Path | None = None, scale: str = "laptop") -> pd.DataFrame:

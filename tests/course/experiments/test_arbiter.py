@@ -9,6 +9,7 @@ import pytest
 import torch
 from matplotlib import pyplot as plt
 
+from calibkit.__main__ import main
 from calibkit.course import checkout
 from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_page, contestants
 from calibkit.lab import data
@@ -82,6 +83,17 @@ def test_a_table_of_other_settings_is_not_mixed(tiny, tmp_path, monkeypatch):
     assert path.read_text(encoding="utf-8") == before
     run(tmp_path, fresh=True)
     assert len(arbiter.read(path)[1]) == 2 * 3 * len(FEW)
+
+
+def test_the_command_writes_table_and_page(tiny, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
+    assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert (tmp_path / "arbiter" / "smoke.md").read_text(encoding="utf-8") in said
+    assert str(tmp_path / "arbiter" / "smoke.csv") in said
+    monkeypatch.setitem(arbiter.SIZES, "smoke", arbiter.Size((50,), (400,), 60, 80, 2, 5))
+    assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 2
+    assert "--fresh" in capsys.readouterr().err
 
 
 def test_a_wrong_scale_is_named():
