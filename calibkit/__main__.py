@@ -134,13 +134,14 @@ def _networks(options, folder: Path) -> int:
 
 
 def _arbiter(options) -> int:
-    from calibkit.course.experiments import arbiter, arbiter_page
+    from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_page
 
     chosen = {"device": options.device, "jobs": options.jobs}
     table = arbiter.run(options.scale, options.target, fresh=options.fresh, **chosen)
     page = arbiter_page.write(table)
     print(page.read_text(encoding="utf-8"))
     print(f"the table: {table.resolve()}")
+    print(f"the figure: {arbiter_figure.write(table).resolve()}")
     return 0
 
 

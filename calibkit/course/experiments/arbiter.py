@@ -1,8 +1,8 @@
 """The arbiter: which map comes closest to the truth, from how many labels, where it is known.
 
-`python -m calibkit arbiter` fits all maps of `contestants` on 50 to 20,000 labels of two networks
-and a forest, which learned from digits under noise, and writes for each how far its predictions are
-from the exact posterior of 5,000 new images. Each row is kept as soon as it is measured.
+`python -m calibkit arbiter` fits all maps of `contestants` on 50 to 20,000 labels of two networks,
+a forest and a linear model, which learned from digits under noise, and writes for each how far its
+predictions are from the exact posterior of 5,000 new images. Each row is kept once it is measured.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ NETWORKS = {
     "MLP": lambda classes: models.mlp(64, classes),
     "CNN": lambda classes: models.cnn(1, classes, width=16),
 }
-FOREST = "forest"
-MODELS = (*NETWORKS, FOREST)
+OTHERS = ("forest", "linear")
+MODELS = (*NETWORKS, *OTHERS)
 FLOOR = 1e-12  # a probability of 0 counts as this, else one such could make a KL infinite
 KEYS = ["classes", "model", "seed", "labels", "map"]
 Key = tuple[int, str, int, int, str]
@@ -93,9 +93,9 @@ def predicted(
 
     Networks are trained, and kept, by `sweep.run`, which takes the `options`.
     """
-    if model == FOREST:
+    if model in OTHERS:
         for seed in size.seeds:
-            yield seed, *grown(size, classes, seed)
+            yield seed, *told(size, classes, model, seed)
         return
 
     def make_trial(seed: int) -> training.Trial:
@@ -108,25 +108,40 @@ def predicted(
         yield outcome.setting["seed"], outcome.predictions["cal"], outcome.predictions["test"]
 
 
-def grown(size: Size, classes: int, seed: int) -> tuple[Predictions, Predictions]:
-    """The same of a random forest. Its logits are logarithms of its shares of votes.
+def told(size: Size, classes: int, model: str, seed: int) -> tuple[Predictions, Predictions]:
+    """The same of a model of scikit-learn. Its logits are the logarithms of its probabilities.
 
-    One tree is added that knows nothing, so that no share is 0.
+    To a forest one tree is added that knows nothing, so that no share of votes is 0.
     """
+    train, cal, test = splits(size, classes, seed)
+    fitted = _forest(train, size.trees, seed) if model == "forest" else _linear(train)
+
+    def says(images: Dataset) -> Predictions:
+        probs = torch.zeros(len(images), classes, dtype=torch.float64)
+        probs[:, fitted.classes_] = torch.as_tensor(fitted.predict_proba(_rows(images))).double()
+        if model == "forest":
+            probs = (size.trees * probs + 1 / classes) / (size.trees + 1)
+        return Predictions(probs.clamp(min=FLOOR).log(), images.labels, images.posterior)
+
+    return says(cal), says(test)
+
+
+def _forest(train: Dataset, trees: int, seed: int):
     from sklearn.ensemble import RandomForestClassifier  # slow to load
 
-    train, *others = splits(size, classes, seed)
-    forest = RandomForestClassifier(size.trees, random_state=seed)
-    forest.fit(train.inputs.flatten(1).numpy(), train.labels.numpy())
+    forest = RandomForestClassifier(trees, random_state=seed)
+    return forest.fit(_rows(train), train.labels.numpy())
 
-    def told(images: Dataset) -> Predictions:
-        votes = torch.zeros(len(images), classes, dtype=torch.float64)
-        share = torch.as_tensor(forest.predict_proba(images.inputs.flatten(1).numpy()))
-        votes[:, forest.classes_] = size.trees * share
-        logits = ((votes + 1 / classes) / (size.trees + 1)).log()
-        return Predictions(logits, images.labels, images.posterior)
 
-    return told(others[0]), told(others[1])
+def _linear(train: Dataset):
+    """Logistic regression as scikit-learn sets it: a penalty of weight 1."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000).fit(_rows(train), train.labels.numpy())
+
+
+def _rows(images: Dataset):
+    return images.inputs.flatten(1).numpy()
 
 
 def distances(probs: Tensor, labels: Tensor, posterior: Tensor) -> dict[str, float]:

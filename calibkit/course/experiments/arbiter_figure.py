@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,10 +11,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
+from sklearn.isotonic import isotonic_regression
 
 from calibkit import validate
-from calibkit.course.experiments.arbiter_page import summary
-from calibkit.pictures import alt_text, palette
+from calibkit.course.experiments import arbiter
+from calibkit.course.experiments.arbiter_findings import summary
+from calibkit.pictures import alt_text, palette, plots
 from calibkit.pictures.palette import Role
 
 # The model as it is and after one temperature have their roles of the whole course.
@@ -60,6 +63,17 @@ def figure(table: pd.DataFrame, maps: Sequence[str] = tuple(LOOKS)) -> Figure:
     for ax in grid[-1]:
         ax.set_xlabel("labels that the map was fitted on")
     return made
+
+
+def write(path: Path) -> Path:
+    """The figure beside the table at `path`; returns it."""
+    picture = Path(path).with_suffix(".png")
+    with plt.rc_context():
+        plots.theme()
+        drawn = figure(arbiter.read(Path(path))[1])
+    drawn.savefig(picture, dpi=90)
+    plt.close(drawn)
+    return picture
 
 
 def beside_temperature(table: pd.DataFrame) -> pd.DataFrame:
@@ -127,18 +141,18 @@ def _name_ends(ax: Axes, ends: dict[str, float]) -> None:
 
 
 def _apart(heights: dict[str, float], gap: float = GAP) -> dict[str, float]:
-    """The same order, at least `gap` between neighbours, and as near as goes.
+    """The same order, at least `gap` between neighbours, as near as goes, and none below 0.
 
     >>> {name: round(y, 3) for name, y in _apart({"a": 0.5, "b": 0.5}, gap=0.1).items()}
     {'a': 0.45, 'b': 0.55}
     """
+    if not heights:
+        return {}
     names = sorted(heights, key=lambda name: heights[name])
     offsets = gap * np.arange(len(names))
-    from sklearn.isotonic import isotonic_regression
-
-    wanted = np.array([heights[name] for name in names]) - offsets
-    placed = (isotonic_regression(wanted) + offsets).tolist() if len(names) else []
-    return dict(zip(names, placed, strict=True))
+    placed = isotonic_regression([heights[name] for name in names] - offsets) + offsets
+    placed += max(0.0, -placed[0])
+    return dict(zip(names, placed.tolist(), strict=True))
 
 
 def _in_words(lines: dict[str, pd.DataFrame], title: str) -> str:

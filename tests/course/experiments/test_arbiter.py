@@ -8,10 +8,17 @@ import pandas as pd
 import pytest
 import torch
 from matplotlib import pyplot as plt
+from sklearn.linear_model import LogisticRegression
 
 from calibkit.__main__ import main
 from calibkit.course import checkout
-from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_page, contestants
+from calibkit.course.experiments import (
+    arbiter,
+    arbiter_figure,
+    arbiter_findings,
+    arbiter_page,
+    contestants,
+)
 from calibkit.lab import data
 from calibkit.pictures import alt_text
 from tests.recalibration.samples import scored
@@ -50,7 +57,7 @@ def test_a_run_has_a_row_for_each_fit_and_its_page_tells_them(tiny, tmp_path):
     path = run(tmp_path)
     assert path == tmp_path / "arbiter" / "smoke.csv"
     table = arbiter.read(path)[1]
-    assert len(table) == 2 * 3 * 2 * 2 * len(FEW)
+    assert len(table) == 2 * 4 * 2 * 2 * len(FEW)
     assert not table.duplicated(arbiter.KEYS).any()
     assert np.isfinite(table[arbiter.MEASURES]).all(axis=None)
     nothing = table[table["map"] == "nothing"].groupby(["classes", "model", "seed"]).kl
@@ -82,7 +89,7 @@ def test_a_table_of_other_settings_is_not_mixed(tiny, tmp_path, monkeypatch):
         run(tmp_path)
     assert path.read_text(encoding="utf-8") == before
     run(tmp_path, fresh=True)
-    assert len(arbiter.read(path)[1]) == 2 * 3 * len(FEW)
+    assert len(arbiter.read(path)[1]) == 2 * 4 * len(FEW)
 
 
 def test_the_command_writes_table_and_page(tiny, tmp_path, monkeypatch, capsys):
@@ -90,7 +97,9 @@ def test_the_command_writes_table_and_page(tiny, tmp_path, monkeypatch, capsys):
     assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 0
     said = capsys.readouterr().out
     assert (tmp_path / "arbiter" / "smoke.md").read_text(encoding="utf-8") in said
-    assert str(tmp_path / "arbiter" / "smoke.csv") in said
+    for kind in ("csv", "png"):
+        assert str(tmp_path / "arbiter" / f"smoke.{kind}") in said
+        assert (tmp_path / "arbiter" / f"smoke.{kind}").stat().st_size > 1000
     monkeypatch.setitem(arbiter.SIZES, "smoke", arbiter.Size((50,), (400,), 60, 80, 2, 5))
     assert main(["arbiter", "--scale", "smoke", "--target", str(tmp_path)]) == 2
     assert "--fresh" in capsys.readouterr().err
@@ -119,10 +128,27 @@ def test_even_or_odd_has_the_sums_of_the_digits_posterior():
 
 
 def test_a_forest_tells_its_votes_and_one_more_tree():
-    cal, _ = arbiter.grown(TINY, 2, 400)
+    cal, test = arbiter.told(TINY, 2, "forest", 400)
     votes = cal.probs.double() * (TINY.trees + 1) - 1 / 2
     assert torch.allclose(votes.sum(1), torch.full((60,), 5.0).double(), atol=1e-5)
     assert (cal.probs > 0).all()
+    assert len(test) == TINY.test
+
+
+def test_a_linear_model_is_that_of_scikit_learn():
+    train, _, test = arbiter.splits(TINY, 2, 400)
+    peer = LogisticRegression(max_iter=1000).fit(train.inputs.flatten(1), train.labels)
+    expected = peer.predict_proba(test.inputs.flatten(1).numpy())
+    assert np.allclose(arbiter.told(TINY, 2, "linear", 400)[1].probs, expected, atol=1e-6)
+
+
+def test_a_class_that_the_model_never_saw_has_a_finite_logit(monkeypatch):
+    train, cal, test = arbiter.splits(TINY, 10, 400)
+    fewer = data.Splits(train[train.labels != 3], cal, test)
+    monkeypatch.setattr(arbiter, "splits", lambda *_: fewer)
+    told = arbiter.told(TINY, 10, "linear", 400)[1]
+    assert torch.isfinite(told.logits).all()
+    assert told.probs[:, 3].max() <= arbiter.FLOOR * 1.01
 
 
 def test_the_posterior_itself_has_no_distance():
@@ -202,11 +228,11 @@ KL = {
 
 
 def test_means_and_intervals_by_hand():
-    row = arbiter_page.summary(made_up(KL)).iloc[0]
+    row = arbiter_findings.summary(made_up(KL)).iloc[0]
     assert row["mean"] == pytest.approx(1.02)
     assert row["half"] == pytest.approx(4.3027 * 0.01 / math.sqrt(3), rel=1e-4)
     with pytest.raises(ValueError, match=r"^measure"):
-        arbiter_page.summary(made_up(KL), "ece")
+        arbiter_findings.summary(made_up(KL), "ece")
 
 
 def test_winners_and_who_cannot_be_told_from_them():
@@ -214,14 +240,14 @@ def test_winners_and_who_cannot_be_told_from_them():
     table = made_up(kl)
     apart = {1: 0.002, 2: -0.001, 3: 0.0}  # SVS differs from temperature by less than its seeds
     table.kl += np.where(table["map"] == "SVS", table.seed.map(apart), 0)
-    won = arbiter_page.winners(table)
+    won = arbiter_findings.winners(table)
     assert won.best.tolist() == ["temperature", "SMS"]
     assert won.tied.tolist() == [["SVS"], []]
     assert won.kl.tolist() == pytest.approx([0.52, 0.42])
 
 
 def test_the_standing_counts_wins_ranks_and_harm():
-    made = arbiter_page.standing(made_up(KL))
+    made = arbiter_findings.standing(made_up(KL))
     assert made.loc["temperature", ["wins", "cells", "rank"]].tolist() == [3, 6, 1.5]
     assert made.loc["SMS", ["wins", "rank", "harms"]].tolist() == [3, 1.5, 0]
     assert made.loc["isotonic", ["rank", "harms"]].tolist() == [3.5, 0.5]
@@ -232,7 +258,7 @@ def test_the_standing_counts_wins_ranks_and_harm():
 def test_a_map_that_is_not_fitted_on_few_labels_is_ranked_where_it_is():
     table = made_up(KL | {"Dirichlet": lambda n: 0.3})
     table = table[(table["map"] != "Dirichlet") | (table.labels > 100)]
-    made = arbiter_page.standing(table)
+    made = arbiter_findings.standing(table)
     assert made.loc["Dirichlet", ["wins", "cells", "rank", "beats"]].tolist() == [3, 3, 1, 1]
     assert made.loc["temperature", "beats"] == pytest.approx((1 + 2 / 4) / 2)
 
@@ -240,26 +266,49 @@ def test_a_map_that_is_not_fitted_on_few_labels_is_ranked_where_it_is():
 def test_from_how_many_labels_on_a_map_pays():
     kl = KL | {"late": lambda n: 0.45 if n in (50, 5000) else 0.9}
     table = made_up(kl, labels=(50, 500, 5000))
-    assert arbiter_page.turn(table, "SMS") == 500
-    assert arbiter_page.turn(table, "late") == 5000  # that it was so once does not count
-    assert arbiter_page.turn(table, "isotonic") is None
+    assert arbiter_findings.turn(table, "SMS") == 500
+    assert arbiter_findings.turn(table, "late") == 5000  # that it was so once does not count
+    assert arbiter_findings.turn(table, "isotonic") is None
+
+
+def test_differences_are_paired_and_wrong_places_named():
+    place = {"classes": 10, "model": "MLP", "labels": 50}
+    made = arbiter_findings.difference(made_up(KL), "SMS", "temperature", **place)
+    assert made == pytest.approx([0.2, 0.2, 0.2])
+    for name, wrong in (("classes", 3), ("model", "RNN"), ("labels", 51)):
+        with pytest.raises(ValueError, match=f"^{name}"):
+            arbiter_findings.difference(made_up(KL), "SMS", "nothing", **place | {name: wrong})
+    with pytest.raises(ValueError, match=r"^right"):
+        arbiter_findings.difference(made_up(KL), "SMS", "no map", **place)
 
 
 def test_the_order_of_the_public_benchmark_is_compared():
-    order = {name: (lambda n, k=k: 0.1 + k / 10) for k, name in enumerate(arbiter_page.VISION)}
-    backwards = {name: (lambda n, k=k: 9 - k / 10) for k, name in enumerate(arbiter_page.VISION)}
-    assert arbiter_page.agreement(made_up(order)) == pytest.approx(1)
-    assert arbiter_page.agreement(made_up(backwards)) == pytest.approx(-1)
-    assert math.isnan(arbiter_page.agreement(made_up({"nothing": lambda n: 1.0})))
+    order = {name: (lambda n, k=k: 0.1 + k / 10) for k, name in enumerate(arbiter_findings.VISION)}
+    backwards = {
+        name: (lambda n, k=k: 9 - k / 10) for k, name in enumerate(arbiter_findings.VISION)
+    }
+    assert arbiter_findings.agreement(made_up(order)) == pytest.approx(1)
+    assert arbiter_findings.agreement(made_up(backwards)) == pytest.approx(-1)
+    assert math.isnan(arbiter_findings.agreement(made_up({"nothing": lambda n: 1.0})))
+
+
+def test_the_harm_is_told_by_labels_and_models():
+    kl = KL | {"temperature": lambda n: 1.25 if n < 100 else 0.5}
+    (said, *_) = arbiter_findings._harm(made_up(kl, labels=(50, 5000)))
+    assert said == (
+        "temperature is worse than nothing in 3 of 3 fits on less than 1,000 labels (there by a KL "
+        "of 0.250) and 0 of 3 fits from 1,000 labels: 3 of 10 classes, MLP"
+    )
 
 
 def test_the_findings_say_what_was_made_up():
-    said = "\n".join(arbiter_page.findings(made_up(KL)))
+    said = "\n".join(arbiter_findings.findings(made_up(KL)))
     assert "KL 1.020 as the model is, 0.520 after a temperature and 0.420 after the best" in said
+    assert "a temperature takes away 83 % of what that map does" in said  # .5 of .6
     assert "from so many labels on: SMS 500" in said
-    assert "a temperature is worse than nothing in 0 of 6 fits" in said
-    harmed = made_up(KL | {"temperature": lambda n: 1.5 if n < 100 else 0.5})
-    assert "in 3 of 6 fits (3 of 3 at 50 labels)" in "\n".join(arbiter_page.findings(harmed))
+    assert "temperature is worse than nothing in 0 of 6 fits on less than 1,000 labels" in said
+    assert "50 labels, the maps of both by mean rank: temperature, SMS, nothing, isotonic" in said
+    assert "number 1 of 4, in CalArena number 6 of 12" in said
 
 
 # --- the figure ---
@@ -294,6 +343,9 @@ def test_names_do_not_touch_and_keep_their_order():
     assert sorted(placed, key=placed.get) == list("abcd")
     assert np.diff(list(placed.values())).min() >= 0.1 - 1e-12
     assert placed["d"] == pytest.approx(0.9)
+    low = arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.02}, gap=0.1)
+    assert list(low.values()) == pytest.approx([0, 0.1, 0.2])
+    assert arbiter_figure._apart({}) == {}
 
 
 def test_a_map_without_a_look_is_named():
@@ -302,6 +354,13 @@ def test_a_map_without_a_look_is_named():
 
 
 # --- what is stored ---
+
+
+def test_the_passage_for_the_lesson_tells_the_stored_verdicts():
+    text = (checkout.results() / arbiter.NAME / "arbiter.md").read_text(encoding="utf-8")
+    told = "\n".join(map(str, arbiter_findings.conclusions(arbiter.stored())))
+    assert told in text
+    assert "HOLDS" in told
 
 
 def test_the_stored_table_holds_all_that_was_asked_and_its_page_agrees():
@@ -315,7 +374,7 @@ def test_the_stored_table_holds_all_that_was_asked_and_its_page_agrees():
         cells = part.groupby(["labels", "seed"]).size()
         assert len(cells) == len(size.labels) * len(size.seeds)
         assert cells.min() >= 14
-    assert table.groupby(["classes", "model"]).ngroups == 6
+    assert table.groupby(["classes", "model"]).ngroups == 8
     assert json.loads(json.dumps(settings)) == settings
     page = path.with_suffix(".md").read_text(encoding="utf-8")
     assert page == arbiter_page.report(table, settings, "laptop")
