@@ -137,7 +137,9 @@ def test_a_forest_tells_its_votes_and_one_more_tree():
 
 def test_a_linear_model_is_that_of_scikit_learn():
     train, _, test = arbiter.splits(TINY, 2, 400)
-    peer = LogisticRegression(max_iter=1000).fit(train.inputs.flatten(1), train.labels)
+    peer = LogisticRegression(max_iter=1000).fit(
+        train.inputs.flatten(1).numpy(), train.labels.numpy()
+    )
     expected = peer.predict_proba(test.inputs.flatten(1).numpy())
     assert np.allclose(arbiter.told(TINY, 2, "linear", 400)[1].probs, expected, atol=1e-6)
 
