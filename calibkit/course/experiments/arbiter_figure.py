@@ -37,7 +37,7 @@ TICKS = np.array([1, 1.5, 2, 3, 4, 5, 6, 8])
 
 
 def figure(table: pd.DataFrame, maps: Sequence[str] = tuple(LOOKS)) -> Figure:
-    """KL from the exact posterior against labels, a panel for each number of classes and model.
+    """KL from the exact posterior against labels: a row for each model, a column for each K.
 
     Log-log; a line for each map, named at its end, and the band of `beside_temperature`. An axis
     ends a little above the model as it is; what is worse lies beyond it. Raises ValueError for a
@@ -47,16 +47,13 @@ def figure(table: pd.DataFrame, maps: Sequence[str] = tuple(LOOKS)) -> Figure:
         validate.choice("maps", name, tuple(LOOKS))
     means = beside_temperature(table)
     means = means[means["map"].isin(maps)]
-    rows, columns = means.classes.unique(), means.model.unique()
+    models, numbers = means.model.unique(), means.classes.unique()
+    size = (4.3 * len(numbers), 3.2 * len(models))
     made, grid = plt.subplots(
-        len(rows),
-        len(columns),
-        figsize=(4.0 * len(columns), 3.6 * len(rows)),
-        squeeze=False,
-        layout="constrained",
+        len(models), len(numbers), figsize=size, squeeze=False, layout="constrained"
     )
-    for axes, classes in zip(grid, rows, strict=True):
-        for ax, model in zip(axes, columns, strict=True):
+    for axes, model in zip(grid, models, strict=True):
+        for ax, classes in zip(axes, numbers, strict=True):
             part = means[(means.classes == classes) & (means.model == model)]
             draw(part, f"{model}, {classes} classes", ax=ax)
         axes[0].set_ylabel("KL from the exact posterior, nats")
@@ -150,8 +147,8 @@ def _apart(heights: dict[str, float], gap: float = GAP) -> dict[str, float]:
         return {}
     names = sorted(heights, key=lambda name: heights[name])
     offsets = gap * np.arange(len(names))
-    placed = isotonic_regression([heights[name] for name in names] - offsets) + offsets
-    placed += max(0.0, -placed[0])
+    wanted = [heights[name] for name in names] - offsets
+    placed = isotonic_regression(wanted, y_min=0) + offsets
     return dict(zip(names, placed.tolist(), strict=True))
 
 

@@ -257,7 +257,7 @@ def _harm(table: pd.DataFrame) -> list[str]:
 
 
 def _cost(away: pd.Series) -> str:
-    return f" (there by a KL of {away[away > 0].mean():.3f})" if (away > 0).any() else ""
+    return f" (there by a KL of {away[away > 0].mean():.2g})" if (away > 0).any() else ""
 
 
 def _public(table: pd.DataFrame) -> list[str]:

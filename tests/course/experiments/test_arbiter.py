@@ -299,7 +299,7 @@ def test_the_harm_is_told_by_labels_and_models():
     (said, *_) = arbiter_findings._harm(made_up(kl, labels=(50, 5000)))
     assert said == (
         "temperature is worse than nothing in 3 of 3 fits on less than 1,000 labels (there by a KL "
-        "of 0.250) and 0 of 3 fits from 1,000 labels: 3 of 10 classes, MLP"
+        "of 0.25) and 0 of 3 fits from 1,000 labels: 3 of 10 classes, MLP"
     )
 
 
@@ -347,6 +347,7 @@ def test_names_do_not_touch_and_keep_their_order():
     assert placed["d"] == pytest.approx(0.9)
     low = arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.02}, gap=0.1)
     assert list(low.values()) == pytest.approx([0, 0.1, 0.2])
+    assert arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.9}, gap=0.1)["c"] == 0.9
     assert arbiter_figure._apart({}) == {}
 
 
