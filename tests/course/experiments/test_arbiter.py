@@ -347,7 +347,9 @@ def test_names_do_not_touch_and_keep_their_order():
     assert placed["d"] == pytest.approx(0.9)
     low = arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.02}, gap=0.1)
     assert list(low.values()) == pytest.approx([0, 0.1, 0.2])
-    assert arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.9}, gap=0.1)["c"] == 0.9
+    assert arbiter_figure._apart({"a": 0.0, "b": 0.01, "c": 0.9}, gap=0.1)["c"] == pytest.approx(
+        0.9
+    )
     assert arbiter_figure._apart({}) == {}
 
 
