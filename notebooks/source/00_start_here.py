@@ -13,6 +13,8 @@
 # **Time.** 40 minutes with the two exercises.
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
+#
+# **Next on your path.** Three hours, six evenings, practice: [01](01_reliability_diagrams.ipynb). Teaching: [08](08_temperature.ipynb).
 
 # %%
 import matplotlib.pyplot as plt

@@ -13,6 +13,8 @@
 # **Time.** 60 minutes with the three exercises; the cells run in under a minute.
 #
 # **Needs.** [00 Start here](00_start_here.ipynb).
+#
+# **Next on your path.** Three hours: [08](08_temperature.ipynb). Six evenings: [03](03_overconfidence.ipynb). Practice: [02](02_measuring_calibration.ipynb).
 
 # %%
 from functools import partial

@@ -14,6 +14,8 @@
 # run in about half a minute.
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb).
+#
+# **Next on your path.** Practice: [08](08_temperature.ipynb). Theory: [10](10_focal_theory.ipynb).
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt

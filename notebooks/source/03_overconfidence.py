@@ -22,6 +22,8 @@ explorers.stored("overconfidence")
 # **Time.** 45 minutes; 20 more for the homework.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
+#
+# **Next on your path.** Six evenings: [06](06_label_noise.ipynb).
 
 # %% tags=["drawing"]
 import math

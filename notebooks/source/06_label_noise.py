@@ -22,6 +22,8 @@ explorers.stored("noisy_labels")
 # **Time.** 45 minutes; 10 more for the homework.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), and the map of [03](03_overconfidence.ipynb).
+#
+# **Next on your path.** Six evenings: [08](08_temperature.ipynb). Teaching: [17](17_audit_your_model.ipynb).
 
 # %% tags=["drawing"]
 import math

@@ -21,6 +21,8 @@ explorers.stored("two_answers")
 # **Time.** 40 minutes; 15 more for the homework.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), and the map of [03](03_overconfidence.ipynb).
+#
+# **Next on your path.** Three hours, six evenings: [17](17_audit_your_model.ipynb). Practice: [13](13_shift_and_ood.ipynb). Teaching: [06](06_label_noise.ipynb).
 
 # %% tags=["drawing"]
 import warnings

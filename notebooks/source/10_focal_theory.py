@@ -22,6 +22,8 @@ explorers.stored("focal_gamma")
 # **Time.** 45 minutes; 25 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), the map of [03](03_overconfidence.ipynb), and derivatives.
+#
+# **Next on your path.** Theory: [18](18_estimators_in_depth.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
 import calibkit
-from calibkit.course import checkout, claims, experiments, pages, verdicts
+from calibkit.course import checkout, claims, experiments, pages, paths, verdicts
 from calibkit.course.explorers import networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
 from calibkit.course.site import landing
@@ -317,6 +317,8 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         right=right,
         sliders={name: explorer.html() for name, explorer in landing.sliders().items()},
         parts=_by_part(course),
+        paths=paths.PATHS,
+        stems={lesson.number: lesson.stem for lesson in course},
         verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "Map of the course.",
         authors=authors(),
