@@ -80,7 +80,7 @@ def head(number: str) -> str:
 def table() -> str:
     """Markdown: the paths with their lessons and minutes, as the README has it."""
     rows = [
-        f"| **{path.name}** | {path.reader} | {', '.join(_links(path))} | {_sum(path)} |"
+        f"| {path.name} | {path.reader} | {', '.join(_links(path))} | {_sum(path)} |"
         for path in PATHS
     ]
     return "\n".join(["| path | if | lessons | minutes |", "|---|---|---|---|", *rows])
