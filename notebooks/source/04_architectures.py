@@ -45,7 +45,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Four ways to read an image
 #
-# A 3 of 8 x 8 pixels, as four networks read it. (They are trained on 3s under noise.) In orange: what one unit, or one patch, looks at.
+# A 3 of 8 x 8 pixels, as four networks read it. (The 3 is shown without noise; the networks are trained on noisy digits.) In orange: what one unit, or one patch, looks at.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
