@@ -204,7 +204,7 @@ def _table(logits: Tensor, labels: Tensor) -> pd.DataFrame:
 
 
 def diagnosis(found: auditing.Audit) -> str:
-    """The fault that an audit by scanner shows. The order matters: a leak spoils all other numbers."""
+    """The fault that an audit by scanner shows; a leak first, as it spoils all other numbers."""
     if any(text.startswith("duplicates between") for text in found.warnings):
         return "leak"
     gaps = found.groups.gap
