@@ -258,8 +258,7 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 #
 # ## 4. Is it calibrated at all?
 #
-# A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the ECE, and **Spiegelhalter's** z, the sum over all images of (Brier score minus what the model itself expects it to be), divided by its
-# standard deviation. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
+# A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the ECE, and **Spiegelhalter's** z, the sum over all images of $b_i - \mathrm{E}[b_i]$, divided by its standard deviation, where $b_i$ is the Brier score of an image and the expectation is the model's own. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
 
 # %% tags=["drawing"]
 sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]

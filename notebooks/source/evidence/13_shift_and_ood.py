@@ -779,7 +779,7 @@ print(
             ),
         ],
         "on digits as trained alone; after one temperature each undecided with usual and chosen "
-        "strengths; reversed on photographs, before and after T",
+        "strengths; on photographs, of pure noise and alpha .1 alone, reversed before and after T",
     )
 )
 # %% tags=["nbval-check-output"]
