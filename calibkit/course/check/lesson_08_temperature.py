@@ -178,8 +178,8 @@ def _of_probabilities(logits: Tensor, accuracy: float) -> float:
         *(
             Mistake(
                 functools.partial(_of_grid, step=step),
-                f"this is the best T of a grid of step {step:g}, which is too coarse: it must be right "
-                f"to 1 % of T. Halve the range again and again.",
+                f"this is the best T of a grid of step {step:g}, which is too coarse: it must be "
+                f"right to 1 % of T. Halve the range again and again.",
             )
             for step in (0.1, 0.05, 0.5, 1.0)
         ),
