@@ -121,8 +121,8 @@ for gamma in (5.0, 3.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Larger: focal loss does not only hold back. Images that are read badly move the weights more than under
-# cross-entropy, images that are read well hardly at all. With gamma 5 the change comes at about 0.2, with gamma 3 at
+# Larger: focal loss does not only hold back. Images that are read badly move the weights more, images that are read
+# well hardly at all. With gamma 5 the change comes at about 0.2, with gamma 3 at
 # about 0.25.
 # Hence a recipe of Mukhoti et al. (2020), **FLSD-53**: gamma 5 for images with $p < 0.2$, else 3.
 #
@@ -131,8 +131,7 @@ for gamma in (5.0, 3.0):
 # ## 2. Trained with every gamma
 #
 # The slider at the top shows stored runs. Now we train them: one small network for each gamma and seed, all with one
-# weight decay (a small one). The slider judges them on 2,000 test images after each epoch; the cells below judge the
-# same networks, at the end, on all test images, so their numbers differ a little.
+# small weight decay. (The slider judges them on 2,000 test images; the cells below use all.)
 
 # %%
 def recipe(gamma, seed):
@@ -374,8 +373,7 @@ explorers.Explorer(
 # Undone, a network trained with *any* of these gammas is about as over-confident as one trained with cross-entropy. So there are two errors. Training makes a network over-confident, here as elsewhere.
 # Reading $p^*$ as if it were a probability makes every answer less sure. They go in opposite directions, and at one
 # gamma they cancel. Why is the first error about the same for every gamma? A likely reason: the best value of the
-# *undone* output is the truth. So focal loss pushes the undone output towards the labels as cross-entropy pushes its
-# output, and both become too sure, by about as much.
+# *undone* output is the truth, so training pushes it towards the labels as it does with the output of cross-entropy.
 #
 # A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says, REVERSED that it lies on the other side.
 
@@ -446,7 +444,8 @@ for gamma, mean in pd.DataFrame(rows).groupby("gamma").mean().iterrows():
 #
 # </details>
 #
-# So gamma, too, is a number that is chosen until the gap vanishes, only that every try costs a training. And what it must cancel changes with the training: with the weight decay, as on the photographs, and with the epochs (homework).
+# So gamma, too, is a number that is chosen until the gap vanishes, but every try costs a training. And what it must
+# cancel changes: with the weight decay, as on the photographs, and with the epochs (homework).
 #
 # ## 6. On the map
 #
@@ -477,9 +476,9 @@ for role, places in where.items():
 #
 # *Difficulty: hard · importance: high · 15 minutes*
 #
-# After 60 epochs the mean confidence on new images is 77 % with gamma 5, and 93 % with cross-entropy (section 2). Why
-# does it stop so low? Two explanations: (a) loss and weight decay together are lowest at a confidence below 100 %; (b)
-# they are lowest at 100 %, and the training has not reached that yet. Design an experiment that tells them apart. What
+# After 60 epochs with gamma 5 the mean confidence on new images is 77 %, with cross-entropy 93 % (section 2). Two
+# explanations: (a) loss and weight decay together are lowest at a confidence below 100 %; (b) they are lowest at 100
+# %, and training has not reached that yet. Design an experiment that tells them apart. What
 # varies, what stays, what is measured, and which result speaks for which?
 #
 # <details><summary>Answer</summary>
@@ -489,13 +488,13 @@ for role, places in where.items():
 #
 # </details>
 #
-# In the evidence this experiment is run: without weight decay the gap grows, with it the gap stays about where it was.
+# In the evidence, without weight decay the gap grows, with it the gap hardly moves.
 #
 # ### The rule behind FLSD-53
 #
-# Why gamma 5 below 0.2? For which gamma does an image with the probability $p_0$ have the same gradient as under
-# cross-entropy? (You may skip this; it is for the homework below.) For a threshold $p_0 < 1/2$, let $s=-p_0\log
-# p_0/(1-p_0)$ and $r=-\log(1-p_0)/s$. Then $g(p_0,\gamma)=1$ at
+# At which gamma does an image with probability $p_0 < 1/2$ have the gradient of
+# cross-entropy?
+# Let $s=-p_0\log p_0/(1-p_0)$ and $r=-\log(1-p_0)/s$. Then $g(p_0,\gamma)=1$ at
 #
 # $$\gamma^*=\frac{1}{s}\left(\frac{-W_{-1}(-re^{-r})}{r}-1\right).$$
 #
