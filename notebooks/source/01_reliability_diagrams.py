@@ -372,8 +372,9 @@ statement = "the exact posterior's ECE is below 2 points"
 print(verdicts.judge("01a", statement, honest, expect="below", than=0.02))
 
 # %% [markdown]
-# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top was made
-# from these runs by the next cell; write `mine` in a cell of your own to see it.
+# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top
+# was made from these runs by the next cell, which is folded and calls it `mine`: write `mine` in a cell of your own to
+# see it.
 
 # %% tags=["drawing"]
 def share_frame(share):

@@ -586,7 +586,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 # All verdicts, with the papers' claims, photographs and controls, are in the [evidence](evidence/03_overconfidence.ipynb). There
 # you also find why cross-entropy has no lowest point once all training images are right.
 #
-# Next: [04 Architectures](04_architectures.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# Next: [04 Architectures](04_architectures.ipynb), or the next lesson on your path (see the top). Digits differ? See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #

@@ -557,7 +557,7 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #
 # All verdicts, two ways to fit T, its interval, maps class by class, and what no temperature removes are in the [evidence](evidence/08_temperature.ipynb).
 #
-# Next: [09 Soft targets](09_soft_targets.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# Next: [09 Soft targets](09_soft_targets.ipynb), or the next lesson on your path (see the top). Digits differ? See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #

@@ -557,7 +557,7 @@ check.gamma_star(my_gamma_star)
 # **Not by what the loss asks for: its cheapest answer lies nearer to one half than the truth. It can be right all the same, because training makes the network too sure, and the two errors cancel at one gamma.**
 # **Which gamma that is, only a test on new images can say, and after a temperature cross-entropy did better here. So check the number on the screen, whatever the loss was.**
 #
-# All verdicts, longer training, chosen weight decays, the linear model and the papers' numbers: [evidence](evidence/10_focal_theory.ipynb). Next: [11 Focal loss in practice](11_focal_practice.ipynb).
+# All verdicts, longer training, chosen weight decays, the linear model and the papers' numbers: [evidence](evidence/10_focal_theory.ipynb). Next: [11 Focal loss in practice](11_focal_practice.ipynb), or the next lesson on your path (see the top).
 #
 # ## Three things to take away
 #

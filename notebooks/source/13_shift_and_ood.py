@@ -505,7 +505,7 @@ for name, rows in where.items():
 # **If the change is added noise, one can imitate it on old labelled images, and read accuracy and temperature there without a new label. If it is another change, that forecast is wrong; so compare the new images with the imitation.**
 #
 # All verdicts, with corruptions, detectors of strange images, ensembles and the papers' numbers: [evidence](evidence/13_shift_and_ood.ipynb). Next:
-# [14 Sample prioritization](14_sample_prioritization.ipynb).
+# [14 Sample prioritization](14_sample_prioritization.ipynb), or the next lesson on your path (see the top).
 #
 # ## Three things to take away
 #

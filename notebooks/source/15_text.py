@@ -73,8 +73,8 @@ for note in (["fever", "tablet", "sleep"], ["sleep", "tablet", "fever"]):
 
 # %% [markdown]
 # "Infection" goes round the circle of symptom, drug and rest; **"side effect" goes round the same circle in the
-# opposite direction**; "food allergy" and "ulcer" share another circle. We call two classes that share a circle a
-# *pair*. So two notes of the same three words can have different posteriors.
+# opposite direction**; "food allergy" and "ulcer" share another circle. So two notes of the same three words can have
+# different posteriors. Two classes that share a circle are a *pair*.
 #
 # How likely is a note under one class? We would have to add up all paths of topics. A class uses three of the four
 # topics, so there are $3^{16}$ paths for 16 words. The **forward algorithm** does it in 16 steps. Let $f_t(h)$ be the
@@ -234,8 +234,8 @@ print(f"bag of words: surer than 50 % on {surer:.0%} of the notes")
 # ## 3. Two questions, and short notes
 #
 # The ECE asks whether a confidence of 60 % is right on 60 of 100 notes. But does each note get *its* probabilities?
-# For that we take the **total variation distance** from the exact posterior $q$, $\tfrac12\sum_k|p_k-q_k|$, from 0 to
-# 1. The exact posterior of the *bag* is calibrated, but it is not $q$: it cannot tell a note from its reverse.
+# For that we take the **total variation distance** from the exact posterior $q$, $\tfrac12\sum_k|p_k-q_k|$, from 0
+# to 1. The exact posterior of the *bag* is calibrated, but it is not $q$: it cannot tell a note from its reverse.
 #
 # The slider at the top shows the networks as trained. Now each gets one temperature, fitted on calibration notes of all lengths.
 #
