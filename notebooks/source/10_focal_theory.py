@@ -192,7 +192,8 @@ for gamma in (0.0, 3.0, 5.0):
 #
 # ## 3. What the loss asks for
 #
-# Forget training for a moment. Take images of which 90 % show a broken bone and 10 % do not, and nobody can tell which is which. The honest answer for all of them is 90 %. A network that says $p$ pays on average
+# Take images of which 90 % show a broken bone and 10 % do not, and nobody can tell which is which. The honest answer
+# for all of them is 90 %. A network that says $p$ pays on average
 # $0.9\,L_\gamma(p)+0.1\,L_\gamma(1-p)$. Which $p$ is cheapest?
 #
 # **Predict before you run:** with gamma 5: 90 %, more, or less? And where *all* images show a broken bone?
@@ -323,7 +324,7 @@ for name, rows in found.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The small model is better afterwards, the networks are much worse. Yet they had the same loss, and the same arithmetic.
+# The small model is better afterwards, the networks are much worse. Yet they had the same loss.
 #
 # </details>
 #
