@@ -598,7 +598,8 @@ for name, one in tables.items():
 # All verdicts, on class-dependent noise, estimated matrices, networks trained through the matrix, photographs and people's labels too,
 # are in the [evidence](evidence/06_label_noise.ipynb).
 #
-# Next: [07 Class imbalance](07_class_imbalance.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# Next: [07 Class imbalance](07_class_imbalance.ipynb), or the next lesson on your path (see the top). Digits differ?
+# See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #
