@@ -241,8 +241,8 @@ explorers.Explorer(
 
 # %%
 among = {"width": large["width"], "pixels": "in place"}
-# train each at the best of its stored settings, among the large networks with the pixels in place;
-# shifted: judge them on noisier images too (section 5)
+# train each at the best of its stored settings, among the large networks with the pixels in place,
+# and judge them on noisier images too (`shifted`, section 5)
 best = architectures.at_best(size, "after T", seeds, shifted=True, among=among, device=device)
 chosen = architectures.chosen(architectures.stored(), "after T")
 chosen = chosen[(chosen.width == large["width"]) & (chosen.pixels == "in place")]
