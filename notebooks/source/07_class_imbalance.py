@@ -199,7 +199,7 @@ check.other_prior(my_other_prior)
 #
 # </details>
 #
-# The package has it as `recalibration.change_prior`. With it we can ask two models for which no class was rare what this prior costs *them*:
+# The package has it as `recalibration.change_prior`. With it we take two models for which no class was rare. What does this prior cost each of them:
 #
 # - the honest model, made from $q$, which reads nearly every digit;
 # - a network trained with *all digits equally common*, right on eight images of ten. We first give it a temperature (divide the logits by one number
@@ -318,8 +318,7 @@ explorers.Explorer(
 
 # %% [markdown]
 # You looked at the new images to choose; a clinic cannot. What it can keep aside are images *drawn as the training images were*. Fit on these: a
-# temperature, or a temperature with one shift for each class (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell, and
-# then with the other line.
+# temperature, or a temperature with one shift for each class (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell. Then change `make` as the comment says, and run it again.
 
 # %%
 def repair(make, run):
@@ -398,7 +397,7 @@ print(claims.concluded("07", "07o"))
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are? The doctor who reads the answer asks this.
 #
 # A model can be perfect for the doctor and not for the patient: the exact posterior is calibrated by predicted class, but not by true class (of the images *of* 8, the ones that it
-# reads as a 3 all count as wrong). The last column of the table is the doctor's: of images that are *said* to be the commonest digit.
+# reads as a 3 all count as wrong). The last column of the table in section 3 is the doctor's: of images that are *said* to be the commonest digit.
 #
 # ### Exercise: the screening clinic (homework)
 #
@@ -434,7 +433,7 @@ table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
 # So weights change little? These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits we gave each way of training a strength and a weight
-# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there, in the form of this lesson, the errors of the rarest and the commonest class can no longer be told apart with weights and oversampling. That they are equal is not shown. The repair of section 3 lowers the NLL of all ways of training, so training and repair are no rivals ([evidence](evidence/07_class_imbalance.ipynb)).
+# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there oversampling and weights do help: in the form of this lesson we then measured no clear difference between the errors of the rarest and the commonest class. This does not prove that they are equal. The repair of section 3 lowers the NLL of all ways of training, so training and repair are no rivals ([evidence](evidence/07_class_imbalance.ipynb)).
 
 #
 # **The map of this lesson.** Right: accuracy lost from training images to new ones. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
@@ -475,7 +474,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # ## Three things to take away
 #
-# 1. As a factor, what a prior costs grows with the doubt. Here an exact model loses little, a calibrated network more, and the network that saw six images of the class, and is over-confident too, most.
+# 1. The more doubtful an image, the larger the part of its probability that a prior takes. Here an exact model lost little, a calibrated network more (on new seeds undecided), and the network that saw six images of the class, and is over-confident too, most.
 # 2. The prior can be taken out by logit adjustment, after the confidence is right: a temperature and a shift for each class, fitted on images drawn as the training images were.
 # 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
 #

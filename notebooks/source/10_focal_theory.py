@@ -582,7 +582,7 @@ check.gamma_star(my_gamma_star)
 #
 # <details><summary>3. Why did undoing p* help the model of two weights, and not the networks?</summary>
 #
-# The small model reaches the minimum of its expected loss, where the output is p* of the truth. The networks are over-confident beside that.
+# The small model reaches the minimum of its expected loss, where the output is p* of the truth. The networks are over-confident in addition.
 #
 # </details>
 #
@@ -594,7 +594,7 @@ check.gamma_star(my_gamma_star)
 #
 # <details><summary>5. A colleague's focal network is calibrated. He trains on, without weight decay. What do you expect?</summary>
 #
-# That it grows over-confident: the loss of a certain label has its minimum at p = 1, and is approached slowly.
+# That it grows over-confident: the loss of a certain label has its minimum at p = 1, and training approaches it slowly.
 #
 # </details>
 #
