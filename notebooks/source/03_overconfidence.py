@@ -288,8 +288,7 @@ for name, rows in where.items():
 # <details><summary>What came out</summary>
 #
 # Another **width** (16 to 128 units were tried) moves a network along a line from the corner: whatever it loses, it claims about the same part of it.
-# **Weight decay** and a **temperature** move it down: less is claimed of what is lost. So the map tells two kinds of
-# change apart: *how much* is lost, and *how much of it is claimed*. Depth is no clear case: five layers lie a little
+# **Weight decay** and a **temperature** move it down: less is claimed of what is lost. So the map tells two kinds of change apart: *how much* is lost, and *how much of it is claimed*. (Later lessons: losses that ask for less confidence, as in 09 and 11, move it down as well; more data moves it towards the corner, wrong labels away from it.) Depth is no clear case: five layers lie a little
 # above the line of the others, one layer well below it.
 #
 # </details>

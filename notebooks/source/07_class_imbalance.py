@@ -318,7 +318,7 @@ explorers.Explorer(
 
 # %% [markdown]
 # You looked at the new images to choose; a clinic cannot. What it can keep aside are images *drawn as the training images were*. Fit on these: a
-# temperature, or a temperature with one shift for each class (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell. Then change `make` as the comment says, and run it again.
+# temperature, or a temperature with one constant for each class, here called a shift (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell. Then change `make` as the comment says, and run it again.
 
 # %%
 def repair(make, run):
