@@ -47,7 +47,7 @@ DEVICE = "auto"
 # ## 1. Rare classes, made on purpose
 #
 # In **class imbalance** the training set has many more images of one class than of another. The **imbalance ratio** $\rho$ is the size of
-# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before by the same factor (the *exponential* form; in the *step* form, half of the classes are equally rare). The number of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
+# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before by the same factor (the *exponential* form; in the *step* form half of the classes are equally rare). The number of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -167,7 +167,7 @@ for name, place in {"commonest": 0, "rarest": -1}.items():
 #
 # $$q^{\text{train}}_k(x) = \frac{q_k(x)\, \pi^{\text{train}}_k / \pi^{\text{test}}_k}{\sum_j q_j(x)\, \pi^{\text{train}}_j / \pi^{\text{test}}_j}.$$
 #
-# We call it the **honest model** of this training set: it makes no error of its own. The bars of the first slider are such a model.
+# We call it the **honest model** of this training set: it makes no error of its own.
 #
 # ### Exercise: another prior
 #
@@ -369,7 +369,7 @@ means.round(3)
 # - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left, and the ECE of all images is larger than with T: it is now a
 #   little less sure than right.
 #
-# Which is best depends on the question. A low error on the images of one class is easy to get: say this class more often.
+# Which is best depends on the question: a low error on one class is easy to get, by saying this class more often.
 #
 # </details>
 
@@ -393,7 +393,7 @@ print(claims.concluded("07", "07o"))
 #
 # "The error of a class" can mean two things:
 #
-# - **by true class:** of all melanomas, how many does it call harmless, and how sure is it of that? The patient with a melanoma asks this.
+# - **by true class:** of all melanomas, how many does it call harmless, and how sure is it of that? The patient asks this.
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are? The doctor who reads the answer asks this.
 #
 # A model can be perfect for the doctor and not for the patient: the exact posterior is calibrated by predicted class, but not by true class (of the images *of* 8, the ones that it
@@ -420,7 +420,7 @@ print(claims.concluded("07", "07o"))
 #
 # ## 5. What is done in practice, and photographs
 #
-# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. A network of six convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained). At $\rho = 100$ it has only a quarter of the photographs, at equal steps; so a part of the difference is that of fewer photographs ([05](05_dataset_size.ipynb)):
+# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. A network of six convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained; at $\rho = 100$ with a quarter of the photographs, which is a part of the difference):
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("imbalance", SCALE, device=device)
@@ -432,11 +432,10 @@ table = photographs.groupby("value")[list(heads)].mean().loc[list(groups)]
 table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
-# So weights change little? These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits we gave each way of training a strength and a weight
-# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there oversampling and weights do help: in the form of this lesson we then measured no clear difference between the errors of the rarest and the commonest class. This does not prove that they are equal. The repair of section 3 lowers the NLL of all ways of training, so training and repair are no rivals ([evidence](evidence/07_class_imbalance.ipynb)).
+# These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits each way of training had a strength and a weight decay of its own. With a strong weight decay oversampling and weights do help: we then measured no clear difference between the errors of the rarest and the commonest class (no proof that they are equal). The repair of section 3 lowers the NLL of all ways of training, too ([evidence](evidence/07_class_imbalance.ipynb)).
 
 #
-# **The map of this lesson.** Right: accuracy lost from training images to new ones. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
+# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
 # as unequal as the training images, and for balanced ones?
 
 # %% tags=["answer", "drawing"]
@@ -500,7 +499,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # <details><summary>4. Why is logit adjustment too weak for an over-confident network?</summary>
 #
-# It adds a fixed number, which is right for honest logits, to logits that are too large. Divide them by T first.
+# It adds a fixed number to logits that are too large. Divide them by T first.
 #
 # </details>
 #

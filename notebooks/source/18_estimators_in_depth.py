@@ -98,7 +98,7 @@ for name, (says, truth) in models.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Model 3 states the truth. Model 1 is right about its favourite, and wrong about the lion, which it gives 20 % where the truth is 10 %. Model 2 is right about every number of every column on average, as the errors of two kinds cancel; only the whole row shows them.
+# Model 3 states the truth. Model 1 is right about its favourite, and wrong about the lion. Model 2 is right about every column on average, as the errors of two kinds cancel; only the whole row shows them.
 # Model 4 is the surprise: every column is right, but *where 40 % is the largest number* the model is right on 80 %. So the classwise meaning does not imply the one about the confidence, nor the other way round.
 #
 # </details>
@@ -244,8 +244,7 @@ for epsilon in (0, 0.001, 0.004):
 #
 # </details>
 #
-# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that never fall, the one with the smallest mean squared distance to the hits, 0 or 1. Around the diagonal lies the **consistency band**: each hit is drawn anew with its confidence as
-# probability, many times. At any one confidence, the band holds 90 % of the curves that a calibrated model with the same confidences would give. Which of these two stays inside?
+# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that never fall, the one with the smallest mean squared distance to the hits, 0 or 1. Around the diagonal lies the **consistency band**: at any one confidence it holds 90 % of the curves that a calibrated model with the same confidences would give. Which of these two stays inside?
 
 # %% tags=["drawing"]
 chosen, labels = test_set(1000, SEED)
@@ -254,7 +253,7 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
     _ = plots.corp_diagram(model[chosen], labels, ax=ax, title=f"CORP, {name}, 1,000 images")
 
 # %% [markdown]
-# A leaves the band upwards: it is too cautious. B's few steps stay inside it. Neither diagram says which model knows more.
+# A leaves the band upwards: it is too cautious. B stays inside. Neither diagram says which model knows more.
 #
 # ## 4. Is it calibrated at all?
 #
@@ -308,7 +307,7 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At one temperature all gaps have one sign, z adds them up, and it scores whole rows: it sees much more. In the mixture the errors cancel in its one sum, and z is nearly blind. Both together are nearly as good as the better of the two, whichever that is, and do not reject the calibrated reader more often than
+# At one temperature all gaps have one sign, and z adds them up: it sees much more. In the mixture the errors cancel in its sum, and z is nearly blind. Both together are nearly as good as the better of the two, whichever that is, and do not reject the calibrated reader more often than
 # they should. "Not rejected" does not mean "calibrated": report which error the test would have found.
 #
 # </details>
@@ -366,7 +365,7 @@ print(claims.concluded("18", "18d"))
 #
 # *Difficulty: hard · importance: high · 15 minutes*
 #
-# In words first: which models does z miss, which does the ECE test miss, and which test would you plan for a network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far less often than the ECE does.
+# First in words: which models does z miss, which the ECE test, and which test would you plan for a network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far less often than the ECE does.
 #
 # <details><summary>Answer</summary>
 #
@@ -384,7 +383,7 @@ print(f"exact error {metrics.true_calibration_error(my_model, posterior):.1%}: r
 # %% [markdown]
 # ## 6. On photographs, and on the map
 #
-# Two networks for photographs of CIFAR-10 (stored, three seeds): cross-entropy and focal loss, each with one temperature fitted on other images. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
+# Two networks for photographs of CIFAR-10 (stored, three seeds): cross-entropy and focal loss, each with one temperature. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
 
 # %% tags=["answer", "drawing"]
 trained = nights.table()
@@ -412,7 +411,7 @@ for column in ("ECE", "Brier"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map both lie at about the same place, at height zero: after its temperature neither claims what it has lost. The ECE reads the height alone, and is about the same for both. The Brier score of focal loss is higher in each of the three seeds (too few for a verdict): it is right less often. The map does not show what a model knows.
+# On the map both lie at about the same place, at height zero: after its temperature neither claims what it has lost. The ECE reads the height alone, and is about the same for both. The Brier score of focal loss is higher in each of the three seeds: it is right less often. The map does not show what a model knows.
 #
 # </details>
 #
