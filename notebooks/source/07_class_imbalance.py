@@ -250,9 +250,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; most points are lost near 90 %, and fewer again where the doubt is large.* The share of its probability that an image loses grows with the doubt.
-# That was the slider: the clear image hardly moved. The network of this training set has an even larger error: it saw six images of the rarest digit,
-# and it is too sure besides.
+# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; in points, an image near 90 % loses most.* The share of its probability that an image loses grows with the doubt.
+# The network of this training set has an even larger error: it saw six images of the rarest digit, and is too sure besides.
 #
 # </details>
 

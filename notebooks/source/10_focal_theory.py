@@ -491,10 +491,11 @@ for role, places in where.items():
 #
 # In the evidence, without weight decay the gap grows, with it the gap hardly moves.
 #
-# ### The rule behind FLSD-53
+# ### Optional: the rule behind FLSD-53
 #
 # At which gamma does an image with probability $p_0 < 1/2$ have the gradient of
 # cross-entropy?
+#
 # Let $s=-p_0\log p_0/(1-p_0)$ and $r=-\log(1-p_0)/s$. Then $g(p_0,\gamma)=1$ at
 #
 # $$\gamma^*=\frac{1}{s}\left(\frac{-W_{-1}(-re^{-r})}{r}-1\right).$$

@@ -206,7 +206,7 @@ print(claims.concluded("14", "14b"))
 # A network is unsure of an image for one of two reasons. Either it has not learned enough, and another epoch helps: **epistemic doubt**.
 # Or the image itself is ambiguous, and every reader stays unsure: **aleatoric doubt**. An entropy does not say which. In our world the noise of the images decides how much there is of the second kind.
 #
-# **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear? And at 0.6?
+# **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear, and at 0.6?
 
 # %% tags=["answer", "drawing"]
 leads = np.stack([lead(worlds, noise) for noise in noises])  # (noises, seeds)
@@ -320,7 +320,7 @@ check.chosen_gap(my_chosen_gap)
 #
 # </details>
 #
-# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The rules, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of a *stranger*, a network that was trained on other images. (`doubt that stays` is the mean entropy of the exact posterior, in nats.) A label is *unlikely* if it is not the class that the exact posterior finds likeliest. Which is which?
+# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The rules, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of a *stranger*, a network that was trained on other images. (All columns are of the chosen images; `doubt that stays` is the entropy of the exact posterior.) A label is *unlikely* if it is not the class that the exact posterior finds likeliest. Which is which?
 
 # %% tags=["drawing"]
 described = pd.DataFrame([one.setting | choices.described(one) for one in ruled.outcomes])
@@ -347,8 +347,7 @@ for letter, rule in zip("ABCD", rules, strict=True):
 #
 # </details>
 #
-# A choice that looks at the image alone leaves the right answer as it is: on what it takes, the exact posterior is still calibrated. Even so it can change how sure the network is: C ends far more over-confident than B. A choice that looks at the label
-# changes the right answer. Wrong labels planted at random show it: the network's own entropy, too, takes more of them than their share.
+# A choice that looks at the image alone leaves the right answer as it is: on what it takes, the exact posterior is still calibrated. Even so it can change how sure the network is: C ends far more over-confident than B. A choice that looks at the label can change the right answer. Wrong labels planted at random show it: the network's own entropy, too, takes more of them than their share.
 #
 # ## 5. Would a better network choose better?
 #
@@ -373,7 +372,7 @@ for value, row in photographs.groupby("value", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At random, in the mean; with 10 %, by far (its three seeds differ too much for a verdict). With 30 % the NLL after a temperature is higher by entropy in each seed (evidence). So clear images are not enough. These networks had 15 epochs and are right on three photographs in four; whether the choice pays after more training we have not tried.
+# At random, in the mean. With 10 % the three seeds differ too much for a verdict; with 30 % the NLL after a temperature is higher by entropy in each seed (evidence). So clear images are not enough. These networks had 15 epochs; longer training we have not tried.
 #
 # </details>
 #

@@ -45,7 +45,7 @@ DEVICE = "auto"
 # ## 1. Three meanings of "calibrated"
 #
 # A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: what the model says of cat, dog and lion. Diamonds: which share of these images really shows
-# a cat, a dog, a lion. All kinds are equally common. (Of model 4 three kinds of nine are drawn; the others have the animals in turn.)
+# a cat, a dog, a lion. All kinds are equally common. (Of model 4 three kinds of nine are drawn. The other six are these with the animals moved round: cat to dog, dog to lion, lion to cat, and once more.)
 
 # %% tags=["drawing"]
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -122,7 +122,7 @@ for name, (says, truth) in models.items():
 #
 # ## 2. What a proper score is made of
 #
-# Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. No network is trained: **model A** is this posterior, made too cautious by a temperature of 1.2. **Model B** looks only at the most probable digit, and says for it
+# Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. **Model A** is this posterior, made too cautious by a temperature of 1.2. **Model B** looks only at the most probable digit, and says for it
 # what is true on average of all images with this favourite. With q known, the expected Brier score of a row p is, exactly,
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
@@ -209,7 +209,7 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# B's calibration part is zero: it is calibrated even canonically. A's is tiny, .003. But B's refinement is .39 where A's is .32: B says the same of all images with one favourite, the clear ones and the unreadable ones. This loss inside a group of images that get the same row is the *grouping loss* (Perez-Lebel et al. 2023). A map
+# B's calibration part is zero: it is calibrated even canonically. A's is tiny. But B's refinement is .39 where A's is .32: B says the same of all images with one favourite, the clear ones and the unreadable ones. This loss inside a group of images that get the same row is the *grouping loss* (Perez-Lebel et al. 2023). A map
 # mends A. No map mends B.
 #
 # </details>
@@ -240,7 +240,7 @@ for epsilon in (0, 0.001, 0.004):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# One half: with ten bins there is an edge at 1/2, which separates the two groups at once. With fifteen bins both stay in one bin, until $\varepsilon$ reaches 1/30. The smECE moves a little when the numbers move a little.
+# With ten bins an edge at 1/2 separates the two groups at once. With fifteen both stay in one bin, until $\varepsilon$ reaches 1/30. The smECE moves a little when the numbers move a little.
 #
 # </details>
 #
@@ -302,13 +302,12 @@ mixed = torch.where(even, reader(0.6), reader(1.5))
 for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mixed": mixed}.items():
     by_ece, by_z, both = readers.rejected(probs, posterior, 1000, size.draws, SEED)
     print(f"{name}: rejected by the ECE on {by_ece:.0%} of test sets, by z on {by_z:.0%}, "
-          f"by one of both at half the level on {both:.0%}")
+                    f"by one of both, each at half the level, on {both:.0%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At one temperature all gaps have one sign, and z adds them up: it sees much more. In the mixture the errors cancel in its sum, and z is nearly blind. Both together are nearly as good as the better of the two, whichever that is, and do not reject the calibrated reader more often than
-# they should. "Not rejected" does not mean "calibrated": report which error the test would have found.
+# At one temperature all gaps have one sign, and z adds them up: it sees much more. In the mixture the errors cancel in its sum, and z is nearly blind. Both together are nearly as good as the better of the two, and do not reject the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which error the test would have found.
 #
 # </details>
 #
@@ -340,7 +339,7 @@ for name, pair in pairs.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between two models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B do; for closer pairs the *paired* interval can still decide, on some of the test sets.
+# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B; for closer pairs the *paired* interval can still decide, on some of the test sets.
 #
 # </details>
 #
