@@ -313,7 +313,7 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 #
 # ## 5. Two models, one test set
 #
-# Both models are scored on the *same* images. An image that is hard for one is hard for the other; in the difference of the two scores this cancels. The **paired interval** is the interval of the mean difference, image by image:
+# Both models are scored on the *same* images. An image that is hard for one is hard for the other; in the difference this cancels. The **paired interval** is the interval of the mean difference, image by image:
 
 # %%
 chosen, labels = test_set(1000, SEED)
@@ -324,8 +324,7 @@ by_package = metrics.paired_interval(model_b[chosen], model_a[chosen], labels, m
 print("the package: B minus A,", np.round(by_package, 3))
 
 # %% [markdown]
-# **Predict before you run:** draw 1,000 labelled images again and again. On what share of these test sets does (a) the lower ECE, (b) the lower Brier score name the better model, for A against B? And for the posterior against a reader with T = 1.1, which is
-# hardly worse?
+# **Predict before you run:** draw 1,000 labelled images again and again. On what share of these test sets does (a) the lower ECE, (b) the lower Brier score name the better model, for A against B? And for the posterior against a reader with T = 1.1?
 
 # %% tags=["answer"]
 others = {"A": model_a, "T = 1.1": reader(1.1)}
