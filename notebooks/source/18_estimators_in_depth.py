@@ -313,7 +313,7 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 #
 # ## 5. Two models, one test set
 #
-# Both models are scored on the *same* images. An image that is hard for one is hard for the other; in the difference this cancels. The **paired interval** is the interval of the mean difference, image by image:
+# Both models are scored on the *same* images. One that is hard for one is hard for the other; in the difference this cancels. The **paired interval** is the interval of the mean difference, image by image:
 
 # %%
 chosen, labels = test_set(1000, SEED)
