@@ -425,7 +425,8 @@ print(claims.concluded("07", "07o"))
 photographs = experiments.on_photographs("imbalance", SCALE, device=device)
 groups = {"balanced": "equally common", "exponential, none": "ratio 100",
           "exponential, sampling": "ratio 100, oversampling", "exponential, weighted": "ratio 100, class weights"}
-heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy", "common_ece": "ECE, class that is commonest at 100",
+heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy",
+         "common_ece": "ECE, class that is commonest at 100",
          "rare_ece": "ECE, rarest"}
 table = photographs.groupby("value")[list(heads)].mean().loc[list(groups)]
 table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
