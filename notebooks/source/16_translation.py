@@ -352,7 +352,7 @@ for loss, n in groups[1:]:
 #
 # </details>
 #
-# **Your turn.** Write a sentence with words of the toy language, and see what the phone would show. Does a wider beam lose the adverb? Nouns: car, house, bike, boat, chair, road, coat, bag, picture, shop; adjectives: green, white, black, broken, heavy, bright, funny, odd; verbs: hides, follows, shows, carries, hits, touches, covers, passes; adverbs: quickly, often, always, slowly.
+# **Your turn.** Write a sentence with words of the toy language, and see what the phone would show. Does a wider beam lose the adverb? (`toy.NOUNS`, `toy.ADJECTIVES`, `toy.VERBS` and `toy.ADVERBS` hold them.)
 
 # %%
 mine, width = "the heavy boat follows the white car slowly", 4  # change me

@@ -418,7 +418,7 @@ for column in ("ECE", "Brier"):
 # **No: B is calibrated and knows less. Its perfect diagram hides that it says the same of clear and of unreadable images, and no later repair can mend that; A needs one temperature.**
 # **A proper score, compared image by image on the same 1,000 images, tells. The ECE alone named the worse model nearly every time.**
 #
-# All verdicts, the bias of five estimators, a diagram without bins, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use all this: [17 Audit your own model](17_audit_your_model.ipynb).
+# All verdicts, the bias of five estimators, a diagram without bins, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #
