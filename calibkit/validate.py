@@ -265,7 +265,7 @@ def weights(value, *, n: int, device=None, of: str = "the predictions") -> Tenso
     same_length("weights", len(tensor), n)
     if device is not None:
         same_device("weights", tensor, device, of)
-    tensor = finite("weights", tensor.double())
+    tensor = finite("weights", tensor.detach().double())
     if bool((tensor < 0).any()):
         row = int(tensor.argmin())
         raise ValueError(

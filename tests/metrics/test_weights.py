@@ -1,6 +1,7 @@
 """Weights of rows: the estimates of repeated rows, and no certainty from repetition."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.stats import ks_2samp
@@ -315,6 +316,15 @@ def test_measures_that_count_rows_take_no_weights(function):
         function(top)
     with pytest.raises(TypeError, match="unexpected keyword"):
         function(PROBS, LABELS, weights=[1, 2, 3])
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # of pandas
+def test_weights_may_be_part_of_a_graph_or_a_column():
+    weights = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    for function in (metrics.ece, metrics.classwise_ece, metrics.bootstrap_interval):
+        found = function(PROBS, LABELS, weights=weights)
+        assert found == function(PROBS, LABELS, weights=pd.Series([1, 2, 3]))
+        assert found == function(PROBS, LABELS, weights=np.float32([1, 2, 3]))
 
 
 def test_weights_are_given_once():
