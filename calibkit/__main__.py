@@ -77,10 +77,16 @@ AUDIT = (
 
 
 def _demand_writable(target: Path) -> None:
-    """Refuse a page that could not be written, before the work."""
-    existing = target if target.exists() else target.parent
-    if target.is_dir() or not target.parent.is_dir() or not os.access(existing, os.W_OK):
-        raise ValueError(f"cannot write {target}: name another file with --target")
+    """Refuse a page that cannot be written, before the work."""
+    existed = target.exists()
+    try:
+        target.open("ab").close()
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {target}: {error.strerror}; name another file with --target"
+        ) from None
+    if not existed:
+        target.unlink()
 
 
 def _course(options) -> int:

@@ -145,7 +145,9 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
 
 def _of_one_label(table: pd.DataFrame, column: str) -> bool:
     """Whether a column says of each row if one label of several holds, as label_cat or y_cat."""
-    start = re.match(r"(label|labels|y|true|y_true|target|gt|truth)_(?!prob|score|pred|hat)", column)
+    start = re.match(
+        r"(label|labels|y|true|y_true|target|gt|truth)_(?!prob|score|pred|hat)", column
+    )
     return bool(start) and (_binary(table[column]) or table[column].dtype.kind == "b")
 
 
@@ -438,10 +440,7 @@ def _option(columns: list[str], table_columns: list[str] | None = None) -> str:
 def _between(found: list[list[str]]) -> str:
     shown = [names.short(columns) for columns in found]
     options = [_option(columns) for columns in found]
-    return (
-        f"the scores may be {'; or '.join(shown[:6])}: say which with "
-        f"{' or '.join(options[:6])}"
-    )
+    return f"the scores may be {'; or '.join(shown[:6])}: say which with {' or '.join(options[:6])}"
 
 
 def _none(table: pd.DataFrame, left: list[str]) -> str:
@@ -453,7 +452,9 @@ def _none(table: pd.DataFrame, left: list[str]) -> str:
     words = [c for c in left if names.parted(c) and c not in numbers]
     if not numbers:
         why = f"; {words[0]!r} holds texts, such as {table[words[0]].iloc[0]!r}" if words else ""
-        return f"{text}: none holds numbers{why}. There must be scores a row, of every class or of one"
+        return (
+            f"{text}: none holds numbers{why}. There must be scores a row, of every class or of one"
+        )
     return (
         f"{text}: name one column of scores, or one a class, such as {_option(numbers[:1])}"
         f"{'' if len(numbers) < 2 else ' or ' + _option(numbers)}"

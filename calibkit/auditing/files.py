@@ -134,7 +134,9 @@ def read(
     if ending.endswith(".npy"):
         if labels is None:
             raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
-        return _of_arrays({"scores": arrays.npy(path), "labels": arrays.npy(Path(labels))}, asked, path)
+        return _of_arrays(
+            {"scores": arrays.npy(path), "labels": arrays.npy(Path(labels))}, asked, path
+        )
     if ending.endswith(".npz"):
         return _of_arrays(arrays.npz(path), asked, path)
     if ending.endswith((".pt", ".pth")):
@@ -318,7 +320,9 @@ def _of_arrays(held: dict[str, Any], asked: Question, path: Path) -> Given:
 
 def _of_matrix(name: str, matrix, flat: dict[str, Any], asked: Question, path: Path) -> Given:
     """The reading of one array of scores and the lists beside it."""
-    listed = [n for n in _NAMES if n in flat and len(flat[n]) == matrix.shape[1] and n != asked.label]
+    listed = [
+        n for n in _NAMES if n in flat and len(flat[n]) == matrix.shape[1] and n != asked.label
+    ]
     called = list(map(str, flat.pop(listed[0]))) if listed else None
     label = _label(flat, asked, path, matrix)
     columns_ = [f"{name}_{k}" for k in range(matrix.shape[1])]
@@ -349,7 +353,9 @@ def _label(flat: dict[str, np.ndarray], asked: Question, path: Path, matrix) -> 
     left = [name for name in flat if name not in asked.taken]
     fits = [name for name in left if len(flat[name]) == n] or left
     if asked.label is None and not fits:
-        raise ValueError(f"{path.name} holds no list beside its scores of shape {(n, count)}: {_HOLDS}")
+        raise ValueError(
+            f"{path.name} holds no list beside its scores of shape {(n, count)}: {_HOLDS}"
+        )
     label = asked.label or (fits[0] if len(fits) == 1 else None)
     label = label or columns.label_of(pd.DataFrame({name: flat[name] for name in fits}))
     if len(flat[label]) == count != n:

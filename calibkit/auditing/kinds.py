@@ -75,7 +75,9 @@ def many(found: Content, columns: list, asked: str | None, *, of_classes: bool) 
     if asked == "probs" and held == "nearly":
         return asked  # rows are divided by their sums
     if asked in ("probs", "percent") and held != asked:
-        raise ValueError(f"{_shown(columns)} are no {CALLED[asked]}: {_words(found)}{_or(held, columns)}")
+        raise ValueError(
+            f"{_shown(columns)} are no {CALLED[asked]}: {_words(found)}{_or(held, columns)}"
+        )
     if asked == "logprobs":
         return _log_probs(found, columns)
     if asked is not None:

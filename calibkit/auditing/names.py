@@ -9,7 +9,17 @@ LABELS = (
     *("label", "labels", "target", "targets", "y_true", "ground_truth", "groundtruth", "gt"),
     *("true_label", "true_class", "label_true", "gold", "gold_label", "truth"),
 )
-MAYBE_LABELS = ("y", "true", "actual", "class", "category", "outcome", "event", "y_test", "observed")
+MAYBE_LABELS = (
+    "y",
+    "true",
+    "actual",
+    "class",
+    "category",
+    "outcome",
+    "event",
+    "y_test",
+    "observed",
+)
 CORRECT = ("correct", "is_correct", "iscorrect", "hit", "right", "is_right", "exact_match", "acc")
 DECISIONS = (
     *("predicted", "prediction", "predictions", "pred", "preds", "y_pred", "y_hat", "yhat"),

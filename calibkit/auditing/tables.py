@@ -166,7 +166,7 @@ def _json(path: Path) -> pd.DataFrame:
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{path.name} holds no JSON record a line: {error}") from None
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"{path.name} must hold one JSON record a line, such as {{\"label\": 1}}")
+        raise ValueError(f'{path.name} must hold one JSON record a line, such as {{"label": 1}}')
     return pd.DataFrame(rows)
 
 
