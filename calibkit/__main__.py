@@ -72,7 +72,7 @@ def _audit(options) -> int:
 
 AUDIT = (
     *("label", "groups", "labels", "calibration", "other", "name", "kind", "bins", "scores"),
-    *("positive", "first_class", "classes", "predicted", "columns", "drop_missing"),
+    *("positive", "first_class", "classes", "predicted", "columns", "missing", "drop_missing"),
 )
 
 
@@ -249,6 +249,8 @@ def _add_audit(commands) -> None:
     add.add_argument("--kind", choices=kinds, help="what the scores are")
     what = "names of the columns of a text that has no header"
     add.add_argument("--columns", metavar="NAME,NAME", help=what)
+    what = "what stands for no value, such as --missing=-999"
+    add.add_argument("--missing", metavar="VALUE", help=what)
     what = "leave out rows without a label or a finite score"
     add.add_argument("--drop-missing", action="store_true", help=what)
     add.add_argument("--labels", metavar="FILE", help="labels of an .npy file of scores")

@@ -335,7 +335,7 @@ CASES = [
     Case("half.npz", npz(probs=HALF10, labels=TEN), Truth(HALF10.astype(float), TEN)),
     Case("half_long.npz", npz(probs=HALF10.astype(np.float32), labels=TEN),
          Truth(HALF10.astype(float), TEN)),
-    Case("sigmoids.npz", npz(probs=MULTI, labels=L), 
+    Case("sigmoids.npz", npz(probs=MULTI, labels=L),
          one(MULTI[:, 2], (L == 2).astype(int)), ("--scores probs_2",),
          {"scores": "probs_2", "positive": 2}),
     Case("tags.npz", npz(probs=MULTI, labels=TAGS), one(MULTI[:, 1], TAGS[:, 1]),
