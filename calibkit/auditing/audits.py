@@ -197,11 +197,11 @@ def audit_files(
     chosen: dict[str, Any] = {}
     if calibration is not None:
         apart = files.like(files.read(calibration, label=label, **asked), given)
-        chosen["calibration"] = (apart.scores, apart.labels)
+        chosen["calibration"] = (apart.checked(), apart.labels)
     if other is not None:
         second = files.read(other, label=label, labels=labels, **asked)
         given, second = files.paired(given, second, (Path(path).name, Path(other).name))
-        chosen |= {"other": second.scores, "other_name": Path(other).stem}
+        chosen |= {"other": second.checked(), "other_name": Path(other).stem}
     chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
     return replace(report, told=given.told)

@@ -54,6 +54,7 @@ def chosen(
     named = None if scores is None else expanded(table, scores)
     free = [c for c in table.columns if c not in beside and c not in (named or [])]
     label = label or _label(table, free, predicted)
+    table = table[table[label].notna()]  # a last line of sums, say, is no row
     if named is not None:
         decided = predicted or positive
         if len(named) == 1 and decided is None and names.bare(label) not in names.CORRECT:

@@ -223,6 +223,25 @@ def one(found: Content, column, asked: str | None) -> str:
     )
 
 
+def demand_scale(scores: np.ndarray, labels: np.ndarray, column) -> None:
+    """Refuse scores in [0, 1] that fit the labels as per cent, and not at all as probabilities.
+
+    >>> demand_scale(np.full(4000, 0.5), np.arange(4000) % 200 == 0, "p")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'p' says 0.5 in the mean, and 0.005 of the labels are positive: say --kind \
+percent or --kind probs
+    """
+    rate, said = labels.mean(), scores.mean()
+    error = np.sqrt(max(rate, 1 / len(labels)) / len(labels))
+    close = abs(said / 100 - rate) < 4 * error + rate / 2
+    if len(labels) >= 100 and said > 20 * rate and close:
+        raise ValueError(
+            f"column {column!r} says {said:.3g} in the mean, and {rate:.3g} of the labels are "
+            f"positive: say --kind percent or --kind probs"
+        )
+
+
 def _options(kinds: list[str]) -> str:
     return " or ".join(f"--kind {kind}" for kind in kinds)
 

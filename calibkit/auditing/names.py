@@ -47,7 +47,7 @@ BESIDE = (
 _SORT = (
     r"y_prob(?:a|s)?|y_score|pred_prob(?:a|s)?|predict_proba|predicted_prob|logits?|"
     r"log_?probs?|prob(?:s|a|ability|abilities)?|p|scores?|softmax|sigmoid|percent|pct|"
-    r"output|out|class|label|z|conf|confidence"
+    r"y_pred_prob(?:a|s)?|y_pred|preds?|predictions?|output|out|class|label|z|conf|confidence"
 )
 _BEFORE = re.compile(rf"({_SORT})(?:[\s_.:\-]+|(?=[\[(]))(\S.*)", re.IGNORECASE)
 _NUMBERED = re.compile(rf"({_SORT})(\d+)", re.IGNORECASE)
