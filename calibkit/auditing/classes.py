@@ -230,8 +230,8 @@ def _demand_order(numbers: np.ndarray, names: list[str], right) -> None:
     if swapped or mine < 0.5 - CLEAR * error:
         raise ValueError(
             f"labels are 0 and 1 but the columns {', '.join(names)}: with {names[0]} as 0 the "
-            f"model is right on {mine:.1%}. Say --first-class 0 if it is so, or name the columns in "
-            f"the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1"
+            f"model is right on {mine:.1%}. Say --first-class 0 if it is so, or name the columns "
+            f"in the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1"
         )
 
 

@@ -147,3 +147,17 @@ def short(columns: list) -> str:
     if len(columns) <= 10:
         return ", ".join(map(str, columns))
     return f"{', '.join(map(str, columns[:6]))} … ({len(columns)} columns)"
+
+
+def option(columns: list[str]) -> str:
+    """What the user types for a set of columns.
+
+    >>> option(["p_cat", "p_dog"]), option(["big cat"])
+    ('--scores p_cat,p_dog', '--scores "big cat"')
+    """
+    start = parted(columns[0])
+    if len(columns) > 6 and start is not None and not start.family.startswith("_"):
+        stem = columns[0][: columns[0].rfind(start.of)]
+        return f'--scores "{stem}*"'
+    text = ",".join(columns)
+    return f'--scores "{text}"' if re.search(r"[^\w.,-]", text) else f"--scores {text}"

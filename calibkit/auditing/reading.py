@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pandas as pd
 
 from calibkit import validate
 from calibkit.auditing import arrays, classes, columns, kinds, names
+from calibkit.auditing.chosen import Chosen
 from calibkit.auditing.given import Given
 from calibkit.auditing.question import Question
 from calibkit.auditing.scores import Kind
@@ -24,7 +24,7 @@ class Part:
     called: the names of the classes, if they have any, or of the one column.
     """
 
-    found: columns.Chosen
+    found: Chosen
     matrix: Any
     labels: pd.Series
     called: list[str] | None
@@ -55,14 +55,7 @@ def told(given: Given, *more: str) -> Given:
 
 def of_table(table: pd.DataFrame, asked: Question) -> Given:
     """The reading of a table."""
-    found = columns.chosen(
-        table,
-        label=asked.label,
-        scores=asked.scores,
-        predicted=asked.predicted,
-        positive=asked.positive,
-        beside=asked.taken,
-    )
+    found = columns.chosen(table, asked)
     part = Part(
         found,
         table[found.scores].to_numpy(dtype=np.float64),
@@ -80,15 +73,15 @@ def of_table(table: pd.DataFrame, asked: Question) -> Given:
     return told(replace(given, told=text), given.told)
 
 
-def _class_names(found: columns.Chosen, labels: pd.Series) -> list[str]:
+def _class_names(found: Chosen, labels: pd.Series) -> list[str]:
     """The classes that columns are called after: p_cat is cat, unless a label is p_cat."""
     raw = list(map(str, found.scores))
     parts = [names.parted(column) for column in raw]
     words = set(labels.dropna().map(str).str.strip())
     if not any(part is None for part in parts) and not words <= set(raw):
         return [part.of for part in parts if part is not None]
-    start = os.path.commonprefix(raw)
-    start = start[: start.rfind("_") + 1]
+    start = raw[0][: raw[0].rfind("_") + 1]
+    start = start if all(column.startswith(start) for column in raw) else ""
     rest = [column[len(start) :] for column in raw]
     return rest if words <= set(rest) and "" not in rest else raw
 
@@ -246,9 +239,7 @@ def _of_matrix(name: str, matrix, flat: dict[str, Any], asked: Question, path: P
     called = list(map(str, flat.pop(listed[0]))) if listed else None
     label = _label(flat, asked, path, matrix)
     known = names.bare(name) in (*names.SCORES, *names.EITHER) or names.parted(name) is not None
-    found = columns.Chosen(
-        label, [f"{name}_{k}" for k in range(count)], known or asked.scores is not None
-    )
+    found = Chosen(label, [f"{name}_{k}" for k in range(count)], known or asked.scores is not None)
     beside = {n: pd.Series(flat[n]) for n in asked.taken}
     given = taken(Part(found, matrix, pd.Series(flat[label]), called, None, beside), asked)
     return told(replace(given, told=f"labels from {label!r}, scores from {name!r}"), given.told)
