@@ -80,7 +80,7 @@ def of_columns(
 def _demand_present(places: np.ndarray, classes: int, said: Callable[[], np.ndarray]) -> None:
     """Refuse numbers of which the model's most frequent classes are missing."""
     present = np.unique(places)
-    if len(present) == classes:
+    if len(present) == classes or len(places) < ENOUGH * classes:
         return
     absent = ~np.isin(said(), present)
     if absent.mean() > MOST_ABSENT:
@@ -91,6 +91,7 @@ def _demand_present(places: np.ndarray, classes: int, said: Callable[[], np.ndar
         )
 
 
+ENOUGH = 20  # rows a class, so that no class is missing by chance
 MOST_ABSENT = 0.2  # of the rows may be predicted as classes that no label names
 
 

@@ -101,8 +101,11 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
             f"there are labels in {len(many)} columns, {names.short(many)}: audit one of them at a "
             f"time, such as --label {many[0]} --scores {_beside_label(table, many[0])}"
         )
+    soft = [c for c in free if names.bare(c) in names.LABELS and fractional(table[c])]
+    why = f" ({soft[0]!r} holds fractions, which are no labels)" if soft else ""
     raise ValueError(
-        f"no column of labels among {names.short(list(table.columns))}: name it with --label COLUMN"
+        f"no column of labels among {names.short(list(table.columns))}{why}: name it with --label "
+        f"COLUMN"
     )
 
 
@@ -137,6 +140,7 @@ def _between(found: list[list[str]]) -> str:
 
 def _none(table: pd.DataFrame, left: list[str]) -> str:
     numbers = [c for c in left if is_number(table[c]) and not binary(table[c])]
+    numbers = [c for c in numbers if not names.beside(c)] or numbers
     best = [c for c in numbers if names.of_top([c])]
     if len(best) > 1:
         return sets.best(best)

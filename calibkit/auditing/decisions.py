@@ -89,7 +89,7 @@ def demand_agreement(table: pd.DataFrame, label: str, left: list[str], score: st
 
 def confidence_of(table: pd.DataFrame, left: list[str]) -> str:
     """The one column that goes with the decisions that the user names."""
-    numbers = [c for c in left if is_number(table[c]) and names.bare(c) not in names.BESIDE]
+    numbers = [c for c in left if is_number(table[c]) and not names.beside(c)]
     sure = [c for c in numbers if names.sure(c)] or [
         c for c in numbers if is_single(table[c], set())
     ]

@@ -44,6 +44,23 @@ BESIDE = (
     *("latency", "duration", "length", "count", "n", "row", "row_id", "sample_id", "bias"),
     *("p_value", "pvalue", "p_val", "perplexity", "distance", "year", "amount", "income"),
 )
+# words of a name that say of a score what else it is
+_OTHER = {
+    *("percentile", "quantile", "decile", "rank", "bin", "bucket", "std", "sd", "se", "var"),
+    *("lower", "upper", "low", "high", "lo", "hi", "ci", "min", "diff", "delta", "ratio", "change"),
+    *(
+        "error",
+        "entropy",
+        "threshold",
+        "cutoff",
+        "weight",
+        "loss",
+        "gap",
+        "margin",
+        "value",
+        "lift",
+    ),
+}
 _SORT = (
     r"y_prob(?:a|s)?|y_score|pred_prob(?:a|s)?|predict_proba|predicted_prob|logits?|"
     r"log_?probs?|prob(?:s|a|ability|abilities)?|p|scores?|softmax|sigmoid|percent|pct|"
@@ -55,6 +72,16 @@ _AFTER = re.compile(rf"(\S.*?)[\s_.:\-]+({_SORT})", re.IGNORECASE)
 _TOP = re.compile(r"(^|[^a-z])top[\s_\-]*[k\d]|(^|[^a-z])rank[\s_\-]*\d|\d+(st|nd|rd|th)[\s_]")
 
 _FIRST = re.compile(r"top_?1_(p|prob|probability|score|conf|confidence)|(p|prob|score|conf)_top_?1")
+
+
+def beside(column) -> bool:
+    """Whether a name is that of what stands beside scores.
+
+    >>> beside("Unnamed: 0"), beside("score_percentile"), beside("p_cat")
+    (True, True, False)
+    """
+    words = bare(column).split("_")
+    return bare(column) in BESIDE or (len(words) > 1 and bool(_OTHER & {*words}))
 
 
 class Parted(NamedTuple):

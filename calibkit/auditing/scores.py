@@ -58,7 +58,8 @@ class Scores:
         if isinstance(self.matrix, Tensor):
             part = self.matrix[torch.from_numpy(chosen)]
         else:
-            part = torch.from_numpy(np.ascontiguousarray(self.matrix[chosen]))
+            part = np.ascontiguousarray(self.matrix[chosen], self.matrix.dtype.newbyteorder("="))
+            part = torch.from_numpy(part)
         part = part.float() if part.dtype in validate.HALVES else part
         return part if self.kind == "logits" else self.log(part)
 
@@ -161,7 +162,7 @@ def _matrix(value) -> tuple[Tensor | np.ndarray, bool]:
 def _dtype(matrix: Tensor | np.ndarray) -> torch.dtype:
     if isinstance(matrix, Tensor):
         return matrix.dtype
-    return torch.from_numpy(np.empty(0, matrix.dtype)).dtype
+    return torch.from_numpy(np.empty(0, matrix.dtype.newbyteorder("="))).dtype
 
 
 def _tolerance(matrix: Tensor | np.ndarray, off: float) -> float:

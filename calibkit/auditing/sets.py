@@ -52,6 +52,8 @@ def _families(table: pd.DataFrame, columns: list[str], words: set[str]) -> list[
             groups.setdefault("", []).append(column)
         elif part is not None and not names.sure(column):
             groups.setdefault(part.family, []).append(column)
+        elif (ends := column.rpartition("_"))[2].casefold() in words and ends[0]:
+            groups.setdefault(f"{ends[0]}_", []).append(column)
     called = [c for c in columns if c.strip().casefold() in words]
     inside = {c for group in groups.values() for c in group}
     if len(called) > 1 and not set(called) & inside:
@@ -145,6 +147,7 @@ def _called(columns: list[str], words: set[str]) -> bool:
     """Whether all labels are words, not numbers, that columns are called after."""
     called = {c.strip().casefold() for c in columns}
     called |= {part.of.casefold() for c in columns if (part := names.parted(c))}
+    called |= {c.rpartition("_")[2].casefold() for c in columns}
     return words <= called and not all(word.lstrip("+-").isdigit() for word in words)
 
 
@@ -163,9 +166,9 @@ def _no_score(column: pd.Series, words: set[str]) -> bool:
         return not fractional(column)
     if str(column.name).strip().casefold() in words:
         return False
-    return name in (*names.BESIDE, *names.DECISIONS, *names.CORRECT) or (
-        name in (*names.LABELS, *names.MAYBE_LABELS) and not fractional(column)
-    )
+    if names.beside(column.name) or name in (*names.DECISIONS, *names.CORRECT):
+        return True
+    return name in (*names.LABELS, *names.MAYBE_LABELS) and not fractional(column)
 
 
 def is_single(column: pd.Series, words: set[str]) -> bool:
@@ -177,6 +180,8 @@ def is_single(column: pd.Series, words: set[str]) -> bool:
     part = names.parted(column.name)
     if called or name in (*names.SCORES, *names.EITHER):
         return True
-    # p_1, score_a: but neither decisions nor numbers of classes, as in top1_class
-    scored = fractional(column) or names.said([column.name]) is not None
-    return part is not None and scored and not binary(column)
+    # p_1, prob_default, score_yes: but neither decisions nor whatever score_x may be
+    if part is None or binary(column):
+        return False
+    after = part.of.casefold() in words or part.of.isdigit()
+    return names.said([column.name]) is not None or (after and fractional(column))
