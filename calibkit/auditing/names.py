@@ -48,18 +48,8 @@ BESIDE = (
 _OTHER = {
     *("percentile", "quantile", "decile", "rank", "bin", "bucket", "std", "sd", "se", "var"),
     *("lower", "upper", "low", "high", "lo", "hi", "ci", "min", "diff", "delta", "ratio", "change"),
-    *(
-        "error",
-        "entropy",
-        "threshold",
-        "cutoff",
-        "weight",
-        "loss",
-        "gap",
-        "margin",
-        "value",
-        "lift",
-    ),
+    *("error", "entropy", "threshold", "cutoff", "weight", "loss", "gap", "margin", "value"),
+    *("scale", "bias", "temperature", "norm", "sum", "mean", "max", "total", "count", "median"),
 }
 _SORT = (
     r"y_prob(?:a|s)?|y_score|pred_prob(?:a|s)?|predict_proba|predicted_prob|logits?|"
@@ -77,11 +67,20 @@ _FIRST = re.compile(r"top_?1_(p|prob|probability|score|conf|confidence)|(p|prob|
 def beside(column) -> bool:
     """Whether a name is that of what stands beside scores.
 
-    >>> beside("Unnamed: 0"), beside("score_percentile"), beside("p_cat")
+    >>> beside("Unnamed: 0"), beside("age"), beside("p_cat")
     (True, True, False)
     """
+    return bare(column) in BESIDE
+
+
+def odd(column) -> bool:
+    """Whether a name has a word that no score has, unless it is the name of a class.
+
+    >>> odd("score_percentile"), odd("p_low"), odd("p_cat"), odd("low")
+    (True, True, False, False)
+    """
     words = bare(column).split("_")
-    return bare(column) in BESIDE or (len(words) > 1 and bool(_OTHER & {*words}))
+    return len(words) > 1 and bool(_OTHER & {*words})
 
 
 class Parted(NamedTuple):
