@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from calibkit import validate
@@ -186,29 +185,23 @@ def audit_files(
     other: str | Path | None = None,
     **options: Any,
 ) -> Audit:
-    """`audit` of files; see `files.read` for what they may be.
+    """`audit` of files; see `files.read` for what they may be and what of them may be said.
 
     calibration, other: files of the same form as the first; the second model's labels, where the
     file has some, must be those of the first.
     """
-    from calibkit.auditing.files import read  # loads pandas
+    from calibkit.auditing import files  # loads pandas
 
-    given = read(path, label=label, groups=groups, labels=labels)
-    chosen: dict[str, Any] = {
-        "kind": given.kind,
-        "groups": given.groups,
-        "class_names": given.names,
-    }
+    asked = {key: options.pop(key) for key in files.READING if key in options}
+    given = files.read(path, label=label, groups=groups, labels=labels, **asked)
+    chosen: dict[str, Any] = {}
     if calibration is not None:
-        apart = read(calibration, label=label)
-        chosen["calibration"] = (apart.scores, apart.labels)
+        apart = files.like(files.read(calibration, label=label, **asked), given)
+        chosen["calibration"] = (apart.checked(), apart.labels)
     if other is not None:
-        second = read(other, label=label, labels=labels)
-        if not np.array_equal(np.asarray(second.labels), np.asarray(given.labels)):
-            raise ValueError(
-                f"{Path(other).name} has other labels than {Path(path).name}: two models are "
-                f"compared on the same rows in the same order"
-            )
-        chosen |= {"other": second.scores, "other_name": Path(other).stem}
+        second = files.read(other, label=label, labels=labels, **asked)
+        given, second = files.paired(given, second, (Path(path).name, Path(other).name))
+        chosen |= {"other": second.checked(), "other_name": Path(other).stem}
+    chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
     return replace(report, told=given.told)
