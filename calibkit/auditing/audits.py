@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,19 @@ import numpy as np
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.auditing.concerns import concerns, shared
+from calibkit.auditing.advice import advise
+from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Cooling, cross_fitted, fitted_apart
-from calibkit.auditing.measures import Resampling
+from calibkit.auditing.measures import Measured
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.auditing.targets import groups_of, labels_of
+from calibkit.auditing.units import Units, units_of
 from calibkit.validate import Array
+
+
+TESTS = 1000  # draws of a test
 
 
 class Audit(Record):
@@ -45,12 +50,14 @@ def audit(
     kind: Kind | None = None,
     calibration: tuple | None = None,
     groups: Array | Sequence | None = None,
+    clusters: Array | Sequence | None = None,
+    weights: Array | Sequence | None = None,
     other: Array | None = None,
     class_names: Sequence[str] | None = None,
     name: str = "your model",
     other_name: str = "the other model",
     bins: int = 15,
-    level: float = 0.9,
+    level: float = 0.95,
     resamples: int = 500,
     seed: int = 0,
 ) -> Audit:
@@ -65,9 +72,14 @@ def audit(
     calibration : (logits, labels) that the temperature is fitted on. Without it, each half of the
         test set is divided by the temperature of the other half: no sample judges itself.
     groups : (n,) a column by which calibration is judged group by group.
+    clusters : (n,) a column whose equal values mark rows that belong together, such as those of
+        one patient: intervals and tests take clusters for independent, and no longer rows.
+    weights : (n,) of the rows, none negative. Only their ratios count, so that weights make
+        nothing surer than it is.
     other : scores of a second model on the same rows, of the same form.
     class_names, name, other_name : words for the page.
-    bins : of equal width; level : of the intervals; resamples : of the bootstrap; seed : of both.
+    bins : of equal width; level : of the intervals; resamples : draws of the gaps of bins for
+        their intervals; seed : of all that is drawn.
 
     Raises TypeError and ValueError that say what is wrong with the input.
 
@@ -75,58 +87,132 @@ def audit(
     >>> report.measures["accuracy"].value, round(report.measures["confidence"].value, 4)
     (0.75, 0.8808)
     """
-    from calibkit.auditing import findings  # loads pandas
-
     if (logits is None) == (probs is None):
         raise TypeError("audit takes either logits or probs, and then labels")
     if labels is None:
         raise TypeError("labels are missing: pass audit(logits, labels)")
-    level, bins = validate.level(level), validate.integer("bins", bins, 2)
-    resamples = validate.integer("resamples", resamples, 10)
-    seed = validate.integer("seed", seed, 0)
+    how = _Options(
+        validate.integer("bins", bins, 2),
+        validate.level(level),
+        validate.integer("resamples", resamples, 10),
+        validate.integer("seed", seed, 0),
+    )
     given: Any = logits if probs is None else probs
     kind = "probs" if logits is None else kind or "logits"
     class_names = _names(given, class_names)
     scores, odd = scores_of(given, kind)
     names = _class_names(class_names, scores.classes)
     target = labels_of(labels, len(scores), scores.classes, class_names)
-    cooling, more = _cool(scores, target, calibration, kind, level, seed, class_names)
-    rows = rows_of(scores, target, bins=bins, seed=seed)
-    cooled = rows_of(scores, target, bins=bins, seed=seed, temperature=cooling.of_row)
-    sampling = Resampling(len(scores), resamples=resamples, level=level, bins=bins, seed=seed)
-    values, after = sampling.values(rows), sampling.values(cooled)
-    test, power = findings.calibration(rows, resamples=1000, bins=bins, seed=seed)
-    by_group = second = None
-    if groups is not None:
-        by_group = findings.groups(rows, *groups_of(groups, len(rows)), bins)
+    units = units_of(len(scores), weights, clusters)
+    apart, more = _apart(calibration, scores, kind, class_names)
+    judged = _judge(scores, target, units, apart, how)
+    found = _found(judged, names, groups, how)
+    second: dict[str, Any] = {"other": None, "difference": None}
     if other is not None:
-        second = sampling.values(
-            rows_of(_second(other, kind, scores), target, bins=bins, seed=seed)
-        )
+        theirs = how.measured(_second(other, kind, scores), target, units)
+        less = theirs.less(judged.before)
+        second = {"other": theirs.estimates(), "difference": less}
+    copies = repeated(scores, judged.before.rows) if clusters is None else []
+    odd_rows = concerns(judged.before.rows, judged.cooling, bins=how.bins, level=how.level)
     return Audit(
         name=name,
         class_names=tuple(names),
-        warnings=(*odd, *more, *concerns(rows, cooling, bins=bins, level=level)),
-        rows=rows,
-        cooled_rows=cooled,
-        cooling=cooling,
-        measures=sampling.estimates(values),
-        cooled=sampling.estimates(after),
-        gain=sampling.differences(after, values),
-        test=test,
-        power=power,
-        classes=findings.classes(rows, names),
-        groups=by_group,
-        mistakes=findings.surest_mistakes(rows, names),
-        coverage=findings.coverage(rows),
+        warnings=(*off_groups(found["groups"]), *odd, *copies, *more, *odd_rows),
+        advice=judged.advice(scores, one=_is_one_column(given)),
         other_name=other_name,
-        other=None if second is None else sampling.estimates(second),
-        difference=None if second is None else sampling.differences(second, values),
-        bins=bins,
-        level=level,
-        resamples=resamples,
-        seed=seed,
+        weighted=not units.even,
+        clusters=0 if clusters is None else units.count,
+        **vars(how),
+        **second,
+        **judged.fields(),
+        **found,
     )
+
+
+@dataclass(frozen=True)
+class _Options:
+    bins: int
+    level: float
+    resamples: int
+    seed: int
+
+    def measured(self, scores: Scores, labels: Tensor, units: Units, of_row=None) -> Measured:
+        rows = rows_of(
+            scores, labels, bins=self.bins, seed=self.seed, temperature=of_row, units=units
+        )
+        return Measured(rows, units, self.bins, self.level, self.resamples, self.seed)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model as it is and with its temperature, and what Platt scaling makes of a binary one."""
+
+    before: Measured
+    after: Measured
+    cooling: Cooling
+    mapped: Any  # binary.Mapped, or None
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "rows": self.before.rows,
+            "cooled_rows": self.after.rows,
+            "cooling": self.cooling,
+            "measures": self.before.estimates(),
+            "cooled": self.after.estimates(),
+            "gain": self.after.less(self.before),
+            "shown": (self.before.shown(), self.after.shown()),
+        }
+
+    def advice(self, scores: Scores, *, one: bool):
+        gain, rise = self.after.less(self.before), self.after.rise(self.before)
+        return advise(self.cooling, gain, rise, self.before.estimate("gap"), scores, one)
+
+
+def _judge(
+    scores: Scores, labels: Tensor, units: Units, apart, how: _Options
+) -> _Judged:
+    if apart is None:
+        cooling = cross_fitted(scores, labels, level=how.level, seed=how.seed, units=units)
+    else:
+        cooling = fitted_apart(len(scores), *apart, level=how.level)
+    before = how.measured(scores, labels, units)
+    after = how.measured(scores, labels, units, cooling.of_row)
+    mapped = None
+    if scores.classes == 2:
+        from calibkit.auditing.binary import platt
+
+        mapped = platt(scores, labels, apart, bins=how.bins, seed=how.seed, units=units)
+    return _Judged(before, after, cooling, mapped)
+
+
+def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str, Any]:
+    """What is found beyond the measures."""
+    from calibkit.auditing import findings  # loads pandas
+    from calibkit.auditing.binary import binary
+
+    rows, units = judged.before.rows, judged.before.units
+    test, power = findings.calibration(rows, units, bins=how.bins, resamples=TESTS, seed=how.seed)
+    by_group = event = None
+    if groups is not None:
+        codes, of_groups = groups_of(groups, len(rows))
+        by_group = findings.groups(rows, units, codes, of_groups, how.bins, how.level)
+    if judged.mapped is not None:
+        event = binary(judged.before, judged.after, judged.mapped, names, TESTS)
+    return {
+        "test": test,
+        "power": power,
+        "classes": findings.classes(rows, units, names),
+        "groups": by_group,
+        "mistakes": findings.surest_mistakes(rows, names),
+        "coverage": findings.coverage(rows, units),
+        "binary": event,
+    }
+
+
+def _is_one_column(given: Any) -> bool:
+    """Whether scores are those of class 1 alone."""
+    shape = np.shape(given)
+    return len(shape) == 1 or shape[1] == 1
 
 
 def _names(given: Any, class_names: Sequence[str] | None) -> list[str] | None:
@@ -144,14 +230,14 @@ def _class_names(names: list[str] | None, classes: int) -> list[str]:
     return names
 
 
-def _cool(
-    scores: Scores, labels: Tensor, calibration, kind: Kind, level: float, seed: int, names
-) -> tuple[Cooling, list[str]]:
-    """The temperature, and what is to be said about where it comes from."""
+def _apart(
+    calibration, scores: Scores, kind: Kind, names
+) -> tuple[tuple[Scores, Tensor] | None, list[str]]:
+    """The calibration data, checked, and what is to be said about them."""
     if calibration is None:
         if len(scores) < 4:
             raise ValueError(f"logits must hold at least 4 rows, got {len(scores)}")
-        return cross_fitted(scores, labels, level=level, seed=seed), []
+        return None, []
     if not isinstance(calibration, Sequence) or len(calibration) != 2:
         raise TypeError("calibration must be a pair (logits, labels)")
     apart, odd = scores_of(calibration[0], kind)
@@ -161,8 +247,7 @@ def _cool(
             f"got {apart.kind} of {apart.classes}"
         )
     target = labels_of(calibration[1], len(apart), apart.classes, names)
-    cooling = fitted_apart(len(scores), apart, target, level=level)
-    return cooling, [*odd, *shared(scores, apart)]
+    return (apart, target), [*odd, *shared(scores, apart)]
 
 
 def _second(other: Array, kind: Kind, scores: Scores) -> Scores:

@@ -1,24 +1,27 @@
-"""Every measure on a sample and on the same resamples: intervals, and paired differences."""
+"""Every measure of a sample with its interval, and paired differences of two models."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from calibkit.auditing import intervals, trust
+from calibkit.auditing.intervals import NONE, Ends, Spread
 from calibkit.auditing.rows import Rows
-from calibkit.metrics import Reliability, resampling, risk_coverage, smooth_ece
+from calibkit.auditing.units import Units
+from calibkit.metrics import Reliability, reliability, smooth_ece
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.errors import FROM_BINS
 from calibkit.metrics.smooth import smoothed, spectrum_of
 
-SHELVES = 1000  # parts of equal size, from the surest on, of which a resample takes its risks
-GRID = 1 << 10  # steps of the grid over confidence for resampled smooth errors
-HALVINGS = 20
+GRID = 1 << 12  # steps of the grid over confidence for smooth errors of weighted rows
+HALVINGS = 40
 NAMES = {
     "accuracy": "accuracy",
     "confidence": "mean confidence",
@@ -35,13 +38,15 @@ NAMES = {
     "aurc": "AURC",
 }
 SHARES = set(NAMES) - {"nll", "brier"}  # shown in per cent
+MEANS = ("confidence", "gap", "nll", "brier")
 FROM_WIDE = ("accuracy", "confidence", "ece", "mce", "overconfidence_error")
-FROM_EVEN = ("ada_ece", "debiased_ece")
+LOWEST = {"gap": -1.0}  # of a measure, where it is not 0
+HIGHEST = {"nll": math.inf, "brier": 2.0}  # where it is not 1
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with the ends of its interval."""
+    """A value with the ends of its interval; NaN where no interval can be trusted."""
 
     value: float
     low: float
@@ -49,90 +54,272 @@ class Estimate:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves 0 out."""
+        """Whether the interval leaves 0 out; False without an interval."""
         return self.low > 0 or self.high < 0
 
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
 
-class Resampling:
-    """The same random groups of samples for every measure and for both models of a pair."""
 
-    def __init__(self, n: int, *, resamples: int, level: float, seed: int, bins: int):
-        random = np.random.default_rng(seed)
-        self.level, self.bins = level, bins
-        self.groups = resampling.Groups(n, resamples + 1, random, with_sample=True)
-        units, fewer = min(self.groups.groups, 256), max(2, resamples // 2)
-        self.of_classes = resampling.weights(units, fewer, random)
+@dataclass(frozen=True)
+class Measured:
+    """The measures of the rows of one model.
 
-    def values(self, rows: Rows) -> dict[str, np.ndarray]:
-        """By measure its value on the sample, then on each resample."""
-        wide = self._bins(rows, _bins.width_edges(self.bins))
-        even = self._bins(rows, _bins.mass_edges(rows.confidence, self.bins))
-        tensors = {name: FROM_BINS[name](wide) for name in FROM_WIDE}
-        tensors |= {name: FROM_BINS[name](even) for name in FROM_EVEN}
-        tensors |= {"gap": FROM_BINS["signed_gap"](wide), "aurc": self._aurc(rows)}
-        tensors |= {"nll": self.groups.means(rows.nll), "brier": self.groups.means(rows.brier)}
-        arrays = {name: values.numpy() for name, values in tensors.items()}
-        arrays |= {"smooth_ece": self._smooth(rows), "classwise_ece": self._classwise(rows)}
-        return {name: arrays[name] for name in NAMES}
+    level: of the intervals. draws: of what chance adds to the bins, from `seed` on.
+    """
 
-    def _bins(self, rows: Rows, edges: Tensor) -> Reliability:
-        """The bins of every resample."""
-        index = _bins.bin_index(rows.confidence, edges)
-        each = (torch.ones_like(rows.confidence), rows.correct.double(), rows.confidence)
-        counts, hits, confidence = (self.groups.sums(part, index, self.bins) for part in each)
+    rows: Rows
+    units: Units
+    bins: int
+    level: float
+    draws: int
+    seed: int
+    every: bool = False  # give intervals that no simulation has shown to hold, too
+
+    @cached_property
+    def each(self) -> dict[str, Tensor]:
+        """(n,) what every row adds to a mean."""
+        rows = self.rows
+        right = rows.correct.double()
+        means = {"accuracy": right, "confidence": rows.confidence, "nll": rows.nll}
+        return means | {"gap": rows.confidence - right, "brier": rows.brier}
+
+    @cached_property
+    def wide(self) -> Reliability:
+        return self._counted(_bins.width_edges(self.bins))
+
+    @cached_property
+    def even(self) -> Reliability:
+        edges = _bins.mass_edges(self.rows.confidence, self.bins)
+        if not self.units.plain:
+            edges = weighted_edges(self.rows.confidence, self.units.weight, self.bins)
+        return self._counted(edges)
+
+    def _counted(self, edges: Tensor) -> Reliability:
+        """Bins whose counts are weights, scaled so that they sum to the number of rows."""
+        index = _bins.bin_index(self.rows.confidence, edges)
+        weight = self.units.weight * len(self.rows) / self.units.total
+        each = (weight, weight * self.rows.correct.double(), weight * self.rows.confidence)
+        counts, hits, confidence = (torch.bincount(index, part, self.bins) for part in each)
         return Reliability(edges, counts, hits, confidence / counts)
 
-    def _aurc(self, rows: Rows) -> Tensor:
-        """Exact for the sample; of resamples the risks at the ends of at most 1,000 shelves."""
-        n, order = len(rows), rows.confidence.argsort(descending=True, stable=True)
-        count = min(n, SHELVES)
-        shelf = torch.empty_like(order)
-        shelf[order] = torch.arange(n) * count // n
-        wrong = self.groups.sums((~rows.correct).double(), shelf, count)
-        many = self.groups.sums(torch.ones_like(rows.nll), shelf, count)
-        risk = wrong.cumsum(1) / many.cumsum(1)
-        means = (risk.nan_to_num() * many).sum(1) / many.sum(1)
-        return means - means[0] + risk_coverage(rows.top)[1].mean()
+    def shown(self) -> Reliability:
+        """The bins to be drawn: of unequal weights and clusters the counts are effective ones."""
+        if self.units.plain:
+            return reliability(self.rows.top, bins=self.bins)
+        index = _bins.bin_index(self.rows.confidence, self.wide.edges)
+        unit = torch.arange(len(index)) if self.units.of is None else self.units.of
+        of_unit = torch.bincount(unit * self.bins + index, self.units.weight)
+        place = torch.arange(len(of_unit)) % self.bins
+        squares = torch.bincount(place, of_unit.square(), self.bins)
+        counts = torch.bincount(index, self.units.weight, self.bins).square() / squares
+        counts = counts.nan_to_num()
+        hits = (self.wide.accuracy * counts).nan_to_num()
+        return Reliability(self.wide.edges, counts, hits.minimum(counts), self.wide.confidence)
 
-    def _smooth(self, rows: Rows) -> np.ndarray:
-        """The sample exactly; resamples on a coarse grid, less what that grid is off the sample."""
-        place = (rows.confidence * GRID).round().long()
-        residual = rows.confidence - rows.correct.double()
-        mass = self.groups.sums(residual, place, GRID + 1) / self.groups.drawn[:, None]
-        coarse = smooth_errors(mass.numpy())
-        return coarse - coarse[0] + smooth_ece(rows.top)
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """By measure its value."""
+        found = {name: float(FROM_BINS[name](self.wide)) for name in FROM_WIDE}
+        found |= {name: self.units.mean(self.each[name]) for name in MEANS}
+        found |= {"ada_ece": float(FROM_BINS["ada_ece"](self.even)), "aurc": self._aurc[0]}
+        found |= {"debiased_ece": self._debiased(), "smooth_ece": self._smooth()}
+        found["classwise_ece"] = float(np.abs(self._classes).sum())
+        return {name: found[name] for name in NAMES}
 
-    def _classwise(self, rows: Rows) -> np.ndarray:
-        """(1 + resamples,) from the table of groups; half as many resamples, for their cost."""
-        groups, _, classes = rows.residual.shape
-        table = rows.residual.view(groups, -1)
-        weights = torch.cat([torch.ones(1, groups).double(), self.of_classes[:, :groups]])
-        scale = weights.sum(1) * len(rows) / groups * classes
-        return ((weights @ table).abs().sum(1) / scale).numpy()
+    def _debiased(self) -> float:
+        if self.units.plain:
+            return float(FROM_BINS["debiased_ece"](self.even))
+        spread, share = self.spread("ada_ece"), self.even.share.numpy()
+        return intervals.middle_of_square(spread, share)
 
-    def estimates(self, values: Mapping[str, np.ndarray]) -> dict[str, Estimate]:
-        """The sample's value of each measure and its reflected interval."""
-        return {name: self._estimate(drawn) for name, drawn in values.items()}
+    def _smooth(self) -> float:
+        if self.units.plain:
+            return smooth_ece(self.rows.top)
+        place = (self.rows.confidence * GRID).round().long()
+        mass = torch.bincount(place, self.units.weight * self.each["gap"], GRID + 1)
+        return float(smooth_errors((mass / self.units.total).numpy()[None])[0])
 
-    def _estimate(self, values: np.ndarray) -> Estimate:
-        here = float(values[0])
-        if not np.isfinite(values).all():
-            return Estimate(here, math.nan, math.nan)
-        return Estimate(here, *resampling.bounds(values[1:], here, self.level, "reflected"))
+    @cached_property
+    def _classes(self) -> np.ndarray:
+        """(bins K,) what each bin of each class adds to the classwise error, with its sign."""
+        return (self.rows.residual.sum(0) / (self.units.total * self.rows.classes)).numpy().ravel()
 
-    def differences(self, a: Mapping, b: Mapping) -> dict[str, Estimate]:
-        """Measure by measure a - b, on the same resamples."""
+    @cached_property
+    def _aurc(self) -> tuple[float, Tensor]:
+        return area_under_risk(self.rows.confidence, self.rows.correct, self.units.weight)
+
+    # --- intervals ---
+
+    def spread(self, name: str) -> Spread:
+        """How the gaps of the bins of a measure would differ in other samples."""
+        if name == "classwise_ece":
+            return self._spread_of_classes()
+        edges = self.wide.edges if name in FROM_WIDE else self.even.edges
+        index = _bins.bin_index(self.rows.confidence, edges)
+        random = np.random.default_rng(self.seed)
+        return intervals.spread_of(
+            self.units, [(self.each["gap"], index)], self.bins, random, self.draws
+        )
+
+    def _spread_of_classes(self) -> Spread:
+        """From the table of random groups of units."""
+        table = self.rows.residual.flatten(1).numpy() / (self.units.total * self.rows.classes)
+        groups = len(table)
+        root = (table - table.mean(0)) * math.sqrt(groups / max(groups - 1, 1))
+        return Spread(self._classes, root, np.random.default_rng(self.seed), self.draws)
+
+    def ends(self, name: str) -> Ends:
+        """The interval of a measure, whether it is to be trusted or not."""
+        if name == "accuracy":
+            return intervals.of_share(self.units, self.each[name], self.level)
+        if name in MEANS:
+            return intervals.of_mean(self.units, self.each[name], self.level)
+        if name == "aurc":
+            value, influence = self._aurc
+            return intervals.of_mean(self.units, value + influence, self.level)
+        if name == "debiased_ece":
+            return intervals.of_root(self.spread(name), self.even.share.numpy(), self.level)
+        if name in ("ece", "ada_ece", "overconfidence_error", "classwise_ece"):
+            spread = self.spread(name)
+            norm, slope = self._norm(name, spread.sums)
+            return intervals.of_norm(spread, norm, slope, self.level)
+        return NONE  # of a largest gap, or of a bandwidth, there is none that covers
+
+    def _norm(self, name: str, sums: np.ndarray) -> tuple[intervals.Norm, np.ndarray]:
+        """The measure as a function of the sums over bins, and its slope there."""
+        if name != "overconfidence_error":
+            return sizes, np.sign(sums)
+        said = self.wide.confidence.nan_to_num().numpy()
+        return lambda part: np.maximum(part, 0) @ said, said * (sums > 0)
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Every measure, with its interval where that is to be trusted."""
+        return {name: self.estimate(name) for name in NAMES}
+
+    def estimate(self, name: str, *, as_known: str | None = None) -> Estimate:
+        """One measure; as_known: the name of its interval in the table of coverages."""
+        value = self.values[name]
+        if not (self.every or self._trusted(as_known or name)) or not math.isfinite(value):
+            return Estimate(value, *NONE)
+        low, high = self.ends(name)
+        low = max(min(low, value), LOWEST.get(name, 0.0))
+        return Estimate(value, low, min(max(high, value), HIGHEST.get(name, 1.0)))
+
+    def _trusted(self, name: str, paired: bool = False) -> bool:
+        return trust.covers(name, self.rows.classes, self.units.count, self.level, paired=paired)
+
+    # --- two models on the same rows ---
+
+    def less(self, other: Measured) -> dict[str, Estimate]:
+        """Measure by measure this one less the other, paired, with the intervals to be trusted."""
+        return {name: self._difference(other, name) for name in NAMES}
+
+    def _difference(self, other: Measured, name: str) -> Estimate:
         with np.errstate(invalid="ignore"):
-            return self.estimates({name: a[name] - b[name] for name in NAMES})
+            value = float(np.float64(self.values[name]) - other.values[name])
+        trusted = self.every or self._trusted(name, paired=True)
+        if name not in PAIRED or not trusted or not math.isfinite(value):
+            return Estimate(value, *NONE)
+        if name == "ece":
+            return Estimate(value, *self.rise(other))
+        if name == "aurc":
+            each = self._aurc[1] - other._aurc[1] + value
+        else:
+            each = self.each[name] - other.each[name]
+        low, high = intervals.of_mean(self.units, each, self.level)
+        return Estimate(value, min(low, value), max(high, value))
+
+    def rise(self, other: Measured) -> Ends:
+        """A wide interval of the ECE less that of `other`.
+
+        Chance makes both errors too large, by what the scales of their gaps say. How much of that
+        cancels is not known, so each end allows for one of the two in full: a rise, or a fall, is
+        clear only where no such allowance can undo it.
+        """
+        pair = [(model.each["gap"], _index(model)) for model in (self, other)]
+        random = np.random.default_rng(self.seed)
+        both = intervals.spread_of(self.units, pair, self.bins, random, self.draws)
+        mine, theirs = np.split(both.sums, 2)
+        slope = np.concatenate([np.sign(mine), -np.sign(theirs)])
+        half = intervals.normal(self.level) * both.error(slope)
+        first, second = (model.by_chance() for model in (self, other))
+        value = self.values["ece"] - other.values["ece"]
+        return value - first - half, value + second + half
+
+    def by_chance(self) -> float:
+        """By how much chance makes the ECE too large, by the median of its draws."""
+        spread, value = self.spread("ece"), self.values["ece"]
+        return value * (1 - intervals.scale_of(spread, sizes, value, 0.5))
+
+
+PAIRED = ("accuracy", *MEANS, "aurc", "ece")
+
+
+def _index(model: Measured) -> Tensor:
+    return _bins.bin_index(model.rows.confidence, model.wide.edges)
+
+
+def sizes(sums: np.ndarray) -> np.ndarray:
+    """The sum of the sizes of (..., dims) sums."""
+    return np.abs(sums).sum(-1)
+
+
+def missing(found: Mapping[str, Estimate]) -> list[str]:
+    """The words of the measures that have no interval."""
+    return [NAMES[name] for name, estimate in found.items() if not estimate.known]
+
+
+def area_under_risk(confidence: Tensor, correct: Tensor, weight: Tensor) -> tuple[float, Tensor]:
+    """The AURC and (n,) what each row adds to it beyond the mean, to first order.
+
+    With G the share of rows down to a confidence and R the risk among them, the AURC is the mean
+    of R over rows; a row adds R there, and moves R at every lower confidence by (wrong - R) / G.
+
+    >>> area, _ = area_under_risk(torch.tensor([0.9, 0.6]), torch.tensor([True, False]),
+    ...                           torch.ones(2))  # risks 0 and 1/2
+    >>> area
+    0.25
+    """
+    order = confidence.argsort(descending=True, stable=True)
+    share = weight[order].double() / weight.sum().double()
+    wrong = (~correct[order]).double()
+    within = share.cumsum(0).clamp(min=1e-300)
+    risk = (share * wrong).cumsum(0) / within
+    area = (share * risk).sum()
+
+    def onwards(values: Tensor) -> Tensor:
+        return values.flip(0).cumsum(0).flip(0)
+
+    moved = wrong * onwards(share / within) - onwards(share * risk / within)
+    influence = torch.empty_like(moved)
+    influence[order] = risk - area + moved
+    return float(area), influence
+
+
+def weighted_edges(confidence: Tensor, weight: Tensor, bins: int) -> Tensor:
+    """Edges half-way between the neighbours at each cut of the weight into equal parts.
+
+    >>> weighted_edges(torch.tensor([0.5, 0.75, 0.875]), torch.tensor([2.0, 1.0, 1.0]), 2).tolist()
+    [0.0, 0.625, 1.0]
+    """
+    order = confidence.argsort(stable=True)
+    ordered, reached = confidence[order].double(), weight[order].double().cumsum(0)
+    cuts = torch.arange(1, bins).double() / bins * reached[-1]
+    last = torch.searchsorted(reached, cuts - 1e-9 * reached[-1]).clamp(max=len(order) - 1)
+    inner = (ordered[last] + ordered[(last + 1).clamp(max=len(order) - 1)]) / 2
+    return torch.cat([inner.new_zeros(1), inner, inner.new_ones(1)])
 
 
 def smooth_errors(mass: np.ndarray) -> np.ndarray:
-    """(R,) smooth errors of rows of residuals (R, GRID + 1) at equal steps over [0, 1].
+    """(R,) smooth errors of rows of residuals (R, points + 1) at equal steps over [0, 1].
 
-    As `metrics.smooth_ece`, all rows at once: the bandwidth is halved in on, 20 times.
+    As `metrics.smooth_ece`, all rows at once: the bandwidth is halved in on.
     """
     spectrum = spectrum_of(mass)
-    low, high = np.full(len(mass), 1 / GRID), np.full(len(mass), 2.0)
+    low, high = np.full(len(mass), 1 / (mass.shape[1] - 1)), np.full(len(mass), 2.0)
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
         wide = smoothed(spectrum, middle) <= middle

@@ -1,0 +1,120 @@
+"""What an audit advises about a temperature, in words and as a line to run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from calibkit.auditing.cooling import Cooling
+from calibkit.auditing.intervals import Ends
+from calibkit.auditing.measures import Estimate
+from calibkit.auditing.scores import Scores
+
+Verdict = Literal["use", "disagreement", "harm", "no need", "none fits"]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """verdict: one of five; words: why, in sentences; line: what to run, "" where none is advised.
+
+    means: what the temperature says of the model.
+    """
+
+    verdict: Verdict
+    words: str
+    means: str
+    line: str
+
+
+def advise(
+    cooling: Cooling, gain: dict[str, Estimate], ece: Ends, gap: Estimate, scores: Scores, one: bool
+) -> Advice:
+    """NLL, Brier score and ECE before and after the temperature, weighed together.
+
+    gain: cooled less as it is, paired. ece: a wide interval of what the ECE changes by. one:
+    whether the scores came as a single column.
+    """
+    if cooling.misfit:
+        words = f"No temperature fits: {cooling.misfit}. Nothing is advised"
+        return Advice("none fits", words, "", "")
+    better, worse = _sides(gain, ece)
+    means = _means(cooling.value, gap)
+    if better and worse:
+        words = (
+            f"The measures disagree: {_list(better)} gains clearly, and {_list(worse)} loses "
+            f"clearly. One temperature is the wrong correction here, and none is advised; look at "
+            f"the diagram, and try a map with more freedom, such as isotonic regression"
+        )
+        return Advice("disagreement", words, means, "")
+    if worse:
+        words = f"{_begin(_list(worse))} loses clearly: do not use it, and look at where the data "
+        return Advice("harm", words + "come from", means, "")
+    if better:
+        words = f"{_begin(_list(better))} gains clearly{_aside(gain)}: use it"
+        return Advice("use", words, means, line(cooling.value, scores, one))
+    words = "Neither the likelihood nor the Brier score moves clearly: it is not needed"
+    return Advice("no need", words, means, line(cooling.value, scores, one))
+
+
+def _sides(gain: dict[str, Estimate], ece: Ends) -> tuple[list[str], list[str]]:
+    """The measures that clearly gain, and those that clearly lose."""
+    losses = {"the likelihood": gain["nll"], "the Brier score": gain["brier"]}
+    better = [name for name, loss in losses.items() if loss.clear and loss.value < 0]
+    worse = [name for name, loss in losses.items() if loss.clear and loss.value > 0]
+    if ece[0] > 0:
+        points = f"{gain['ece'].value * 100:.1f}"
+        worse.append(f"the ECE (by {points} points)")
+    return better, worse
+
+
+def _aside(gain: dict[str, Estimate]) -> str:
+    rise = gain["ece"].value
+    if rise < 5e-4:
+        return ""
+    return f", though the ECE rises by {rise * 100:.1f} points, not clearly"
+
+
+def _list(names: list[str]) -> str:
+    return " and ".join(names)
+
+
+def _begin(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _means(value: float, gap: Estimate) -> str:
+    """What a temperature says of the model: too sure only where the gap says so, too."""
+    side = "large" if value > 1 else "small"
+    agrees = gap.clear and (gap.value > 0) == (value > 1)
+    if agrees:
+        sure = "the model too sure" if value > 1 else "the model not sure enough"
+        return f"{'above' if value > 1 else 'below'} 1 the logits were too {side}, {sure}"
+    return (
+        f"{'above' if value > 1 else 'below'} 1 the logits were too {side} for the likelihood, "
+        f"while the signed gap does not say that the model is "
+        f"{'too sure' if value > 1 else 'not sure enough'} on average"
+    )
+
+
+def line(temperature: float, scores: Scores, one: bool) -> str:
+    """A line of Python that cools scores of the form that the audit was given.
+
+    >>> import torch
+    >>> from calibkit.auditing.scores import scores_of
+    >>> logit = torch.tensor([1.0, -2.0])
+    >>> line(2.0, scores_of(logit, "logits")[0], one=True)
+    'prob = torch.sigmoid(logit / 2)'
+    >>> line(2.0, scores_of([[0.9, 0.1]])[0], one=False)
+    'probs = torch.softmax(torch.log(probs) / 2, dim=1)'
+    """
+    t = f"{temperature:.6g}"
+    if scores.kind == "logits":
+        if one:
+            return f"prob = torch.sigmoid(logit / {t})"
+        return f"probs = torch.softmax(logits / {t}, dim=1)"
+    if one:
+        apart = f", eps={scores.floor!r}" if scores.floor else ""
+        return f"prob = torch.sigmoid(torch.logit(prob{apart}) / {t})"
+    least = f".clamp(min={scores.floor!r})" if scores.floor else ""
+    return f"probs = torch.softmax(torch.log(probs{least}) / {t}, dim=1)"
+
