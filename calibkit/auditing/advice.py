@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from calibkit.auditing.cooling import Cooling
 from calibkit.auditing.intervals import Ends
@@ -27,12 +27,12 @@ class Advice:
 
 
 def advise(
-    cooling: Cooling, gain: dict[str, Estimate], ece: Ends, gap: Estimate, scores: Scores, one: bool
+    cooling: Cooling, gain: dict[str, Estimate], ece: Ends, gap: Estimate, scores: Scores, form: Form
 ) -> Advice:
     """NLL, Brier score and ECE before and after the temperature, weighed together.
 
-    gain: cooled less as it is, paired. ece: a wide interval of what the ECE changes by. one:
-    whether the scores came as a single column.
+    gain: cooled less as it is, paired. ece: a wide interval of what the ECE changes by. form:
+    how the scores came.
     """
     if cooling.misfit:
         words = f"No temperature fits: {cooling.misfit}. Nothing is advised"
@@ -51,9 +51,9 @@ def advise(
         return Advice("harm", words + "come from", means, "")
     if better:
         words = f"{_begin(_list(better))} gains clearly{_aside(gain)}: use it"
-        return Advice("use", words, means, line(cooling.value, scores, one))
+        return Advice("use", words, means, line(cooling.value, scores, form))
     words = "Neither the likelihood nor the Brier score moves clearly: it is not needed"
-    return Advice("no need", words, means, line(cooling.value, scores, one))
+    return Advice("no need", words, means, line(cooling.value, scores, form))
 
 
 def _sides(gain: dict[str, Estimate], ece: Ends) -> tuple[list[str], list[str]]:
@@ -96,25 +96,35 @@ def _means(value: float, gap: Estimate) -> str:
     )
 
 
-def line(temperature: float, scores: Scores, one: bool) -> str:
+class Form(NamedTuple):
+    """How scores came: whether as one column, of class 1, and "percent" or "logprobs", or ""."""
+
+    of_one: bool = False
+    unit: str = ""
+
+
+def line(temperature: float, scores: Scores, form: Form) -> str:
     """A line of Python that cools scores of the form that the audit was given.
 
     >>> import torch
     >>> from calibkit.auditing.scores import scores_of
     >>> logit = torch.tensor([1.0, -2.0])
-    >>> line(2.0, scores_of(logit, "logits")[0], one=True)
+    >>> line(2.0, scores_of(logit, "logits")[0], Form(of_one=True))
     'prob = torch.sigmoid(logit / 2)'
-    >>> line(2.0, scores_of([[0.9, 0.1]])[0], one=False)
+    >>> line(2.0, scores_of([[0.9, 0.1]])[0], Form())
     'probs = torch.softmax(torch.log(probs) / 2, dim=1)'
     """
-    t = f"{temperature:.6g}"
+    t, least = f"{temperature:.6g}", f"{scores.floor:.6g}"
     if scores.kind == "logits":
-        if one:
+        if form.of_one:
             return f"prob = torch.sigmoid(logit / {t})"
-        return f"probs = torch.softmax(logits / {t}, dim=1)"
-    if one:
-        apart = f", eps={scores.floor!r}" if scores.floor else ""
-        return f"prob = torch.sigmoid(torch.logit(prob{apart}) / {t})"
-    least = f".clamp(min={scores.floor!r})" if scores.floor else ""
-    return f"probs = torch.softmax(torch.log(probs{least}) / {t}, dim=1)"
-
+        name = "logprobs" if form.unit == "logprobs" else "logits"
+        return f"probs = torch.softmax({name} / {t}, dim=1)"
+    name = "prob" if form.of_one else "probs"
+    given = {"percent": f"{name} / 100", "logprobs": "logprob.exp()"}.get(form.unit, name)
+    if form.of_one:
+        apart = f", eps={least}" if scores.floor else ""
+        return f"prob = torch.sigmoid(torch.logit({given}{apart}) / {t})"
+    if scores.floor:
+        given = f"({given}).clamp(min={least})" if " " in given else f"{given}.clamp(min={least})"
+    return f"probs = torch.softmax(torch.log({given}) / {t}, dim=1)"

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.auditing.advice import advise
+from calibkit.auditing.advice import Advice, Form, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.measures import Measured
@@ -118,7 +118,7 @@ def audit(
         name=name,
         class_names=tuple(names),
         warnings=(*off_groups(found["groups"]), *odd, *copies, *more, *odd_rows),
-        advice=judged.advice(scores, one=_is_one_column(given)),
+        advice=judged.advice(scores, _form(given, kind)),
         other_name=other_name,
         weighted=not units.even,
         clusters=0 if clusters is None else units.count,
@@ -163,9 +163,9 @@ class _Judged:
             "shown": (self.before.shown(), self.after.shown()),
         }
 
-    def advice(self, scores: Scores, *, one: bool):
+    def advice(self, scores: Scores, form: Form) -> Advice:
         gain, rise = self.after.less(self.before), self.after.rise(self.before)
-        return advise(self.cooling, gain, rise, self.before.estimate("gap"), scores, one)
+        return advise(self.cooling, gain, rise, self.before.estimate("gap"), scores, form)
 
 
 def _judge(
@@ -178,7 +178,7 @@ def _judge(
     before = how.measured(scores, labels, units)
     after = how.measured(scores, labels, units, cooling.of_row)
     mapped = None
-    if scores.classes == 2:
+    if scores.classes == 2 and not scores.event:
         from calibkit.auditing.binary import platt
 
         mapped = platt(scores, labels, apart, bins=how.bins, seed=how.seed, units=units)
@@ -209,25 +209,11 @@ def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str
     }
 
 
-def _is_one_column(given: Any) -> bool:
-    """Whether scores are those of class 1 alone."""
+def _form(given: Any, kind: Kind) -> Form:
+    """How scores came: as a matrix or as one column, of class 1, and in which unit."""
     shape = np.shape(given)
-    return len(shape) == 1 or shape[1] == 1
-
-
-def _names(given: Any, class_names: Sequence[str] | None) -> list[str] | None:
-    """The names of the classes: those given, or of a table's columns."""
-    if class_names is None and hasattr(given, "columns"):
-        class_names = list(given.columns)
-    return None if class_names is None else [str(name) for name in class_names]
-
-
-def _class_names(names: list[str] | None, classes: int) -> list[str]:
-    if names is None or (len(names) == 1 and classes == 2):
-        return [str(k) for k in range(classes)]
-    if len(names) != classes:
-        raise ValueError(f"class_names must name {classes} classes, got {len(names)}")
-    return names
+    of_one = len(shape) == 1 or shape[1] == 1
+    return Form(of_one, kind if kind in ("percent", "logprobs") else "")
 
 
 def _apart(
@@ -266,34 +252,36 @@ def audit_files(
     *,
     label: str | None = None,
     groups: str | None = None,
+    clusters: str | None = None,
+    weights: str | None = None,
     labels: str | Path | None = None,
     calibration: str | Path | None = None,
     other: str | Path | None = None,
     **options: Any,
 ) -> Audit:
-    """`audit` of files; see `files.read` for what they may be.
+    """`audit` of files; see `files.read` for what they may be and what of them may be said.
 
+    groups, clusters, weights: the columns that hold them.
     calibration, other: files of the same form as the first; the second model's labels, where the
     file has some, must be those of the first.
     """
-    from calibkit.auditing.files import read  # loads pandas
+    from calibkit.auditing import files  # loads pandas
 
-    given = read(path, label=label, groups=groups, labels=labels)
-    chosen: dict[str, Any] = {
-        "kind": given.kind,
-        "groups": given.groups,
-        "class_names": given.names,
-    }
+    asked = {key: options.pop(key) for key in files.READING if key in options}
+    named = {"clusters": clusters, "weights": weights}
+    beside = {key: column for key, column in named.items() if column is not None}
+    asked["beside"] = (*asked.get("beside", ()), *beside.values())
+    given = files.read(path, label=label, groups=groups, labels=labels, **asked)
+    asked["beside"] = ()
+    chosen: dict[str, Any] = {}
     if calibration is not None:
-        apart = read(calibration, label=label)
+        apart = files.like(files.read(calibration, label=label, **asked), given)
         chosen["calibration"] = (apart.scores, apart.labels)
     if other is not None:
-        second = read(other, label=label, labels=labels)
-        if not np.array_equal(np.asarray(second.labels), np.asarray(given.labels)):
-            raise ValueError(
-                f"{Path(other).name} has other labels than {Path(path).name}: two models are "
-                f"compared on the same rows in the same order"
-            )
+        second = files.read(other, label=label, labels=labels, **asked)
+        given, second = files.paired(given, second, (Path(path).name, Path(other).name))
         chosen |= {"other": second.scores, "other_name": Path(other).stem}
+    chosen |= {key: given.beside[column] for key, column in beside.items()}
+    chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
     return replace(report, told=given.told)

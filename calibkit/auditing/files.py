@@ -1,282 +1,390 @@
-"""Predictions from a file: csv, npz, npy or pt."""
+"""Predictions from a file: which of it is taken for what, or what must be asked."""
 
 from __future__ import annotations
 
-import gzip
-import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-LABELS = (
-    *("label", "labels", "target", "targets", "ground_truth", "y_true", "true", "truth", "y"),
-    *("true_label", "actual", "class", "category"),
-)
-LOGITS = ("logits", "logit")
-PROBS = ("probs", "probabilities", "prob", "probability", "softmax", "y_prob", "p")
-OTHERS = ("predictions", "scores", "y_pred", "outputs", "preds")
-LOST = ("index", "id", "unnamed: 0", "predicted", "prediction", "split", "fold")
-# what tables hold beside the scores of the classes
-BESIDE = ("confidence", "conf", "max_prob", "entropy", "margin", "loss", "nll", "correct", "weight")
-STARTS = ("logit_", "logits_", "prob_", "probs_", "p_", "score_", "class_")
+from calibkit import validate
+from calibkit.auditing import arrays, classes, columns, kinds, names, tables
+
+# what the user may say of a file; the options of the command line have these names
+ASKED = ("scores", "positive", "first_class", "classes", "predicted", "kind", "columns")
+READING = (*ASKED, "drop_missing", "beside")
+FORMS = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
 
 
 @dataclass(frozen=True)
 class Given:
-    """What a file holds: scores and labels, perhaps groups and the names of the classes."""
+    """What a file holds: scores and labels, perhaps groups and the names of the classes.
+
+    scores: (n, K), or (n,) of the class 1 of two. labels: (n,) numbers of the columns. kind: as
+    `audit` takes it. beside: further columns that were asked for. kept: (rows of the file,) which
+    of them these are. told: which columns were taken for what.
+    """
 
     scores: Any
     labels: Any
     kind: str = "auto"
     groups: Any = None
     names: list[str] | None = None
-    told: str = ""  # which columns were taken for what
+    told: str = ""
+    beside: dict[str, Any] = field(default_factory=dict)
+    kept: Any = None
+
+    def rows(self, chosen: np.ndarray) -> Given:
+        """Some rows of it, as a mask over those of the file."""
+        if self.kept is None or np.array_equal(self.kept, chosen):
+            return self
+        part = chosen[self.kept]
+        groups = None if self.groups is None else self.groups[part]
+        beside = {name: column[part] for name, column in self.beside.items()}
+        return replace(
+            self,
+            scores=self.scores[part],
+            labels=self.labels[part],
+            groups=groups,
+            beside=beside,
+            kept=chosen,
+        )
 
 
-def read(path, *, label: str | None = None, groups: str | None = None, labels=None) -> Given:
-    """The predictions of a file.
+@dataclass(frozen=True)
+class Question:
+    """What the user says of a file, where he does; see `read`."""
 
-    .csv (also .csv.gz): one row a sample; a column of labels, and one column of scores a class,
-        apart by commas, semicolons or tabs, as fractions or with per-cent signs.
-    .npz, .pt: an array of scores and one of labels, found by their usual names or by their shapes.
+    label: str | None = None
+    groups: str | None = None
+    scores: list[str] | None = None
+    positive: str | None = None
+    first_class: int | None = None
+    classes: list[str] | None = None
+    predicted: str | None = None
+    kind: str | None = None
+    columns: list[str] | None = None
+    drop_missing: bool = False
+    beside: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> set[str]:
+        """Columns that have another use than labels and scores."""
+        return {name for name in (self.groups, *self.beside) if name is not None}
+
+
+def read(
+    path,
+    *,
+    label: str | None = None,
+    groups: str | None = None,
+    labels=None,
+    scores: str | Sequence[str] | None = None,
+    positive: str | None = None,
+    first_class: int | None = None,
+    classes: str | Sequence[str] | None = None,
+    predicted: str | None = None,
+    kind: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    drop_missing: bool = False,
+    beside: Sequence[str] = (),
+) -> Given:
+    """The predictions of a file. What is not clear is asked, by an error that names the option.
+
+    .csv, .tsv, .txt (also .gz), .parquet, .feather, .jsonl: one row a sample; a column of labels,
+        and one of scores for every class, for one of two, or for what the row predicts.
+    .npz, .pt: arrays, found by their names and shapes.
     .npy: the scores alone, memory-mapped; `labels` names a second .npy file.
-    label, groups: the column or array that holds them, where the name is not a usual one.
 
-    Raises FileNotFoundError, and ValueError that says what was found and what is missing.
+    label, scores, groups: the columns that hold them. Several scores are parted by commas, p_*
+        are all that begin with p_. predicted: what one score is the confidence of.
+    positive: the label that one column of scores is of. first_class: what labels count from.
+    classes: their names, in the order of the columns.
+    kind: what scores are, probs, logits, percent or logprobs. columns: the names of the columns
+        of a text without a header. drop_missing: leave out rows that lack a score or a label.
+    beside: further columns to keep, such as weights.
+
+    Raises FileNotFoundError, and ValueError that says what was found and which option decides.
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"no file {path}; pass a .csv, .npz, .npy or .pt file")
+        raise FileNotFoundError(f"no file {path}; pass a {FORMS} file")
+    asked = Question(
+        label,
+        groups,
+        _split(scores),
+        None if positive is None else str(positive),
+        first_class,
+        _split(classes),
+        predicted,
+        None if kind == "auto" else kind,
+        _split(columns),
+        drop_missing,
+        tuple(beside),
+    )
+    if asked.kind is not None:
+        validate.choice("kind", asked.kind, kinds.KINDS)
     ending = "".join(path.suffixes[-2:]).lower()
-    if ending.endswith((".csv", ".csv.gz", ".tsv")):
-        return _table(_csv(path), label, groups)
+    if ending.removesuffix(".gz").endswith(tables.ENDINGS):
+        table, told = tables.table(path, asked.columns)
+        return _told(_of_table(table, asked), told)
     if ending.endswith(".npy"):
         if labels is None:
             raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
-        return Given(_npy(path), _npy(Path(labels)))
+        return _of_arrays({"scores": arrays.npy(path), "labels": arrays.npy(Path(labels))}, asked, path)
     if ending.endswith(".npz"):
-        return _arrays(_npz(path), label, groups, path.name)
+        return _of_arrays(arrays.npz(path), asked, path)
     if ending.endswith((".pt", ".pth")):
-        return _arrays(_pt(path), label, groups, path.name)
+        return _of_arrays(arrays.pt(path), asked, path)
     raise ValueError(
-        f"cannot read {path.name}; pass a .csv, .npz, .npy or .pt file (a spreadsheet can be saved "
-        f"as CSV)"
+        f"cannot read {path.name}; pass a {FORMS} file (a spreadsheet can be saved as CSV)"
     )
 
 
-def _csv(path: Path) -> pd.DataFrame:
-    try:
-        layout = _layout(path)
-        table = pd.read_csv(path, skipinitialspace=True, **layout)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeError, OSError) as error:
-        raise ValueError(
-            f"{path.name} is no table of values apart by commas, semicolons or tabs, in UTF-8: "
-            f"{str(error).strip()}"
-        ) from None
-    table = table.rename(columns=lambda name: str(name).strip())
-    for name in table.select_dtypes(exclude="number"):
-        table[name] = _fractions(table[name])
-    if len(table.columns) < 2 or table.empty:
-        raise ValueError(
-            f"{path.name} must hold a header, a column of labels and one of scores a class, got "
-            f"{len(table)} rows of the columns {list(table.columns)}"
-        )
-    return table
+def _split(asked: str | Sequence[str] | None) -> list[str] | None:
+    """Names that are parted by commas, or a list of them."""
+    if asked is None or not isinstance(asked, str):
+        return None if asked is None else [str(name) for name in asked]
+    return [name.strip() for name in asked.split(",")]
 
 
-def _layout(path: Path) -> dict[str, Any]:
-    """What the first lines say of a table: what parts its columns, and its decimal sign.
-
-    Raises ValueError where they hold no header.
-    """
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig") as file:
-        lines = [file.readline().strip() for _ in range(3)]
-    stated = re.fullmatch("sep=(.)", lines[0])  # as a spreadsheet may write it
-    head, first = lines[1:] if stated else lines[:2]
-    apart = stated[1] if stated else max(",", ";", "\t", key=head.count)
-    _demand_names(path.name, [cell.strip().strip("\"'") for cell in head.split(apart)])
-    comma = apart != "," and re.search(r"\d,\d", first)
-    return {"sep": apart, "decimal": "," if comma else ".", "skiprows": 1 if stated else 0}
+def _told(given: Given, *more: str) -> Given:
+    return replace(given, told="; ".join(filter(None, (given.told, *more))))
 
 
-def _demand_names(file: str, cells: list[str]) -> None:
-    """Refuse a first line of values; whole numbers beside words may be names of classes."""
-    numbers = [cell for cell in cells if re.fullmatch(NUMBER, cell)]
-    if len(numbers) == len(cells) or any(not number.isdigit() for number in numbers):
-        raise ValueError(
-            f"{file} has no header: its first line starts with the values {cells[:4]}. Write the "
-            f"names of the {len(cells)} columns above it, such as  label,cat,dog"
-        )
+# --- tables ---
 
 
-NUMBER = r"[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?"
+def _of_table(table: pd.DataFrame, asked: Question) -> Given:
+    found = columns.chosen(
+        table,
+        label=asked.label,
+        scores=asked.scores,
+        predicted=asked.predicted,
+        positive=asked.positive,
+        beside=asked.taken,
+    )
+    matrix = table[found.scores].to_numpy(dtype=np.float64)
+    decisions = None if found.predicted is None else table[found.predicted]
+    given = _given(
+        matrix,
+        table[found.label],
+        _class_names(found, table[found.label]) if len(found.scores) > 1 else found.scores,
+        found,
+        asked,
+        decisions,
+        {name: table[name] for name in asked.taken},
+    )
+    used = {*found.scores, found.label, found.predicted, *asked.taken}
+    unused = [c for c in table.columns if c not in used]
+    told = f"labels from {found.label!r}, scores from {names.short(found.scores)}"
+    told += f", of the predictions in {found.predicted!r}" if found.predicted else ""
+    told += f"; not used: {names.short(unused)}" if unused else ""
+    return replace(_told(replace(given, told=told), given.told))
 
 
-def _fractions(column: pd.Series) -> pd.Series:
-    """Texts such as 93 % as the numbers .93; other columns as they are."""
-    texts = column.dropna().map(str).str.strip()
-    if texts.empty or not texts.str.endswith("%").all():
-        return column
-    bare = texts.str.rstrip("% \N{NO-BREAK SPACE}").str.replace(",", ".")
-    return pd.to_numeric(bare, errors="coerce").reindex(column.index) / 100
+def _class_names(found: columns.Chosen, labels: pd.Series) -> list[str]:
+    """The classes that columns are called after: p_cat is cat, unless a label is p_cat."""
+    raw = list(map(str, found.scores))
+    parts = [names.parted(column) for column in raw]
+    words = set(labels.dropna().map(str).str.strip())
+    if any(part is None for part in parts) or words <= set(raw):
+        return raw
+    return [part.of for part in parts if part is not None]
 
 
-def _table(table: pd.DataFrame, label: str | None, groups: str | None) -> Given:
-    label = _column(table, label, LABELS, "label")
-    if groups is not None:
-        _column(table, groups, (), "groups")
-    empty = np.flatnonzero(table[label].isna())
-    if len(empty):
-        raise ValueError(
-            f"labels are missing in {len(empty)} rows, the first of them {empty[0]}; leave such "
-            f"rows out"
-        )
-    columns = _score_columns(table, {label, groups})
-    labels, names = _named(table[label], [_plain(column) for column in columns])
-    group = None if groups is None else table[groups]
-    unused = [c for c in table.columns if c not in (*columns, label, groups)]
-    told = f"labels from {label!r}, scores from {_short(columns)}"
-    told += f"; not used: {_short(unused)}" if unused else ""
-    logits = all(str(column).lower().startswith("logit") for column in columns)
-    kind = "logits" if logits else "auto"
-    return Given(table[columns].to_numpy(dtype=np.float64), labels, kind, group, names, told)
-
-
-def _score_columns(table: pd.DataFrame, taken: set) -> list[str]:
-    """The columns of scores: floats, those of one start (p_cat, p_dog), or whole per cent."""
-    left = [c for c in table.columns if c not in taken and str(c).lower() not in LOST]
-    chosen = [c for c in left if table[c].dtype.kind == "f" or _rounded(table[c])]
-    whole = [c for c in left if table[c].dtype.kind in "iu"]
-    if not chosen and whole and table[whole].sum(axis=1).between(97, 103).all():
-        chosen = whole
-    started = [c for c in chosen if _plain(c) != c]
-    chosen = started if len(started) > 1 else chosen
-    of_classes = [c for c in chosen if c.lower() not in BESIDE]
-    lost = {c.lower() for c in table.columns} & {"predicted", "prediction"}
-    if not chosen or (lost and not of_classes):
-        raise ValueError(
-            f"no column of scores among {list(table.columns)[:12]}: there must be one column of "
-            f"probabilities or logits a class. From the confidence of the predicted class alone, "
-            f"calibkit.metrics.ece_of(confidence, correct) gives the ECE in Python"
-        )
-    return of_classes or chosen
-
-
-def _named(labels: pd.Series, names: list[str]) -> tuple[pd.Series, list[str] | None]:
-    """Labels and names of the classes that belong together.
-
-    Whole numbers that name columns in another order, or from 1 on, are names and no places. Of a
-    single column, p_yes, the other class is the other label.
-    """
-    words = labels.map(str).str.strip() if labels.dtype.kind == "O" else labels
-    if len(names) == 1:
-        others = sorted(set(words) - set(names)) if labels.dtype.kind == "O" else []
-        return words, [others[0], names[0]] if len(others) == 1 else None
-    places = [str(place) for place in range(len(names))]
-    if labels.dtype.kind in "iu" and names != places and set(labels.map(str)) <= set(names):
-        words = labels.map(str)
-    return words, names
-
-
-def _short(names: list) -> str:
-    """The first names and how many there are.
-
-    >>> _short(["a", "b"]), _short(list("abcdefghijkl"))
-    ('a, b', 'a, b, c, d, e, f … (12 columns)')
-    """
-    if len(names) <= 10:
-        return ", ".join(map(str, names))
-    return f"{', '.join(map(str, names[:6]))} … ({len(names)} columns)"
-
-
-def _rounded(column: pd.Series) -> bool:
-    """Whether it holds nothing but 0 and 1, as a column of sure probabilities does."""
-    return column.dtype.kind in "iu" and bool(column.isin([0, 1]).all())
-
-
-def _plain(column) -> str:
-    """The class of a column: p_cat, prob_cat and logit_cat are cat.
-
-    >>> _plain("prob_cat"), _plain("3")
-    ('cat', '3')
-    """
-    text = str(column)
-    for start in STARTS:
-        if text.lower().startswith(start):
-            return text[len(start) :]
-    return text
-
-
-def _column(table: pd.DataFrame, named: str | None, usual: tuple[str, ...], what: str) -> str:
-    columns = {str(column).lower(): column for column in table.columns}
-    if named is not None:
-        if named not in table.columns:
-            raise ValueError(f"no column {named!r} ({what}) among {list(map(str, table.columns))}")
-        return named
-    for name in usual:
-        if name in columns:
-            return columns[name]
-    raise ValueError(
-        f"no column of labels among {list(map(str, table.columns))[:12]}; call it 'label', or name "
-        f"it with --label"
+def _given(matrix, labels, called, found, asked, decisions, beside) -> Given:
+    """Scores and labels that belong together; `called`: names of classes, or of the one column."""
+    walked = kinds.content(matrix)
+    lonely = matrix.shape[1] == 1
+    count = 2 if lonely else matrix.shape[1]
+    lost = walked.bad | classes.unlabelled(labels, 10**9 if lonely else count)
+    if decisions is not None:
+        lost |= decisions.isna().to_numpy()
+    kept = _kept(lost, asked.drop_missing)
+    columns_ = found.scores
+    if lonely:
+        kind = kinds.one(walked, columns_[0], asked.kind)
+    else:
+        kind = kinds.many(walked, columns_, asked.kind, of_classes=found.of_classes)
+    if lost.any():
+        matrix, labels = matrix[kept], labels[kept]
+        decisions = None if decisions is None else decisions[kept]
+        beside = {name: column[kept] for name, column in beside.items()}
+    matrix = _scaled(matrix, kind, lonely)
+    told = [f"{lost.sum()} of {len(lost)} rows left out"] if lost.any() else []
+    told += [f"taken as {kinds.CALLED[kind]}"] if kind != "probs" else []
+    kind = "logits" if kind == "logits" or (kind == "logprobs" and not lonely) else "probs"
+    if not lonely:
+        read = _of_classes(matrix, labels, called, asked)
+    elif found.event:
+        read = classes.Classes(classes.hits(labels, decisions), ["wrong", "right"])
+        kind = "confidence"
+        told.append("judged by whether the prediction is right")
+    else:
+        read = classes.of_one(labels, _after(called[0]), matrix[:, 0], asked.positive)
+    groups = None if asked.groups is None else beside[asked.groups]
+    more = {name: beside[name] for name in asked.beside}
+    told.append(read.told)
+    return Given(
+        matrix[:, 0] if lonely else matrix,
+        read.labels,
+        kind,
+        groups,
+        read.names,
+        "; ".join(filter(None, told)),
+        more,
+        kept,
     )
 
 
-def _npy(path: Path) -> np.ndarray:
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path.name} is no file of one array of numbers: {error}") from None
+def _after(column: str) -> list[str]:
+    """What one column of scores may be called after."""
+    part = names.parted(column)
+    return [str(column).strip()] + ([part.of] if part else [])
 
 
-def _npz(path: Path) -> dict:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, EOFError, AttributeError) as error:
-        raise ValueError(f"{path.name} is no archive of arrays of numbers: {error}") from None
-    except Exception as error:  # zipfile and zlib have errors of their own
-        raise ValueError(f"{path.name} is damaged: {error}") from None
-
-
-def _pt(path: Path) -> dict:
-    import torch
-
-    try:
-        held = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception:  # whatever unpickling may raise, at length
+def _kept(lost: np.ndarray, drop: bool) -> np.ndarray:
+    """Which rows stay; a missing score or label is refused, unless such rows may be left out."""
+    places = np.flatnonzero(lost)
+    if len(places) == len(lost):
+        raise ValueError(f"every one of the {len(lost)} rows lacks a label or a number")
+    if len(places) and not drop:
+        shown = ", ".join(map(str, places[:5])) + (", ..." if len(places) > 5 else "")
         raise ValueError(
-            f"{path.name} is no file of tensors alone; load it yourself and call "
-            f"calibkit.audit(logits, labels)"
-        ) from None
-    if not isinstance(held, dict):
-        kind = type(held).__name__
-        raise ValueError(f"{path.name} must hold a dictionary of tensors, got {kind}")
-    return held
-
-
-def _arrays(arrays: dict, label: str | None, groups: str | None, file: str) -> Given:
-    shapes = {name: tuple(getattr(array, "shape", ())) for name, array in arrays.items()}
-    lower = {name.lower(): name for name in arrays}
-    for wanted in filter(None, (label, groups)):
-        if wanted not in arrays:
-            raise ValueError(f"no array {wanted!r} in {file}, which holds {shapes}")
-    usual = [lower[name] for name in (*LOGITS, *PROBS, *OTHERS) if name in lower]
-    matrices = [name for name, shape in shapes.items() if len(shape) == 2]
-    scores = usual[0] if usual else matrices[0] if len(matrices) == 1 else None
-    named = [lower[name] for name in LABELS if name in lower]
-    lists = [n for n, s in shapes.items() if len(s) == 1 and n not in (groups, scores)]
-    label = label or (named[0] if named else lists[0] if len(lists) == 1 else None)
-    if scores is None or label is None:
-        raise ValueError(
-            f"{file} must hold scores (n, K) and labels (n,), for example as 'logits' and "
-            f"'labels'; it holds {shapes}"
+            f"{len(places)} of {len(lost)} rows lack a label or a finite score: row {shown} (the "
+            f"first is 0). Look why; --drop-missing leaves them out"
         )
-    kind = "logits" if scores.lower() in LOGITS else "probs" if scores.lower() in PROBS else "auto"
-    names = arrays.get("class_names", arrays.get("classes"))
-    names = None if names is None or np.ndim(names) != 1 else [str(name) for name in names]
-    return Given(arrays[scores], arrays[label], kind, arrays.get(groups), names)
+    return ~lost
+
+
+def _scaled(matrix, kind: str, lonely: bool):
+    if kind == "percent":
+        return np.asarray(matrix, dtype=np.float64) / 100
+    if kind == "logprobs" and lonely:
+        return np.exp(matrix)
+    return matrix
+
+
+def _of_classes(matrix, labels: pd.Series, called: list[str] | None, asked: Question):
+    count = matrix.shape[1]
+    if asked.positive is not None:
+        raise ValueError(
+            "--positive goes with one column of scores, but there are "
+            f"{count}: name one of them with --scores"
+        )
+    if asked.classes is not None:
+        if len(asked.classes) != count:
+            raise ValueError(f"classes must name {count} columns, got {len(asked.classes)}")
+        called = asked.classes
+
+    def right(places: np.ndarray) -> float:
+        return float(np.mean(_largest(matrix) == places))
+
+    return classes.of_columns(labels, called, count, first=asked.first_class, right=right)
+
+
+def _largest(matrix) -> np.ndarray:
+    """(n,) the column of the largest score, a block of rows at a time."""
+    blocks = kinds.slices(*matrix.shape)
+    return np.concatenate([np.asarray(matrix[rows]).argmax(1) for rows in blocks])
+
+
+# --- arrays ---
+
+
+def _of_arrays(held: dict[str, Any], asked: Question, path: Path) -> Given:
+    held = {name: np.asanyarray(value) for name, value in held.items()}
+    shapes = {name: array.shape for name, array in held.items()}
+    for wanted in (asked.label, *asked.taken, *(asked.scores or [])):
+        if wanted is not None and wanted not in held:
+            raise ValueError(f"no array {wanted!r} in {path.name}, which holds {shapes}")
+    wide = arrays.matrices(held)
+    wide = {name: array for name, array in wide.items() if asked.scores in (None, [name])}
+    flat = arrays.lists(held)
+    if not wide and len(flat) > 1:
+        return _of_table(_table(flat, asked, path), asked)
+    if len(wide) != 1 or not flat:
+        several = f"say which with --scores {next(iter(wide))}" if len(wide) > 1 else _HOLDS
+        raise ValueError(f"{path.name} holds arrays of the shapes {shapes}: {several}")
+    ((name, matrix),) = wide.items()
+    named = next((list(map(str, flat.pop(n))) for n in _NAMES if n in flat and n != asked.label), None)
+    flat = {n: a for n, a in flat.items() if n in (asked.label, *asked.taken) or len(a) == len(matrix) or len(flat) == 1}
+    label = _label(flat, asked, shapes, path, matrix)
+    found = columns.Chosen(label, [name] * matrix.shape[1], True)
+    beside = {name: pd.Series(flat[name]) for name in asked.taken}
+    given = _given(matrix, pd.Series(flat[label]), named, found, asked, None, beside)
+    return _told(replace(given, told=f"labels from {label!r}, scores from {name!r}"), given.told)
+
+
+_NAMES = ("class_names", "classes", "names")
+_HOLDS = "it must hold scores (n, K) and labels (n,), for example as 'logits' and 'labels'"
+
+
+def _table(flat: dict[str, np.ndarray], asked: Question, path: Path) -> pd.DataFrame:
+    lengths = {len(array) for array in flat.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"{path.name} holds lists of several lengths, {sorted(lengths)}")
+    return pd.DataFrame(flat)
+
+
+def _label(flat: dict[str, np.ndarray], asked: Question, shapes, path: Path, matrix) -> str:
+    """The array of labels: as named, as usually called, or the only one there is."""
+    left = [name for name in flat if name not in asked.taken]
+    if asked.label is None and not left:
+        raise ValueError(f"{path.name} holds arrays of the shapes {shapes}: {_HOLDS}")
+    label = asked.label or (left[0] if len(left) == 1 else None)
+    label = label or columns.label_of(pd.DataFrame({name: flat[name] for name in left}))
+    n, count = matrix.shape
+    if len(flat[label]) == count != n:
+        raise ValueError(
+            f"labels have one entry a column, {count}, but there are {n} rows: the scores look "
+            f"transposed; pass scores.T"
+        )
+    validate.same_length("labels", len(flat[label]), n)
+    return label
+
+
+# --- two files ---
+
+
+def like(given: Given, first: Given) -> Given:
+    """The same predictions with the columns in the order of another file's classes."""
+    if given.names == first.names:
+        return given
+    if given.names is None or first.names is None or set(given.names) != set(first.names):
+        raise ValueError(
+            f"two files must have the same classes, got {first.names} and {given.names}; name them "
+            f"with --classes, or --positive"
+        )
+    if np.ndim(given.scores) == 1:
+        raise ValueError(
+            f"two files must have the same positive class, got {first.names[1]!r} and "
+            f"{given.names[1]!r}; say it with --positive"
+        )
+    order = [given.names.index(name) for name in first.names]
+    place = np.argsort(order)
+    return replace(
+        given, scores=given.scores[:, order], labels=place[given.labels], names=first.names
+    )
+
+
+def paired(first: Given, second: Given, names_: tuple[str, str]) -> tuple[Given, Given]:
+    """Two models on the same rows: those that neither file lacks.
+
+    names_: of the files, for the error where the labels differ.
+    """
+    second = like(second, first)
+    same = np.shape(first.kept) == np.shape(second.kept)
+    if same and first.kept is not None:
+        both = first.kept & second.kept
+        first, second = first.rows(both), second.rows(both)
+    if not np.array_equal(np.asarray(first.labels), np.asarray(second.labels)):
+        raise ValueError(
+            f"{names_[1]} has other labels than {names_[0]}: two models are compared on the same "
+            f"rows in the same order"
+        )
+    return first, second

@@ -69,7 +69,7 @@ def rows_of(
         cooling = None if temperature is None else temperature[rows, None]
         probs, log_of_label = _probs(block, labels[rows], scores, cooling)
         table.add(group[rows], probs, labels[rows], units.weight[rows])
-        for column, values in zip(each, _of_rows(probs, log_of_label), strict=True):
+        for column, values in zip(each, _of_rows(probs, log_of_label, scores.event), strict=True):
             column[rows] = values
     predicted, confidence, nll, brier, excess, variance = each
     residual = table.finished()
@@ -94,9 +94,11 @@ def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tens
     return log_probs.exp_(), log_of_label
 
 
-def _of_rows(probs: Tensor, log_of_label: Tensor) -> tuple[Tensor, ...]:
+def _of_rows(probs: Tensor, log_of_label: Tensor, event: bool) -> tuple[Tensor, ...]:
     """predicted, confidence, nll, brier, excess and variance of each row."""
     confidence, predicted = probs.max(1)
+    if event:  # every row says column 1
+        confidence, predicted = probs[:, 1], torch.ones_like(predicted)
     square = probs.square()
     second, third = square.sum(1), (square * probs).sum(1)
     given = log_of_label.exp()

@@ -1,0 +1,126 @@
+"""What the name of a column says: labels, scores of a class, a decision, or something beside."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+LABELS = (
+    *("label", "labels", "target", "targets", "y_true", "ground_truth", "groundtruth", "gt"),
+    *("true_label", "true_class", "label_true", "gold", "gold_label", "truth"),
+)
+MAYBE_LABELS = ("y", "true", "actual", "class", "category", "outcome", "event", "y_test", "observed")
+CORRECT = ("correct", "is_correct", "iscorrect", "hit", "right", "is_right", "exact_match", "acc")
+DECISIONS = (
+    *("predicted", "prediction", "predictions", "pred", "preds", "y_pred", "y_hat", "yhat"),
+    *("decision", "decisions", "pred_label", "predicted_label", "label_pred", "pred_class"),
+    *("predicted_class", "argmax", "guess", "output_label", "y_predicted", "hard_label"),
+)
+CONFIDENCES = (
+    *("confidence", "conf", "max_prob", "maxprob", "max_probability", "max_softmax", "msp"),
+    *("top_prob", "top1_prob", "pred_prob", "predicted_prob", "confidence_score"),
+    *("verbalized_confidence", "verbalised_confidence", "answer_confidence"),
+)
+# names that decisions and scores share: only what such a column holds can tell
+EITHER = ("y_pred", "pred", "preds", "prediction", "predictions", "predicted", "y_hat", "yhat")
+SCORES = (
+    *("p", "prob", "probs", "proba", "probability", "probabilities", "score", "scores", "softmax"),
+    *("sigmoid", "y_prob", "y_proba", "y_score", "y_probs", "p_hat", "phat", "pd", "logit"),
+    *("logits", "pred_proba", "predict_proba", "output", "outputs", "predicted_probability"),
+    *("prob_pct", "probability_pct", "prob_percent", "p_pct", "p_percent", "percent", "pct"),
+    *("risk", "y_logit", "logprob", "log_prob", "logprobs", "positive_probability", "prob_pos"),
+)
+# what tables hold beside the scores
+BESIDE = (
+    *("index", "id", "unnamed_0", "split", "fold", "entropy", "margin", "loss", "nll", "weight"),
+    *("weights", "sample_weight", "threshold", "cutoff", "age", "uncertainty", "variance", "std"),
+    *("temperature", "epoch", "step", "time", "timestamp", "date", "rank", "brier", "lr", "seed"),
+    *("latency", "duration", "length", "count", "n", "row", "row_id", "sample_id", "bias"),
+    *("p_value", "pvalue", "p_val", "perplexity", "distance", "year", "amount", "income"),
+)
+_SORT = (
+    r"y_prob(?:a|s)?|y_score|pred_prob(?:a|s)?|predict_proba|predicted_prob|logits?|"
+    r"log_?probs?|prob(?:s|a|ability|abilities)?|p|scores?|softmax|sigmoid|percent|pct|"
+    r"output|out|class|label|z|conf|confidence"
+)
+_BEFORE = re.compile(rf"({_SORT})(?:[\s_.:\-]+|(?=[\[(]))(\S.*)", re.IGNORECASE)
+_NUMBERED = re.compile(rf"({_SORT})(\d+)", re.IGNORECASE)
+_AFTER = re.compile(rf"(\S.*?)[\s_.:\-]+({_SORT})", re.IGNORECASE)
+_TOP = re.compile(r"(^|[^a-z])top[\s_\-]*[k\d]|(^|[^a-z])rank[\s_\-]*\d|\d+(st|nd|rd|th)[\s_]")
+
+
+class Parted(NamedTuple):
+    """A column of a family: `p_cat` belongs to the family `p` and stands for the class `cat`."""
+
+    family: str
+    of: str
+
+
+def bare(column) -> str:
+    """A name in small letters, all that parts its words an underscore.
+
+    >>> bare(" Y-True "), bare("Unnamed: 0")
+    ('y_true', 'unnamed_0')
+    """
+    return re.sub(r"[^\w%]+", "_", str(column).strip().lower()).strip("_")
+
+
+def parted(column) -> Parted | None:
+    """Family and class of a column, if it has any: p_cat, prob0, cat_score, logit[3], P(cat).
+
+    >>> parted("p_cat"), parted("prob0").of, parted("cat_score").family, parted("age")
+    (Parted(family='p', of='cat'), '0', '_score', None)
+    """
+    text = str(column).strip()
+    if found := _BEFORE.fullmatch(text) or _NUMBERED.fullmatch(text):
+        return Parted(found[1].lower(), found[2].strip("[]() "))
+    if found := _AFTER.fullmatch(text):
+        return Parted("_" + found[2].lower(), found[1])
+    return None
+
+
+def said(columns: list) -> str | None:
+    """The kind of scores that the names of columns state: percent, logprobs, logits or probs.
+
+    >>> said(["logit_0", "logit_1"]), said(["p_cat", "p_dog"]), said(["prob_pct"]), said(["cat"])
+    ('logits', 'probs', 'percent', None)
+    """
+    joined = [re.sub("log_?p(rob)?s?", "logprob", bare(column)) for column in columns]
+    words = [set(re.split(r"[_\d]+", name)) for name in joined]
+    for kind, stated in _STATED.items():
+        if all(found & stated for found in words):
+            return kind
+    if any("%" in str(column) for column in columns):
+        return "percent"
+    return None
+
+
+_STATED = {
+    "percent": {"percent", "pct", "percentage", "%"},
+    "logprobs": {"logprob"},
+    "logits": {"logit", "logits"},
+    "probs": {
+        *("p", "prob", "probs", "proba", "probability", "probabilities", "softmax", "sigmoid"),
+        *("phat", "pd", "confidence", "conf", "msp", "maxprob"),
+    },
+}
+
+
+def of_top(columns: list) -> bool:
+    """Whether names are those of the k largest scores, which are no classes.
+
+    >>> of_top(["top1_prob", "top2_prob"]), of_top(["p_top", "p_coat"])
+    (True, False)
+    """
+    return any(_TOP.search(str(column).lower()) for column in columns)
+
+
+def short(columns: list) -> str:
+    """The first names and how many there are.
+
+    >>> short(["a", "b"]), short(list("abcdefghijkl"))
+    ('a, b', 'a, b, c, d, e, f … (12 columns)')
+    """
+    if len(columns) <= 10:
+        return ", ".join(map(str, columns))
+    return f"{', '.join(map(str, columns[:6]))} … ({len(columns)} columns)"
