@@ -41,16 +41,16 @@ def advise(
     means = _means(cooling.value, gap)
     if better and worse:
         words = (
-            f"The measures disagree: {_list(better)} gains clearly, and {_list(worse)} loses "
-            f"clearly. One temperature is the wrong correction here, and none is advised; look at "
+            f"The measures disagree: {_list(better)} {_verb(better, 'gain')} clearly, and "
+            f"{_list(worse)} {_verb(worse, 'lose')} clearly. One temperature is the wrong correction here, and none is advised; look at "
             f"the diagram, and try a map with more freedom, such as isotonic regression"
         )
         return Advice("disagreement", words, means, "")
     if worse:
-        words = f"{_begin(_list(worse))} loses clearly: do not use it, and look at where the data "
-        return Advice("harm", words + "come from", means, "")
+        words = f"{_begin(_list(worse))} {_verb(worse, 'lose')} clearly: do not use it, and look "
+        return Advice("harm", words + "at where the data come from", means, "")
     if better:
-        words = f"{_begin(_list(better))} gains clearly{_aside(gain)}: use it"
+        words = f"{_begin(_list(better))} {_verb(better, 'gain')} clearly{_aside(gain)}: use it"
         return Advice("use", words, means, line(cooling.value, scores, form))
     words = "Neither the likelihood nor the Brier score moves clearly: it is not needed"
     return Advice("no need", words, means, line(cooling.value, scores, form))
@@ -76,6 +76,10 @@ def _aside(gain: dict[str, Estimate]) -> str:
 
 def _list(names: list[str]) -> str:
     return " and ".join(names)
+
+
+def _verb(names: list[str], verb: str) -> str:
+    return verb if len(names) > 1 else f"{verb}s"
 
 
 def _begin(words: str) -> str:

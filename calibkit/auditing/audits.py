@@ -13,7 +13,7 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.auditing.advice import Advice, Form, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
-from calibkit.auditing.cooling import Cooling, cross_fitted, fitted_apart
+from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.measures import Measured
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import rows_of
@@ -39,6 +39,20 @@ class Audit(Record):
         """Write the page; returns where it is."""
         path = Path(path)
         path.write_text(self.html(), encoding="utf-8")
+        return path
+
+    def numbers(self) -> dict[str, Any]:
+        """The numbers of the page by name, after the schema of `auditing.export`."""
+        from calibkit.auditing import export
+
+        return export.numbers(self)
+
+    def write_json(self, path: str | Path) -> Path:
+        """Write these numbers as JSON; returns where they are."""
+        from calibkit.auditing import export
+
+        path = Path(path)
+        path.write_text(export.text(self), encoding="utf-8")
         return path
 
 
@@ -69,7 +83,7 @@ def audit(
         (read block by block, never whole) or a table whose columns are named as the classes.
     labels : (n,) classes by number, or by name where the columns or `class_names` have names.
     kind : "auto" for scores given as `logits` that may be either; then nothing is warned of.
-    calibration : (logits, labels) that the temperature is fitted on. Without it, each half of the
+    calibration : (logits, labels), or with weights a third, that the temperature is fitted on. Without it, each half of the
         test set is divided by the temperature of the other half: no sample judges itself.
     groups : (n,) a column by which calibration is judged group by group.
     clusters : (n,) a column whose equal values mark rows that belong together, such as those of
@@ -169,12 +183,12 @@ class _Judged:
 
 
 def _judge(
-    scores: Scores, labels: Tensor, units: Units, apart, how: _Options
+    scores: Scores, labels: Tensor, units: Units, apart: Apart | None, how: _Options
 ) -> _Judged:
     if apart is None:
         cooling = cross_fitted(scores, labels, level=how.level, seed=how.seed, units=units)
     else:
-        cooling = fitted_apart(len(scores), *apart, level=how.level)
+        cooling = fitted_apart(len(scores), apart, level=how.level)
     before = how.measured(scores, labels, units)
     after = how.measured(scores, labels, units, cooling.of_row)
     mapped = None
@@ -216,16 +230,31 @@ def _form(given: Any, kind: Kind) -> Form:
     return Form(of_one, kind if kind in ("percent", "logprobs") else "")
 
 
+def _names(given: Any, class_names: Sequence[str] | None) -> list[str] | None:
+    """The names of the classes: those given, or of a table's columns."""
+    if class_names is None and hasattr(given, "columns"):
+        class_names = list(given.columns)
+    return None if class_names is None else [str(name) for name in class_names]
+
+
+def _class_names(names: list[str] | None, classes: int) -> list[str]:
+    if names is None or (len(names) == 1 and classes == 2):
+        return [str(k) for k in range(classes)]
+    if len(names) != classes:
+        raise ValueError(f"class_names must name {classes} classes, got {len(names)}")
+    return names
+
+
 def _apart(
     calibration, scores: Scores, kind: Kind, names
-) -> tuple[tuple[Scores, Tensor] | None, list[str]]:
+) -> tuple[Apart | None, list[str]]:
     """The calibration data, checked, and what is to be said about them."""
     if calibration is None:
         if len(scores) < 4:
             raise ValueError(f"logits must hold at least 4 rows, got {len(scores)}")
         return None, []
-    if not isinstance(calibration, Sequence) or len(calibration) != 2:
-        raise TypeError("calibration must be a pair (logits, labels)")
+    if not isinstance(calibration, Sequence) or len(calibration) not in (2, 3):
+        raise TypeError("calibration must be a pair (logits, labels), or with weights a third")
     apart, odd = scores_of(calibration[0], kind)
     if (apart.classes, apart.kind) != (scores.classes, scores.kind):
         raise ValueError(
@@ -233,7 +262,8 @@ def _apart(
             f"got {apart.kind} of {apart.classes}"
         )
     target = labels_of(calibration[1], len(apart), apart.classes, names)
-    return (apart, target), [*odd, *shared(scores, apart)]
+    units = units_of(len(apart), *calibration[2:])
+    return Apart(apart, target, units), [*odd, *shared(scores, apart)]
 
 
 def _second(other: Array, kind: Kind, scores: Scores) -> Scores:
@@ -272,11 +302,11 @@ def audit_files(
     beside = {key: column for key, column in named.items() if column is not None}
     asked["beside"] = (*asked.get("beside", ()), *beside.values())
     given = files.read(path, label=label, groups=groups, labels=labels, **asked)
-    asked["beside"] = ()
     chosen: dict[str, Any] = {}
     if calibration is not None:
         apart = files.like(files.read(calibration, label=label, **asked), given)
-        chosen["calibration"] = (apart.scores, apart.labels)
+        of_rows = () if weights is None else (apart.beside[weights],)
+        chosen["calibration"] = (apart.scores, apart.labels, *of_rows)
     if other is not None:
         second = files.read(other, label=label, labels=labels, **asked)
         given, second = files.paired(given, second, (Path(path).name, Path(other).name))

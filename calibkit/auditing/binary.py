@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing import intervals, trust
-from calibkit.auditing.cooling import halves
+from calibkit.auditing.cooling import Apart, halves
 from calibkit.auditing.findings import calibration
 from calibkit.auditing.intervals import NONE
 from calibkit.auditing.measures import Estimate, Measured
@@ -118,7 +118,7 @@ class Mapped:
 def platt(
     scores: Scores,
     labels: Tensor,
-    apart: tuple[Scores, Tensor] | None,
+    apart: Apart | None,
     *,
     bins: int,
     seed: int,
@@ -133,14 +133,12 @@ def platt(
     odds = _odds(scores)
     moved = torch.zeros_like(odds)
     if apart is None:
-        first, second = map(torch.from_numpy, halves(units, len(scores), seed))
-        parts = [(first, second), (second, first)]
-        fits = [_logistic(odds[by], labels[by], units.weight[by]) for _, by in parts]
+        places = [torch.from_numpy(half) for half in halves(units, len(scores), seed)]
+        fits = [_logistic(odds[by], labels[by], units.weight[by]) for by in places[::-1]]
     else:
-        parts = [(torch.arange(len(odds)), None)]
-        known = _odds(apart[0])
-        fits = [_logistic(known, apart[1], torch.ones_like(known))]
-    for (mine, _), fit in zip(parts, fits, strict=True):
+        places = [torch.arange(len(odds))]
+        fits = [_logistic(_odds(apart.scores), apart.labels, apart.units.weight)]
+    for mine, fit in zip(places, fits, strict=True):
         if fit is None:
             return Mapped(None)
         moved[mine] = fit[0] * odds[mine] + fit[1]

@@ -73,9 +73,17 @@ def halves(units: Units, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.flatnonzero(first), np.flatnonzero(~first)
 
 
-def fitted_apart(n: int, scores: Scores, labels: Tensor, *, level: float) -> Cooling:
+class Apart(NamedTuple):
+    """Calibration data that the test set has no part in."""
+
+    scores: Scores
+    labels: Tensor
+    units: Units
+
+
+def fitted_apart(n: int, apart: Apart, *, level: float) -> Cooling:
     """All n rows are cooled by the temperature of the calibration data given."""
-    fit = _fit(scores, labels, np.arange(len(scores)), units_of(len(scores)))
+    fit = _fit(apart.scores, apart.labels, np.arange(len(apart.scores)), apart.units)
     of_row = torch.full((n,), fit.value).double()
     return _cooling(of_row, [fit], fit.error, level, crossed=False)
 
@@ -116,8 +124,8 @@ def _misfit(value: float, logits: Tensor, labels: Tensor) -> str:
             return "every prediction is right, so that the likelihood is best where all are certain"
         return "the likelihood is best where the logits are multiplied by more than 1,000"
     return (
-        "the scores do not favour the labels, which are as likely as under equal chances or less: "
-        "are the labels in the order of the rows, and the columns in that of the classes"
+        "the scores do not favour the labels over other classes. See whether the labels stand in "
+        "the order of the rows, and the columns in that of the classes"
     )
 
 

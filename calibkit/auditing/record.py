@@ -116,7 +116,7 @@ class Record:
 
     def _temperature(self) -> str:
         if self.cooling.misfit:
-            return f"{self.advice.words}."
+            return "no temperature fits, and none is advised"
         after = self.cooled["ece"].value
         return f"temperature {self.cooling.value:.3f}: ECE {after:.2%}. {self.advice.words}."
 
@@ -127,4 +127,4 @@ def p_words(p: float) -> str:
     >>> p_words(0.0423), p_words(1 / 1001)
     ('p = 0.042', 'p <= 0.001')
     """
-    return f"p = {p:.3f}" if p >= 0.0015 else "p <= 0.001"
+    return f"p = {p:.3f}" if p > 0.001 else "p <= 0.001"
