@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+
+from calibkit.auditing import names
 
 
 def npy(path: Path) -> np.ndarray:
@@ -70,3 +73,39 @@ def lists(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         for name, array in arrays.items()
     }
     return {name: array for name, array in flat.items() if array.ndim == 1}
+
+
+def table(flat: dict[str, np.ndarray], path: Path) -> pd.DataFrame:
+    """Lists of one length as the columns of a table."""
+    lengths = {len(array) for array in flat.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"{path.name} holds lists of several lengths, {sorted(lengths)}")
+    return pd.DataFrame(flat)
+
+
+def one_hot(arrays: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], str]:
+    """Labels that are one-hot rows as numbers, and what is to be told of it.
+
+    >>> one_hot({"labels": np.array([[0, 1], [1, 0]])})[0]["labels"].tolist()
+    [1, 0]
+    """
+    rows = [name for name, array in arrays.items() if _is_one_hot(name, array)]
+    numbers = {name: arrays[name].argmax(1) for name in rows}
+    return arrays | numbers, f"one-hot rows of {rows[0]!r} taken as labels" if rows else ""
+
+
+def _is_one_hot(name: str, array: np.ndarray) -> bool:
+    if names.bare(name) not in names.LABELS or array.ndim != 2 or array.shape[1] < 2:
+        return False
+    return bool(np.isin(array, (0, 1)).all() and (array.sum(1) == 1).all())
+
+
+def spread(arrays: dict[str, np.ndarray], named: list[str]) -> dict[str, np.ndarray]:
+    """With lists for the columns of arrays that are named so: probs_1 is column 1 of probs."""
+    columns = {
+        f"{name}_{k}": array[:, k]
+        for name, array in arrays.items()
+        if array.ndim == 2
+        for k in range(array.shape[1])
+    }
+    return arrays | {name: columns[name] for name in named if name in columns}

@@ -25,15 +25,16 @@ class Classes(NamedTuple):
 def unlabelled(labels: pd.Series, classes: int) -> np.ndarray:
     """(n,) whether a row has no label: a missing one, or a number that others write for none.
 
+    classes: how many columns of scores there are; beside one, 255 and -1 may be labels.
+
     >>> unlabelled(pd.Series([0, 1, -100]), 3).tolist()
     [False, False, True]
     """
     missing = labels.isna().to_numpy(dtype=bool, copy=True)
     if labels.dtype.kind not in "iuf":
         return missing
-    marks = [mark for mark in UNLABELLED if mark < 0 or mark >= classes]
-    if classes < 3:
-        marks.remove(-1)  # beside +1
+    marks = [mark for mark in UNLABELLED if not 0 <= mark < classes]
+    marks = marks if classes > 2 else [-100]
     return missing | labels.isin(marks).to_numpy()
 
 
@@ -154,9 +155,12 @@ def _by_place(numbers: np.ndarray, classes: int, names, right) -> np.ndarray:
 
 def _first(numbers: np.ndarray, classes: int) -> str:
     """The option that helps, where labels leave the range of the columns."""
-    if numbers.max() - numbers.min() < classes:
+    if numbers.min() >= 0 and numbers.max() - numbers.min() < classes:
         return f"if {numbers.min()} is the first class, say --first-class {numbers.min()}"
-    return "say which number the first class has, with --first-class, or name the --label column"
+    return (
+        "say which number the first class has, with --first-class, name the column of labels with "
+        "--label, or leave out rows that have no label"
+    )
 
 
 def _unless_shifted(places: np.ndarray, classes: int, right) -> np.ndarray:

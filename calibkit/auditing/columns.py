@@ -106,7 +106,7 @@ def _as_named(label: str, columns: list[str], predicted: str | None) -> Chosen:
 def _demand_said(table: pd.DataFrame, label: str, score: str) -> None:
     """Refuse a score that is called confidence, unless the user says of what."""
     decisions = [c for c in table.columns if c != label and _decides(table[c])]
-    if names.bare(score) in names.CONFIDENCES and decisions:
+    if names.sure(score) and decisions:
         raise ValueError(
             f"{score!r} may be the confidence of what {decisions[0]!r} says, or the score of one "
             f"class: say --predicted {decisions[0]}, or --positive CLASS"
@@ -178,9 +178,10 @@ def _readings(table: pd.DataFrame, labels: pd.Series, left: list[str]) -> list[R
     numbers = [c for c in left if _is_number(table[c])]
     able = [c for c in numbers if not _no_score(table[c], words)]
     families = _families(table, able, words)
+    _demand_whole(left, families, numbers)
     inside = {c for columns in families for c in columns}
     single = [c for c in able if c not in inside and _is_single(table[c], words)]
-    rest = [c for c in able if c not in inside and names.bare(c) not in names.CONFIDENCES]
+    rest = [c for c in able if c not in inside and not names.sure(c)]
     sets = [reading for columns in families for reading in _sets(table, columns, words, True)]
     sets += list(_sets(table, rest, words, False))
     single = [c for c in single if not any(c in reading.columns for reading in sets)]
@@ -198,7 +199,7 @@ def _families(table: pd.DataFrame, columns: list[str], words: set[str]) -> list[
         part = names.parted(column)
         if column.strip().isdigit():
             groups.setdefault("", []).append(column)
-        elif part is not None and names.bare(column) not in names.CONFIDENCES:
+        elif part is not None and not names.sure(column):
             groups.setdefault(part.family, []).append(column)
     called = [c for c in columns if c.strip().casefold() in words]
     inside = {c for group in groups.values() for c in group}
@@ -207,29 +208,49 @@ def _families(table: pd.DataFrame, columns: list[str], words: set[str]) -> list[
     return [group for group in groups.values() if len(group) > 1 and _live(table, group)]
 
 
+def _demand_whole(left: list[str], families: list[list[str]], numbers: list[str]) -> None:
+    """Refuse a family of which one column holds no numbers."""
+    known = {names.said(columns): columns for columns in families}
+    for column in left:
+        part = names.parted(column)
+        if part and column not in numbers and names.said([column]) in set(known) - {None}:
+            raise ValueError(
+                f"column {column!r} holds no numbers but is called like the scores "
+                f"{names.short(known[names.said([column])])}: mend it, or say which are the scores "
+                f"with --scores"
+            )
+
+
 def _live(table: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether columns hold more than the 0 and 1 of labels of their own, or sum to 1 with them."""
-    return not all(_binary(table[c]) for c in columns) or _sums(table, columns)
+    """Whether columns are no whole numbers, such as labels of their own, or sum to 1 or 100."""
+    return any(table[c].dtype.kind == "f" for c in columns) or _sums(table, columns)
 
 
 def _sets(
     table: pd.DataFrame, columns: list[str], words: set[str], family: bool
 ) -> Iterator[Reading]:
     """The sets of neighbours among columns whose rows sum to 1 or 100; else a whole family."""
-    if len(columns) < 2:
+    if len(columns) < 2 or (family and names.of_top(columns)):
         return
-    on_top = family and names.of_top(columns)
-    if _sums(table, columns) and not on_top and not _falling(table, columns, words):
-        yield Reading(columns, True)
-        return
-    runs = [] if on_top else list(_runs(table, columns))
-    runs = [run for run in runs if not _falling(table, run, words)]
-    if not runs and family:
-        yield Reading(columns, not on_top and _one_each(table, columns, words))
-    yield from (Reading(run, True) for run in runs)
+    if _sums(table, columns):
+        runs = [columns]
+    else:
+        runs = list(_runs(table, columns))
+    for run in runs or ([columns] if family else []):
+        if _falling(table, run, words):
+            raise ValueError(_best(run))
+        yield Reading(run, run in runs or _one_each(columns, words))
 
 
-def _one_each(table: pd.DataFrame, columns: list[str], words: set[str]) -> bool:
+def _best(columns: list[str]) -> str:
+    return (
+        f"the scores {names.short(columns)} fall from left to right in every row, as the k best of "
+        f"more classes do: if they are all classes, say {_option(columns)}; if the first is how "
+        f"sure a prediction is, say --scores {columns[0]} --predicted COLUMN"
+    )
+
+
+def _one_each(columns: list[str], words: set[str]) -> bool:
     """Whether columns and labels are surely the same classes."""
     called = {c.strip().casefold() for c in columns} | {
         part.of.casefold() for c in columns if (part := names.parted(c))
@@ -329,12 +350,15 @@ def _no_score(column: pd.Series, words: set[str]) -> bool:
 def _is_single(column: pd.Series, words: set[str]) -> bool:
     """Whether one column alone may be the scores, by its name."""
     name = names.bare(column.name)
-    if name in names.CONFIDENCES:
+    if names.sure(column.name):
         return False
     called = str(column.name).strip().casefold() in words
     part = names.parted(column.name)
-    by_name = name in (*names.SCORES, *names.EITHER) or called or part is not None
-    return by_name and not (part is not None and _binary(column) and not called)
+    if called or name in (*names.SCORES, *names.EITHER):
+        return True
+    # p_1, score_a: but neither decisions nor numbers of classes, as in top1_class
+    scored = _fractional(column) or names.said([column.name]) is not None
+    return part is not None and scored and not _binary(column)
 
 
 # --- one score that goes with a decision ---
@@ -342,7 +366,7 @@ def _is_single(column: pd.Series, words: set[str]) -> bool:
 
 def _of_decisions(table: pd.DataFrame, label: str, left: list[str]) -> Chosen:
     """Where only the confidence of what a row predicts is there: with it, whether it is right."""
-    sure = [c for c in left if names.bare(c) in names.CONFIDENCES and _is_number(table[c])]
+    sure = [c for c in left if names.sure(c) and _is_number(table[c])]
     if len(sure) != 1:
         raise ValueError(_between([[c] for c in sure]) if sure else _none(table, left))
     if names.bare(label) in names.CORRECT:
@@ -387,7 +411,7 @@ def _demand_own(table: pd.DataFrame, label: str, decision: str, score: str) -> N
 def _confidence(table: pd.DataFrame, left: list[str]) -> str:
     """The one column that goes with the decisions that the user names."""
     numbers = [c for c in left if _is_number(table[c]) and names.bare(c) not in names.BESIDE]
-    sure = [c for c in numbers if names.bare(c) in names.CONFIDENCES] or [
+    sure = [c for c in numbers if names.sure(c)] or [
         c for c in numbers if _is_single(table[c], set())
     ]
     if len(sure) != 1:
@@ -422,6 +446,9 @@ def _between(found: list[list[str]]) -> str:
 
 def _none(table: pd.DataFrame, left: list[str]) -> str:
     numbers = [c for c in left if _is_number(table[c])]
+    best = [c for c in numbers if names.of_top([c])]
+    if len(best) > 1:
+        return _best(best)
     text = f"no column of scores is clear among {names.short(list(table.columns))}"
     words = [c for c in left if names.parted(c) and c not in numbers]
     if not numbers:

@@ -200,8 +200,7 @@ def _given(matrix, labels, called, found, asked, decisions, beside) -> Given:
     """Scores and labels that belong together; `called`: names of classes, or of the one column."""
     walked = kinds.content(matrix)
     lonely = matrix.shape[1] == 1
-    count = 2 if lonely else matrix.shape[1]
-    lost = walked.bad | classes.unlabelled(labels, 10**9 if lonely else count)
+    lost = walked.bad | classes.unlabelled(labels, matrix.shape[1])
     if decisions is not None:
         lost |= decisions.isna().to_numpy()
     kept = _kept(lost, asked.drop_missing)
@@ -297,48 +296,62 @@ def _largest(matrix) -> np.ndarray:
 
 
 def _of_arrays(held: dict[str, Any], asked: Question, path: Path) -> Given:
-    held = {name: np.asanyarray(value) for name, value in held.items()}
+    held, told = arrays.one_hot({name: np.asanyarray(value) for name, value in held.items()})
     shapes = {name: array.shape for name, array in held.items()}
-    for wanted in (asked.label, *asked.taken, *(asked.scores or [])):
-        if wanted is not None and wanted not in held:
-            raise ValueError(f"no array {wanted!r} in {path.name}, which holds {shapes}")
+    named = [name for name in (asked.label, *asked.taken, *(asked.scores or [])) if name]
+    if any(name not in held for name in named):
+        held = arrays.spread(held, named)
+    for name in named:
+        if name not in held:
+            raise ValueError(f"no array {name!r} in {path.name}, which holds {shapes}")
     wide = arrays.matrices(held)
     wide = {name: array for name, array in wide.items() if asked.scores in (None, [name])}
     flat = arrays.lists(held)
     if not wide and len(flat) > 1:
-        return _of_table(_table(flat, asked, path), asked)
+        return _told(_of_table(arrays.table(flat, path), asked), told)
     if len(wide) != 1 or not flat:
-        several = f"say which with --scores {next(iter(wide))}" if len(wide) > 1 else _HOLDS
+        several = f"say which with --scores {next(iter(wide))}" if len(wide) > 1 else _holds(held)
         raise ValueError(f"{path.name} holds arrays of the shapes {shapes}: {several}")
     ((name, matrix),) = wide.items()
-    named = next((list(map(str, flat.pop(n))) for n in _NAMES if n in flat and n != asked.label), None)
-    flat = {n: a for n, a in flat.items() if n in (asked.label, *asked.taken) or len(a) == len(matrix) or len(flat) == 1}
-    label = _label(flat, asked, shapes, path, matrix)
-    found = columns.Chosen(label, [name] * matrix.shape[1], True)
-    beside = {name: pd.Series(flat[name]) for name in asked.taken}
-    given = _given(matrix, pd.Series(flat[label]), named, found, asked, None, beside)
+    return _told(_of_matrix(name, matrix, flat, asked, path), told)
+
+
+def _of_matrix(name: str, matrix, flat: dict[str, Any], asked: Question, path: Path) -> Given:
+    """The reading of one array of scores and the lists beside it."""
+    listed = [n for n in _NAMES if n in flat and len(flat[n]) == matrix.shape[1] and n != asked.label]
+    called = list(map(str, flat.pop(listed[0]))) if listed else None
+    label = _label(flat, asked, path, matrix)
+    columns_ = [f"{name}_{k}" for k in range(matrix.shape[1])]
+    found = columns.Chosen(label, columns_, of_classes=True)
+    beside = {n: pd.Series(flat[n]) for n in asked.taken}
+    given = _given(matrix, pd.Series(flat[label]), called, found, asked, None, beside)
     return _told(replace(given, told=f"labels from {label!r}, scores from {name!r}"), given.told)
 
 
 _NAMES = ("class_names", "classes", "names")
+
+
+def _holds(held: dict[str, Any]) -> str:
+    """What is missing; of several labels a row, how one of them is audited."""
+    scores = next(iter(arrays.matrices(held)), None)
+    many = [n for n, a in held.items() if n != scores and a.ndim == 2 and a.shape[1] > 1]
+    if scores is None or not many:
+        return _HOLDS
+    return f"audit one label at a time, such as --label {many[0]}_0 --scores {scores}_0"
+
+
 _HOLDS = "it must hold scores (n, K) and labels (n,), for example as 'logits' and 'labels'"
 
 
-def _table(flat: dict[str, np.ndarray], asked: Question, path: Path) -> pd.DataFrame:
-    lengths = {len(array) for array in flat.values()}
-    if len(lengths) > 1:
-        raise ValueError(f"{path.name} holds lists of several lengths, {sorted(lengths)}")
-    return pd.DataFrame(flat)
-
-
-def _label(flat: dict[str, np.ndarray], asked: Question, shapes, path: Path, matrix) -> str:
-    """The array of labels: as named, as usually called, or the only one there is."""
-    left = [name for name in flat if name not in asked.taken]
-    if asked.label is None and not left:
-        raise ValueError(f"{path.name} holds arrays of the shapes {shapes}: {_HOLDS}")
-    label = asked.label or (left[0] if len(left) == 1 else None)
-    label = label or columns.label_of(pd.DataFrame({name: flat[name] for name in left}))
+def _label(flat: dict[str, np.ndarray], asked: Question, path: Path, matrix) -> str:
+    """The list of labels: as named, as usually called, or the only one there is."""
     n, count = matrix.shape
+    left = [name for name in flat if name not in asked.taken]
+    fits = [name for name in left if len(flat[name]) == n] or left
+    if asked.label is None and not fits:
+        raise ValueError(f"{path.name} holds no list beside its scores of shape {(n, count)}: {_HOLDS}")
+    label = asked.label or (fits[0] if len(fits) == 1 else None)
+    label = label or columns.label_of(pd.DataFrame({name: flat[name] for name in fits}))
     if len(flat[label]) == count != n:
         raise ValueError(
             f"labels have one entry a column, {count}, but there are {n} rows: the scores look "

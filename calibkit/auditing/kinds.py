@@ -75,10 +75,10 @@ def many(found: Content, columns: list, asked: str | None, *, of_classes: bool) 
     if asked == "probs" and held == "nearly":
         return asked  # rows are divided by their sums
     if asked in ("probs", "percent") and held != asked:
-        raise ValueError(f"{_shown(columns)} are no {CALLED[asked]}: {_words(found)}{_or(held)}")
+        raise ValueError(f"{_shown(columns)} are no {CALLED[asked]}: {_words(found)}{_or(held, columns)}")
     if asked == "logprobs":
         return _log_probs(found, columns)
-    if asked == "logits":
+    if asked is not None:
         return asked
     said = names.said(columns)
     if held in ("probs", "percent") and said in (None, "probs", held):
@@ -114,20 +114,22 @@ def _words(found: Content) -> str:
     )
 
 
-def _or(held: str) -> str:
+def _or(held: str, columns: list) -> str:
     if held in ("probs", "percent", "logits"):
         return f". They look like {CALLED[held]}: --kind {held}"
     if held == "nearly":
         return ". They nearly sum to 1: --kind probs divides each row by its sum"
     if held == "sigmoids":
-        return f". {ONE_BY_ONE}"
+        return f". {_one_by_one(columns)}"
     return ". If they are logits, say --kind logits"
 
 
-ONE_BY_ONE = (
-    "Scores of labels that do not exclude each other, or of the k best classes alone, are read one "
-    "label at a time: --scores COLUMN --positive VALUE, or --label COLUMN --scores COLUMN"
-)
+def _one_by_one(columns: list) -> str:
+    return (
+        f"Scores of labels that do not exclude each other, of two models, or of the k best classes "
+        f"are read one at a time, such as --scores {columns[-1]}, with --positive VALUE where the "
+        f"labels are classes, or --label COLUMN where each has labels of its own"
+    )
 
 
 def _unclear(found: Content, columns: list, said: str | None, held: str) -> str:
@@ -136,10 +138,10 @@ def _unclear(found: Content, columns: list, said: str | None, held: str) -> str:
     if held == "nearly":
         return (
             f"{text}: more than their rounding explains. If they are all classes, say --kind probs, "
-            f"which divides each row by its sum. {ONE_BY_ONE}"
+            f"which divides each row by its sum. {_one_by_one(columns)}"
         )
     if held == "sigmoids":
-        return f"{text}: no row of classes. {ONE_BY_ONE}; if they are logits, say --kind logits"
+        return f"{text}: no row of classes. {_one_by_one(columns)}; if they are logits, say --kind logits"
     if held in ("probs", "percent"):
         return f"{text}, as {CALLED[held]} do: say --kind {held}, or --kind logits"
     return f"{text}: say --kind logits if they are logits, or name other columns with --scores"
@@ -180,6 +182,11 @@ def one(found: Content, column, asked: str | None) -> str:
         return "probs"
     called = f"is called {CALLED[said]} and " if said else ""
     fitting = [kind for kind in KINDS if fits[kind]]
+    if fitting == ["logits"]:
+        raise ValueError(
+            f"column {column!r} {called}holds values {held}, which are no probabilities: say --kind "
+            f"logits if they are logits, or name another column with --scores"
+        )
     raise ValueError(
         f"column {column!r} {called}holds values {held}, which may be "
         f"{' or '.join(CALLED[kind] for kind in fitting)}: say {_options(fitting)}"

@@ -48,6 +48,8 @@ _NUMBERED = re.compile(rf"({_SORT})(\d+)", re.IGNORECASE)
 _AFTER = re.compile(rf"(\S.*?)[\s_.:\-]+({_SORT})", re.IGNORECASE)
 _TOP = re.compile(r"(^|[^a-z])top[\s_\-]*[k\d]|(^|[^a-z])rank[\s_\-]*\d|\d+(st|nd|rd|th)[\s_]")
 
+_FIRST = re.compile(r"top_?1_(p|prob|probability|score|conf|confidence)|(p|prob|score|conf)_top_?1")
+
 
 class Parted(NamedTuple):
     """A column of a family: `p_cat` belongs to the family `p` and stands for the class `cat`."""
@@ -104,6 +106,16 @@ _STATED = {
         *("phat", "pd", "confidence", "conf", "msp", "maxprob"),
     },
 }
+
+
+def sure(column) -> bool:
+    """Whether a name is that of the confidence of what a row predicts.
+
+    >>> sure("max_prob"), sure("top1_score"), sure("prob")
+    (True, True, False)
+    """
+    name = bare(column)
+    return name in CONFIDENCES or bool(_FIRST.fullmatch(name))
 
 
 def of_top(columns: list) -> bool:

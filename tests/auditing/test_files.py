@@ -109,7 +109,7 @@ def test_columns_beside_the_scores_are_left_out_and_named(tmp_path):
 def test_whole_per_cent_are_scores_and_other_whole_numbers_are_none(tmp_path):
     whole = pd.DataFrame({"label": [0, 1, 1, 0], "a": [80, 30, 1, 99], "b": [20, 70, 99, 1]})
     whole.to_csv(tmp_path / "whole.csv", index=False)
-    assert files.read(tmp_path / "whole.csv").scores.tolist()[0] == [80.0, 20.0]
+    assert files.read(tmp_path / "whole.csv").scores.tolist()[0] == [0.8, 0.2]
     whole.assign(b=7).to_csv(tmp_path / "ages.csv", index=False)
     with pytest.raises(ValueError, match="no column of scores"):
         files.read(tmp_path / "ages.csv")
@@ -140,7 +140,8 @@ def test_the_command_writes_the_page(folder, capsys, monkeypatch):
     ("name", "make", "words"),
     [
         ("none.csv", None, "no file"),
-        ("a.txt", lambda p: p.write_text("x", encoding="utf-8"), "cannot read a.txt"),
+        ("a.xlsx", lambda p: p.write_text("x", encoding="utf-8"), "cannot read a.xlsx"),
+        ("a.txt", lambda p: p.write_text("x", encoding="utf-8"), "no table|must hold a header"),
         ("empty.csv", lambda p: p.write_text("", encoding="utf-8"), "no table"),
         ("head.csv", lambda p: p.write_text("label,a,b\n", encoding="utf-8"), "must hold a header"),
         (
@@ -155,21 +156,21 @@ def test_the_command_writes_the_page(folder, capsys, monkeypatch):
         ),
         ("bare.csv", lambda p: written(p, WORDS, ROUNDED, head=None), r"no header: .*\['eel', '0"),
         ("digits.csv", lambda p: written(p, "01", ["23", "45"], head=None), "no header"),
-        ("gap.csv", lambda p: written(p, ["", *WORDS[1:]], ROUNDED), "missing in 1 rows, the fi"),
+        ("gap.csv", lambda p: written(p, ["", *WORDS[1:]], ROUNDED), "1 of 400 rows lack .* row 0 "),
         (
             "alone.csv",
-            lambda p: written(p, WORDS, [["cat", "0.9"]] * 400, head="label,predicted,confidence"),
-            r"ece_of\(confidence, correct\)",
+            lambda p: written(p, WORDS, [["ape", "0.9"]] * 400, head="label,predicted,confidence"),
+            r"no value in common",
         ),
-        ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no table|header"),
+        ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no table|header|no column"),
         ("a.npz", lambda p: p.write_bytes(b"PK\x03\x04rubbish"), "damaged|no archive"),
-        ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "must hold scores"),
+        ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "say which with --scores a"),
         ("c.npz", lambda p: np.savez(p, a=np.array([{}], object)), "no archive"),
         ("d.npy", lambda p: np.save(p, PROBS), "scores alone"),
         ("e.pt", lambda p: torch.save(PROBS.sum, p), "no file of tensors"),
         ("f.pt", lambda p: torch.save(Z, p), "dictionary of tensors"),
-        ("g.csv", lambda p: table(label=-100).to_csv(p, index=False), "labels must lie in"),
-        ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "NaN or infinity in row 0"),
+        ("g.csv", lambda p: table(label=-7).to_csv(p, index=False), "labels must lie in"),
+        ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "p_cat.* holds no numbers"),
         ("i.npz", lambda p: np.savez(p, logits=Z.T, labels=Y), "transposed"),
     ],
 )
