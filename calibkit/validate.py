@@ -286,6 +286,33 @@ def labels(
     return signed
 
 
+def weights(value, *, n: int, device=None, of: str = "the predictions") -> Tensor:
+    """(n,) float64 weights of rows, 0 or more and not all 0, on `device`, if given.
+
+    >>> weights([2, 0, 1], n=3).tolist()
+    [2.0, 0.0, 1.0]
+    """
+    tensor = as_tensor("weights", value, ndim=1)
+    if tensor.is_complex() or tensor.dtype == torch.bool:
+        raise TypeError(f"weights must be real numbers, got {tensor.dtype}; pass floats")
+    same_length("weights", len(tensor), n)
+    if device is not None:
+        same_device("weights", tensor, device, of)
+    tensor = finite("weights", tensor.double())
+    if bool((tensor < 0).any()):
+        row = int(tensor.argmin())
+        raise ValueError(
+            f"weights must be 0 or more, got {tensor[row].item():g} in row {row}; leave a row out "
+            "by weight 0"
+        )
+    if not 0 < tensor.square().sum().item() < math.inf:
+        raise ValueError(
+            f"weights must not all be 0, nor so small or large that their squares are lost, got "
+            f"values from {tensor.min().item():g} to {tensor.max().item():g}; divide by their mean"
+        )
+    return tensor
+
+
 def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
     """Checked (n, K) probabilities with their (n,) labels."""
     tensor, target = shapes(probs_, labels_)

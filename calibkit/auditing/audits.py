@@ -174,7 +174,7 @@ class _Judged:
             "measures": self.before.estimates(),
             "cooled": self.after.estimates(),
             "gain": self.after.less(self.before),
-            "shown": (self.before.shown(), self.after.shown()),
+            "shown": (self.before.wide, self.after.wide),
         }
 
     def advice(self, scores: Scores, form: Form) -> Advice:

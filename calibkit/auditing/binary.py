@@ -82,7 +82,7 @@ def binary(
         ece=estimates["ece"],
         auc=auc_estimate(rows, units, level),
         test=test,
-        curve=mine.shown(),
+        curve=mine.wide,
         platt=mapped.fitted,
         maps={name: _three(event_estimates(model)) for name, model in models.items()},
         gain={name: _three(each) for name, each in gain.items()},

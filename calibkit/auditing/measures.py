@@ -15,13 +15,11 @@ from calibkit.auditing import intervals, trust
 from calibkit.auditing.intervals import NONE, Ends, Spread
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.units import Units
-from calibkit.metrics import Reliability, reliability, smooth_ece
+from calibkit.metrics import Reliability
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.errors import FROM_BINS
-from calibkit.metrics.smooth import smoothed, spectrum_of
+from calibkit.metrics.smooth import smooth_error
 
-GRID = 1 << 12  # steps of the grid over confidence for smooth errors of weighted rows
-HALVINGS = 40
 NAMES = {
     "accuracy": "accuracy",
     "confidence": "mean confidence",
@@ -92,32 +90,27 @@ class Measured:
 
     @cached_property
     def even(self) -> Reliability:
-        edges = _bins.mass_edges(self.rows.confidence, self.bins)
-        if not self.units.plain:
-            edges = weighted_edges(self.rows.confidence, self.units.weight, self.bins)
-        return self._counted(edges)
+        weight = None if self.units.even else self.units.weight
+        confidence = self.rows.confidence
+        if weight is not None:  # rows of weight 0 have no say in the edges
+            confidence, weight = confidence[weight > 0], weight[weight > 0]
+        return self._counted(_bins.mass_edges(confidence, self.bins, weight))
 
     def _counted(self, edges: Tensor) -> Reliability:
-        """Bins whose counts are weights, scaled so that they sum to the number of rows."""
-        index = _bins.bin_index(self.rows.confidence, edges)
-        weight = self.units.weight * len(self.rows) / self.units.total
-        each = (weight, weight * self.rows.correct.double(), weight * self.rows.confidence)
-        counts, hits, confidence = (torch.bincount(index, part, self.bins) for part in each)
-        return Reliability(edges, counts, hits, confidence / counts)
-
-    def shown(self) -> Reliability:
-        """The bins to be drawn: of unequal weights and clusters the counts are effective ones."""
-        if self.units.plain:
-            return reliability(self.rows.top, bins=self.bins)
-        index = _bins.bin_index(self.rows.confidence, self.wide.edges)
-        unit = torch.arange(len(index)) if self.units.of is None else self.units.of
-        of_unit = torch.bincount(unit * self.bins + index, self.units.weight)
+        """The bins, of weights and clusters with what their units count for."""
+        index, units = _bins.bin_index(self.rows.confidence, edges), self.units
+        each = (torch.ones_like(self.rows.confidence), self.rows.correct, self.rows.confidence)
+        counts, hits, confidence = (
+            torch.bincount(index, units.weight * part, self.bins) for part in each
+        )
+        if units.plain:
+            counts, hits = counts.round().long(), hits.round().long()
+            return Reliability(edges, counts, hits, confidence / counts)
+        unit = torch.arange(len(index)) if units.of is None else units.of
+        of_unit = torch.bincount(unit * self.bins + index, units.weight)
         place = torch.arange(len(of_unit)) % self.bins
         squares = torch.bincount(place, of_unit.square(), self.bins)
-        counts = torch.bincount(index, self.units.weight, self.bins).square() / squares
-        counts = counts.nan_to_num()
-        hits = (self.wide.accuracy * counts).nan_to_num()
-        return Reliability(self.wide.edges, counts, hits.minimum(counts), self.wide.confidence)
+        return Reliability(edges, counts, hits, confidence / counts, squares)
 
     @cached_property
     def values(self) -> dict[str, float]:
@@ -136,11 +129,8 @@ class Measured:
         return intervals.middle_of_square(spread, share)
 
     def _smooth(self) -> float:
-        if self.units.plain:
-            return smooth_ece(self.rows.top)
-        place = (self.rows.confidence * GRID).round().long()
-        mass = torch.bincount(place, self.units.weight * self.each["gap"], GRID + 1)
-        return float(smooth_errors((mass / self.units.total).numpy()[None])[0])
+        weight = None if self.units.even else self.units.weight
+        return smooth_error(self.rows.confidence, self.rows.correct, weight)
 
     @cached_property
     def _classes(self) -> np.ndarray:
@@ -297,31 +287,3 @@ def area_under_risk(confidence: Tensor, correct: Tensor, weight: Tensor) -> tupl
     influence = torch.empty_like(moved)
     influence[order] = risk - area + moved
     return float(area), influence
-
-
-def weighted_edges(confidence: Tensor, weight: Tensor, bins: int) -> Tensor:
-    """Edges half-way between the neighbours at each cut of the weight into equal parts.
-
-    >>> weighted_edges(torch.tensor([0.5, 0.75, 0.875]), torch.tensor([2.0, 1.0, 1.0]), 2).tolist()
-    [0.0, 0.625, 1.0]
-    """
-    order = confidence.argsort(stable=True)
-    ordered, reached = confidence[order].double(), weight[order].double().cumsum(0)
-    cuts = torch.arange(1, bins).double() / bins * reached[-1]
-    last = torch.searchsorted(reached, cuts - 1e-9 * reached[-1]).clamp(max=len(order) - 1)
-    inner = (ordered[last] + ordered[(last + 1).clamp(max=len(order) - 1)]) / 2
-    return torch.cat([inner.new_zeros(1), inner, inner.new_ones(1)])
-
-
-def smooth_errors(mass: np.ndarray) -> np.ndarray:
-    """(R,) smooth errors of rows of residuals (R, points + 1) at equal steps over [0, 1].
-
-    As `metrics.smooth_ece`, all rows at once: the bandwidth is halved in on.
-    """
-    spectrum = spectrum_of(mass)
-    low, high = np.full(len(mass), 1 / (mass.shape[1] - 1)), np.full(len(mass), 2.0)
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
-        wide = smoothed(spectrum, middle) <= middle
-        low, high = np.where(wide, low, middle), np.where(wide, middle, high)
-    return np.minimum(smoothed(spectrum, high), 1.0)

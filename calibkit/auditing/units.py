@@ -91,21 +91,11 @@ def units_of(n: int, weights=None, clusters=None) -> Units:
     >>> units_of(3, clusters=["b", "a", "b"]).of.tolist()
     [1, 0, 1]
     """
-    weight = torch.ones(n, dtype=torch.float64) if weights is None else _weights(weights, n)
+    weight = torch.ones(n, dtype=torch.float64)
+    if weights is not None:
+        given = weights.detach().cpu() if hasattr(weights, "detach") else np.asarray(weights)
+        weight = validate.weights(given, n=n)
     return Units(weight, None if clusters is None else _clusters(clusters, n))
-
-
-def _weights(value, n: int) -> Tensor:
-    weight = validate.as_tensor("weights", np.asarray(value)).double().cpu()
-    if weight.ndim != 1:
-        raise ValueError(f"weights must be one number a row, got shape {tuple(weight.shape)}")
-    validate.same_length("weights", len(weight), n)
-    if not bool(weight.isfinite().all()) or bool((weight < 0).any()) or not bool(weight.any()):
-        raise ValueError(
-            f"weights must be finite, none below 0 and not all 0, got values from "
-            f"{weight.min().item():g} to {weight.max().item():g}; leave rows without a weight out"
-        )
-    return weight
 
 
 def _clusters(value, n: int) -> Tensor:

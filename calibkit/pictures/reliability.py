@@ -40,7 +40,7 @@ def totals(reliability: Reliability) -> dict[str, float]:
     >>> totals(metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5))
     {'accuracy': 0.5, 'confidence': 0.75}
     """
-    n = int(reliability.counts.sum())
+    n = reliability.counts.sum()
     confidence = (reliability.confidence * reliability.counts).nansum()  # empty bins have none
     return {"accuracy": float(reliability.hits.sum() / n), "confidence": float(confidence / n)}
 
@@ -72,7 +72,7 @@ def diagram(
 
     Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
     Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
-    the accuracy.
+    the accuracy. Of weighted rows the strip has the number of equal rows that say as much.
     """
     bins = _bins(reliability, level)
     over = [b for b in bins if b["confidence"] > b["accuracy"]]
@@ -87,7 +87,7 @@ def diagram(
         axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
         axes.frame("", "accuracy", (), ticks),
-        _count_strip(strip, bins, ticks, most),
+        _count_strip(strip, bins, ticks, most, counted_words(reliability)),
     ]
 
 
@@ -124,11 +124,16 @@ def _gap(b: dict) -> tuple[float, float, float, float]:
 def _bins(r: Reliability, level: float) -> list[dict]:
     """The non-empty bins, each with its numbers by name."""
     low, high = r.interval(level)
-    columns = {"left": r.edges[:-1], "right": r.edges[1:], "count": r.counts, "low": low}
+    columns = {"left": r.edges[:-1], "right": r.edges[1:], "count": r.effective, "low": low}
     columns |= {"high": high, "confidence": r.confidence, "accuracy": r.accuracy}
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     bins = [dict(zip(columns, row, strict=True)) for row in rows]
     return [b for b in bins if b["count"] > 0]
+
+
+def counted_words(reliability: Reliability) -> str:
+    """What a strip of counts counts."""
+    return COUNTS.words if reliability.squares is None else "effective (log)"
 
 
 def ceiling_of(samples: float) -> int:
@@ -144,7 +149,8 @@ def _count_strip(
     place: tuple[float, float, float, float],
     bins: list[dict],
     x_ticks: Sequence[float],
-    most: int | None = None,
+    most: int | None,
+    words: str,
 ) -> str:
     """Counts on a log axis, from half a sample up: a bin of one is still seen beside thousands."""
     ceiling = ceiling_of(sum(b["count"] for b in bins) if most is None else most)
@@ -153,4 +159,4 @@ def _count_strip(
     top = 100 if ceiling > 100 else 10  # a longer number would reach the label
     ticks = (1, top) if axes.height >= LEGIBLE else (top,)
     drawn = axes.bars(bars, fill=COUNTS.colour, stroke="#FFFFFF", class_="count")
-    return drawn + axes.frame("confidence", COUNTS.words, x_ticks, ticks)
+    return drawn + axes.frame("confidence", words, x_ticks, ticks)
