@@ -87,11 +87,13 @@ AUDIT = (
 
 def _limit(words: str) -> tuple[str, float]:
     """A measure and its limit, from words such as ece=.05."""
-    name, apart, number = words.partition("=")
+    name, _, number = words.partition("=")
     try:
         return name.strip(), float(number)
     except ValueError:
-        raise ValueError(f"--fail-above must be MEASURE=NUMBER, such as ece=.05, got {words!r}") from None
+        raise ValueError(
+            f"--fail-above must be MEASURE=NUMBER, such as ece=.05, got {words!r}"
+        ) from None
 
 
 def _demand_writable(target: Path, option: str = "--target") -> None:
@@ -276,7 +278,9 @@ def _add_audit(commands) -> None:
     add.add_argument("--target", default="audit.html", help="the page; default: audit.html")
     add.add_argument("--json", metavar="FILE", help="write the page's numbers, too")
     what = "end with 1 where a measure is above its limit, such as ece=.05 or gap=.02; repeatable"
-    add.add_argument("--fail-above", action="append", default=[], metavar="MEASURE=LIMIT", help=what)
+    add.add_argument(
+        "--fail-above", action="append", default=[], metavar="MEASURE=LIMIT", help=what
+    )
 
 
 if __name__ == "__main__":

@@ -27,7 +27,12 @@ class Advice:
 
 
 def advise(
-    cooling: Cooling, gain: dict[str, Estimate], ece: Ends, gap: Estimate, scores: Scores, form: Form
+    cooling: Cooling,
+    gain: dict[str, Estimate],
+    ece: Ends,
+    gap: Estimate,
+    scores: Scores,
+    form: Form,
 ) -> Advice:
     """NLL, Brier score and ECE before and after the temperature, weighed together.
 
@@ -42,8 +47,9 @@ def advise(
     if better and worse:
         words = (
             f"The measures disagree: {_list(better)} {_verb(better, 'gain')} clearly, and "
-            f"{_list(worse)} {_verb(worse, 'lose')} clearly. One temperature is the wrong correction here, and none is advised; look at "
-            f"the diagram, and try a map with more freedom, such as isotonic regression"
+            f"{_list(worse)} {_verb(worse, 'lose')} clearly. One temperature is the wrong "
+            f"correction here, and none is advised; look at the diagram, and try a map with more "
+            f"freedom, such as isotonic regression"
         )
         return Advice("disagreement", words, means, "")
     if worse:

@@ -22,7 +22,6 @@ from calibkit.auditing.targets import groups_of, labels_of
 from calibkit.auditing.units import Units, units_of
 from calibkit.validate import Array
 
-
 TESTS = 1000  # draws of a test
 
 
@@ -83,8 +82,9 @@ def audit(
         (read block by block, never whole) or a table whose columns are named as the classes.
     labels : (n,) classes by number, or by name where the columns or `class_names` have names.
     kind : "auto" for scores given as `logits` that may be either; then nothing is warned of.
-    calibration : (logits, labels), or with weights a third, that the temperature is fitted on. Without it, each half of the
-        test set is divided by the temperature of the other half: no sample judges itself.
+    calibration : (logits, labels), or with weights a third, that the temperature is fitted on.
+        Without it, each half of the test set is divided by the temperature of the other half: no
+        sample judges itself.
     groups : (n,) a column by which calibration is judged group by group.
     clusters : (n,) a column whose equal values mark rows that belong together, such as those of
         one patient: intervals and tests take clusters for independent, and no longer rows.
@@ -245,9 +245,7 @@ def _class_names(names: list[str] | None, classes: int) -> list[str]:
     return names
 
 
-def _apart(
-    calibration, scores: Scores, kind: Kind, names
-) -> tuple[Apart | None, list[str]]:
+def _apart(calibration, scores: Scores, kind: Kind, names) -> tuple[Apart | None, list[str]]:
     """The calibration data, checked, and what is to be said about them."""
     if calibration is None:
         if len(scores) < 4:

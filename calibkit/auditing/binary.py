@@ -70,7 +70,9 @@ def binary(
     if mapped.rows is not None:
         models["Platt"] = replace(mine, rows=event_rows(mapped.rows))
     gain = {name: model.less(mine) for name, model in models.items() if name != "as it is"}
-    test, _ = calibration(rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed)
+    test, _ = calibration(
+        rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed, sizes=()
+    )
     estimates = event_estimates(mine)
     return Binary(
         event=names[1],

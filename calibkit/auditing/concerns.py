@@ -25,9 +25,7 @@ LEAST_AGAIN = 0.01  # of the rows may repeat others without a word
 TOO_NEAR = 0.01  # standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
 
-def concerns(
-    rows: Rows, cooling: Cooling, *, bins: int, level: float
-) -> Iterator[str]:
+def concerns(rows: Rows, cooling: Cooling, *, bins: int, level: float) -> Iterator[str]:
     """What the predictions themselves give reason to say."""
     yield from (*_thin(rows, bins), *_labels(rows), *cooling.warnings)
     if cooling.misfit:

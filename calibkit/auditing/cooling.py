@@ -15,6 +15,10 @@ from calibkit.auditing.intervals import normal
 from calibkit.auditing.scores import Scores
 from calibkit.auditing.units import Units, units_of
 
+NOT_FAVOURED = (
+    "the scores do not clearly favour the labels over other classes. See whether the labels stand "
+    "in the order of the rows, and the columns in that of the classes"
+)
 SLOPE_ROWS = 1 << 16  # entries that are held at a time for the slopes
 
 
@@ -92,10 +96,13 @@ def _cooling(of_row: Tensor, fits: list[Fit], error: float, level: float, *, cro
     fitted = tuple(fit.value for fit in fits)
     heard = tuple(dict.fromkeys(text for fit in fits for text in fit.warnings))
     misfit = next((fit.misfit for fit in fits if fit.misfit), "")
+    middle = float(np.mean(np.log(fitted)))
+    if not misfit and middle > 0 and error * normal(0.95) >= 1:  # 1 / T may as well be 0
+        misfit = NOT_FAVOURED
     if misfit:
         ones = torch.ones_like(of_row)
         return Cooling(ones, fitted, math.nan, math.nan, crossed, heard, misfit)
-    middle, half = float(np.mean(np.log(fitted))), normal(level) * error
+    half = normal(level) * error
     low, high = math.exp(middle - half), math.exp(min(middle + half, 700))
     return Cooling(of_row, fitted, low, high, crossed, heard)
 
@@ -123,10 +130,7 @@ def _misfit(value: float, logits: Tensor, labels: Tensor) -> str:
         if bool((logits.argmax(1) == labels).all()):
             return "every prediction is right, so that the likelihood is best where all are certain"
         return "the likelihood is best where the logits are multiplied by more than 1,000"
-    return (
-        "the scores do not favour the labels over other classes. See whether the labels stand in "
-        "the order of the rows, and the columns in that of the classes"
-    )
+    return NOT_FAVOURED
 
 
 def _error(value: float, logits: Tensor, labels: Tensor, units: Units) -> float:

@@ -49,10 +49,10 @@ class Population(NamedTuple):
     temperature: float
 
 
-def population(classes: int, spread: float, error: float, seed: int = 0) -> Population:
+def population(classes: int, spread: float, error: float, rows: int = ROWS) -> Population:
     """Rows for which the model's ECE is this; it is over-confident where the error is above 0."""
-    generator = torch.Generator().manual_seed(seed)
-    shape = (ROWS, classes)
+    generator = torch.Generator().manual_seed(0)
+    shape = (rows, classes)
     z = torch.randn(shape, generator=generator, dtype=torch.float64) * spread
     stray = torch.randn(shape, generator=generator, dtype=torch.float64) * spread / 3
     posterior = z.softmax(1)
@@ -130,7 +130,7 @@ def _true_event(of: Population) -> dict[str, float]:
 def intervals_of(of: Population, n: int, seed: int) -> dict[float, dict[str, Ends]]:
     """By level the ends of every interval of an audit of n rows, drawn with `seed`."""
     random = np.random.default_rng([seed, n, round(1e6 * of.temperature), of.logits.shape[1]])
-    row = torch.from_numpy(random.integers(ROWS, size=n))
+    row = torch.from_numpy(random.integers(len(of.posterior), size=n))
     chance = of.posterior[row].cumsum(1)
     drawn = torch.from_numpy(random.random((n, 1)))
     labels = (chance < drawn).sum(1).clamp(max=chance.shape[1] - 1)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from calibkit.auditing.intervals import of_mean
 from calibkit.auditing.luck import p_of_hits
+from calibkit.auditing.measures import risks
 from calibkit.auditing.rows import Rows
 from calibkit.auditing.units import Units
 from calibkit.metrics import CalibrationTest
@@ -28,7 +29,13 @@ FLAGS = ["no sample", "rare, and off", "rare", "off"]
 
 
 def calibration(
-    rows: Rows, units: Units, *, bins: int, resamples: int, seed: int
+    rows: Rows,
+    units: Units,
+    *,
+    bins: int,
+    resamples: int,
+    seed: int,
+    sizes: Sequence[float] = SIZES,
 ) -> tuple[CalibrationTest, dict[float, float]]:
     """The test of calibration, and its power.
 
@@ -37,7 +44,7 @@ def calibration(
     which keeps whatever dependence there is (the wild bootstrap).
 
     The power is the share of samples in which the test at 5 % finds a model whose chance to be
-    right lies below its confidence by so much everywhere.
+    right lies below its confidence by one of `sizes` everywhere.
     """
     random = np.random.default_rng(seed)
     draw = _hits if units.of is None else _signs
@@ -45,7 +52,7 @@ def calibration(
     by_chance, fewer = drawn.errors(0.0, resamples), max(20, resamples // 5)
     test = judged(drawn.observed, by_chance, _spiegelhalter(rows, units))
     threshold = np.quantile(by_chance, 1 - ALPHA)
-    power = {size: float((drawn.errors(size, fewer) > threshold).mean()) for size in SIZES}
+    power = {size: float((drawn.errors(size, fewer) > threshold).mean()) for size in sizes}
     return test, power
 
 
@@ -162,7 +169,9 @@ def _surprise(
 
 def _p_of(rows: Rows, units: Units, mine: Tensor) -> float:
     """The p-value of the hits of some rows; of clusters by the variance that these show."""
-    chance, hit, weight = (part[mine].numpy() for part in (rows.confidence, rows.correct, units.weight))
+    chance, hit, weight = (
+        part[mine].numpy() for part in (rows.confidence, rows.correct, units.weight)
+    )
     if units.of is None:
         return p_of_hits(chance, hit, weight)
     sums = np.bincount(units.of[mine].numpy(), weight * (chance - hit))
@@ -216,12 +225,9 @@ def surest_mistakes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:
 
 def coverage(rows: Rows, units: Units) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
     """The curve, coverage against risk, and a table of some coverages with their thresholds."""
-    order = rows.confidence.argsort(descending=True, stable=True)
-    weight, confidence = units.weight[order], rows.confidence[order].numpy()
-    reached = weight.cumsum(0)
-    share = (reached / reached[-1]).numpy()
-    risk = ((weight * (~rows.correct[order])).cumsum(0) / reached.clamp(min=1e-300)).numpy()
-    at = [max(0, min(len(risk), round(c * len(risk))) - 1) for c in COVERAGES]
+    order, parts, _, found = risks(rows.confidence, rows.correct, units.weight)
+    share, risk, confidence = parts.cumsum(0).numpy(), found.numpy(), rows.confidence[order].numpy()
+    at = [max(0, round(c * len(risk)) - 1) for c in COVERAGES]
     if not units.plain:
         at = np.searchsorted(share, [c - 1e-9 for c in COVERAGES]).clip(max=len(risk) - 1).tolist()
     columns = {"coverage": share[at], "threshold": confidence[at], "risk": risk[at]}

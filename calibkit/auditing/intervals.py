@@ -93,7 +93,8 @@ def spread_of(
     """
     moved = [(values, index + place * bins) for place, (values, index) in enumerate(fields)]
     dims = bins * len(fields)
-    total = sum(torch.bincount(index, units.weight * v, dims) for v, index in moved) / units.total
+    parts = [torch.bincount(index, units.weight * v, dims) for v, index in moved]
+    total = torch.stack(parts).sum(0) / units.total
     if units.of is None:
         covariance = _of_rows(units, moved, total, dims)
     else:
@@ -109,9 +110,7 @@ def _of_rows(units: Units, fields, total: Tensor, dims: int) -> Tensor:
     for values, index in fields:
         mean += torch.bincount(index, squared * values, dims)
         for others, place in fields:
-            products += torch.bincount(
-                index * dims + place, squared * values * others, dims * dims
-            )
+            products += torch.bincount(index * dims + place, squared * values * others, dims * dims)
     cross = torch.outer(mean, total)
     whole = squared.sum() * torch.outer(total, total)
     return products.view(dims, dims) - cross - cross.T + whole
@@ -186,13 +185,6 @@ def of_root(spread: Spread, shares: np.ndarray, level: float) -> Ends:
 
     low, _ = of_norm(spread, norm, np.zeros_like(a), level)
     return min(low, math.sqrt(max(square - half, 0))), high
-
-
-def middle_of_square(spread: Spread, shares: np.ndarray) -> float:
-    """The debiased root itself, where its bias comes from units rather than from rows."""
-    a = _inverse(shares)
-    bias = (spread.root**2).sum(0)
-    return math.sqrt(max(float(a @ (spread.sums**2 - bias)), 0))
 
 
 def _inverse(shares: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.signal import convolve
 from scipy.special import ndtr
 
 NORMAL_FROM = 30.0  # variance of the number of hits from which its law is taken for a normal one
@@ -39,10 +38,11 @@ def law_of_hits(chance: np.ndarray) -> np.ndarray:
     >>> law_of_hits(np.array([0.5, 0.25])).round(6).tolist()
     [0.375, 0.5, 0.125]
     """
-    law = np.ones(1)
-    for start in range(0, len(chance), CHUNK):
-        law = convolve(law, _law(chance[start : start + CHUNK])).clip(0)
-    return law
+    if len(chance) <= CHUNK:
+        return _law(chance)
+    halves, count = np.split(chance, [len(chance) // 2]), len(chance) + 1
+    first, second = (np.fft.rfft(law_of_hits(half), count) for half in halves)
+    return np.fft.irfft(first * second, count).clip(0)  # the law of a sum of two
 
 
 def _law(chance: np.ndarray) -> np.ndarray:

@@ -104,7 +104,7 @@ class Measured:
             torch.bincount(index, units.weight * part, self.bins) for part in each
         )
         if units.plain:
-            counts, hits = counts.round().long(), hits.round().long()
+            counts, hits = counts.long(), hits.long()
             return Reliability(edges, counts, hits, confidence / counts)
         unit = torch.arange(len(index)) if units.of is None else units.of
         of_unit = torch.bincount(unit * self.bins + index, units.weight)
@@ -123,10 +123,12 @@ class Measured:
         return {name: found[name] for name in NAMES}
 
     def _debiased(self) -> float:
+        """Of weights and clusters the bias is that of as many equal rows as say as much."""
         if self.units.plain:
             return float(FROM_BINS["debiased_ece"](self.even))
-        spread, share = self.spread("ada_ece"), self.even.share.numpy()
-        return intervals.middle_of_square(spread, share)
+        square, right, count = self.even.gap.square(), self.even.accuracy, self.even.effective
+        noise = (right * (1 - right) / (count - 1)).where(count >= 2, square)
+        return float((self.even.share * (square - noise)).nansum().clamp(min=0).sqrt())
 
     def _smooth(self) -> float:
         weight = None if self.units.even else self.units.weight
@@ -273,11 +275,8 @@ def area_under_risk(confidence: Tensor, correct: Tensor, weight: Tensor) -> tupl
     >>> area
     0.25
     """
-    order = confidence.argsort(descending=True, stable=True)
-    share = weight[order].double() / weight.sum().double()
-    wrong = (~correct[order]).double()
+    order, share, wrong, risk = risks(confidence, correct, weight)
     within = share.cumsum(0).clamp(min=1e-300)
-    risk = (share * wrong).cumsum(0) / within
     area = (share * risk).sum()
 
     def onwards(values: Tensor) -> Tensor:
@@ -287,3 +286,21 @@ def area_under_risk(confidence: Tensor, correct: Tensor, weight: Tensor) -> tupl
     influence = torch.empty_like(moved)
     influence[order] = risk - area + moved
     return float(area), influence
+
+
+def risks(confidence: Tensor, correct: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
+    """The order of rows from the surest on, and in it their shares, errors and risks, all (n,).
+
+    As in `metrics.risk_coverage`, rows of one confidence share their errors.
+
+    >>> rows = torch.tensor([0.6, 0.9]), torch.tensor([False, True]), torch.tensor([3.0, 1.0])
+    >>> [part.tolist() for part in risks(*rows)]
+    [[1, 0], [0.25, 0.75], [0.0, 1.0], [0.0, 0.75]]
+    """
+    order = confidence.argsort(descending=True, stable=True)
+    share = weight[order].double() / weight.sum().double()
+    _, level = confidence[order].unique_consecutive(return_inverse=True)
+    of_level = torch.bincount(level, share).clamp(min=1e-300)
+    wrong = (torch.bincount(level, share * ~correct[order]) / of_level)[level]
+    risk = (share * wrong).cumsum(0) / share.cumsum(0).clamp(min=1e-300)
+    return order, share, wrong, risk

@@ -10,8 +10,8 @@ from html import escape
 import pandas as pd
 
 from calibkit.auditing import figures
-from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.binary import MAPPED, Binary
+from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing
 from calibkit.auditing.record import Record, p_words
 from calibkit.pictures.palette import BLACK, BLUE, GREEN, GREY, VERMILLION
@@ -256,7 +256,7 @@ def _event(record: Record) -> str:
         f"{_percent(it.rate, 2)} of cases: {gap}. {_beside_usual(record)} The probability of the "
         f"event has an ECE of {_number('ece', it.ece.value)}{_ends('ece', it.ece)}, by luck alone "
         f"{_percent(it.test.expected, 2)} ({_p(it.test.p_value)}), and an AUC of "
-        f"{it.auc.value:.4f}{_ends('auc', it.auc)}.</p>"
+        f"{_number('auc', it.auc.value)}{_ends('auc', it.auc)}.</p>"
         f'<div class="row">{picture}{figures.keys(record.level, of_event=True)}</div>'
         + _maps(record, it)
         + _benefit(it)
@@ -452,7 +452,15 @@ def _groups(record: Record) -> str:
         )
         for row in table.itertuples()
     )
-    head = ("group", "samples", "accuracy", "says", f"gap, {record.level:.0%}".replace("%", PERCENT), "ECE", "")
+    head = (
+        "group",
+        "samples",
+        "accuracy",
+        "says",
+        f"gap, {record.level:.0%}".replace("%", PERCENT),
+        "ECE",
+        "",
+    )
     return (
         "<h2>Group by group</h2>"
         f"<p>A model that is calibrated on the whole may be over-confident on one group and "
@@ -474,8 +482,8 @@ def _coverage(record: Record) -> str:
         "<h2>Leaving the unsure to somebody else</h2>"
         "<p>Answer only where the confidence is high enough: the curve says what share of the "
         f"answers is then wrong. Its mean over all coverages is the AURC, "
-        f"{_number('aurc', aurc.value)}{_ends('aurc', aurc)}; a confidence that says nothing would have "
-        f"{_percent(float(risk[-1]), 2)}.</p>"
+        f"{_number('aurc', aurc.value)}{_ends('aurc', aurc)}; a confidence that says nothing would "
+        f"have {_percent(float(risk[-1]), 2)}.</p>"
         '<div class="row">'
         + figures.coverage(share, risk)
         + _table("Coverage and risk", ("answered", "confidence from", "wrong"), rows)

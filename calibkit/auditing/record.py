@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -108,10 +109,11 @@ class Record:
         if self.binary is None:
             return []
         it = self.binary
+        auc = "" if math.isnan(it.auc.value) else f", AUC {it.auc.value:.3f}"
         return [
             f"event {it.event}: predicted {it.said:.1%}, came {it.rate:.1%}, ECE of the event "
-            f"{it.ece.value:.2%} ({p_words(it.test.p_value)}), AUC {it.auc.value:.3f}; always "
-            f"{it.usual} is right on {it.most:.2%}"
+            f"{it.ece.value:.2%} ({p_words(it.test.p_value)}){auc}; always {it.usual} is right "
+            f"on {it.most:.2%}"
         ]
 
     def _temperature(self) -> str:

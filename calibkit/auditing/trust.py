@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,8 @@ def covers(measure: str, classes: int, n: int, level: float, *, paired: bool = F
 
     It may where its simulated coverage is within 5 points of its level for every true error, at
     the numbers of rows in the table that stand next to n on either side; above the largest one,
-    at that one. Accuracy, mean confidence, gap, NLL, Brier score and temperature always have one.
+    at that one. One standard error of the simulation is granted. Accuracy, mean confidence, gap,
+    NLL, Brier score and temperature always have one.
 
     paired: of the difference between two models on the same rows.
 
@@ -32,7 +34,18 @@ def covers(measure: str, classes: int, n: int, level: float, *, paired: bool = F
     name = f"{measure} paired" if paired else measure
     shares = _shares().get((name, kind, round(level, 6)), {})
     near = _neighbours(sorted(shares), n)
-    return bool(near) and all(abs(share - level) <= OFF for at in near for share in shares[at])
+    return bool(near) and all(_holds(*cell, level) for at in near for cell in shares[at])
+
+
+def _holds(covered: int, draws: int, level: float) -> bool:
+    """Whether a simulated coverage is within 5 points of a level, to one standard error.
+
+    >>> _holds(180, 200, 0.95), _holds(160, 200, 0.95)
+    (True, False)
+    """
+    share = covered / draws
+    error = math.sqrt(level * (1 - level) / draws)
+    return abs(share - level) <= OFF + error
 
 
 def _neighbours(sizes: list[int], n: int) -> list[int]:
@@ -49,13 +62,13 @@ def _neighbours(sizes: list[int], n: int) -> list[int]:
 
 
 @cache
-def _shares() -> dict[tuple[str, str, float], dict[int, list[float]]]:
-    """By measure, kind and level, and then by n, the coverages over all true errors."""
-    found: dict[tuple[str, str, float], dict[int, list[float]]] = {}
+def _shares() -> dict[tuple[str, str, float], dict[int, list[tuple[int, int]]]]:
+    """By measure, kind and level, and then by n: how many of how many draws, over all errors."""
+    found: dict[tuple[str, str, float], dict[int, list[tuple[int, int]]]] = {}
     for row in rows():
         key = (row["measure"], row["classes"], float(row["level"]))
-        share = int(row["covered"]) / int(row["draws"])
-        found.setdefault(key, {}).setdefault(int(row["n"]), []).append(share)
+        cell = int(row["covered"]), int(row["draws"])
+        found.setdefault(key, {}).setdefault(int(row["n"]), []).append(cell)
     return found
 
 

@@ -25,13 +25,13 @@ class Units:
 
     @property
     def plain(self) -> bool:
-        """Whether these are rows of equal weight."""
+        """Whether these are rows of weight 1."""
         return self.of is None and self.even
 
     @property
     def even(self) -> bool:
-        """Whether all rows weigh the same."""
-        return bool((self.weight == self.weight[0]).all())
+        """Whether all rows have weight 1."""
+        return bool((self.weight == 1).all())
 
     @property
     def total(self) -> float:

@@ -66,7 +66,11 @@ MUTANTS = {
             'middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]',
             'middles = [((b["left"] + b["right"]) / 2, b["low"], b["accuracy"]) for b in bins]',
         ),
-        ("intervals at another level", "low, high = r.interval(level)", "low, high = r.interval(0.9)"),
+        (
+            "intervals at another level",
+            "low, high = r.interval(level)",
+            "low, high = r.interval(0.9)",
+        ),
         (
             "intervals at the edge of their bin",
             'middles = [((b["left"] + b["right"]) / 2,',
