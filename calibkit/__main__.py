@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from pathlib import Path
@@ -65,6 +66,7 @@ def _audit(options) -> int:
     if options.json is not None:
         _demand_writable(Path(options.json), "--json")
     limits = dict(map(_limit, options.fail_above))
+    auditing.demand_measures(limits)
     chosen = {key: getattr(options, key) for key in AUDIT if getattr(options, key) is not None}
     audit = auditing.audit_files(options.file, **chosen)
     page = audit.write(options.target).resolve()
@@ -80,7 +82,7 @@ def _audit(options) -> int:
 
 AUDIT = (
     *("label", "groups", "labels", "calibration", "other", "name", "kind", "bins", "scores"),
-    *("positive", "first_class", "classes", "predicted", "columns", "drop_missing"),
+    *("positive", "first_class", "classes", "predicted", "columns", "missing", "drop_missing"),
     *("clusters", "weights"),
 )
 
@@ -89,18 +91,25 @@ def _limit(words: str) -> tuple[str, float]:
     """A measure and its limit, from words such as ece=.05."""
     name, _, number = words.partition("=")
     try:
-        return name.strip(), float(number)
+        limit = float(number)
     except ValueError:
-        raise ValueError(
-            f"--fail-above must be MEASURE=NUMBER, such as ece=.05, got {words!r}"
-        ) from None
+        limit = math.nan
+    if not 0 <= limit < math.inf:
+        raise ValueError(f"--fail-above must be MEASURE=NUMBER, such as ece=.05, got {words!r}")
+    return name.strip(), limit
 
 
 def _demand_writable(target: Path, option: str = "--target") -> None:
-    """Refuse a page that could not be written, before the work."""
-    existing = target if target.exists() else target.parent
-    if target.is_dir() or not target.parent.is_dir() or not os.access(existing, os.W_OK):
-        raise ValueError(f"cannot write {target}: name another file with {option}")
+    """Refuse a page that cannot be written, before the work."""
+    existed = target.exists()
+    try:
+        target.open("ab").close()
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {target}: {error.strerror}; name another file with {option}"
+        ) from None
+    if not existed:
+        target.unlink()
 
 
 def _course(options) -> int:
@@ -263,6 +272,8 @@ def _add_audit(commands) -> None:
     add.add_argument("--kind", choices=kinds, help="what the scores are")
     what = "names of the columns of a text that has no header"
     add.add_argument("--columns", metavar="NAME,NAME", help=what)
+    what = "what stands for no value, such as --missing=-999"
+    add.add_argument("--missing", metavar="VALUE", help=what)
     what = "leave out rows without a label or a finite score"
     add.add_argument("--drop-missing", action="store_true", help=what)
     add.add_argument("--labels", metavar="FILE", help="labels of an .npy file of scores")

@@ -258,7 +258,7 @@ def _known(found: list[str]) -> str | None:
     folded = [word.casefold() for word in found]
     if len(found) == 1:
         return found[0] if folded[0] in POSITIVE else "" if folded[0] in NEGATIVE else None
-    pairs = list(zip(POSITIVE, NEGATIVE, strict=True)) + [("1", "-1")]
+    pairs = [*list(zip(POSITIVE, NEGATIVE, strict=True)), ("1", "-1")]
     for yes, no in pairs:
         if set(folded) == {yes, no}:
             return found[folded.index(yes)]

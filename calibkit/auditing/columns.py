@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import torch
 
 from calibkit import validate
 from calibkit.auditing import names
@@ -66,13 +65,15 @@ def chosen(
     found = _readings(table, table[label], left)
     if len(found) == 1:
         event = names.bare(label) in names.CORRECT and len(found[0].columns) == 1
+        if len(found[0].columns) == 1 and not event and positive is None:
+            _demand_agreement(table, label, left, found[0].columns[0])
         return Chosen(label, found[0].columns, found[0].of_classes, None, event)
     if len(found) > 1:
         raise ValueError(_between([reading.columns for reading in found]))
     return _of_decisions(table, label, left)
 
 
-def demanded(table: pd.DataFrame, columns: list[str | None]) -> None:
+def demanded(table: pd.DataFrame, columns: Iterable[str | None]) -> None:
     """Refuse names that are no columns of the table."""
     for name in columns:
         if name is not None and name not in table.columns:
@@ -145,7 +146,9 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
 
 def _of_one_label(table: pd.DataFrame, column: str) -> bool:
     """Whether a column says of each row if one label of several holds, as label_cat or y_cat."""
-    start = re.match(r"(label|labels|y|true|y_true|target|gt|truth)_(?!prob|score|pred|hat)", column)
+    start = re.match(
+        r"(label|labels|y|true|y_true|target|gt|truth)_(?!prob|score|pred|hat)", column
+    )
     return bool(start) and (_binary(table[column]) or table[column].dtype.kind == "b")
 
 
@@ -232,14 +235,11 @@ def _sets(
     """The sets of neighbours among columns whose rows sum to 1 or 100; else a whole family."""
     if len(columns) < 2 or (family and names.of_top(columns)):
         return
-    if _sums(table, columns):
-        runs = [columns]
-    else:
-        runs = list(_runs(table, columns))
+    runs = [columns] if _sums(table, columns) else list(_runs(table, columns))
     for run in runs or ([columns] if family else []):
         if _falling(table, run, words):
             raise ValueError(_best(run))
-        yield Reading(run, run in runs or _one_each(columns, words))
+        yield Reading(run, run in runs or _called(run, words))
 
 
 def _best(columns: list[str]) -> str:
@@ -248,15 +248,6 @@ def _best(columns: list[str]) -> str:
         f"more classes do: if they are all classes, say {_option(columns)}; if the first is how "
         f"sure a prediction is, say --scores {columns[0]} --predicted COLUMN"
     )
-
-
-def _one_each(columns: list[str], words: set[str]) -> bool:
-    """Whether columns and labels are surely the same classes."""
-    called = {c.strip().casefold() for c in columns} | {
-        part.of.casefold() for c in columns if (part := names.parted(c))
-    }
-    places = {str(place) for place in range(len(columns))}
-    return words <= called or (words <= places and str(len(columns) - 1) in words)
 
 
 def _sums(table: pd.DataFrame, columns: list[str]) -> bool:
@@ -303,9 +294,10 @@ def _falling(table: pd.DataFrame, columns: list[str], words: set[str]) -> bool:
 
 
 def _called(columns: list[str], words: set[str]) -> bool:
-    """Whether all labels are words that columns are called after."""
-    called = {part.of.casefold() if (part := names.parted(c)) else c.casefold() for c in columns}
-    return words <= called and not all(word.isdigit() for word in words)
+    """Whether all labels are words, not numbers, that columns are called after."""
+    called = {c.strip().casefold() for c in columns}
+    called |= {part.of.casefold() for c in columns if (part := names.parted(c))}
+    return words <= called and not all(word.lstrip("+-").isdigit() for word in words)
 
 
 def _repeats(table: pd.DataFrame, column: str, columns: list[str]) -> bool:
@@ -408,6 +400,25 @@ def _demand_own(table: pd.DataFrame, label: str, decision: str, score: str) -> N
         )
 
 
+def _demand_agreement(table: pd.DataFrame, label: str, left: list[str], score: str) -> None:
+    """Refuse a score that does not say, by a threshold, what stands in a column of decisions.
+
+    It is the confidence of these decisions then, of the other class, or of another model.
+    """
+    for decision in (c for c in left if c != score and _decides(table[c])):
+        rows = table[[decision, score]].dropna()
+        values = sorted(rows[decision].unique(), key=str)
+        if len(values) != 2 or not set(map(str, values)) <= set(table[label].map(str)):
+            continue
+        one, other = (rows.loc[rows[decision] == value, score] for value in values)
+        if not (one.max() <= other.min() or other.max() <= one.min()):
+            raise ValueError(
+                f"{score!r} does not tell by any threshold what {decision!r} says: it may be the "
+                f"confidence of that, --predicted {decision}, or the score of one class whatever "
+                f"{decision!r} says, --positive {values[1]} or --positive {values[0]}"
+            )
+
+
 def _confidence(table: pd.DataFrame, left: list[str]) -> str:
     """The one column that goes with the decisions that the user names."""
     numbers = [c for c in left if _is_number(table[c]) and names.bare(c) not in names.BESIDE]
@@ -438,14 +449,11 @@ def _option(columns: list[str], table_columns: list[str] | None = None) -> str:
 def _between(found: list[list[str]]) -> str:
     shown = [names.short(columns) for columns in found]
     options = [_option(columns) for columns in found]
-    return (
-        f"the scores may be {'; or '.join(shown[:6])}: say which with "
-        f"{' or '.join(options[:6])}"
-    )
+    return f"the scores may be {'; or '.join(shown[:6])}: say which with {' or '.join(options[:6])}"
 
 
 def _none(table: pd.DataFrame, left: list[str]) -> str:
-    numbers = [c for c in left if _is_number(table[c])]
+    numbers = [c for c in left if _is_number(table[c]) and not _binary(table[c])]
     best = [c for c in numbers if names.of_top([c])]
     if len(best) > 1:
         return _best(best)
@@ -453,7 +461,10 @@ def _none(table: pd.DataFrame, left: list[str]) -> str:
     words = [c for c in left if names.parted(c) and c not in numbers]
     if not numbers:
         why = f"; {words[0]!r} holds texts, such as {table[words[0]].iloc[0]!r}" if words else ""
-        return f"{text}: none holds numbers{why}. There must be scores a row, of every class or of one"
+        return (
+            f"{text}: none holds numbers other than 0 and 1{why}. There must be scores a row, of "
+            f"every class or of one; decisions alone have no calibration"
+        )
     return (
         f"{text}: name one column of scores, or one a class, such as {_option(numbers[:1])}"
         f"{'' if len(numbers) < 2 else ' or ' + _option(numbers)}"

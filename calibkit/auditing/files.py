@@ -14,7 +14,7 @@ from calibkit import validate
 from calibkit.auditing import arrays, classes, columns, kinds, names, tables
 
 # what the user may say of a file; the options of the command line have these names
-ASKED = ("scores", "positive", "first_class", "classes", "predicted", "kind", "columns")
+ASKED = ("scores", "positive", "first_class", "classes", "predicted", "kind", "columns", "missing")
 READING = (*ASKED, "drop_missing", "beside")
 FORMS = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
 
@@ -67,6 +67,7 @@ class Question:
     predicted: str | None = None
     kind: str | None = None
     columns: list[str] | None = None
+    missing: str | None = None
     drop_missing: bool = False
     beside: tuple[str, ...] = ()
 
@@ -89,6 +90,7 @@ def read(
     predicted: str | None = None,
     kind: str | None = None,
     columns: str | Sequence[str] | None = None,
+    missing: str | float | None = None,
     drop_missing: bool = False,
     beside: Sequence[str] = (),
 ) -> Given:
@@ -104,7 +106,8 @@ def read(
     positive: the label that one column of scores is of. first_class: what labels count from.
     classes: their names, in the order of the columns.
     kind: what scores are, probs, logits, percent or logprobs. columns: the names of the columns
-        of a text without a header. drop_missing: leave out rows that lack a score or a label.
+        of a text without a header. missing: what stands in a table for no value, such as -999.
+        drop_missing: leave out rows that lack a score or a label.
     beside: further columns to keep, such as weights.
 
     Raises FileNotFoundError, and ValueError that says what was found and which option decides.
@@ -122,6 +125,7 @@ def read(
         predicted,
         None if kind == "auto" else kind,
         _split(columns),
+        None if missing is None else str(missing),
         drop_missing,
         tuple(beside),
     )
@@ -129,12 +133,14 @@ def read(
         validate.choice("kind", asked.kind, kinds.KINDS)
     ending = "".join(path.suffixes[-2:]).lower()
     if ending.removesuffix(".gz").endswith(tables.ENDINGS):
-        table, told = tables.table(path, asked.columns)
+        table, told = tables.table(path, asked.columns, asked.missing)
         return _told(_of_table(table, asked), told)
     if ending.endswith(".npy"):
         if labels is None:
             raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
-        return _of_arrays({"scores": arrays.npy(path), "labels": arrays.npy(Path(labels))}, asked, path)
+        return _of_arrays(
+            {"scores": arrays.npy(path), "labels": arrays.npy(Path(labels))}, asked, path
+        )
     if ending.endswith(".npz"):
         return _of_arrays(arrays.npz(path), asked, path)
     if ending.endswith((".pt", ".pth")):
@@ -307,6 +313,10 @@ def _of_arrays(held: dict[str, Any], asked: Question, path: Path) -> Given:
     wide = arrays.matrices(held)
     wide = {name: array for name, array in wide.items() if asked.scores in (None, [name])}
     flat = arrays.lists(held)
+    single = [name for name in flat if names.bare(name) in names.SCORES and asked.scores is None]
+    if wide and single:
+        both = " or ".join(f"--scores {name}" for name in (*wide, *single))
+        raise ValueError(f"{path.name} holds arrays of the shapes {shapes}: say which with {both}")
     if not wide and len(flat) > 1:
         return _told(_of_table(arrays.table(flat, path), asked), told)
     if len(wide) != 1 or not flat:
@@ -318,11 +328,14 @@ def _of_arrays(held: dict[str, Any], asked: Question, path: Path) -> Given:
 
 def _of_matrix(name: str, matrix, flat: dict[str, Any], asked: Question, path: Path) -> Given:
     """The reading of one array of scores and the lists beside it."""
-    listed = [n for n in _NAMES if n in flat and len(flat[n]) == matrix.shape[1] and n != asked.label]
+    listed = [
+        n for n in _NAMES if n in flat and len(flat[n]) == matrix.shape[1] and n != asked.label
+    ]
     called = list(map(str, flat.pop(listed[0]))) if listed else None
     label = _label(flat, asked, path, matrix)
     columns_ = [f"{name}_{k}" for k in range(matrix.shape[1])]
-    found = columns.Chosen(label, columns_, of_classes=True)
+    known = names.bare(name) in (*names.SCORES, *names.EITHER) or names.parted(name) is not None
+    found = columns.Chosen(label, columns_, of_classes=known or asked.scores is not None)
     beside = {n: pd.Series(flat[n]) for n in asked.taken}
     given = _given(matrix, pd.Series(flat[label]), called, found, asked, None, beside)
     return _told(replace(given, told=f"labels from {label!r}, scores from {name!r}"), given.told)
@@ -349,7 +362,9 @@ def _label(flat: dict[str, np.ndarray], asked: Question, path: Path, matrix) -> 
     left = [name for name in flat if name not in asked.taken]
     fits = [name for name in left if len(flat[name]) == n] or left
     if asked.label is None and not fits:
-        raise ValueError(f"{path.name} holds no list beside its scores of shape {(n, count)}: {_HOLDS}")
+        raise ValueError(
+            f"{path.name} holds no list beside its scores of shape {(n, count)}: {_HOLDS}"
+        )
     label = asked.label or (fits[0] if len(fits) == 1 else None)
     label = label or columns.label_of(pd.DataFrame({name: flat[name] for name in fits}))
     if len(flat[label]) == count != n:

@@ -75,12 +75,16 @@ def many(found: Content, columns: list, asked: str | None, *, of_classes: bool) 
     if asked == "probs" and held == "nearly":
         return asked  # rows are divided by their sums
     if asked in ("probs", "percent") and held != asked:
-        raise ValueError(f"{_shown(columns)} are no {CALLED[asked]}: {_words(found)}{_or(held, columns)}")
+        raise ValueError(
+            f"{_shown(columns)} are no {CALLED[asked]}: {_words(found)}{_or(held, columns)}"
+        )
     if asked == "logprobs":
         return _log_probs(found, columns)
     if asked is not None:
         return asked
     said = names.said(columns)
+    if held in ("logits", "positive") and said in (None, "probs", "percent"):
+        _demand_all(found)
     if held in ("probs", "percent") and said in (None, "probs", held):
         return held
     if held == "logits" and said in ("logits", "logprobs"):
@@ -103,6 +107,18 @@ def _held(found: Content) -> str:
     if found.low >= 0:
         return "sigmoids" if found.high <= 1 else "positive"
     return "logits" if max(found.high, -found.low) > 1 else "small"
+
+
+def _demand_all(found: Content) -> None:
+    """Refuse rows of which most sum to 1, or to 100, and the others hold something else."""
+    off = np.abs(found.sums[:, None] / [1.0, 100.0] - 1).min(1) > validate.MOST_OFF
+    if 0 < off.sum() < len(off) / 2:
+        row = int(np.flatnonzero(off)[0])
+        raise ValueError(
+            f"{off.sum()} of {len(off)} rows hold no probabilities, row {row} (the first is 0) with "
+            f"the sum {found.sums[row]:.4g}: if a number there stands for no value, say it with "
+            f"--missing=NUMBER and --drop-missing"
+        )
 
 
 def _words(found: Content) -> str:
@@ -157,10 +173,24 @@ def _log_probs(found: Content, columns: list) -> str:
     return "logits"
 
 
+def _demand_few(found: Content, column, asked: str | None) -> None:
+    """Refuse probabilities of which a few are something else."""
+    off = (found.sums < 0) | (found.sums > 1)
+    odd = found.low < -1 or found.high > 100
+    if asked in (None, "probs") and odd and 0 < off.sum() <= len(off) / 20:
+        row = int(np.flatnonzero(off)[0])
+        raise ValueError(
+            f"column {column!r} holds {off.sum()} of {len(off)} values that are no probabilities, "
+            f"{found.sums[row]:g} in row {row} (the first is 0): if that stands for no value, say "
+            f"--missing={found.sums[row]:g} and --drop-missing; if all are logits, say --kind logits"
+        )
+
+
 def one(found: Content, column, asked: str | None) -> str:
     """The kind of one column of scores; as for `many`."""
+    _demand_few(found, column, asked)
     low, high = found.low, found.high
-    fits = {"probs": 0 <= low and high <= 1, "percent": 0 <= low and high <= 100}
+    fits = {"probs": low >= 0 and high <= 1, "percent": low >= 0 and high <= 100}
     fits |= {"logits": True, "logprobs": high <= 0}
     said = names.said([column])
     held = f"from {low:.4g} to {high:.4g}"

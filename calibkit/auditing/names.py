@@ -9,16 +9,22 @@ LABELS = (
     *("label", "labels", "target", "targets", "y_true", "ground_truth", "groundtruth", "gt"),
     *("true_label", "true_class", "label_true", "gold", "gold_label", "truth"),
 )
-MAYBE_LABELS = ("y", "true", "actual", "class", "category", "outcome", "event", "y_test", "observed")
+MAYBE_LABELS = (
+    *("y", "true", "actual", "class", "category", "outcome", "event", "y_test", "observed", "obs"),
+    *("expected", "reference"),
+)
 CORRECT = ("correct", "is_correct", "iscorrect", "hit", "right", "is_right", "exact_match", "acc")
 DECISIONS = (
     *("predicted", "prediction", "predictions", "pred", "preds", "y_pred", "y_hat", "yhat"),
     *("decision", "decisions", "pred_label", "predicted_label", "label_pred", "pred_class"),
-    *("predicted_class", "argmax", "guess", "output_label", "y_predicted", "hard_label"),
+    *("predicted_class", "argmax", "guess", "output_label", "y_predicted", "hard_label", "predict"),
+    *("prediction_label", "prediction_class", "model_answer", "model_prediction"),
 )
 CONFIDENCES = (
     *("confidence", "conf", "max_prob", "maxprob", "max_probability", "max_softmax", "msp"),
     *("top_prob", "top1_prob", "pred_prob", "predicted_prob", "confidence_score"),
+    *("prediction_score", "pred_score", "predicted_score", "pred_conf", "prediction_probability"),
+    *("prediction_prob", "prediction_confidence", "predicted_probability"),
     *("verbalized_confidence", "verbalised_confidence", "answer_confidence"),
 )
 # names that decisions and scores share: only what such a column holds can tell
@@ -26,7 +32,7 @@ EITHER = ("y_pred", "pred", "preds", "prediction", "predictions", "predicted", "
 SCORES = (
     *("p", "prob", "probs", "proba", "probability", "probabilities", "score", "scores", "softmax"),
     *("sigmoid", "y_prob", "y_proba", "y_score", "y_probs", "p_hat", "phat", "pd", "logit"),
-    *("logits", "pred_proba", "predict_proba", "output", "outputs", "predicted_probability"),
+    *("logits", "pred_proba", "predict_proba", "output", "outputs"),
     *("prob_pct", "probability_pct", "prob_percent", "p_pct", "p_percent", "percent", "pct"),
     *("risk", "y_logit", "logprob", "log_prob", "logprobs", "positive_probability", "prob_pos"),
 )
@@ -70,15 +76,20 @@ def bare(column) -> str:
 def parted(column) -> Parted | None:
     """Family and class of a column, if it has any: p_cat, prob0, cat_score, logit[3], P(cat).
 
-    >>> parted("p_cat"), parted("prob0").of, parted("cat_score").family, parted("age")
+    >>> parted("p_cat"), parted("prob_class0").of, parted("cat_score").family, parted("age")
     (Parted(family='p', of='cat'), '0', '_score', None)
     """
     text = str(column).strip()
     if found := _BEFORE.fullmatch(text) or _NUMBERED.fullmatch(text):
-        return Parted(found[1].lower(), found[2].strip("[]() "))
+        return Parted(found[1].lower(), _class(found[2].strip("[]() ")))
     if found := _AFTER.fullmatch(text):
-        return Parted("_" + found[2].lower(), found[1])
+        return Parted("_" + found[2].lower(), _class(found[1]))
     return None
+
+
+def _class(text: str) -> str:
+    """The number of a class that is called class_3 or label3."""
+    return re.sub(r"^(class|label|cls)[_ ]?(?=\d+$)", "", text, flags=re.IGNORECASE)
 
 
 def said(columns: list) -> str | None:

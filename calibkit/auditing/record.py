@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from calibkit.auditing.advice import Advice
 from calibkit.auditing.cooling import Cooling
-from calibkit.auditing.measures import Estimate
+from calibkit.auditing.measures import NAMES, Estimate
 from calibkit.auditing.rows import Rows
 from calibkit.metrics import CalibrationTest, Reliability
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibkit.auditing.binary import Binary
+
+OF_EVENT = ("event_ece", "event_gap")  # measures of a binary model alone
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,7 @@ class Record:
         known = {name: estimate.value for name, estimate in self.measures.items()}
         if self.binary is not None:
             known |= {"event_ece": self.binary.ece.value, "event_gap": self.binary.gap.value}
-        for name in limits:
-            if name not in known:
-                raise ValueError(f"no measure {name!r}; the measures are {', '.join(known)}")
+        demand_measures(limits, known)
         return [
             f"{name} is {abs(known[name]):.4f}, above {limit:g}"
             for name, limit in limits.items()
@@ -121,6 +121,16 @@ class Record:
             return "no temperature fits, and none is advised"
         after = self.cooled["ece"].value
         return f"temperature {self.cooling.value:.3f}: ECE {after:.2%}. {self.advice.words}."
+
+
+def demand_measures(names: Iterable[str], known: Iterable[str] = (*NAMES, *OF_EVENT)) -> None:
+    """Raise ValueError for a name that is none of these measures.
+
+    >>> demand_measures(["ece", "event_gap"])
+    """
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no measure {name!r}; the measures are {', '.join(known)}")
 
 
 def p_words(p: float) -> str:

@@ -25,10 +25,13 @@ LOOKED_AT = 50  # lines that tell how a text is laid out
 MOST_LISTED = 100_000  # scores of one cell
 
 
-def table(path: Path, columns: list[str] | None = None) -> tuple[pd.DataFrame, str]:
+def table(
+    path: Path, columns: list[str] | None = None, missing: str | None = None
+) -> tuple[pd.DataFrame, str]:
     """The table of a file, and what is to be told of how it was read.
 
-    columns: the names of the columns, where a text has no header.
+    columns: the names of the columns, where a text has no header. missing: what stands where a
+        value is missing.
 
     Raises ValueError that says why it is no table.
     """
@@ -44,6 +47,8 @@ def table(path: Path, columns: list[str] | None = None) -> tuple[pd.DataFrame, s
     read = _spread(read)
     for name in read.select_dtypes(exclude="number"):
         read[name] = _numbers(read[name])
+    if missing is not None:
+        read = read.mask(read.map(lambda cell: _same(cell, missing)))
     if len(read.columns) < 2 or read.empty:
         raise ValueError(
             f"{path.name} must hold a header, a column of labels and one of scores a class, got "
@@ -94,31 +99,47 @@ def _layout(path: Path, encoding: str, columns: list[str] | None) -> dict[str, A
     with _opened(path)(path, "rt", encoding=encoding) as file:
         lines = [file.readline().strip("\r\n") for _ in range(LOOKED_AT)]
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
-    start = 1 if stated else 0
-    while lines[start + 1].startswith("#"):
-        start += 1
-    first = lines[start + 1]
-    head = lines[start].lstrip("# ") if lines[start].startswith("#") else lines[start]
+    start, head, first = _header(lines, 1 if stated else 0)
     apart = stated[1] if stated else _apart(head)
     names = _cells(head, apart)
-    if lines[start].startswith("#") and not _all_numbers(_cells(first, apart)):
-        start, names = start + 1, _cells(first, apart)  # the last comment was no header
     if columns is None:
         _demand_names(path.name, names)
+        names = _as_many(path.name, names, _cells(first, apart))
     elif len(columns) != len(names):
         raise ValueError(
             f"columns must name the {len(names)} columns of {path.name}, got {len(columns)}"
         )
-    comma = apart != "," and any(re.search(r"\d,\d", line) for line in lines[start + 1 :])
     named = columns or names
+    comma = apart != "," and any(re.search(r"\d,\d", line) for line in lines[start + 1 :])
     lost = [word for word in MISSING if not any(_ends(name, word) for name in named)]
     layout = {"sep": apart, "decimal": "," if comma else ".", "skiprows": start + (not columns)}
-    own = {"header": None, "names": _own(named), "index_col": False}
+    own = {"header": None, "names": named, "index_col": False}
     return layout | own | {"na_values": lost, "keep_default_na": False}
 
 
-def _own(names: list[str]) -> list[str]:
-    """Names with one for the column that has none, as an index that was written has."""
+def _header(lines: list[str], start: int) -> tuple[int, str, str]:
+    """The place of the header, its text and the line below; it may be the last comment."""
+    last = len(lines) - 2
+    while start < last and (not lines[start].strip() or lines[start + 1].startswith("#")):
+        start += 1
+    head, first = lines[start], lines[start + 1]
+    if head.startswith("#"):
+        head = head.lstrip("# ")
+        cells = _cells(first, _apart(first))
+        if not any(re.fullmatch(NUMBER, cell) for cell in cells):  # a name, and no value, each
+            return start + 1, first, lines[min(start + 2, last + 1)]
+    return start, head, first
+
+
+def _as_many(file: str, names: list[str], cells: list[str]) -> list[str]:
+    """A name for every column, where rows are numbered or end in what parts the columns."""
+    if len(cells) == len(names) + 1:
+        names = ["", *names] if cells[-1] else [*names, ""]
+    if len(cells) > len(names):
+        raise ValueError(
+            f"{file} has {len(names)} names above rows of {len(cells)} values; give each column a "
+            f"name"
+        )
     return [name.strip() or f"Unnamed: {place}" for place, name in enumerate(names)]
 
 
@@ -135,12 +156,8 @@ def _apart(head: str) -> str:
 
 def _cells(line: str, apart: str) -> list[str]:
     if apart == r"\s+":
-        return line.split()
+        return [cell.strip("\"'") for cell in line.split()]
     return [cell.strip().strip("'") for cell in next(csv.reader([line], delimiter=apart), [])]
-
-
-def _all_numbers(cells: list[str]) -> bool:
-    return all(re.fullmatch(NUMBER, cell) for cell in cells)
 
 
 def _demand_names(file: str, cells: list[str]) -> None:
@@ -166,7 +183,7 @@ def _json(path: Path) -> pd.DataFrame:
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{path.name} holds no JSON record a line: {error}") from None
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"{path.name} must hold one JSON record a line, such as {{\"label\": 1}}")
+        raise ValueError(f'{path.name} must hold one JSON record a line, such as {{"label": 1}}')
     return pd.DataFrame(rows)
 
 
@@ -197,6 +214,8 @@ def _spread(table: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for name in table:
         column = table[name]
+        if not pd.api.types.is_numeric_dtype(column):
+            column = _unwritten(column)
         filled = column.dropna()
         first = filled.iloc[0] if column.dtype == object and len(filled) else None
         if isinstance(first, list | tuple | np.ndarray | dict) and _numeric(first):
@@ -208,6 +227,20 @@ def _spread(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, axis=1) if parts else table
 
 
+def _unwritten(column: pd.Series) -> pd.Series:
+    """Texts of lists, such as [0.1, 0.9] or [0.1 0.9], as these lists."""
+    texts = column.dropna()
+    if texts.empty or not isinstance(texts.iloc[0], str) or not texts.iloc[0].startswith("["):
+        return column
+    try:
+        cells = [[float(part) for part in re.findall(r"[^\[\],\s]+", text)] for text in texts]
+    except (TypeError, ValueError):
+        return column
+    if len(set(map(len, cells))) > 1:
+        return column
+    return pd.Series(cells, index=texts.index, dtype=object).reindex(column.index)
+
+
 def _numeric(cell: Any) -> bool:
     values = list(cell.values()) if isinstance(cell, dict) else list(cell)
     return 0 < len(values) < MOST_LISTED and all(isinstance(v, Real) for v in values)
@@ -217,6 +250,13 @@ def _record(cell: Any) -> dict:
     if isinstance(cell, dict):
         return cell
     return dict(enumerate(cell)) if isinstance(cell, list | tuple | np.ndarray) else {}
+
+
+def _same(cell: Any, word: str) -> bool:
+    try:
+        return float(cell) == float(word)
+    except (TypeError, ValueError):
+        return str(cell).strip() == word
 
 
 def _numbers(column: pd.Series) -> pd.Series:

@@ -41,7 +41,9 @@ def numbers(probs: np.ndarray, labels: np.ndarray, event: bool) -> tuple[float, 
     right = predicted == labels
     place = np.searchsorted(np.arange(1, 15) / 15, said, side="left")
     ece = sum(
-        abs(said[place == k].sum() - right[place == k].sum()) for k in range(15) if (place == k).any()
+        abs(said[place == k].sum() - right[place == k].sum())
+        for k in range(15)
+        if (place == k).any()
     )
     return accuracy, said.mean() - accuracy, ece / len(said)
 
@@ -93,7 +95,9 @@ def text(content: str, encoding: str = "utf-8") -> Callable[[Path], object]:
 
 
 def lines(head: str, *columns, apart=",", comma=False) -> str:
-    cells = [[repr(float(v)) if isinstance(v, float) else str(v) for v in column] for column in columns]
+    cells = [
+        [repr(float(v)) if isinstance(v, float) else str(v) for v in column] for column in columns
+    ]
     if comma:
         cells = [[c.replace(".", ",") for c in column] for column in cells]
     return "\n".join([head, *map(apart.join, zip(*cells, strict=True))]) + "\n"
@@ -331,7 +335,7 @@ CASES = [
     Case("half.npz", npz(probs=HALF10, labels=TEN), Truth(HALF10.astype(float), TEN)),
     Case("half_long.npz", npz(probs=HALF10.astype(np.float32), labels=TEN),
          Truth(HALF10.astype(float), TEN)),
-    Case("sigmoids.npz", npz(probs=MULTI, labels=L), 
+    Case("sigmoids.npz", npz(probs=MULTI, labels=L),
          one(MULTI[:, 2], (L == 2).astype(int)), ("--scores probs_2",),
          {"scores": "probs_2", "positive": 2}),
     Case("tags.npz", npz(probs=MULTI, labels=TAGS), one(MULTI[:, 1], TAGS[:, 1]),
