@@ -248,13 +248,13 @@ def _event(record: Record) -> str:
     if it is None:
         return ""
     event = escape(it.event)
-    gap = f"{it.gap.value * 100:+.2f} points{_ends('gap', it.gap)}".replace("-", "−")
+    gap = f"{_number('gap', it.gap.value, signed=True)}{_ends('gap', it.gap)}"
     picture = figures.reliability(it.curve, f"P({it.event})", record.level, of_event=True)
     return (
         f"<h2>The event: {event}</h2>"
-        f"<p>{event} is predicted with {_percent(it.said, 2)} in the mean and came in "
-        f"{_percent(it.rate, 2)} of cases: {gap}. {_beside_usual(record)} The probability of the "
-        f"event has an ECE of {_number('ece', it.ece.value)}{_ends('ece', it.ece)}, by luck alone "
+        f"<p>It is predicted with {_percent(it.said, 2)} in the mean and came in "
+        f"{_percent(it.rate, 2)} of cases, a difference of {gap}. The probability of the event has "
+        f"an ECE of {_number('ece', it.ece.value)}{_ends('ece', it.ece)}, by luck alone "
         f"{_percent(it.test.expected, 2)} ({_p(it.test.p_value)}), and an AUC of "
         f"{_number('auc', it.auc.value)}{_ends('auc', it.auc)}.</p>"
         f'<div class="row">{picture}{figures.keys(record.level, of_event=True)}</div>'
