@@ -10,6 +10,7 @@ from calibkit.auditing.intervals import Ends
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.scores import Scores
 
+MOST_RISE = 0.01  # of the ECE, clear or not, with which a temperature is still advised
 Verdict = Literal["use", "disagreement", "harm", "no need", "none fits"]
 
 
@@ -55,8 +56,16 @@ def advise(
     if worse:
         words = f"{_begin(_list(worse))} {_verb(worse, 'lose')} clearly: do not use it, and look "
         return Advice("harm", words + "at where the data come from", means, "")
+    rise = gain["ece"].value
+    if better and rise >= MOST_RISE:
+        words = (
+            f"{_begin(_list(better))} {_verb(better, 'gain')} clearly, but the ECE rises by "
+            f"{rise * 100:.1f} points, which may be luck or not: none is advised"
+        )
+        return Advice("disagreement", words, means, "")
     if better:
-        words = f"{_begin(_list(better))} {_verb(better, 'gain')} clearly{_aside(gain)}: use it"
+        aside = f", though the ECE rises by {rise * 100:.1f} points" if rise >= 5e-4 else ""
+        words = f"{_begin(_list(better))} {_verb(better, 'gain')} clearly{aside}: use it"
         return Advice("use", words, means, line(cooling.value, scores, form))
     words = "Neither the likelihood nor the Brier score moves clearly: it is not needed"
     return Advice("no need", words, means, line(cooling.value, scores, form))
@@ -73,15 +82,14 @@ def _sides(gain: dict[str, Estimate], ece: Ends) -> tuple[list[str], list[str]]:
     return better, worse
 
 
-def _aside(gain: dict[str, Estimate]) -> str:
-    rise = gain["ece"].value
-    if rise < 5e-4:
-        return ""
-    return f", though the ECE rises by {rise * 100:.1f} points, not clearly"
-
-
 def _list(names: list[str]) -> str:
-    return " and ".join(names)
+    """Names in a row.
+
+    >>> _list(["a", "b", "c"])
+    'a, b and c'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _verb(names: list[str], verb: str) -> str:

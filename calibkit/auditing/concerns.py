@@ -25,9 +25,11 @@ LEAST_AGAIN = 0.01  # of the rows may repeat others without a word
 TOO_NEAR = 0.01  # standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
 
-def concerns(rows: Rows, cooling: Cooling, *, bins: int, level: float) -> Iterator[str]:
-    """What the predictions themselves give reason to say."""
-    yield from (*_thin(rows, bins), *_labels(rows), *cooling.warnings)
+def concerns(
+    rows: Rows, cooling: Cooling, *, bins: int, level: float, event: bool = False
+) -> Iterator[str]:
+    """What the predictions themselves give reason to say; event: every row says class 1."""
+    yield from (*_thin(rows, bins), *_labels(rows, event), *cooling.warnings)
     if cooling.misfit:
         yield f"no temperature fits: {cooling.misfit}"
     elif cooling.crossed and _is_one(cooling, level):
@@ -53,7 +55,7 @@ def _thin(rows: Rows, bins: int) -> Iterator[str]:
         )
 
 
-def _labels(rows: Rows) -> Iterator[str]:
+def _labels(rows: Rows, event: bool) -> Iterator[str]:
     present = torch.bincount(rows.labels, minlength=rows.classes) > 0
     absent = int((~present).sum())
     if absent:
@@ -70,7 +72,7 @@ def _labels(rows: Rows) -> Iterator[str]:
             f"logits, or probabilities that are not rounded. For the temperature a 0 is taken as "
             f"half the smallest probability that occurs"
         )
-    if len(rows.predicted.unique()) == 1:
+    if len(rows.predicted.unique()) == 1 and not event:
         yield f"class {int(rows.predicted[0])} is predicted for every sample"
 
 

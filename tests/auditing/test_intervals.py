@@ -2,6 +2,7 @@
 
 import math
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -182,6 +183,23 @@ def test_the_population_has_the_error_that_it_was_asked_for():
     assert known["temperature"] > 1
     own = metrics.true_calibration_error(of.logits.softmax(1), of.posterior, bins=15)
     assert known["ece"] == pytest.approx(own, abs=1e-6)
+
+
+def test_the_command_adds_draws_to_those_that_are_there(monkeypatch, tmp_path, capsys):
+    fewer = partial(coverage.population, rows=3000)
+    monkeypatch.setattr(coverage, "population", fewer)
+    monkeypatch.setattr(coverage, "SIZES", (200,))
+    monkeypatch.setattr(coverage, "ERRORS", (0.0, 0.08))
+    monkeypatch.setattr(trust, "TABLE", tmp_path / "coverage.csv")
+    for so_far in (3, 6):
+        assert coverage.main(["--draws", "3"]) == 0
+        rows = trust.rows()
+        assert {row["draws"] for row in rows} == {str(so_far)}
+    assert "3 draws more" in capsys.readouterr().out
+    gaps = [row for row in rows if row["measure"] == "gap"]
+    assert len(gaps) == 2 * 2 * 2  # kinds, errors and levels
+    assert sum(int(row["covered"]) for row in gaps) >= 36  # of 48
+    assert {row["error"] for row in gaps} == {"0.0", "0.08"}
 
 
 @pytest.mark.slow
