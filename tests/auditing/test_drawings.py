@@ -152,6 +152,32 @@ def test_every_figure_of_the_page_was_read():
     assert len(pictures()) == 5
 
 
+def test_the_event_of_a_binary_model_is_drawn_from_0_to_1():
+    odds = torch.linspace(-4, 4, 900).double()
+    event = torch.rand(900, generator=torch.Generator().manual_seed(0)) < (odds / 2).sigmoid()
+    audit = calibkit.audit(odds, event.long(), bins=BINS, class_names=["no", "yes & no"], level=0.9)
+    images = r'<div role="img" aria-label="([^"]*)">(.*?</svg>)</div>'
+    found = re.findall(images, audit.html(), re.DOTALL)
+    place = [html.unescape(text).startswith("Reliability diagram, P(yes") for text, _ in found]
+    text, svg = found[place.index(True)]
+    for words, others in (("share with the event", "accuracy"), ("predicted", "confidence")):
+        assert svg.count(f">{words}<") == 1
+        svg = svg.replace(f">{words}<", f">{others}<")
+    plot, strip = picture(svg).plots
+    counted = metrics.reliability_of(odds.sigmoid(), event, bins=BINS)
+    check_diagram(plot, strip, counted, level=0.9)
+    assert plot.title == "P(yes & no)"
+    said, came = counted.confidence, counted.accuracy
+    assert f"in {int((said > came).sum())} of them the event came more seldom" in text
+    told = [number(words) for words in re.findall(r"[\d.]+%", text)]
+    ends = [float(part) for part in (said[0], came[0], said[-1], came[-1])]
+    assert told == pytest.approx(ends, abs=0.001)
+    _, keys = found[place.index(True) + 1]
+    for words in ("share with the event", "predicted too high", "predicted too low"):
+        assert f">{words}<" in keys
+    assert "90 % interval" in keys
+
+
 # --- tables ---------------------------------------------------------------------------------------
 
 

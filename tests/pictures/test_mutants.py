@@ -359,6 +359,18 @@ MUTANTS = {
             "((confidence > low) & (confidence < high))",
         ),
     ],
+    audits.test_the_event_of_a_binary_model_is_drawn_from_0_to_1: [
+        (
+            "predicted classes drawn for the event",
+            "        curve=mine.wide,",
+            "        curve=as_it_is.wide,",
+        ),
+        (
+            "intervals of the page at another level",
+            "diagram_panel(counted, title, level)",
+            "diagram_panel(counted, title, 0.95)",
+        ),
+    ],
 }
 ALL = [pytest.param(*m[1:], check, id=m[0]) for check, group in MUTANTS.items() for m in group]
 
