@@ -134,8 +134,13 @@ def _misfit(value: float, logits: Tensor, labels: Tensor) -> str:
 
 
 def _error(value: float, logits: Tensor, labels: Tensor, units: Units) -> float:
-    """The standard error of log T, as in `temperature_interval`, from the units."""
-    slopes, spread = [], 0.0
+    """The standard error of log T: that of `temperature_interval`, from the units, or the larger.
+
+    Few samples hold few mistakes, and then the residuals' own spread is too small now and then.
+    Rows that follow the model at this temperature would have a sum of residuals of variance
+    mean Var z; the larger of the two errors is taken.
+    """
+    slopes, spread, promised = [], 0.0, 0.0
     weight = units.weight
     step = max(1, SLOPE_ROWS // logits.shape[1])
     for start in range(0, len(logits), step):
@@ -147,5 +152,6 @@ def _error(value: float, logits: Tensor, labels: Tensor, units: Units) -> float:
         slopes.append(mean - z.gather(1, labels[rows, None])[:, 0])
         variance = (share * z.square()).sum(1) - mean.square()
         spread += float((weight[rows] * variance).sum())
+        promised += float((weight[rows].square() * variance).sum())
     squares = float(units.sums(torch.cat(slopes)).square().sum())
-    return math.sqrt(squares) / spread * value if spread > 0 else 0.0
+    return math.sqrt(max(squares, promised)) / spread * value if spread > 0 else 0.0

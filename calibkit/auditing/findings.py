@@ -163,7 +163,7 @@ def _surprise(
     order = which.argsort(stable=True)
     ends = torch.bincount(which, minlength=count).cumsum(0)[:-1].tolist()
     members = order.tensor_split(ends)
-    p = [_p_of(rows, units, mine) if len(mine) else math.nan for mine in members]
+    p = [_p_of(rows, units, mine) if len(mine) else 1.0 for mine in members]
     return said, right, np.array(p)
 
 

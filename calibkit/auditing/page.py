@@ -187,10 +187,17 @@ def _beside_usual(record: Record) -> str:
 def _warnings(record: Record) -> str:
     if not record.warnings:
         groups = "" if record.groups is None else ", and no group is off by more than luck explains"
-        return f'<div class="fine"><p>Nothing odd was found in the data{groups}.</p></div>'
+        said = f"<p>Nothing odd was found in the data{groups}.</p>"
+        return f'<div class="fine">{said}</div>' if _fine(record) else said
     points = "".join(f"<li>{escape(text[:1].upper() + text[1:])}.</li>" for text in record.warnings)
     opening = "<p><strong>Before you trust the numbers</strong></p>"
     return f'<div class="warn">{opening}<ul>{points}</ul></div>'
+
+
+def _fine(record: Record) -> bool:
+    """Whether nothing below is off: neither the whole nor a group or class."""
+    off = record.classes["flag"].str.contains("off").any() or bool(record.off)
+    return record.test.p_value >= ALPHA and not off
 
 
 def _diagrams(record: Record) -> str:

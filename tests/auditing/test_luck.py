@@ -92,6 +92,10 @@ def test_green_is_only_where_groups_are_fine():
     group = np.array(["a", "b"])[np.arange(20_000) % 2]
     found = calibkit.audit(z, labels, bins=5, groups=group)
     assert found.off == []
-    assert "Nothing odd was found in the data, and no group is off" in found.html()
+    fine = '<div class="fine"><p>Nothing odd was found in the data, and no group is off'
+    assert fine in found.html()
+    sharp = calibkit.audit(z * 1.3, labels, bins=5)
+    assert sharp.warnings == ()
+    assert 'class="fine"' not in sharp.html()
     z[group == "b"] *= 2
     assert "Nothing odd" not in calibkit.audit(z, labels, bins=5, groups=group).html()
