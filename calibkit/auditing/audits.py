@@ -305,11 +305,11 @@ def audit_files(
     if calibration is not None:
         apart = files.like(files.read(calibration, label=label, **asked), given)
         of_rows = () if weights is None else (apart.beside[weights],)
-        chosen["calibration"] = (apart.scores, apart.labels, *of_rows)
+        chosen["calibration"] = (apart.checked(), apart.labels, *of_rows)
     if other is not None:
         second = files.read(other, label=label, labels=labels, **asked)
         given, second = files.paired(given, second, (Path(path).name, Path(other).name))
-        chosen |= {"other": second.scores, "other_name": Path(other).stem}
+        chosen |= {"other": second.checked(), "other_name": Path(other).stem}
     chosen |= {key: given.beside[column] for key, column in beside.items()}
     chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)

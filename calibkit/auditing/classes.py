@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -47,12 +48,12 @@ def of_columns(
     classes: int,
     *,
     first: int | None,
-    right: Callable[[np.ndarray], float],
+    largest: Callable[[], np.ndarray],
 ) -> Classes:
     """Labels as places of the K columns.
 
     names: of the columns, as classes. first: the number of the first class, if the user says it.
-    right: the accuracy of labels, by which a shift of them is noticed.
+    largest: gives the (n,) columns of the largest scores, by which a shift is noticed.
 
     Raises ValueError that names the option which decides.
     """
@@ -63,10 +64,35 @@ def of_columns(
         return Classes(_placed(numbers - first, classes, first), names, f"class {first} first")
     if set(np.unique(numbers)) == {-1, 1} and classes == 2:
         numbers = (numbers + 1) // 2
-    stated = _whole_names(names)
+    stated, said = _whole_names(names), cache(largest)
+
+    def right(places: np.ndarray) -> float:
+        return float(np.mean(said() == places))
+
     if stated is None:
-        return Classes(_by_place(numbers, classes, names, right), names)
-    return Classes(_by_number(numbers, stated, right), names)
+        places = _by_place(numbers, classes, names, right)
+    else:
+        places = _by_number(numbers, stated, right)
+    _demand_present(places, classes, said)
+    return Classes(places, names)
+
+
+def _demand_present(places: np.ndarray, classes: int, said: Callable[[], np.ndarray]) -> None:
+    """Refuse numbers of which the model's most frequent classes are missing."""
+    present = np.unique(places)
+    if len(present) == classes or len(places) < ENOUGH * classes:
+        return
+    absent = ~np.isin(said(), present)
+    if absent.mean() > MOST_ABSENT:
+        raise ValueError(
+            f"the labels are {', '.join(map(str, present[:6]))}, but in {absent.mean():.0%} of the "
+            f"rows the model predicts another of the {classes} classes: name the column of their "
+            f"labels with --label, or say --first-class 0 if they count from 0"
+        )
+
+
+ENOUGH = 20  # rows a class, so that no class is missing by chance
+MOST_ABSENT = 0.2  # of the rows may be predicted as classes that no label names
 
 
 def _worded(labels: pd.Series) -> bool:
@@ -95,8 +121,8 @@ def _by_word(words: pd.Series, names: list[str] | None) -> np.ndarray:
         )
     place = {name: k for k, name in enumerate(names)}
     if not set(found) <= set(place):
-        place = {name.strip().casefold(): k for k, name in enumerate(names)}
-        words = words.str.casefold()
+        place = {_folded(name): k for k, name in enumerate(names)}
+        words = words.map(_folded)
     unknown = sorted(set(words) - set(place))
     if unknown or len(place) != len(names):
         raise ValueError(
@@ -104,6 +130,15 @@ def _by_word(words: pd.Series, names: list[str] | None) -> np.ndarray:
             f"name the classes in the order of the columns, such as {order}"
         )
     return words.map(place).to_numpy()
+
+
+def _folded(word: str) -> str:
+    """A word in small letters, with spaces for underscores.
+
+    >>> _folded("Big_cat ")
+    'big cat'
+    """
+    return word.replace("_", " ").strip().casefold()
 
 
 def _placed(places: np.ndarray, classes: int, first: int) -> np.ndarray:
@@ -196,8 +231,8 @@ def _demand_order(numbers: np.ndarray, names: list[str], right) -> None:
     if swapped or mine < 0.5 - CLEAR * error:
         raise ValueError(
             f"labels are 0 and 1 but the columns {', '.join(names)}: with {names[0]} as 0 the "
-            f"model is right on {mine:.1%}. Say --first-class 0 if it is so, or name the columns in "
-            f"the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1"
+            f"model is right on {mine:.1%}. Say --first-class 0 if it is so, or name the columns "
+            f"in the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1"
         )
 
 
@@ -296,14 +331,19 @@ def _demand_direction(read: Classes, scores: np.ndarray, positive: str, found: l
 # --- of the class that a row predicts ---
 
 
-def hits(labels: pd.Series, decisions: pd.Series | None) -> np.ndarray:
-    """(n,) 0 and 1: whether the label is the decision; without one the label says it itself.
+def hits(labels: pd.Series, decisions: pd.Series | None) -> Classes:
+    """0 and 1: whether the label is the decision; without one the label says it itself.
 
-    >>> hits(pd.Series(["a", "b"]), pd.Series(["a", "a"])).tolist()
+    >>> hits(pd.Series(["a", "b"]), pd.Series(["a", "a"])).labels.tolist()
     [1, 0]
-    >>> hits(pd.Series([True, False]), None).tolist()
+    >>> hits(pd.Series([True, False]), None).labels.tolist()
     [1, 0]
     """
+    right = _right(labels, decisions).to_numpy().astype(np.int64)
+    return Classes(right, ["wrong", "right"], "judged by whether the prediction is right")
+
+
+def _right(labels: pd.Series, decisions: pd.Series | None) -> pd.Series:
     if decisions is not None:
         mine, theirs = _as_words(labels), _as_words(decisions)
         if not set(mine) & set(theirs):
@@ -311,7 +351,7 @@ def hits(labels: pd.Series, decisions: pd.Series | None) -> np.ndarray:
                 f"labels, such as {mine.iloc[0]!r}, and predictions, such as {theirs.iloc[0]!r}, "
                 f"have no value in common; name others with --label and --predicted"
             )
-        return (mine == theirs).to_numpy().astype(np.int64)
+        return mine == theirs
     words = _as_words(labels).str.casefold()
     unknown = sorted(set(words) - {*POSITIVE, *NEGATIVE})
     if unknown:
@@ -319,4 +359,4 @@ def hits(labels: pd.Series, decisions: pd.Series | None) -> np.ndarray:
             f"column {labels.name!r} must say whether a row is right, by 0 and 1 or yes and no, "
             f"got {unknown[:4]}; name another with --label"
         )
-    return words.isin(POSITIVE).to_numpy().astype(np.int64)
+    return words.isin(POSITIVE)

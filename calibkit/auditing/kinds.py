@@ -115,9 +115,9 @@ def _demand_all(found: Content) -> None:
     if 0 < off.sum() < len(off) / 2:
         row = int(np.flatnonzero(off)[0])
         raise ValueError(
-            f"{off.sum()} of {len(off)} rows hold no probabilities, row {row} (the first is 0) with "
-            f"the sum {found.sums[row]:.4g}: if a number there stands for no value, say it with "
-            f"--missing=NUMBER and --drop-missing"
+            f"{off.sum()} of {len(off)} rows hold no probabilities, row {row} (the first is 0) "
+            f"with the sum {found.sums[row]:.4g}: if a number there stands for no value, say it "
+            f"with --missing=NUMBER and --drop-missing"
         )
 
 
@@ -153,11 +153,14 @@ def _unclear(found: Content, columns: list, said: str | None, held: str) -> str:
     text = f"{_shown(columns)} {called} {_words(found)}"
     if held == "nearly":
         return (
-            f"{text}: more than their rounding explains. If they are all classes, say --kind probs, "
-            f"which divides each row by its sum. {_one_by_one(columns)}"
+            f"{text}: more than their rounding explains. If they are all classes, say --kind "
+            f"probs, which divides each row by its sum. {_one_by_one(columns)}"
         )
     if held == "sigmoids":
-        return f"{text}: no row of classes. {_one_by_one(columns)}; if they are logits, say --kind logits"
+        return (
+            f"{text}: no row of classes. {_one_by_one(columns)}; if they are logits, say --kind "
+            f"logits"
+        )
     if held in ("probs", "percent"):
         return f"{text}, as {CALLED[held]} do: say --kind {held}, or --kind logits"
     return f"{text}: say --kind logits if they are logits, or name other columns with --scores"
@@ -182,7 +185,8 @@ def _demand_few(found: Content, column, asked: str | None) -> None:
         raise ValueError(
             f"column {column!r} holds {off.sum()} of {len(off)} values that are no probabilities, "
             f"{found.sums[row]:g} in row {row} (the first is 0): if that stands for no value, say "
-            f"--missing={found.sums[row]:g} and --drop-missing; if all are logits, say --kind logits"
+            f"--missing={found.sums[row]:g} and --drop-missing; if all are logits, say --kind "
+            f"logits"
         )
 
 
@@ -214,13 +218,32 @@ def one(found: Content, column, asked: str | None) -> str:
     fitting = [kind for kind in KINDS if fits[kind]]
     if fitting == ["logits"]:
         raise ValueError(
-            f"column {column!r} {called}holds values {held}, which are no probabilities: say --kind "
-            f"logits if they are logits, or name another column with --scores"
+            f"column {column!r} {called}holds values {held}, which are no probabilities: say "
+            f"--kind logits if they are logits, or name another column with --scores"
         )
     raise ValueError(
         f"column {column!r} {called}holds values {held}, which may be "
         f"{' or '.join(CALLED[kind] for kind in fitting)}: say {_options(fitting)}"
     )
+
+
+def demand_scale(scores: np.ndarray, labels: np.ndarray, column) -> None:
+    """Refuse scores in [0, 1] that fit the labels as per cent, and not at all as probabilities.
+
+    >>> demand_scale(np.full(4000, 0.5), np.arange(4000) % 200 == 0, "p")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'p' says 0.5 in the mean, and 0.005 of the labels are positive: say --kind \
+percent or --kind probs
+    """
+    rate, said = labels.mean(), scores.mean()
+    error = np.sqrt(max(rate, 1 / len(labels)) / len(labels))
+    close = abs(said / 100 - rate) < 4 * error + rate / 2
+    if len(labels) >= 100 and said > 20 * rate and close:
+        raise ValueError(
+            f"column {column!r} says {said:.3g} in the mean, and {rate:.3g} of the labels are "
+            f"positive: say --kind percent or --kind probs"
+        )
 
 
 def _options(kinds: list[str]) -> str:

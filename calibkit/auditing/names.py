@@ -44,10 +44,27 @@ BESIDE = (
     *("latency", "duration", "length", "count", "n", "row", "row_id", "sample_id", "bias"),
     *("p_value", "pvalue", "p_val", "perplexity", "distance", "year", "amount", "income"),
 )
+# words of a name that say of a score what else it is
+_OTHER = {
+    *("percentile", "quantile", "decile", "rank", "bin", "bucket", "std", "sd", "se", "var"),
+    *("lower", "upper", "low", "high", "lo", "hi", "ci", "min", "diff", "delta", "ratio", "change"),
+    *(
+        "error",
+        "entropy",
+        "threshold",
+        "cutoff",
+        "weight",
+        "loss",
+        "gap",
+        "margin",
+        "value",
+        "lift",
+    ),
+}
 _SORT = (
     r"y_prob(?:a|s)?|y_score|pred_prob(?:a|s)?|predict_proba|predicted_prob|logits?|"
     r"log_?probs?|prob(?:s|a|ability|abilities)?|p|scores?|softmax|sigmoid|percent|pct|"
-    r"output|out|class|label|z|conf|confidence"
+    r"y_pred_prob(?:a|s)?|y_pred|preds?|predictions?|output|out|class|label|z|conf|confidence"
 )
 _BEFORE = re.compile(rf"({_SORT})(?:[\s_.:\-]+|(?=[\[(]))(\S.*)", re.IGNORECASE)
 _NUMBERED = re.compile(rf"({_SORT})(\d+)", re.IGNORECASE)
@@ -55,6 +72,16 @@ _AFTER = re.compile(rf"(\S.*?)[\s_.:\-]+({_SORT})", re.IGNORECASE)
 _TOP = re.compile(r"(^|[^a-z])top[\s_\-]*[k\d]|(^|[^a-z])rank[\s_\-]*\d|\d+(st|nd|rd|th)[\s_]")
 
 _FIRST = re.compile(r"top_?1_(p|prob|probability|score|conf|confidence)|(p|prob|score|conf)_top_?1")
+
+
+def beside(column) -> bool:
+    """Whether a name is that of what stands beside scores.
+
+    >>> beside("Unnamed: 0"), beside("score_percentile"), beside("p_cat")
+    (True, True, False)
+    """
+    words = bare(column).split("_")
+    return bare(column) in BESIDE or (len(words) > 1 and bool(_OTHER & {*words}))
 
 
 class Parted(NamedTuple):
@@ -147,3 +174,17 @@ def short(columns: list) -> str:
     if len(columns) <= 10:
         return ", ".join(map(str, columns))
     return f"{', '.join(map(str, columns[:6]))} … ({len(columns)} columns)"
+
+
+def option(columns: list[str]) -> str:
+    """What the user types for a set of columns.
+
+    >>> option(["p_cat", "p_dog"]), option(["big cat"])
+    ('--scores p_cat,p_dog', '--scores "big cat"')
+    """
+    start = parted(columns[0])
+    if len(columns) > 6 and start is not None and not start.family.startswith("_"):
+        stem = columns[0][: columns[0].rfind(start.of)]
+        return f'--scores "{stem}*"'
+    text = ",".join(columns)
+    return f'--scores "{text}"' if re.search(r"[^\w.,-]", text) else f"--scores {text}"

@@ -58,7 +58,8 @@ class Scores:
         if isinstance(self.matrix, Tensor):
             part = self.matrix[torch.from_numpy(chosen)]
         else:
-            part = torch.from_numpy(np.ascontiguousarray(self.matrix[chosen]))
+            part = np.ascontiguousarray(self.matrix[chosen], self.matrix.dtype.newbyteorder("="))
+            part = torch.from_numpy(part)
         part = part.float() if part.dtype in validate.HALVES else part
         return part if self.kind == "logits" else self.log(part)
 
@@ -89,6 +90,7 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     """Checked scores, and what is worth a warning about them.
 
     value: (n, K), or (n,) scores of class 1 of two: tensor, array, memory map or table.
+        Checked scores are passed through.
     kind: what the caller says they are; "auto" looks whether rows are probabilities; "percent"
         from 0 to 100; "logprobs" logarithms; "confidence" one column, that the prediction is right.
 
@@ -98,6 +100,8 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     >>> scores.kind, warnings
     ('probs', [])
     """
+    if isinstance(value, Scores):
+        return value, []
     validate.choice("kind", kind, KINDS)
     matrix, lonely = _matrix(value)
     if kind in ("percent", "logprobs"):
@@ -158,7 +162,7 @@ def _matrix(value) -> tuple[Tensor | np.ndarray, bool]:
 def _dtype(matrix: Tensor | np.ndarray) -> torch.dtype:
     if isinstance(matrix, Tensor):
         return matrix.dtype
-    return torch.from_numpy(np.empty(0, matrix.dtype)).dtype
+    return torch.from_numpy(np.empty(0, matrix.dtype.newbyteorder("="))).dtype
 
 
 def _tolerance(matrix: Tensor | np.ndarray, off: float) -> float:

@@ -1,7 +1,8 @@
 """Files of predictions as many people write them, each with the numbers that it must give.
 
 A `Case` is read at once, or first refused with a message that holds `asks`, and then read as its
-`options` say. The numbers come from the arrays that the file was made of, by numpy and scikit-learn.
+`options` say. The numbers come from the arrays that the file was made of, by numpy and
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -185,7 +186,8 @@ CASES = [
     Case("margin.csv", csv(label=Y, score=LOGIT), BINARY, ("--kind logits",), {"kind": "logits"}),
     Case("log_prob.csv", csv(label=Y, log_prob=np.log(P)), BINARY),
     Case("false_name.csv", csv(label=Y, logit=P), BINARY, ("--kind probs",), {"kind": "probs"}),
-    Case("false_prob.csv", csv(label=Y, prob=LOGIT), BINARY, ("--kind logits",), {"kind": "logits"}),
+    Case("false_prob.csv", csv(label=Y, prob=LOGIT), BINARY, ("--kind logits",),
+         {"kind": "logits"}),
     Case("unnamed.csv", csv(label=Y, model_a=P), BINARY, ("--scores model_a",),
          {"scores": "model_a"}),
     Case("two_models.csv", csv(label=Y, **TWO_MODELS), AFTER, ("--scores prob_after",),
@@ -224,8 +226,8 @@ CASES = [
     Case("family_beside.csv", csv(label=WORDS, **scores(), p_threshold=np.full(N, 0.4)), THREE),
     Case("logits.csv", csv(label=WORDS, **scores("logit_", of=Z)), THREE),
     Case("log_probs.csv", csv(label=L, **scores("logprob_", "012", log_softmax(Z, axis=1))), THREE),
-    Case("unnamed_logits.csv", csv(label=L, **scores("f", "012", Z)), THREE, ("--kind logits|--scores",),
-         {"scores": "f0,f1,f2", "kind": "logits"}),
+    Case("unnamed_logits.csv", csv(label=L, **scores("f", "012", Z)), THREE,
+         ("--scores f0 or --scores f0,f1,f2",), {"scores": "f0,f1,f2", "kind": "logits"}),
     Case("named_logits.csv", csv(label=WORDS, **scores("", of=Z)), THREE),
     Case("positive_logits.csv", csv(label=L, **scores("score_", "012", Z - Z.min())), THREE,
          ("--kind logits",), {"kind": "logits"}),
@@ -300,7 +302,8 @@ CASES = [
                                 correct=RIGHT == 1), JUDGED),
     Case("lists.jsonl", jsonl(label=L, probs=PROBS.tolist()), THREE),
     Case("records.jsonl",
-         jsonl(label=WORDS, probs=[dict(zip(NAMES, map(float, p), strict=True)) for p in PROBS]), THREE),
+         jsonl(label=WORDS, probs=[dict(zip(NAMES, map(float, p), strict=True)) for p in PROBS]),
+         THREE),
     Case("list.json", lambda p: p.write_text(json.dumps([{"y_true": int(y), "y_prob": float(q)}
                                                          for y, q in zip(Y, P, strict=True)]),
                                              encoding="utf-8"), BINARY),
@@ -321,16 +324,19 @@ CASES = [
     Case("packed.txt.gz", lambda p: p.write_bytes(gzip.compress(
         lines("label p0 p1 p2", L, *PROBS.T, apart=" ").encode())), THREE),
     Case("packed.jsonl.gz", lambda p: p.write_bytes(gzip.compress("\n".join(
-        json.dumps({"y": int(y), "p": float(q)}) for y, q in zip(Y, P, strict=True)).encode())), BINARY),
+        json.dumps({"y": int(y), "p": float(q)}) for y, q in zip(Y, P, strict=True)).encode())),
+         BINARY),
     Case("umlauts.csv", text(lines("Äpfel,label,p", ["süß"] * N, Y, P), "cp1252"), BINARY),
     Case("wide.csv", text(lines("label\tp", Y, P, apart="\t"), "utf-16"), BINARY),
     Case("wide_bare.csv", text(lines("label,p", Y, P), "utf-16-le"), BINARY),
-    Case("bom.csv", text(lines("label;cat;dog;eel", WORDS, *PROBS.T, apart=";"), "utf-8-sig"), THREE),
-    Case("excel.csv", text(lines("sep=;\nlabel;cat;dog;eel", WORDS, *PROBS.T, apart=";", comma=True)),
+    Case("bom.csv", text(lines("label;cat;dog;eel", WORDS, *PROBS.T, apart=";"), "utf-8-sig"),
          THREE),
+    Case("excel.csv", text(lines("sep=;\nlabel;cat;dog;eel", WORDS, *PROBS.T, apart=";",
+                                 comma=True)), THREE),
     Case("usual.npz", npz(logits=Z, labels=L), THREE),
     Case("exported.npz", npz(y_prob=P, y_true=Y, y_pred=(P > 0.5).astype(int)), BINARY),
-    Case("both.npz", npz(logits=Z, probs=PROBS, labels=L), THREE, ("--scores",), {"scores": "probs"}),
+    Case("both.npz", npz(logits=Z, probs=PROBS, labels=L), THREE,
+         ("--scores logits or --scores probs",), {"scores": "probs"}),
     Case("column.npz", npz(probs=P[:, None], labels=Y[:, None]), BINARY),
     Case("half.npz", npz(probs=HALF10, labels=TEN), Truth(HALF10.astype(float), TEN)),
     Case("half_long.npz", npz(probs=HALF10.astype(np.float32), labels=TEN),
@@ -342,13 +348,13 @@ CASES = [
          ("--label labels_0 --scores probs_0",),
          {"scores": "probs_1", "label": "labels_1"}),
     Case("one_hot.npz", npz(y_pred=PROBS, y_true=np.eye(3)[L]), THREE),
-    Case("shifted.npz", npz(probs=WIDE, labels=ABSENT + 1), Truth(WIDE, ABSENT), ("--first-class 1",),
-         {"first_class": 1}),
+    Case("shifted.npz", npz(probs=WIDE, labels=ABSENT + 1), Truth(WIDE, ABSENT),
+         ("--first-class 1",), {"first_class": 1}),
     Case("named.npz", npz(probs=PROBS, labels=WORDS, class_names=np.array(NAMES)), THREE),
     Case("words.npz", npz(probs=PROBS, labels=WORDS), THREE, ("--classes cat,dog,eel",),
          {"classes": "cat,dog,eel"}),
-    Case("tensors.pt", lambda p: torch.save({"logits": torch.tensor(Z), "targets": torch.tensor(L)}, p),
-         THREE),
+    Case("tensors.pt", lambda p: torch.save({"logits": torch.tensor(Z),
+                                             "targets": torch.tensor(L)}, p), THREE),
     Case("bfloat.pt", lambda p: torch.save({"probs": torch.tensor(PROBS).bfloat16(),
                                             "labels": torch.tensor(L)}, p),
          Truth(torch.tensor(PROBS).bfloat16().double().numpy(), L)),
