@@ -93,7 +93,7 @@ def units_of(n: int, weights=None, clusters=None) -> Units:
     """
     weight = torch.ones(n, dtype=torch.float64)
     if weights is not None:
-        given = weights.detach().cpu() if hasattr(weights, "detach") else np.asarray(weights)
+        given = weights.detach().cpu() if hasattr(weights, "detach") else np.array(weights)
         weight = validate.weights(given, n=n)
     return Units(weight, None if clusters is None else _clusters(clusters, n))
 

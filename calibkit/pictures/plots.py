@@ -33,7 +33,7 @@ from calibkit.pictures.palette import (
     UNDER,
     Role,
 )
-from calibkit.pictures.reliability import counted_words, totals
+from calibkit.pictures.reliability import FADED, counted_words, hardly_any, totals
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 SIDE = 4.2  # inches of a square figure
@@ -81,7 +81,8 @@ def reliability_diagram(
 
     Blue, with the dots where there are any, reaches up to the accuracy of its bin. Hatched: from
     the accuracy up to the mean confidence (over-confident). Dotted: from the mean confidence up to
-    the accuracy (under-confident). Black lines are Wilson intervals of coverage `level`.
+    the accuracy (under-confident). Bins with hardly any samples are faded. Black lines are Wilson
+    intervals of coverage `level`.
     The strip below counts the samples of each bin on a log axis. Empty bins are not drawn.
 
     weights: (n,) of the rows. Accuracy and confidence are then weighted means; the strip and the
@@ -113,6 +114,9 @@ def draw_reliability(
     for role, side in ((OVER, confidence > accuracy), (UNDER, confidence <= accuracy)):
         gap, look = (confidence - accuracy)[side], role.area(label=None)
         ax.bar(left[side], gap, width[side], bottom=accuracy[side], align="edge", **look)
+    few = np.array([hardly_any(count, counts.sum()) for count in counts], dtype=bool)
+    high_end = np.maximum(accuracy, confidence)[few]
+    ax.bar(left[few], high_end, width[few], align="edge", facecolor="white", alpha=FADED)
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())

@@ -17,6 +17,7 @@ DIAGRAM = svg.Axes(left=56, top=30, width=272, height=272)
 STRIP = (56, 312, 272, 48)
 KEYS = 190  # pixels, width of the legend when it stands alone
 FEW = 15  # bins
+FADED = 0.8  # how much of a bin's colours is taken where it holds hardly any samples
 LEGIBLE = 40  # pixels of a count strip on which two numbers do not touch
 
 
@@ -72,9 +73,13 @@ def diagram(
 
     Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
     Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
-    the accuracy. Of weighted rows the strip has the number of equal rows that say as much.
+    the accuracy. Bins with hardly any samples are faded, see `hardly_any`. Of weighted rows the
+    strip has the number of equal rows that say as much.
     """
     bins = _bins(reliability, level)
+    total = sum(b["count"] for b in bins)
+    few = [b for b in bins if hardly_any(b["count"], total)]
+    veil = [(b["left"], b["right"], 0, max(b["accuracy"], b["confidence"])) for b in few]
     over = [b for b in bins if b["confidence"] > b["accuracy"]]
     under = [b for b in bins if b["confidence"] <= b["accuracy"]]
     middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]
@@ -84,11 +89,21 @@ def diagram(
         axes.bars(bars, **svg.fill(ACCURACY), stroke="#FFFFFF", class_="accuracy"),
         axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
         axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
+        *([axes.bars(veil, fill="#FFFFFF", fill_opacity=FADED, class_="faded")] if veil else []),
         axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
         axes.frame("", "accuracy", (), ticks),
         _count_strip(strip, bins, ticks, most, counted_words(reliability)),
     ]
+
+
+def hardly_any(count: float, total: float) -> bool:
+    """Whether a bin has too few samples to be looked at: less than 10, and than 1 in 100.
+
+    >>> hardly_any(5, 10_000), hardly_any(5, 200)
+    (True, False)
+    """
+    return count < min(10, total / 100)
 
 
 def legend(x: float, y: float, level: float = 0.95) -> list[str]:

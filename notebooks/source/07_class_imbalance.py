@@ -47,8 +47,7 @@ DEVICE = "auto"
 # ## 1. Rare classes, made on purpose
 #
 # In **class imbalance** the training set has many more images of one class than of another. The **imbalance ratio** $\rho$ is the size of
-# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before. The number
-# of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
+# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before by the same factor (the *exponential* form; in the *step* form, half of the classes are equally rare). The number of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -251,7 +250,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; most points are lost near 90 %, and fewer again where the doubt is large.* As a factor the price grows with the doubt.
+# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; most points are lost near 90 %, and fewer again where the doubt is large.* The share of its probability that an image loses grows with the doubt.
 # That was the slider: the clear image hardly moved. The network of this training set has an even larger error: it saw six images of the rarest digit,
 # and it is too sure besides.
 #
@@ -275,13 +274,14 @@ print(claims.concluded("07", "07n"))
 # $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
 #
 # This is **logit adjustment** (Menon et al. 2021). For the honest model it gives $q$ back, exactly. But our network is too sure: its logits are
-# too large, so a sum that is right for honest logits is too small for its own.
+# too large, so the correction, which is right for honest logits, is too small beside them; divide them by T first.
 #
 # **Play.** Choose a temperature and how much of the prior to take out, from nothing to all of it. Watch the rarest digit, the accuracy, and the
 # *mean probability of the rarest digit*, which should be 10 %. Find the pair with the lowest NLL.
 
 # %% tags=["drawing"]
 def adjusted(logits, seed, T=1.0, share=1.0):
+    """Logits divided by T, then a share of the training prior exchanged for the even one."""
     return logits.double() / T + share * (even.log() - shares(100, seed).log())
 
 
@@ -366,7 +366,7 @@ means.round(3)
 #
 # - The *prior alone* helps the rarest digit, but too little: the network says it too seldom still (mean probability below 10 %).
 # - *One temperature first* gives the lowest error on its images, and goes too far: it says the rarest digit twice as often as it comes, and the accuracy on all
-#   images is lower than with the prior alone. (So on these seeds; new ones leave the first and the last of these three open.)
+#   images is lower than with the prior alone. (So on these seeds. On new ones two of these statements stay undecided: the lowest error, and the lower accuracy.)
 # - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left, and the ECE of all images is larger than with T: it is now a
 #   little less sure than right.
 #
@@ -410,8 +410,7 @@ print(claims.concluded("07", "07o"))
 # <details><summary>Answer</summary>
 #
 # *Before it:* a temperature and shifts, fitted on images kept aside that were drawn as the training images were. *Adjustment:* `old` is their prior, (100/101, 1/101);
-# `new` is the clinic's, (499/500, 1/500), not that of the test set. And if class weights were used in training? They are meant to give a balanced prior, but a network that learns its
-# training set by heart hardly obeys them (Byrd and Lipton 2019; ours are in the evidence). So do not assume its prior: fit the shifts, which adapt its outputs to the images kept aside.
+# `new` is the clinic's, (499/500, 1/500), not that of the test set. And if class weights were used in training? They are meant to give a balanced prior, but a network that learns its training set by heart obeys them only in part (Byrd and Lipton 2019; ours are in the evidence). So do not assume its prior: fit the shifts, which adapt its outputs to the images kept aside.
 #
 # *ECE:* the test set is balanced, the clinic is not. Weight each test image by the clinic's prior over the test's: each bin's share, confidence and accuracy become weighted means.
 # Group by predicted class for the doctor, by true class for the patient with a melanoma.
@@ -422,28 +421,22 @@ print(claims.concluded("07", "07o"))
 #
 # ## 5. What is done in practice, and photographs
 #
-# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. Six
-# convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained):
+# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. A network of six convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained). At $\rho = 100$ it has only a quarter of the photographs, at equal steps; so a part of the difference is that of fewer photographs ([05](05_dataset_size.ipynb)):
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("imbalance", SCALE, device=device)
 groups = {"balanced": "equally common", "exponential, none": "ratio 100",
           "exponential, sampling": "ratio 100, oversampling", "exponential, weighted": "ratio 100, class weights"}
-heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy", "common_ece": "ECE, commonest",
+heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy", "common_ece": "ECE, class that is commonest at 100",
          "rare_ece": "ECE, rarest"}
 table = photographs.groupby("value")[list(heads)].mean().loc[list(groups)]
 table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
-# So weights change little? These networks learn all their training images by heart, and then weights have nothing left to change. On the digits we gave each way of training a strength and a weight
-# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there the errors of the rarest and the commonest class come nearer to each other with weights and oversampling (below: most of these comparisons are undecided). The repair helps
-# them as well: training and repair are no rivals.
+# So weights change little? These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits we gave each way of training a strength and a weight
+# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there, in the form of this lesson, the errors of the rarest and the commonest class can no longer be told apart with weights and oversampling. That they are equal is not shown. The repair of section 3 lowers the NLL of all ways of training, so training and repair are no rivals ([evidence](evidence/07_class_imbalance.ipynb)).
 
-# %% tags=["drawing"]
-print(claims.concluded("07", "D6"))
-print(claims.concluded("07", "07j"))
-
-# %% [markdown]
+#
 # **The map of this lesson.** Right: accuracy lost from training images to new ones. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
 # as unequal as the training images, and for balanced ones?
 
@@ -465,8 +458,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# In its own world the network gets *better* with imbalance: the common digits are most of it. In a balanced world it loses more and more, and claims about the same
-# part of it: the dots run outwards along one line.
+# In its own world the network gets *better* with imbalance: the common digits are most of it. In a balanced world it loses more and more, and claims a similar part of it here. (In the step form it claims clearly more at ratio 100 than at 1; see the evidence.)
 #
 # </details>
 #
@@ -479,12 +471,11 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
       "prior taken out.")
 
 # %% [markdown]
-# **Both: a rare class is paid for with doubt, and the network has more reason to doubt than an exact model, but shows less. First repair its confidence on images kept aside, then take
-# the prior out.**
+# **Both. A small part is the price of the training set, which an exact model pays too. The rest is the network's own: it knows less of a class that it rarely saw, and is more confident than that allows. First repair its confidence on images kept aside, then take the prior out.**
 #
 # ## Three things to take away
 #
-# 1. What a prior costs grows with the doubt: an exact model loses little, a calibrated network far more, and the network that saw six images of the class, and is over-confident too, most.
+# 1. As a factor, what a prior costs grows with the doubt. Here an exact model loses little, a calibrated network more, and the network that saw six images of the class, and is over-confident too, most.
 # 2. The prior can be taken out by logit adjustment, after the confidence is right: a temperature and a shift for each class, fitted on images drawn as the training images were.
 # 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
 #
@@ -510,7 +501,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # <details><summary>4. Why is logit adjustment too weak for an over-confident network?</summary>
 #
-# It adds a fixed number to logits that are too large. Divide them first.
+# It adds a fixed number, which is right for honest logits, to logits that are too large. Divide them by T first.
 #
 # </details>
 #

@@ -103,7 +103,7 @@ for name, (says, truth) in models.items():
 #
 # </details>
 #
-# So canonical calibration implies the other two, and nothing else follows from anything.
+# So canonical calibration implies the other two. With three classes or more, neither of these two implies another of the three.
 #
 # ### Exercise: two classes
 #
@@ -159,7 +159,7 @@ check.avoidable_brier(my_avoidable_brier)
 #
 # </details>
 #
-# A map of the outputs sees only rows. So take all images that get the same row p, and let r be their mean posterior: the same formula holds with r in place of q. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$,
+# A repair of the outputs, such as a temperature, sees only the rows of probabilities. So take all images that get the same row p, and let r be their mean posterior: the same formula holds with r in place of q. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$,
 # which a map from rows to rows could remove. The other is the **refinement** $\sum_k r_k(1 - r_k)$. No map makes it smaller.
 #
 # **Predict before you run:** which model has the larger calibration part, A or B? And the larger refinement?
@@ -245,7 +245,7 @@ for epsilon in (0, 0.001, 0.004):
 # </details>
 #
 # A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that never fall, the one with the smallest mean squared distance to the hits, 0 or 1. Around the diagonal lies the **consistency band**: each hit is drawn anew with its confidence as
-# probability, many times. At any one confidence, a calibrated model leaves the band on about 10 % of test sets. Which of these two stays inside?
+# probability, many times. At any one confidence, the band holds 90 % of the curves that a calibrated model with the same confidences would give. Which of these two stays inside?
 
 # %% tags=["drawing"]
 chosen, labels = test_set(1000, SEED)
@@ -258,8 +258,7 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 #
 # ## 4. Is it calibrated at all?
 #
-# A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the ECE, and **Spiegelhalter's** z, the sum over all images of (Brier score minus what the model itself expects it to be), divided by its
-# standard deviation. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
+# A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the ECE, and **Spiegelhalter's** z, the sum over all images of $b_i - \mathrm{E}[b_i]$, divided by its standard deviation, where $b_i$ is the Brier score of an image and the expectation is the model's own. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
 
 # %% tags=["drawing"]
 sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]
@@ -342,7 +341,7 @@ for name, pair in pairs.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between two models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B do; for closer pairs only the *paired* interval decides.
+# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between two models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B do; for closer pairs the *paired* interval can still decide, on some of the test sets.
 #
 # </details>
 #
@@ -413,7 +412,7 @@ for column in ("ECE", "Brier"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map both lie at height zero: after a temperature no network claims what it has lost. The ECE reads the height alone, and is about the same for both. What they have *lost* differs, across; the Brier score sees that, in every seed.
+# On the map both lie at about the same place, at height zero: after its temperature neither claims what it has lost. The ECE reads the height alone, and is about the same for both. The Brier score of focal loss is higher in each of the three seeds (too few for a verdict): it is right less often. The map does not show what a model knows.
 #
 # </details>
 #

@@ -96,6 +96,11 @@ MUTANTS = {
     ],
     figures.test_a_small_reliability_plot_shows_the_bins: [
         (
+            "full bins faded in place of empty ones",
+            "return count < min(10, total / 100)",
+            "return count >= min(10, total / 100)",
+        ),
+        (
             "bins of one sample missing",
             'return [b for b in bins if b["count"] > 0]',
             'return [b for b in bins if b["count"] > 1]',
@@ -251,6 +256,11 @@ MUTANTS = {
         ),
     ],
     figures.test_counted_bins_are_drawn_as_they_are: [
+        (
+            "no bin of a figure is faded",
+            'width[few], align="edge", facecolor',
+            '0 * width[few], align="edge", facecolor',
+        ),
         (
             "bars of a figure at the confidence",
             'ax.bar(left, accuracy, width, align="edge"',
