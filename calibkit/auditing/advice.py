@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from calibkit.auditing.cooling import Cooling
-from calibkit.auditing.intervals import Ends
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.scores import Scores
 
@@ -27,59 +26,66 @@ class Advice:
     line: str
 
 
+class Rise(NamedTuple):
+    """What the temperature changes a calibration error by: the value, and the lower end of it."""
+
+    name: str
+    value: float
+    low: float
+
+    def __str__(self) -> str:
+        return f"{self.name} (by {self.value * 100:.1f} points)"
+
+
 def advise(
     cooling: Cooling,
     gain: dict[str, Estimate],
-    ece: Ends,
+    rises: list[Rise],
     gap: Estimate,
     scores: Scores,
     form: Form,
 ) -> Advice:
     """NLL, Brier score and ECE before and after the temperature, weighed together.
 
-    gain: cooled less as it is, paired. ece: a wide interval of what the ECE changes by. form:
-    how the scores came.
+    gain: cooled less as it is, paired. rises: of the ECE, and of a binary model that of the event.
+    form: how the scores came.
     """
     if cooling.misfit:
         words = f"No temperature fits: {cooling.misfit}. Nothing is advised"
         return Advice("none fits", words, "", "")
-    better, worse = _sides(gain, ece)
-    means = _means(cooling.value, gap)
-    if better and worse:
-        words = (
-            f"The measures disagree: {_list(better)} {_verb(better, 'gain')} clearly, and "
-            f"{_list(worse)} {_verb(worse, 'lose')} clearly. One temperature is the wrong "
-            f"correction here, and none is advised; look at the diagram, and try a map with more "
-            f"freedom, such as isotonic regression"
-        )
-        return Advice("disagreement", words, means, "")
-    if worse:
-        words = f"{_begin(_list(worse))} {_verb(worse, 'lose')} clearly: do not use it, and look "
-        return Advice("harm", words + "at where the data come from", means, "")
-    rise = gain["ece"].value
-    if better and rise >= MOST_RISE:
-        words = (
-            f"{_begin(_list(better))} {_verb(better, 'gain')} clearly, but the ECE rises by "
-            f"{rise * 100:.1f} points, which may be luck or not: none is advised"
-        )
-        return Advice("disagreement", words, means, "")
-    if better:
-        aside = f", though the ECE rises by {rise * 100:.1f} points" if rise >= 5e-4 else ""
-        words = f"{_begin(_list(better))} {_verb(better, 'gain')} clearly{aside}: use it"
-        return Advice("use", words, means, line(cooling.value, scores, form))
-    words = "Neither the likelihood nor the Brier score moves clearly: it is not needed"
-    return Advice("no need", words, means, line(cooling.value, scores, form))
+    verdict, words = _weighed(gain, rises)
+    run = line(cooling.value, scores, form) if verdict == "use" else ""
+    return Advice(verdict, words, _means(cooling.value, gap), run)
 
 
-def _sides(gain: dict[str, Estimate], ece: Ends) -> tuple[list[str], list[str]]:
-    """The measures that clearly gain, and those that clearly lose."""
+def _weighed(gain: dict[str, Estimate], rises: list[Rise]) -> tuple[Verdict, str]:
+    """The verdict and why, in a sentence or two without the last stop."""
     losses = {"the likelihood": gain["nll"], "the Brier score": gain["brier"]}
     better = [name for name, loss in losses.items() if loss.clear and loss.value < 0]
     worse = [name for name, loss in losses.items() if loss.clear and loss.value > 0]
-    if ece[0] > 0:
-        points = f"{gain['ece'].value * 100:.1f}"
-        worse.append(f"the ECE (by {points} points)")
-    return better, worse
+    worse += [str(rise) for rise in rises if rise.low > 0]
+    gains, loses = (
+        f"{_list(better)} {_verb(better, 'gain')}",
+        f"{_list(worse)} {_verb(worse, 'lose')}",
+    )
+    most = max(rises, key=lambda rise: rise.value)
+    if better and worse:
+        return "disagreement", (
+            f"The measures disagree: {gains} clearly, and {loses} clearly. One temperature is the "
+            f"wrong correction here, and none is advised; look at the diagram, and try a map with "
+            f"more freedom, such as isotonic regression"
+        )
+    if worse:
+        words = f"{_begin(loses)} clearly: do not use it, and look at where the data come from"
+        return "harm", words
+    if not better:
+        return "no need", "Neither the likelihood nor the Brier score moves clearly: no need of it"
+    grows = f"{most.name} rises by {most.value * 100:.1f} points"
+    if most.value >= MOST_RISE:
+        words = f"{_begin(gains)} clearly, but {grows}, which may be luck or not: none is advised"
+        return "disagreement", words
+    aside = f", though {grows}" if most.value >= 5e-4 else ""
+    return "use", f"{_begin(gains)} clearly{aside}: use it"
 
 
 def _list(names: list[str]) -> str:
@@ -88,7 +94,7 @@ def _list(names: list[str]) -> str:
     >>> _list(["a", "b", "c"])
     'a, b and c'
     """
-    *first, last = names
+    *first, last = names or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.auditing.advice import Advice, Form, advise
+from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
 from calibkit.auditing.measures import Measured
@@ -179,8 +179,18 @@ class _Judged:
         }
 
     def advice(self, scores: Scores, form: Form) -> Advice:
-        gain, rise = self.after.less(self.before), self.after.rise(self.before)
-        return advise(self.cooling, gain, rise, self.before.estimate("gap"), scores, form)
+        gain = self.after.less(self.before)
+        pairs = {"the ECE": (self.after, self.before)}
+        if self.mapped is not None:
+            from calibkit.auditing.binary import event_rows
+
+            event = [replace(part, rows=event_rows(part.rows)) for part in pairs["the ECE"]]
+            pairs["the ECE of the event"] = event[0], event[1]
+        rises = [
+            Rise(name, after.values["ece"] - before.values["ece"], after.rise(before)[0])
+            for name, (after, before) in pairs.items()
+        ]
+        return advise(self.cooling, gain, rises, self.before.estimate("gap"), scores, form)
 
 
 def _judge(

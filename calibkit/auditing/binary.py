@@ -35,7 +35,7 @@ class Binary:
     ece, test: of the probability of the event. platt: (slope, intercept) of each half, () where
     none could be fitted. maps: by "as it is", "temperature" and "Platt" the NLL, the Brier score
     of the event (half of that over both classes) and the ECE of the event; gain: what temperature
-    and Platt change in them, paired. benefit: see `net_benefit`.
+    and Platt change in them, paired, and Platt less temperature. benefit: see `net_benefit`.
     """
 
     event: str
@@ -55,6 +55,7 @@ class Binary:
 
 
 MAPPED = ("nll", "brier", "ece")
+BEYOND = "Platt less temperature"
 
 
 def binary(
@@ -70,6 +71,8 @@ def binary(
     if mapped.rows is not None:
         models["Platt"] = replace(mine, rows=event_rows(mapped.rows))
     gain = {name: model.less(mine) for name, model in models.items() if name != "as it is"}
+    if "Platt" in models:
+        gain[BEYOND] = models["Platt"].less(models["temperature"])
     test, _ = calibration(
         rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed, sizes=()
     )

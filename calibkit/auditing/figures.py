@@ -137,7 +137,7 @@ def gaps(table: pd.DataFrame, level: float) -> str:
             parts.append(axes.line(float(lo), y, float(hi), y, stroke=BLACK, stroke_width=2))
         parts.append(svg.marker(role, axes.x(float(at)), axes.y(y)))
         parts.append(svg.text(124, axes.y(y) + 4, short, anchor="end"))
-    frame = axes.frame("signed gap: confidence less accuracy", "", (-tick, 0, tick), ())
+    frame = axes.frame("confidence less accuracy", "", (-tick, 0, tick), ())
     head = svg.text(axes.x(-reach), 20, "under-confident", anchor="start")
     head += svg.text(axes.x(reach), 20, "over-confident", anchor="end")
     drawn = svg.picture(svg.PANEL, int(axes.top + axes.height + 44), head, *parts, frame)

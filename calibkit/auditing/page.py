@@ -10,7 +10,7 @@ from html import escape
 import pandas as pd
 
 from calibkit.auditing import figures
-from calibkit.auditing.binary import MAPPED, Binary
+from calibkit.auditing.binary import BEYOND, MAPPED, Binary
 from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing
 from calibkit.auditing.record import Record, p_words
@@ -297,7 +297,19 @@ def _maps(record: Record, it: Binary) -> str:
         if it.platt
         else "Platt scaling has no finite best map here: the scores part the two classes."
     )
-    return f"<p>{how}</p>" + _table("One temperature, or Platt scaling", head, rows)
+    return f"<p>{how}{_beyond(record, it)}</p>" + _table("Temperature or Platt scaling", head, rows)
+
+
+def _beyond(record: Record, it: Binary) -> str:
+    """Which of the two has the lower NLL, in a sentence."""
+    if record.cooling.misfit or BEYOND not in it.gain:
+        return ""
+    less = it.gain[BEYOND]["nll"]
+    value, ends = _number("nll", less.value, signed=True), _ends("nll", less)
+    if not less.clear:
+        return f" Its NLL less that of the temperature is {value}{ends}: neither is clearly better."
+    better = "Platt scaling" if less.value < 0 else "the temperature"
+    return f" Its NLL less that of the temperature is {value}{ends}: {better} is clearly better."
 
 
 def _benefit(it: Binary) -> str:

@@ -7,7 +7,7 @@ import torch
 
 import calibkit
 from calibkit import metrics
-from calibkit.auditing.advice import Form, advise
+from calibkit.auditing.advice import Form, Rise, advise
 from calibkit.auditing.cooling import Cooling
 from calibkit.auditing.measures import Estimate
 from calibkit.auditing.scores import scores_of
@@ -101,23 +101,24 @@ def test_a_temperature_that_helps_is_recommended_and_one_that_does_nothing_is_no
 
 
 def test_nothing_is_advised_that_raises_the_ece_by_a_point():
-    flat = {name: Estimate(0.0, -1.0, 1.0) for name in ("ece", "nll", "brier")}
+    flat = {name: Estimate(0.0, -1.0, 1.0) for name in ("nll", "brier")}
     gains = flat | {"nll": Estimate(-0.05, -0.08, -0.02)}
     cooling = Cooling(torch.ones(2), (1.5,), 1.2, 1.8, False, ())
     scores, _ = scores_of([[2.0, 0.0], [0.0, 1.0]], "logits")
     for rise, verdict in ((0.0, "use"), (0.004, "use"), (0.012, "disagreement")):
-        gain = gains | {"ece": Estimate(rise, -1.0, 1.0)}
-        advice = advise(cooling, gain, (-1.0, 1.0), Estimate(0.1, 0.05, 0.2), scores, Form())
+        rises = [Rise("the ECE", -0.02, -1.0), Rise("the ECE of the event", rise, -1.0)]
+        advice = advise(cooling, gains, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
         assert advice.verdict == verdict
         assert bool(advice.line) == (verdict == "use")
         assert ("rises" in advice.words) == (rise > 0)
 
 
 def test_a_likelihood_that_loses_is_a_harm():
-    loss = {name: Estimate(0.02, 0.01, 0.03) for name in ("ece", "nll", "brier")}
+    loss = {name: Estimate(0.02, 0.01, 0.03) for name in ("nll", "brier")}
     cooling = Cooling(torch.ones(2), (1.5,), 1.2, 1.8, False, ())
     scores, _ = scores_of([[2.0, 0.0], [0.0, 1.0]], "logits")
-    advice = advise(cooling, loss, (0.01, 0.03), Estimate(0.1, 0.05, 0.2), scores, Form())
+    rises = [Rise("the ECE", 0.02, 0.01)]
+    advice = advise(cooling, loss, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
     assert (advice.verdict, advice.line) == ("harm", "")
     assert "the Brier score and the ECE (by 2.0 points) lose clearly: do not use it" in advice.words
 

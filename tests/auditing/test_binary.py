@@ -14,7 +14,7 @@ from calibkit.auditing.binary import area, net_benefit
 from calibkit.auditing.units import units_of
 
 
-def credit(n=3000, seed=0, shift=0.5):
+def credit(n=3000, seed=0, shift=1.2):
     """Log odds that are too steep and too high, and whether the event came."""
     random = np.random.default_rng(seed)
     x = random.normal(size=n) * 1.2 - 1.5
@@ -73,6 +73,11 @@ def test_platt_scaling_is_logistic_regression_on_the_log_odds():
     # a shift of the log odds is nothing that one temperature can take off
     assert maps["nll"].value < BINARY.maps["temperature"]["nll"].value
     assert BINARY.gain["Platt"]["nll"].high < 0
+    beyond = BINARY.gain["Platt less temperature"]["nll"]
+    assert beyond.value == pytest.approx(
+        maps["nll"].value - BINARY.maps["temperature"]["nll"].value
+    )
+    assert "Platt scaling is clearly better" in FOUND.html()
 
 
 def test_platt_scaling_is_cross_fitted_without_calibration_data():
