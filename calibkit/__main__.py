@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 from pathlib import Path
@@ -62,28 +63,50 @@ def _audit(options) -> int:
     from calibkit import auditing
 
     _demand_writable(Path(options.target))
+    if options.json is not None:
+        _demand_writable(Path(options.json), "--json")
+    limits = dict(map(_limit, options.fail_above))
+    auditing.demand_measures(limits)
     chosen = {key: getattr(options, key) for key in AUDIT if getattr(options, key) is not None}
     audit = auditing.audit_files(options.file, **chosen)
     page = audit.write(options.target).resolve()
     print(audit)
     print(f"the page: {page}")
-    return 0
+    if options.json is not None:
+        print(f"the numbers: {audit.write_json(options.json).resolve()}")
+    failed = audit.over(limits)
+    for text in failed:
+        print(f"calibkit: {text}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 AUDIT = (
     *("label", "groups", "labels", "calibration", "other", "name", "kind", "bins", "scores"),
     *("positive", "first_class", "classes", "predicted", "columns", "missing", "drop_missing"),
+    *("clusters", "weights"),
 )
 
 
-def _demand_writable(target: Path) -> None:
+def _limit(words: str) -> tuple[str, float]:
+    """A measure and its limit, from words such as ece=.05."""
+    name, _, number = words.partition("=")
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = math.nan
+    if not 0 <= limit < math.inf:
+        raise ValueError(f"--fail-above must be MEASURE=NUMBER, such as ece=.05, got {words!r}")
+    return name.strip(), limit
+
+
+def _demand_writable(target: Path, option: str = "--target") -> None:
     """Refuse a page that cannot be written, before the work."""
     existed = target.exists()
     try:
         target.open("ab").close()
     except OSError as error:
         raise ValueError(
-            f"cannot write {target}: {error.strerror}; name another file with --target"
+            f"cannot write {target}: {error.strerror}; name another file with {option}"
         ) from None
     if not existed:
         target.unlink()
@@ -257,11 +280,20 @@ def _add_audit(commands) -> None:
     add.add_argument("--drop-missing", action="store_true", help=what)
     add.add_argument("--labels", metavar="FILE", help="labels of an .npy file of scores")
     add.add_argument("--groups", metavar="COLUMN", help="by which to judge group by group")
+    what = "rows of one value belong together, such as those of one patient"
+    add.add_argument("--cluster", dest="clusters", metavar="COLUMN", help=what)
+    what = "how much each row counts; repetition makes nothing surer"
+    add.add_argument("--weights", metavar="COLUMN", help=what)
     add.add_argument("--calibration", metavar="FILE", help="data to fit the temperature on")
     add.add_argument("--other", metavar="FILE", help="a second model on the same rows")
     add.add_argument("--name", help="name of the model; default: of the file")
     add.add_argument("--bins", type=int, help="bins of equal width; default: 15")
     add.add_argument("--target", default="audit.html", help="the page; default: audit.html")
+    add.add_argument("--json", metavar="FILE", help="write the page's numbers, too")
+    what = "end with 1 where a measure is above its limit, such as ece=.05 or gap=.02; repeatable"
+    add.add_argument(
+        "--fail-above", action="append", default=[], metavar="MEASURE=LIMIT", help=what
+    )
 
 
 if __name__ == "__main__":
