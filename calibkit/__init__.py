@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 METHODS = (
+    "adapters",
     "auditing",
     "augmentation",
     "corruptions",
@@ -24,6 +25,7 @@ METHODS = (
 WINGS = ("course", "lab", "pictures")
 
 if TYPE_CHECKING:  # what an editor and a type checker then know
+    from calibkit import adapters as adapters
     from calibkit import auditing as auditing
     from calibkit import augmentation as augmentation
     from calibkit import corruptions as corruptions

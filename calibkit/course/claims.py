@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NONE = "–"
 CONCLUSIONS = "conclusions.json"
+PAGE = "claims.md"
+DETAIL = "## In detail"  # of the page: below it stands the list, above it what `summary` says
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Claim:
     """A row of the list of claims: what a source found, and its own figure."""
 
     claim: str
+    name: str  # in a few words
+    tested: str  # as the source claims it, more narrowly, ...
     what: str
     source: str
     where: str
@@ -98,10 +102,37 @@ def conclusions(folder: Path) -> list[tuple[str, str, str]]:
 
 
 def keep_conclusions(folder: Path) -> None:
-    """Write the conclusions as the table that `concluded` reads: results/conclusions.json."""
+    """Write the conclusions as `concluded` reads them, and the summary on the page of claims."""
     rows = conclusions(folder)
     text = json.dumps(rows, indent=1, ensure_ascii=False)
     (folder / "results" / CONCLUSIONS).write_text(f"{text}\n", encoding="utf-8")
+    page = folder / PAGE
+    head, _, detail = page.read_text(encoding="utf-8").partition(DETAIL)
+    intro = head.partition("| id |")[0]
+    told = summary(printed(folder), listed(page))
+    page.write_text(f"{intro}{told}\n\n{DETAIL}{detail}", encoding="utf-8")
+
+
+def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
+    """Markdown: every claim of the list in a line, with all its verdicts counted.
+
+    Those that compare calibration before each side has a temperature of its own are counted apart.
+    """
+    printed = list(printed)
+    lines = [
+        "| id | claim | tested | verdicts | as trained | lessons |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in listed:
+        own = [p for p in printed if p.verdict.claim == row.claim]
+        lessons = ", ".join(dict.fromkeys(p.lesson for p in own))
+        fair, trained = (
+            in_words([p.verdict for p in own if p.verdict.as_trained is mark])
+            for mark in (False, True)
+        )
+        cells = (row.claim, row.name, row.tested, fair or NONE, trained or NONE, lessons or NONE)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def concluded(lesson: str, claim: str) -> str:
@@ -118,25 +149,22 @@ def concluded(lesson: str, claim: str) -> str:
 
 
 def listed(page: Path) -> list[Claim]:
-    """The rows of the table in notebooks/claims.md.
+    """The rows of the last table in notebooks/claims.md, that below `DETAIL`.
 
     Raises ValueError for a row that does not have as many cells as the table's head.
 
     >>> import tempfile
     >>> page = Path(tempfile.mkdtemp()) / "claims.md"
-    >>> _ = page.write_text("| id | what | source | where | figure |\\n|-|-|-|-|-|\\n"
-    ...                     "| X1 | mixup helps | paper | 12 | 4.1 to 2.1 |\\n")
+    >>> head = "| id | claim | tested | what | source | where | figure |\\n|-|-|-|-|-|-|-|\\n"
+    >>> _ = page.write_text(f"{head}| X1 | mixup | narrower | ... | paper | 12 | 4.1 to 2.1 |\\n")
     >>> listed(page)[0].figure
     '4.1 to 2.1'
     """
-    rows = [
-        _cells(line)
-        for line in page.read_text(encoding="utf-8").splitlines()
-        if line.startswith("|")
-    ]
-    uneven = [row for row in rows if len(row) != 5]
+    detail = page.read_text(encoding="utf-8").rpartition(DETAIL)[2]
+    rows = [_cells(line) for line in detail.splitlines() if line.startswith("|")]
+    uneven = [row for row in rows if len(row) != 7]
     if uneven:
-        raise ValueError(f"{page}: a row must have 5 cells, got {len(uneven[0])}: {uneven[0]}")
+        raise ValueError(f"{page}: a row must have 7 cells, got {len(uneven[0])}: {uneven[0]}")
     return [Claim(*row) for row in rows[2:]]
 
 

@@ -34,7 +34,8 @@ Kind = Literal[
     "temperature", "ECE", "gap", "accuracy", "Brier", "NLL", "AUROC", "coverage", "kappa"
 ]
 UNITS = ("seeds", "cases")
-ROUNDING = 0.0005  # half of the last printed decimal
+ROUNDING = 0.0005  # half of the last printed decimal, of three
+MOST_DIGITS = 6
 LINE = re.compile(
     rf"(?P<claim>\w+) (?P<word>{'|'.join(WORDS)})"
     r"(?P<as_trained> \(as trained\))?(?P<post_hoc> \(post hoc\))?: "
@@ -71,8 +72,16 @@ class Verdict:
 
     @property
     def measured(self) -> str:
-        """The mean and its interval as the line has them."""
-        return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+        """The mean and its interval as the line has them: to three decimals, or until it has a width.
+
+        >>> judge("M6", "a bias", [0.01401, 0.01402, 0.01403]).measured
+        '+0.01402 [+0.01400, +0.01404]'
+        """
+        digits = 3
+        while f"{self.low:.{digits}f}" == f"{self.high:.{digits}f}" and digits < MOST_DIGITS:
+            digits += 1
+        mean, low, high = (f"{end:+.{digits}f}" for end in (self.mean, self.low, self.high))
+        return f"{mean} [{low}, {high}]"
 
     @property
     def p_value(self) -> float | None:

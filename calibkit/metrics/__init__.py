@@ -20,6 +20,7 @@ from calibkit.metrics.errors import (
     true_calibration_error,
 )
 from calibkit.metrics.isotonic import Corp, corp
+from calibkit.metrics.maps import pixels
 from calibkit.metrics.of_hits import (
     bootstrap_interval_of,
     calibration_test_of,
@@ -43,6 +44,7 @@ from calibkit.metrics.scores import (
     top_k_accuracy,
 )
 from calibkit.metrics.smooth import smooth_ece
+from calibkit.metrics.streams import Tally, tally
 from calibkit.metrics.testing import CalibrationTest, calibration_test
 from calibkit.metrics.top import TopLabel
 
@@ -51,6 +53,7 @@ __all__ = [
     "CalibrationTest",
     "Corp",
     "Reliability",
+    "Tally",
     "TopLabel",
     "accuracy",
     "ada_ece",
@@ -77,6 +80,7 @@ __all__ = [
     "overconfidence_error",
     "paired_interval",
     "paired_interval_of",
+    "pixels",
     "reliability",
     "reliability_of",
     "risk_coverage",
@@ -84,6 +88,7 @@ __all__ = [
     "signed_gap",
     "smooth_ece",
     "smooth_ece_of",
+    "tally",
     "top_k_accuracy",
     "true_calibration_error",
     "wilson_interval",

@@ -33,16 +33,21 @@ def width_edges(bins: int, device=None) -> Tensor:
     return torch.arange(bins + 1, dtype=torch.float64, device=device) / bins
 
 
-def mass_edges(values: Tensor, bins: int) -> Tensor:
+def mass_edges(values: Tensor, bins: int, weights: Tensor | None = None) -> Tensor:
     """Edges half-way between the neighbours at each cut of the (n,) sorted values.
 
     The values are cut into `bins` runs of equal length, the first n mod bins of them longer by
     one. Equal values are never torn apart: a run of ties around a cut goes to one side of it,
     so that the row order has no say. With n < bins the last bins stay empty.
 
+    weights: (n,) positive float64. Whole numbers count copies of a row, and the cuts are those of
+        the copies; others are cut at equal shares of their sum, a row across a cut below it.
+
     >>> mass_edges(torch.tensor([0.875, 0.5, 0.75, 0.625]), 2).tolist()
     [0.0, 0.6875, 1.0]
     """
+    if weights is not None:
+        return _weighted_mass_edges(values.double(), bins, weights)
     n, ordered = len(values), values.double().sort().values
     cuts = torch.arange(1, bins, device=values.device)
     cuts = cuts * (n // bins) + cuts.clamp(max=n % bins)
@@ -51,10 +56,26 @@ def mass_edges(values: Tensor, bins: int) -> Tensor:
     return torch.cat([inner.new_zeros(1), inner, inner.new_ones(1)])
 
 
-def edges_of(values: Tensor, bins: int, binning: Binning) -> Tensor:
+def _weighted_mass_edges(values: Tensor, bins: int, weights: Tensor) -> Tensor:
+    """`mass_edges` where the rows before a cut are found by their sums of weights."""
+    order = values.argsort()
+    ordered, mass = values[order], weights[order].cumsum(0)
+    total, cuts = mass[-1], torch.arange(1, bins, device=values.device).double()
+    if bool((weights == weights.round()).all()):
+        cuts = cuts * (total // bins) + cuts.clamp(max=(total % bins).item())
+    else:
+        cuts = cuts / bins * total
+    slack = 1e-12 * total  # sums of weights are rounded
+    below = torch.searchsorted(mass, cuts - slack).clamp(max=len(mass) - 1)
+    above = (below + (mass[below] <= cuts + slack)).clamp(max=len(mass) - 1)
+    inner = torch.where(cuts < total, (ordered[below] + ordered[above]) / 2, 1.0)
+    return torch.cat([inner.new_zeros(1), inner, inner.new_ones(1)])
+
+
+def edges_of(values: Tensor, bins: int, binning: Binning, weights: Tensor | None = None) -> Tensor:
     """The (bins + 1,) edges of equal width, or those of equal mass for these values."""
     if binning == "mass":
-        return mass_edges(values, bins)
+        return mass_edges(values, bins, weights)
     return width_edges(bins, values.device)
 
 

@@ -15,8 +15,9 @@ from calibkit.metrics.bins import Binning
 from calibkit.metrics.classwise import classwise_ece
 from calibkit.metrics.diagram import Reliability, diagram
 from calibkit.metrics.errors import FROM_BINS
-from calibkit.metrics.resampling import Method
-from calibkit.metrics.top import Labels, Scored, TopLabel, top
+from calibkit.metrics.resampling import Groups, Method
+from calibkit.metrics.top import Labels, Scored, TopLabel, classes_of, weighed
+from calibkit.metrics.weighting import Weights
 
 MetricOf = Literal["ece", "mce", "ada_ece", "overconfidence_error", "signed_gap", "accuracy"]
 Metric = Literal[MetricOf, "classwise_ece"]
@@ -32,6 +33,7 @@ def bootstrap_interval(
     resamples: int = 1000,
     seed: int = 0,
     method: Method = "reflected",
+    weights: Weights = None,
 ) -> tuple[float, float]:
     """Bootstrap interval of a metric: what resampling the samples would give.
 
@@ -44,6 +46,8 @@ def bootstrap_interval(
     The bins of "ada_ece" stay those of the full sample, so its interval is that of the adaptive
     bins once chosen. "classwise_ece" depends on K bins per sample, which are not independent:
     there samples are resampled by multinomial weights, above n = 4096 in up to 4096 random groups.
+    So are weighted samples, for every metric: each is as likely to be drawn as another, and brings
+    its weight along. Weights of 2 for all therefore leave an interval as wide as it is.
 
     Parameters
     ----------
@@ -53,6 +57,7 @@ def bootstrap_interval(
         "accuracy".
     bins : number of bins; level : coverage aimed at, in (0, 1).
     resamples : number of resamples; seed : integer seed of the draws.
+    weights : (n,) of the rows, as in `ece`.
 
     method : "percentile" for the (1 - level) / 2 and (1 + level) / 2 quantiles [l, h] of the
         resamples; "reflected" for [2 v - h, 2 v - l] about the value v of the sample.
@@ -75,21 +80,34 @@ def bootstrap_interval(
     method, bins, level, resamples, random = resampling.options(
         method, bins, level, resamples, seed
     )
-    values, here = resampled(probs, labels, metric, bins, resamples, random)
+    values, here = resampled(probs, labels, metric, bins, resamples, random, weights)
     return resampling.bounds(values.cpu().numpy(), here, level, method)
 
 
 def resampled(
-    probs: Scored, labels: Labels, metric: str, bins: int, resamples: int, random: Generator
+    probs: Scored,
+    labels: Labels,
+    metric: str,
+    bins: int,
+    resamples: int,
+    random: Generator,
+    weights: Weights = None,
 ) -> tuple[Tensor, float]:
     """(resamples,) values of a metric, and that of the sample itself."""
     if metric == "classwise_ece":
-        probs, labels = validate.predictions(probs, labels)
-        values = _classwise(probs.detach(), labels, bins, resamples, random)
-        return values, classwise_ece(probs, labels, bins=bins)
-    confidence, correct = top(probs, labels)
+        probs, labels, checked = classes_of(probs, labels, weights)  # type: ignore[arg-type]
+        values = _classwise(probs.detach(), labels, bins, resamples, random, checked)
+        return values, classwise_ece(probs, labels, bins=bins, weights=checked)
+    confidence, correct, checked = weighed(probs, labels, weights)
     binning: Binning = "mass" if metric == "ada_ece" else "width"
-    whole, value = diagram(confidence, correct, bins, binning, "right"), FROM_BINS[metric]
+    whole = diagram(confidence, correct, bins, binning, "right", checked)
+    value = FROM_BINS[metric]
+    if checked is not None:
+        groups = Groups(len(correct), resamples, random, correct.device, of_rows=checked)
+        index, one = _bins.bin_index(confidence, whole.edges), torch.ones_like(checked)
+        parts = one, correct.double(), confidence.double()
+        counts, hits, sums = (groups.sums(part, index, bins) for part in parts)
+        return value(Reliability(whole.edges, counts, hits, sums / counts)), float(value(whole))
     # a bin's wrong ones and its right ones are two cells
     cell = 2 * _bins.bin_index(confidence, whole.edges) + correct
     cells, sums = resampling.draw_cells(confidence, cell, 2 * bins, resamples, random)
@@ -98,14 +116,19 @@ def resampled(
 
 
 def _classwise(
-    probs: Tensor, labels: Tensor, bins: int, resamples: int, random: Generator
+    probs: Tensor,
+    labels: Tensor,
+    bins: int,
+    resamples: int,
+    random: Generator,
+    weights: Tensor | None,
 ) -> Tensor:
     """(resamples,) classwise ECE of resampled groups of samples."""
     n, classes = probs.shape
-    groups = resampling.Groups(n, resamples, random, probs.device)
+    groups = Groups(n, resamples, random, probs.device, of_rows=weights)
     edges = _bins.width_edges(bins, probs.device)
     error = torch.zeros(resamples, dtype=torch.float64, device=probs.device)
     for k in range(classes):
         residual = probs[:, k].double() - (labels == k).double()
         error += groups.sums(residual, _bins.bin_index(probs[:, k], edges), bins).abs().sum(-1)
-    return error / (n * classes)
+    return error / ((n if weights is None else groups.drawn) * classes)

@@ -11,7 +11,8 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import Binning, Closed, Norm
-from calibkit.metrics.top import Labels, Scored, top
+from calibkit.metrics.top import Labels, Scored, weighed
+from calibkit.metrics.weighting import Weights, effective
 from calibkit.validate import Numbers
 
 
@@ -20,13 +21,15 @@ class Reliability:
     """Bins of confidence with their accuracy; see `reliability`.
 
     All tensors have length B, the number of bins, but `edges` with B + 1. Empty bins have
-    confidence, accuracy, gap and interval NaN.
+    confidence, accuracy, gap and interval NaN. Of weighted rows, `counts` and `hits` are sums of
+    weights, and `squares` sums of their squares; otherwise it is None.
     """
 
     edges: Tensor
     counts: Tensor
     hits: Tensor
     confidence: Tensor
+    squares: Tensor | None = None
     accuracy: Tensor = field(init=False)
     gap: Tensor = field(init=False)
 
@@ -39,9 +42,24 @@ class Reliability:
         """Share of all samples in each bin, in float64; sums to 1."""
         return self.counts.double() / self.counts.sum(-1, keepdim=True)
 
+    @property
+    def effective(self) -> Tensor:
+        """The samples in each bin: `counts`, or of weighted rows how many equal ones say as much.
+
+        Source: Kish (1965): (sum of weights)^2 / sum of squared weights.
+        """
+        return self.counts if self.squares is None else effective(self.counts, self.squares)
+
     def interval(self, level: float = 0.95) -> tuple[Tensor, Tensor]:
-        """Wilson interval of the accuracy of each bin; see `wilson_interval`."""
-        return wilson_interval(self.hits, self.counts, level=level)
+        """Wilson interval of the accuracy of each bin; see `wilson_interval`.
+
+        Of weighted rows it is that of `effective` samples, so that weights of 5 for all leave it.
+        """
+        if self.squares is None:
+            return wilson_interval(self.hits, self.counts, level=level)
+        samples, rate = self.effective, self.accuracy.clamp(0, 1).nan_to_num()
+        low, high = wilson_interval(rate * samples, samples, level=level)
+        return low, high
 
     def error(self, norm: Norm = "l1") -> float:
         """The calibration error of these bins; see `ece`."""
@@ -49,7 +67,7 @@ class Reliability:
         return float(_bins.weighted_gap(self.gap, self.share, norm))
 
     def __add__(self, other: Reliability) -> Reliability:
-        """The bins of both samples together, so that batches can be added up.
+        """The bins of both samples together, so that batches can be added up, also by `sum`.
 
         Raises ValueError where the edges differ; those of equal mass belong to one sample.
         """
@@ -57,7 +75,16 @@ class Reliability:
             raise ValueError("edges must be the same in both; count with binning='width'")
         counts = self.counts + other.counts
         mine, theirs = (r.confidence.nan_to_num() * r.counts for r in (self, other))
-        return Reliability(self.edges, counts, self.hits + other.hits, (mine + theirs) / counts)
+        hits, confidence = self.hits + other.hits, (mine + theirs) / counts
+        if self.squares is None and other.squares is None:
+            return Reliability(self.edges, counts, hits, confidence)
+        # a row without a weight has weight 1, whose square is 1
+        a, b = (r.counts if r.squares is None else r.squares for r in (self, other))
+        return Reliability(self.edges, counts, hits, confidence, a + b)
+
+    def __radd__(self, other: int) -> Reliability:
+        """What `sum` begins with is 0."""
+        return self if other == 0 else NotImplemented
 
 
 def reliability(
@@ -67,6 +94,7 @@ def reliability(
     bins: int = 15,
     binning: Binning = "width",
     closed: Closed = "right",
+    weights: Weights = None,
 ) -> Reliability:
     """Confidence and accuracy of the predicted class, bin by bin.
 
@@ -79,6 +107,7 @@ def reliability(
         equally many samples, in which equal confidences share a bin.
     closed : "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
         1 in the last in either case.
+    weights : (n,) of the rows, as in `ece`.
 
     Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model
     is over-confident. Raises as `ece` does.
@@ -91,17 +120,26 @@ def reliability(
     ([0, 4], [0, 3], 0.75)
     """
     bins = _bins.check_options(bins, binning, closed)
-    confidence, correct = top(probs, labels)
-    return diagram(confidence, correct, bins, binning, closed)
+    confidence, correct, checked = weighed(probs, labels, weights)
+    return diagram(confidence, correct, bins, binning, closed, checked)
 
 
 def diagram(
-    confidence: Tensor, hits: Tensor, bins: int, binning: Binning, closed: Closed
+    confidence: Tensor,
+    hits: Tensor,
+    bins: int,
+    binning: Binning,
+    closed: Closed,
+    weights: Tensor | None = None,
 ) -> Reliability:
-    """`reliability` of checked confidences and hits; a hit may be a probability."""
+    """`reliability` of checked confidences, hits and weights; a hit may be a probability."""
     confidence = confidence.double()
-    edges = _bins.edges_of(confidence, bins, binning)
+    edges = _bins.edges_of(confidence, bins, binning, weights)
     index = _bins.bin_index(confidence, edges, closed)
+    if weights is not None:
+        of_rows = weights, weights * hits.double(), weights * confidence, weights.square()
+        total, right, sums, squares = (torch.bincount(index, part, bins) for part in of_rows)
+        return Reliability(edges, total, right, sums / total, squares)
     counts = torch.bincount(index, minlength=bins)
     right = torch.bincount(index, hits.double(), bins)
     right = right.long() if hits.dtype == torch.bool else right

@@ -12,7 +12,8 @@ from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.bins import Binning, Closed, Norm, weighted_gap
 from calibkit.metrics.diagram import Reliability, diagram, reliability
-from calibkit.metrics.top import Labels, Scored, top
+from calibkit.metrics.top import Labels, Scored, top, weighed
+from calibkit.metrics.weighting import Weights, kept, mean
 from calibkit.validate import Array
 
 
@@ -24,6 +25,7 @@ def ece(
     norm: Norm = "l1",
     binning: Binning = "width",
     closed: Closed = "right",
+    weights: Weights = None,
 ) -> float:
     """Expected calibration error of the predicted class.
 
@@ -38,6 +40,8 @@ def ece(
     probs : (n, K) probabilities of any float type; ties in the argmax go to the lowest class.
     labels : (n,) integers in [0, K). A `TopLabel` (confidences and hits alone) stands for both.
     bins : number of bins; binning : "width" or "mass"; closed : "right" for (lo, hi] or "left".
+    weights : (n,) of the rows, 0 or more and not all 0; whole numbers give the value of rows that
+        are repeated so often. None counts every row once.
 
     Returns a fraction in [0, 1], summed in float64. Raises ValueError for values outside [0, 1],
     NaN, rows that do not sum to 1, an empty input, lengths or devices that differ, and labels out
@@ -48,7 +52,8 @@ def ece(
     >>> round(ece([[0.9, 0.1], [0.8, 0.2]], [0, 1], bins=1), 4)  # |0.85 - 0.5|
     0.35
     """
-    return reliability(probs, labels, bins=bins, binning=binning, closed=closed).error(norm)
+    counted = reliability(probs, labels, bins=bins, binning=binning, closed=closed, weights=weights)
+    return counted.error(norm)
 
 
 def ece_by_group(
@@ -58,14 +63,15 @@ def ece_by_group(
     *,
     count: int | None = None,
     bins: int = 15,
+    weights: Weights = None,
 ) -> list[float]:
     """The `ece` of each group of samples; NaN for a group without any.
 
     By default a group holds the images *of* a class (`groups=labels`). With the predicted classes
     as groups it holds those *predicted as* it, which are calibrated where the model is.
 
-    probs (n, K), labels (n,); groups (n,) integers in [0, count), by default as many as classes.
-    Raises as `ece` does, and for groups out of range.
+    probs (n, K), labels (n,); groups (n,) integers in [0, count), by default as many as classes;
+    weights (n,) as in `ece`. Raises as `ece` does, and for groups out of range.
 
     >>> ece_by_group([[0.75, 0.25], [0.5, 0.5], [0.25, 0.75]], [0, 0, 1], [0, 1, 1])
     [0.25, 0.375]
@@ -76,8 +82,15 @@ def ece_by_group(
     groups = validate.labels(
         groups, n=len(probs), classes=count, device=probs.device, name="groups"
     )
+    if weights is not None:
+        probs, labels, groups, weights = kept(weights, probs, labels, groups)
     members = ((groups == group).nonzero()[:, 0] for group in range(count))
-    return [ece(probs[i], labels[i], bins=bins) if len(i) else math.nan for i in members]
+
+    def of(rows: Tensor) -> float:
+        mine = None if weights is None else weights[rows]
+        return ece(probs[rows], labels[rows], bins=bins, weights=mine) if len(rows) else math.nan
+
+    return [of(rows) for rows in members]
 
 
 def mce(
@@ -86,6 +99,7 @@ def mce(
     *,
     bins: int = 15,
     closed: Closed = "right",
+    weights: Weights = None,
 ) -> float:
     """Maximum calibration error: the largest gap of a non-empty equal-width bin.
 
@@ -98,15 +112,20 @@ def mce(
     >>> round(mce([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=10), 4)  # gaps 0.1 and 0.6
     0.6
     """
-    return ece(probs, labels, bins=bins, norm="max", closed=closed)
+    return ece(probs, labels, bins=bins, norm="max", closed=closed, weights=weights)
 
 
-def ada_ece(probs: Scored, labels: Labels = None, *, bins: int = 15) -> float:
+def ada_ece(
+    probs: Scored, labels: Labels = None, *, bins: int = 15, weights: Weights = None
+) -> float:
     """Adaptive ECE: `ece` over bins that hold equally many samples.
 
     The sorted confidences are cut into `bins` runs, the first n mod bins of them longer by one,
     with the edge half-way between the neighbours of the cut. Equal confidences always share a bin,
     the lower one, so the row order does not matter. With n < bins every sample is a bin.
+
+    Weights that are whole numbers are cut like the copies that they count; others at equal shares
+    of their sum, with the row across a cut below it.
 
     Arguments, value and errors as in `ece`.
 
@@ -116,10 +135,12 @@ def ada_ece(probs: Scored, labels: Labels = None, *, bins: int = 15) -> float:
     >>> round(ada_ece(probs, [0, 0, 0, 1], bins=2), 4)  # (|0.85 - 1| + |0.6 - 0.5|) / 2
     0.125
     """
-    return ece(probs, labels, bins=bins, binning="mass")
+    return ece(probs, labels, bins=bins, binning="mass", weights=weights)
 
 
-def overconfidence_error(probs: Scored, labels: Labels = None, *, bins: int = 15) -> float:
+def overconfidence_error(
+    probs: Scored, labels: Labels = None, *, bins: int = 15, weights: Weights = None
+) -> float:
     """Overconfidence error: gaps where confidence is above accuracy, weighted by confidence.
 
         OE = sum_b |B_b| / n * conf(B_b) * max(conf(B_b) - acc(B_b), 0)
@@ -131,10 +152,10 @@ def overconfidence_error(probs: Scored, labels: Labels = None, *, bins: int = 15
     >>> round(overconfidence_error([[0.9, 0.1], [0.7, 0.3]], [0, 1], bins=1), 4)  # 0.8 * 0.3
     0.24
     """
-    return float(_over_error(reliability(probs, labels, bins=bins)))
+    return float(_over_error(reliability(probs, labels, bins=bins, weights=weights)))
 
 
-def signed_gap(probs: Scored, labels: Labels = None) -> float:
+def signed_gap(probs: Scored, labels: Labels = None, *, weights: Weights = None) -> float:
     """Mean confidence minus accuracy: positive for an over-confident model.
 
     It needs no bins and has no bias, but cancels where one region is over- and another
@@ -143,7 +164,9 @@ def signed_gap(probs: Scored, labels: Labels = None) -> float:
     >>> round(signed_gap([[0.9, 0.1], [0.6, 0.4]], [0, 0]), 4)  # 0.75 - 1
     -0.25
     """
-    confidence, correct = top(probs, labels)
+    confidence, correct, checked = weighed(probs, labels, weights)
+    if checked is not None:
+        return mean(confidence.double() - correct.double(), checked)
     return float(confidence.sum(dtype=torch.float64) - correct.sum()) / len(correct)
 
 
@@ -162,7 +185,8 @@ def debiased_ece(
     the confidences in a bin are equal. Only that square is free of bias: the cut at 0 and the root
     keep a calibrated model above 0, the less the more samples (notebooks/notes_on_measures.md has
     numbers). Bins of fewer than two samples weigh nothing. To be compared with
-    `ece(..., norm="l2")`, not with the L1 ECE.
+    `ece(..., norm="l2")`, not with the L1 ECE. It takes no weights: the noise is that of so many
+    independent samples, and copies of them are none.
 
     Arguments, value and errors as in `ece`; the default bins hold equally many samples.
 
@@ -172,7 +196,8 @@ def debiased_ece(
     >>> round(debiased_ece(probs, [0, 0, 1, 1], bins=1) ** 2, 4)
     0.0767
     """
-    return float(_debiased(reliability(probs, labels, bins=bins, binning=binning)))
+    bins = _bins.check_options(bins, binning)
+    return float(_debiased(diagram(*top(probs, labels), bins, binning, "right")))
 
 
 def _error(counted: Reliability) -> Tensor:
@@ -210,6 +235,7 @@ def true_calibration_error(
     bins: int = 15,
     norm: Norm = "l1",
     binning: Binning = "width",
+    weights: Weights = None,
 ) -> float:
     """ECE against the known posterior instead of sampled labels.
 
@@ -225,7 +251,7 @@ def true_calibration_error(
     ----------
     probs : (n, K) predicted probabilities.
     posterior : (n, K) true p(class | input) of the same inputs.
-    bins, norm, binning : as in `ece`.
+    bins, norm, binning, weights : as in `ece`.
 
     Raises as `ece` does, and ValueError if the shapes differ.
 
@@ -234,7 +260,9 @@ def true_calibration_error(
     """
     bins = _bins.check_options(bins, binning, "right")
     confidence, truth = _top_posterior(probs, posterior)
-    return diagram(confidence, truth, bins, binning, "right").error(norm)
+    if weights is not None:
+        confidence, truth, weights = kept(weights, confidence, truth)
+    return diagram(confidence, truth, bins, binning, "right", weights).error(norm)
 
 
 def _top_posterior(probs: Array, posterior: Array) -> tuple[Tensor, Tensor]:

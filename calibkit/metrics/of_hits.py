@@ -49,13 +49,13 @@ def debiased_ece_of(confidence: Array, correct: Array, **options: Any) -> float:
     return debiased_ece(TopLabel(confidence, correct), **options)
 
 
-def smooth_ece_of(confidence: Array, correct: Array) -> float:
-    """`smooth_ece` from (n,) confidences and hits alone.
+def smooth_ece_of(confidence: Array, correct: Array, **options: Any) -> float:
+    """`smooth_ece` from (n,) confidences and hits alone; options as there.
 
     >>> round(smooth_ece_of([0.9, 0.9], [True, False]), 4)
     0.4
     """
-    return smooth_ece(TopLabel(confidence, correct))
+    return smooth_ece(TopLabel(confidence, correct), **options)
 
 
 def risk_coverage_of(confidence: Array, correct: Array) -> tuple[Tensor, Tensor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+import torch
 from torch import Tensor
 
 from calibkit import validate
@@ -11,6 +12,7 @@ from calibkit.metrics import bins as _bins
 from calibkit.metrics import resampling
 from calibkit.metrics.resampling import Groups, Method
 from calibkit.metrics.top import Labels, Scored, TopLabel, of_label, rows_of, top
+from calibkit.metrics.weighting import Weights, kept
 
 Score = Literal["ece", "nll", "brier", "accuracy"]
 
@@ -26,6 +28,7 @@ def paired_interval(
     resamples: int = 1000,
     seed: int = 0,
     method: Method = "reflected",
+    weights: Weights = None,
 ) -> tuple[float, float]:
     """Paired bootstrap interval of metric(a) - metric(b), both scored on the same samples.
 
@@ -45,6 +48,7 @@ def paired_interval(
         (confidence - hit)^2), and "accuracy" is the share of hits.
     metric : "ece", "nll", "brier" or "accuracy".
     bins, level, resamples, seed, method : as in `bootstrap_interval`; bins for "ece" alone.
+    weights : (n,) of the rows, as in `ece`; each is drawn like another and brings its weight along.
 
     Returns (low, high); a loss is lower for b where low > 0. "nll" must be finite for both. Raises
     as `ece` does, and ValueError if the shapes differ.
@@ -60,9 +64,11 @@ def paired_interval(
     method, bins, level, resamples, random = resampling.options(
         method, bins, level, resamples, seed
     )
-    *models, target = _checked(probs_a, probs_b, labels)
-    a, b = (_per_sample(metric, probs, target, bins) for probs in models)
-    groups = Groups(len(a[0]), resamples + 1, random, a[0].device, with_sample=True)
+    first, second, target = _checked(probs_a, probs_b, labels)
+    first, second, target, checked = _weighed(first, second, target, weights)
+    a, b = (_per_sample(metric, probs, target, bins) for probs in (first, second))
+    device = a[0].device
+    groups = Groups(len(a[0]), resamples + 1, random, device, with_sample=True, of_rows=checked)
     values = (_totals(*a, groups, bins) - _totals(*b, groups, bins)).cpu().numpy()
     return resampling.bounds(values[1:], float(values[0]), level, method)
 
@@ -85,14 +91,35 @@ def _checked(a, b, labels: Labels):
     return a, b, validate.labels(labels, n=len(a), classes=a.shape[1], device=a.device)
 
 
+def _weighed(a, b, labels, weights: Weights) -> tuple:
+    """Both predictions and the labels of the rows of positive weight, and their weights or None."""
+    if not isinstance(a, TopLabel):
+        return (a, b, labels, None) if weights is None else kept(weights, a, b, labels)
+    weights = _given_once(a, b, weights)
+    if weights is None:
+        return a, b, labels, None
+    *parts, checked = kept(weights, a.confidence, a.correct, b.confidence, b.correct)
+    return TopLabel(*parts[:2]), TopLabel(*parts[2:]), labels, checked
+
+
+def _given_once(a: TopLabel, b: TopLabel, weights: Weights) -> Weights:
+    """The weights of both, which may stand beside them or in one of them, or in both alike."""
+    own = [top.weights for top in (a, b) if top.weights is not None]
+    if len(own) == 2 and not torch.equal(*own):
+        raise ValueError("weights must be the same in both, for the samples are; give one")
+    if own and weights is not None:
+        raise TypeError("weights must be left out: the TopLabel given has its own")
+    return own[0] if own else weights
+
+
 def _per_sample(
     metric: Score, probs: Tensor | TopLabel, labels: Tensor | None, bins: int
 ) -> tuple[Tensor, Tensor | None]:
     """(n,) what each sample adds, and the bin that it adds it to, where there are several."""
     if metric == "nll":
-        return _nll(*rows_of(probs, labels)), None
+        return _nll(*rows_of(probs, labels)[:2]), None
     if metric == "brier":
-        return _brier(*rows_of(probs, labels)), None
+        return _brier(*rows_of(probs, labels)[:2]), None
     confidence, correct = top(probs, labels)
     if metric == "accuracy":
         return correct.double(), None

@@ -46,20 +46,30 @@ class Groups:
     """Random groups of samples that are resampled as units: the samples up to n = 4096.
 
     with_sample: whether the first of the resamples is the sample itself.
+    of_rows: (n,) weights of the samples, which each brings along when it is drawn.
     """
 
     def __init__(
-        self, n: int, resamples: int, random: Generator, device="cpu", *, with_sample: bool = False
+        self,
+        n: int,
+        resamples: int,
+        random: Generator,
+        device="cpu",
+        *,
+        with_sample: bool = False,
+        of_rows: Tensor | None = None,
     ):
+        self.of_rows = of_rows
         self.groups = n // -(-n // GROUPS)  # -(-a // b) rounds up: all but a few of equal size
         self.of = torch.from_numpy(random.permutation(n) % self.groups).to(device)
         self.weights = weights(self.groups, resamples, random).to(device)
         if with_sample:
             self.weights[0] = 1
-        self.drawn = self.weights @ torch.bincount(self.of, minlength=self.groups).double()
+        self.drawn = self.weights @ torch.bincount(self.of, of_rows, self.groups).double()
 
     def sums(self, values: Tensor, index: Tensor, bins: int) -> Tensor:
         """(resamples, bins) sums of the (n,) values by the bin of each."""
+        values = values if self.of_rows is None else values * self.of_rows
         table = torch.bincount(self.of * bins + index, values, self.groups * bins)
         return self.weights @ table.view(self.groups, bins)
 

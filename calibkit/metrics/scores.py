@@ -6,26 +6,30 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.metrics.top import Labels, Scored, top
+from calibkit.metrics.top import Labels, Scored, classes_of, top, weighed
+from calibkit.metrics.weighting import Weights, mean
 from calibkit.validate import Array
 
 
-def accuracy(probs: Scored, labels: Labels = None) -> float:
+def accuracy(probs: Scored, labels: Labels = None, *, weights: Weights = None) -> float:
     """Share of rows whose largest probability is the label's; ties go to the lowest class.
 
     Parameters
     ----------
     probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both.
         Raises as `ece` does.
+    weights : (n,) of the rows, as in `ece`.
 
     >>> accuracy([[0.9, 0.1], [0.5, 0.5]], [0, 1])
     0.5
     """
-    _, correct = top(probs, labels)
+    _, correct, checked = weighed(probs, labels, weights)
+    if checked is not None:
+        return mean(correct, checked)
     return int(correct.sum()) / len(correct)
 
 
-def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5) -> float:
+def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5, weights: Weights = None) -> float:
     """Share of rows whose label is among the k largest probabilities.
 
     Ties go to the lowest class, so k = 1 is `accuracy` and k = K is 1. Arguments and errors as in
@@ -34,16 +38,18 @@ def top_k_accuracy(probs: Array, labels: Array, *, k: int = 5) -> float:
     >>> top_k_accuracy([[0.5, 0.3, 0.2], [0.5, 0.3, 0.2]], [1, 2], k=2)
     0.5
     """
-    probs, labels = validate.predictions(probs, labels)
+    probs, labels, checked = classes_of(probs, labels, weights)
     k = validate.integer("k", k, 1, probs.shape[1])
     of_label = probs.gather(1, labels[:, None])
     lower_class = torch.arange(probs.shape[1], device=probs.device) < labels[:, None]
     ahead = (probs > of_label) | ((probs == of_label) & lower_class)
+    if checked is not None:
+        return mean(ahead.sum(1) < k, checked)
     return int((ahead.sum(1) < k).sum()) / len(labels)
 
 
 def confident_share(
-    probs: Scored, labels: Labels = None, *, threshold: float = 0.99
+    probs: Scored, labels: Labels = None, *, threshold: float = 0.99, weights: Weights = None
 ) -> tuple[float, float]:
     """Share of samples with confidence above `threshold`, and the accuracy on them.
 
@@ -56,8 +62,10 @@ def confident_share(
     (0.5, 0.5)
     """
     threshold = validate.fraction("threshold", threshold)
-    confidence, correct = top(probs, labels)
+    confidence, correct, checked = weighed(probs, labels, weights)
     sure = confidence.double() > threshold
+    if checked is not None:
+        return mean(sure, checked), mean(correct[sure], checked[sure])
     count = int(sure.sum())
     right = int((sure & correct).sum())
     return count / len(sure), right / count if count else float("nan")
@@ -79,7 +87,8 @@ def risk_coverage(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]
 
     coverage_k = k / n and risk_k = share of errors among the k most confident, k = 1 ... n. Of
     predictions with equal confidence each is as likely to be kept as another: risk is its mean
-    over their orders. Both (n,) float64. Arguments and errors as in `accuracy`.
+    over their orders. Both (n,) float64. Arguments and errors as in `accuracy`; coverage counts
+    rows, so there are no weights.
 
     Source: El-Yaniv & Wiener (2010), JMLR 11; Geifman & El-Yaniv (2017).
 

@@ -8,13 +8,14 @@ from scipy.fft import dct
 from scipy.optimize import brentq
 from torch import Tensor
 
-from calibkit.metrics.top import Labels, Scored, top
+from calibkit.metrics.top import Labels, Scored, weighed
+from calibkit.metrics.weighting import Weights
 
 GRID = 1 << 14  # steps of the grid over [0, 1], far below any bandwidth that matters
 COARSE = 1 << 11  # steps that suffice to integrate what a wide kernel has smoothed
 
 
-def smooth_ece(probs: Scored, labels: Labels = None) -> float:
+def smooth_ece(probs: Scored, labels: Labels = None, *, weights: Weights = None) -> float:
     """Smooth calibration error smECE of the predicted class.
 
         smECE_s = integral over t in [0, 1] of |1/n sum_i K_s(t, conf_i) (conf_i - hit_i)|
@@ -25,29 +26,31 @@ def smooth_ece(probs: Scored, labels: Labels = None) -> float:
     The residuals are spread over a grid of 2^14 steps and the kernel is applied in the cosine
     basis, in which it is diagonal. The result is within 1e-6 of the integral.
 
-    Arguments, value and errors as in `ece`.
+    Arguments, weights, value and errors as in `ece`.
 
     Source: Błasiok & Nakkiran (2024).
 
     >>> round(smooth_ece([[0.9, 0.1], [0.9, 0.1]], [0, 1]), 4)  # one spot: |0.9 - 0.5|
     0.4
     """
-    return smooth_error(*top(probs, labels))
+    return smooth_error(*weighed(probs, labels, weights))
 
 
-def smooth_error(confidence: Tensor, correct: Tensor) -> float:
-    """smECE of (n,) confidences and hits."""
-    return _fixed_point(_residuals(confidence, correct))
+def smooth_error(confidence: Tensor, correct: Tensor, weights: Tensor | None = None) -> float:
+    """smECE of (n,) confidences and hits, and of their weights."""
+    return _fixed_point(_residuals(confidence, correct, weights))
 
 
-def _residuals(confidence: Tensor, correct: Tensor) -> np.ndarray:
+def _residuals(confidence: Tensor, correct: Tensor, weights: Tensor | None = None) -> np.ndarray:
     """(GRID + 1,) sums of (confidence - hit) / n, each shared by the two nearest grid points."""
     confidence, residual = confidence.double(), confidence.double() - correct.double()
+    total = len(confidence) if weights is None else float(weights.sum())
+    residual = residual if weights is None else weights * residual
     cell = (confidence * GRID).long()
     above = residual * (confidence * GRID - cell)
     grid = torch.bincount(cell, residual - above, GRID + 2)
     grid += torch.bincount(cell + 1, above, GRID + 2)
-    return (grid[:-1] / len(confidence)).cpu().numpy()
+    return (grid[:-1] / total).cpu().numpy()
 
 
 def _fixed_point(residuals: np.ndarray) -> float:

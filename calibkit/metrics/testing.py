@@ -14,7 +14,8 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.smooth import smooth_error
-from calibkit.metrics.top import Labels, Scored, of_label, rows_of, top
+from calibkit.metrics.top import Labels, Scored, of_label, rows_of, weighed
+from calibkit.metrics.weighting import Weights
 
 Tested = Literal["ece", "smooth_ece"]
 
@@ -37,6 +38,7 @@ def calibration_test(
     bins: int = 15,
     resamples: int = 1000,
     seed: int = 0,
+    weights: Weights = None,
 ) -> CalibrationTest:
     """Two tests of the hypothesis that the predictions are calibrated.
 
@@ -56,12 +58,16 @@ def calibration_test(
     rows, the first test at the predicted class alone; and it can miss errors of both signs that
     cancel.
 
+    Of weighted rows the first test compares weighted errors, and z is sum w a / sqrt(sum w^2 b) of
+    the same terms. Either draws one label a row, so that weights of 2 for all leave both p-values.
+
     Parameters
     ----------
     probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both; z
         is then that of the two classes "hit" and "miss", Spiegelhalter's own.
     metric : "ece" or "smooth_ece"; bins : number of bins for "ece".
     resamples : number of label sets; seed : integer seed of the draws.
+    weights : (n,) of the rows, as in `ece`.
 
     Raises as `ece` does. Rows that are all one-hot leave nothing to chance: z is then 0, or
     infinite where one of them is wrong.
@@ -77,10 +83,14 @@ def calibration_test(
     bins = _bins.check_options(bins)
     resamples = validate.integer("resamples", resamples, 1)
     random = np.random.default_rng(validate.integer("seed", seed, 0))
-    confidence, correct = (part.cpu().double().numpy() for part in top(probs, labels))
-    error = _smooth if metric == "smooth_ece" else binned_error(confidence, bins)
+    parts = weighed(probs, labels, weights)
+    confidence, correct = (part.cpu().double().numpy() for part in parts[:2])
+    of_rows = None if parts[2] is None else parts[2].cpu().numpy()
+    make = _smooth_error if metric == "smooth_ece" else binned_error
+    error = make(confidence, bins, of_rows)
     drawn = drawn_errors(error, confidence, confidence, resamples, random)
-    z = spiegelhalter(*spiegelhalter_terms(*rows_of(probs, labels)))
+    rows, target, checked = rows_of(probs, labels, weights)
+    z = spiegelhalter(*spiegelhalter_terms(rows, target, checked))
     return judged(error(confidence, correct), drawn, z)
 
 
@@ -91,9 +101,16 @@ def judged(observed: float, drawn: np.ndarray, z: float) -> CalibrationTest:
     return CalibrationTest(observed, float(drawn.mean()), p_value, z, float(2 * ndtr(-abs(z))))
 
 
-def binned_error(confidence: np.ndarray, bins: int) -> Callable[..., float]:
+def binned_error(
+    confidence: np.ndarray, bins: int, weights: np.ndarray | None = None
+) -> Callable[..., float]:
     """ECE as a function of confidence and hits, whose bins are looked up once."""
     index = _bins.bin_index(torch.from_numpy(confidence), _bins.width_edges(bins)).numpy()
+    if weights is not None:
+        total = weights.sum()
+        return lambda confidence, hits: float(
+            np.abs(np.bincount(index, weights * (confidence - hits))).sum() / total
+        )
 
     def error(confidence: np.ndarray, hits: np.ndarray) -> float:
         return float(np.abs(np.bincount(index, confidence - hits)).sum() / len(index))
@@ -113,15 +130,27 @@ def drawn_errors(
     return np.array([error(confidence, random.random(n) < chance) for _ in range(resamples)])
 
 
-def _smooth(confidence: np.ndarray, hits: np.ndarray) -> float:
-    return smooth_error(torch.from_numpy(confidence), torch.from_numpy(hits))
+def _smooth_error(
+    confidence: np.ndarray, bins: int, weights: np.ndarray | None
+) -> Callable[..., float]:
+    """smECE as a function of confidence and hits; it has no bins."""
+    of_rows = None if weights is None else torch.from_numpy(weights)
+    return lambda confidence, hits: smooth_error(
+        torch.from_numpy(confidence), torch.from_numpy(hits), of_rows
+    )
 
 
-def spiegelhalter_terms(probs: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """(n,) excess of each Brier score over what its row promises, and (n,) its variance."""
+def spiegelhalter_terms(
+    probs: Tensor, labels: Tensor, weights: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """(n,) excess of each Brier score over what its row promises, and (n,) its variance.
+
+    Each excess counts with its weight, and its variance with the square of it.
+    """
     probs = probs.detach().double()
     square = probs.square().sum(1)
-    return square - of_label(probs, labels), probs.pow(3).sum(1) - square.square()
+    excess, variance = square - of_label(probs, labels), probs.pow(3).sum(1) - square.square()
+    return (excess, variance) if weights is None else (weights * excess, weights**2 * variance)
 
 
 def spiegelhalter(excess: Tensor, variance: Tensor) -> float:

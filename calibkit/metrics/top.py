@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.metrics.weighting import Weights, kept
 from calibkit.validate import Array
 
 
@@ -21,6 +22,7 @@ class TopLabel:
 
     confidence: (n,) floating in [0, 1]; correct: (n,) bool, or integers 0 and 1, on the same
         device. `TopLabel.of(probs, labels)` reads both from rows of classes.
+    weights: (n,) of the rows, 0 or more and not all 0; None counts every row once.
 
     Raises ValueError or TypeError naming the argument.
 
@@ -31,8 +33,9 @@ class TopLabel:
 
     confidence: Tensor
     correct: Tensor
+    weights: Tensor | None = None
 
-    def __init__(self, confidence: Array, correct: Array):
+    def __init__(self, confidence: Array, correct: Array, weights: Weights = None):
         sure = validate.floating("confidence", confidence, ndim=1).detach()
         validate.unit_interval("confidence", sure, "it is a fraction, so write 0.9 for 90 %")
         hits = validate.as_tensor("correct", correct, ndim=1)
@@ -42,15 +45,18 @@ class TopLabel:
             hits = validate.labels(hits, n=len(hits), classes=2, name="correct").bool()
         object.__setattr__(self, "confidence", sure)
         object.__setattr__(self, "correct", hits)
+        if weights is not None:
+            weights = validate.weights(weights, n=len(sure), device=sure.device)
+        object.__setattr__(self, "weights", weights)
 
     @classmethod
-    def of(cls, probs: Array, labels: Array) -> TopLabel:
-        """That of (n, K) probabilities and (n,) labels; raises as `ece` does.
+    def of(cls, probs: Array, labels: Array, weights: Weights = None) -> TopLabel:
+        """That of (n, K) probabilities, (n,) labels and weights; raises as `ece` does.
 
         >>> TopLabel.of([[0.5, 0.5], [0.25, 0.75]], [1, 1]).correct.tolist()
         [False, True]
         """
-        return cls(*top(probs, labels))
+        return cls(*top(probs, labels), weights)
 
 
 Scored = Array | TopLabel  # (n, K) probabilities, or the top label of every row
@@ -61,7 +67,8 @@ def top(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]:
     """(n,) confidence of the predicted class and (n,) bool whether that class is the label.
 
     The predicted class is the lowest one of largest probability. Raises as `ece` does, and
-    TypeError for labels beside a `TopLabel`.
+    TypeError for labels beside a `TopLabel`, and for a `TopLabel` with weights: who takes them
+    calls `weighed`.
 
     >>> confidence, correct = top([[0.5, 0.5], [0.25, 0.75]], [1, 1])
     >>> confidence.tolist(), correct.tolist()
@@ -70,19 +77,56 @@ def top(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]:
     if isinstance(probs, TopLabel):
         if labels is not None:
             raise TypeError("labels must be left out: the TopLabel given says what is correct")
+        if probs.weights is not None:
+            raise TypeError("weights have no meaning here; pass TopLabel(confidence, correct)")
         return probs.confidence, probs.correct
     probs, labels = validate.predictions(probs, labels)
     confidence, best = probs.detach().max(dim=1)
     return confidence, best == labels
 
 
-def rows_of(probs: Scored, labels: Labels = None) -> tuple[Tensor, Tensor]:
-    """Checked (n, K) probabilities with their (n,) labels; of a `TopLabel`, of "miss" and "hit"."""
-    if not isinstance(probs, TopLabel):
-        return validate.predictions(probs, labels)
+def weighed(
+    probs: Scored, labels: Labels = None, weights: Weights = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """`top` of the rows of positive weight, and their (n,) float64 weights; None without weights.
+
+    Raises as `top`, for weights that are none, and TypeError where a `TopLabel` has its own.
+
+    >>> [part.tolist() for part in weighed([[0.5, 0.5], [0.25, 0.75]], [1, 1], [0, 2])]
+    [[0.75], [True], [2.0]]
+    """
+    if isinstance(probs, TopLabel) and probs.weights is not None:
+        if weights is not None:
+            raise TypeError("weights must be left out: the TopLabel given has its own")
+        weights, probs = probs.weights, TopLabel(probs.confidence, probs.correct)
     confidence, correct = top(probs, labels)
-    confidence = confidence.double()
-    return torch.stack([1 - confidence, confidence], dim=1), correct.long()
+    if weights is None:
+        return confidence, correct, None
+    return kept(weights, confidence, correct)  # type: ignore[return-value]
+
+
+def rows_of(
+    probs: Scored, labels: Labels = None, weights: Weights = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Checked (n, K) probabilities, (n,) labels and weights as in `weighed`.
+
+    Those of a `TopLabel` are of the two classes "miss" and "hit".
+    """
+    if isinstance(probs, TopLabel):
+        confidence, correct, checked = weighed(probs, labels, weights)
+        confidence = confidence.double()
+        return torch.stack([1 - confidence, confidence], dim=1), correct.long(), checked
+    return classes_of(probs, labels, weights)
+
+
+def classes_of(
+    probs: Array, labels: Array | None, weights: Weights = None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Checked (n, K) probabilities, (n,) labels and weights as in `weighed`."""
+    rows, target = validate.predictions(probs, labels)
+    if weights is None:
+        return rows, target, None
+    return kept(weights, rows, target)  # type: ignore[return-value]
 
 
 def of_label(probs: Tensor, labels: Tensor) -> Tensor:

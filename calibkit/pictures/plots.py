@@ -21,6 +21,7 @@ from calibkit.metrics import corp as _corp
 from calibkit.metrics import reliability as _reliability
 from calibkit.metrics.bins import Binning
 from calibkit.metrics.plane import kappa
+from calibkit.metrics.weighting import Weights
 from calibkit.pictures import alt_text, palette
 from calibkit.pictures.palette import (
     ACCURACY,
@@ -32,7 +33,7 @@ from calibkit.pictures.palette import (
     UNDER,
     Role,
 )
-from calibkit.pictures.reliability import totals
+from calibkit.pictures.reliability import FADED, counted_words, hardly_any, totals
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 SIDE = 4.2  # inches of a square figure
@@ -71,6 +72,7 @@ def reliability_diagram(
     *,
     bins: int = 15,
     binning: Binning = "width",
+    weights: Weights = None,
     level: float = 0.95,
     title: str | None = None,
     ax: Axes | None = None,
@@ -79,15 +81,18 @@ def reliability_diagram(
 
     Blue, with the dots where there are any, reaches up to the accuracy of its bin. Hatched: from
     the accuracy up to the mean confidence (over-confident). Dotted: from the mean confidence up to
-    the accuracy (under-confident). Black lines are Wilson intervals of coverage `level`.
+    the accuracy (under-confident). Bins with hardly any samples are faded. Black lines are Wilson
+    intervals of coverage `level`.
     The strip below counts the samples of each bin on a log axis. Empty bins are not drawn.
+
+    weights: (n,) of the rows. Accuracy and confidence are then weighted means; the strip and the
+        intervals have the number of equal rows that say as much (`Reliability.effective`).
 
     probs: (n, K) probabilities; labels: (n,). Raises as `metrics.reliability` does.
     Source: Guo et al. (2017), figure 1.
     """
-    return draw_reliability(
-        _reliability(probs, labels, bins=bins, binning=binning), level=level, title=title, ax=ax
-    )
+    counted = _reliability(probs, labels, bins=bins, binning=binning, weights=weights)
+    return draw_reliability(counted, level=level, title=title, ax=ax)
 
 
 def draw_reliability(
@@ -101,7 +106,7 @@ def draw_reliability(
     """The same figure from bins that were counted before (see `metrics.reliability`)."""
     ax = _axes(ax, 4.4, 5.0)
     edges = reliability.edges.cpu().numpy()
-    columns = reliability.counts, reliability.confidence, reliability.accuracy
+    columns = reliability.effective, reliability.confidence, reliability.accuracy
     arrays = [part.cpu().numpy() for part in (*columns, *reliability.interval(level))]
     rows = [edges[:-1], np.diff(edges), *arrays]
     left, width, counts, confidence, accuracy, low, high = (row[arrays[0] > 0] for row in rows)
@@ -109,11 +114,14 @@ def draw_reliability(
     for role, side in ((OVER, confidence > accuracy), (UNDER, confidence <= accuracy)):
         gap, look = (confidence - accuracy)[side], role.area(label=None)
         ax.bar(left[side], gap, width[side], bottom=accuracy[side], align="edge", **look)
+    few = np.array([hardly_any(count, counts.sum()) for count in counts], dtype=bool)
+    high_end = np.maximum(accuracy, confidence)[few]
+    ax.bar(left[few], high_end, width[few], align="edge", facecolor="white", alpha=FADED)
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
-    _count_strip(ax, left, width, counts)
+    _count_strip(ax, left, width, counts, counted_words(reliability))
     _note(
         ax,
         f"Reliability diagram of {len(accuracy)} filled bins; accuracy below confidence in "
@@ -159,26 +167,34 @@ def corp_diagram(
 
 
 def confidence_histogram(
-    probs, labels, *, bins: int = 15, title: str | None = None, ax: Axes | None = None
+    probs,
+    labels,
+    *,
+    bins: int = 15,
+    weights: Weights = None,
+    title: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Share of samples per confidence bin, with the mean confidence and the accuracy as lines.
 
     The distance between the two lines is the signed gap, which is the ECE with a single bin up
-    to its sign. Source: Guo et al. (2017), figure 1.
+    to its sign. With weights, (n,) of the rows, shares are those of their sum.
+    Source: Guo et al. (2017), figure 1.
     """
-    counted = _reliability(probs, labels, bins=bins)
+    counted = _reliability(probs, labels, bins=bins, weights=weights)
     ax = _axes(ax, 4.2, 3.6)
-    n, whole = int(counted.counts.sum()), totals(counted)
-    edges, shares = counted.edges.cpu().numpy(), counted.counts.cpu().numpy() / n
+    whole, n = totals(counted), len(labels)
+    samples = f"{n:,} samples" if weights is None else f"{n:,} weighted samples"
+    edges, shares = counted.edges.cpu().numpy(), counted.share.cpu().numpy()
     ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=COUNTS.colour, edgecolor="white")
     for role, value in ((ACCURACY, whole["accuracy"]), (CONFIDENCE, whole["confidence"])):
         ax.axvline(value, **role.line(marker="", lw=2, label=f"{role.words} {value:.1%}"))
     ax.set(xlim=(0, 1), ylim=(0, 1), title=title)
-    ax.set(xlabel="confidence", ylabel=f"share of {n:,} samples")
+    ax.set(xlabel="confidence", ylabel=f"share of {samples}")
     ax.legend(loc="upper left", fontsize="small")
     _note(
         ax,
-        f"Confidence histogram of {n:,} samples, {shares[-1]:.0%} of them in the last bin; "
+        f"Confidence histogram of {samples}, {shares[-1]:.0%} of them in the last bin; "
         f"mean confidence {whole['confidence']:.1%}, accuracy {whole['accuracy']:.1%}",
     )
     return ax
@@ -280,13 +296,13 @@ def _plane_in_words(points: Mapping[Role, np.ndarray], path: bool) -> str:
     return f"Accuracy lost on new data, and claimed all the same: {'; '.join(parts)}."
 
 
-def _count_strip(ax: Axes, left, width, counts) -> None:
+def _count_strip(ax: Axes, left, width, counts, label: str) -> None:
     """A strip under the diagram, as wide as it: the samples of each bin on a log axis."""
     strip = ax.inset_axes((0, -0.34, 1, 0.22), sharex=ax)
     strip.bar(left, counts, width, align="edge", color=COUNTS.colour, edgecolor="white")
     written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
     strip.set(yscale="log", ylim=(0.5, counts.max() * (200 if written else 2)))
-    strip.set(xlabel="confidence", ylabel=COUNTS.words)
+    strip.set(xlabel="confidence", ylabel=label)
     if written:
         strip.set_yticks([], minor=False)
         strip.minorticks_off()

@@ -17,6 +17,7 @@ DIAGRAM = svg.Axes(left=56, top=30, width=272, height=272)
 STRIP = (56, 312, 272, 48)
 KEYS = 190  # pixels, width of the legend when it stands alone
 FEW = 15  # bins
+FADED = 0.8  # how much of a bin's colours is taken where it holds hardly any samples
 LEGIBLE = 40  # pixels of a count strip on which two numbers do not touch
 
 
@@ -40,7 +41,7 @@ def totals(reliability: Reliability) -> dict[str, float]:
     >>> totals(metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5))
     {'accuracy': 0.5, 'confidence': 0.75}
     """
-    n = int(reliability.counts.sum())
+    n = reliability.counts.sum()
     confidence = (reliability.confidence * reliability.counts).nansum()  # empty bins have none
     return {"accuracy": float(reliability.hits.sum() / n), "confidence": float(confidence / n)}
 
@@ -50,10 +51,10 @@ def legend_panel() -> str:
     return svg.picture(KEYS, 110, *legend(10, 30))
 
 
-def diagram_panel(reliability: Reliability, title: str) -> str:
-    """One panel: the diagram under its title, the counts below."""
+def diagram_panel(reliability: Reliability, title: str, level: float = 0.95) -> str:
+    """One panel: the diagram under its title, the counts below; level: of the interval bars."""
     words = svg.text(DIAGRAM.left + DIAGRAM.width / 2, 19, title, size=14)
-    parts = diagram(DIAGRAM, STRIP, reliability)
+    parts = diagram(DIAGRAM, STRIP, reliability, level=level)
     return svg.picture(svg.PANEL, HEIGHT, words, *parts)
 
 
@@ -64,6 +65,7 @@ def diagram(
     ticks: Sequence[float] = TICKS,
     *,
     most: int | None = None,
+    level: float = 0.95,
 ) -> list[str]:
     """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
 
@@ -71,9 +73,13 @@ def diagram(
 
     Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
     Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
-    the accuracy.
+    the accuracy. Bins with hardly any samples are faded, see `hardly_any`. Of weighted rows the
+    strip has the number of equal rows that say as much.
     """
-    bins = _bins(reliability)
+    bins = _bins(reliability, level)
+    total = sum(b["count"] for b in bins)
+    few = [b for b in bins if hardly_any(b["count"], total)]
+    veil = [(b["left"], b["right"], 0, max(b["accuracy"], b["confidence"])) for b in few]
     over = [b for b in bins if b["confidence"] > b["accuracy"]]
     under = [b for b in bins if b["confidence"] <= b["accuracy"]]
     middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]
@@ -83,21 +89,31 @@ def diagram(
         axes.bars(bars, **svg.fill(ACCURACY), stroke="#FFFFFF", class_="accuracy"),
         axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
         axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
+        *([axes.bars(veil, fill="#FFFFFF", fill_opacity=FADED, class_="faded")] if veil else []),
         axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
         axes.frame("", "accuracy", (), ticks),
-        _count_strip(strip, bins, ticks, most),
+        _count_strip(strip, bins, ticks, most, counted_words(reliability)),
     ]
 
 
-def legend(x: float, y: float) -> list[str]:
+def hardly_any(count: float, total: float) -> bool:
+    """Whether a bin has too few samples to be looked at: less than 10, and than 1 in 100.
+
+    >>> hardly_any(5, 10_000), hardly_any(5, 200)
+    (True, False)
+    """
+    return count < min(10, total / 100)
+
+
+def legend(x: float, y: float, level: float = 0.95) -> list[str]:
     """What the parts of a diagram are, one below the other from the line y on."""
     whisker = svg.tag("path", d=f"M{x + 12:.1f},{y + 49:.1f}v16", stroke=BLACK, stroke_width=2)
     return [
         svg.area_key(ACCURACY, x, y),
         svg.area_key(OVER, x, y + 20),
         svg.area_key(UNDER, x, y + 40),
-        whisker + svg.text(x + 32, y + 61, "95 % interval", anchor="start"),
+        whisker + svg.text(x + 32, y + 61, f"{level * 100:g} % interval", anchor="start"),
     ]
 
 
@@ -120,14 +136,19 @@ def _gap(b: dict) -> tuple[float, float, float, float]:
     return b["left"], b["right"], b["accuracy"], b["confidence"]
 
 
-def _bins(r: Reliability) -> list[dict]:
+def _bins(r: Reliability, level: float) -> list[dict]:
     """The non-empty bins, each with its numbers by name."""
-    low, high = r.interval()
-    columns = {"left": r.edges[:-1], "right": r.edges[1:], "count": r.counts, "low": low}
+    low, high = r.interval(level)
+    columns = {"left": r.edges[:-1], "right": r.edges[1:], "count": r.effective, "low": low}
     columns |= {"high": high, "confidence": r.confidence, "accuracy": r.accuracy}
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     bins = [dict(zip(columns, row, strict=True)) for row in rows]
     return [b for b in bins if b["count"] > 0]
+
+
+def counted_words(reliability: Reliability) -> str:
+    """What a strip of counts counts."""
+    return COUNTS.words if reliability.squares is None else "effective (log)"
 
 
 def ceiling_of(samples: float) -> int:
@@ -143,7 +164,8 @@ def _count_strip(
     place: tuple[float, float, float, float],
     bins: list[dict],
     x_ticks: Sequence[float],
-    most: int | None = None,
+    most: int | None,
+    words: str,
 ) -> str:
     """Counts on a log axis, from half a sample up: a bin of one is still seen beside thousands."""
     ceiling = ceiling_of(sum(b["count"] for b in bins) if most is None else most)
@@ -152,4 +174,4 @@ def _count_strip(
     top = 100 if ceiling > 100 else 10  # a longer number would reach the label
     ticks = (1, top) if axes.height >= LEGIBLE else (top,)
     drawn = axes.bars(bars, fill=COUNTS.colour, stroke="#FFFFFF", class_="count")
-    return drawn + axes.frame("confidence", COUNTS.words, x_ticks, ticks)
+    return drawn + axes.frame("confidence", words, x_ticks, ticks)

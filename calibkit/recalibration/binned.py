@@ -43,14 +43,16 @@ class HistogramBinning(Calibrator):
         validate.integer("bins", bins, 1)
         self.bins, self.binning = bins, validate.choice("binning", binning, get_args(Binning))
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
-        self.edges = torch.stack([edges_of(row, self.bins, self.binning) for row in scores])
+        edges = [edges_of(row, self.bins, self.binning, weights) for row in scores]
+        self.edges = torch.stack(edges)
         cell = _bin(scores, self.edges)
-        count = torch.zeros_like(self.edges[:, 1:]).scatter_add_(1, cell, torch.ones_like(scores))
-        positive = torch.zeros_like(count).scatter_add_(1, cell, hits)
+        once = torch.ones_like(scores) if weights is None else weights.expand_as(scores)
+        count = torch.zeros_like(self.edges[:, 1:]).scatter_add_(1, cell, once)
+        positive = torch.zeros_like(count).scatter_add_(1, cell, once * hits)
         centre = (self.edges[:, 1:] + self.edges[:, :-1]) / 2
-        self.values = torch.where(count > 0, positive / count.clamp(min=1), centre)
+        self.values = torch.where(count > 0, positive / count, centre)
 
     def _apply(self, logits: Tensor) -> Tensor:
         edges, values = self.edges.to(logits.device), self.values.to(logits.device)
@@ -88,12 +90,12 @@ class IsotonicCalibrator(Calibrator):
 
     points_ = property(attrgetter("points"))
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         from sklearn.isotonic import IsotonicRegression  # which loads pandas
 
         scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
         maps = [
-            IsotonicRegression().fit(x, y)
+            IsotonicRegression().fit(x, y, None if weights is None else weights.cpu().numpy())
             for x, y in zip(scores.cpu().numpy(), hits.cpu().numpy(), strict=True)
         ]
         new = scores.new_tensor

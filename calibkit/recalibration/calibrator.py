@@ -12,6 +12,7 @@ from typing import Any, Self
 from torch import Tensor
 
 from calibkit import validate
+from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration import leakage
 from calibkit.recalibration.modules import Map
 from calibkit.validate import Array
@@ -21,6 +22,8 @@ FOLDER = os.path.dirname(__file__)
 
 class Calibrator:
     """The shared fit/transform shape; a subclass gives `_fit`, `_apply` and `_module`.
+
+    A `_fit` with a third argument, None or the (n,) positive float64 weights of the rows, has them.
 
     As in scikit-learn, `get_params`, `set_params` and `sklearn.base.clone` know the settings, and
     what `fit` sets has a name with an underscore too: `temperature_` is `temperature`.
@@ -38,14 +41,22 @@ class Calibrator:
     def _module(self) -> Map:
         raise NotImplementedError
 
-    def fit(self, logits: Array, labels: Array) -> Self:
+    def fit(self, logits: Array, labels: Array, *, weights: Weights = None) -> Self:
         """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself.
 
-        Of the logits it keeps a hash alone. Raises ValueError for probabilities, as `transform`.
+        weights: (n,) of the rows, 0 or more and not all 0; a row of weight 2 counts like two.
+
+        Of the logits it keeps a hash alone. Raises ValueError for probabilities, as `transform`,
+        and TypeError for weights where the map has none.
         """
         logits, labels = validate.scores(logits, labels)
         validate.refuse_probs("logits", logits)
-        self._fit(logits.detach(), labels)
+        if weights is None:
+            self._fit(logits.detach(), labels)
+        elif "weights" in inspect.signature(self._fit).parameters:
+            self._fit(*kept(weights, logits.detach(), labels))
+        else:
+            raise TypeError(f"{type(self).__name__} takes no weights; fit it without them")
         self._fitted, self._seen = True, leakage.seen(logits)
         return self
 

@@ -46,12 +46,12 @@ class BiasCorrectedTemperature(Calibrator):
     temperature_ = property(attrgetter("temperature"))
     bias_ = property(attrgetter("bias"))
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         z, classes = logits.double(), logits.shape[1]
-        start = torch.cat([_start_scale(z, labels)[None], z.new_zeros(classes)])
+        start = torch.cat([_start_scale(z, labels, weights)[None], z.new_zeros(classes)])
 
         def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
-            return cross_entropy(z[rows] * parameters[0] + parameters[1:], labels[rows])
+            return mean_nll(z[rows] * parameters[0] + parameters[1:], labels, weights, rows)
 
         best = _minimise(loss, start, labels, classes, positive=1)
         slope = best[0].item()
@@ -79,13 +79,15 @@ class VectorScaler(Calibrator):
 
     weight_, bias_ = property(attrgetter("weight")), property(attrgetter("bias"))
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         z, classes = logits.double(), logits.shape[1]
-        start = torch.stack([_start_scale(z, labels).expand(classes), z.new_zeros(classes)])
+        start = torch.stack(
+            [_start_scale(z, labels, weights).expand(classes), z.new_zeros(classes)]
+        )
 
         def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
             weight, bias = parameters
-            return cross_entropy(z[rows] * weight + bias, labels[rows])
+            return mean_nll(z[rows] * weight + bias, labels, weights, rows)
 
         self.weight, bias = _minimise(loss, start, labels, classes)
         self.bias = bias - bias.mean()
@@ -119,16 +121,16 @@ class MatrixScaler(Calibrator):
             validate.number(name, penalty, 0, math.inf, open_high=True)
         self.off_diagonal, self.intercept = off_diagonal, intercept
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         z, classes = logits.double(), logits.shape[1]
         eye = torch.eye(classes, dtype=z.dtype, device=z.device)
-        start = torch.cat([eye * _start_scale(z, labels), z.new_zeros(1, classes)])
+        start = torch.cat([eye * _start_scale(z, labels, weights), z.new_zeros(1, classes)])
 
         def loss(parameters: Tensor, rows: slice = ALL) -> Tensor:
             weight, bias = parameters[:classes], parameters[classes]
             off = (weight * (1 - eye)).square().sum() / (classes * (classes - 1))
             penalty = self.off_diagonal * off + self.intercept * bias.square().mean()
-            return cross_entropy(z[rows] @ weight.T + bias, labels[rows]) + penalty
+            return mean_nll(z[rows] @ weight.T + bias, labels, weights, rows) + penalty
 
         best = _minimise(loss, start, labels, classes)
         self.weight, self.bias = best[:classes], best[classes]
@@ -171,16 +173,16 @@ class ShrunkMatrixScaler(Calibrator):
         self.folds = validate.integer("folds", folds, 2)
         self.seed = seed
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         z, classes = logits.double(), logits.shape[1]
-        scale = _start_scale(z, labels)
+        scale = _start_scale(z, labels, weights)
         self.temperature = 1 / scale.item()
-        self.penalty = self._best_penalty(z, labels)
-        both = self._shrunk(z * scale, labels, self.penalty)
+        self.penalty = self._best_penalty(z, labels, weights)
+        both = self._shrunk(z * scale, labels, weights, self.penalty)
         self.weight = torch.eye(classes, dtype=z.dtype, device=z.device) + both[:classes]
         self.bias = both[classes]
 
-    def _best_penalty(self, z: Tensor, labels: Tensor) -> float:
+    def _best_penalty(self, z: Tensor, labels: Tensor, weights: Tensor | None) -> float:
         if len(self.penalties) == 1 or len(z) == 1:
             return max(self.penalties)
         order = torch.randperm(len(z), generator=validate.generator(self.seed)).to(z.device)
@@ -188,23 +190,27 @@ class ShrunkMatrixScaler(Calibrator):
         lost = dict.fromkeys(self.penalties, 0.0)
         for place, part in enumerate(parts):
             rest = torch.cat([*parts[:place], *parts[place + 1 :]])
-            u = z * _start_scale(z[rest], labels[rest])  # the part left out has no say in T either
+            mine, theirs = (None, None) if weights is None else (weights[part], weights[rest])
+            # the part left out has no say in T either
+            u = z * _start_scale(z[rest], labels[rest], theirs)
             for penalty in self.penalties:
-                moved = _moved(u[part], self._shrunk(u[rest], labels[rest], penalty))
-                lost[penalty] += cross_entropy(moved, labels[part], reduction="sum").item()
+                moved = _moved(u[part], self._shrunk(u[rest], labels[rest], theirs, penalty))
+                if mine is None:
+                    lost[penalty] += cross_entropy(moved, labels[part], reduction="sum").item()
+                else:
+                    lost[penalty] += (mine @ _nll(moved, labels[part])).item()
         return min(lost, key=lost.__getitem__)
 
     @staticmethod
-    def _shrunk(z: Tensor, labels: Tensor, penalty: float) -> Tensor:
+    def _shrunk(z: Tensor, labels: Tensor, weights: Tensor | None, penalty: float) -> Tensor:
         """The rows of A and then b, (K + 1, K)."""
         start = z.new_zeros(z.shape[1] + 1, z.shape[1])
         if penalty == math.inf:
             return start
 
         def loss(both: Tensor, rows: slice = ALL) -> Tensor:
-            return (
-                cross_entropy(_moved(z[rows], both), labels[rows]) + penalty * both.square().sum()
-            )
+            lost = mean_nll(_moved(z[rows], both), labels, weights, rows)
+            return lost + penalty * both.square().sum()
 
         with one_thread(z.numel() < SEVERAL_THREADS):
             return least(loss, start, len(labels), 0)
@@ -240,14 +246,15 @@ class BetaCalibrator(Calibrator):
 
     weights_ = property(attrgetter("weights"))
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         parts, hits = _log_odds_parts(logits), targets(labels, logits.shape[1])
-        scale = _start_scale(logits.double(), labels).expand(len(hits))
+        scale = _start_scale(logits.double(), labels, weights).expand(len(hits))
         start = torch.stack([scale, scale, torch.zeros_like(scale)])
 
-        def loss(weights: Tensor, rows: slice = ALL) -> Tensor:
-            odds = _log_odds(parts[:, :, rows], weights)
-            return binary_cross_entropy_with_logits(odds, hits[:, rows])
+        def loss(abc: Tensor, rows: slice = ALL) -> Tensor:
+            odds = _log_odds(parts[:, :, rows], abc)
+            share = None if weights is None else weights[rows] / weights[rows].mean()
+            return binary_cross_entropy_with_logits(odds, hits[:, rows], share)
 
         self.weights = _minimise(loss, start, labels, logits.shape[1], positive=2 * len(hits)).T
 
@@ -291,11 +298,22 @@ def _log_odds(parts: Tensor, weights: Tensor) -> Tensor:
     return (weights[:2, :, None] * parts).sum(0) + weights[2][:, None]
 
 
-def _start_scale(z: Tensor, labels: Tensor) -> Tensor:
+def mean_nll(z: Tensor, labels: Tensor, weights: Tensor | None = None, rows: slice = ALL) -> Tensor:
+    """The weighted mean NLL of logits z (m, K), which are those of some `rows` of the labels."""
+    if weights is None:
+        return cross_entropy(z, labels[rows])
+    return weights[rows] @ _nll(z, labels[rows]) / weights[rows].sum()
+
+
+def _nll(z: Tensor, labels: Tensor) -> Tensor:
+    return cross_entropy(z, labels, reduction="none")
+
+
+def _start_scale(z: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
     """1 / T of temperature scaling, a good start for richer maps."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the richer map warns for itself
-        return 1 / z.new_tensor(nll_temperature(z, labels, 1e-2, 1e2))
+        return 1 / z.new_tensor(nll_temperature(z, labels, 1e-2, 1e2, weights))
 
 
 def _minimise(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -15,6 +16,7 @@ from scipy.special import ndtri
 from torch import Tensor
 
 from calibkit import metrics, validate
+from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration.calibrator import Calibrator, warn
 from calibkit.recalibration.modules import Affine, Map
 from calibkit.validate import Array
@@ -79,11 +81,11 @@ class TemperatureScaler(Calibrator):
     def _state(self) -> str:
         return f"temperature={self.temperature:.6g}" if self._fitted else "not fitted"
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         if self.method == "nll":
-            self.temperature = nll_temperature(logits, labels, *self.limits)
+            self.temperature = nll_temperature(logits, labels, *self.limits, weights)
         else:
-            self.temperature = _ece_temperature(logits, labels, self.bins)
+            self.temperature = _ece_temperature(logits, labels, self.bins, weights)
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits / self.temperature
@@ -109,13 +111,17 @@ class TemperatureEnsemble(Calibrator):
 
     temperature_, weights_ = property(attrgetter("temperature")), property(attrgetter("weights"))
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
-        self.temperature = nll_temperature(logits, labels, *LIMITS)
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
+        self.temperature = nll_temperature(logits, labels, *LIMITS, weights)
+        share = None if weights is None else weights / weights.sum()
         parts = _log_parts(logits, self.temperature)
         of_label = parts.gather(2, labels[None, :, None].expand(3, -1, -1))[:, :, 0]
 
         def nll_and_gradient(weights: np.ndarray) -> tuple[float, np.ndarray]:
             mixed = (of_label.new_tensor(weights).log()[:, None] + of_label).logsumexp(0)
+            if share is not None:
+                gradient = -(of_label - mixed).exp() @ share
+                return -(mixed @ share).item(), gradient.cpu().numpy()
             return -mixed.mean().item(), -(of_label - mixed).exp().mean(1).cpu().numpy()
 
         best = minimize(
@@ -127,8 +133,8 @@ class TemperatureEnsemble(Calibrator):
             constraints={"type": "eq", "fun": lambda w: w.sum() - 1, "jac": np.ones_like},
             options={"ftol": 1e-14, "maxiter": 500},
         )
-        weights = of_label.new_tensor(best.x).clamp(min=LEAST_WEIGHT)
-        self.weights = weights / weights.sum()
+        parts_of = of_label.new_tensor(best.x).clamp(min=LEAST_WEIGHT)
+        self.weights = parts_of / parts_of.sum()
 
     def _apply(self, logits: Tensor) -> Tensor:
         return mixed(logits, self.temperature, self.weights.to(logits.device))
@@ -160,7 +166,7 @@ def _log_parts(logits: Tensor, temperature: float | Tensor) -> Tensor:
 
 
 def temperature_interval(
-    logits: Array, labels: Array, *, level: float = 0.9
+    logits: Array, labels: Array, *, level: float = 0.9, weights: Weights = None
 ) -> tuple[float, float]:
     """Interval (low, high) of the temperature of least NLL, from calibration data alone.
 
@@ -170,7 +176,11 @@ def temperature_interval(
     a temperature ("sandwich"); the samples must be independent. Where the data set T no bound
     (clamped, see `TemperatureScaler`) it is (0, inf).
 
-    logits: (n, K); labels: (n,); level: coverage in (0, 1). Raises ValueError as `fit` does.
+    Of weighted rows it is sqrt(sum w^2 s^2) / (beta * sum w Var z): copies of a row, which are not
+    independent, do not make it narrower.
+
+    logits: (n, K); labels: (n,); level: coverage in (0, 1); weights: (n,) as in `fit`. Raises
+    ValueError as `fit` does.
     Source: Huber 1967; White 1982.
 
     >>> z = torch.tensor([[2.0, 0.0]] * 400)  # logit of 3/4 is 1.0986, with error sqrt(16 / 3 / n)
@@ -182,42 +192,55 @@ def temperature_interval(
     logits, labels = validate.scores(logits, labels)
     validate.refuse_probs("logits", logits)
     level = validate.level(level)
-    temperature = nll_temperature(logits.detach(), labels, *LIMITS)
-    return interval_around(temperature, logits, labels, level)
+    if weights is not None:
+        logits, labels, weights = kept(weights, logits, labels)
+    temperature = nll_temperature(logits.detach(), labels, *LIMITS, weights)
+    return interval_around(temperature, logits, labels, level, weights)
 
 
 def interval_around(
-    temperature: float, logits: Tensor, labels: Tensor, level: float
+    temperature: float,
+    logits: Tensor,
+    labels: Tensor,
+    level: float,
+    weights: Tensor | None = None,
 ) -> tuple[float, float]:
     """`temperature_interval` where the temperature of least NLL is known; arguments are checked."""
     squares = spread = torch.zeros((), dtype=torch.float64, device=logits.device)
-    for z, label in _blocks(logits.detach(), labels):
+    for z, label, weight in _blocks(logits.detach(), labels, weights):
         share = (z / temperature).softmax(1)
         mean = (share * z).sum(1)
-        squares = squares + (mean - z.gather(1, label[:, None])[:, 0]).square().sum()
-        spread = spread + ((share * z.square()).sum(1) - mean.square()).sum()
+        off, variance = mean - _of_label(z, label), (share * z.square()).sum(1) - mean.square()
+        if weight is not None:
+            off, variance = weight * off, weight * variance
+        squares = squares + off.square().sum()
+        spread = spread + variance.sum()
     if temperature in LIMITS or spread == 0:
         return 0.0, math.inf
     half = ndtri((1 + level) / 2) * squares.sqrt().item() / spread.item() * temperature
     return temperature * math.exp(-half), temperature * math.exp(half)
 
 
-def nll_temperature(logits: Tensor, labels: Tensor, low: float, high: float) -> float:
+def nll_temperature(
+    logits: Tensor, labels: Tensor, low: float, high: float, weights: Tensor | None = None
+) -> float:
     """The T in [low, high] of the least NLL; warns where the least lies outside."""
     if bool((logits == logits[:, :1]).all()):
         warn("every row of logits is constant, so no temperature matters; keeping T = 1")
         return 1.0
-    of_label = logits.gather(1, labels[:, None])[:, 0]
+    of_label = _of_label(logits, labels)
     if bool((of_label == logits.amax(1)).all()):  # the NLL falls up to beta = 1 / T = infinity
         return _clamped(low, "the logits separate the labels, so the best temperature is 0")
-    if (logits.mean(1, dtype=torch.float64) - of_label).sum() >= 0:  # it rises from beta = 0 on
+    rise = logits.mean(1, dtype=torch.float64) - of_label
+    if (rise if weights is None else weights * rise).sum() >= 0:  # it rises from beta = 0 on
         return _clamped(high, "the logits do not favour the labels: the best T is infinite")
     bounds = (-math.log(high), -math.log(low))
     step, start, width = math.ceil(len(logits) / WARM_START_ROWS), 0.0, 0.5
     if step > 1:  # some rows say where to look
-        start = _log_beta(logits[::step], labels[::step], start, width, bounds)
+        some = None if weights is None else weights[::step]
+        start = _log_beta(logits[::step], labels[::step], start, width, bounds, some)
         width = 0.02
-    log_beta = _log_beta(logits, labels, start, width, bounds)
+    log_beta = _log_beta(logits, labels, start, width, bounds, weights)
     if log_beta in bounds:
         return _clamped(math.exp(-log_beta), "the best temperature lies outside the limits")
     return math.exp(-log_beta)
@@ -229,13 +252,18 @@ def _clamped(temperature: float, reason: str) -> float:
 
 
 def _log_beta(
-    logits: Tensor, labels: Tensor, start: float, width: float, bounds: tuple[float, float]
+    logits: Tensor,
+    labels: Tensor,
+    start: float,
+    width: float,
+    bounds: tuple[float, float],
+    weights: Tensor | None = None,
 ) -> float:
     """Root in u = log(1 / T) of the slope of the NLL, which rises with u; a bound if it has none.
 
     Looks first within `width` of `start`, then ever further away.
     """
-    slope = functools.cache(lambda u: _slope(logits, labels, math.exp(u)))
+    slope = functools.cache(lambda u: _slope(logits, labels, math.exp(u), weights))
     low, high = (float(np.clip(start + side, *bounds)) for side in (-width, width))
     while slope(low) > 0 and low > bounds[0]:
         low, high, width = max(low - 4 * width, bounds[0]), low, 4 * width
@@ -246,37 +274,48 @@ def _log_beta(
     return brentq(slope, low, high, xtol=1e-12)
 
 
-def _slope(logits: Tensor, labels: Tensor, beta: float) -> float:
-    """d/dbeta of sum_i -log softmax(beta z_i)[y_i], which is sum_i E z - z_y.
+def _slope(logits: Tensor, labels: Tensor, beta: float, weights: Tensor | None = None) -> float:
+    """d/dbeta of sum_i -log softmax(beta z_i)[y_i], which is sum_i E z - z_y, of weighted rows.
 
     In blocks, which need no float64 copy of all logits.
     """
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
-    for z, label in _blocks(logits, labels):
-        weight = (beta * z).exp_()
-        scale = weight.sum(1)
-        mean = weight.mul_(z).sum(1) / scale
-        total += (mean - z.gather(1, label[:, None])[:, 0]).sum()
+    for z, label, weight in _blocks(logits, labels, weights):
+        chance = (beta * z).exp_()
+        scale = chance.sum(1)
+        off = chance.mul_(z).sum(1) / scale - _of_label(z, label)
+        total += off.sum() if weight is None else weight @ off
     return total.item()
 
 
-def _blocks(logits: Tensor, labels: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+def _of_label(logits: Tensor, labels: Tensor) -> Tensor:
+    return logits.gather(1, labels[:, None])[:, 0]
+
+
+def _blocks(
+    logits: Tensor, labels: Tensor, weights: Tensor | None
+) -> Iterator[tuple[Tensor, Tensor, Tensor | None]]:
     """Rows less their largest logit, in float64, that stay in the processor's cache."""
     elements = 2**16 if logits.device.type == "cpu" else 2**24
     rows = max(1, elements // logits.shape[1])
-    for part, label in zip(logits.split(rows), labels.split(rows), strict=True):
+    parts = logits.split(rows)
+    of_rows = itertools.repeat(None, len(parts)) if weights is None else weights.split(rows)
+    for part, label, weight in zip(parts, labels.split(rows), of_rows, strict=True):
         z = part.double()
-        yield z - z.amax(1, keepdim=True), label
+        yield z - z.amax(1, keepdim=True), label, weight
 
 
-def _ece_temperature(logits: Tensor, labels: Tensor, bins: int) -> float:
+def _ece_temperature(
+    logits: Tensor, labels: Tensor, bins: int, weights: Tensor | None = None
+) -> float:
     """The T of the grid 0.1 ... 10.0 with the least ECE, the lowest on ties."""
     below_top = logits.double() - logits.double().amax(1, keepdim=True)
     correct = logits.argmax(1) == labels  # at every T
     errors = {}
     for temperature in (tenths / 10 for tenths in range(1, 101)):
         confidence = 1 / (below_top / temperature).exp_().sum(1)
-        errors[temperature] = metrics.reliability_of(confidence, correct, bins=bins).error()
+        counted = metrics.reliability_of(confidence, correct, bins=bins, weights=weights)
+        errors[temperature] = counted.error()
     best = min(errors, key=errors.__getitem__)
     if best in (0.1, 10.0):
         return _clamped(best, "the least ECE lies at an end of the grid")

@@ -13,6 +13,8 @@
 # **Time.** 40 minutes with the two exercises.
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
+#
+# **Next on your path.** Three hours, six evenings, practice: [01](01_reliability_diagrams.ipynb). Teaching: [08](08_temperature.ipynb).
 
 # %%
 import matplotlib.pyplot as plt
@@ -44,10 +46,11 @@ explorers.stored("start_here")
 # The left picture is a **reliability diagram**, the main figure of this course. How to read it:
 #
 # - Across: how sure the networks say they are. Upwards: how often they are right when they say so.
-# - The blue (with the dots, where there are any) reaches up to the accuracy. On the dashed diagonal, accuracy and
-#   confidence agree. Blue that ends below it, with a hatched piece on top, means "right less often than stated".
-# - Hatched: from the accuracy up to the mean confidence (over-confident). Dotted: from the mean confidence up to the
-#   accuracy (under-confident).
+# - The top of blue, or of the dotted green piece on it where there is one, is the accuracy. On the dashed diagonal,
+#   accuracy and confidence agree. Blue that ends below it, with a striped orange piece on top, means "right less often
+#   than stated".
+# - Striped orange: from the accuracy up to the mean confidence (over-confident). Dotted green: from the mean
+#   confidence up to the accuracy (under-confident).
 # - The strip below counts the images; its scale is logarithmic. The picture on the right has the two averages, and the
 #   vertical line is where the slider stands.
 #
@@ -156,8 +159,12 @@ print(f"the posterior: right on {best_right:.1%} of the test images, {best_sure:
 
 # %% [markdown]
 # Open the answer above first. The difference is the **signed gap**: mean confidence minus accuracy. A model with a
-# positive gap is **over-confident**, one with a negative gap is **under-confident**. The posterior has nearly no gap: it is
-# wrong at times, but it also says how often that happens.
+# positive gap is **over-confident**, one with a negative gap is **under-confident**. The posterior has nearly no gap:
+# it is wrong at times, but it also says how often that happens.
+#
+# Is it just a bad network? It is not a good one: it is right on 79.1 % of the images, and the best possible reader on
+# 95.6 %. But a low accuracy is no over-confidence. A network that is right on 79.1 % and 79.1 % sure has no gap; this
+# one is 93.0 % sure.
 #
 # You will meet this pattern everywhere: *by hand, then the package, then an assertion that
 # the two are the same.*
@@ -219,8 +226,8 @@ counts = metrics.reliability(said.probs, said.labels).counts
 print(f"the network's last bin holds {counts[-1]:,} of {len(said):,} images")
 
 # %% [markdown]
-# - **The network.** Most of its bars end below the diagonal, so it is over-confident in most bins. The last bin
-#   matters most: the printed line says how many images it holds. (The strip has a logarithmic scale.)
+# - **The network.** All its bars end below the diagonal. The first bin holds five images and says nothing. The last
+#   bin matters most: the printed line says how many images it holds. (The strip has a logarithmic scale.)
 # - **The posterior.** Its bars end on the diagonal, apart from luck. A model may be unsure; the error is to be too
 #   sure or too unsure.
 # - **The black lines** are 95 % intervals of the accuracy, built so that in 95 of 100 repetitions such an interval
@@ -317,7 +324,8 @@ _ = ax.legend()
 # - The mean confidence (dashed) falls too, but less. The distance between the two is the signed gap.
 #
 # [Lesson 06](06_label_noise.ipynb) asks why, and what happens in the course of a training. The next
-# cell makes the first slider again, from these runs; write `mine` in a cell of your own to see it.
+# cell, which is folded, makes the first slider again from these runs and calls it `mine`: write `mine` in a cell of
+# your own to see it.
 
 # %% tags=["drawing"]
 def frame(wrong):
@@ -350,12 +358,12 @@ explorers.keep(mine, "start_here")
 # repetitions it contains the true mean. It says
 #
 # - `HOLDS` when the claim is true of the whole interval: for "larger", all of it lies above zero,
-# - `NOT MET` when the direction is right but the effect is surely smaller than claimed; or when the claim names a limit
-#   (such as "below 5 points") and the whole interval lies beyond it,
+# - `NOT MET` when the claim names a size or a limit (such as "below 5 points") and the whole interval misses it,
 # - `REVERSED` when the whole interval lies on the opposite side of zero,
-# - `INCONCLUSIVE` otherwise: the seeds disagree, or are too few.
+# - `INCONCLUSIVE` otherwise: the seeds disagree, or are too few. (Later lessons also have `NOT SPECIFIC`: true, but of
+#   a control as well.)
 #
-# Nobody types the result. The numbers are fractions: +0.149 would be 14.9 points.
+# Nobody types the result. The numbers are fractions: +0.142 means 14.2 points.
 
 # %% tags=["nbval-check-output"]
 gaps = swept.values("test_gap", wrong=0.0)
@@ -382,8 +390,9 @@ print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with 
 # ## Three things to take away
 #
 # 1. *Calibrated* means: among the cases where the model says p, it is right a share p of the time.
-# 2. The network of this lesson, trained the usual way, is more confident than accurate. With wrong
-#    training labels the gap is larger.
+# 2. The network of this lesson, trained the usual way, is more confident than accurate. With wrong training labels its
+#    gap is larger. On photographs they made the gap of another network smaller, and then negative ([lesson
+#    06](06_label_noise.ipynb)).
 # 3. Calibration is measured on data that the model has never seen, and on more than one seed.
 #
 # ## Recall
@@ -448,7 +457,7 @@ print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with 
 #
 # </details>
 #
-# Next: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin.
+# **Next.** Three hours, six evenings, practice, or lesson by lesson: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin. Teaching: [08 Temperature](08_temperature.ipynb).
 #
 # ## References
 #

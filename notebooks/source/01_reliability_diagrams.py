@@ -13,6 +13,8 @@
 # **Time.** 60 minutes with the three exercises; the cells run in under a minute.
 #
 # **Needs.** [00 Start here](00_start_here.ipynb).
+#
+# **Next on your path.** Three hours: [08](08_temperature.ipynb). Six evenings: [03](03_overconfidence.ipynb). Practice: [02](02_measuring_calibration.ipynb).
 
 # %%
 from functools import partial
@@ -37,8 +39,9 @@ DEVICE = "auto"
 # the share of the report that comes from the bold one. *Find a share at which accuracy and mean confidence agree, and
 # look at the bars there.*
 #
-# Blue (with the dots, where there are any) reaches up to the accuracy. Hatched: from the accuracy up to the mean
-# confidence (over-confident). Dotted: from the mean confidence up to the accuracy (under-confident).
+# The top of blue, or of the dotted green piece on it where there is one, is the accuracy. Striped orange: from the
+# accuracy up to the mean confidence (over-confident). Dotted green: from the mean confidence up to the accuracy
+# (under-confident).
 
 # %%
 explorers.stored("two_networks")
@@ -142,7 +145,7 @@ print("(lo, hi]    ", torch.bucketize(on_edges, on_edges[:-1]).tolist())
 print("int(c * 10) ", [int(c * 10) for c in on_edges.tolist()])
 
 # %% [markdown]
-# <details><summary>Rounding: why the edges are divided, and in double precision</summary>
+# <details><summary>Rounding: why the edges are divided, and in double precision (you may skip this)</summary>
 #
 # - `ceil(c * M) - 1` repairs the side but not the rounding: with 100 bins, `0.07 * 100` comes out just
 #   above 7, and 0.07 falls into bin 7 in place of 6.
@@ -313,8 +316,8 @@ explorers.Explorer(
 # %% [markdown]
 # Open the answer above first.
 #
-# - **One bin against fifteen:** for this network the number barely changes. It is over-confident in
-#   (almost) every bin, all gaps have the same sign, and then averaging first loses nothing.
+# - **One bin against fifteen:** for this network the number does not change. It is over-confident in every filled bin
+#   (the table of section 4), all gaps have the same sign, and then averaging first loses nothing.
 # - **A hundred bins:** the left becomes ragged. The network's ECE changes little, because its
 #   gap is far larger than the random deviations. For the posterior these deviations are all there is.
 #
@@ -350,8 +353,9 @@ _ = plots.reliability_diagram(pooled, truth, ax=ax_right, title="the same report
 # %% [markdown]
 # - **The mistake (left)** is to compare the two averages, which is a diagram with one bin. They nearly
 #   agree.
-# - **The repair (right)** is to draw the bins. At high confidence the bars end below the diagonal
-#   (hatched), in the middle above it (dotted). The errors of the two networks have opposite signs, and the average cancels them.
+# - **The repair (right)** is to draw the bins. At high confidence the bars end below the diagonal (striped orange), in
+#   the middle above it (dotted green). The errors of the two networks have opposite signs, and the average cancels
+#   them.
 #
 # If you act on *one* answer, it does not help you that other answers are wrong in the opposite direction. By the
 # triangle inequality the ECE with 15 bins is never below the ECE with one bin. How far above it lies depends on the models, and so it
@@ -368,8 +372,9 @@ statement = "the exact posterior's ECE is below 2 points"
 print(verdicts.judge("01a", statement, honest, expect="below", than=0.02))
 
 # %% [markdown]
-# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top was made
-# from these runs by the next cell; write `mine` in a cell of your own to see it.
+# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top
+# was made from these runs by the next cell, which is folded and calls it `mine`: write `mine` in a cell of your own to
+# see it.
 
 # %% tags=["drawing"]
 def share_frame(share):
@@ -434,8 +439,8 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 #
 # What to do first depends on how the answers are used. If people act on "98 %", the last bin concerns most of
 # them. If doubtful answers go to a doctor anyway, the first bin does no harm. New labels help
-# where the intervals are long; drawn at random, only some of 1,000 would land below 0.9, so collect
-# images on which the model is unsure.
+# where the intervals are long. Of 1,000 images drawn at random, though, about 40 would land in the second bin and 0.4
+# in the first, so collect images on which the model is unsure.
 #
 # </details>
 #
@@ -444,8 +449,7 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 # 1. A reliability diagram plots accuracy against confidence per bin; below the diagonal means
 #    over-confident. Counts and intervals belong to it.
 # 2. ECE is the weighted mean of the *absolute* gaps. With one bin, opposite gaps cancel.
-# 3. Bins are (lo, hi], compared with the edges m/M: `int(c * M)` puts nearly every edge
-#    into the wrong one.
+# 3. Bins are (lo, hi], compared with the edges m/M: `int(c * M)` put every edge of our example into the wrong one.
 #
 # ## Recall
 #
@@ -508,8 +512,7 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 #
 # </details>
 #
-# Next: [02 Measuring calibration](02_measuring_calibration.ipynb). If your digits differ
-# from those printed here, see [your numbers differ?](your_numbers_differ.md)
+# **Next.** Three hours: [08 Temperature](08_temperature.ipynb). Six evenings: [03 Over-confidence](03_overconfidence.ipynb). Practice, or lesson by lesson: [02 Measuring calibration](02_measuring_calibration.ipynb). If your digits differ from those printed here, see [your numbers differ?](your_numbers_differ.md)
 #
 # ## References
 #

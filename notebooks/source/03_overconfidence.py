@@ -22,6 +22,8 @@ explorers.stored("overconfidence")
 # **Time.** 45 minutes; 20 more for the homework.
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
+#
+# **Next on your path.** Six evenings: [06](06_label_noise.ipynb).
 
 # %% tags=["drawing"]
 import math
@@ -109,7 +111,7 @@ for epochs in (1, 5, 60):
 #
 # ## 2. When does the gap open?
 #
-# Now the training on the slider, once for each of several seeds: a larger network, whose steps become ten times smaller at half and at three quarters of the way.
+# Now the training on the slider, once for each of several seeds: a larger network, whose learning rate is divided by ten after half of the epochs and again after three quarters.
 # `watch` names the images that are judged after each epoch.
 
 # %%
@@ -123,7 +125,7 @@ def watched(seed):
 films = sweep.run(watched, {"seed": seeds}, device=device)
 
 # %% [markdown]
-# **Predict before you run:** a training image that is read rightly at last is *learned*. Does the gap on new images
+# **Predict before you run:** we call a training image *learned* once the network reads it rightly. Does the gap on new images
 # open before the last training images are learned, or afterwards?
 
 # %% tags=["answer", "drawing"]
@@ -190,10 +192,7 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 explorers.networks("03", "epochs")
 
 # %% [markdown]
-# Every dot is a network of this course; in colour, trainings from epoch to epoch. Move along one with the arrow keys. On
-# digits it starts below the level line (not sure enough), crosses it, and ends between the two lines, with some wrong
-# labels further out on nearly the same slope. On photographs it comes from above; there the training accuracy is the one met
-# during an epoch, so a part of this may be the measure. The list above the map has all other lessons: look at *03 width of
+# Every dot is a network of this course. Each coloured line is one training, each dot on it one epoch; move along it with the arrow keys. On digits a training starts below the level line (not sure enough), crosses it, and ends between the two lines. Trainings on partly wrong labels end further out, on nearly the same slope. On photographs a training starts above the level line and moves down. (There the training accuracy was counted during the epoch, so it is too low, and a part of this may come from that.) The list above the map has all other lessons: look at *03 width of
 # the network* and *03 weight decay* after the next question, not before.
 #
 # Where do *other* networks end? Guo et al. (2017) found that deeper and wider networks are more over-confident, and so are
@@ -272,8 +271,8 @@ grid = [dict(setting, seed=seed) for setting in settings.values() for seed in fr
 newly = sweep.run(recipe, grid, device=device)
 
 # %% [markdown]
-# **Predict before you run:** a plain network has two layers of 128 units. Draw the map on paper, with its dot. Where
-# do you put a network with 16 units a layer, one with 5 layers, one with thirty times the weight decay, and the
+# **Predict before you run:** a plain network has two layers of 128 units. Draw the map on paper; put its dot at some 20 points lost and 15 claimed. Where
+# do you put a network with 16 units a layer, one with 5 layers, one with thirty times the weight decay (0.003 in place of 0.0001), and the
 # plain one after a temperature?
 
 # %% tags=["answer", "drawing"]
@@ -289,15 +288,13 @@ for name, rows in where.items():
 # <details><summary>What came out</summary>
 #
 # Another **width** (16 to 128 units were tried) moves a network along a line from the corner: whatever it loses, it claims about the same part of it.
-# **Weight decay** and a **temperature** move it down: less is claimed of what is lost. So the map tells two kinds of
-# change apart: *how much* is lost, and *how much of it is claimed*. Depth is no clear case: five layers lie a little
+# **Weight decay** and a **temperature** move it down: less is claimed of what is lost. So the map tells two kinds of change apart: *how much* is lost, and *how much of it is claimed*. (Later lessons: losses that ask for less confidence, as in 09 and 11, move it down as well; more data moves it towards the corner, wrong labels away from it.) Depth is no clear case: five layers lie a little
 # above the line of the others, one layer well below it.
 #
 # </details>
 #
-# That width and depth keep the slope was guessed from other networks. So we tested it on new seeds, with the margin,
-# 0.1, fixed before. A **verdict** gives the mean over the seeds, its 95 % interval, and a word: HOLDS, REVERSED,
-# NOT MET (the direction holds, the size does not), INCONCLUSIVE.
+# On other networks we had seen that width and depth hardly change the slope. So we tested it on new seeds: is kappa within 0.1 of the plain network's? As a control, the strong weight decay must *not* pass this test. A **verdict** gives the mean over the seeds, its 95 % interval, and a word: HOLDS, REVERSED,
+# NOT MET (the direction holds, the size does not), INCONCLUSIVE. The second line counts all verdicts on the question; they stand in the [evidence](evidence/03_overconfidence.ipynb).
 
 # %% tags=["nbval-check-output"]
 slope = {name: plane.kappa_values(rows) for name, rows in where.items()}
@@ -404,8 +401,7 @@ print(claims.concluded("03", "O3"))
 # %% [markdown]
 # To lower the price of the training images, which it reads rightly, the network makes its weights larger. This makes
 # *every* answer more extreme: a new image read rightly gets a little cheaper, one read wrongly costs much more, and the
-# **entropy** of the wrong answers (how evenly they spread over the classes) falls. It never ends: at 99.9 % more is still
-# cheaper. (**Label smoothing**, which spreads a part of each target over all classes, gives the price a lowest point.)
+# **entropy** of the wrong answers (how evenly they spread over the classes) falls. It never ends: 99.99 % is still cheaper than 99.9 %. (**Label smoothing**, which spreads a part of each target over all classes, gives the price a lowest point.)
 # As a formula, with $p_i$ for the probability that image $i$'s label got:
 #
 # $$\mathrm{NLL}=\underbrace{\frac{1}{n}\sum_{\text{right}}-\log p_i}_{\text{part of the right}}
@@ -553,7 +549,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 #
 # <details><summary>4. Why did we pick the turning point on `cal` and not on the test images?</summary>
 #
-# After the minimum of the *test* curve, that curve can only rise: the claim "the NLL rises" would be true by construction.
+# The last value of a curve cannot lie below its own minimum. So "the NLL rises after it" would be true by construction.
 #
 # </details>
 #
@@ -588,7 +584,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 # All verdicts, with the papers' claims, photographs and controls, are in the [evidence](evidence/03_overconfidence.ipynb). There
 # you also find why cross-entropy has no lowest point once all training images are right.
 #
-# Next: [04 Architectures](04_architectures.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# Next: [04 Architectures](04_architectures.ipynb), or the next lesson on your path (see the top). Digits differ? See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #

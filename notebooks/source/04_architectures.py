@@ -45,7 +45,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Four ways to read an image
 #
-# A 3 of 8 x 8 pixels, as four networks read it. (They are trained on 3s under noise.) In orange: what one unit, or one patch, looks at.
+# A 3 of 8 x 8 pixels, as four networks read it. (The 3 is shown without noise; the networks are trained on noisy digits.) In orange: what one unit, or one patch, looks at.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -76,7 +76,7 @@ for ax, (name, strengths_of) in zip(axes, shades.items(), strict=True):
 
 # %% [markdown]
 # - **Dense**: a unit sees all 64 pixels, each with a weight of its own. The network is not told which pixels are neighbours.
-# - **Convolution**: a unit sees 3 x 3 neighbouring pixels, and the same weights are used at every place.
+# - **Convolution**: a unit sees 3 x 3 neighbouring pixels, and the same weights are used at every position.
 # - **Attention**: a small vision transformer (ViT). The image is cut into patches. Each patch, as a list of numbers, is a **token**: at first its pixels, later what the layers make of them. A token (black frame) looks at all tokens, in shares that depend on the content of this image.
 # - **Mixer**: an MLP-Mixer reads the same tokens, but mixes them with learned weights that are the same for every image.
 #
@@ -119,7 +119,8 @@ check.patch_tokens(my_patch_tokens)
 #
 # $$\mathrm{attention}(Q,K,V)=\mathrm{softmax}\bigl(QK^\top/\sqrt{d}\bigr)\,V.$$
 #
-# The softmax runs along each row: each token takes a weighted mean of all values. The order of the tokens plays no role in this formula. So a ViT first adds to each token a learned vector for its place.
+# The softmax runs along each row: each token takes a weighted mean of all values. The order of the tokens plays no
+# role in this formula. So a ViT first adds to each token a learned vector for its position.
 #
 # ### Exercise: attention
 #
@@ -156,7 +157,7 @@ check.attention(my_attention)
 # %%
 net = models.vit(1, 10, size=8, patch=4, width=8, depth=2, heads=2)
 tokens = unfold(image, 4, stride=4).transpose(1, 2)  # (images, tokens, pixels of a patch)
-first_layer = net.body[0].project  # a convolution whose kernel is one patch: a row of weights per output
+first_layer = net.body[0].project  # from patches to tokens: one row of weights for each of the 8 outputs
 by_hand = tokens @ first_layer.weight.flatten(1).T + first_layer.bias
 assert torch.allclose(by_hand, net.body[0](image), atol=1e-5)
 
@@ -172,6 +173,7 @@ print(f"both agree; {tokens.shape[1]} tokens of {tokens.shape[2]} pixels each")
 
 # %%
 kinds, rates = list(architectures.KINDS), [0.003, 0.01, 0.03, 0.1]
+# the place "usual" means 1,500 training images
 large = {"width": architectures.WIDTHS["large"], "place": "usual", "pixels": "in place"}
 grid = [{**large, "kind": kind, "rate": rate, "decay": 0.1, "seed": seed}
         for kind in kinds for rate in rates for seed in seeds[:3]]
@@ -181,6 +183,7 @@ shared = sweep.run(partial(architectures.trial, size), grid, device=device)
 # **Predict before you run:** does the same architecture have the lowest ECE at each rate?
 
 # %% tags=["answer"]
+# judged(one): two rows a network, "as trained" and "after T", each with its accuracy, ECE and NLL
 together = pd.DataFrame([row for one in shared.outcomes for row in architectures.judged(one)])
 by_rate = together.groupby(["state", "rate", "kind"], sort=False)[["ECE", "accuracy"]].mean()
 for rate in rates:
@@ -219,7 +222,10 @@ explorers.Explorer(
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No: the rate decides who wins. At 0.01 convolution has the lowest ECE, at 0.003 Mixer and attention, at 0.03 and 0.1 attention. At 0.1 its accuracy is only 67 %: it has hardly learned, and is modest for that reason. The ECE of *one* architecture moves by 6 to 10 points with the rate. After a temperature each, nothing of this is left: all lie at 2 to 3 points.
+# No: the rate decides who wins. At 0.01 convolution has the lowest ECE, at 0.003 Mixer and attention, at 0.03 and 0.1
+# attention. At 0.1 its accuracy is only 67 %, and the low ECE only says that its confidence is about as low as its accuracy. The ECE of *one*
+# architecture moves by 6 to 10 points with the rate. After a temperature each, all lie at 2 to 3 points, at every
+# rate.
 #
 # </details>
 #
@@ -227,10 +233,16 @@ explorers.Explorer(
 #
 # ## 3. Each at its own best
 #
-# Now each architecture, for each number of images, gets its own rate and its own weight decay: those of the lowest NLL *after T* on `cal`, as the mean of three seeds of which none is used below. (40 pairs of a rate and a decay were tried for each; the table is stored.) The number of steps is the same for all, so that more images means that each is seen less often.
+# Now each architecture, for each number of images, gets its own rate and its own weight decay: those of the lowest NLL
+# *after T* on `cal`, as the mean over three other seeds. (40 pairs of a rate and a decay were tried for each; the
+# table is stored.) In the code and in the table, `place` is the number of training images: `few`, `usual` and `many`
+# stand for 250, 1,500 and 6,000 at the default scale. The number of steps is the same for all, so that more images
+# means that each is seen less often.
 
 # %%
 among = {"width": large["width"], "pixels": "in place"}
+# train each at the best of its stored settings, among the large networks with the pixels in place,
+# and judge them on noisier images too (`shifted`, section 5)
 best = architectures.at_best(size, "after T", seeds, shifted=True, among=among, device=device)
 chosen = architectures.chosen(architectures.stored(), "after T")
 chosen = chosen[(chosen.width == large["width"]) & (chosen.pixels == "in place")]
@@ -279,7 +291,7 @@ explorers.keep(explorers.Explorer(
 # **Predict before you run:** after one temperature each, in what do the four differ: in ECE, in accuracy, in NLL?
 
 # %% tags=["answer"]
-for place, n in counts.items():
+for place, n in counts.items():  # cooled: the rows "after T" of the trained networks
     means = cooled[cooled.place == place].groupby("kind", sort=False)[["accuracy", "ECE", "NLL"]].mean()
     for kind, mean in means.iterrows():
         print(f"{n:,} images, {kind}: accuracy {mean.accuracy:.1%}, ECE {mean.ECE:.1%}, NLL {mean.NLL:.2f}")
@@ -305,11 +317,14 @@ _ = fig.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="lower center"
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Hardly in ECE: all lie at 1 to 4 points, whatever the architecture and the number of images. But with 250 images convolution reads 70 % of the digits, dense 68, Mixer 56 and attention 53 %, and the NLL differs by half a nat. So the architectures differ in what they *know*, and after a temperature each says honestly how much that is. With more images the differences shrink; none reaches the exact posterior.
+# Hardly in ECE: all lie at 1 to 4 points, whatever the architecture and the number of images. But with 250 images
+# convolution reads 70 % of the digits, dense 68, Mixer 56 and attention 53 %, and the NLL differs by half a nat. So
+# the architectures differ in what they *know*, and after a temperature the confidence of each is close to its
+# accuracy. With more images the differences shrink; none reaches the exact posterior.
 #
 # </details>
 #
-# A verdict on the study's finding, for the clinic's number of images:
+# A verdict on the study's finding, with 1,500 images:
 
 # %% tags=["nbval-check-output"]
 def values(column, kind, place="usual"):
@@ -323,7 +338,9 @@ print(verdicts.judge("O10", statement, difference, expect="below"))
 print(claims.concluded("04", "O10"))
 
 # %% [markdown]
-# The second line counts all our verdicts on this finding ([evidence](evidence/04_architectures.ipynb)): as trained, too, with other numbers of images, on noisier images and on photographs.
+# The second line counts all our verdicts on the study's findings, most of them in the
+# [evidence](evidence/04_architectures.ipynb). That larger networks are calibrated better on noisier images is one of
+# these findings; we test it in the evidence, not here.
 #
 # ## 4. Is it the neighbourhood?
 #
@@ -347,7 +364,7 @@ moved = architectures.at_best(size, "after T", seeds, among=among, device=device
 exchanged = pd.DataFrame([row for one in moved.outcomes for row in architectures.judged(one)])
 exchanged = exchanged[exchanged.state == "after T"]
 for kind in kinds:
-    here = cooled[(cooled.kind == kind) & (cooled.place == "usual")].mean(numeric_only=True)
+    here = cooled[(cooled.kind == kind) & (cooled.place == "usual")].mean(numeric_only=True)  # 1,500 images
     there = exchanged[exchanged.kind == kind].mean(numeric_only=True)
     print(f"{kind}: accuracy {here.accuracy:.1%} in place, {there.accuracy:.1%} exchanged; after T NLL "
           f"{here.NLL:.2f} and {there.NLL:.2f}, ECE {here.ECE:.1%} and {there.ECE:.1%}")
@@ -355,7 +372,10 @@ for kind in kinds:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# That of convolution, by 10 points: from the best of the four to the worst. Attention and Mixer lose a point or less, dense next to nothing (it cannot tell the difference). Exchanging the pixels is an intervention, so this is a tested cause of convolution's lead. The ECE after T stays near 2 points: the assumption decides what a network knows, not how honestly it says so.
+# That of convolution, by 10 points: from the best of the four to the worst. Attention and Mixer lose a point or less,
+# dense next to nothing (it cannot tell the difference). Exchanging the pixels is an intervention, so this is a tested
+# cause of convolution's lead. The ECE after T stays near 2 points: here the assumption decides how much a network
+# knows, and hardly its calibration.
 #
 # </details>
 
@@ -374,7 +394,7 @@ print(claims.concluded("04", "04d"))
 # The networks of 1,500 images now see more noise (0.7 in place of 0.4), with the temperature that was fitted at 0.4. **Predict before you run:** whose ECE rises most?
 
 # %% tags=["answer"]
-seen = ("test", "noise 0.7")
+seen = ("test", "noise 0.7")  # the names of two test sets, with noise 0.4 and with noise 0.7
 runs = best.where(place="usual")
 noisier = pd.DataFrame([row for one in runs for row in architectures.judged(one, seen)])
 noisier = noisier[noisier.state == "after T"].groupby(["kind", "seen"])[["accuracy", "ECE"]].mean()
@@ -416,7 +436,7 @@ _ = plots.plane(where)
 plt.show()
 
 # %% [markdown]
-# Across, the form decides: with 250 images attention and Mixer lose 45 points of accuracy on new images, the others 30. Upwards, the setting does: with the rate and decay that are best *as trained*, attention and Mixer lie below the line of 0 instead (evidence). After one temperature each, all lie close to it.
+# With 250 images the form decides how far to the right a network lies: attention and Mixer lose 45 points of accuracy on new images, the others 30. How high it lies depends on the settings: with the rate and decay that are best *as trained*, attention and Mixer lie below the line of 0 instead (evidence). After one temperature each, all lie close to it.
 #
 # ### Exercise: form or data? (homework)
 #
@@ -438,10 +458,12 @@ plt.show()
 #
 # ## The answer
 #
-# **No. After one temperature each, all four were calibrated within 1 to 4 points, whatever their form and the number of images; before it, the learning rate and the weight decay decided.**
+# **No. After one temperature each, all four were calibrated within 1 to 4 points, whatever their form and the number
+# of images; before it, the learning rate decided which was calibrated best.**
 # **The form decides how much a network knows: from 250 digits convolution read 70 % and attention 53 %, from 5,000 photographs 68 and 48 %. A clinic with a thousand images and no pretrained network takes the form that knows most, and fits a temperature.**
 #
-# One finding of the study held: on noisier images than those of the training, attention and Mixer became less over-confident than convolution. Pretraining was not tested.
+# One finding of the study held: on noisier images than those of the training, the ECE of attention and Mixer rose less
+# than that of convolution. Pretraining was not tested.
 #
 # All verdicts, sizes of networks, noisier images, the settings and the study's findings: [evidence](evidence/04_architectures.ipynb). Next: [05 Dataset size](05_dataset_size.ipynb).
 #
@@ -473,7 +495,8 @@ plt.show()
 #
 # <details><summary>4. Why is the setting chosen by NLL, and not by ECE?</summary>
 #
-# NLL is a strictly proper score: only the true probabilities minimise its expectation. A poor network that always states its accuracy has an ECE near 0: attention at rate 0.1 was of this kind.
+# NLL is a strictly proper score: only the true probabilities minimise its expectation. A poor network that always
+# states its accuracy has an ECE near 0: attention at rate 0.1 (accuracy 67 %, ECE 2.5 %) came close to that.
 #
 # </details>
 #
@@ -485,7 +508,8 @@ plt.show()
 #
 # ## Go further
 #
-# Does a trained ViT use the *place* of the patches? Exchange the left and the right patches of the test images, and judge it again. If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+# Does a trained ViT use the *position* of the patches? Exchange the left and the right patches of the test images, and
+# judge it again. If your digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #
@@ -500,7 +524,8 @@ plt.show()
 #           f"mean confidence {seen.confidence.mean():.1%}")
 # ```
 #
-# Yes: the accuracy falls from 76 to 45 %, the confidence only from 82 to 71. The formula of attention does not see the places; the learned vectors that are added to the tokens do.
+# Yes: the accuracy falls from 76 to 45 %, the confidence only from 82 to 71. The formula of attention does not see the
+# positions; the learned vectors that are added to the tokens do.
 #
 # </details>
 #

@@ -47,8 +47,7 @@ DEVICE = "auto"
 # ## 1. Rare classes, made on purpose
 #
 # In **class imbalance** the training set has many more images of one class than of another. The **imbalance ratio** $\rho$ is the size of
-# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before. The number
-# of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
+# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before by the same factor (the *exponential* form; in the *step* form half of the classes are equally rare). The number of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -168,7 +167,7 @@ for name, place in {"commonest": 0, "rarest": -1}.items():
 #
 # $$q^{\text{train}}_k(x) = \frac{q_k(x)\, \pi^{\text{train}}_k / \pi^{\text{test}}_k}{\sum_j q_j(x)\, \pi^{\text{train}}_j / \pi^{\text{test}}_j}.$$
 #
-# We call it the **honest model** of this training set: it makes no error of its own. The bars of the first slider are such a model.
+# We call it the **honest model** of this training set: it makes no error of its own.
 #
 # ### Exercise: another prior
 #
@@ -200,7 +199,7 @@ check.other_prior(my_other_prior)
 #
 # </details>
 #
-# The package has it as `recalibration.change_prior`. With it we can ask two models for which no class was rare what this prior costs *them*:
+# The package has it as `recalibration.change_prior`. With it we take two models for which no class was rare. What does this prior cost each of them:
 #
 # - the honest model, made from $q$, which reads nearly every digit;
 # - a network trained with *all digits equally common*, right on eight images of ten. We first give it a temperature (divide the logits by one number
@@ -251,9 +250,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; most points are lost near 90 %, and fewer again where the doubt is large.* As a factor the price grows with the doubt.
-# That was the slider: the clear image hardly moved. The network of this training set has an even larger error: it saw six images of the rarest digit,
-# and it is too sure besides.
+# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; in points, an image near 90 % loses most.* The share of its probability that an image loses grows with the doubt.
+# The network of this training set has an even larger error: it saw six images of the rarest digit, and is too sure besides.
 #
 # </details>
 
@@ -275,13 +273,14 @@ print(claims.concluded("07", "07n"))
 # $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
 #
 # This is **logit adjustment** (Menon et al. 2021). For the honest model it gives $q$ back, exactly. But our network is too sure: its logits are
-# too large, so a sum that is right for honest logits is too small for its own.
+# too large, so the correction, which is right for honest logits, is too small beside them; divide them by T first.
 #
 # **Play.** Choose a temperature and how much of the prior to take out, from nothing to all of it. Watch the rarest digit, the accuracy, and the
 # *mean probability of the rarest digit*, which should be 10 %. Find the pair with the lowest NLL.
 
 # %% tags=["drawing"]
 def adjusted(logits, seed, T=1.0, share=1.0):
+    """Logits divided by T, then a share of the training prior exchanged for the even one."""
     return logits.double() / T + share * (even.log() - shares(100, seed).log())
 
 
@@ -318,8 +317,7 @@ explorers.Explorer(
 
 # %% [markdown]
 # You looked at the new images to choose; a clinic cannot. What it can keep aside are images *drawn as the training images were*. Fit on these: a
-# temperature, or a temperature with one shift for each class (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell, and
-# then with the other line.
+# temperature, or a temperature with one constant for each class, here called a shift (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell. Then change `make` as the comment says, and run it again.
 
 # %%
 def repair(make, run):
@@ -366,11 +364,11 @@ means.round(3)
 #
 # - The *prior alone* helps the rarest digit, but too little: the network says it too seldom still (mean probability below 10 %).
 # - *One temperature first* gives the lowest error on its images, and goes too far: it says the rarest digit twice as often as it comes, and the accuracy on all
-#   images is lower than with the prior alone. (So on these seeds; new ones leave the first and the last of these three open.)
+#   images is lower than with the prior alone. (So on these seeds. On new ones two of these statements stay undecided: the lowest error, and the lower accuracy.)
 # - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left, and the ECE of all images is larger than with T: it is now a
 #   little less sure than right.
 #
-# Which is best depends on the question. A low error on the images of one class is easy to get: say this class more often.
+# Which is best depends on the question: a low error on one class is easy to get, by saying this class more often.
 #
 # </details>
 
@@ -394,11 +392,11 @@ print(claims.concluded("07", "07o"))
 #
 # "The error of a class" can mean two things:
 #
-# - **by true class:** of all melanomas, how many does it call harmless, and how sure is it of that? The patient with a melanoma asks this.
+# - **by true class:** of all melanomas, how many does it call harmless, and how sure is it of that? The patient asks this.
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are? The doctor who reads the answer asks this.
 #
 # A model can be perfect for the doctor and not for the patient: the exact posterior is calibrated by predicted class, but not by true class (of the images *of* 8, the ones that it
-# reads as a 3 all count as wrong). The last column of the table is the doctor's: of images that are *said* to be the commonest digit.
+# reads as a 3 all count as wrong). The last column of the table in section 3 is the doctor's: of images that are *said* to be the commonest digit.
 #
 # ### Exercise: the screening clinic (homework)
 #
@@ -410,8 +408,7 @@ print(claims.concluded("07", "07o"))
 # <details><summary>Answer</summary>
 #
 # *Before it:* a temperature and shifts, fitted on images kept aside that were drawn as the training images were. *Adjustment:* `old` is their prior, (100/101, 1/101);
-# `new` is the clinic's, (499/500, 1/500), not that of the test set. And if class weights were used in training? They are meant to give a balanced prior, but a network that learns its
-# training set by heart hardly obeys them (Byrd and Lipton 2019; ours are in the evidence). So do not assume its prior: fit the shifts, which adapt its outputs to the images kept aside.
+# `new` is the clinic's, (499/500, 1/500), not that of the test set. And if class weights were used in training? They are meant to give a balanced prior, but a network that learns its training set by heart obeys them only in part (Byrd and Lipton 2019; ours are in the evidence). So do not assume its prior: fit the shifts, which adapt its outputs to the images kept aside.
 #
 # *ECE:* the test set is balanced, the clinic is not. Weight each test image by the clinic's prior over the test's: each bin's share, confidence and accuracy become weighted means.
 # Group by predicted class for the doctor, by true class for the patient with a melanoma.
@@ -422,29 +419,23 @@ print(claims.concluded("07", "07o"))
 #
 # ## 5. What is done in practice, and photographs
 #
-# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. Six
-# convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained):
+# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. A network of six convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained; at $\rho = 100$ with a quarter of the photographs, which is a part of the difference):
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("imbalance", SCALE, device=device)
 groups = {"balanced": "equally common", "exponential, none": "ratio 100",
           "exponential, sampling": "ratio 100, oversampling", "exponential, weighted": "ratio 100, class weights"}
-heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy", "common_ece": "ECE, commonest",
+heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy",
+         "common_ece": "ECE, class that is commonest at 100",
          "rare_ece": "ECE, rarest"}
 table = photographs.groupby("value")[list(heads)].mean().loc[list(groups)]
 table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
-# So weights change little? These networks learn all their training images by heart, and then weights have nothing left to change. On the digits we gave each way of training a strength and a weight
-# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there the errors of the rarest and the commonest class come nearer to each other with weights and oversampling (below: most of these comparisons are undecided). The repair helps
-# them as well: training and repair are no rivals.
+# These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits each way of training had a strength and a weight decay of its own. With a strong weight decay oversampling and weights do help: we then measured no clear difference between the errors of the rarest and the commonest class (no proof that they are equal). The repair of section 3 lowers the NLL of all ways of training, too ([evidence](evidence/07_class_imbalance.ipynb)).
 
-# %% tags=["drawing"]
-print(claims.concluded("07", "D6"))
-print(claims.concluded("07", "07j"))
-
-# %% [markdown]
-# **The map of this lesson.** Right: accuracy lost from training images to new ones. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
+#
+# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
 # as unequal as the training images, and for balanced ones?
 
 # %% tags=["answer", "drawing"]
@@ -465,8 +456,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# In its own world the network gets *better* with imbalance: the common digits are most of it. In a balanced world it loses more and more, and claims about the same
-# part of it: the dots run outwards along one line.
+# In its own world the network gets *better* with imbalance: the common digits are most of it. In a balanced world it loses more and more, and claims a similar part of it here. (In the step form it claims clearly more at ratio 100 than at 1; see the evidence.)
 #
 # </details>
 #
@@ -479,12 +469,11 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
       "prior taken out.")
 
 # %% [markdown]
-# **Both: a rare class is paid for with doubt, and the network has more reason to doubt than an exact model, but shows less. First repair its confidence on images kept aside, then take
-# the prior out.**
+# **Both. A small part is the price of the training set, which an exact model pays too. The rest is the network's own: it knows less of a class that it rarely saw, and is more confident than that allows. First repair its confidence on images kept aside, then take the prior out.**
 #
 # ## Three things to take away
 #
-# 1. What a prior costs grows with the doubt: an exact model loses little, a calibrated network far more, and the network that saw six images of the class, and is over-confident too, most.
+# 1. The more doubtful an image, the larger the part of its probability that a prior takes. Here an exact model lost little, a calibrated network more (on new seeds undecided), and the network that saw six images of the class, and is over-confident too, most.
 # 2. The prior can be taken out by logit adjustment, after the confidence is right: a temperature and a shift for each class, fitted on images drawn as the training images were.
 # 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
 #
@@ -510,7 +499,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # <details><summary>4. Why is logit adjustment too weak for an over-confident network?</summary>
 #
-# It adds a fixed number to logits that are too large. Divide them first.
+# It adds a fixed number to logits that are too large. Divide them by T first.
 #
 # </details>
 #

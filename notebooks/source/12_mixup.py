@@ -116,6 +116,7 @@ small = 5e-4  # the weight decay
 
 
 def recipe(way, strength, decay, seed):
+    # mixup of strength 0 blends nothing, so it is plain cross-entropy
     way = "cross-entropy" if strength == 0 and way == "mixup" else way
     return mixed.trial(size, way, strength, decay, seed)
 
@@ -194,8 +195,9 @@ for alpha in (0.0, 0.2, 2.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The confidence falls on training images too, though the network could learn their labels exactly: with a large alpha it hardly ever meets one that is certain. On new images mean
-# accuracy rises a little, and the confidence falls below it. At alpha 2 the network is not sure enough.
+# The confidence falls on training images too, though the network could learn their labels exactly: with a large alpha
+# it hardly ever meets one that is certain. On new images the accuracy rises a little, and the confidence falls below
+# it. At alpha 2 the network is not sure enough.
 #
 # </details>
 #
@@ -318,8 +320,10 @@ for way in names:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Dots right of zero are larger than for cross-entropy. Images only has the lower NLL in every seed, and all five are a little more accurate, which no T can give. Everybody's ECE is small: for the confidence *on average* one number does what each of these cures does. Once the plain network has its best
-# weight decay, mixup's NLL can no longer be told from its NLL: what mixup had before that, a weight decay gave too.
+# Dots right of zero are larger than for cross-entropy. Images only has the lower NLL in every seed, and on average all
+# five methods are a little more accurate, which no T can give. Everybody's ECE is small: for the confidence *on
+# average* one number does what each of these cures does. Once the plain network has its best
+# weight decay, mixup's NLL can no longer be told from that of the plain network: what mixup had before that, a weight decay gave too.
 #
 # </details>
 #
@@ -406,7 +410,8 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Down, through zero and beyond, and to the left: less accuracy is lost, mostly because the network no longer learns every training image by heart. The step down is what T gives too.
+# Down, through zero and beyond, and to the left: less accuracy is lost, mostly because the accuracy on the training
+# images falls. The step down is what T gives too.
 #
 # </details>
 #
@@ -430,8 +435,9 @@ for name, rows in where.items():
 #
 # ## The answer
 #
-# **Doubt on average, which one temperature gives for nothing: at chosen strengths, mixup's NLL after T could not be told from a plain network's on our digits.**
-# **There only half of it helped: blended *images* with whole labels, and a temperature afterwards. On photographs all of it did: one to four more points of accuracy, and a lower NLL after T.**
+# **Mixup gives doubt on average, but one temperature gives that too, at no cost: at chosen strengths, mixup's NLL after T could not be told from a plain network's on our digits.**
+# **On digits only one half of it lowered the NLL: blended *images* with whole labels, and a temperature afterwards. On
+# photographs mixup as a whole did, with one to four more points of accuracy.**
 #
 # All verdicts, which half of the blend does it, other data, pure noise and the papers' numbers: [evidence](evidence/12_mixup.ipynb). Next:
 # [13 Shift and strange inputs](13_shift_and_ood.ipynb).

@@ -21,6 +21,8 @@ explorers.stored("new_scanner")
 # **Time.** 45 minutes; 15 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+#
+# **Next on your path.** Practice: [17](17_audit_your_model.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache, partial
@@ -46,7 +48,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. The accuracy falls. Does the confidence?
 #
-# A **distribution shift** is a change between training and use. Here it is one of the images, while a label still means the same (a *covariate shift*). Ours is the strength of the pixel
+# A **distribution shift** is a change between training and use. Here the images change, and a label still means the same (a *covariate shift*). Ours is the strength of the pixel
 # noise.
 
 # %% tags=["drawing"]
@@ -308,8 +310,8 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # <details><summary>What came out</summary>
 #
 # **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (on ten new seeds, within two points). **C** is not noisier: it *blurs*. Its
-# pixels vary less, so that the formula finds too little noise, adds none, and promises the accuracy of the old scanner. Two columns warn you: the noise that was found lies below the old one, though the images look noisier; and
-# the network's confidence: on a good imitation it is what it is on the new images, and on C the two differ by some points. That they agree would prove little: a blur *and* noise can cancel in the confidence, while the accuracy falls.
+# pixels vary less, so that the formula finds too little noise, adds none, and promises the accuracy of the old scanner. Two columns warn you: the noise that was found lies below the old one, which a noisier scanner cannot give; and
+# the network's confidence: on a good imitation it is what it is on the new images, and on C the two differ by some points. That they agree would prove little: a blur *and* noise can cancel in the confidence, while the accuracy falls (in the evidence: by more than ten points at equal confidence).
 #
 # An imitation is only as good as the change that you thought of. Compare what you *can* see on both sides.
 #
@@ -372,7 +374,7 @@ for value, rows in photographs.groupby("value", sort=False):
 # <details><summary>Answer</summary>
 #
 # *Unlabelled:* find out what changed (noise, blur, contrast), imitate it on old labelled images, and compare the confidence of both. If they
-# differ, reject the imitation. If they agree, that proves little (a blur with some noise can leave the confidence where it was and take ten points of accuracy): its accuracy and T are a guess. *200 labels:* first a test of exactly that: is the
+# differ, reject the imitation. If they agree, that proves little (a blur with much noise left the confidence where it was, and took more than ten points of accuracy): its accuracy and T are a guess. *200 labels:* first a test of exactly that: is the
 # accuracy what was foretold? Its standard error is 3 to 4 points. Where it is not, half for a new T and half to measure what it
 # left. *A high confidence* means "if it is one of my classes, and if the images are like those of my T". The unknown
 # disease needs a detector of its own (some are compared in the evidence).
@@ -437,8 +439,7 @@ check.strange_auroc(my_strange_auroc)
 # ```
 #
 # </details>
-#
-# Would five networks notice the new scanner better than one? A deep ensemble averages the probabilities of several. Where its members disagree, the average is
+# A deep ensemble averages the probabilities of several networks. Where its members disagree, the average is
 # less sure than they are; by how much is called **lost confidence**:
 #
 # ### Exercise: lost confidence (homework)
@@ -473,8 +474,7 @@ check.lost_confidence(my_lost_confidence)
 #
 # ## 6. Where this lesson lies on the map
 #
-# **Predict before you run:** across, the map of lesson 03 has the accuracy that is lost on new images; upwards, how much of it is still claimed. More data,
-# width or wrong labels move a network along a line: it goes on claiming the same share. What does a stronger shift do?
+# **Predict before you run:** across, the map of lesson 03 has the accuracy that is lost on new images; upwards, how much of it is still claimed. More data, width or wrong labels mostly moved a network along a line: it went on claiming about the same share. What does a stronger shift do?
 
 # %% tags=["answer", "drawing"]
 where = {}
@@ -501,11 +501,11 @@ for name, rows in where.items():
 #
 # ## The answer
 #
-# **The network is right on about half of the images at noise 0.8, and its confidence hides that: even the exact posterior of the old images would be some 30 points too sure.**
-# **For added noise, who imitates it on old labelled images foretells accuracy and temperature without a new label; who imitates the wrong change does not, and should compare what can be seen.**
+# **The network is right on less than half of the images at noise 0.8, and its confidence hides that: even the exact posterior of the old images would be some 30 points too sure.**
+# **If the change is added noise, one can imitate it on old labelled images, and read accuracy and temperature there without a new label. If it is another change, that forecast is wrong; so compare the new images with the imitation.**
 #
 # All verdicts, with corruptions, detectors of strange images, ensembles and the papers' numbers: [evidence](evidence/13_shift_and_ood.ipynb). Next:
-# [14 Sample prioritization](14_sample_prioritization.ipynb).
+# [14 Sample prioritization](14_sample_prioritization.ipynb), or the next lesson on your path (see the top).
 #
 # ## Three things to take away
 #

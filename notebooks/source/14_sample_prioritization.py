@@ -206,7 +206,7 @@ print(claims.concluded("14", "14b"))
 # A network is unsure of an image for one of two reasons. Either it has not learned enough, and another epoch helps: **epistemic doubt**.
 # Or the image itself is ambiguous, and every reader stays unsure: **aleatoric doubt**. An entropy does not say which. In our world the noise of the images decides how much there is of the second kind.
 #
-# **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear? And at 0.6?
+# **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear, and at 0.6?
 
 # %% tags=["answer", "drawing"]
 leads = np.stack([lead(worlds, noise) for noise in noises])  # (noises, seeds)
@@ -228,7 +228,7 @@ for noise in noises:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It turns over. At noise 0.1 and 0.2 the doubted tenth is the better one. From 0.4 on it is worse than chance, the more so the more noise there is. It helps where little doubt is in the images.
+# It turns over. At noise 0.1 and 0.2 the doubted tenth is the better one; from 0.4 on it is worse than chance.
 #
 # </details>
 #
@@ -280,7 +280,7 @@ for name, row in tried.table.groupby("choice", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# At noise 0.1 and 0.2 the least sure 30 % come as far as all images (evidence, 14f), with a third of the training steps. A random 30 % does not. At noise 0.5 and 0.6 a random 30 % is better than the least sure.
+# At noise 0.1 and 0.2 the least sure 30 % come as far as all images (evidence), with a third of the training steps. A random 30 % does not. At noise 0.5 and 0.6 a random 30 % is better than the least sure.
 #
 # </details>
 #
@@ -320,8 +320,7 @@ check.chosen_gap(my_chosen_gap)
 #
 # </details>
 #
-# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The rules, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of a network
-# that was trained on *other images*. A label is *unlikely* if it is not the class that the exact posterior finds likeliest. Which is which?
+# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The rules, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of a *stranger*, a network that was trained on other images. (All columns are of the chosen images; `doubt that stays` is the entropy of the exact posterior.) A label is *unlikely* if it is not the class that the exact posterior finds likeliest. Which is which?
 
 # %% tags=["drawing"]
 described = pd.DataFrame([one.setting | choices.described(one) for one in ruled.outcomes])
@@ -333,27 +332,27 @@ found.round(2)
 # **Predict before you run:** name the four. Then say of each on which side of calibration its network ends, on new images.
 
 # %% tags=["answer"]
+called = {"elsewhere": "stranger"}  # how the rules of the table are called here
 for letter, rule in zip("ABCD", rules, strict=True):
     row = ruled.table[ruled.table.rule == rule].mean(numeric_only=True)
-    print(f"{letter}, {rule}: accuracy {row.test_accuracy:.1%}, signed gap on new images {row.test_gap:+.1%}")
+    print(f"{letter}, {called.get(rule, rule)}: accuracy {row.test_accuracy:.1%}, signed gap on new images {row.test_gap:+.1%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
 # - **A is the loss.** On its choice the network is never right: that is how it chooses. It ends unsure of everything, and fails.
 # - **B is chance.** Its images are like all others.
-# - **C is the stranger.** It looks at the image alone, so the exact posterior has no gap on its choice. It takes ambiguous images, also those that the network has learned since.
+# - **C is the stranger.** It looks at the image alone, so the exact posterior has no gap on its choice. It takes ambiguous images, and goes on taking those that our network has learned meanwhile.
 # - **D is the network's own entropy.** On its choice it is right more often than it says (a negative gap); on new images it ends too sure.
 #
 # </details>
 #
-# A choice that looks at the image alone leaves the right answer as it is: on what it takes, the exact posterior is still calibrated. That does *not* mean no push: C ends far more over-confident than B. A choice that looks at the label
-# changes the right answer. Wrong labels planted at random show it: the network's own entropy, too, takes more of them than their share.
+# A choice that looks at the image alone leaves the right answer as it is: on what it takes, the exact posterior is still calibrated. Even so it can change how sure the network is: C ends far more over-confident than B. A choice that looks at the label can change the right answer. Wrong labels planted at random show it: the network's own entropy, too, takes more of them than their share.
 #
 # ## 5. Would a better network choose better?
 #
 # The proposal comes from a poster (Tata et al. 2022): *Can calibration improve sample prioritization?* It has two ideas. Train with a loss that calibrates (label smoothing, mixup, focal loss), so that the doubt is honest. Or let a larger, calibrated network, the **target model**,
-# choose for the one that is trained, the **current model**. As trained, the first lowers the ECE in its tables, and in ours. But are the *images* better? In the evidence both sides have a temperature each, and chosen strengths and weight decays:
+# choose for the one that is trained, the **current model**. As trained, the first lowers the ECE in its tables, and in ours. But are the *images* better? With a temperature each, and chosen strengths and weight decays:
 
 # %%
 print(claims.concluded("14", "14o"))
@@ -361,7 +360,7 @@ print(claims.concluded("14", "14p"))
 print(claims.concluded("14", "P3"))
 
 # %% [markdown]
-# First line: calibrated training beside cross-entropy. Second: with each of these losses, the least sure 10 % beside a random 10 %. Third: the target's choice beside the network's own. None makes the choice better on our digits.
+# First line: calibrated training beside cross-entropy. Second: the least sure 10 % beside a random 10 %. Third: the target's choice beside the network's own. None makes the choice better on our digits.
 #
 # **On photographs.** Cross-entropy on parts of 20,000 photographs, equal epochs, as trained. **Predict before you run:** photographs of cats and lorries are clear to people. By what you know now: by entropy, or at random?
 
@@ -373,7 +372,7 @@ for value, row in photographs.groupby("value", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At random, in the mean; with 10 %, by far (its three seeds differ too much for a verdict). So clear images are not enough. These networks had 15 epochs and are right on three photographs in four; whether the choice pays after more training we have not tried.
+# At random, in the mean. With 10 % the three seeds differ too much for a verdict; with 30 % the NLL after a temperature is higher by entropy in each seed (evidence). So clear images are not enough. These networks had 15 epochs; longer training we have not tried.
 #
 # </details>
 #
@@ -455,8 +454,8 @@ check.selection_cost(my_selection_cost)
 #
 # ## The answer
 #
-# **It depends on whose doubt it is: on clear digits the doubted images were worth more than random ones, and 30 % of them came as far as all; on ambiguous digits they were worth less than chance, and on photographs no gain was seen.**
-# **Beside random images its confidence is mostly too high; a temperature repairs that, but not the rest. So try it against chance, at equal steps, before you believe it.**
+# **It depends on whose doubt it is: on clear digits the doubted images were worth more than random ones, and 30 % of them came as far as all (a tenth never did); on ambiguous digits they were worth less than chance, and on photographs no gain was seen.**
+# **Its network is mostly more over-confident than one that was trained on random images; a temperature repairs that, but not the rest. And scoring costs a part of what is saved. So try it against chance, at equal steps, before you believe it.**
 #
 # All verdicts, other rules (also one that knows the exact posterior), the cures and the poster's numbers: [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
 #
@@ -528,7 +527,7 @@ check.selection_cost(my_selection_cost)
 # - Mindermann et al.: *Prioritized Training on Points that are Learnable, Worth Learning, and Not Yet Learnt*. ICML 2022.
 #   [arXiv:2206.07137](https://arxiv.org/abs/2206.07137)
 # - Swayamdipta et al.: *Dataset Cartography: Mapping and Diagnosing Datasets with Training Dynamics*. EMNLP 2020.
-#   [arXiv:2009.10795](https://arxiv.org/abs/2009.10795) (what is hard for every network is often wrongly labelled)
+#   [arXiv:2009.10795](https://arxiv.org/abs/2009.10795) (what stays hard throughout a training is often wrongly labelled)
 # - Paul, Ganguli, Dziugaite: *Deep Learning on a Data Diet: Finding Important Examples Early in Training*. NeurIPS
 #   2021. [arXiv:2107.07075](https://arxiv.org/abs/2107.07075)
 # - Sorscher, Geirhos, Shekhar, Ganguli, Morcos: *Beyond neural scaling laws: beating power law scaling via data

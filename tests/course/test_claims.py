@@ -11,10 +11,16 @@ from calibkit.course import checkout, claims, experiments, verdicts
 
 LIST = """# Claims
 
-| id | what | source | where | the source's own figure |
-|---|---|---|---|---|
-| X1 | mixup lowers ECE | E | 12 | 4.1 to 2.1 % |
-| X2 | label entropy | E | 12 | |
+Words.
+
+| id |
+
+## In detail
+
+| id | claim | tested | what | source | where | the source's own figure |
+|---|---|---|---|---|---|---|
+| X1 | mixup | narrower | mixup lowers ECE | E | 12 | 4.1 to 2.1 % |
+| X2 | entropy | checked | label entropy | E | 12 | |
 """
 
 
@@ -108,7 +114,7 @@ def test_a_share_of_cases_has_no_q_and_changes_no_other():
 
 
 def test_each_claim_of_the_list_has_its_line(folder):
-    listed = [claims.Claim(name, "", "", "", "") for name in ("X1", "X2", "X3")]
+    listed = [claims.Claim(name, "", "", "", "", "", "") for name in ("X1", "X2", "X3")]
     found = [("12", "X1", "X1, 2 verdicts (1 HOLDS, 1 REVERSED): on digits | alone")]
     late = verdicts.judge("X2", "late", [0.1, 0.11])
     printed = [claims.Printed("13_shift", late), claims.Printed("17_audit", late)]
@@ -132,7 +138,8 @@ def test_photographs_stand_beside_the_digits_and_a_row_without_them_is_named():
     said = [verdict("D3", "on digits", [0.2, 0.21]), whole, *steps]
     said += [verdict("T1", "photographs: T", [0.2, 0.21]), verdict("X1", "digits", [0.2, 0.21])]
     listed = [
-        claims.Claim(name, "", "", "", f"figure of {name}") for name in ("D3", "T1", "X1", "X2")
+        claims.Claim(name, "", "", "", "", "", f"figure of {name}")
+        for name in ("D3", "T1", "X1", "X2")
     ]
     text = claims.evidence([claims.Printed("06", v) for v in said], listed, {"D3": [table]})
     assert "| D3 | 1 HOLDS | 1 HOLDS, 1 REVERSED (`night`) | figure of D3 |" in text
@@ -156,7 +163,7 @@ def test_a_verdict_of_an_unlisted_claim_is_an_error(folder):
 
 def test_an_uneven_row_is_an_error(folder):
     (folder / "claims.md").write_text(LIST + "| X3 | short | E |\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="5 cells"):
+    with pytest.raises(ValueError, match="7 cells"):
         claims.listed(folder / "claims.md")
 
 
@@ -192,6 +199,28 @@ def test_a_verdict_of_a_lesson_and_its_evidence_counts_once(with_evidence):
         ("evidence/12_mixup", "12", "mixup lowers ECE"),
         ("evidence/12_mixup", "12", "after T, too"),
     ]
+
+
+def test_the_summary_counts_what_is_as_trained_apart_and_stands_on_the_page(with_evidence):
+    early = verdicts.judge("X1", "early", [0.36, 0.37, 0.38], as_trained=True)
+    write(with_evidence, "13_shift", f"{early}\n")
+    claims.keep_conclusions(with_evidence)
+    page = (with_evidence / "claims.md").read_text(encoding="utf-8")
+    assert "| X1 | mixup | narrower | 2 HOLDS, 1 REVERSED | 1 HOLDS | 12, 13 |\n" in page
+    assert "| X2 | entropy | checked | – | – | – |\n" in page
+    assert page.startswith("# Claims\n\nWords.\n\n| id | claim |")
+    again = page.index("| id | claim | tested | what |")
+    claims.keep_conclusions(with_evidence)
+    assert (with_evidence / "claims.md").read_text(encoding="utf-8") == page
+    assert page.index("## In detail") < again
+
+
+def test_the_page_of_this_checkout_has_the_summary_of_its_notebooks():
+    home = checkout.root() / "notebooks"
+    listed = claims.listed(home / "claims.md")
+    told = claims.summary(claims.printed(home), listed)
+    assert told in (home / "claims.md").read_text(encoding="utf-8")
+    assert len(listed) == 53
 
 
 def test_a_lesson_shows_the_conclusion_that_its_evidence_drew(with_evidence, monkeypatch):

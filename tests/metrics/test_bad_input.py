@@ -85,10 +85,10 @@ def test_confidences_and_hits(function, confidence, correct, kind, message):
 
 def test_all_functions_are_in_the_tables():
     others = {"auroc", "entropy", "reliability_of", "true_calibration_error", "wilson_interval"}
-    others |= {"paired_interval", "paired_interval_of", "fpr_at_tpr"} | {
+    others |= {"paired_interval", "paired_interval_of", "fpr_at_tpr", "pixels"} | {
         f.__name__ for f in OF_HITS
     }
-    classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability", "TopLabel"}
+    classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel"}
     assert {f.__name__ for f in SCORED} | others | classes == {
         *metrics.__all__,
         "classwise_bootstrap",

@@ -35,7 +35,6 @@ NEW_TERMS, EXERCISES = 3, range(2, 5)
 CELLS, TABLES, VISIBLE_LINES, LESSONS_IN_BRACKETS = 40, 2, 12, 3  # of the short form
 OPENED_LOOP = 18  # visible lines where the training loop is shown, once in the course
 WORDS_A_MINUTE, PICTURE, CODE = 110, 1.0, 0.7  # a second-language reader; minutes each
-LAST = "17"  # the final project, which is read after all others
 COMMENT = "What came out"  # the title of the fold under a prediction and its figure
 OPENING = 8  # cells within which the main slider stands, before anything is trained
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
@@ -213,7 +212,8 @@ def _short(notebook) -> Iterator[str]:
     codes = sorted(set(re.findall(r"\b[A-Z]\d{1,2}[a-z]?\b", _without_code(text.split(END[3])[0]))))
     if codes:
         yield f"claims are named in the prose: {', '.join(codes)}"
-    if text.count("ipynb)") - text.count("(evidence/") > LESSONS_IN_BRACKETS + 2:  # needs, next
+    named = re.sub(r"\*\*Next on your path.*", "", text)
+    if named.count("ipynb)") - named.count("(evidence/") > LESSONS_IN_BRACKETS + 2:  # needs, next
         yield f"links to more than {LESSONS_IN_BRACKETS} lessons, beside those it needs and the next"
     answer = re.search(r"^## The answer\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
     if not answer or not re.search(r"\*\*.{40,}?\*\*", answer[1], re.DOTALL):
@@ -312,7 +312,7 @@ def _terms(notebook, glossary: Mapping[str, str], lesson: str) -> Iterator[str]:
     bold = {_plain(term) for term in re.findall(r"\*\*(.+?)\*\*", prose(notebook), re.DOTALL)}
     for term, home in glossary.items():
         used = re.search(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])", text)
-        if used and _place(home) > _place(lesson):
+        if used and home > lesson:
             yield f"uses {term!r}, which lesson {home} defines"
         if home == lesson and term not in bold:
             yield f"does not set {term!r} in bold, though the glossary says that it is defined here"
@@ -322,15 +322,6 @@ def _terms(notebook, glossary: Mapping[str, str], lesson: str) -> Iterator[str]:
         if len(new) > NEW_TERMS:
             head = section.splitlines()[0]
             yield f"{len(new)} new terms in {head!r}: {', '.join(sorted(new))}"
-
-
-def _place(lesson: str) -> str:
-    """What the lessons are read in the order of.
-
-    >>> sorted(["17", "18", "02"], key=_place)
-    ['02', '18', '17']
-    """
-    return "99" if lesson == LAST else lesson
 
 
 def _language(notebook) -> Iterator[str]:

@@ -35,6 +35,7 @@ def check_diagram(plot: Plot, strip: Plot, counted: metrics.Reliability, level=0
     gaps = np.stack([accuracy, confidence], axis=1)
     check_gaps(plot, palette.OVER, ends, gaps, confidence > accuracy)
     check_gaps(plot, palette.UNDER, ends, gaps, confidence <= accuracy)
+    check_faded(plot, ends, gaps, counted.counts.numpy()[filled])
     whiskers = np.stack([end.numpy()[filled] for end in counted.interval(level)], axis=1)
     plot.is_at(plot.one("whiskers", INTERVAL), ends.mean(axis=1), whiskers)
     check_frame(plot, strip)
@@ -47,6 +48,15 @@ def check_gaps(plot: Plot, role, ends, gaps, here) -> None:
     assert len(drawn) == bool(here.any())
     for bars in drawn:
         plot.is_at(bars, ends[here], gaps[here])
+
+
+def check_faded(plot: Plot, ends, gaps, counts) -> None:
+    """A white veil lies over the bins of less than ten samples, and one in a hundred, alone."""
+    few = counts < min(10, counts.sum() / 100)
+    veils = [bars for bars in plot.all("bars", Look("#FFFFFF")) if len(bars.x)]
+    assert len(veils) == bool(few.any())
+    for veil in veils:
+        plot.is_at(veil, ends[few], np.stack([0 * gaps[few, 0], gaps[few].max(axis=1)], axis=1))
 
 
 def check_frame(plot: Plot, strip: Plot) -> None:

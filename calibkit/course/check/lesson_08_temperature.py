@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import torch
 from scipy.optimize import brentq
 from torch import Tensor
@@ -127,6 +129,12 @@ def _one_by_one(logits: Tensor, accuracy: float) -> float:
     return sum(_matching(row[None], accuracy) for row in logits) / len(logits)
 
 
+def _of_grid(logits: Tensor, accuracy: float, step: float) -> float:
+    """The best T of a grid of this step, from its first value up to 50."""
+    grid = [step * place for place in range(1, round(50 / step) + 1)]
+    return min(grid, key=lambda T: abs(_confidence(logits, T) - accuracy))
+
+
 def _of_probabilities(logits: Tensor, accuracy: float) -> float:
     return brentq(
         lambda T: _confidence(logits.softmax(dim=1), T) - accuracy, 1e-4, 500, maxiter=1000
@@ -166,6 +174,14 @@ def _of_probabilities(logits: Tensor, accuracy: float) -> float:
             _one_by_one,
             "you matched every row by itself and took the mean of the temperatures. One T is asked "
             "for which the mean confidence of all rows is right.",
+        ),
+        *(
+            Mistake(
+                functools.partial(_of_grid, step=step),
+                f"this is the best T of a grid of step {step:g}, which is too coarse: it must be "
+                f"right to 1 % of T. Halve the range again and again.",
+            )
+            for step in (0.1, 0.05, 0.5, 1.0)
         ),
         Mistake(
             _of_probabilities,

@@ -106,6 +106,10 @@ def _z(c: Tensor, h: Tensor) -> Tensor:
             "chance c, so its variance is c (1 - c).",
         ),
     ],
+    slips={
+        r"bool tensor": "`correct` holds True and False, which cannot be subtracted. Turn it into "
+        "numbers first: `correct.double()`.",
+    },
 )
 def group_z(confidence, correct, groups):
     """The z of each group, (G,): the sum of confidence - hit over its standard deviation."""

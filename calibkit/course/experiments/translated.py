@@ -149,17 +149,20 @@ def chosen(table: pd.DataFrame) -> dict[str, dict[str, float]]:
     return strengths.best(table, "scaled_nll")
 
 
-def written(run: translation.Run, pairs: Pairs, seed: int | None = None) -> tuple[Tensor, Tensor]:
+def written(
+    run: translation.Run, pairs: Pairs, seed: int | None = None, temperature: float = 1.0
+) -> tuple[Tensor, Tensor]:
     """What a network writes for the sources: probabilities (n, t, V) and sentences (n, t).
 
     seed: of the draws of each word from the network's probabilities; None takes the most probable.
+    temperature: of the probabilities of each word.
     """
     score = translation.scorer(run.model, pairs.source)
     generator = torch.Generator().manual_seed(0 if seed is None else seed)
     rows, done = torch.arange(len(pairs)), torch.zeros(len(pairs), dtype=torch.bool)
     prefix, said = torch.full((len(pairs), 1), START), []
     while len(said) < LONGEST and not done.all():
-        said.append(score(rows, prefix).exp())
+        said.append((score(rows, prefix) / temperature).softmax(dim=1))
         words = said[-1].argmax(dim=1)
         if seed is not None:
             words = torch.multinomial(said[-1], 1, generator=generator)[:, 0]

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
 import calibkit
-from calibkit.course import checkout, claims, experiments, pages, verdicts
+from calibkit.course import checkout, claims, experiments, pages, paths, verdicts
 from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
@@ -278,9 +278,15 @@ def _verdicts(course: list[Lesson]) -> str:
         counts=counts | {"post hoc": sum(verdict.post_hoc for verdict in every)},
         by_chance=claims.by_chance(every),
         discoveries=claims.false_discoveries(every),
+        summary=_summary(printed, listed),
         concluded=_concluded(printed, listed),
         evidence=_evidence(printed, listed),
     )
+
+
+def _summary(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
+    """The table of `claims.summary` as HTML."""
+    return drawn(pages.text_page(claims.summary(printed, listed)))
 
 
 def _concluded(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
@@ -291,7 +297,7 @@ def _concluded(printed: list[claims.Printed], listed: list[claims.Claim]) -> str
 
 def _with_words(table: str, listed: list[claims.Claim]) -> str:
     """A Markdown table whose claims say what they are."""
-    words = {row.claim: f"{row.claim}: {_first_words(row.what)}" for row in listed}
+    words = {row.claim: f"{row.claim}: {row.name}" for row in listed}
     words["id"] = "claim"
     return re.sub(r"(?m)(?<=^\| )\w+(?= \|)", lambda claim: words.get(claim[0], claim[0]), table)
 
@@ -300,15 +306,6 @@ def _evidence(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
     """The table of `claims.evidence` as HTML, each claim with its words."""
     table = claims.evidence(printed, listed, experiments.photographed(home() / "results"))
     return drawn(pages.text_page(_with_words(table, listed)))
-
-
-def _first_words(what: str) -> str:
-    """A description up to its first bracket or stop; code and formulas stay whole.
-
-    >>> _first_words("classes as clouds of `f(x; 2)` in the plane (ten seeds); two noises")
-    'classes as clouds of `f(x; 2)` in the plane'
-    """
-    return re.findall(r"(?:`[^`]*`|\$[^$]*\$|(?!\. )[^;(`$])+", what)[0].strip()
 
 
 def _gallery(course: list[Lesson]) -> str:
@@ -325,6 +322,8 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         right=right,
         sliders={name: explorer.html() for name, explorer in landing.sliders().items()},
         parts=_by_part(course),
+        paths=paths.PATHS,
+        stems={lesson.number: lesson.stem for lesson in course},
         verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "Map of the course.",
         authors=authors(),

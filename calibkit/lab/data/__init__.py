@@ -1,5 +1,6 @@
 """Datasets whose truth is known, and the two containers that every lesson passes around."""
 
+from calibkit.lab.data.batches import from_batches
 from calibkit.lab.data.dataset import Dataset, Splits
 from calibkit.lab.data.digits_in_noise import NoisyDigits, noisy_digits
 from calibkit.lab.data.gaussians import Clusters, clusters
@@ -19,6 +20,7 @@ __all__ = [
     "channel_statistics",
     "clusters",
     "digits",
+    "from_batches",
     "load",
     "load_text",
     "noisy_digits",

@@ -370,8 +370,8 @@ print(
     verdicts.conclude(
         "03f",
         near,
-        "kappa is the same for other widths and for more layers; a network with one hidden layer claims less "
-        "of what it loses",
+        "kappa stays within 0.1 for other widths and for more layers; a network with one hidden layer claims "
+        "less of what it loses",
     )
 )
 down = [
@@ -485,9 +485,9 @@ print(
             ),
             verdicts.judge("O3", "photographs: that of all rises", change.test_nll.tolist()),
         ],
-        "on digits the NLL of new images turns and rises, through the wrong predictions alone; on "
-        "photographs "
-        "each wrong one costs more, but that of all falls from epoch 5 to 15",
+        "on digits the NLL of new images turns and rises, through the wrong predictions alone. On "
+        "photographs, too, each wrong one costs more; but the mean loss over all new photographs falls "
+        "from epoch 5 to 15",
     )
 )
 

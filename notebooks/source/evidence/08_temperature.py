@@ -197,9 +197,8 @@ print(
         "T1",
         given,
         "one temperature takes 10 points and more off the ECE on digits, from 200 images too, and "
-        "lowers it on photographs; the ECE grid ends lower on photographs (mean of five losses; "
-        "higher for cross-entropy) and higher on digits, by "
-        "less than a point",
+        "lowers it on photographs; a T chosen by the ECE itself ends lower on photographs (mean of "
+        "five losses) and higher on digits, each by less than a point",
     )
 )
 near = verdicts.judge(
@@ -437,7 +436,7 @@ print(
         given,
         "as trained as in the paper; after a temperature each it is reversed on photographs, where "
         "FLSD-53 has a T near 1 as in the paper, and on digits by one of two ways of T (our networks "
-        "are less accurate than the paper's)",
+        "are less accurate than the paper's: one difference among several, not tested)",
     )
 )
 

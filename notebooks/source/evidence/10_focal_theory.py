@@ -549,8 +549,7 @@ print(
                 expect="below",
             ),
         ],
-        "reversed: what undoes p* triples the true error of the networks, because it takes away what "
-        "cancels their over-confidence",
+        "reversed: undoing p* triples the true calibration error of the networks",
     )
 )
 print(
@@ -631,9 +630,8 @@ print(
                 for decay in (0.0, 5e-4, 5e-3)
             ),
         ],
-        "holds on digits for three gammas, on new seeds: undone, focal networks are about as "
-        "over-confident as those of cross-entropy; on photographs the direction is the same and three "
-        "seeds do not decide the margin",
+        "undone, focal networks are about as over-confident as those of cross-entropy: on "
+        "digits for gamma 1, 3 and 5, on new seeds; on photographs three seeds do not decide it",
     )
 )
 

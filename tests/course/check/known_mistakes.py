@@ -427,6 +427,10 @@ def halved(f, low=0.05, high=50.0):
     return low
 
 
+def nearest(z, accuracy, grid):
+    return min(grid, key=lambda T: abs(mean_confidence(z, T) - accuracy))
+
+
 def matched(z, accuracy):
     return halved(lambda T: mean_confidence(z, T) - accuracy)
 
@@ -451,6 +455,8 @@ WRONG |= {
         (lambda z, a: np.mean([matched(row[None], a) for row in z]), "every row by itself"),
         (lambda z, a: matched(z.softmax(1), a), None),
         (lambda z, a: mean_confidence(z, 1) - a, "signed gap"),
+        (lambda z, a: nearest(z, a, np.arange(0.1, 50, 0.1)), "too coarse"),
+        (lambda z, a: nearest(z, a, np.arange(0.5, 50, 0.5)), "too coarse"),
     ],
 }
 

@@ -1,0 +1,113 @@
+"""A classifier and the map that recalibrates it, as one estimator of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+
+from calibkit.recalibration import Calibrator, TemperatureScaler
+
+LEAST = 1e-12  # is added to a probability before its logarithm is taken, as in scikit-learn
+
+
+class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """A classifier of scikit-learn whose probabilities a map of `recalibration` corrects.
+
+    model: with `decision_function` or `predict_proba`. One that is fitted (`FrozenEstimator` keeps
+        it so in `clone`) stays as it is, and `fit` takes calibration data that it has not seen. Any
+        other is cloned and fitted on all rows, and the map on its predictions of rows left out, in
+        `cv` folds, as `CalibratedClassifierCV(ensemble=False)` does.
+    calibrator: a map, by default one temperature. cv: folds, as in scikit-learn.
+
+    `fit` sets `model_`, `calibrator_` and `classes_`. `predict_proba` also answers on the rows of
+    the fit, as all of scikit-learn does: judge it on others.
+
+    >>> from sklearn.dummy import DummyClassifier
+    >>> model = DummyClassifier(strategy="prior").fit([[0]] * 4, [0, 0, 0, 1])
+    >>> from calibkit.recalibration import VectorScaler
+    >>> fitted = CalibratedClassifier(model, VectorScaler()).fit([[0]] * 4, [0, 1, 0, 1])
+    >>> fitted.predict_proba([[0]]).round(4).tolist()  # 1 of 4 in training, 2 of 4 in calibration
+    [[0.5, 0.5]]
+    """
+
+    def __init__(self, model: Any, calibrator: Calibrator | None = None, *, cv: Any = 5):
+        self.model, self.calibrator, self.cv = model, calibrator, cv
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the map, and the model if it is not fitted; weights count in both."""
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        scores = self._of_fitted(X) if _is_fitted(self.model) else self._out_of_fold(X, y, weights)
+        self.classes_ = self.model_.classes_
+        unknown = set(np.unique(y)) - set(self.classes_)
+        if unknown:
+            raise ValueError(f"y must hold classes of the model, got {sorted(unknown)} as well")
+        labels = torch.from_numpy(np.searchsorted(self.classes_, y))
+        calibrator = clone(self.calibrator or TemperatureScaler())
+        self.calibrator_ = calibrator.fit(_logits(scores), labels, weights=weights)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n, K) float64 recalibrated probabilities, columns as in `classes_`."""
+        check_is_fitted(self)
+        logits = _logits(getattr(self.model_, _method(self.model_))(X))
+        return self.calibrator_.probs(logits, allow_fitted=True).numpy()
+
+    def predict(self, X: Any) -> np.ndarray:
+        """(n,) the class of the largest probability."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _of_fitted(self, X: Any) -> np.ndarray:
+        self.model_ = self.model
+        return getattr(self.model_, _method(self.model_))(X)
+
+    def _out_of_fold(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        given = {} if weights is None else {"sample_weight": weights}
+        method = _method(self.model)
+        scores = cross_val_predict(self.model, X, y, cv=self.cv, method=method, params=given)
+        self.model_ = clone(self.model).fit(X, y, **given)
+        return scores
+
+    def __sklearn_tags__(self):
+        tags, of_model = super().__sklearn_tags__(), get_tags(self.model)
+        tags.input_tags.sparse = of_model.input_tags.sparse
+        tags.input_tags.allow_nan = of_model.input_tags.allow_nan
+        return tags
+
+    @property
+    def n_features_in_(self) -> int:
+        """As the fitted model has it."""
+        return self.model_.n_features_in_
+
+
+def _is_fitted(model: Any) -> bool:
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        return False
+    return True
+
+
+def _method(model: Any) -> str:
+    return "decision_function" if hasattr(model, "decision_function") else "predict_proba"
+
+
+def _logits(scores: np.ndarray) -> torch.Tensor:
+    """(n, K) float64 logits of decision values (n,) or (n, K), or of probabilities (n, K)."""
+    z = torch.as_tensor(np.asarray(scores, dtype=np.float64))
+    if z.ndim == 1:
+        return torch.stack([-z, z], dim=1)
+    of_probs = bool((z >= 0).all()) and bool((z.sum(1) - 1).abs().max() < 1e-5)
+    return (z + LEAST).log() if of_probs else z

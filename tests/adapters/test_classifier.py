@@ -1,0 +1,111 @@
+"""The estimator of scikit-learn: its manners, and CalibratedClassifierCV as the oracle."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import check_estimator
+
+from calibkit import metrics, recalibration
+from calibkit.adapters.classifier import CalibratedClassifier
+
+MODELS = {
+    "bayes": GaussianNB(),
+    "forest": RandomForestClassifier(20, random_state=0),
+    "svm": LinearSVC(random_state=0),
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression(C=100)),
+}
+
+
+def problem(classes):
+    if classes == 2:
+        X, y = make_classification(1200, 12, n_informative=4, flip_y=0.2, random_state=0)
+        return X, np.array(["no", "yes"])[y]
+    X, y = load_digits(return_X_y=True)
+    return X + np.random.default_rng(0).normal(0, 8, X.shape), y
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+def test_manners_of_scikit_learn(model):
+    checks = check_estimator(CalibratedClassifier(model, cv=3), on_skip=None)
+    assert [one for one in checks if one["status"] not in ("passed", "skipped")] == []
+    assert sum(one["status"] == "passed" for one in checks) > 50
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fitted_model_is_calibrated_as_scikit_learn_does(name, classes):
+    X, y = problem(classes)
+    train, cal, test = slice(0, 400), slice(400, 800), slice(800, None)
+    model = clone(MODELS[name]).fit(X[train], y[train])
+    theirs = CalibratedClassifierCV(FrozenEstimator(model), method="temperature", ensemble=False)
+    expected = theirs.fit(X[cal], y[cal]).predict_proba(X[test])
+    for given in (model, FrozenEstimator(model)):
+        ours = CalibratedClassifier(given).fit(X[cal], y[cal])
+        np.testing.assert_allclose(ours.predict_proba(X[test]), expected, rtol=0, atol=1e-6)
+        assert (ours.predict(X[test]) == theirs.predict(X[test])).all()
+        assert list(ours.classes_) == sorted(set(y))
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_another_model_is_fitted_out_of_fold_as_scikit_learn_does(classes):
+    X, y = problem(classes)
+    weights = np.random.default_rng(1).uniform(0, 3, 800)
+    theirs = CalibratedClassifierCV(GaussianNB(), method="temperature", ensemble=False)
+    for given in ({}, {"sample_weight": weights}):
+        ours = CalibratedClassifier(GaussianNB()).fit(X[:800], y[:800], **given)
+        expected = theirs.fit(X[:800], y[:800], **given).predict_proba(X[800:])
+        np.testing.assert_allclose(ours.predict_proba(X[800:]), expected, rtol=0, atol=1e-6)
+
+
+def test_it_repairs_a_model_that_is_too_sure():
+    X, y = problem(2)
+    labels = (y == "yes").astype(int)
+    model = GaussianNB().fit(X[:400], labels[:400])
+    ours = CalibratedClassifier(model).fit(X[400:800], labels[400:800])
+    before = metrics.nll(model.predict_proba(X[800:]), labels[800:])
+    assert metrics.nll(ours.predict_proba(X[800:]), labels[800:]) < before
+
+
+@pytest.mark.parametrize("map_", [recalibration.VectorScaler(), recalibration.IsotonicCalibrator()])
+def test_any_map_will_do(map_):
+    X, y = problem(2)
+    ours = CalibratedClassifier(GaussianNB(), map_).fit(X[:800], y[:800])
+    assert type(ours.calibrator_) is type(map_)
+    assert not map_._fitted
+    assert ours.predict_proba(X[800:]).sum(1) == pytest.approx(1)
+
+
+def test_it_stands_in_searches_and_pipelines():
+    X, y = problem(2)
+    pipe = make_pipeline(StandardScaler(), CalibratedClassifier(LogisticRegression(), cv=3))
+    assert cross_val_score(pipe, X, y, cv=3, scoring="neg_log_loss").min() > -0.65
+    search = GridSearchCV(CalibratedClassifier(LogisticRegression()), {"model__C": [1e-4, 1]}, cv=3)
+    assert search.fit(X, y).best_params_["model__C"] in (1e-4, 1)
+
+
+def test_parameters_and_clones():
+    ours = CalibratedClassifier(GaussianNB(), recalibration.TemperatureScaler("ece_grid"), cv=4)
+    copy = clone(ours)
+    assert copy.get_params()["calibrator__method"] == "ece_grid"
+    assert copy.get_params()["cv"] == 4
+    assert copy.model is not ours.model
+
+
+def test_bad_input():
+    X, y = problem(2)
+    model = GaussianNB().fit(X[y == "no"], y[y == "no"])
+    with pytest.raises(ValueError, match=r"^y must hold classes of the model, got .*yes"):
+        CalibratedClassifier(model).fit(X, y)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        CalibratedClassifier(GaussianNB()).fit(X, np.linspace(0, 1, len(X)))

@@ -1,0 +1,48 @@
+"""The paths through the course: lessons in their order, named alike in README and lessons."""
+
+import pytest
+
+from calibkit.course import checkout, paths
+
+LESSONS = {lesson.number: lesson for lesson in checkout.lessons()}
+
+
+@pytest.mark.parametrize("path", paths.PATHS, ids=lambda path: path.name)
+def test_a_path_leads_from_lesson_to_lesson_without_coming_back(path):
+    assert set(path.numbers) <= set(LESSONS)
+    walked, here = [path.numbers[0]], path.numbers[0]
+    while (here := path.after(here)) is not None:
+        walked.append(here)
+    assert walked == list(path.numbers)
+    assert len(set(walked)) == len(walked)
+    assert set(path.halves) <= set(walked)
+
+
+def test_no_lesson_of_a_path_is_followed_by_one_off_it():
+    (short, *_) = paths.PATHS
+    assert short.after("05") is None
+    assert short.after(short.numbers[-1]) is None
+
+
+@pytest.mark.parametrize("number", sorted(LESSONS))
+def test_the_head_of_a_lesson_names_the_next_one_on_each_path(number):
+    source = LESSONS[number].source.read_text(encoding="utf-8")
+    told = [line[2:] for line in source.splitlines() if "**Next on your path.**" in line]
+    assert told == [line for line in [paths.head(number)] if line]
+
+
+def test_minutes_are_those_of_the_sittings_without_homework_and_project():
+    assert paths.minutes("02") == [45, 35]
+    assert paths.minutes("03") == [45]
+    assert paths.minutes("17") == [60, 50]
+
+
+def test_three_hours_are_not_many_more_than_three():
+    (short, *_) = paths.PATHS
+    assert short.name == "three hours"
+    assert sum(short.sittings) == sum(paths.minutes(n)[0] for n in short.numbers) <= 200
+
+
+def test_the_readme_has_the_table_of_the_paths():
+    readme = (checkout.root() / "README.md").read_text(encoding="utf-8")
+    assert paths.table() in readme

@@ -1,0 +1,93 @@
+"""Every pixel of a map is a sample, but for those without a label."""
+
+import numpy as np
+import pytest
+import torch
+
+from calibkit import metrics
+
+
+def problem(shape=(6, 5), maps=3, classes=4, dtype=torch.float32):
+    torch.manual_seed(0)
+    logits = 2 * torch.randn(maps, classes, *shape, dtype=dtype)
+    labels = torch.randint(classes, (maps, *shape))
+    labels[torch.rand(labels.shape) < 0.2] = 255
+    return logits, labels
+
+
+def rows(logits, labels):
+    """The labelled pixels as rows, by a plain loop."""
+    found = []
+    for one, of in zip(logits, labels, strict=True):
+        for place in np.ndindex(*of.shape):
+            if of[place] != 255:
+                found.append((one[(slice(None), *place)], int(of[place])))
+    return torch.stack([row for row, _ in found]), torch.tensor([label for _, label in found])
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (4,), (2, 3, 2)])
+@pytest.mark.parametrize("kind", ["logits", "probs"])
+def test_pixels_are_rows(shape, kind):
+    logits, labels = problem(shape)
+    given = logits if kind == "logits" else logits.softmax(1)
+    top = metrics.pixels(given, labels, kind=kind, ignore_index=255)
+    flat, target = rows(logits, labels)
+    expected = metrics.TopLabel.of(flat.softmax(1), target)
+    assert torch.allclose(top.confidence, expected.confidence)
+    assert torch.equal(top.correct, expected.correct)
+    error = metrics.ece(flat.softmax(1), target)
+    assert metrics.ece(top) == pytest.approx(error, abs=1e-6)
+
+
+@pytest.mark.parametrize("ignored", [255, -100, 3])
+def test_ignored_labels_are_left_out(ignored):
+    logits, labels = problem()
+    labels[labels == 255] = ignored
+    top = metrics.pixels(logits, labels, ignore_index=ignored)
+    assert len(top.confidence) == int((labels != ignored).sum())
+
+
+def test_arrays_halves_and_a_map_without_labels():
+    logits, labels = problem()
+    labels[1] = 255
+    top = metrics.pixels(logits.numpy(), labels.numpy().astype(np.uint8), ignore_index=255)
+    half = metrics.pixels(logits.half(), labels, ignore_index=255)
+    assert len(top.confidence) == len(half.confidence) == int((labels != 255).sum())
+    assert metrics.ece(half) == pytest.approx(metrics.ece(top), abs=1e-3)
+
+
+def test_tallies_of_maps_add_up():
+    logits, labels = problem()
+    tops = [
+        metrics.pixels(z[None], y[None], ignore_index=255)
+        for z, y in zip(logits, labels, strict=True)
+    ]
+    whole = metrics.pixels(logits, labels, ignore_index=255)
+    added = sum(metrics.tally(top) for top in tops).measures()
+    assert added["ece"] == pytest.approx(metrics.ece(whole), abs=1e-12)
+
+
+LOGITS, LABELS = problem()
+GOOD = LABELS.clamp(max=3)
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "options", "kind", "message"),
+    [
+        (LOGITS, LABELS, {}, ValueError, r"labels must lie in \[0, 4\).*255"),
+        (LOGITS.softmax(1), GOOD, {}, ValueError, "scores are probabilities"),
+        (LOGITS, GOOD, {"kind": "probs"}, ValueError, r"scores must lie in \[0, 1\]"),
+        (LOGITS, GOOD, {"kind": "scores"}, ValueError, "kind must be one of"),
+        (LOGITS[0, :, 0], GOOD[0], {}, ValueError, r"scores must be maps \(B, K, ...\)"),
+        (LOGITS, GOOD[:, :5], {}, ValueError, "labels must have shape"),
+        (LOGITS.movedim(1, -1), GOOD, {}, ValueError, "labels must have shape"),
+        (LOGITS, GOOD.float(), {}, TypeError, "labels must be integers"),
+        (LOGITS / 0, GOOD, {}, ValueError, "scores must be finite"),
+        (LOGITS.long(), GOOD, {}, TypeError, "scores must be floating"),
+        (LOGITS, GOOD * 0 + 255, {"ignore_index": 255}, ValueError, "labels must hold a label"),
+        (LOGITS, GOOD.to("meta"), {}, ValueError, "labels is on meta"),
+    ],
+)
+def test_bad_input(scores, labels, options, kind, message):
+    with pytest.raises(kind, match=f"^{message}"):
+        metrics.pixels(scores, labels, **options)

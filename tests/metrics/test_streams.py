@@ -1,0 +1,137 @@
+"""Batches add up to one call on all rows, in any order."""
+
+import functools
+import operator
+import random
+
+import pytest
+import torch
+
+from calibkit import metrics
+from tests.metrics import reference
+
+ONE_CALL = {
+    "ece": metrics.ece,
+    "mce": metrics.mce,
+    "overconfidence_error": metrics.overconfidence_error,
+    "signed_gap": metrics.signed_gap,
+    "accuracy": metrics.accuracy,
+    "classwise_ece": metrics.classwise_ece,
+    "nll": metrics.nll,
+    "brier": metrics.brier,
+}
+BINNED = ("ece", "mce", "overconfidence_error", "classwise_ece")
+
+
+def problem(n=1000, classes=5, dtype=torch.float64, seed=0):
+    torch.manual_seed(seed)
+    probs = (2 * torch.randn(n, classes, dtype=dtype)).softmax(1)
+    return probs, reference.noisy_labels(probs)
+
+
+def batches(probs, labels, size, weights=None):
+    parts = [probs.split(size), labels.split(size)]
+    parts += [] if weights is None else [weights.split(size)]
+    return list(zip(*parts, strict=True))
+
+
+def tallies(rows, **options):
+    return [metrics.tally(p, y, weights=w[0] if w else None, **options) for p, y, *w in rows]
+
+
+@pytest.mark.parametrize("bins", [1, 15])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_batches_add_up_to_one_call(bins, size, weighted):
+    probs, labels = problem()
+    weights = torch.rand(1000, dtype=torch.float64) if weighted else None
+    found = sum(tallies(batches(probs, labels, size, weights), bins=bins)).measures()
+    assert found.pop("samples") == pytest.approx(1000 if weights is None else weights.sum().item())
+    confidence = found.pop("confidence") - found["accuracy"]
+    assert confidence == pytest.approx(found["signed_gap"], abs=1e-12)
+    assert set(found) == set(ONE_CALL)
+    for name, value in found.items():
+        options = {"bins": bins} if name in BINNED else {}
+        whole = ONE_CALL[name](probs, labels, weights=weights, **options)
+        assert value == pytest.approx(whole, abs=1e-12), name
+
+
+@pytest.mark.parametrize("case", reference.cases())
+def test_one_batch_is_one_call(case):
+    probs, labels = reference.cases()[case]
+    found = metrics.tally(probs, labels).measures()
+    for name, function in ONE_CALL.items():
+        assert found[name] == pytest.approx(function(probs, labels), abs=1e-12), name
+    mine, whole = metrics.tally(probs, labels).reliability, metrics.reliability(probs, labels)
+    assert mine.counts.dtype == mine.hits.dtype == torch.int64
+    for name in ("edges", "counts", "hits", "confidence"):
+        one, other = getattr(mine, name), getattr(whole, name)
+        assert torch.allclose(one, other, rtol=0, atol=1e-15, equal_nan=True), name
+
+
+def test_any_order_and_grouping_gives_the_same():
+    parts = tallies(batches(*problem(3000), 3))
+    whole, shuffled = sum(parts), parts.copy()
+    random.Random(0).shuffle(shuffled)
+    halves = sum(shuffled[:400]) + sum(shuffled[400:])
+    for other in (sum(shuffled), halves, functools.reduce(operator.add, reversed(parts))):
+        assert torch.equal(other.top[:2], whole.top[:2])  # counts and hits
+        assert torch.equal(other.classes[:2], whole.classes[:2])
+        for mine, theirs in zip(other.sums(), whole.sums(), strict=True):
+            assert torch.allclose(mine, theirs, rtol=1e-13, atol=0)
+
+
+@pytest.mark.slow
+def test_ten_thousand_batches_agree_to_the_stated_tolerance():
+    parts = tallies(batches(*problem(20_000, 3), 2))
+    forth, back = sum(parts).measures(), sum(reversed(parts)).measures()
+    assert forth == pytest.approx(back, abs=1e-12)
+    assert forth["samples"] == 20_000
+
+
+def test_values_by_hand():
+    first = metrics.tally([[0.9, 0.1]], [0], bins=2)
+    second = metrics.tally([[0.6, 0.4], [0.3, 0.7]], [1, 1], bins=2, weights=[1, 2])
+    assert first.top.tolist() == [[0, 1], [0, 1], [0, 0.9], [0, 1]]
+    assert second.top[:, 1].tolist() == pytest.approx([3, 2, 0.6 + 2 * 0.7, 1 + 4])
+    found = (first + second).measures()
+    assert found["samples"] == 4
+    assert found["accuracy"] == 0.75
+    assert found["ece"] == pytest.approx(abs((0.9 + 0.6 + 1.4) / 4 - 0.75))
+    assert found["brier"] == pytest.approx((0.02 + 0.72 + 2 * 0.18) / 4)
+
+
+def test_hits_alone_have_no_classes():
+    probs, labels = problem(100)
+    top = metrics.TopLabel.of(probs, labels, torch.arange(100) % 4)
+    found = (metrics.tally(top) + metrics.tally(top)).measures()
+    assert found["ece"] == pytest.approx(metrics.ece(top), abs=1e-12)
+    assert not {"classwise_ece", "nll", "brier"} & set(found)
+
+
+def test_an_impossible_label_makes_the_likelihood_infinite():
+    parts = tallies([([[1.0, 0.0]], [1]), ([[0.5, 0.5]], [1])])
+    found = sum(parts).measures()
+    assert found["nll"] == float("inf")
+    assert found["brier"] == pytest.approx((2 + 0.5) / 2)
+
+
+def test_other_bins_or_classes_are_refused():
+    one = metrics.tally([[0.9, 0.1]], [0])
+    with pytest.raises(
+        ValueError, match=r"^tallies must have the same bins and classes.*\(15, 2\)"
+    ):
+        one + metrics.tally([[0.9, 0.1]], [0], bins=10)
+    with pytest.raises(ValueError, match=r"^tallies must .*\(15, 3\)"):
+        one + metrics.tally([[0.9, 0.1, 0.0]], [0])
+    with pytest.raises(TypeError):
+        1 + one
+
+
+def test_diagrams_add_up_by_sum():
+    probs, labels = problem()
+    parts = [metrics.reliability(p, y) for p, y in batches(probs, labels, 37)]
+    added, whole = sum(parts), metrics.reliability(probs, labels)
+    assert torch.equal(added.counts, whole.counts)
+    assert torch.equal(added.hits, whole.hits)
+    assert torch.allclose(added.confidence, whole.confidence, atol=1e-13, equal_nan=True)

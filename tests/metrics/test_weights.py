@@ -1,0 +1,376 @@
+"""Weights of rows: the estimates of repeated rows, and no certainty from repetition."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.stats import ks_2samp
+from sklearn.metrics import accuracy_score, log_loss
+
+from calibkit import metrics
+from calibkit.metrics import bins, bootstrap, weighting
+from calibkit.metrics.diagram import Reliability
+from calibkit.pictures import plots
+from calibkit.pictures import reliability as frames
+from tests.metrics import reference
+
+
+def problem(n=300, classes=4, seed=0, most=4):
+    """Probabilities, labels, weights 0 to `most`, and the rows that they repeat."""
+    torch.manual_seed(seed)
+    probs = (2 * torch.randn(n, classes, dtype=torch.float64)).softmax(1)
+    labels = reference.noisy_labels(probs)
+    weights = torch.randint(0, most + 1, (n,))
+    return probs, labels, weights, torch.arange(n).repeat_interleave(weights)
+
+
+def estimate(name, **options):
+    """A number or numbers of a metric of (probs, labels)."""
+
+    def call(probs, labels, weights=None):
+        given = {} if weights is None else {"weights": weights}
+        return getattr(metrics, name)(probs, labels, **options, **given)
+
+    return call
+
+
+def parts_of_diagram(probs, labels, weights=None, **options):
+    r = metrics.reliability(probs, labels, weights=weights, **options)
+    return torch.cat([r.edges, r.counts, r.hits, r.confidence.nan_to_num(), r.share]).tolist()
+
+
+def mass_diagram(probs, labels, weights=None):
+    return parts_of_diagram(probs, labels, weights, binning="mass", bins=7)
+
+
+def of_top_label(probs, labels, weights=None):
+    return metrics.ece(metrics.TopLabel.of(probs, labels, weights))
+
+
+def of_posterior(probs, labels, weights=None):
+    return metrics.true_calibration_error(probs, probs.roll(1, 1), weights=weights)
+
+
+def group_errors(probs, labels, weights=None):
+    return metrics.ece_by_group(probs, labels, probs.argmax(1), weights=weights)
+
+
+def error_of_the_test(probs, labels, weights=None, metric="ece"):
+    options = {"metric": metric, "resamples": 1}
+    return metrics.calibration_test(probs, labels, weights=weights, **options).error
+
+
+def smooth_error_of_the_test(probs, labels, weights=None):
+    return error_of_the_test(probs, labels, weights, "smooth_ece")
+
+
+ESTIMATES = {
+    "ece": estimate("ece"),
+    "ece_l2": estimate("ece", norm="l2", bins=10, closed="left"),
+    "ece_mass": estimate("ece", binning="mass", bins=10),
+    "mce": estimate("mce"),
+    "ada_ece": estimate("ada_ece"),
+    "ada_ece_of_many_bins": estimate("ada_ece", bins=500),
+    "overconfidence_error": estimate("overconfidence_error"),
+    "signed_gap": estimate("signed_gap"),
+    "smooth_ece": estimate("smooth_ece"),
+    "accuracy": estimate("accuracy"),
+    "top_k_accuracy": estimate("top_k_accuracy", k=2),
+    "confident_share": estimate("confident_share", threshold=0.7),
+    "classwise_ece": estimate("classwise_ece"),
+    "nll": estimate("nll"),
+    "brier": estimate("brier"),
+    "brier_decomposition": estimate("brier_decomposition"),
+    "ece_by_group": group_errors,
+    "reliability": parts_of_diagram,
+    "reliability_mass": mass_diagram,
+    "true_calibration_error": of_posterior,
+    "TopLabel": of_top_label,
+    "calibration_test": error_of_the_test,
+    "calibration_test_smooth": smooth_error_of_the_test,
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+@pytest.mark.parametrize(("n", "classes"), [(300, 4), (40, 2), (5, 3)])
+def test_whole_weights_repeat_rows(name, n, classes):
+    probs, labels, weights, rows = problem(n, classes, seed=n)
+    weighted = np.array(ESTIMATES[name](probs, labels, weights))
+    repeated = np.array(ESTIMATES[name](probs[rows], labels[rows]))
+    once = np.array(ESTIMATES[name](probs, labels))
+    np.testing.assert_allclose(weighted, repeated, rtol=0, atol=1e-12)
+    assert n < 300 or not np.array_equal(weighted, once)
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATES if "mass" not in name])
+def test_only_ratios_of_weights_matter(name):
+    probs, labels, _, _ = problem()
+    weights = torch.rand(300, dtype=torch.float64) + 0.1
+    if name == "reliability":
+        return
+    one, other = (np.array(ESTIMATES[name](probs, labels, w)) for w in (weights, weights * 1e-3))
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_the_order_of_rows_has_no_say(name):
+    probs, labels, weights, _ = problem(50)
+    order = torch.randperm(50)
+    one = ESTIMATES[name](probs, labels, weights)
+    other = ESTIMATES[name](probs[order], labels[order], weights[order])
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
+def test_values_by_hand():
+    probs, labels, weights = [[0.9, 0.1], [0.6, 0.4]], [0, 1], [3.0, 1.0]
+    assert metrics.accuracy(probs, labels, weights=weights) == 0.75
+    assert metrics.signed_gap(probs, labels, weights=weights) == pytest.approx(0.825 - 0.75)
+    # bins (.5, .6] and (.8, .9]: 3/4 of |.9 - 1| and 1/4 of |.6 - 0|
+    error = metrics.ece(probs, labels, bins=10, weights=weights)
+    assert error == pytest.approx(0.75 * 0.1 + 0.25 * 0.6)
+    r = metrics.reliability(probs, labels, bins=1, weights=weights)
+    assert (r.counts.tolist(), r.hits.tolist(), r.squares.tolist()) == ([4.0], [3.0], [10.0])
+    assert r.effective.item() == pytest.approx(1.6)  # 4^2 / 10
+
+
+def test_scikit_learn_weighs_alike():
+    probs, labels, _, _ = problem()
+    weights = torch.rand(300, dtype=torch.float64)
+    p, y, w = probs.numpy(), labels.numpy(), weights.numpy()
+    assert metrics.nll(probs, labels, weights=weights) == pytest.approx(
+        log_loss(y, p, sample_weight=w, labels=range(4)), abs=1e-12
+    )
+    assert metrics.accuracy(probs, labels, weights=weights) == pytest.approx(
+        accuracy_score(y, p.argmax(1), sample_weight=w), abs=1e-12
+    )
+
+
+def test_parts_of_the_brier_score_add_up():
+    probs, labels, _, _ = problem()
+    weights = torch.rand(300)
+    parts = metrics.brier_decomposition(probs, labels, weights=weights)
+    assert sum(parts) == pytest.approx(metrics.brier(probs, labels, weights=weights), abs=1e-12)
+
+
+def test_equal_shares_of_any_weights():
+    values = torch.tensor([0.5, 0.6, 0.7, 0.8], dtype=torch.float64)
+    weights = torch.tensor([0.3, 0.3, 0.3, 0.3], dtype=torch.float64)
+    assert bins.mass_edges(values, 2, weights).tolist() == pytest.approx([0, 0.65, 1])
+    weights = torch.tensor([0.9, 0.1, 0.5, 0.5], dtype=torch.float64)  # half of 2 is .9 + .1
+    assert bins.mass_edges(values, 2, weights).tolist() == pytest.approx([0, 0.65, 1])
+    weights = torch.tensor([0.1, 0.1, 1.7, 0.1], dtype=torch.float64)  # .7 lies across the cut
+    assert bins.mass_edges(values, 2, weights).tolist() == pytest.approx([0, 0.7, 1])
+
+
+INTERVALS = {
+    name: lambda p, y, name=name, **w: metrics.bootstrap_interval(p, y, metric=name, **w)
+    for name in bootstrap.get_args(bootstrap.Metric)
+} | {
+    f"paired {name}": lambda p, y, name=name, **w: metrics.paired_interval(
+        p, 0.7 * p + 0.3 * p.roll(1, 1), y, metric=name, **w
+    )
+    for name in ("ece", "nll", "brier", "accuracy")
+}
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+def test_repetition_makes_no_interval_narrower(name):
+    probs, labels, _, _ = problem(400)
+    low, high = INTERVALS[name](probs, labels, resamples=4000)
+    for weight in (1, 5):
+        found = INTERVALS[name](probs, labels, resamples=4000, weights=torch.full((400,), weight))
+        assert found == pytest.approx((low, high), abs=0.08 * (high - low))
+    copies = torch.arange(400).repeat(5)
+    narrow = INTERVALS[name](probs[copies], labels[copies], resamples=1000)
+    assert narrow[1] - narrow[0] < 0.6 * (high - low)
+
+
+@pytest.mark.parametrize("metric", bootstrap.get_args(bootstrap.Metric))
+def test_interval_is_that_of_a_plain_loop(metric):
+    probs, labels, _, _ = problem(150)
+    weights, function = torch.rand(150, dtype=torch.float64), getattr(metrics, metric)
+    generator, exact = torch.Generator().manual_seed(3), []
+    edges = metrics.reliability(probs, labels, binning="mass", weights=weights).edges
+    for _ in range(1500):
+        rows = torch.randint(150, (150,), generator=generator)
+        given = probs[rows], labels[rows]
+        if metric == "ada_ece":  # whose bins stay
+            index = bins.bin_index(probs[rows].amax(1), edges)
+            off = weights[rows] * (given[0].amax(1) - (given[0].argmax(1) == given[1]).double())
+            sums = torch.bincount(index, off, 15).abs().sum() / weights[rows].sum()
+            exact.append(sums.item())
+        else:
+            exact.append(function(*given, weights=weights[rows]))
+    random = np.random.default_rng(4)
+    fast, here = bootstrap.resampled(probs, labels, metric, 15, 1500, random, weights)
+    assert here == pytest.approx(function(probs, labels, weights=weights), abs=1e-14)
+    assert ks_2samp(np.round(exact, 12), fast.numpy().round(12)).statistic < 0.06
+
+
+def test_weighted_interval_covers():
+    """Of 100 draws, 90 % intervals of the weighted gap hold the truth about 90 times."""
+    torch.manual_seed(0)
+    posterior = (2 * torch.randn(20_000, 3, dtype=torch.float64)).softmax(1)
+    probs, weights = (posterior.log() * 1.5).softmax(1), posterior[:, 0] + 0.05
+    best = probs.argmax(1, keepdim=True)
+    off = probs.gather(1, best) - posterior.gather(1, best)
+    truth, covered = weighting.mean(off[:, 0], weights), 0
+    for seed in range(100):
+        rows = torch.randint(20_000, (400,))
+        labels = posterior[rows].multinomial(1)[:, 0]
+        given = {"metric": "signed_gap", "weights": weights[rows], "resamples": 200, "seed": seed}
+        low, high = metrics.bootstrap_interval(probs[rows], labels, **given)
+        covered += low <= truth <= high
+    assert covered == pytest.approx(90, abs=9)
+
+
+@pytest.mark.parametrize("metric", ["ece", "smooth_ece"])
+def test_repetition_makes_no_test_surer(metric):
+    probs, labels, _, _ = problem(60)
+    options = {"metric": metric, "resamples": 200}
+    once = metrics.calibration_test(probs, labels, **options)
+    fives = metrics.calibration_test(probs, labels, weights=torch.full((60,), 5), **options)
+    assert fives == pytest.approx(once, abs=1e-9)
+    copies = torch.arange(60).repeat(5)
+    assert metrics.calibration_test(probs[copies], labels[copies], **options).z == pytest.approx(
+        5**0.5 * once.z
+    )
+
+
+def test_weighted_test_keeps_its_level():
+    """Calibrated rows with very unequal weights: p-values below .1 in about 1 of 10 draws."""
+    torch.manual_seed(1)
+    below = {"p_value": 0, "p_value_z": 0}
+    for seed in range(300):
+        probs = (2 * torch.randn(150, 3, dtype=torch.float64)).softmax(1)
+        labels, weights = probs.multinomial(1)[:, 0], torch.rand(150) ** 3 + 0.01
+        found = metrics.calibration_test(probs, labels, weights=weights, resamples=99, seed=seed)
+        for name in below:
+            below[name] += getattr(found, name) <= 0.1
+    for count in below.values():
+        assert count == pytest.approx(30, abs=16)
+
+
+def test_repetition_makes_no_bar_narrower():
+    probs, labels, _, _ = problem()
+    once = metrics.reliability(probs, labels)
+    fives = metrics.reliability(probs, labels, weights=torch.full((300,), 5))
+    assert torch.allclose(fives.effective, once.counts.double())
+    for one, other in zip(once.interval(), fives.interval(), strict=True):
+        assert torch.allclose(one, other, equal_nan=True)
+    unequal = metrics.reliability(probs, labels, weights=torch.arange(300) % 10 + 0.5)
+    assert (unequal.effective <= once.counts + 1e-9).all()
+
+
+def test_diagrams_of_weighted_batches_add_up():
+    probs, labels, weights, _ = problem()
+    halves = [slice(0, 100), slice(100, 300)]
+    parts = [metrics.reliability(probs[h], labels[h], weights=weights[h]) for h in halves]
+    whole = metrics.reliability(probs, labels, weights=weights)
+    for name in ("counts", "hits", "confidence", "squares"):
+        one, other = getattr(sum(parts), name), getattr(whole, name)
+        assert torch.allclose(one, other, rtol=0, atol=1e-12, equal_nan=True), name
+    plain = metrics.reliability(probs[:100], labels[:100])
+    mixed = plain + parts[1]
+    assert mixed.squares.tolist() == (plain.counts + parts[1].squares).tolist()
+    with pytest.raises(TypeError):
+        1 + whole
+
+
+def test_a_stored_diagram_without_squares_is_unweighted():
+    r = metrics.reliability([[0.9, 0.1]], [0])
+    assert Reliability(r.edges, r.counts, r.hits, r.confidence).squares is None
+    assert r.effective is r.counts
+
+
+BAD = [
+    ([1.0, 2.0], ValueError, "must have one entry per row, 3, got 2"),
+    ([1.0, -2.0, 1.0], ValueError, "must be 0 or more, got -2 in row 1"),
+    ([1.0, float("nan"), 1.0], ValueError, "must be finite"),
+    ([1.0, float("inf"), 1.0], ValueError, "must be finite"),
+    ([0, 0, 0], ValueError, "must not all be 0"),
+    ([1e-200, 1e-200, 0], ValueError, ".*divide by their mean"),
+    ([1e200, 1e200, 0], ValueError, ".*divide by their mean"),
+    ([[1.0], [1.0], [1.0]], ValueError, "must have 1 dimension"),
+    ([True, False, True], TypeError, "must be real numbers"),
+    (["a", "b", "c"], TypeError, "must be a tensor or array"),
+    (torch.ones(3, device="meta"), ValueError, "is on meta but the predictions are on cpu"),
+]
+PROBS, LABELS = torch.tensor([[0.7, 0.3], [0.2, 0.8], [0.6, 0.4]]), torch.tensor([0, 1, 1])
+
+
+@pytest.mark.parametrize(("value", "kind", "message"), BAD, ids=str)
+@pytest.mark.parametrize("function", [*ESTIMATES.values(), *INTERVALS.values()])
+def test_bad_weights(function, value, kind, message):
+    with pytest.raises(kind, match=f"^weights .*{message}"):
+        function(PROBS, LABELS, weights=value)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [metrics.debiased_ece, metrics.risk_coverage, metrics.aurc, metrics.corp],
+)
+def test_measures_that_count_rows_take_no_weights(function):
+    top = metrics.TopLabel.of(PROBS, LABELS, [1, 2, 3])
+    with pytest.raises(TypeError, match=r"^weights have no meaning here"):
+        function(top)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        function(PROBS, LABELS, weights=[1, 2, 3])
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # of pandas
+def test_weights_may_be_part_of_a_graph_or_a_column():
+    weights = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    for function in (metrics.ece, metrics.classwise_ece, metrics.bootstrap_interval):
+        found = function(PROBS, LABELS, weights=weights)
+        assert found == function(PROBS, LABELS, weights=pd.Series([1, 2, 3]))
+        assert found == function(PROBS, LABELS, weights=np.float32([1, 2, 3]))
+
+
+def test_weights_are_given_once():
+    top = metrics.TopLabel.of(PROBS, LABELS, [1, 2, 3])
+    with pytest.raises(TypeError, match=r"^weights must be left out"):
+        metrics.ece(top, weights=[1, 2, 3])
+    with pytest.raises(TypeError, match=r"^weights must be left out"):
+        metrics.paired_interval(top, top, weights=[1, 2, 3])
+    other = metrics.TopLabel.of(PROBS, LABELS, [3, 2, 1])
+    with pytest.raises(ValueError, match=r"^weights must be the same"):
+        metrics.paired_interval(top, other)
+    found = metrics.paired_interval(top, metrics.TopLabel.of(PROBS, LABELS))
+    assert found == (0, 0)
+
+
+def test_functions_of_hits_take_weights():
+    probs, labels, weights, _ = problem(80)
+    confidence, correct = probs.amax(1), probs.argmax(1) == labels
+    for name in ("ece", "smooth_ece", "calibration_test", "bootstrap_interval"):
+        found = getattr(metrics, f"{name}_of")(confidence, correct, weights=weights)
+        assert getattr(metrics, name)(metrics.TopLabel(confidence, correct, weights)) == found
+        if name != "calibration_test":  # whose z looks at whole rows
+            assert found == getattr(metrics, name)(probs, labels, weights=weights)
+
+
+def test_weighted_diagram_is_drawn():
+    probs, labels, weights, rows = problem()
+    ax = plots.reliability_diagram(probs, labels, weights=weights, bins=10)
+    heights = [bar.get_height() for bar in ax.containers[0]]
+    r = metrics.reliability(probs[rows], labels[rows], bins=10)
+    assert heights == pytest.approx(r.accuracy[r.counts > 0].tolist())
+    strip = ax.child_axes[0]
+    assert strip.get_ylabel() == "effective (log)"
+    shown = [bar.get_height() for bar in strip.containers[0]]
+    effective = metrics.reliability(probs, labels, weights=weights, bins=10).effective
+    assert shown == pytest.approx(effective[effective > 0].tolist())
+    ax = plots.confidence_histogram(probs, labels, weights=weights)
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)
+    assert "weighted samples" in ax.get_ylabel()
+
+
+def test_weighted_frame_counts_effective_rows():
+    probs, labels, weights, rows = problem()
+    r = metrics.reliability(probs, labels, weights=weights)
+    frame = frames.reliability_frame(r, title="weighted", readout="")
+    assert "effective (log)" in frame.panels[0]
+    assert frame.values["accuracy"] == pytest.approx(
+        metrics.accuracy(probs[rows], labels[rows]), abs=1e-6
+    )
