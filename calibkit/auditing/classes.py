@@ -249,7 +249,7 @@ def of_one(
 
     Raises ValueError that names the option which decides.
     """
-    words = _as_words(labels)
+    words = as_words(labels)
     found = sorted(set(words))
     if positive is not None:
         return _against(words, found, _same(positive, found))
@@ -273,7 +273,13 @@ def of_one(
     return read
 
 
-def _as_words(labels: pd.Series) -> pd.Series:
+def as_words(labels: pd.Series) -> pd.Series:
+    """Labels as words: whole numbers of any type alike.
+
+    >>> as_words(pd.Series([1.0, 0.0])).tolist()
+    ['1', '0']
+    """
+    labels = labels.dropna()
     if _worded(labels) or labels.dtype.kind not in "iuf":
         return labels.map(str).str.strip()
     return pd.Series(whole(labels), index=labels.index).map(str)
@@ -343,16 +349,31 @@ def hits(labels: pd.Series, decisions: pd.Series | None) -> Classes:
     return Classes(right, ["wrong", "right"], "judged by whether the prediction is right")
 
 
+def _demand_alike(labels: pd.Series, decisions: pd.Series) -> None:
+    """Refuse labels and predictions that do not speak of the same classes."""
+    if not set(labels) & set(decisions):
+        raise ValueError(
+            f"labels, such as {labels.iloc[0]!r}, and predictions, such as "
+            f"{decisions.iloc[0]!r}, have no value in common; name others with --label and "
+            f"--predicted"
+        )
+    numbers = [pd.to_numeric(words, errors="coerce") for words in (labels, decisions)]
+    apart = numbers[0] - numbers[1]
+    if len(set(labels)) > 2 and max((apart == 1).mean(), (apart == -1).mean()) > 0.5:
+        raise ValueError(
+            "most labels differ from the predictions by 1: number both from the same class on, or "
+            "name others with --label and --predicted"
+        )
+
+
 def _right(labels: pd.Series, decisions: pd.Series | None) -> pd.Series:
     if decisions is not None:
-        mine, theirs = _as_words(labels), _as_words(decisions)
-        if not set(mine) & set(theirs):
-            raise ValueError(
-                f"labels, such as {mine.iloc[0]!r}, and predictions, such as {theirs.iloc[0]!r}, "
-                f"have no value in common; name others with --label and --predicted"
-            )
+        mine, theirs = as_words(labels), as_words(decisions)
+        if {*mine, *theirs} <= {"0", "1", "True", "False"}:
+            mine, theirs = (words.replace({"True": "1", "False": "0"}) for words in (mine, theirs))
+        _demand_alike(mine, theirs)
         return mine == theirs
-    words = _as_words(labels).str.casefold()
+    words = as_words(labels).str.casefold()
     unknown = sorted(set(words) - {*POSITIVE, *NEGATIVE})
     if unknown:
         raise ValueError(
