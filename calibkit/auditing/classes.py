@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibkit.auditing.names import typed
+
 POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+")
 NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-")
 UNLABELLED = (-100, 255, -1)  # what other packages write where a row has no label
@@ -113,7 +115,7 @@ def whole(labels: pd.Series) -> np.ndarray:
 
 def _by_word(words: pd.Series, names: list[str] | None) -> np.ndarray:
     found = sorted(set(words))
-    order = f"--classes {','.join(found[:8])}{',...' if len(found) > 8 else ''}"
+    order = f"--classes {typed(','.join(found[:8]) + (',...' if len(found) > 8 else ''))}"
     if names is None:
         raise ValueError(
             f"labels are words, such as {found[0]!r}, but the columns have no names; name the "
@@ -259,14 +261,14 @@ def of_one(
         raise ValueError(
             f"there is one column of scores, but the labels have {len(found)} values, "
             f"{', '.join(found[:6])}: say which of them it is the score of, such as "
-            f"--positive {chosen}; of the class that a row predicts, name the column that says "
-            f"it with --predicted"
+            f"--positive {typed(chosen)}; of the class that a row predicts, name the column that "
+            f"says it with --predicted"
         )
     known = _known(found) if not after else after[0]
     if known is None:
         raise ValueError(
             f"labels are {' and '.join(found)}: say which of them the score is of, "
-            f"{' or '.join(f'--positive {word}' for word in found)}"
+            f"{' or '.join(f'--positive {typed(word)}' for word in found)}"
         )
     read = _against(words, found, known)
     _demand_direction(read, scores, known, found)
@@ -329,8 +331,8 @@ def _demand_direction(read: Classes, scores: np.ndarray, positive: str, found: l
         other = next(word for word in found if word != positive)
         raise ValueError(
             f"the scores are higher where the label is {other} (area under the ROC curve of "
-            f"{positive}: {area:.3f}): say which label they are of, --positive {other} or "
-            f"--positive {positive}"
+            f"{positive}: {area:.3f}): say which label they are of, --positive {typed(other)} "
+            f"or --positive {typed(positive)}"
         )
 
 

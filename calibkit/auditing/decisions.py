@@ -20,7 +20,7 @@ def demand_said(table: pd.DataFrame, label: str, score: str) -> None:
     if names.sure(score) and decisions:
         raise ValueError(
             f"{score!r} may be the confidence of what {decisions[0]!r} says, or the score of one "
-            f"class: say --predicted {decisions[0]}, or --positive CLASS"
+            f"class: say --predicted {names.typed(decisions[0])}, or --positive CLASS"
         )
 
 
@@ -65,8 +65,9 @@ def _demand_own(table: pd.DataFrame, decision: str, score: str) -> None:
         yes = values[0] if one.min() > other.max() else values[1]
         raise ValueError(
             f"{score!r} may be the confidence of what {decision!r} says, or the score of {yes}, "
-            f"for it is larger wherever {decision!r} is {yes}. Say --predicted {decision} for the "
-            f"first, --scores {score} --positive {yes} for the second"
+            f"for it is larger wherever {decision!r} is {yes}. Say --predicted "
+            f"{names.typed(decision)} for the first, {names.option([score])} --positive "
+            f"{names.typed(str(yes))} for the second"
         )
 
 
@@ -84,7 +85,7 @@ def demand_agreement(table: pd.DataFrame, label: str, left: list[str], score: st
             raise ValueError(
                 f"{score!r} does not tell by any threshold what {column!r} says: it may be the "
                 f"confidence of that, {option}, or the score of one class whatever {column!r} "
-                f"says, {' or '.join(f'--positive {word}' for word in labels[::-1])}"
+                f"says, {' or '.join(f'--positive {names.typed(word)}' for word in labels[::-1])}"
             )
 
 
@@ -93,11 +94,15 @@ def _decisions(
 ) -> Iterator[tuple[str, pd.Series, str]]:
     """Columns of decisions, and those that follow from what is right; with the option of each."""
     for column in (c for c in left if c != score and decides(table[c])):
-        yield column, as_words(table[column]), f"--predicted {column}"
+        yield column, as_words(table[column]), f"--predicted {names.typed(column)}"
     words = as_words(table[label])
     for column in (c for c in left if names.bare(c) in names.CORRECT and binary(table[c])):
         # right where the label is 1, and wrong where it is 0: 1 was predicted
-        yield column, (table[column] == 1) == (words == words.max()), f"--label {column}"
+        yield (
+            column,
+            (table[column] == 1) == (words == words.max()),
+            f"--label {names.typed(column)}",
+        )
 
 
 def _by_threshold(rows: pd.DataFrame) -> bool:

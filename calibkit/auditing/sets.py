@@ -133,7 +133,7 @@ def best(columns: list[str]) -> str:
     return (
         f"the scores {names.short(columns)} fall from left to right in every row, as the k best of "
         f"more classes do: if they are all classes, say {names.option(columns)}; if the first is "
-        f"how sure a prediction is, say --scores {columns[0]} --predicted COLUMN"
+        f"how sure a prediction is, say {names.option(columns[:1])} --predicted COLUMN"
     )
 
 
