@@ -175,6 +175,15 @@ def short(columns: list) -> str:
     return f"{', '.join(map(str, columns[:6]))} … ({len(columns)} columns)"
 
 
+def typed(word: str) -> str:
+    """A word as it is typed at a command.
+
+    >>> typed("default"), typed("Charged Off")
+    ('default', '"Charged Off"')
+    """
+    return f'"{word}"' if re.search(r"[^\w.,*+-]", word) else word
+
+
 def option(columns: list[str]) -> str:
     """What the user types for a set of columns.
 
@@ -185,5 +194,4 @@ def option(columns: list[str]) -> str:
     if len(columns) > 6 and start is not None and not start.family.startswith("_"):
         stem = columns[0][: columns[0].rfind(start.of)]
         return f'--scores "{stem}*"'
-    text = ",".join(columns)
-    return f'--scores "{text}"' if re.search(r"[^\w.,-]", text) else f"--scores {text}"
+    return f"--scores {typed(','.join(columns))}"

@@ -93,7 +93,11 @@ def _of_family(table: pd.DataFrame, columns: list[str], words: set[str]) -> list
     _demand_classes(table, columns, words)
     numbered = [c for c in columns if _of(c).isdigit()]
     plain = numbered if len(numbered) > 1 else [c for c in columns if not names.odd(c)]
-    readings = [plain, columns] if 1 < len(plain) < len(columns) else [columns]
+    if not plain:
+        return []
+    rows = table[columns].to_numpy(dtype=np.float64)
+    two = 1 < len(plain) < len(columns) and (np.nanmin(rows) < 0 or np.nanmax(rows) > 1)
+    readings = [plain, columns] if two else [columns]
     return [Reading(reading, _called(reading, words)) for reading in readings]
 
 
@@ -129,7 +133,7 @@ def best(columns: list[str]) -> str:
     return (
         f"the scores {names.short(columns)} fall from left to right in every row, as the k best of "
         f"more classes do: if they are all classes, say {names.option(columns)}; if the first is "
-        f"how sure a prediction is, say --scores {columns[0]} --predicted COLUMN"
+        f"how sure a prediction is, say {names.option(columns[:1])} --predicted COLUMN"
     )
 
 
