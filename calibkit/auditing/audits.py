@@ -127,8 +127,9 @@ def audit(
         less = theirs.less(judged.before)
         second = {"other": theirs.estimates(), "difference": less}
     copies = repeated(scores, judged.before.rows) if clusters is None else []
-    options = {"bins": how.bins, "level": how.level, "event": scores.event}
-    odd_rows = concerns(judged.before.rows, judged.cooling, **options)
+    odd_rows = concerns(
+        judged.before.rows, judged.cooling, bins=how.bins, level=how.level, event=scores.event
+    )
     return Audit(
         name=name,
         class_names=tuple(names),
