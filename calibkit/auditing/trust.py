@@ -18,9 +18,9 @@ def covers(measure: str, classes: int, n: int, level: float, *, paired: bool = F
     """Whether the interval of a measure may be printed for n independent rows.
 
     It may where its simulated coverage is within 5 points of its level for every true error and
-    for sure and unsure models, at the numbers of rows in the table that stand next to n on either side; above the largest one,
-    at that one. One standard error of the simulation is granted. Accuracy, mean confidence, gap,
-    NLL, Brier score and temperature always have one.
+    for sure and unsure models, at the numbers of rows in the table that stand next to n on either
+    side; above the largest one, at that one. One standard error of the simulation is granted.
+    Accuracy, mean confidence, gap, NLL, Brier score and temperature always have one.
 
     paired: of the difference between two models on the same rows.
 
