@@ -79,7 +79,10 @@ def _weighed(gain: dict[str, Estimate], rises: list[Rise]) -> tuple[Verdict, str
         words = f"{_begin(loses)} clearly: do not use it, and look at where the data come from"
         return "harm", words
     if not better:
-        return "no need", "Neither the likelihood nor the Brier score moves clearly: no need of it"
+        return (
+            "no need",
+            "Neither the likelihood nor the Brier score moves clearly: it is not needed",
+        )
     grows = f"{most.name} rises by {most.value * 100:.1f} points"
     if most.value >= MOST_RISE:
         words = f"{_begin(gains)} clearly, but {grows}, which may be luck or not: none is advised"

@@ -118,7 +118,7 @@ def audit(
     names = _class_names(class_names, scores.classes)
     target = labels_of(labels, len(scores), scores.classes, class_names)
     units = units_of(len(scores), weights, clusters)
-    apart, more = _apart(calibration, scores, kind, class_names)
+    apart, more = _apart(calibration, scores, units, kind, class_names)
     judged = _judge(scores, target, units, apart, how)
     found = _found(judged, names, groups, how)
     second: dict[str, Any] = {"other": None, "difference": None}
@@ -127,8 +127,9 @@ def audit(
         less = theirs.less(judged.before)
         second = {"other": theirs.estimates(), "difference": less}
     copies = repeated(scores, judged.before.rows) if clusters is None else []
-    options = {"bins": how.bins, "level": how.level, "event": scores.event}
-    odd_rows = concerns(judged.before.rows, judged.cooling, **options)
+    odd_rows = concerns(
+        judged.before.rows, judged.cooling, bins=how.bins, level=how.level, event=scores.event
+    )
     return Audit(
         name=name,
         class_names=tuple(names),
@@ -256,11 +257,14 @@ def _class_names(names: list[str] | None, classes: int) -> list[str]:
     return names
 
 
-def _apart(calibration, scores: Scores, kind: Kind, names) -> tuple[Apart | None, list[str]]:
+def _apart(
+    calibration, scores: Scores, units: Units, kind: Kind, names
+) -> tuple[Apart | None, list[str]]:
     """The calibration data, checked, and what is to be said about them."""
     if calibration is None:
-        if len(scores) < 4:
-            raise ValueError(f"logits must hold at least 4 rows, got {len(scores)}")
+        if units.count < 4:
+            what = "rows" if units.of is None else "clusters"
+            raise ValueError(f"logits must hold at least 4 {what} that weigh, got {units.count}")
         return None, []
     if not isinstance(calibration, Sequence) or len(calibration) not in (2, 3):
         raise TypeError("calibration must be a pair (logits, labels), or with weights a third")
@@ -271,8 +275,8 @@ def _apart(calibration, scores: Scores, kind: Kind, names) -> tuple[Apart | None
             f"got {apart.kind} of {apart.classes}"
         )
     target = labels_of(calibration[1], len(apart), apart.classes, names)
-    units = units_of(len(apart), *calibration[2:])
-    return Apart(apart, target, units), [*odd, *shared(scores, apart)]
+    of_rows = units_of(len(apart), *calibration[2:])
+    return Apart(apart, target, of_rows), [*odd, *shared(scores, apart)]
 
 
 def _second(other: Array, kind: Kind, scores: Scores) -> Scores:

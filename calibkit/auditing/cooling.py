@@ -68,12 +68,11 @@ def cross_fitted(
 
 
 def halves(units: Units, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of two halves of the units, drawn at random."""
-    count = n if units.of is None else int(units.of.max()) + 1
-    order = np.random.default_rng(seed).permutation(count)
-    if units.of is None:
-        return np.sort(order[::2]), np.sort(order[1::2])
-    first = np.isin(units.of.numpy(), order[::2])
+    """The rows of two halves of the units, drawn at random; those of weight 0 go to the second."""
+    weights = units.sums(torch.ones(n, dtype=torch.float64)).numpy()
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(weights > 0))
+    of_row = np.arange(n) if units.of is None else units.of.numpy()
+    first = np.isin(of_row, order[::2])
     return np.flatnonzero(first), np.flatnonzero(~first)
 
 
@@ -96,6 +95,8 @@ def _cooling(of_row: Tensor, fits: list[Fit], error: float, level: float, *, cro
     fitted = tuple(fit.value for fit in fits)
     heard = tuple(dict.fromkeys(text for fit in fits for text in fit.warnings))
     misfit = next((fit.misfit for fit in fits if fit.misfit), "")
+    if misfit and not all(fit.misfit for fit in fits):
+        misfit = f"in one half of the rows {misfit}"
     middle = float(np.mean(np.log(fitted)))
     if not misfit and middle > 0 and error * normal(0.95) >= 1:  # 1 / T may as well be 0
         misfit = NOT_FAVOURED

@@ -52,7 +52,7 @@ def of_mean(units: Units, values: Tensor, level: float) -> Ends:
     (-0.1794, 1.1794)
     """
     mean, error = units.mean(values), units.error(values)
-    if not math.isfinite(mean):
+    if not math.isfinite(mean) or units.count < 2:
         return NONE
     if error == 0:
         return mean, mean

@@ -386,7 +386,9 @@ def _temperature(record: Record) -> str:
         )
     else:
         how = "It was fitted on the calibration data given, which the test set had no part in."
-    line = f"<p>To use it: <code>{escape(advice.line)}</code></p>" if advice.line else ""
+    fractions = ", with probabilities as fractions" if "(prob" in advice.line else ""
+    run = f"<p>To use it{fractions}: <code>{escape(advice.line)}</code></p>"
+    line = run if advice.line else ""
     return (
         f"{head}<p>Logits divided by T = <strong>{cooling.value:.3f}</strong> "
         f"({_percent(record.level, 0)} interval {cooling.low:.3f} to {cooling.high:.3f}) have the "

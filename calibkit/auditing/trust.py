@@ -10,16 +10,17 @@ from pathlib import Path
 TABLE = Path(__file__).parent / "coverage.csv"
 OFF = 0.05  # a coverage may miss its level by so much
 ALWAYS = ("accuracy", "confidence", "gap", "nll", "brier", "temperature")
+KINDS = {"two": ("two", "two, sure"), "ten": ("ten", "ten, sure")}  # of models in the table
 MOST_CLASSES = 2  # of a sum over more, coverage depends on how sure the model is of the rare ones
 
 
 def covers(measure: str, classes: int, n: int, level: float, *, paired: bool = False) -> bool:
     """Whether the interval of a measure may be printed for n independent rows.
 
-    It may where its simulated coverage is within 5 points of its level for every true error, at
-    the numbers of rows in the table that stand next to n on either side; above the largest one,
-    at that one. One standard error of the simulation is granted. Accuracy, mean confidence, gap,
-    NLL, Brier score and temperature always have one.
+    It may where its simulated coverage is within 5 points of its level for every true error and
+    for sure and unsure models, at the numbers of rows in the table that stand next to n on either
+    side; above the largest one, at that one. One standard error of the simulation is granted.
+    Accuracy, mean confidence, gap, NLL, Brier score and temperature always have one.
 
     paired: of the difference between two models on the same rows.
 
@@ -30,11 +31,16 @@ def covers(measure: str, classes: int, n: int, level: float, *, paired: bool = F
         return True
     if measure == "classwise_ece" and classes > MOST_CLASSES:
         return False
-    kind = "two" if classes == 2 else "ten"
     name = f"{measure} paired" if paired else measure
-    shares = _shares().get((name, kind, round(level, 6)), {})
+    kinds = KINDS["two" if classes == 2 else "ten"]
+    return all(_covers((name, kind, round(level, 6)), n) for kind in kinds)
+
+
+def _covers(key: tuple[str, str, float], n: int) -> bool:
+    """Whether an interval covers for one kind of model, next to n."""
+    shares = _shares().get(key, {})
     near = _neighbours(sorted(shares), n)
-    return bool(near) and all(_holds(*cell, level) for at in near for cell in shares[at])
+    return bool(near) and all(_holds(*cell, key[2]) for at in near for cell in shares[at])
 
 
 def _holds(covered: int, draws: int, level: float) -> bool:

@@ -418,6 +418,8 @@ Z, Y = drawn(60, 3)
         ((Z, Y), {"probs": Z}, "either logits or probs"),
         ((Z, None), {}, "labels are missing"),
         ((Z[:3], Y[:3]), {}, "at least 4 rows"),
+        ((Z, Y), {"weights": [1, 1, 1] + [0] * 57}, "at least 4 rows that weigh, got 3"),
+        ((Z, Y), {"clusters": [0, 1] * 30}, "at least 4 clusters that weigh, got 2"),
     ],
 )
 def test_wrong_input_is_refused_in_words(arguments, options, words):

@@ -159,6 +159,8 @@ def test_what_always_has_an_interval_covers():
 
 def test_only_what_covers_is_printed(monkeypatch):
     cells = {("ece", "ten", 0.9): {200: [(180, 200)], 1000: [(120, 200), (185, 200)]}}
+    cells |= {("ece", "ten, sure", 0.9): {200: [(182, 200)], 1000: [(182, 200)]}}
+    cells |= {("mce", "ten", 0.9): {200: [(180, 200)]}}
     monkeypatch.setattr(trust, "_shares", lambda: cells)
     assert trust.covers("ece", 5, 200, 0.9)
     assert not trust.covers("ece", 5, 600, 0.9)  # 1,000 stands beside it
@@ -166,6 +168,7 @@ def test_only_what_covers_is_printed(monkeypatch):
     assert not trust.covers("ece", 5, 100, 0.9)
     assert not trust.covers("ece", 5, 200, 0.8)  # no level of the table
     assert not trust.covers("ece", 2, 200, 0.9)
+    assert not trust.covers("mce", 5, 200, 0.9)  # not known of sure models
 
 
 def test_a_level_outside_the_table_leaves_the_means():
@@ -197,8 +200,8 @@ def test_the_command_adds_draws_to_those_that_are_there(monkeypatch, tmp_path, c
         assert {row["draws"] for row in rows} == {str(so_far)}
     assert "3 draws more" in capsys.readouterr().out
     gaps = [row for row in rows if row["measure"] == "gap"]
-    assert len(gaps) == 2 * 2 * 2  # kinds, errors and levels
-    assert sum(int(row["covered"]) for row in gaps) >= 36  # of 48
+    assert len(gaps) == 4 * 2 * 2  # kinds, errors and levels
+    assert sum(int(row["covered"]) for row in gaps) >= 76  # of 96
     assert {row["error"] for row in gaps} == {"0.0", "0.08"}
 
 
