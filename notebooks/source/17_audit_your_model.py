@@ -127,8 +127,7 @@ check.group_z(my_group_z)
 # ```
 #
 # </details>
-#
-# The audit's table has the same, as a two-sided p-value. Beware of many groups: of 20 groups of a calibrated model, one is expected below
+# The audit's table has the same, as a two-sided p-value (of few or very sure samples it counts the law of the hits exactly). Beware of many groups: of 20 groups of a calibrated model, one is expected below
 # p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It treats the predicted classes in the same way.
 
 # %%
@@ -353,7 +352,7 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 # rare class less often. So the answer to your guess at the top is nearer to 5,000: at the vendor's 2,000 this alarm misses it in several of ten files.
 #
 # The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
-# looser bound. With 50 images there may be more; we have not tested why. What grows with the file is the **power of a test**: the
+# looser bound.  What grows with the file is the **power of a test**: the
 # probability that it finds a given fault. So write beside "nothing found" *what would have been found*: the audit's page
 # prints the power of its test for gaps of 0.5 to 10 points.
 #
