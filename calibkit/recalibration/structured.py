@@ -8,7 +8,6 @@ from operator import attrgetter
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from calibkit import validate
 from calibkit.recalibration import linear
@@ -26,9 +25,10 @@ class StructuredVectorScaler(Calibrator):
         u = log((1 - s) softmax(z / T) + s / K), with T of temperature scaling, s = 1 / (n + 1)
         w, b = argmin NLL + penalty * K / n * (sum (w_k - 1)^2 + sum b_k^2)
 
-    n are the labels, K the classes, and `penalty` is 1 as published: nothing is chosen, so few
-    labels give nearly one temperature, and many a vector. The share s of a uniform forecast keeps u
-    finite. `fit` sets `temperature`, `smoothing` (s), `weight` (K,) and `bias` (K,), float64.
+    n are the labels, or the sum of their weights, which so have to count labels; K are the classes,
+    and `penalty` is 1 as published: nothing is chosen, so few labels give nearly one temperature,
+    and many a vector. The share s of a uniform forecast keeps u finite. `fit` sets `temperature`,
+    `smoothing` (s), `weight` (K,) and `bias` (K,), float64.
     Raises ValueError for a penalty that is not positive.
 
     Source: Berta, Holzmueller, Jordan & Bach 2026, "Structured matrix scaling", as in its library
@@ -47,16 +47,16 @@ class StructuredVectorScaler(Calibrator):
     def __init__(self, *, penalty: float = 1.0):
         self.penalty = validate.number("penalty", penalty, 0, math.inf, **OPEN)
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
-        n, classes = logits.shape
-        self.temperature, self.smoothing = _cooling(logits, labels)
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
+        n, classes = _count(labels, weights), logits.shape[1]
+        self.temperature, self.smoothing = _cooling(logits, labels, weights)
         u, price = smoothed(logits, self.temperature, self.smoothing), self.penalty * classes / n
 
         def loss(moved: Tensor, rows: slice = linear.ALL) -> Tensor:
             mapped = u[rows] * (1 + moved[0]) + moved[1]
-            return cross_entropy(mapped, labels[rows]) + price * moved.square().sum()
+            return linear.mean_nll(mapped, labels, weights, rows) + price * moved.square().sum()
 
-        moved = _nearest(loss, u.new_zeros(2, classes), n)
+        moved = _nearest(loss, u.new_zeros(2, classes), len(labels))
         self.weight, self.bias = 1 + moved[0], moved[1]
 
     def _apply(self, logits: Tensor) -> Tensor:
@@ -92,18 +92,18 @@ class StructuredMatrixScaler(Calibrator):
     def __init__(self, *, penalty: float = 1.0):
         self.penalty = validate.number("penalty", penalty, 0, math.inf, **OPEN)
 
-    def _fit(self, logits: Tensor, labels: Tensor) -> None:
-        n, classes = logits.shape
-        self.temperature, self.smoothing = _cooling(logits, labels)
+    def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
+        n, classes = _count(labels, weights), logits.shape[1]
+        self.temperature, self.smoothing = _cooling(logits, labels, weights)
         u = smoothed(logits, self.temperature, self.smoothing)
         price = u.new_full((classes + 1, classes), self.penalty * classes / n)
         price[:classes] *= classes - 1 - (classes - 2) * torch.eye(classes).to(u)  # diagonal: 1
 
         def loss(moved: Tensor, rows: slice = linear.ALL) -> Tensor:
             mapped = u[rows] + u[rows] @ moved[:classes].T + moved[classes]
-            return cross_entropy(mapped, labels[rows]) + (price * moved.square()).sum()
+            return linear.mean_nll(mapped, labels, weights, rows) + (price * moved.square()).sum()
 
-        moved = _nearest(loss, torch.zeros_like(price), n)
+        moved = _nearest(loss, torch.zeros_like(price), len(labels))
         self.weight = torch.eye(classes).to(u) + moved[:classes]
         self.bias = moved[classes]
 
@@ -136,9 +136,15 @@ def smoothed(logits: Tensor, temperature: float | Tensor, smoothing: float | Ten
     return torch.logaddexp(torch.log1p(-share) + log_probs, uniform)
 
 
-def _cooling(logits: Tensor, labels: Tensor) -> tuple[float, float]:
+def _count(labels: Tensor, weights: Tensor | None) -> float:
+    """How many labels there are; a row of weight 2 is two."""
+    return len(labels) if weights is None else weights.sum().item()
+
+
+def _cooling(logits: Tensor, labels: Tensor, weights: Tensor | None) -> tuple[float, float]:
     """T and s."""
-    return nll_temperature(logits, labels, *LIMITS), 1 / (len(labels) + 1)
+    temperature = nll_temperature(logits, labels, *LIMITS, weights)
+    return temperature, 1 / (_count(labels, weights) + 1)
 
 
 def _nearest(loss: Callable[..., Tensor], start: Tensor, n: int) -> Tensor:

@@ -11,6 +11,8 @@ from calibkit.recalibration import (
     Calibrator,
     HistogramBinning,
     ShrunkMatrixScaler,
+    StructuredMatrixScaler,
+    StructuredVectorScaler,
     TemperatureScaler,
     temperature_interval,
 )
@@ -30,6 +32,7 @@ def one_penalty():
 
 
 WEIGHTED = [kind for kind in ALL if "weights" in inspect.signature(kind._fit).parameters]
+COUNTING = (StructuredMatrixScaler, StructuredVectorScaler)  # their penalty falls with the labels
 MAPS = [*(kind for kind in WEIGHTED if kind is not ShrunkMatrixScaler), one_penalty, grid, mass]
 
 
@@ -51,7 +54,7 @@ def test_whole_weights_repeat_rows(make, classes):
     assert make is grid or not torch.allclose(weighted, once, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("make", [*WEIGHTED, grid])
+@pytest.mark.parametrize("make", [*(kind for kind in WEIGHTED if kind not in COUNTING), grid])
 def test_only_ratios_of_weights_matter(make):
     logits, labels, _, _ = problem(200)
     weights = torch.rand(200, generator=torch.Generator().manual_seed(1), dtype=torch.float64) + 0.1
@@ -60,6 +63,19 @@ def test_only_ratios_of_weights_matter(make):
         make().fit(logits, labels, weights=w).probs(fresh) for w in (weights, 1e-3 * weights)
     )
     assert torch.allclose(one, other, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", COUNTING)
+def test_the_sum_of_weights_is_the_number_of_labels_of_a_structured_map(kind):
+    logits, labels, _, _ = problem(200)
+    temperature = TemperatureScaler().fit(logits, labels).temperature
+    lighter, once, heavier = (
+        kind().fit(logits, labels, weights=[each] * 200) for each in (1e-6, 1, 1000)
+    )
+    assert torch.allclose(once.weight, kind().fit(logits, labels).weight, atol=1e-6)
+    assert lighter.temperature == heavier.temperature == pytest.approx(temperature)
+    gone = [(one.weight - lighter.weight).abs().max() for one in (once, heavier)]
+    assert 0 < gone[0] < gone[1]  # the more labels, the further from a temperature
 
 
 def test_temperature_by_hand():
