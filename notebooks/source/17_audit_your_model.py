@@ -87,7 +87,7 @@ print(first)
 # - *ECE*, the expected calibration error (01): the distance between confidence and accuracy, averaged over 15 bins.
 # - *by luck alone, p*: the ECE that a calibrated model with these confidences shows on as many images, on average over 1,000 draws; and the
 #   share of such draws (the **p-value** of a test of calibration) with an ECE at least as large as this one. It cannot fall below 1/1,001.
-# - *temperature*: each half of the samples is divided by the temperature of the other half (section 6); one number is printed for the two.
+# - *temperature*: each half of the samples is divided by the temperature of the other half (section 6); one number is printed for the two, and whether it is advised.
 #
 # ## 2. The average hides groups
 #
@@ -177,7 +177,7 @@ for letter, found in audits.items():
     print(f"{letter}: lowest p for class {worst['name']}: {worst.recall:.0%} of its images found; "
           f"where it says {worst['name']}: {worst.said:.0%} sure, {worst.right:.0%} right")
     for warning in found.warnings:
-        print("   warning:", warning.split(". ")[0])  # its first sentence
+        print("  ", warning.split(". ")[0].split(": ", 1)[-1])  # what it says first
 
 # %% [markdown]
 # **Predict before you run:** write down the fault of each letter, A to F. One has none.
@@ -254,8 +254,7 @@ print(f"the page has {page.stat().st_size / 1000:.0f} kB; `print(page)` says whe
 # %% [markdown]
 # The rounding has a price: labels of probability 0, and another temperature than in section 1. If you can, store logits.
 #
-# Models with no row of classes go through another door: pass the score and whether it came true. Binary scores, each label of a multilabel
-# model, each pixel of a segmentation: `metrics.ece_of`, `calibration_test_of`, `bootstrap_interval_of`, `paired_interval_of`.
+# One column of scores is a binary model: the page then has a section on its event. What has no row of classes (a label of a multilabel model, a pixel of a segmentation) goes through another door, the score and whether it came true: `metrics.ece_of`, `calibration_test_of`, `bootstrap_interval_of`, `paired_interval_of`.
 
 # %%
 score, came_true = first_model[:, 8], labels == 8  # "is this an 8?"
@@ -397,7 +396,7 @@ check.cross_fitted(my_cross_fitted)
 # </details>
 #
 # Two networks are for sale: *too sure*, and *noisy labels*, which is too cautious. We compare them on the same
-# images, by the interval of the mean difference image by image (90 %), as they are and after cross-fitting.
+# images, by the interval of the mean difference image by image, as they are and after cross-fitting. (Where no interval is known to cover, the audit gives none.)
 
 # %%
 second_model = probs_of("noisy labels", SEED, "file")
@@ -406,10 +405,11 @@ alone = calibkit.audit(probs=second_model, labels=labels)  # for its own tempera
 rows = []
 for name in ("accuracy", "ece", "nll", "brier", "aurc"):
     less = both.difference[name]
+    ends = "" if np.isnan(less.low) else f"[{less.low:+.3f}, {less.high:+.3f}]"
     rows.append([round(both.measures[name].value, 3), round(both.other[name].value, 3),
-                 f"{less.value:+.3f} [{less.low:+.3f}, {less.high:+.3f}]"])
+                 f"{less.value:+.3f} {ends}"])
 pd.DataFrame(rows, index=["accuracy", "ECE", "NLL", "Brier", "AURC"],
-             columns=["too sure", "noisy labels", "second less first, 90 %"])
+             columns=["too sure", "noisy labels", "second less first, 95 %"])
 
 # %% [markdown]
 # **AURC** is the area under the **risk-coverage curve**: the model answers the surest share of the images only (the coverage), and the
@@ -425,13 +425,12 @@ def at_own_temperature(found, probs):
 
 
 cooled_first, cooled_second = at_own_temperature(both, first_model), at_own_temperature(alone, second_model)
-low, high = metrics.paired_interval(cooled_second, cooled_first, labels, metric="nll")
+low, high = metrics.paired_interval(cooled_second, cooled_first, labels, metric="nll", level=0.95)
 print(f"temperatures: too sure {both.cooling.value:.2f}, noisy labels {alone.cooling.value:.2f}")
 print(f"NLL after them: {both.cooled['nll'].value:.3f} and {alone.cooled['nll'].value:.3f}; "
-      f"second less first, 90 %: [{low:+.3f}, {high:+.3f}]")
+      f"second less first, 95 %: [{low:+.3f}, {high:+.3f}]")
 gain = both.gain["ece"]
-print(f"ECE of the network that is too sure: {gain.value:+.3f} by its temperature, 90 %: "
-      f"[{gain.low:+.3f}, {gain.high:+.3f}]")
+print(f"ECE of the network that is too sure: {gain.value:+.3f} by its temperature")
 print(f"AURC of the network that is too sure: {both.measures['aurc'].value:.3f} before, "
       f"{both.cooled['aurc'].value:.3f} after")
 
