@@ -288,7 +288,7 @@ BAD = [
     ([1.0, -2.0, 1.0], ValueError, "must be 0 or more, got -2 in row 1"),
     ([1.0, float("nan"), 1.0], ValueError, "must be finite"),
     ([1.0, float("inf"), 1.0], ValueError, "must be finite"),
-    ([0, 0, 0], ValueError, "must not all be 0"),
+    ([0, 0, 0], ValueError, "must not all be zero"),
     ([1e-200, 1e-200, 0], ValueError, ".*divide by their mean"),
     ([1e200, 1e200, 0], ValueError, ".*divide by their mean"),
     ([[1.0], [1.0], [1.0]], ValueError, "must have 1 dimension"),
