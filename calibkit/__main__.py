@@ -1,11 +1,14 @@
-"""Command line: `python -m calibkit lab | doctor | audit | course | notebooks | pages | ...`."""
+"""Command line: `calibkit` or `python -m calibkit`, then lab, doctor, audit, course, pages, ..."""
 
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import sys
 from pathlib import Path
 
+from calibkit import __version__
 from calibkit.course.classroom import commands as classroom
 
 INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
@@ -19,18 +22,23 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
     options.more = more
     try:
-        return options.command(options)
+        code = options.command(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (ValueError, TypeError, FileNotFoundError) as error:
         print(f"calibkit: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
         from calibkit import doctor
 
-        print(f"calibkit: {error}. {doctor.ADVICE}", file=sys.stderr)
+        print(f"calibkit: {doctor.advice(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("calibkit: stopped by Ctrl-C", file=sys.stderr)
         return INTERRUPTED
+    return code
 
 
 # Each command imports what it needs: `doctor` must speak where torch is missing.
@@ -54,12 +62,54 @@ def _lab(options) -> int:
 def _audit(options) -> int:
     from calibkit import auditing
 
-    named = ("label", "groups", "labels", "calibration", "other", "name", "kind", "bins")
-    chosen = {key: getattr(options, key) for key in named if getattr(options, key) is not None}
+    _demand_writable(Path(options.target))
+    if options.json is not None:
+        _demand_writable(Path(options.json), "--json")
+    limits = dict(map(_limit, options.fail_above))
+    auditing.demand_measures(limits)
+    chosen = {key: getattr(options, key) for key in AUDIT if getattr(options, key) is not None}
     audit = auditing.audit_files(options.file, **chosen)
+    page = audit.write(options.target).resolve()
     print(audit)
-    print(f"the page: {audit.write(options.target).resolve()}")
-    return 0
+    print(f"the page: {page}")
+    if options.json is not None:
+        print(f"the numbers: {audit.write_json(options.json).resolve()}")
+    failed = audit.over(limits)
+    for text in failed:
+        print(f"calibkit: {text}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+AUDIT = (
+    *("label", "groups", "labels", "calibration", "other", "name", "kind", "bins", "scores"),
+    *("positive", "first_class", "classes", "predicted", "columns", "missing", "drop_missing"),
+    *("clusters", "weights"),
+)
+
+
+def _limit(words: str) -> tuple[str, float]:
+    """A measure and its limit, from words such as ece=.05."""
+    name, _, number = words.partition("=")
+    try:
+        limit = float(number)
+    except ValueError:
+        limit = math.nan
+    if not 0 <= limit < math.inf:
+        raise ValueError(f"--fail-above must be MEASURE=NUMBER, such as ece=.05, got {words!r}")
+    return name.strip(), limit
+
+
+def _demand_writable(target: Path, option: str = "--target") -> None:
+    """Refuse a page that cannot be written, before the work."""
+    existed = target.exists()
+    try:
+        target.open("ab").close()
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {target}: {error.strerror}; name another file with {option}"
+        ) from None
+    if not existed:
+        target.unlink()
 
 
 def _course(options) -> int:
@@ -135,6 +185,18 @@ def _networks(options, folder: Path) -> int:
     return 0
 
 
+def _arbiter(options) -> int:
+    from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_page
+
+    chosen = {"device": options.device, "jobs": options.jobs}
+    table = arbiter.run(options.scale, options.target, fresh=options.fresh, **chosen)
+    page = arbiter_page.write(table)
+    print(page.read_text(encoding="utf-8"))
+    print(f"the table: {table.resolve()}")
+    print(f"the figure: {arbiter_figure.write(table).resolve()}")
+    return 0
+
+
 def _report(results) -> int:
     from calibkit.course import execution
 
@@ -146,25 +208,17 @@ def _report(results) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m calibkit", description=__doc__)
+    called = Path(sys.argv[0]).stem == "calibkit"
+    prog = "calibkit" if called else "python -m calibkit"
+    parser = argparse.ArgumentParser(prog=prog, description=__doc__)
+    parser.add_argument("--version", action="version", version=f"calibkit {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     limit = "end a lesson that lasts longer; default: by scale, none for days of training"
     add = commands.add_parser("doctor", help="what is installed, which device, what is missing")
     add.set_defaults(command=_doctor)
     add = commands.add_parser("lab", help="JupyterLab on lesson 00; more options go to JupyterLab")
     add.set_defaults(command=_lab)
-    add = commands.add_parser("audit", help="one page about the calibration of your own model")
-    add.set_defaults(command=_audit)
-    add.add_argument("file", help="predictions: .csv, .npz, .npy or .pt")
-    add.add_argument("--label", help="column or array of labels, where it is not called so")
-    add.add_argument("--labels", metavar="FILE", help="labels of an .npy file of scores")
-    add.add_argument("--groups", help="column or array by which to judge group by group")
-    add.add_argument("--calibration", metavar="FILE", help="data to fit the temperature on")
-    add.add_argument("--other", metavar="FILE", help="a second model on the same rows")
-    add.add_argument("--kind", choices=("logits", "probs", "auto"), help="what the scores are")
-    add.add_argument("--name", help="name of the model; default: of the file")
-    add.add_argument("--bins", type=int, help="bins of equal width; default: 15")
-    add.add_argument("--target", default="audit.html", help="the page; default: audit.html")
+    _add_audit(commands)
     add = commands.add_parser("course", help="execute every notebook headless into build/")
     add.set_defaults(command=_course)
     add.add_argument("--scale", default="laptop", help="smoke, laptop, night, gpu, paper")
@@ -198,6 +252,16 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
     add.add_argument("--jobs", type=int, help="processes")
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")
+    add = commands.add_parser(
+        "arbiter",
+        help="which recalibration comes closest to an exact posterior, from how many labels",
+    )
+    add.set_defaults(command=_arbiter)
+    add.add_argument("--scale", default="laptop", help="laptop (minutes) or smoke (seconds)")
+    add.add_argument("--fresh", action="store_true", help="begin anew, not after the last row")
+    add.add_argument("--device", default="cpu", help="of the networks' training: cpu, cuda, auto")
+    add.add_argument("--jobs", type=int, help="processes of the networks' training")
+    add.add_argument("--target", help="folder of the tables, by default notebooks/results")
     add = commands.add_parser("pages", help="write the executed notebooks as HTML into build/pages")
     add.set_defaults(command=_pages)
     add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
@@ -210,6 +274,48 @@ def _parser() -> argparse.ArgumentParser:
     add.set_defaults(command=_site)
     add.add_argument("target", nargs="?", help="folder of the site, by default build/site")
     return parser
+
+
+def _add_audit(commands) -> None:
+    add = commands.add_parser("audit", help="one page about the calibration of your own model")
+    add.set_defaults(command=_audit)
+    forms = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
+    add.add_argument("file", help=f"predictions: {forms}")
+    what = "columns of scores, parted by commas; p_* for all that begin with p_"
+    add.add_argument("--scores", metavar="COLUMN", help=what)
+    add.add_argument("--label", metavar="COLUMN", help="of labels, where it is not called so")
+    what = "the label that one column of scores is of; all others are the other class"
+    add.add_argument("--positive", metavar="VALUE", help=what)
+    what = "column of predictions, where the score is how sure each of them is"
+    add.add_argument("--predicted", metavar="COLUMN", help=what)
+    what = "the number of the first class, where labels do not count from 0"
+    add.add_argument("--first-class", type=int, metavar="N", help=what)
+    what = "names of the classes in the order of the columns of scores"
+    add.add_argument("--classes", metavar="NAME,NAME", help=what)
+    kinds = ("probs", "logits", "percent", "logprobs", "auto")
+    add.add_argument("--kind", choices=kinds, help="what the scores are")
+    what = "names of the columns of a text that has no header"
+    add.add_argument("--columns", metavar="NAME,NAME", help=what)
+    what = "what stands for no value, such as --missing=-999"
+    add.add_argument("--missing", metavar="VALUE", help=what)
+    what = "leave out rows without a label or a finite score"
+    add.add_argument("--drop-missing", action="store_true", help=what)
+    add.add_argument("--labels", metavar="FILE", help="labels of an .npy file of scores")
+    add.add_argument("--groups", metavar="COLUMN", help="by which to judge group by group")
+    what = "rows of one value belong together, such as those of one patient"
+    add.add_argument("--cluster", dest="clusters", metavar="COLUMN", help=what)
+    what = "how much each row counts; repetition makes nothing surer"
+    add.add_argument("--weights", metavar="COLUMN", help=what)
+    add.add_argument("--calibration", metavar="FILE", help="data to fit the temperature on")
+    add.add_argument("--other", metavar="FILE", help="a second model on the same rows")
+    add.add_argument("--name", help="name of the model; default: of the file")
+    add.add_argument("--bins", type=int, help="bins of equal width; default: 15")
+    add.add_argument("--target", default="audit.html", help="the page; default: audit.html")
+    add.add_argument("--json", metavar="FILE", help="write the page's numbers, too")
+    what = "end with 1 where a measure is above its limit, such as ece=.05 or gap=.02; repeatable"
+    add.add_argument(
+        "--fail-above", action="append", default=[], metavar="MEASURE=LIMIT", help=what
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 NEEDED = {
     "torch": "trains the models",
-    "torchvision": "image models and datasets",
     "numpy": "arrays",
     "scipy": "statistics",
     "scikit-learn": "the digits, isotonic regression",
@@ -34,8 +33,10 @@ COURSE = {
     "math-core": "formulas of pages",
     "pooch": "fetches datasets",
     "filelock": "one fetch at a time",
+    "torchvision": "images: datasets, two networks, cutmix",
 }
 # double quotes: cmd and PowerShell take them as bash does
+BY_NAME = 'python -m pip install "calibkit[course]"'
 INSTALL = 'python -m pip install -c constraints.txt -e ".[course]"'
 ADVICE = f"What the course needs is installed, in its folder, by\n    {INSTALL}"
 
@@ -49,16 +50,48 @@ class Finding:
 
 
 def report() -> tuple[str, bool]:
-    """The whole report, and whether everything that the course needs is there."""
+    """The whole report, and whether all is there that the package needs, or the course beside it.
+
+    The course is judged where its folder is, and its window, JupyterLab, is installed.
+    """
     notebooks, opening = _notebooks()
-    findings = [_python(), *map(_package, (NEEDED | COURSE).items()), _device(), notebooks]
-    lines = [f"[{'ok' if f.good else '!!'}] {f.text}" for f in findings]
-    healthy = all(f.good for f in findings)
-    if healthy:
+    package = [_python(), *map(_package, NEEDED.items()), _device()]
+    course = [*map(_package, COURSE.items()), notebooks]
+    judged = _has("jupyterlab") and notebooks.good and bool(opening)
+    marks = {True: "ok", False: "!!" if judged else "--"}
+    lines = [f"[{'ok' if f.good else '!!'}] {f.text}" for f in package]
+    lines += [f"[{marks[f.good]}] {f.text}" for f in course]
+    healthy, complete = all(f.good for f in package), all(f.good for f in course)
+    if healthy and complete:
         lines.append(f"Everything is in place. {opening}")
-    else:
+    elif healthy and not judged:
+        lines.append(f"The package is complete. What is marked -- the course would add: {BY_NAME}")
+    elif healthy:
         lines.append(f"Something is missing. {ADVICE}")
-    return "\n".join(lines), healthy
+    else:
+        lines.append("Something is missing: python -m pip install calibkit")
+    return "\n".join(lines), healthy and (complete or not judged)
+
+
+def advice(error: ModuleNotFoundError) -> str:
+    """One line that says what is missing and how it is installed.
+
+    >>> advice(ModuleNotFoundError(name="papermill"))
+    'papermill is missing: python -m pip install "calibkit[course]"'
+    """
+    if "pip install" in str(error):
+        return str(error)
+    name = (error.name or "a package").partition(".")[0]
+    package = {"sklearn": "scikit-learn"}.get(name, name)
+    install = "python -m pip install calibkit" if package in NEEDED else BY_NAME
+    return f"{package} is missing: {install}"
+
+
+def _has(name: str) -> bool:
+    try:
+        return bool(version(name))
+    except PackageNotFoundError:
+        return False
 
 
 def _python() -> Finding:

@@ -192,7 +192,8 @@ def cutmix(
     >>> labels.tolist()  # every mixture of class 1 with class 1 is class 1
     [[0.0, 1.0], [0.0, 1.0]]
     """
-    from torchvision.transforms import v2  # slow to import, and of use here alone
+    # slow to import, and of use here alone
+    v2 = validate.extra("torchvision.transforms.v2", "course", "cutmix")
 
     images = validate.floating("images", images, ndim=4)
     classes = validate.integer("classes", classes, 2)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from numbers import Real
+from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -139,17 +141,17 @@ def row_sum_tolerance(dtype: torch.dtype, classes: int, decimals: int | None = N
     A type of 16 bits: eps times K, 4 at most; eps is .001 for float16 and .008 for bfloat16. What
     real rows miss it by: notebooks/notes_on_measures.md.
 
-    decimals: of numbers that were written with so many (`decimals_of`), 3 or more: each of the K
+    decimals: of numbers that were written with so many (`decimals_of`), 2 or more: each of the K
     is off by half a unit of the last, so the row by K / 2 units, and never more than .05.
 
     >>> row_sum_tolerance(torch.float32, 10), row_sum_tolerance(torch.float16, 2)
     (0.0001, 0.001953125)
-    >>> row_sum_tolerance(torch.float64, 10, decimals=3), row_sum_tolerance(torch.float64, 10, 2)
-    (0.005, 0.0001)
+    >>> row_sum_tolerance(torch.float64, 10, decimals=3), row_sum_tolerance(torch.float64, 2, 2)
+    (0.005, 0.01)
     """
     if dtype in HALVES:
         return min(classes, 4) * torch.finfo(dtype).eps
-    if decimals is None or decimals < 3:
+    if decimals is None or decimals < 2:
         return ROW_SUM_TOLERANCE
     return max(ROW_SUM_TOLERANCE, min(classes / 2 * 10.0**-decimals, MOST_OFF))
 
@@ -166,6 +168,38 @@ def decimals_of(probs: Tensor) -> int | None:
         if bool(((units - units.round()).abs() <= eps * 10**decimals).all()):
             return decimals
     return None
+
+
+def tolerance_of(probs: Tensor) -> float:
+    """How far from 1 these (n, K) rows in [0, 1] may sum: by their type, or by how they were kept.
+
+    Numbers that were rounded to decimals, or to 16 bits before they became longer ones, miss the
+    sum by more than their type says.
+
+    >>> round(tolerance_of(torch.tensor([[0.67, 0.34]])), 4)
+    0.01
+    >>> tolerance_of(torch.tensor([[1 / 3, 2 / 3], [0.1, 0.9]]).half().float())
+    0.001953125
+    """
+    own = row_sum_tolerance(probs.dtype, probs.shape[1])
+    if len(probs) == 0 or probs.dtype in HALVES:
+        return own
+    if decimals := decimals_of(probs):
+        return row_sum_tolerance(probs.dtype, probs.shape[1], decimals)
+    half = next((half for half in HALVES if _kept_in(probs, half)), None)
+    return own if half is None else max(own, row_sum_tolerance(half, probs.shape[1]))
+
+
+def _kept_in(probs: Tensor, half: torch.dtype) -> bool:
+    """Whether numbers were once of 16 bits: they are such, or what a text shows of them."""
+    if bool((probs.to(half).to(probs.dtype) == probs).all()):
+        return True
+    few = probs.flatten()[:SHOWN].double().numpy(force=True)
+    shown = few.astype(np.float16).astype("U").astype(np.float64)
+    return half == torch.float16 and bool((shown == few).all())
+
+
+SHOWN = 2000  # numbers that are compared with their texts
 
 
 def probs(value, name: str = "probs") -> Tensor:
@@ -200,13 +234,12 @@ def probs(value, name: str = "probs") -> Tensor:
 
 
 def _refuse_unless_rounded(name: str, tensor: Tensor, off: Tensor) -> None:
-    """Refuse rows that are `off` by more than the number of their decimals explains."""
-    decimals, row = decimals_of(tensor), int(off.argmax())
-    tolerance = row_sum_tolerance(tensor.dtype, tensor.shape[1], decimals)
-    if off[row].item() <= tolerance * (1 + 1e-6):
+    """Refuse rows that are `off` by more than the rounding of their numbers explains."""
+    row = int(off.argmax())
+    if off[row].item() <= MOST_OFF and off[row].item() <= tolerance_of(tensor) * (1 + 1e-6):
         return
     remedy = "divide each row by its sum or pass logits through softmax(dim=1)"
-    if decimals == 2 and off[row].item() <= tensor.shape[1] / 200 + 1e-9:
+    if decimals_of(tensor) == 2 and off[row].item() <= tensor.shape[1] / 200 + 1e-9:
         remedy = "they are rounded to 2 decimals: store 3 or more, or divide each row by its sum"
     raise ValueError(
         f"{name} must have rows that sum to 1, got {tensor[row].sum():.6g} in row {row}; {remedy}"
@@ -425,6 +458,23 @@ def integer(name: str, value, low: int, high: int | None = None) -> int:
         limits = f"at least {low}" if high is None else f"in [{low}, {high}]"
         raise ValueError(f"{name} must be {limits}, got {value}")
     return value
+
+
+def extra(module: str, of: str, needed_by: str) -> ModuleType:
+    """A module that only the extra `of` brings, or an error that says how to get it.
+
+    >>> extra("nowhere.at_all", "files", "this")
+    Traceback (most recent call last):
+    ...
+    ModuleNotFoundError: this needs nowhere: python -m pip install "calibkit[files]"
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        package = module.partition(".")[0]
+        raise ModuleNotFoundError(
+            f'{needed_by} needs {package}: python -m pip install "calibkit[{of}]"', name=package
+        ) from None
 
 
 def choice(name: str, value, options: Sequence):

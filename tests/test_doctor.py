@@ -36,6 +36,66 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(monkeypatch, capsys):
     assert "pip install papermill" in said
 
 
+COURSE = {*doctor.COURSE, "sphinx"}
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """The package without anything of the course."""
+    real = importlib.metadata.version
+
+    def version(name):
+        if name in COURSE:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(doctor, "version", version)
+
+
+def test_the_package_alone_is_healthy_and_hears_what_the_course_would_add(alone, capsys):
+    assert __main__.main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert "[!!]" not in said
+    assert "[--] papermill is missing: executes notebooks headless" in said
+    assert said.splitlines()[-1].endswith(
+        'the course would add: python -m pip install "calibkit[course]"'
+    )
+
+
+def test_the_package_without_a_part_of_its_own_is_not(alone, monkeypatch, capsys):
+    known = doctor.version
+
+    def version(name):
+        if name == "pandas":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(doctor, "version", version)
+    assert __main__.main(["doctor"]) == 1
+    said = capsys.readouterr().out
+    assert "[!!] pandas is missing" in said
+    assert said.splitlines()[-1] == "Something is missing: python -m pip install calibkit"
+
+
+@pytest.mark.parametrize(
+    ("name", "install"),
+    [
+        ("papermill", '"calibkit[course]"'),
+        ("sklearn.metrics", "calibkit"),
+        ("nbformat.v4", '"calibkit[course]"'),
+    ],
+)
+def test_a_command_that_misses_a_package_says_it_in_one_line(name, install, monkeypatch, capsys):
+    def missing(_):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setattr(__main__, "_claims", missing)
+    assert __main__.main(["claims"]) == 2
+    said = capsys.readouterr().err
+    assert said.endswith(f"is missing: python -m pip install {install}\n")
+    assert said.count("\n") == 1
+
+
 def test_it_asks_for_all_that_the_course_needs():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [*project["dependencies"], *project["optional-dependencies"]["course"]]

@@ -53,14 +53,14 @@ def python(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("venv")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (site,) = folder.glob("lib/python*/site-packages")
-    with zipfile.ZipFile(wheel) as archive:  # what an installation of a pure wheel is
-        archive.extractall(site)
+    own = ["--python", str(folder / "bin" / "python"), "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([sys.executable, "-m", "pip", *own, str(wheel)], check=True)
     (site / "heavy.pth").write_text(f"{HEAVY}\n", encoding="utf-8")
     return folder / "bin" / "python"
 
 
-def run(python, *arguments, cwd):
-    return subprocess.run([python, *arguments], cwd=cwd, capture_output=True, text=True, env={})
+def run(python, *arguments, cwd, **env):
+    return subprocess.run([python, *arguments], cwd=cwd, capture_output=True, text=True, env=env)
 
 
 def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
@@ -84,6 +84,75 @@ def test_pip_takes_the_lines_that_conda_hands_to_it(wheel):
     assert "Would install calibkit-0.1.0" in done.stdout, done.stderr
 
 
+def test_it_brings_a_command(python, tmp_path):
+    assert run(python.with_name("calibkit"), "--version", cwd=tmp_path).stdout == "calibkit 0.1.0\n"
+
+
+# where the packages of the course are not, as a hook of imports that the environment loads
+BARE = """
+import os, sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in os.environ.get("MISSING", "").split():
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+COURSE = (
+    "torchvision jupyterlab IPython ipykernel ipywidgets anywidget sacrebleu seaborn papermill "
+    "jupytext pooch filelock psutil nbconvert nbformat nbclient bleach math_core bs4 sphinx pyarrow"
+)
+COMMANDS = (
+    *("lab", "course", "notebooks", "claims", "pages", "site", "grade .", "reproduce noise"),
+    *(f"{name} out" for name in ("student", "teacher", "key", "quiz", "handouts")),
+)
+
+
+@pytest.fixture(scope="module")
+def bare(python):
+    """The same Python, from which what MISSING names is hidden."""
+    (site,) = python.parents[1].glob("lib/python*/site-packages")
+    (site / "hidden.py").write_text(BARE, encoding="utf-8")
+    (site / "hidden.pth").write_text("import hidden\n", encoding="utf-8")
+    return python
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_the_course_a_command_says_in_a_line_what_is_missing(bare, tmp_path, command):
+    done = run(bare, "-m", "calibkit", *command.split(), cwd=tmp_path, MISSING=COURSE)
+    assert done.returncode == 2
+    assert done.stderr.startswith("calibkit: ")
+    assert done.stderr.count("\n") == 1
+    place = "in the folder of the course" if command == "reproduce noise" else "calibkit["
+    assert place in done.stderr or "not part of the installed package" in done.stderr
+
+
+@pytest.mark.slow
+def test_without_the_course_the_audit_and_the_methods_work(bare, tmp_path):
+    code = (
+        "import torch; from calibkit import *; import calibkit\n"
+        "from calibkit import metrics, recalibration, mixing, losses, curation, theory\n"
+        "from calibkit.lab import data, models, training, sweep\n"
+        "train, cal, test = data.noisy_digits(100, noise=0.4, seed=0)\n"
+        "run = training.fit(lambda: models.mlp(64, 10), train, epochs=1, seed=0)\n"
+        "print(metrics.ece(run.predict(test).probs, test.labels))\n"
+        "mixing.cutmix(torch.ones(2, 1, 8, 8), torch.tensor([1, 1]), classes=2)"
+    )
+    done = run(bare, "-c", code, cwd=tmp_path, MISSING=COURSE)
+    assert 0 < float(done.stdout) < 1, done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.endswith('cutmix needs torchvision: python -m pip install "calibkit[course]"')
+    (tmp_path / "p.csv").write_text("label,p\n" + "1,0.8\n0,0.3\n1,0.6\n" * 30, encoding="utf-8")
+    for arguments in (["audit", "p.csv"], ["doctor"], ["--version"]):
+        done = run(bare, "-m", "calibkit", *arguments, cwd=tmp_path, MISSING=COURSE)
+        assert done.returncode == 0, done.stderr
+    (tmp_path / "p.parquet").write_bytes(b"PAR1")
+    done = run(bare, "-m", "calibkit", "audit", "p.parquet", cwd=tmp_path, MISSING=COURSE)
+    assert done.stderr == (
+        'calibkit: p.parquet needs pyarrow: python -m pip install "calibkit[files]"\n'
+    )
+
+
 def test_its_page_is_whole_by_itself(wheel):
     """No picture and no link that leads nowhere outside of the course's folder."""
     text = zipfile.ZipFile(wheel).read("calibkit-0.1.0.dist-info/METADATA").decode()
@@ -91,6 +160,7 @@ def test_its_page_is_whole_by_itself(wheel):
     assert page["License-Expression"] == "MIT"
     assert "](" not in page.get_payload()
     assert "python -m calibkit audit predictions.csv" in page.get_payload()
+    assert "PyTorch with CUDA" in page.get_payload()
 
 
 @pytest.mark.slow

@@ -222,8 +222,32 @@ def test_probabilities_of_a_rounded_csv_are_taken_as_they_are(dtype, decimals, c
         assert metric(rows, labels) == pytest.approx(metric(probs, labels), rel=0.02, abs=2e-3)
 
 
-def test_rows_of_two_decimals_are_refused_with_their_remedy():
-    probs = torch.randn(500, 10, generator=torch.Generator().manual_seed(3)).softmax(1)
+@pytest.mark.parametrize("classes", [2, 3, 10])
+def test_probabilities_of_two_decimals_are_taken_as_they_are(classes):
+    probs = torch.randn(500, classes, generator=torch.Generator().manual_seed(3)).softmax(1)
+    rows = written(probs, 2)
+    assert (rows.sum(1) - 1).abs().max() > 5e-3 or classes == 2
+    assert torch.equal(validate.probs(rows), rows)
+    labels = torch.arange(500) % classes
+    assert metrics.brier(rows, labels) == pytest.approx(metrics.brier(probs, labels), abs=0.01)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rows_that_were_kept_in_16_bits_are_taken_in_longer_ones(dtype):
+    probs = (3 * torch.randn(500, 10, generator=torch.Generator().manual_seed(3))).softmax(1)
+    kept = probs.to(dtype)
+    assert (kept.double().sum(1) - 1).abs().max() > validate.ROW_SUM_TOLERANCE
+    assert torch.equal(validate.probs(kept.float()), kept.float())
+    assert torch.equal(validate.probs(kept.double()), kept.double())
+    if dtype == torch.float16:  # as a text shows them
+        shown = torch.from_numpy(kept.numpy().astype("U").astype(float))
+        assert torch.equal(validate.probs(shown), shown)
+    with pytest.raises(ValueError, match="rows that sum to 1"):
+        validate.probs(probs * 0.997)
+
+
+def test_many_rows_of_two_decimals_are_refused_with_their_remedy():
+    probs = torch.randn(500, 50, generator=torch.Generator().manual_seed(3)).softmax(1)
     with pytest.raises(ValueError, match="rounded to 2 decimals: store 3 or more"):
         validate.probs(written(probs, 2))
 

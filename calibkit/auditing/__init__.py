@@ -2,5 +2,6 @@
 
 from calibkit.auditing.audits import Audit, audit, audit_files
 from calibkit.auditing.measures import Estimate
+from calibkit.auditing.record import demand_measures
 
-__all__ = ["Audit", "Estimate", "audit", "audit_files"]
+__all__ = ["Audit", "Estimate", "audit", "audit_files", "demand_measures"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,18 @@ import numpy as np
 from torch import Tensor
 
 from calibkit import validate
-from calibkit.auditing.concerns import concerns, shared
-from calibkit.auditing.cooling import Cooling, cross_fitted, fitted_apart
-from calibkit.auditing.measures import Resampling
+from calibkit.auditing.advice import Advice, Form, Rise, advise
+from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
+from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
+from calibkit.auditing.measures import Measured
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import rows_of
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.auditing.targets import groups_of, labels_of
+from calibkit.auditing.units import Units, units_of
 from calibkit.validate import Array
+
+TESTS = 1000  # draws of a test
 
 
 class Audit(Record):
@@ -36,6 +40,20 @@ class Audit(Record):
         path.write_text(self.html(), encoding="utf-8")
         return path
 
+    def numbers(self) -> dict[str, Any]:
+        """The numbers of the page by name, after the schema of `auditing.export`."""
+        from calibkit.auditing import export
+
+        return export.numbers(self)
+
+    def write_json(self, path: str | Path) -> Path:
+        """Write these numbers as JSON; returns where they are."""
+        from calibkit.auditing import export
+
+        path = Path(path)
+        path.write_text(export.text(self), encoding="utf-8")
+        return path
+
 
 def audit(
     logits: Array | None = None,
@@ -45,12 +63,14 @@ def audit(
     kind: Kind | None = None,
     calibration: tuple | None = None,
     groups: Array | Sequence | None = None,
+    clusters: Array | Sequence | None = None,
+    weights: Array | Sequence | None = None,
     other: Array | None = None,
     class_names: Sequence[str] | None = None,
     name: str = "your model",
     other_name: str = "the other model",
     bins: int = 15,
-    level: float = 0.9,
+    level: float = 0.95,
     resamples: int = 500,
     seed: int = 0,
 ) -> Audit:
@@ -62,12 +82,18 @@ def audit(
         (read block by block, never whole) or a table whose columns are named as the classes.
     labels : (n,) classes by number, or by name where the columns or `class_names` have names.
     kind : "auto" for scores given as `logits` that may be either; then nothing is warned of.
-    calibration : (logits, labels) that the temperature is fitted on. Without it, each half of the
-        test set is divided by the temperature of the other half: no sample judges itself.
+    calibration : (logits, labels), or with weights a third, that the temperature is fitted on.
+        Without it, each half of the test set is divided by the temperature of the other half: no
+        sample judges itself.
     groups : (n,) a column by which calibration is judged group by group.
+    clusters : (n,) a column whose equal values mark rows that belong together, such as those of
+        one patient: intervals and tests take clusters for independent, and no longer rows.
+    weights : (n,) of the rows, none negative. Only their ratios count, so that weights make
+        nothing surer than it is.
     other : scores of a second model on the same rows, of the same form.
     class_names, name, other_name : words for the page.
-    bins : of equal width; level : of the intervals; resamples : of the bootstrap; seed : of both.
+    bins : of equal width; level : of the intervals; resamples : draws of the gaps of bins for
+        their intervals; seed : of all that is drawn.
 
     Raises TypeError and ValueError that say what is wrong with the input.
 
@@ -75,58 +101,145 @@ def audit(
     >>> report.measures["accuracy"].value, round(report.measures["confidence"].value, 4)
     (0.75, 0.8808)
     """
-    from calibkit.auditing import findings  # loads pandas
-
     if (logits is None) == (probs is None):
         raise TypeError("audit takes either logits or probs, and then labels")
     if labels is None:
         raise TypeError("labels are missing: pass audit(logits, labels)")
-    level, bins = validate.level(level), validate.integer("bins", bins, 2)
-    resamples = validate.integer("resamples", resamples, 10)
-    seed = validate.integer("seed", seed, 0)
+    how = _Options(
+        validate.integer("bins", bins, 2),
+        validate.level(level),
+        validate.integer("resamples", resamples, 10),
+        validate.integer("seed", seed, 0),
+    )
     given: Any = logits if probs is None else probs
     kind = "probs" if logits is None else kind or "logits"
     class_names = _names(given, class_names)
     scores, odd = scores_of(given, kind)
     names = _class_names(class_names, scores.classes)
     target = labels_of(labels, len(scores), scores.classes, class_names)
-    cooling, more = _cool(scores, target, calibration, kind, level, seed, class_names)
-    rows = rows_of(scores, target, bins=bins, seed=seed)
-    cooled = rows_of(scores, target, bins=bins, seed=seed, temperature=cooling.of_row)
-    sampling = Resampling(len(scores), resamples=resamples, level=level, bins=bins, seed=seed)
-    values, after = sampling.values(rows), sampling.values(cooled)
-    test, power = findings.calibration(rows, resamples=1000, bins=bins, seed=seed)
-    by_group = second = None
-    if groups is not None:
-        by_group = findings.groups(rows, *groups_of(groups, len(rows)), bins)
+    units = units_of(len(scores), weights, clusters)
+    apart, more = _apart(calibration, scores, units, kind, class_names)
+    judged = _judge(scores, target, units, apart, how)
+    found = _found(judged, names, groups, how)
+    second: dict[str, Any] = {"other": None, "difference": None}
     if other is not None:
-        second = sampling.values(
-            rows_of(_second(other, kind, scores), target, bins=bins, seed=seed)
-        )
+        theirs = how.measured(_second(other, kind, scores), target, units)
+        less = theirs.less(judged.before)
+        second = {"other": theirs.estimates(), "difference": less}
+    copies = repeated(scores, judged.before.rows) if clusters is None else []
+    odd_rows = concerns(
+        judged.before.rows, judged.cooling, bins=how.bins, level=how.level, event=scores.event
+    )
     return Audit(
         name=name,
         class_names=tuple(names),
-        warnings=(*odd, *more, *concerns(rows, cooling, bins=bins, level=level)),
-        rows=rows,
-        cooled_rows=cooled,
-        cooling=cooling,
-        measures=sampling.estimates(values),
-        cooled=sampling.estimates(after),
-        gain=sampling.differences(after, values),
-        test=test,
-        power=power,
-        classes=findings.classes(rows, names),
-        groups=by_group,
-        mistakes=findings.surest_mistakes(rows, names),
-        coverage=findings.coverage(rows),
+        warnings=(*off_groups(found["groups"]), *odd, *copies, *more, *odd_rows),
+        advice=judged.advice(scores, _form(given, kind)),
         other_name=other_name,
-        other=None if second is None else sampling.estimates(second),
-        difference=None if second is None else sampling.differences(second, values),
-        bins=bins,
-        level=level,
-        resamples=resamples,
-        seed=seed,
+        weighted=not units.even,
+        clusters=0 if clusters is None else units.count,
+        **vars(how),
+        **second,
+        **judged.fields(),
+        **found,
     )
+
+
+@dataclass(frozen=True)
+class _Options:
+    bins: int
+    level: float
+    resamples: int
+    seed: int
+
+    def measured(self, scores: Scores, labels: Tensor, units: Units, of_row=None) -> Measured:
+        rows = rows_of(
+            scores, labels, bins=self.bins, seed=self.seed, temperature=of_row, units=units
+        )
+        return Measured(rows, units, self.bins, self.level, self.resamples, self.seed)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model as it is and with its temperature, and what Platt scaling makes of a binary one."""
+
+    before: Measured
+    after: Measured
+    cooling: Cooling
+    mapped: Any  # binary.Mapped, or None
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "rows": self.before.rows,
+            "cooled_rows": self.after.rows,
+            "cooling": self.cooling,
+            "measures": self.before.estimates(),
+            "cooled": self.after.estimates(),
+            "gain": self.after.less(self.before),
+            "shown": (self.before.wide, self.after.wide),
+        }
+
+    def advice(self, scores: Scores, form: Form) -> Advice:
+        gain = self.after.less(self.before)
+        pairs = {"the ECE": (self.after, self.before)}
+        if self.mapped is not None:
+            from calibkit.auditing.binary import event_rows
+
+            event = [replace(part, rows=event_rows(part.rows)) for part in pairs["the ECE"]]
+            pairs["the ECE of the event"] = event[0], event[1]
+        rises = [
+            Rise(name, after.values["ece"] - before.values["ece"], after.rise(before)[0])
+            for name, (after, before) in pairs.items()
+        ]
+        return advise(self.cooling, gain, rises, self.before.estimate("gap"), scores, form)
+
+
+def _judge(
+    scores: Scores, labels: Tensor, units: Units, apart: Apart | None, how: _Options
+) -> _Judged:
+    if apart is None:
+        cooling = cross_fitted(scores, labels, level=how.level, seed=how.seed, units=units)
+    else:
+        cooling = fitted_apart(len(scores), apart, level=how.level)
+    before = how.measured(scores, labels, units)
+    after = how.measured(scores, labels, units, cooling.of_row)
+    mapped = None
+    if scores.classes == 2 and not scores.event:
+        from calibkit.auditing.binary import platt
+
+        mapped = platt(scores, labels, apart, bins=how.bins, seed=how.seed, units=units)
+    return _Judged(before, after, cooling, mapped)
+
+
+def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str, Any]:
+    """What is found beyond the measures."""
+    from calibkit.auditing import findings  # loads pandas
+    from calibkit.auditing.binary import binary
+
+    rows, units = judged.before.rows, judged.before.units
+    test, power = findings.calibration(rows, units, bins=how.bins, resamples=TESTS, seed=how.seed)
+    by_group = event = None
+    if groups is not None:
+        codes, of_groups = groups_of(groups, len(rows))
+        by_group = findings.groups(rows, units, codes, of_groups, how.bins, how.level)
+    if judged.mapped is not None:
+        event = binary(judged.before, judged.after, judged.mapped, names, TESTS)
+    return {
+        "test": test,
+        "power": power,
+        "classes": findings.classes(rows, units, names),
+        "groups": by_group,
+        "mistakes": findings.surest_mistakes(rows, names),
+        "coverage": findings.coverage(rows, units),
+        "binary": event,
+    }
+
+
+def _form(given: Any, kind: Kind) -> Form:
+    """How scores came: as a matrix or as one column, of class 1, and in which unit."""
+    shape = np.shape(given)
+    of_one = len(shape) == 1 or shape[1] == 1
+    return Form(of_one, kind if kind in ("percent", "logprobs") else "")
 
 
 def _names(given: Any, class_names: Sequence[str] | None) -> list[str] | None:
@@ -144,16 +257,17 @@ def _class_names(names: list[str] | None, classes: int) -> list[str]:
     return names
 
 
-def _cool(
-    scores: Scores, labels: Tensor, calibration, kind: Kind, level: float, seed: int, names
-) -> tuple[Cooling, list[str]]:
-    """The temperature, and what is to be said about where it comes from."""
+def _apart(
+    calibration, scores: Scores, units: Units, kind: Kind, names
+) -> tuple[Apart | None, list[str]]:
+    """The calibration data, checked, and what is to be said about them."""
     if calibration is None:
-        if len(scores) < 4:
-            raise ValueError(f"logits must hold at least 4 rows, got {len(scores)}")
-        return cross_fitted(scores, labels, level=level, seed=seed), []
-    if not isinstance(calibration, Sequence) or len(calibration) != 2:
-        raise TypeError("calibration must be a pair (logits, labels)")
+        if units.count < 4:
+            what = "rows" if units.of is None else "clusters"
+            raise ValueError(f"logits must hold at least 4 {what} that weigh, got {units.count}")
+        return None, []
+    if not isinstance(calibration, Sequence) or len(calibration) not in (2, 3):
+        raise TypeError("calibration must be a pair (logits, labels), or with weights a third")
     apart, odd = scores_of(calibration[0], kind)
     if (apart.classes, apart.kind) != (scores.classes, scores.kind):
         raise ValueError(
@@ -161,8 +275,8 @@ def _cool(
             f"got {apart.kind} of {apart.classes}"
         )
     target = labels_of(calibration[1], len(apart), apart.classes, names)
-    cooling = fitted_apart(len(scores), apart, target, level=level)
-    return cooling, [*odd, *shared(scores, apart)]
+    of_rows = units_of(len(apart), *calibration[2:])
+    return Apart(apart, target, of_rows), [*odd, *shared(scores, apart)]
 
 
 def _second(other: Array, kind: Kind, scores: Scores) -> Scores:
@@ -181,34 +295,36 @@ def audit_files(
     *,
     label: str | None = None,
     groups: str | None = None,
+    clusters: str | None = None,
+    weights: str | None = None,
     labels: str | Path | None = None,
     calibration: str | Path | None = None,
     other: str | Path | None = None,
     **options: Any,
 ) -> Audit:
-    """`audit` of files; see `files.read` for what they may be.
+    """`audit` of files; see `files.read` for what they may be and what of them may be said.
 
+    groups, clusters, weights: the columns that hold them.
     calibration, other: files of the same form as the first; the second model's labels, where the
     file has some, must be those of the first.
     """
-    from calibkit.auditing.files import read  # loads pandas
+    from calibkit.auditing import files  # loads pandas
 
-    given = read(path, label=label, groups=groups, labels=labels)
-    chosen: dict[str, Any] = {
-        "kind": given.kind,
-        "groups": given.groups,
-        "class_names": given.names,
-    }
+    asked = {key: options.pop(key) for key in files.READING if key in options}
+    named = {"clusters": clusters, "weights": weights}
+    beside = {key: column for key, column in named.items() if column is not None}
+    asked["beside"] = (*asked.get("beside", ()), *beside.values())
+    given = files.read(path, label=label, groups=groups, labels=labels, **asked)
+    chosen: dict[str, Any] = {}
     if calibration is not None:
-        apart = read(calibration, label=label)
-        chosen["calibration"] = (apart.scores, apart.labels)
+        apart = files.like(files.read(calibration, label=label, **asked), given)
+        of_rows = () if weights is None else (apart.beside[weights],)
+        chosen["calibration"] = (apart.checked(), apart.labels, *of_rows)
     if other is not None:
-        second = read(other, label=label, labels=labels)
-        if not np.array_equal(np.asarray(second.labels), np.asarray(given.labels)):
-            raise ValueError(
-                f"{Path(other).name} has other labels than {Path(path).name}: two models are "
-                f"compared on the same rows in the same order"
-            )
-        chosen |= {"other": second.scores, "other_name": Path(other).stem}
+        second = files.read(other, label=label, labels=labels, **asked)
+        given, second = files.paired(given, second, (Path(path).name, Path(other).name))
+        chosen |= {"other": second.checked(), "other_name": Path(other).stem}
+    chosen |= {key: given.beside[column] for key, column in beside.items()}
+    chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)
     return replace(report, told=given.told)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from scipy.special import ndtri
 
@@ -13,15 +15,24 @@ from calibkit.auditing.rows import Rows
 from calibkit.auditing.scores import Scores
 from calibkit.metrics import reliability
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 THIN = 30  # samples that a bin should hold
 FEW = 1000  # samples that a test set should hold
+NAMED = 8  # groups in a sentence
+LEAST_AGAIN = 0.01  # of the rows may repeat others without a word
 TOO_NEAR = 0.01  # standard errors of log T: so near to 1 comes by luck once in 125 test sets
 
 
-def concerns(rows: Rows, cooling: Cooling, *, bins: int, level: float) -> Iterator[str]:
-    """What the predictions themselves give reason to say."""
-    yield from (*_thin(rows, bins), *_labels(rows), *cooling.warnings)
-    if cooling.crossed and _is_one(cooling, level):
+def concerns(
+    rows: Rows, cooling: Cooling, *, bins: int, level: float, event: bool = False
+) -> Iterator[str]:
+    """What the predictions themselves give reason to say; event: every row says class 1."""
+    yield from (*_thin(rows, bins), *_labels(rows, event), *cooling.warnings)
+    if cooling.misfit:
+        yield f"no temperature fits: {cooling.misfit}"
+    elif cooling.crossed and _is_one(cooling, level):
         yield (
             "the best temperature on this test set is 1 to within a hundredth of its standard "
             "error. By luck that happens once in 125 times: was the model calibrated on this "
@@ -44,7 +55,7 @@ def _thin(rows: Rows, bins: int) -> Iterator[str]:
         )
 
 
-def _labels(rows: Rows) -> Iterator[str]:
+def _labels(rows: Rows, event: bool) -> Iterator[str]:
     present = torch.bincount(rows.labels, minlength=rows.classes) > 0
     absent = int((~present).sum())
     if absent:
@@ -61,13 +72,51 @@ def _labels(rows: Rows) -> Iterator[str]:
             f"logits, or probabilities that are not rounded. For the temperature a 0 is taken as "
             f"half the smallest probability that occurs"
         )
-    if len(rows.predicted.unique()) == 1:
+    if len(rows.predicted.unique()) == 1 and not event:
         yield f"class {int(rows.predicted[0])} is predicted for every sample"
+
+
+def off_groups(groups: pd.DataFrame | None) -> Iterator[str]:
+    """The groups that are off, for the headline."""
+    if groups is None:
+        return
+    off = groups[groups["flag"] == "off"]
+    if len(off):
+        named = [f"{row.name} ({row.gap * 100:+.1f} points)" for row in off.itertuples()]
+        more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+        yield (
+            f"{len(off)} of {len(groups)} groups are off by more than luck explains: "
+            f"{', '.join(named[:NAMED])}{more}"
+        )
 
 
 def _is_one(cooling: Cooling, level: float) -> bool:
     error = math.log(cooling.high / cooling.low) / 2 / float(ndtri((1 + level) / 2))
     return abs(math.log(cooling.value)) < TOO_NEAR * error
+
+
+def repeated(scores: Scores, rows: Rows) -> list[str]:
+    """Whether rows repeat earlier ones, scores and label.
+
+    Scores of few values, as of a tree, repeat too, but then with other labels as often as their
+    probabilities say. Copies never have another.
+    """
+    marks = np.unique(np.array(_marks(scores)), return_inverse=True)[1]
+    label, confidence = rows.labels.numpy(), rows.confidence.numpy()
+    size = np.bincount(marks)
+    pairs = np.unique(np.stack([marks, label], 1), axis=0)[:, 0]
+    mixed = np.bincount(pairs) > 1
+    sure = np.bincount(marks, confidence) / size
+    expected = 1 - sure**size - (1 - sure) ** size
+    again = len(rows) - len(pairs)
+    if again < LEAST_AGAIN * len(rows) or expected.sum() < 3 or mixed.sum() > expected.sum() / 2:
+        return []
+    return [
+        f"{again:,} of {len(rows):,} rows repeat an earlier row, its scores and its label. Copies "
+        f"of one sample make every interval and every p-value surer than they are: keep one of "
+        f"each, or name the column that says which rows belong together (--cluster COLUMN, "
+        f"clusters=)"
+    ]
 
 
 def shared(test: Scores, calibration: Scores) -> list[str]:

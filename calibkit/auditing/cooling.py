@@ -11,12 +11,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from calibkit.auditing.intervals import normal
 from calibkit.auditing.scores import Scores
+from calibkit.auditing.units import Units, units_of
+
+NOT_FAVOURED = (
+    "the scores do not clearly favour the labels over other classes. See whether the labels stand "
+    "in the order of the rows, and the columns in that of the classes"
+)
+SLOPE_ROWS = 1 << 16  # entries that are held at a time for the slopes
 
 
 @dataclass(frozen=True)
 class Cooling:
-    """One temperature a row, and how it came about."""
+    """One temperature a row, and how it came about.
+
+    misfit: why no temperature fits, or "". Rows are then left as they are, at a temperature of 1.
+    """
 
     of_row: Tensor  # (n,)
     fitted: tuple[float, ...]  # one a half, or the one of the calibration data
@@ -24,53 +35,124 @@ class Cooling:
     high: float
     crossed: bool  # whether it was fitted on the halves of the test set
     warnings: tuple[str, ...]  # of the fit
+    misfit: str = ""
 
     @property
     def value(self) -> float:
-        """The temperature, of two halves the geometric mean."""
-        return math.exp(float(np.mean(np.log(self.fitted))))
+        """The temperature, of two halves the geometric mean; NaN where none fits."""
+        return math.nan if self.misfit else math.exp(float(np.mean(np.log(self.fitted))))
 
 
 class Fit(NamedTuple):
-    """A temperature, the ends of its interval, and what the fit warns of."""
+    """A temperature, the standard error of its logarithm, what is said of it, and why none fits."""
 
     value: float
-    low: float
-    high: float
+    error: float
     warnings: list[str]
+    misfit: str = ""
 
 
-def cross_fitted(scores: Scores, labels: Tensor, *, level: float, seed: int) -> Cooling:
-    """Each half of the rows, drawn at random, is cooled by the temperature of the other half."""
-    order = np.random.default_rng(seed).permutation(len(scores))
-    halves = np.sort(order[::2]), np.sort(order[1::2])
-    fits = [_fit(scores, labels, other, level) for other in halves[::-1]]
+def cross_fitted(
+    scores: Scores, labels: Tensor, *, level: float, seed: int, units: Units | None = None
+) -> Cooling:
+    """Each half of the units, drawn at random, is cooled by the temperature of the other half."""
+    units = units_of(len(scores)) if units is None else units
+    both = halves(units, len(scores), seed)
+    fits = [_fit(scores, labels, other, units) for other in both[::-1]]
     of_row = torch.ones(len(scores), dtype=torch.float64)
-    for mine, fit in zip(halves, fits, strict=True):
+    for mine, fit in zip(both, fits, strict=True):
         of_row[torch.from_numpy(mine)] = fit.value
-    ends = np.log([(fit.low, fit.high) for fit in fits])
     # two independent halves: their mean is known better than either by the root of 2
-    middle, half = ends.mean(), (ends[:, 1] - ends[:, 0]).mean() / 2 / math.sqrt(2)
-    low, high = math.exp(middle - half), math.exp(min(middle + half, 700))
-    heard = tuple(dict.fromkeys(text for fit in fits for text in fit.warnings))
-    return Cooling(of_row, tuple(fit.value for fit in fits), low, high, True, heard)
+    errors = [fit.error for fit in fits]
+    return _cooling(of_row, fits, float(np.mean(errors)) / math.sqrt(2), level, crossed=True)
 
 
-def fitted_apart(n: int, scores: Scores, labels: Tensor, *, level: float) -> Cooling:
+def halves(units: Units, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of two halves of the units, drawn at random; those of weight 0 go to the second."""
+    weights = units.sums(torch.ones(n, dtype=torch.float64)).numpy()
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(weights > 0))
+    of_row = np.arange(n) if units.of is None else units.of.numpy()
+    first = np.isin(of_row, order[::2])
+    return np.flatnonzero(first), np.flatnonzero(~first)
+
+
+class Apart(NamedTuple):
+    """Calibration data that the test set has no part in."""
+
+    scores: Scores
+    labels: Tensor
+    units: Units
+
+
+def fitted_apart(n: int, apart: Apart, *, level: float) -> Cooling:
     """All n rows are cooled by the temperature of the calibration data given."""
-    fit = _fit(scores, labels, np.arange(len(scores)), level)
+    fit = _fit(apart.scores, apart.labels, np.arange(len(apart.scores)), apart.units)
     of_row = torch.full((n,), fit.value).double()
-    return Cooling(of_row, (fit.value,), fit.low, fit.high, False, tuple(fit.warnings))
+    return _cooling(of_row, [fit], fit.error, level, crossed=False)
 
 
-def _fit(scores: Scores, labels: Tensor, rows: np.ndarray, level: float) -> Fit:
-    from calibkit.recalibration import TemperatureScaler, interval_around  # loads scikit-learn
+def _cooling(of_row: Tensor, fits: list[Fit], error: float, level: float, *, crossed) -> Cooling:
+    fitted = tuple(fit.value for fit in fits)
+    heard = tuple(dict.fromkeys(text for fit in fits for text in fit.warnings))
+    misfit = next((fit.misfit for fit in fits if fit.misfit), "")
+    if misfit and not all(fit.misfit for fit in fits):
+        misfit = f"in one half of the rows {misfit}"
+    middle = float(np.mean(np.log(fitted)))
+    if not misfit and middle > 0 and error * normal(0.95) >= 1:  # 1 / T may as well be 0
+        misfit = NOT_FAVOURED
+    if misfit:
+        ones = torch.ones_like(of_row)
+        return Cooling(ones, fitted, math.nan, math.nan, crossed, heard, misfit)
+    half = normal(level) * error
+    low, high = math.exp(middle - half), math.exp(min(middle + half, 700))
+    return Cooling(of_row, fitted, low, high, crossed, heard)
 
-    logits, target = scores.logits(rows), labels[torch.from_numpy(rows)]
+
+def _fit(scores: Scores, labels: Tensor, rows: np.ndarray, units: Units) -> Fit:
+    from calibkit.recalibration import TemperatureScaler  # loads scikit-learn
+
+    place = torch.from_numpy(rows)
+    logits, target = scores.logits(rows), labels[place]
+    part = units.part(place)
+    given = {} if part.even else {"weights": part.weight}
+    scaler = TemperatureScaler()
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        value = TemperatureScaler().fit(logits, target).temperature
-        low, high = interval_around(value, logits, target, level)
-    if not (low > 0 and math.isfinite(high)):
-        low, high = 1e-300, 1e300
-    return Fit(value, low, high, list(dict.fromkeys(str(w.message) for w in heard)))
+        value = scaler.fit(logits, target, **given).temperature
+    said = list(dict.fromkeys(str(w.message) for w in heard))
+    if value in scaler.limits or math.isclose(value, scaler.limits[1]):
+        return Fit(value, math.nan, [], _misfit(value, logits, target))
+    return Fit(value, _error(value, logits, target, part), said)
+
+
+def _misfit(value: float, logits: Tensor, labels: Tensor) -> str:
+    """Why a temperature ran into its limits."""
+    if value < 1:
+        if bool((logits.argmax(1) == labels).all()):
+            return "every prediction is right, so that the likelihood is best where all are certain"
+        return "the likelihood is best where the logits are multiplied by more than 1,000"
+    return NOT_FAVOURED
+
+
+def _error(value: float, logits: Tensor, labels: Tensor, units: Units) -> float:
+    """The standard error of log T: that of `temperature_interval`, from the units, or the larger.
+
+    Few samples hold few mistakes, and then the residuals' own spread is too small now and then.
+    Rows that follow the model at this temperature would have a sum of residuals of variance
+    mean Var z; the larger of the two errors is taken.
+    """
+    slopes, spread, promised = [], 0.0, 0.0
+    weight = units.weight
+    step = max(1, SLOPE_ROWS // logits.shape[1])
+    for start in range(0, len(logits), step):
+        rows = slice(start, start + step)
+        z = logits[rows].double()
+        z = z - z.amax(1, keepdim=True)
+        share = (z / value).softmax(1)
+        mean = (share * z).sum(1)
+        slopes.append(mean - z.gather(1, labels[rows, None])[:, 0])
+        variance = (share * z.square()).sum(1) - mean.square()
+        spread += float((weight[rows] * variance).sum())
+        promised += float((weight[rows].square() * variance).sum())
+    squares = float(units.sums(torch.cat(slopes)).square().sum())
+    return math.sqrt(max(squares, promised)) / spread * value if spread > 0 else 0.0

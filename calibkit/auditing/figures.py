@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from calibkit.metrics import Reliability
 from calibkit.pictures import svg
-from calibkit.pictures.palette import BLACK, COUNTS, DIAGONAL, OVER, TRAINED, UNDER
+from calibkit.pictures.palette import ACCURACY, BLACK, COUNTS, DIAGONAL, OVER, TRAINED, UNDER
 from calibkit.pictures.panels import curve
 from calibkit.pictures.reliability import diagram_panel, legend
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 POINTS = 240  # of a curve: more are not seen
 PLOT = svg.Axes(left=60, top=30, width=268, height=240)
@@ -27,34 +30,69 @@ def figure(picture: str, text: str, caption: str = "") -> str:
     return f"<figure>{image}{words}</figure>"
 
 
-def reliability(counted: Reliability, title: str) -> str:
-    """The reliability diagram as every lesson draws it."""
-    drawn = diagram_panel(counted, title)
+EVENT = {  # the words of a diagram of an event for those of the predicted class
+    ">confidence<": ">predicted<",
+    f">{ACCURACY.words}<": ">share with the event<",
+    f">{OVER.words}<": ">predicted too high<",
+    f">{UNDER.words}<": ">predicted too low<",
+}
+
+
+def reliability(
+    counted: Reliability, title: str, level: float = 0.95, *, of_event: bool = False
+) -> str:
+    """The reliability diagram as every lesson draws it; of_event: of the chance of an event."""
+    drawn = diagram_panel(counted, title, level)
     drawn = drawn.replace(f">{COUNTS.words}<", ">samples (log)<")  # an audit may be of text
-    return figure(drawn, _in_words(counted, title))
+    words = _of_event if of_event else _in_words
+    return figure(_reworded(drawn, of_event), words(counted, title, level))
 
 
-def keys() -> str:
+def _reworded(drawn: str, of_event: bool) -> str:
+    for words, others in EVENT.items() if of_event else ():
+        drawn = drawn.replace(words, others)
+    return drawn
+
+
+def keys(level: float = 0.95, *, of_event: bool = False) -> str:
     """The legend of the diagrams."""
     look = svg.stroke(DIAGONAL, 1.5)
     diagonal = svg.tag("path", d="M10,112h24", **look)
     diagonal += svg.text(42, 116, DIAGONAL.words, anchor="start")
-    text = "Legend: blue bars are accuracy, hatched the part by which confidence exceeds it, dotted"
-    text += " the part by which it falls short, upright lines 95 % intervals."
-    return figure(svg.picture(190, 126, *legend(10, 30), diagonal), text)
+    seen, said = ("how often the event came", "the prediction") if of_event else (
+        "accuracy", "confidence"
+    )  # fmt: skip
+    text = f"Legend: blue bars are {seen}, hatched the part by which {said} exceeds it, dotted"
+    text += f" the part by which it falls short, upright lines {level * 100:g} % intervals."
+    drawn = svg.picture(190, 126, *legend(10, 30, level), diagonal)
+    return figure(_reworded(drawn, of_event), text)
 
 
-def _in_words(counted: Reliability, title: str) -> str:
+def _of_event(counted: Reliability, title: str, level: float) -> str:
+    filled = counted.counts > 0
+    said, came = counted.confidence[filled], counted.accuracy[filled]
+    low, high = (end[filled] for end in counted.interval(level))
+    outside = int(((said < low) | (said > high)).sum())
+    return (
+        f"Reliability diagram, {title}: {len(said)} filled bins, in {int((said > came).sum())} of "
+        f"them the event came more seldom than predicted, and in {outside} the prediction lies "
+        f"outside the {level * 100:g} % interval of how often it came. The first bin predicts "
+        f"{said[0]:.1%} and it came in {came[0]:.1%}; the last bin predicts {said[-1]:.1%} and it "
+        f"came in {came[-1]:.1%}."
+    )
+
+
+def _in_words(counted: Reliability, title: str, level: float) -> str:
     filled = counted.counts > 0
     confidence, accuracy = counted.confidence[filled], counted.accuracy[filled]
-    low, high = (end[filled] for end in counted.interval())
+    low, high = (end[filled] for end in counted.interval(level))
     worst = int((confidence - accuracy).abs().mul(counted.share[filled]).argmax())
     over = int((confidence > accuracy).sum())
     outside = int(((confidence < low) | (confidence > high)).sum())
     return (
         f"Reliability diagram, {title}: {len(confidence)} filled bins, in {over} of them the "
-        f"accuracy is below the confidence, and in {outside} the confidence lies outside the 95 % "
-        f"interval of the accuracy. The bin that weighs most in the ECE says "
+        f"accuracy is below the confidence, and in {outside} the confidence lies outside the "
+        f"{level * 100:g} % interval of the accuracy. The bin that weighs most in the ECE says "
         f"{confidence[worst]:.1%} and is right {accuracy[worst]:.1%}; the last bin says "
         f"{confidence[-1]:.1%} and is right {accuracy[-1]:.1%}."
     )
@@ -84,8 +122,9 @@ def coverage(share: np.ndarray, risk: np.ndarray) -> str:
     return figure(drawn, text)
 
 
-def gaps(names: Sequence[str], gap, low, high) -> str:
+def gaps(table: pd.DataFrame, level: float) -> str:
     """A line a group: its signed gap with its interval, over-confident to the right of 0."""
+    names, gap, low, high = (table[name].tolist() for name in ("name", "gap", "low", "high"))
     ends = np.array([*low, *high, *gap, 0.0])
     reach = float(np.nanmax(np.abs(ends))) * 1.1 or 0.01
     tick = float(f"{reach / 1.5:.1g}")
@@ -98,9 +137,9 @@ def gaps(names: Sequence[str], gap, low, high) -> str:
             parts.append(axes.line(float(lo), y, float(hi), y, stroke=BLACK, stroke_width=2))
         parts.append(svg.marker(role, axes.x(float(at)), axes.y(y)))
         parts.append(svg.text(124, axes.y(y) + 4, short, anchor="end"))
-    frame = axes.frame("signed gap: confidence less accuracy", "", (-tick, 0, tick), ())
+    frame = axes.frame("confidence less accuracy", "", (-tick, 0, tick), ())
     head = svg.text(axes.x(-reach), 20, "under-confident", anchor="start")
     head += svg.text(axes.x(reach), 20, "over-confident", anchor="end")
     drawn = svg.picture(svg.PANEL, int(axes.top + axes.height + 44), head, *parts, frame)
     told = "; ".join(f"{name} {at:+.1%}" for name, at in zip(names, gap, strict=True))
-    return figure(drawn, f"Signed gap of each group with its 95 % interval: {told}.")
+    return figure(drawn, f"Signed gap of each group with its {level * 100:g} % interval: {told}.")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import torch
-from scipy.special import ndtr, ndtri
+from scipy.special import stdtr
 from torch import Tensor
 
+from calibkit.auditing.intervals import of_mean
+from calibkit.auditing.luck import p_of_hits
+from calibkit.auditing.measures import risks
 from calibkit.auditing.rows import Rows
-from calibkit.metrics import CalibrationTest, TopLabel, ece, risk_coverage
+from calibkit.auditing.units import Units
+from calibkit.metrics import CalibrationTest
+from calibkit.metrics import bins as _bins
 from calibkit.metrics.testing import binned_error, drawn_errors, judged, spiegelhalter
 
 SIZES = (0.005, 0.01, 0.02, 0.05, 0.1)  # over-confidence that a test of this size may find
@@ -23,31 +29,94 @@ FLAGS = ["no sample", "rare, and off", "rare", "off"]
 
 
 def calibration(
-    rows: Rows, *, bins: int, resamples: int, seed: int
+    rows: Rows,
+    units: Units,
+    *,
+    bins: int,
+    resamples: int,
+    seed: int,
+    sizes: Sequence[float] = SIZES,
 ) -> tuple[CalibrationTest, dict[float, float]]:
     """The test of calibration, and its power.
 
+    Hits are drawn row by row with the chance that the confidence says. Where rows belong to
+    clusters, hits within one may depend on each other; then the signs of whole clusters are drawn,
+    which keeps whatever dependence there is (the wild bootstrap).
+
     The power is the share of samples in which the test at 5 % finds a model whose chance to be
-    right lies below its confidence by so much everywhere.
+    right lies below its confidence by one of `sizes` everywhere.
     """
-    confidence, random = rows.confidence.numpy(), np.random.default_rng(seed)
-    error = binned_error(confidence, bins)
-
-    def drawn(chance: np.ndarray, times: int) -> np.ndarray:
-        return drawn_errors(error, confidence, chance, times, random)
-
-    by_chance = drawn(confidence, resamples)
-    z = spiegelhalter(rows.excess, rows.variance.clamp(min=0))
-    test = judged(ece(rows.top, bins=bins), by_chance, z)
-    threshold, fewer = np.quantile(by_chance, 1 - ALPHA), max(20, resamples // 5)
-    chances = {size: (confidence - size).clip(0, 1) for size in SIZES}
-    power = {
-        size: float((drawn(chance, fewer) > threshold).mean()) for size, chance in chances.items()
-    }
+    random = np.random.default_rng(seed)
+    draw = _hits if units.of is None else _signs
+    drawn = draw(rows, units, bins, random)
+    by_chance, fewer = drawn.errors(0.0, resamples), max(20, resamples // 5)
+    test = judged(drawn.observed, by_chance, _spiegelhalter(rows, units))
+    threshold = np.quantile(by_chance, 1 - ALPHA)
+    power = {size: float((drawn.errors(size, fewer) > threshold).mean()) for size in sizes}
     return test, power
 
 
-def classes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:
+class Drawn(NamedTuple):
+    """The ECE of a sample, and (times,) errors of others, too sure by `size` everywhere."""
+
+    observed: float
+    errors: Callable[[float, int], np.ndarray]
+
+
+def _hits(rows: Rows, units: Units, bins: int, random: np.random.Generator) -> Drawn:
+    confidence, weight = rows.confidence.numpy(), units.weight.numpy()
+    error = binned_error(confidence, bins)
+    if not units.plain:
+        error = _weighted_error(confidence, weight, bins)
+
+    def errors(size: float, times: int) -> np.ndarray:
+        chance = confidence if size == 0 else (confidence - size).clip(0, 1)
+        return drawn_errors(error, confidence, chance, times, random)
+
+    return Drawn(error(confidence, rows.correct.numpy()), errors)
+
+
+def _weighted_error(confidence: np.ndarray, weight: np.ndarray, bins: int) -> Callable[..., float]:
+    """As `binned_error`, of rows with weights."""
+    edges = _bins.width_edges(bins)
+    index = _bins.bin_index(torch.from_numpy(confidence), edges).numpy()
+
+    def error(confidence: np.ndarray, hits: np.ndarray) -> float:
+        gaps = np.bincount(index, weight * (confidence - hits))
+        return float(np.abs(gaps).sum() / weight.sum())
+
+    return error
+
+
+def _signs(rows: Rows, units: Units, bins: int, random: np.random.Generator) -> Drawn:
+    """Residuals by cluster and bin, whose signs are drawn cluster by cluster."""
+    assert units.of is not None
+    index = _bins.bin_index(rows.confidence, _bins.width_edges(bins))
+    count = int(units.of.max()) + 1
+    cell = units.of * bins + index
+    each = (rows.confidence - rows.correct.double(), torch.ones_like(rows.confidence))
+    table, shares = (
+        torch.bincount(cell, units.weight * part, count * bins).view(count, bins).numpy()
+        / units.total
+        for part in each
+    )
+
+    def errors(size: float, times: int) -> np.ndarray:
+        signs = random.integers(0, 2, size=(times, count)) * 2.0 - 1
+        return np.abs(size * shares.sum(0) + signs @ table).sum(1)
+
+    return Drawn(float(np.abs(table.sum(0)).sum()), errors)
+
+
+def _spiegelhalter(rows: Rows, units: Units) -> float:
+    """Spiegelhalter's z; of clusters with the variance that these show themselves."""
+    excess, variance = rows.excess, rows.variance.clamp(min=0)
+    if units.of is None:
+        return spiegelhalter(units.weight * excess, units.weight.square() * variance)
+    return spiegelhalter(units.sums(excess), units.sums(excess).square())
+
+
+def classes(rows: Rows, units: Units, names: Sequence[str]) -> pd.DataFrame:
     """A row a class, the worst calibrated first.
 
     samples, recall: of the images of the class; predicted, said, right: of those predicted as it,
@@ -56,25 +125,24 @@ def classes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:
     `flag` where p is below 5 % divided by the number of classes, or where a class is rare.
     """
     k = rows.classes
-    samples, predicted, hits = (
-        torch.bincount(of, minlength=k).numpy()
-        for of in (rows.labels, rows.predicted, rows.labels[rows.correct])
+    samples, predicted = (
+        torch.bincount(of, minlength=k).numpy() for of in (rows.labels, rows.predicted)
     )
-    confidence, p = _surprise(rows, rows.predicted, k)
+    said, right, p = _surprise(rows, units, rows.predicted, k)
+    right_of = torch.bincount(rows.labels, units.weight * rows.correct, k)
+    weight_of = torch.bincount(rows.labels, units.weight, k)
     rare = (samples < len(rows) / k / 4) | (samples < 10)
     off = p < ALPHA / k
-    with np.errstate(invalid="ignore"):  # 0 / 0 of a class without samples
-        recall, right = hits / samples, hits / predicted
     table = pd.DataFrame(
         {
             "name": list(names),
             "samples": samples,
-            "recall": recall,
+            "recall": (right_of / weight_of).numpy(),
             "predicted": predicted,
-            "said": confidence,
+            "said": said,
             "right": right,
-            "gap": confidence - right,
-            "error": (rows.residual.sum(0).abs().sum(0) / len(rows)).numpy(),
+            "gap": said - right,
+            "error": (rows.residual.sum(0).abs().sum(0) / units.total).numpy(),
             "p": p,
             "flag": np.select([samples == 0, rare & off, rare, off], FLAGS, ""),
         }
@@ -82,34 +150,61 @@ def classes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:
     return table.sort_values("p", kind="stable", ignore_index=True)
 
 
-def _surprise(rows: Rows, which: Tensor, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean confidence of each group of samples, and the p-value of its hits."""
-    each = (rows.confidence, rows.correct.double(), rows.confidence.square())
-    confidence, hits, squares = (torch.bincount(which, part, count) for part in each)
-    z = (confidence - hits) / (confidence - squares).clamp(min=1e-300).sqrt()
-    size = torch.bincount(which, minlength=count)
-    return (confidence / size).numpy(), 2 * ndtr(-z.abs().numpy())
+def _surprise(
+    rows: Rows, units: Units, which: Tensor, count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean confidence of each group of samples, the share of hits, and the p-value of these."""
+    weight, correct = units.weight, rows.correct.double()
+    total = torch.bincount(which, weight, count)
+    said, right = (
+        (torch.bincount(which, weight * part, count) / total).numpy()
+        for part in (rows.confidence, correct)
+    )
+    order = which.argsort(stable=True)
+    ends = torch.bincount(which, minlength=count).cumsum(0)[:-1].tolist()
+    members = order.tensor_split(ends)
+    p = [_p_of(rows, units, mine) if len(mine) else 1.0 for mine in members]
+    return said, right, np.array(p)
 
 
-def groups(rows: Rows, codes: np.ndarray, names: Sequence[str], bins: int) -> pd.DataFrame:
-    """A row a group: samples, accuracy, mean confidence, gap with 95 % interval, and ECE."""
+def _p_of(rows: Rows, units: Units, mine: Tensor) -> float:
+    """The p-value of the hits of some rows; of clusters by the variance that these show."""
+    chance, hit, weight = (
+        part[mine].numpy() for part in (rows.confidence, rows.correct, units.weight)
+    )
+    if units.of is None:
+        return p_of_hits(chance, hit, weight)
+    sums = np.bincount(units.of[mine].numpy(), weight * (chance - hit))
+    spread = float(np.square(sums).sum())
+    if spread == 0:
+        return 1.0
+    members = len(np.unique(units.of[mine].numpy()))
+    return float(2 * stdtr(max(members - 1, 1), -abs(float(sums.sum())) / math.sqrt(spread)))
+
+
+def groups(
+    rows: Rows, units: Units, codes: np.ndarray, names: Sequence[str], bins: int, level: float
+) -> pd.DataFrame:
+    """A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag."""
     which = torch.from_numpy(codes)
-    members = [which == code for code in range(len(names))]
-    lines = [_group(rows.confidence[mine], rows.correct[mine], bins) for mine in members]
+    members = [(which == code).nonzero()[:, 0] for code in range(len(names))]
+    lines = [_group(rows, units.part(mine), mine, bins, level) for mine in members]
     columns = ["samples", "accuracy", "said", "gap", "low", "high", "ece"]
     table = pd.DataFrame(lines, columns=columns)
     table.insert(0, "name", list(names))
-    table["p"] = _surprise(rows, which, len(names))[1]
+    table["p"] = _surprise(rows, units, which, len(names))[2]
     table["flag"] = np.where(table["p"] < ALPHA / len(names), "off", "")
     return table
 
 
-def _group(confidence: Tensor, correct: Tensor, bins: int) -> tuple[float, ...]:
-    residual, n = confidence - correct.double(), len(confidence)
-    gap, accuracy = float(residual.mean()), float(correct.double().mean())
-    half = ndtri(0.975) * float(residual.std()) / math.sqrt(n) if n > 1 else math.nan
-    error = ece(TopLabel(confidence, correct), bins=bins)
-    return n, accuracy, float(confidence.mean()), gap, gap - half, gap + half, error
+def _group(rows: Rows, units: Units, mine: Tensor, bins: int, level: float) -> tuple[float, ...]:
+    confidence, correct = rows.confidence[mine], rows.correct[mine]
+    residual = confidence - correct.double()
+    low, high = of_mean(units, residual, level) if len(mine) > 1 else (math.nan, math.nan)
+    error = _weighted_error(confidence.numpy(), units.weight.numpy(), bins)
+    ece = error(confidence.numpy(), correct.numpy())
+    accuracy, said = units.mean(correct.double()), units.mean(confidence)
+    return len(mine), accuracy, said, said - accuracy, max(low, -1.0), min(high, 1.0), ece
 
 
 def surest_mistakes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:
@@ -128,10 +223,12 @@ def surest_mistakes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:
     )
 
 
-def coverage(rows: Rows) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
+def coverage(rows: Rows, units: Units) -> tuple[np.ndarray, np.ndarray, pd.DataFrame]:
     """The curve, coverage against risk, and a table of some coverages with their thresholds."""
-    share, risk = (part.numpy() for part in risk_coverage(rows.top))
-    confidence = rows.confidence.sort(descending=True).values.numpy()
+    order, parts, _, found = risks(rows.confidence, rows.correct, units.weight)
+    share, risk, confidence = parts.cumsum(0).numpy(), found.numpy(), rows.confidence[order].numpy()
     at = [max(0, round(c * len(risk)) - 1) for c in COVERAGES]
+    if not units.plain:
+        at = np.searchsorted(share, [c - 1e-9 for c in COVERAGES]).clip(max=len(risk) - 1).tolist()
     columns = {"coverage": share[at], "threshold": confidence[at], "risk": risk[at]}
     return share, risk, pd.DataFrame(columns)

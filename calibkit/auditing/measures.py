@@ -1,24 +1,25 @@
-"""Every measure on a sample and on the same resamples: intervals, and paired differences."""
+"""Every measure of a sample with its interval, and paired differences of two models."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from calibkit.auditing import intervals, trust
+from calibkit.auditing.intervals import NONE, Ends, Spread
 from calibkit.auditing.rows import Rows
-from calibkit.metrics import Reliability, resampling, risk_coverage, smooth_ece
+from calibkit.auditing.units import Units
+from calibkit.metrics import Reliability
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.errors import FROM_BINS
-from calibkit.metrics.smooth import smoothed, spectrum_of
+from calibkit.metrics.smooth import smooth_error
 
-SHELVES = 1000  # parts of equal size, from the surest on, of which a resample takes its risks
-GRID = 1 << 10  # steps of the grid over confidence for resampled smooth errors
-HALVINGS = 20
 NAMES = {
     "accuracy": "accuracy",
     "confidence": "mean confidence",
@@ -35,13 +36,15 @@ NAMES = {
     "aurc": "AURC",
 }
 SHARES = set(NAMES) - {"nll", "brier"}  # shown in per cent
+MEANS = ("confidence", "gap", "nll", "brier")
 FROM_WIDE = ("accuracy", "confidence", "ece", "mce", "overconfidence_error")
-FROM_EVEN = ("ada_ece", "debiased_ece")
+LOWEST = {"gap": -1.0}  # of a measure, where it is not 0
+HIGHEST = {"nll": math.inf, "brier": 2.0}  # where it is not 1
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with the ends of its interval."""
+    """A value with the ends of its interval; NaN where no interval can be trusted."""
 
     value: float
     low: float
@@ -49,92 +52,255 @@ class Estimate:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval leaves 0 out."""
+        """Whether the interval leaves 0 out; False without an interval."""
         return self.low > 0 or self.high < 0
 
-
-class Resampling:
-    """The same random groups of samples for every measure and for both models of a pair."""
-
-    def __init__(self, n: int, *, resamples: int, level: float, seed: int, bins: int):
-        random = np.random.default_rng(seed)
-        self.level, self.bins = level, bins
-        self.groups = resampling.Groups(n, resamples + 1, random, with_sample=True)
-        units, fewer = min(self.groups.groups, 256), max(2, resamples // 2)
-        self.of_classes = resampling.weights(units, fewer, random)
-
-    def values(self, rows: Rows) -> dict[str, np.ndarray]:
-        """By measure its value on the sample, then on each resample."""
-        wide = self._bins(rows, _bins.width_edges(self.bins))
-        even = self._bins(rows, _bins.mass_edges(rows.confidence, self.bins))
-        tensors = {name: FROM_BINS[name](wide) for name in FROM_WIDE}
-        tensors |= {name: FROM_BINS[name](even) for name in FROM_EVEN}
-        tensors |= {"gap": FROM_BINS["signed_gap"](wide), "aurc": self._aurc(rows)}
-        tensors |= {"nll": self.groups.means(rows.nll), "brier": self.groups.means(rows.brier)}
-        arrays = {name: values.numpy() for name, values in tensors.items()}
-        arrays |= {"smooth_ece": self._smooth(rows), "classwise_ece": self._classwise(rows)}
-        return {name: arrays[name] for name in NAMES}
-
-    def _bins(self, rows: Rows, edges: Tensor) -> Reliability:
-        """The bins of every resample."""
-        index = _bins.bin_index(rows.confidence, edges)
-        each = (torch.ones_like(rows.confidence), rows.correct.double(), rows.confidence)
-        counts, hits, confidence = (self.groups.sums(part, index, self.bins) for part in each)
-        return Reliability(edges, counts, hits, confidence / counts)
-
-    def _aurc(self, rows: Rows) -> Tensor:
-        """Exact for the sample; of resamples the risks at the ends of at most 1,000 shelves."""
-        n, order = len(rows), rows.confidence.argsort(descending=True, stable=True)
-        count = min(n, SHELVES)
-        shelf = torch.empty_like(order)
-        shelf[order] = torch.arange(n) * count // n
-        wrong = self.groups.sums((~rows.correct).double(), shelf, count)
-        many = self.groups.sums(torch.ones_like(rows.nll), shelf, count)
-        risk = wrong.cumsum(1) / many.cumsum(1)
-        means = (risk.nan_to_num() * many).sum(1) / many.sum(1)
-        return means - means[0] + risk_coverage(rows.top)[1].mean()
-
-    def _smooth(self, rows: Rows) -> np.ndarray:
-        """The sample exactly; resamples on a coarse grid, less what that grid is off the sample."""
-        place = (rows.confidence * GRID).round().long()
-        residual = rows.confidence - rows.correct.double()
-        mass = self.groups.sums(residual, place, GRID + 1) / self.groups.drawn[:, None]
-        coarse = smooth_errors(mass.numpy())
-        return coarse - coarse[0] + smooth_ece(rows.top)
-
-    def _classwise(self, rows: Rows) -> np.ndarray:
-        """(1 + resamples,) from the table of groups; half as many resamples, for their cost."""
-        groups, _, classes = rows.residual.shape
-        table = rows.residual.view(groups, -1)
-        weights = torch.cat([torch.ones(1, groups).double(), self.of_classes[:, :groups]])
-        scale = weights.sum(1) * len(rows) / groups * classes
-        return ((weights @ table).abs().sum(1) / scale).numpy()
-
-    def estimates(self, values: Mapping[str, np.ndarray]) -> dict[str, Estimate]:
-        """The sample's value of each measure and its reflected interval."""
-        return {name: self._estimate(drawn) for name, drawn in values.items()}
-
-    def _estimate(self, values: np.ndarray) -> Estimate:
-        here = float(values[0])
-        if not np.isfinite(values).all():
-            return Estimate(here, math.nan, math.nan)
-        return Estimate(here, *resampling.bounds(values[1:], here, self.level, "reflected"))
-
-    def differences(self, a: Mapping, b: Mapping) -> dict[str, Estimate]:
-        """Measure by measure a - b, on the same resamples."""
-        with np.errstate(invalid="ignore"):
-            return self.estimates({name: a[name] - b[name] for name in NAMES})
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
 
 
-def smooth_errors(mass: np.ndarray) -> np.ndarray:
-    """(R,) smooth errors of rows of residuals (R, GRID + 1) at equal steps over [0, 1].
+@dataclass(frozen=True)
+class Measured:
+    """The measures of the rows of one model.
 
-    As `metrics.smooth_ece`, all rows at once: the bandwidth is halved in on, 20 times.
+    level: of the intervals. draws: of what chance adds to the bins, from `seed` on.
     """
-    spectrum = spectrum_of(mass)
-    low, high = np.full(len(mass), 1 / GRID), np.full(len(mass), 2.0)
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
-        wide = smoothed(spectrum, middle) <= middle
-        low, high = np.where(wide, low, middle), np.where(wide, middle, high)
-    return np.minimum(smoothed(spectrum, high), 1.0)
+
+    rows: Rows
+    units: Units
+    bins: int
+    level: float
+    draws: int
+    seed: int
+    every: bool = False  # give intervals that no simulation has shown to hold, too
+
+    @cached_property
+    def each(self) -> dict[str, Tensor]:
+        """(n,) what every row adds to a mean."""
+        rows = self.rows
+        right = rows.correct.double()
+        means = {"accuracy": right, "confidence": rows.confidence, "nll": rows.nll}
+        return means | {"gap": rows.confidence - right, "brier": rows.brier}
+
+    @cached_property
+    def wide(self) -> Reliability:
+        return self._counted(_bins.width_edges(self.bins))
+
+    @cached_property
+    def even(self) -> Reliability:
+        weight = None if self.units.even else self.units.weight
+        confidence = self.rows.confidence
+        if weight is not None:  # rows of weight 0 have no say in the edges
+            confidence, weight = confidence[weight > 0], weight[weight > 0]
+        return self._counted(_bins.mass_edges(confidence, self.bins, weight))
+
+    def _counted(self, edges: Tensor) -> Reliability:
+        """The bins, of weights and clusters with what their units count for."""
+        index, units = _bins.bin_index(self.rows.confidence, edges), self.units
+        each = (torch.ones_like(self.rows.confidence), self.rows.correct, self.rows.confidence)
+        counts, hits, confidence = (
+            torch.bincount(index, units.weight * part, self.bins) for part in each
+        )
+        if units.plain:
+            counts, hits = counts.long(), hits.long()
+            return Reliability(edges, counts, hits, confidence / counts)
+        unit = torch.arange(len(index)) if units.of is None else units.of
+        of_unit = torch.bincount(unit * self.bins + index, units.weight)
+        place = torch.arange(len(of_unit)) % self.bins
+        squares = torch.bincount(place, of_unit.square(), self.bins)
+        return Reliability(edges, counts, hits, confidence / counts, squares)
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """By measure its value."""
+        found = {name: float(FROM_BINS[name](self.wide)) for name in FROM_WIDE}
+        found |= {name: self.units.mean(self.each[name]) for name in MEANS}
+        found |= {"ada_ece": float(FROM_BINS["ada_ece"](self.even)), "aurc": self._aurc[0]}
+        found |= {"debiased_ece": self._debiased(), "smooth_ece": self._smooth()}
+        found["classwise_ece"] = float(np.abs(self._classes).sum())
+        return {name: found[name] for name in NAMES}
+
+    def _debiased(self) -> float:
+        """Of weights and clusters the bias is that of as many equal rows as say as much."""
+        if self.units.plain:
+            return float(FROM_BINS["debiased_ece"](self.even))
+        square, right, count = self.even.gap.square(), self.even.accuracy, self.even.effective
+        noise = (right * (1 - right) / (count - 1)).where(count >= 2, square)
+        return float((self.even.share * (square - noise)).nansum().clamp(min=0).sqrt())
+
+    def _smooth(self) -> float:
+        weight = None if self.units.even else self.units.weight
+        return smooth_error(self.rows.confidence, self.rows.correct, weight)
+
+    @cached_property
+    def _classes(self) -> np.ndarray:
+        """(bins K,) what each bin of each class adds to the classwise error, with its sign."""
+        return (self.rows.residual.sum(0) / (self.units.total * self.rows.classes)).numpy().ravel()
+
+    @cached_property
+    def _aurc(self) -> tuple[float, Tensor]:
+        return area_under_risk(self.rows.confidence, self.rows.correct, self.units.weight)
+
+    # --- intervals ---
+
+    def spread(self, name: str) -> Spread:
+        """How the gaps of the bins of a measure would differ in other samples."""
+        if name == "classwise_ece":
+            return self._spread_of_classes()
+        edges = self.wide.edges if name in FROM_WIDE else self.even.edges
+        index = _bins.bin_index(self.rows.confidence, edges)
+        random = np.random.default_rng(self.seed)
+        return intervals.spread_of(
+            self.units, [(self.each["gap"], index)], self.bins, random, self.draws
+        )
+
+    def _spread_of_classes(self) -> Spread:
+        """From the table of random groups of units."""
+        table = self.rows.residual.flatten(1).numpy() / (self.units.total * self.rows.classes)
+        groups = len(table)
+        root = (table - table.mean(0)) * math.sqrt(groups / max(groups - 1, 1))
+        return Spread(self._classes, root, np.random.default_rng(self.seed), self.draws)
+
+    def ends(self, name: str) -> Ends:
+        """The interval of a measure, whether it is to be trusted or not."""
+        if name == "accuracy":
+            return intervals.of_share(self.units, self.each[name], self.level)
+        if name in MEANS:
+            return intervals.of_mean(self.units, self.each[name], self.level)
+        if name == "aurc":
+            value, influence = self._aurc
+            return intervals.of_mean(self.units, value + influence, self.level)
+        if name == "debiased_ece":
+            return intervals.of_root(self.spread(name), self.even.share.numpy(), self.level)
+        if name in ("ece", "ada_ece", "overconfidence_error", "classwise_ece"):
+            spread = self.spread(name)
+            norm, slope = self._norm(name, spread.sums)
+            return intervals.of_norm(spread, norm, slope, self.level)
+        return NONE  # of a largest gap, or of a bandwidth, there is none that covers
+
+    def _norm(self, name: str, sums: np.ndarray) -> tuple[intervals.Norm, np.ndarray]:
+        """The measure as a function of the sums over bins, and its slope there."""
+        if name != "overconfidence_error":
+            return sizes, np.sign(sums)
+        said = self.wide.confidence.nan_to_num().numpy()
+        return lambda part: np.maximum(part, 0) @ said, said * (sums > 0)
+
+    def estimates(self) -> dict[str, Estimate]:
+        """Every measure, with its interval where that is to be trusted."""
+        return {name: self.estimate(name) for name in NAMES}
+
+    def estimate(self, name: str, *, as_known: str | None = None) -> Estimate:
+        """One measure; as_known: the name of its interval in the table of coverages."""
+        value = self.values[name]
+        if not (self.every or self._trusted(as_known or name)) or not math.isfinite(value):
+            return Estimate(value, *NONE)
+        low, high = self.ends(name)
+        low = max(min(low, value), LOWEST.get(name, 0.0))
+        return Estimate(value, low, min(max(high, value), HIGHEST.get(name, 1.0)))
+
+    def _trusted(self, name: str, paired: bool = False) -> bool:
+        return trust.covers(name, self.rows.classes, self.units.count, self.level, paired=paired)
+
+    # --- two models on the same rows ---
+
+    def less(self, other: Measured) -> dict[str, Estimate]:
+        """Measure by measure this one less the other, paired, with the intervals to be trusted."""
+        return {name: self._difference(other, name) for name in NAMES}
+
+    def _difference(self, other: Measured, name: str) -> Estimate:
+        with np.errstate(invalid="ignore"):
+            value = float(np.float64(self.values[name]) - other.values[name])
+        trusted = self.every or self._trusted(name, paired=True)
+        if name not in PAIRED or not trusted or not math.isfinite(value):
+            return Estimate(value, *NONE)
+        if name == "ece":
+            return Estimate(value, *self.rise(other))
+        if name == "aurc":
+            each = self._aurc[1] - other._aurc[1] + value
+        else:
+            each = self.each[name] - other.each[name]
+        low, high = intervals.of_mean(self.units, each, self.level)
+        return Estimate(value, min(low, value), max(high, value))
+
+    def rise(self, other: Measured) -> Ends:
+        """A wide interval of the ECE less that of `other`.
+
+        Chance makes both errors too large, by what the scales of their gaps say. How much of that
+        cancels is not known, so each end allows for one of the two in full: a rise, or a fall, is
+        clear only where no such allowance can undo it.
+        """
+        pair = [(model.each["gap"], _index(model)) for model in (self, other)]
+        random = np.random.default_rng(self.seed)
+        both = intervals.spread_of(self.units, pair, self.bins, random, self.draws)
+        mine, theirs = np.split(both.sums, 2)
+        slope = np.concatenate([np.sign(mine), -np.sign(theirs)])
+        half = intervals.normal(self.level) * both.error(slope)
+        first, second = (model.by_chance() for model in (self, other))
+        value = self.values["ece"] - other.values["ece"]
+        return value - first - half, value + second + half
+
+    def by_chance(self) -> float:
+        """By how much chance makes the ECE too large, by the median of its draws."""
+        spread, value = self.spread("ece"), self.values["ece"]
+        return value * (1 - intervals.scale_of(spread, sizes, value, 0.5))
+
+
+PAIRED = ("accuracy", *MEANS, "aurc", "ece")
+
+
+def _index(model: Measured) -> Tensor:
+    return _bins.bin_index(model.rows.confidence, model.wide.edges)
+
+
+def sizes(sums: np.ndarray) -> np.ndarray:
+    """The sum of the sizes of (..., dims) sums."""
+    return np.abs(sums).sum(-1)
+
+
+def missing(found: Mapping[str, Estimate]) -> list[str]:
+    """The words of the measures that have no interval."""
+    return [NAMES[name] for name, estimate in found.items() if not estimate.known]
+
+
+def area_under_risk(confidence: Tensor, correct: Tensor, weight: Tensor) -> tuple[float, Tensor]:
+    """The AURC and (n,) what each row adds to it beyond the mean, to first order.
+
+    With G the share of rows down to a confidence and R the risk among them, the AURC is the mean
+    of R over rows; a row adds R there, and moves R at every lower confidence by (wrong - R) / G.
+
+    >>> area, _ = area_under_risk(torch.tensor([0.9, 0.6]), torch.tensor([True, False]),
+    ...                           torch.ones(2))  # risks 0 and 1/2
+    >>> area
+    0.25
+    """
+    order, share, wrong, risk = risks(confidence, correct, weight)
+    within = share.cumsum(0).clamp(min=1e-300)
+    area = (share * risk).sum()
+
+    def onwards(values: Tensor) -> Tensor:
+        return values.flip(0).cumsum(0).flip(0)
+
+    moved = wrong * onwards(share / within) - onwards(share * risk / within)
+    influence = torch.empty_like(moved)
+    influence[order] = risk - area + moved
+    return float(area), influence
+
+
+def risks(confidence: Tensor, correct: Tensor, weight: Tensor) -> tuple[Tensor, ...]:
+    """The order of rows from the surest on, and in it their shares, errors and risks, all (n,).
+
+    As in `metrics.risk_coverage`, rows of one confidence share their errors.
+
+    >>> rows = torch.tensor([0.6, 0.9]), torch.tensor([False, True]), torch.tensor([3.0, 1.0])
+    >>> [part.tolist() for part in risks(*rows)]
+    [[1, 0], [0.25, 0.75], [0.0, 1.0], [0.0, 0.75]]
+    """
+    order = confidence.argsort(descending=True, stable=True)
+    share = weight[order].double() / weight.sum().double()
+    _, level = confidence[order].unique_consecutive(return_inverse=True)
+    of_level = torch.bincount(level, share).clamp(min=1e-300)
+    wrong = (torch.bincount(level, share * ~correct[order]) / of_level)[level]
+    risk = (share * wrong).cumsum(0) / share.cumsum(0).clamp(min=1e-300)
+    return order, share, wrong, risk

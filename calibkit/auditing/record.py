@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from calibkit.auditing.advice import Advice
 from calibkit.auditing.cooling import Cooling
-from calibkit.auditing.measures import Estimate
+from calibkit.auditing.measures import NAMES, Estimate
 from calibkit.auditing.rows import Rows
-from calibkit.metrics import CalibrationTest
+from calibkit.metrics import CalibrationTest, Reliability
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from calibkit.auditing.binary import Binary
+
+OF_EVENT = ("event_ece", "event_gap")  # measures of a binary model alone
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,11 @@ class Record:
     measures, cooled: every measure of the model, and of the model divided by its temperature.
     gain: cooled less as it is, paired. other, difference: of the second model, and that less this
     one, paired. groups, other, difference: None where nothing was given. told: what of a file was
-    taken for what.
+    taken for what. advice: what is said of the temperature. shown: the bins of the diagrams, as it
+    is and cooled. binary: of a model of two classes. weighted, clusters: whether rows have weights,
+    and how many clusters they make, 0 without.
+
+    An interval whose coverage no simulation has shown is left out: its ends are NaN.
     """
 
     name: str
@@ -48,19 +59,84 @@ class Record:
     level: float
     resamples: int
     seed: int
+    advice: Advice
+    shown: tuple[Reliability, Reliability]
+    binary: Binary | None = None
+    weighted: bool = False
+    clusters: int = 0
     told: str = ""
 
+    @property
+    def off(self) -> list[str]:
+        """The names of the groups that are off by more than luck."""
+        if self.groups is None:
+            return []
+        return self.groups["name"][self.groups["flag"] == "off"].tolist()
+
+    def over(self, limits: Mapping[str, float]) -> list[str]:
+        """In words, the measures that lie above their limits; of signs the size counts.
+
+        limits: by measure, such as {"ece": 0.05}; of a binary model also "event_ece" and
+        "event_gap". Raises ValueError for another name.
+        """
+        known = {name: estimate.value for name, estimate in self.measures.items()}
+        if self.binary is not None:
+            known |= {"event_ece": self.binary.ece.value, "event_gap": self.binary.gap.value}
+        demand_measures(limits, known)
+        return [
+            f"{name} is {abs(known[name]):.4f}, above {limit:g}"
+            for name, limit in limits.items()
+            if not abs(known[name]) <= limit  # NaN does not pass
+        ]
+
     def __str__(self) -> str:
-        show, cooling = self.measures, self.cooling
+        show, test = self.measures, self.test
         return "\n".join(
             [
                 f"{self.name}: {len(self.rows):,} samples, {self.rows.classes} classes",
                 *filter(None, [self.told]),
                 f"right on {show['accuracy'].value:.1%}, says {show['confidence'].value:.1%}: "
                 f"signed gap {show['gap'].value:+.1%}",
-                f"ECE {show['ece'].value:.2%}, by luck alone {self.test.expected:.2%} "
-                f"(p = {self.test.p_value:.3g})",
-                f"temperature {cooling.value:.3f}: ECE {self.cooled['ece'].value:.2%}",
+                *self._event(),
+                f"ECE {show['ece'].value:.2%}, by luck alone {test.expected:.2%} "
+                f"({p_words(test.p_value)})",
+                self._temperature(),
                 *(f"warning: {text}" for text in self.warnings),
             ]
         )
+
+    def _event(self) -> list[str]:
+        if self.binary is None:
+            return []
+        it = self.binary
+        auc = "" if math.isnan(it.auc.value) else f", AUC {it.auc.value:.3f}"
+        return [
+            f"event {it.event}: predicted {it.said:.1%}, came {it.rate:.1%}, ECE of the event "
+            f"{it.ece.value:.2%} ({p_words(it.test.p_value)}){auc}; always {it.usual} is right "
+            f"on {it.most:.2%}"
+        ]
+
+    def _temperature(self) -> str:
+        if self.cooling.misfit:
+            return "no temperature fits, and none is advised"
+        after = self.cooled["ece"].value
+        return f"temperature {self.cooling.value:.3f}: ECE {after:.2%}. {self.advice.words}."
+
+
+def demand_measures(names: Iterable[str], known: Iterable[str] = (*NAMES, *OF_EVENT)) -> None:
+    """Raise ValueError for a name that is none of these measures.
+
+    >>> demand_measures(["ece", "event_gap"])
+    """
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no measure {name!r}; the measures are {', '.join(known)}")
+
+
+def p_words(p: float) -> str:
+    """A p-value in words.
+
+    >>> p_words(0.0423), p_words(1 / 1001)
+    ('p = 0.042', 'p <= 0.001')
+    """
+    return f"p = {p:.3f}" if p > 0.001 else "p <= 0.001"

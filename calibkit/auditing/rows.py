@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from calibkit.auditing.scores import Scores
+from calibkit.auditing.units import Units, units_of
 from calibkit.metrics import TopLabel
 from calibkit.metrics import bins as _bins
 from calibkit.metrics.top import of_label
 
-CLASS_GROUPS = 256  # random groups of rows that are resampled for the classwise error
+CLASS_GROUPS = 256  # random groups of units whose differences say how the classwise error varies
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Rows:
     brier: Tensor
     excess: Tensor  # sum_k p_k^2 - p_label, the terms of Spiegelhalter's z
     variance: Tensor  # and their variances, if the row is right about itself
-    residual: Tensor  # (groups, bins, K): sums of p_k - [label = k]
+    residual: Tensor  # (groups, bins, K): weighted sums of p_k - [label = k]
 
     @cached_property
     def correct(self) -> Tensor:
@@ -47,25 +48,40 @@ class Rows:
 
 
 def rows_of(
-    scores: Scores, labels: Tensor, *, bins: int, seed: int, temperature: Tensor | None = None
+    scores: Scores,
+    labels: Tensor,
+    *,
+    bins: int,
+    seed: int,
+    temperature: Tensor | None = None,
+    units: Units | None = None,
 ) -> Rows:
     """Walk over the blocks once.
 
     temperature: (n,) what the logits of each row are divided by; None leaves rows as they are.
+    units: what is resampled and weighed; by default every row alike.
     """
-    groups = min(len(scores), CLASS_GROUPS)  # at random, all of nearly equal size
-    group = torch.from_numpy(np.random.default_rng(seed).permutation(len(scores)) % groups)
-    table = ClassTable(groups, bins, scores.classes)
+    units = units_of(len(scores)) if units is None else units
+    group = _groups(units, len(scores), seed)
+    table = ClassTable(int(group.max()) + 1, bins, scores.classes)
     each = torch.empty(6, len(scores), dtype=torch.float64)  # small pieces would split the memory
     for rows, block in scores.blocks():
         cooling = None if temperature is None else temperature[rows, None]
         probs, log_of_label = _probs(block, labels[rows], scores, cooling)
-        table.add(group[rows], probs, labels[rows])
-        for column, values in zip(each, _of_rows(probs, log_of_label), strict=True):
+        table.add(group[rows], probs, labels[rows], units.weight[rows])
+        for column, values in zip(each, _of_rows(probs, log_of_label, scores.event), strict=True):
             column[rows] = values
     predicted, confidence, nll, brier, excess, variance = each
     residual = table.finished()
     return Rows(labels, predicted.long(), confidence, nll, brier, excess, variance, residual)
+
+
+def _groups(units: Units, n: int, seed: int) -> Tensor:
+    """(n,) the group of each row: units at random, in groups of nearly equally many."""
+    count = n if units.of is None else int(units.of.max()) + 1
+    drawn = np.random.default_rng(seed).permutation(count) % min(count, CLASS_GROUPS)
+    of_unit = torch.from_numpy(drawn)
+    return of_unit if units.of is None else of_unit[units.of]
 
 
 def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tensor, Tensor]:
@@ -78,9 +94,11 @@ def _probs(block: Tensor, labels: Tensor, scores: Scores, cooling) -> tuple[Tens
     return log_probs.exp_(), log_of_label
 
 
-def _of_rows(probs: Tensor, log_of_label: Tensor) -> tuple[Tensor, ...]:
+def _of_rows(probs: Tensor, log_of_label: Tensor, event: bool) -> tuple[Tensor, ...]:
     """predicted, confidence, nll, brier, excess and variance of each row."""
     confidence, predicted = probs.max(1)
+    if event:  # every row says column 1
+        confidence, predicted = probs[:, 1], torch.ones_like(predicted)
     square = probs.square()
     second, third = square.sum(1), (square * probs).sum(1)
     given = log_of_label.exp()
@@ -102,13 +120,14 @@ class ClassTable:
         self.columns = torch.zeros(groups, classes, dtype=torch.float64)
         self.edges = _bins.width_edges(bins)
 
-    def add(self, group: Tensor, probs: Tensor, labels: Tensor) -> None:
+    def add(self, group: Tensor, probs: Tensor, labels: Tensor, weight: Tensor) -> None:
         row, column = (probs > 0.5 / self.shape[1]).nonzero(as_tuple=True)
         values = probs[row, column]
-        self.high.index_add_(0, self._cell(group[row], values, column), values)
+        cell = self._cell(group[row], values, column)
+        self.high.index_add_(0, cell, values * weight[row])
         cell = self._cell(group, of_label(probs, labels), labels)
-        self.hits.index_add_(0, cell, torch.ones_like(cell, dtype=torch.float64))
-        self.columns.index_add_(0, group, probs)
+        self.hits.index_add_(0, cell, weight)
+        self.columns.index_add_(0, group, probs * weight[:, None])
 
     def _cell(self, group: Tensor, values: Tensor, column: Tensor) -> Tensor:
         _, bins, classes = self.shape

@@ -14,7 +14,7 @@ from calibkit import validate
 
 BLOCK = 1 << 18  # entries in float64: what is held of a matrix at a time
 LOOSE = validate.MOST_OFF  # rows of rounded probabilities may miss the sum of 1 by so much
-Kind = Literal["auto", "logits", "probs"]
+Kind = Literal["auto", "logits", "probs", "percent", "logprobs", "confidence"]
 KINDS = get_args(Kind)
 SIGMOIDS = (
     "all scores lie in [0, 1] but their rows do not sum to 1 (from {0:.3g} to {1:.3g}). They are "
@@ -27,6 +27,8 @@ SIGMOIDS = (
 class Scores:
     """(n, K) scores; `kind` is "logits" or "probs", `divide` whether rows need their sum of 1.
 
+    event: whether column 1 is what every row says, such as "my answer is right": then its score
+    is judged also where it is below one half.
     floor: what a probability of 0 is taken for where its logarithm is needed, half the smallest
     other one. Rounded rows hold many a 0 that was none, and of a logit of -700 there the best
     temperature is 90.
@@ -36,6 +38,7 @@ class Scores:
     kind: str
     divide: bool = False
     floor: float = 0.0
+    event: bool = False
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -55,7 +58,8 @@ class Scores:
         if isinstance(self.matrix, Tensor):
             part = self.matrix[torch.from_numpy(chosen)]
         else:
-            part = torch.from_numpy(np.ascontiguousarray(self.matrix[chosen]))
+            native = self.matrix.dtype.newbyteorder("=")
+            part = torch.from_numpy(np.ascontiguousarray(self.matrix[chosen], native))
         part = part.float() if part.dtype in validate.HALVES else part
         return part if self.kind == "logits" else self.log(part)
 
@@ -86,7 +90,9 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     """Checked scores, and what is worth a warning about them.
 
     value: (n, K), or (n,) scores of class 1 of two: tensor, array, memory map or table.
-    kind: what the caller says they are; "auto" looks whether rows are probabilities.
+        Checked scores are passed through.
+    kind: what the caller says they are; "auto" looks whether rows are probabilities; "percent"
+        from 0 to 100; "logprobs" logarithms; "confidence" one column, that the prediction is right.
 
     Raises TypeError and ValueError for what is no such matrix.
 
@@ -94,12 +100,18 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     >>> scores.kind, warnings
     ('probs', [])
     """
+    if isinstance(value, Scores):
+        return value, []
     validate.choice("kind", kind, KINDS)
     matrix, lonely = _matrix(value)
+    if kind in ("percent", "logprobs"):
+        return scores_of(*_as_probs(matrix, kind, lonely))
     low, high, least, most, smallest = _extent(matrix)
     floor = smallest / 2 if low == 0 else 0.0
     if lonely:
         return _two_columns(matrix, low, high, kind)
+    if kind == "confidence":
+        raise ValueError(f"confidence must be one column, got shape {tuple(matrix.shape)}")
     off = max(abs(least - 1), abs(most - 1))
     if low >= 0 and off <= _tolerance(matrix, off):
         warnings = [PASSED_AS_LOGITS] if kind == "logits" else []
@@ -150,7 +162,7 @@ def _matrix(value) -> tuple[Tensor | np.ndarray, bool]:
 def _dtype(matrix: Tensor | np.ndarray) -> torch.dtype:
     if isinstance(matrix, Tensor):
         return matrix.dtype
-    return torch.from_numpy(np.empty(0, matrix.dtype)).dtype
+    return torch.from_numpy(np.empty(0, matrix.dtype.newbyteorder("="))).dtype
 
 
 def _tolerance(matrix: Tensor | np.ndarray, off: float) -> float:
@@ -161,8 +173,7 @@ def _tolerance(matrix: Tensor | np.ndarray, off: float) -> float:
         return tolerance
     some = matrix[next(slices(*matrix.shape))]
     some = some if isinstance(some, Tensor) else torch.from_numpy(np.array(some))
-    decimals = validate.decimals_of(some)
-    return validate.row_sum_tolerance(dtype, classes, decimals) * (1 + 1e-6)
+    return validate.tolerance_of(some) * (1 + 1e-6)
 
 
 def _extent(matrix) -> tuple[float, ...]:
@@ -190,13 +201,27 @@ def _extent(matrix) -> tuple[float, ...]:
     return min(lows), max(highs), min(least), max(most), smallest
 
 
+def _as_probs(matrix, kind: str, lonely: bool) -> tuple[Tensor, Kind]:
+    """Per cent and logarithms as what they stand for, with its kind."""
+    scores = double(matrix)
+    if kind == "percent":
+        return scores / 100, "probs"
+    return (scores.exp(), "probs") if lonely else (scores, "logits")
+
+
 def _two_columns(column, low: float, high: float, kind: str) -> tuple[Scores, list[str]]:
     """Scores of class 1 of two: probabilities where they can be, else logits against 0."""
-    score = double(column)
-    if kind == "probs" or (kind == "auto" and low >= 0 and high <= 1):
+    score, event = double(column), kind == "confidence"
+    if kind == "auto" and low >= 0 and high > 1:
+        raise ValueError(
+            f"scores of one column must be clear, got values from {low:.4g} to {high:.4g}; pass "
+            f"kind='percent' or kind='logits'"
+        )
+    if event or kind == "probs" or (kind == "auto" and low >= 0 and high <= 1):
         if not (low >= 0 and high <= 1):
             raise ValueError(f"probs must lie in [0, 1], got values from {low:.4g} to {high:.4g}")
         both = torch.cat([1 - score, score], 1)
         least = both[both > 0].min().item()
-        return Scores(both, "probs", floor=least / 2 if both.min() == 0 else 0.0), []
+        floor = least / 2 if both.min() == 0 else 0.0
+        return Scores(both, "probs", floor=floor, event=event), []
     return Scores(torch.cat([torch.zeros_like(score), score], 1), "logits"), []

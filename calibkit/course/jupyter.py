@@ -24,7 +24,9 @@ def start(arguments: Sequence[str] = ()) -> None:
     try:
         from jupyterlab.labapp import main
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError("JupyterLab is not installed", name=error.name) from None
+        raise ModuleNotFoundError(
+            'JupyterLab is not installed: python -m pip install "calibkit[course]"', name=error.name
+        ) from None
     # Tiny models want one thread: more would wait for one another wherever the machine is shared.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     settings = [str(SETTINGS), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]

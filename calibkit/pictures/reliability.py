@@ -51,10 +51,10 @@ def legend_panel() -> str:
     return svg.picture(KEYS, 110, *legend(10, 30))
 
 
-def diagram_panel(reliability: Reliability, title: str) -> str:
-    """One panel: the diagram under its title, the counts below."""
+def diagram_panel(reliability: Reliability, title: str, level: float = 0.95) -> str:
+    """One panel: the diagram under its title, the counts below; level: of the interval bars."""
     words = svg.text(DIAGRAM.left + DIAGRAM.width / 2, 19, title, size=14)
-    parts = diagram(DIAGRAM, STRIP, reliability)
+    parts = diagram(DIAGRAM, STRIP, reliability, level=level)
     return svg.picture(svg.PANEL, HEIGHT, words, *parts)
 
 
@@ -65,6 +65,7 @@ def diagram(
     ticks: Sequence[float] = TICKS,
     *,
     most: int | None = None,
+    level: float = 0.95,
 ) -> list[str]:
     """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
 
@@ -75,7 +76,7 @@ def diagram(
     the accuracy. Bins with hardly any samples are faded, see `hardly_any`. Of weighted rows the
     strip has the number of equal rows that say as much.
     """
-    bins = _bins(reliability)
+    bins = _bins(reliability, level)
     total = sum(b["count"] for b in bins)
     few = [b for b in bins if hardly_any(b["count"], total)]
     veil = [(b["left"], b["right"], 0, max(b["accuracy"], b["confidence"])) for b in few]
@@ -105,14 +106,14 @@ def hardly_any(count: float, total: float) -> bool:
     return count < min(10, total / 100)
 
 
-def legend(x: float, y: float) -> list[str]:
+def legend(x: float, y: float, level: float = 0.95) -> list[str]:
     """What the parts of a diagram are, one below the other from the line y on."""
     whisker = svg.tag("path", d=f"M{x + 12:.1f},{y + 49:.1f}v16", stroke=BLACK, stroke_width=2)
     return [
         svg.area_key(ACCURACY, x, y),
         svg.area_key(OVER, x, y + 20),
         svg.area_key(UNDER, x, y + 40),
-        whisker + svg.text(x + 32, y + 61, "95 % interval", anchor="start"),
+        whisker + svg.text(x + 32, y + 61, f"{level * 100:g} % interval", anchor="start"),
     ]
 
 
@@ -135,9 +136,9 @@ def _gap(b: dict) -> tuple[float, float, float, float]:
     return b["left"], b["right"], b["accuracy"], b["confidence"]
 
 
-def _bins(r: Reliability) -> list[dict]:
+def _bins(r: Reliability, level: float) -> list[dict]:
     """The non-empty bins, each with its numbers by name."""
-    low, high = r.interval()
+    low, high = r.interval(level)
     columns = {"left": r.edges[:-1], "right": r.edges[1:], "count": r.effective, "low": low}
     columns |= {"high": high, "confidence": r.confidence, "accuracy": r.accuracy}
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)

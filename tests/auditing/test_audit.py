@@ -116,27 +116,28 @@ def test_calibration_data_give_the_temperature():
     assert found.cooling.low < 2.0 < found.cooling.high
 
 
-def test_intervals_are_those_of_the_package_but_for_the_draws():
+def test_intervals_of_means_are_near_those_of_the_bootstrap():
     z, labels = drawn(600, 5, truth=0.6)
-    found = calibkit.audit(z, labels, resamples=600).measures
-    for name in ("ece", "mce", "overconfidence_error", "accuracy", "classwise_ece"):
-        own = metrics.bootstrap_interval(z.softmax(1), labels, metric=name, resamples=600, seed=1)
+    found = calibkit.audit(z, labels, level=0.9).measures
+    for name in ("accuracy", "signed_gap"):
+        own = metrics.bootstrap_interval(z.softmax(1), labels, metric=name, resamples=2000, seed=1)
         width = own[1] - own[0]
-        assert found[name].low == pytest.approx(own[0], abs=0.25 * width), name
-        assert found[name].high == pytest.approx(own[1], abs=0.25 * width), name
+        mine = found["gap" if name == "signed_gap" else name]
+        assert mine.low == pytest.approx(own[0], abs=0.1 * width), name
+        assert mine.high == pytest.approx(own[1], abs=0.1 * width), name
 
 
 def test_the_difference_of_two_models_is_paired():
     z, labels = drawn(600, 5, truth=0.6)
     other = z * 0.6
-    found = calibkit.audit(z, labels, other=other, resamples=600)
-    for name in ("ece", "nll", "brier"):
+    found = calibkit.audit(z, labels, other=other, level=0.9)
+    for name in ("nll", "brier", "accuracy"):
         pair = (other.softmax(1), z.softmax(1), labels)
-        own = metrics.paired_interval(*pair, metric=name, resamples=600, seed=1)
+        own = metrics.paired_interval(*pair, metric=name, resamples=2000, seed=1)
         width = own[1] - own[0]
         difference = found.difference[name]
-        assert difference.low == pytest.approx(own[0], abs=0.25 * width), name
-        assert difference.high == pytest.approx(own[1], abs=0.25 * width), name
+        assert difference.low == pytest.approx(own[0], abs=0.15 * width), name
+        assert difference.high == pytest.approx(own[1], abs=0.15 * width), name
         assert difference.value == found.other[name].value - found.measures[name].value
 
 
@@ -284,10 +285,11 @@ def test_probabilities_passed_as_logits_are_noticed_and_taken_as_such():
     assert not warned(calibkit.audit(z, labels), "passed as logits")
 
 
-def test_rows_of_three_decimals_are_taken_as_the_metrics_take_them():
+@pytest.mark.parametrize("units", [100, 1000])
+def test_rows_of_few_decimals_are_taken_as_the_metrics_take_them(units):
     z, labels = drawn(2000, 4)
-    rounded = z.softmax(1).mul(1000).round() / 1000
-    assert (rounded.sum(1) - 1).abs().max() > 5e-4
+    rounded = z.softmax(1).mul(units).round() / units
+    assert (rounded.sum(1) - 1).abs().max() > 0.5 / units
     found = calibkit.audit(probs=rounded, labels=labels)
     assert not warned(found, "rows do not sum to 1")
     for name in ("ece", "brier", "classwise_ece"):
@@ -298,7 +300,7 @@ def test_rows_of_three_decimals_are_taken_as_the_metrics_take_them():
 def test_rounded_rows_and_per_cent_are_divided_by_their_sums():
     z, labels = drawn(2000, 4)
     probs = z.softmax(1)
-    rounded = calibkit.audit(probs=probs.mul(100).round() / 100, labels=labels)
+    rounded = calibkit.audit(probs=probs * torch.linspace(0.97, 1.03, 2000)[:, None], labels=labels)
     assert warned(rounded, "rows do not sum to 1")
     percent = calibkit.audit(probs=100 * probs, labels=labels)
     assert warned(percent, "per cent")
@@ -316,6 +318,32 @@ def test_zeros_of_rounding_do_not_run_away_with_the_temperature():
         assert found.cooling.value == pytest.approx(whole.cooling.value, rel=0.1)
         assert found.cooled["ece"].value < 0.03
         assert "The Brier score gains clearly" in found.html()
+
+
+def test_half_precision_that_became_longer_is_taken_as_the_metrics_take_it():
+    z, labels = drawn(2000, 10, scale=3.0)
+    kept = z.softmax(1).half().float()
+    assert (kept.double().sum(1) - 1).abs().max() > 2e-4
+    found = calibkit.audit(probs=kept, labels=labels)
+    assert not warned(found, "rows do not sum to 1")
+    assert values(found)["ece"] == pytest.approx(metrics.ece(kept, labels), abs=1e-12)
+
+
+def test_per_cent_logarithms_and_confidences_by_their_kind():
+    z, labels = drawn(2000, 4)
+    probs = z.softmax(1)
+    whole = values(calibkit.audit(probs=probs, labels=labels))
+    for given, kind in ((100 * probs, "percent"), (probs.log(), "logprobs")):
+        assert values(calibkit.audit(given, labels, kind=kind)) == pytest.approx(whole, abs=1e-9)
+    sure, right = probs.max(1).values, (probs.argmax(1) == labels).long()
+    found = values(calibkit.audit(sure, right, kind="confidence"))
+    assert sure.min() < 0.5
+    assert found["ece"] == pytest.approx(metrics.ece_of(sure, right.bool()), abs=1e-12)
+    assert found["accuracy"] == pytest.approx(float(right.double().mean()))
+    with pytest.raises(ValueError, match="confidence must be one column"):
+        calibkit.audit(probs, labels, kind="confidence")
+    with pytest.raises(ValueError, match="kind='percent' or kind='logits'"):
+        calibkit.audit(100 * sure, right, kind="auto")
 
 
 def test_sigmoids_are_noticed():
@@ -390,6 +418,8 @@ Z, Y = drawn(60, 3)
         ((Z, Y), {"probs": Z}, "either logits or probs"),
         ((Z, None), {}, "labels are missing"),
         ((Z[:3], Y[:3]), {}, "at least 4 rows"),
+        ((Z, Y), {"weights": [1, 1, 1] + [0] * 57}, "at least 4 rows that weigh, got 3"),
+        ((Z, Y), {"clusters": [0, 1] * 30}, "at least 4 clusters that weigh, got 2"),
     ],
 )
 def test_wrong_input_is_refused_in_words(arguments, options, words):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-from scipy.special import ndtri
+from scipy.special import stdtrit
 
 import calibkit
 from calibkit import metrics
@@ -115,12 +115,15 @@ def test_the_groups_stand_at_their_gaps_with_their_intervals():
     for (_, place), name in zip(rows, names, strict=True):
         residual = (SAID - RIGHT.double()).numpy()[name == GROUPS]
         gap = metrics.signed_gap(PROBS[name == GROUPS], LABELS[name == GROUPS])
-        half = ndtri(0.975) * residual.std(ddof=1) / len(residual) ** 0.5
+        n, off = len(residual), residual - residual.mean()
+        error, t = residual.std(ddof=1) / n**0.5, stdtrit(n - 1, 0.975)
+        moved = (off**3).mean() / n**2 / error**2 * (1 / 6 + t * t / 3)  # Johnson (1978)
+        half = t * error
         (mark,) = [s for s in plot.all("marker") if abs(s.y[0] - place) < 1]
         plot.is_at(mark, [gap], [place])
         assert mark.look == reading.marker(palette.OVER if gap > 0 else palette.UNDER)
         (line,) = [s for s in plot.all("line", Look(palette.BLACK)) if abs(s.y[0] - place) < 1]
-        plot.is_at(line, [gap - half, gap + half], [place] * 2)
+        plot.is_at(line, [gap - half + moved, gap + half + moved], [place] * 2)
         assert told[name] == f"{gap:+.1%}"
     plot.is_at(plot.one("line", reading.line(palette.DIAGONAL)), [0, 0], plot.y_range[::-1])
     under, over = (drawn.words.index(f"{side}-confident") for side in ("under", "over"))
@@ -147,6 +150,32 @@ def test_the_risk_is_drawn_against_the_coverage():
 
 def test_every_figure_of_the_page_was_read():
     assert len(pictures()) == 5
+
+
+def test_the_event_of_a_binary_model_is_drawn_from_0_to_1():
+    odds = torch.linspace(-4, 4, 900).double()
+    event = torch.rand(900, generator=torch.Generator().manual_seed(0)) < (odds / 2).sigmoid()
+    audit = calibkit.audit(odds, event.long(), bins=BINS, class_names=["no", "yes & no"], level=0.9)
+    images = r'<div role="img" aria-label="([^"]*)">(.*?</svg>)</div>'
+    found = re.findall(images, audit.html(), re.DOTALL)
+    place = [html.unescape(text).startswith("Reliability diagram, P(yes") for text, _ in found]
+    text, svg = found[place.index(True)]
+    for words, others in (("share with the event", "accuracy"), ("predicted", "confidence")):
+        assert svg.count(f">{words}<") == 1
+        svg = svg.replace(f">{words}<", f">{others}<")
+    plot, strip = picture(svg).plots
+    counted = metrics.reliability_of(odds.sigmoid(), event, bins=BINS)
+    check_diagram(plot, strip, counted, level=0.9)
+    assert plot.title == "P(yes & no)"
+    said, came = counted.confidence, counted.accuracy
+    assert f"in {int((said > came).sum())} of them the event came more seldom" in text
+    told = [number(words) for words in re.findall(r"[\d.]+%", text)]
+    ends = [float(part) for part in (said[0], came[0], said[-1], came[-1])]
+    assert told == pytest.approx(ends, abs=0.001)
+    _, keys = found[place.index(True) + 1]
+    for words in ("share with the event", "predicted too high", "predicted too low"):
+        assert f">{words}<" in keys
+    assert "90 % interval" in keys
 
 
 # --- tables ---------------------------------------------------------------------------------------

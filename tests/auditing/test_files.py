@@ -1,10 +1,16 @@
 """Files of predictions: what is understood, and what is refused in words."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
+import calibkit
 from calibkit import __main__, auditing
 from calibkit.auditing import files, targets
 from tests.auditing.test_audit import drawn, values
@@ -27,6 +33,9 @@ def folder(tmp_path):
     np.savez(tmp_path / "usual.npz", logits=Z.numpy(), labels=Y.numpy(), camera=Y.numpy() % 2)
     np.savez(tmp_path / "shapes.npz", a=PROBS, b=Y.numpy())
     torch.save({"logits": Z, "targets": Y}, tmp_path / "tensors.pt")
+    table(label=Y.numpy()).rename(
+        columns=dict(zip([f"p_{n}" for n in NAMES], "012", strict=True))
+    ).to_csv(tmp_path / "numbers_only.csv", index=False)
     np.save(tmp_path / "z.npy", Z.numpy())
     np.save(tmp_path / "y.npy", Y.numpy())
     return tmp_path
@@ -109,7 +118,7 @@ def test_columns_beside_the_scores_are_left_out_and_named(tmp_path):
 def test_whole_per_cent_are_scores_and_other_whole_numbers_are_none(tmp_path):
     whole = pd.DataFrame({"label": [0, 1, 1, 0], "a": [80, 30, 1, 99], "b": [20, 70, 99, 1]})
     whole.to_csv(tmp_path / "whole.csv", index=False)
-    assert files.read(tmp_path / "whole.csv").scores.tolist()[0] == [80.0, 20.0]
+    assert files.read(tmp_path / "whole.csv").scores.tolist()[0] == [0.8, 0.2]
     whole.assign(b=7).to_csv(tmp_path / "ages.csv", index=False)
     with pytest.raises(ValueError, match="no column of scores"):
         files.read(tmp_path / "ages.csv")
@@ -136,11 +145,93 @@ def test_the_command_writes_the_page(folder, capsys, monkeypatch):
     assert "Group by group" in (folder / "b.html").read_text(encoding="utf-8")
 
 
+def test_the_options_reach_the_file(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    frame = table(status=np.where(Y == 1, "dog", "other"))
+    frame.loc[3, "p_dog"] = np.nan
+    frame.to_csv("one.csv", index=False)
+    asked = ["--label", "status", "--scores", "p_dog", "--positive", "dog", "--drop-missing"]
+    assert __main__.main(["audit", "one.csv", *asked]) == 0
+    said = capsys.readouterr().out
+    assert "labels from 'status', scores from p_dog; not used: p_cat, p_eel, label;" in said
+    assert "1 of 400 rows left out; positive class 'dog'" in said
+    assert "399 samples, 2 classes" in said
+    table(label=Y.numpy() + 1).to_csv("from_one.csv", index=False)
+    assert __main__.main(["audit", "from_one.csv"]) == 2
+    assert "--first-class 1" in capsys.readouterr().err
+    assert __main__.main(["audit", "from_one.csv", "--first-class", "1"]) == 0
+    assert __main__.main(["audit", "from_one.csv", "--first-class", "1", "--kind", "percent"]) == 2
+    assert "--kind probs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["missing/a.html", "."])
+def test_a_page_that_cannot_be_written_is_refused_before_the_work(
+    folder, target, capsys, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(auditing, "audit_files", None)  # would raise
+    assert __main__.main(["audit", "words.csv", "--target", target]) == 2
+    assert capsys.readouterr().err.startswith(f"calibkit: cannot write {target}: ")
+
+
+def test_a_reader_that_has_enough_ends_the_command_quietly(folder):
+    command = [sys.executable, "-m", "calibkit", "audit", "words.csv"]
+    here = {**os.environ, "PYTHONPATH": str(Path(calibkit.__file__).parents[1])}
+    with subprocess.Popen(
+        command, cwd=folder, env=here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        running.stdout.close()
+        assert running.stderr.read() == ""
+    assert running.returncode == 0
+    assert (folder / "audit.html").stat().st_size > 10_000
+
+
+def test_a_second_file_may_have_its_columns_in_another_order(folder, tmp_path):
+    turned = table()[["p_eel", "label", "p_cat", "p_dog"]]
+    turned.to_csv(tmp_path / "turned.csv", index=False)
+    turned.assign(label=turned["label"].map({"cat": "dog", "dog": "eel", "eel": "cat"})).to_csv(
+        tmp_path / "others.csv", index=False
+    )
+    found = auditing.audit_files(
+        folder / "words.csv", calibration=tmp_path / "turned.csv", other=tmp_path / "turned.csv"
+    )
+    assert found.other["ece"].value == pytest.approx(found.measures["ece"].value, abs=1e-12)
+    apart = auditing.audit_files(folder / "words.csv", calibration=folder / "words.csv")
+    assert found.cooling.value == pytest.approx(apart.cooling.value, rel=1e-9)
+    with pytest.raises(ValueError, match="other labels than"):
+        auditing.audit_files(folder / "words.csv", other=tmp_path / "others.csv")
+    with pytest.raises(ValueError, match="must have the same classes"):
+        auditing.audit_files(folder / "words.csv", calibration=folder / "numbers_only.csv")
+
+
+def test_rows_that_one_of_two_files_lacks_are_left_out_of_both(folder, tmp_path):
+    for name, row in (("a.csv", 3), ("b.csv", 7)):
+        frame = table(site=["x", "y"] * 200)
+        frame.loc[row, "p_dog"] = np.nan
+        frame.to_csv(tmp_path / name, index=False)
+    found = auditing.audit_files(
+        tmp_path / "a.csv", other=tmp_path / "b.csv", groups="site", drop_missing=True
+    )
+    assert len(found.rows) == 398
+    assert found.other["ece"].value == pytest.approx(found.measures["ece"].value, abs=1e-12)
+
+
+def test_further_columns_are_kept_beside_the_scores(tmp_path):
+    frame = table(weight=np.arange(400.0), patient=np.arange(400) // 2)
+    frame.loc[5, "p_dog"] = np.nan
+    frame.to_csv(tmp_path / "more.csv", index=False)
+    given = files.read(tmp_path / "more.csv", beside=("weight", "patient"), drop_missing=True)
+    assert list(given.beside["weight"]) == [k for k in range(400) if k != 5]
+    assert len(given.beside["patient"]) == len(given.scores) == 399
+    assert "not used" not in given.told
+
+
 @pytest.mark.parametrize(
     ("name", "make", "words"),
     [
         ("none.csv", None, "no file"),
-        ("a.txt", lambda p: p.write_text("x", encoding="utf-8"), "cannot read a.txt"),
+        ("a.xlsx", lambda p: p.write_text("x", encoding="utf-8"), "cannot read a.xlsx"),
+        ("a.txt", lambda p: p.write_text("x", encoding="utf-8"), "no table|must hold a header"),
         ("empty.csv", lambda p: p.write_text("", encoding="utf-8"), "no table"),
         ("head.csv", lambda p: p.write_text("label,a,b\n", encoding="utf-8"), "must hold a header"),
         (
@@ -155,21 +246,29 @@ def test_the_command_writes_the_page(folder, capsys, monkeypatch):
         ),
         ("bare.csv", lambda p: written(p, WORDS, ROUNDED, head=None), r"no header: .*\['eel', '0"),
         ("digits.csv", lambda p: written(p, "01", ["23", "45"], head=None), "no header"),
-        ("gap.csv", lambda p: written(p, ["", *WORDS[1:]], ROUNDED), "missing in 1 rows, the fi"),
+        (
+            "gap.csv",
+            lambda p: written(p, ["", *WORDS[1:]], ROUNDED),
+            "1 of 400 rows lack .* row 0 ",
+        ),
         (
             "alone.csv",
-            lambda p: written(p, WORDS, [["cat", "0.9"]] * 400, head="label,predicted,confidence"),
-            r"ece_of\(confidence, correct\)",
+            lambda p: written(p, WORDS, [["ape", "0.9"]] * 400, head="label,predicted,confidence"),
+            r"no value in common",
         ),
-        ("bytes.csv", lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"), "no table|header"),
+        (
+            "bytes.csv",
+            lambda p: p.write_bytes(b"\xff\xfe\x00a,\x9c\n\x80\n"),
+            "no table|header|no column",
+        ),
         ("a.npz", lambda p: p.write_bytes(b"PK\x03\x04rubbish"), "damaged|no archive"),
-        ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "must hold scores"),
+        ("b.npz", lambda p: np.savez(p, a=PROBS, b=PROBS), "say which with --scores a"),
         ("c.npz", lambda p: np.savez(p, a=np.array([{}], object)), "no archive"),
         ("d.npy", lambda p: np.save(p, PROBS), "scores alone"),
         ("e.pt", lambda p: torch.save(PROBS.sum, p), "no file of tensors"),
         ("f.pt", lambda p: torch.save(Z, p), "dictionary of tensors"),
-        ("g.csv", lambda p: table(label=-100).to_csv(p, index=False), "labels must lie in"),
-        ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "NaN or infinity in row 0"),
+        ("g.csv", lambda p: table(label=-7).to_csv(p, index=False), "labels must lie in"),
+        ("h.csv", lambda p: table(p_cat=np.nan).to_csv(p, index=False), "p_cat.* holds no numbers"),
         ("i.npz", lambda p: np.savez(p, logits=Z.T, labels=Y), "transposed"),
     ],
 )

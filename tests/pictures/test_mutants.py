@@ -66,7 +66,11 @@ MUTANTS = {
             'middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]',
             'middles = [((b["left"] + b["right"]) / 2, b["low"], b["accuracy"]) for b in bins]',
         ),
-        ("intervals at another level", "low, high = r.interval()", "low, high = r.interval(0.9)"),
+        (
+            "intervals at another level",
+            "low, high = r.interval(level)",
+            "low, high = r.interval(0.9)",
+        ),
         (
             "intervals at the edge of their bin",
             'middles = [((b["left"] + b["right"]) / 2,',
@@ -363,6 +367,18 @@ MUTANTS = {
             "text that counts what lies inside",
             "((confidence < low) | (confidence > high))",
             "((confidence > low) & (confidence < high))",
+        ),
+    ],
+    audits.test_the_event_of_a_binary_model_is_drawn_from_0_to_1: [
+        (
+            "predicted classes drawn for the event",
+            "        curve=mine.wide,",
+            "        curve=as_it_is.wide,",
+        ),
+        (
+            "intervals of the page at another level",
+            "diagram_panel(counted, title, level)",
+            "diagram_panel(counted, title, 0.95)",
         ),
     ],
 }

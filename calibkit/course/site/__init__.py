@@ -17,9 +17,7 @@ from pathlib import Path
 
 from calibkit.course import checkout
 
-MISSING = """the site needs Sphinx and its theme, in the folder of the course by
-    python -m pip install -c constraints.txt -e ".[site]"
-"""
+MISSING = 'the site needs Sphinx and its theme: python -m pip install "calibkit[site]"'
 
 
 class SiteError(ValueError):

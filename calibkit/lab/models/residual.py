@@ -187,9 +187,8 @@ def _conv3x3(before: int, after: int, stride: int = 1) -> nn.Conv2d:
 
 def _published(name: str) -> nn.Module:
     """A network of torchvision, with fresh weights."""
-    from torchvision import models  # slow to import, and of use here alone
-
-    return getattr(models, name)()
+    # slow to import, and of use here alone
+    return getattr(validate.extra("torchvision.models", "course", name), name)()
 
 
 def _small_images(net: nn.Module, channels: int, features: int, classes: int) -> Classifier:

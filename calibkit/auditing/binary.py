@@ -1,0 +1,256 @@
+"""A binary model: the probability of its event, and what decisions made from it cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit.auditing import intervals, trust
+from calibkit.auditing.cooling import Apart, halves
+from calibkit.auditing.findings import calibration
+from calibkit.auditing.intervals import NONE
+from calibkit.auditing.measures import Estimate, Measured
+from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.scores import Scores
+from calibkit.auditing.units import Units
+from calibkit.metrics import CalibrationTest, Reliability
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@dataclass(frozen=True)
+class Binary:
+    """What an audit of a binary model says of its event, class 1.
+
+    rate, said: the share of rows with the event and the mean predicted one; gap: said - rate.
+    most: the share of the class that occurs most, `usual`: what always naming it is right on.
+    ece, test: of the probability of the event. platt: (slope, intercept) of each half, () where
+    none could be fitted. maps: by "as it is", "temperature" and "Platt" the NLL, the Brier score
+    of the event (half of that over both classes) and the ECE of the event; gain: what temperature
+    and Platt change in them, paired, and Platt less temperature. benefit: see `net_benefit`.
+    """
+
+    event: str
+    usual: str
+    most: float
+    rate: float
+    said: float
+    gap: Estimate
+    ece: Estimate
+    auc: Estimate
+    test: CalibrationTest
+    curve: Reliability
+    platt: tuple[tuple[float, float], ...]
+    maps: dict[str, dict[str, Estimate]]
+    gain: dict[str, dict[str, Estimate]]
+    benefit: pd.DataFrame
+
+
+MAPPED = ("nll", "brier", "ece")
+BEYOND = "Platt less temperature"
+
+
+def binary(
+    as_it_is: Measured, cooled: Measured, mapped: Mapped, names: list[str], resamples: int
+) -> Binary:
+    """The event of a binary model; see `Binary`."""
+    rows, units, level = event_rows(as_it_is.rows), as_it_is.units, as_it_is.level
+    mine = replace(as_it_is, rows=rows)
+    event = rows.correct.double()
+    rate = units.mean(event)
+    usual = int(rate >= 0.5)
+    models = {"as it is": mine, "temperature": replace(mine, rows=event_rows(cooled.rows))}
+    if mapped.rows is not None:
+        models["Platt"] = replace(mine, rows=event_rows(mapped.rows))
+    gain = {name: model.less(mine) for name, model in models.items() if name != "as it is"}
+    if "Platt" in models:
+        gain[BEYOND] = models["Platt"].less(models["temperature"])
+    test, _ = calibration(
+        rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed, sizes=()
+    )
+    estimates = event_estimates(mine)
+    return Binary(
+        event=names[1],
+        usual=names[usual],
+        most=max(rate, 1 - rate),
+        rate=rate,
+        said=mine.values["confidence"],
+        gap=estimates["gap"],
+        ece=estimates["ece"],
+        auc=auc_estimate(rows, units, level),
+        test=test,
+        curve=mine.wide,
+        platt=mapped.fitted,
+        maps={name: _three(event_estimates(model)) for name, model in models.items()},
+        gain={name: _three(each) for name, each in gain.items()},
+        benefit=net_benefit(rows.confidence, event, units),
+    )
+
+
+def event_estimates(model: Measured) -> dict[str, Estimate]:
+    """The gap, ECE, NLL and Brier score of the event, with intervals where they are known to hold.
+
+    model: of `event_rows`.
+    """
+    found = {name: model.estimate(name) for name in ("gap", "nll", "brier")}
+    found["ece"] = model.estimate("ece", as_known="event_ece")
+    return found
+
+
+def _three(found: dict[str, Estimate]) -> dict[str, Estimate]:
+    """NLL, Brier score and ECE; the Brier score as (p - y)^2, half of the sum over both classes."""
+    half = found["brier"]
+    brier = Estimate(half.value / 2, half.low / 2, half.high / 2)
+    return {"nll": found["nll"], "brier": brier, "ece": found["ece"]}
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The rows after Platt scaling, None where it could not be fitted, and its parameters."""
+
+    rows: Rows | None
+    fitted: tuple[tuple[float, float], ...] = ()
+
+
+def platt(
+    scores: Scores,
+    labels: Tensor,
+    apart: Apart | None,
+    *,
+    bins: int,
+    seed: int,
+    units: Units,
+) -> Mapped:
+    """Platt scaling, log odds of a s + b, of each half by the other, or by calibration data.
+
+    It is the logistic regression of scikit-learn on the log odds s of the scores, without penalty.
+
+    Source: Platt (1999), without his change of the targets.
+    """
+    odds = _odds(scores)
+    moved = torch.zeros_like(odds)
+    if apart is None:
+        places = [torch.from_numpy(half) for half in halves(units, len(scores), seed)]
+        fits = [_logistic(odds[by], labels[by], units.weight[by]) for by in places[::-1]]
+    else:
+        places = [torch.arange(len(odds))]
+        fits = [_logistic(_odds(apart.scores), apart.labels, apart.units.weight)]
+    for mine, fit in zip(places, fits, strict=True):
+        if fit is None:
+            return Mapped(None)
+        moved[mine] = fit[0] * odds[mine] + fit[1]
+    both = Scores(torch.stack([torch.zeros_like(moved), moved], 1), "logits")
+    rows = rows_of(both, labels, bins=bins, seed=seed, units=units)
+    return Mapped(rows, tuple(fit for fit in fits if fit is not None))
+
+
+def _odds(scores: Scores) -> Tensor:
+    z = scores.logits(np.arange(len(scores))).double()
+    return z[:, 1] - z[:, 0]
+
+
+def _logistic(odds: Tensor, labels: Tensor, weight: Tensor) -> tuple[float, float] | None:
+    """Slope and intercept; None where one class alone is there, or scores separate the two."""
+    from sklearn.linear_model import LogisticRegression
+
+    event = labels.bool() & (weight > 0)
+    other = ~labels.bool() & (weight > 0)
+    if not (event.any() and other.any()) or odds[event].min() > odds[other].max():
+        return None
+    model = LogisticRegression(C=np.inf, tol=1e-8, max_iter=1000)
+    model.fit(odds[:, None].numpy(), labels.numpy(), sample_weight=weight.numpy())
+    return float(model.coef_[0, 0]), float(model.intercept_[0])
+
+
+def event_rows(rows: Rows) -> Rows:
+    """The rows of a binary model as forecasts of class 1: how probable it is, whether it came.
+
+    >>> from calibkit.auditing.scores import scores_of
+    >>> from calibkit.auditing.rows import rows_of
+    >>> scores, _ = scores_of([[0.75, 0.25], [0.25, 0.75]])
+    >>> found = event_rows(rows_of(scores, torch.tensor([0, 1]), bins=2, seed=0))
+    >>> found.confidence.tolist(), found.correct.tolist()
+    ([0.25, 0.75], [False, True])
+    """
+    event = torch.where(rows.predicted == 1, rows.confidence, 1 - rows.confidence)
+    return replace(rows, predicted=torch.ones_like(rows.labels), confidence=event)
+
+
+def area(score: Tensor, event: Tensor, units: Units) -> tuple[float, Tensor]:
+    """The AUC and (n,) what each row adds to it, to first order; NaN without both classes.
+
+    The AUC is the chance that a row with the event scores above one without it, ties counted half.
+
+    Source: DeLong, DeLong & Clarke-Pearson (1988), for the parts of rows.
+
+    >>> from calibkit.auditing.units import units_of
+    >>> area(torch.tensor([0.1, 0.4, 0.35, 0.8]), torch.tensor([0, 0, 1, 1]), units_of(4))[0]
+    0.75
+    """
+    event, weight = event.bool(), units.weight
+    with_event, without = weight[event].sum(), weight[~event].sum()
+    if not (with_event > 0 and without > 0):
+        return math.nan, torch.full_like(weight, math.nan)
+    below = _share_below(score, score[~event], weight[~event])
+    above = 1 - _share_below(score, score[event], weight[event])
+    auc = float((weight[event] * below[event]).sum() / with_event)
+    part = torch.where(event, (below - auc) / with_event, (above - auc) / without)
+    return auc, part * weight.sum()
+
+
+def _share_below(values: Tensor, others: Tensor, weight: Tensor) -> Tensor:
+    """The share of the others' weight below each value, equal ones counted half."""
+    ordered, order = others.sort()
+    reached = torch.cat([weight.new_zeros(1), weight[order].cumsum(0)])
+    low = reached[torch.searchsorted(ordered, values.contiguous())]
+    high = reached[torch.searchsorted(ordered, values.contiguous(), right=True)]
+    return (low + high) / 2 / reached[-1]
+
+
+def auc_estimate(rows: Rows, units: Units, level: float, *, every: bool = False) -> Estimate:
+    """The AUC with its interval; `rows` of `event_rows`."""
+    value, each = area(rows.confidence, rows.correct, units)
+    trusted = every or trust.covers("auc", 2, units.count, level)
+    if not (trusted and math.isfinite(value)):
+        return Estimate(value, *NONE)
+    low, high = intervals.of_mean(units, value + each, level)
+    return Estimate(value, max(min(low, value), 0.0), min(max(high, value), 1.0))
+
+
+def net_benefit(score: Tensor, event: Tensor, units: Units) -> pd.DataFrame:
+    """What acting from a threshold on is worth, in events found for nothing, a row.
+
+    A row is acted on where its score is at or above the threshold t, as in scikit-learn. Whoever
+    acts from t on takes (1 - t) / t false alarms for one event found, so that
+
+        net benefit = events found / n - false alarms / n * t / (1 - t).
+
+    all: of acting on every row; acting on none is worth 0.
+
+    Source: Vickers & Elkin (2006), Medical Decision Making 26.
+
+    >>> from calibkit.auditing.units import units_of
+    >>> table = net_benefit(torch.tensor([0.25, 0.75]), torch.tensor([0, 1]), units_of(2))
+    >>> table.set_index("threshold").loc[0.2].round(4).tolist()  # .5 - .5 / 4 both ways
+    [1.0, 0.5, 0.5, 0.375, 0.375]
+    """
+    import pandas as pd
+
+    event = event.double()
+    rate, lines = units.mean(event), []
+    for threshold in THRESHOLDS:
+        acted = (score >= threshold).double()
+        found, alarms = units.mean(acted * event), units.mean(acted * (1 - event))
+        odds = threshold / (1 - threshold)
+        worth, of_all = found - alarms * odds, rate - (1 - rate) * odds
+        lines.append([threshold, found + alarms, found, alarms, worth, of_all])
+    columns = ["threshold", "acted", "found", "alarms", "benefit", "all"]
+    return pd.DataFrame(lines, columns=columns)

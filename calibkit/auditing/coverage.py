@@ -1,0 +1,225 @@
+"""How often intervals of an audit cover the truth: `python -m calibkit.auditing.coverage`.
+
+Labels are drawn from a posterior that is known, and the model is that posterior at another
+temperature, so that every true error is known. The counts are added to those in `coverage.csv`
+beside this module, where the audit looks them up; `--draws` says how many samples to draw more of
+each kind. 10 draws take about 4 minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import time
+import warnings
+from collections import Counter
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit.auditing import binary, trust
+from calibkit.auditing.cooling import Cooling, cross_fitted
+from calibkit.auditing.intervals import Ends, normal
+from calibkit.auditing.measures import Measured
+from calibkit.auditing.rows import Rows, rows_of
+from calibkit.auditing.scores import Scores
+from calibkit.auditing.units import units_of
+from calibkit.metrics import bins as _bins
+
+BINS = 15
+SIZES = (200, 500, 1000, 2000, 5000, 20_000)
+LEVELS = (0.9, 0.95)
+ERRORS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.12, -0.02, -0.08)  # below 0: under-confident
+CLASSES = {  # how many, and the spread of their logits
+    "two": (2, 1.5),
+    "two, sure": (2, 2.5),
+    "ten": (10, 3.0),
+    "ten, sure": (10, 7.0),
+}
+ROWS = 200_000  # of the population
+DRAWS = 300  # of the gaps, for one interval
+COLUMNS = ("measure", "classes", "error", "n", "level", "covered", "draws")
+Key = tuple[str, str, float, int, float]
+
+
+class Population(NamedTuple):
+    """Rows whose labels have known chances, a model of them and a second one."""
+
+    posterior: Tensor
+    logits: Tensor
+    other: Tensor
+    temperature: float
+
+
+def population(classes: int, spread: float, error: float, rows: int = ROWS) -> Population:
+    """Rows for which the model's ECE is this; it is over-confident where the error is above 0."""
+    generator = torch.Generator().manual_seed(0)
+    shape = (rows, classes)
+    z = torch.randn(shape, generator=generator, dtype=torch.float64) * spread
+    stray = torch.randn(shape, generator=generator, dtype=torch.float64) * spread / 3
+    posterior = z.softmax(1)
+    low, high = (1e-2, 1.0) if error > 0 else (1.0, 20.0)
+    for _ in range(40):  # the error falls with the temperature up to 1 and then rises
+        middle = (low * high) ** 0.5
+        enough = _true_error(z / middle, posterior) > abs(error)
+        low, high = (middle, high) if enough == (error > 0) else (low, middle)
+    at = 1.0 if error == 0 else middle
+    return Population(posterior, z / at, (z + stray) / at, 1 / at)
+
+
+def _true_error(logits: Tensor, posterior: Tensor) -> float:
+    said, place = logits.softmax(1).max(1)
+    index = _bin(said)
+    off = said - posterior.gather(1, place[:, None])[:, 0]
+    return float(torch.bincount(index, off, BINS).abs().sum() / len(said))
+
+
+def _bin(values: Tensor) -> Tensor:
+    return _bins.bin_index(values, _bins.width_edges(BINS))
+
+
+# --- the truth ---
+
+
+def truths(of: Population) -> dict[str, float]:
+    """Every measure of the whole population, with chances in the place of labels."""
+    first, second = (_true_values(z, of.posterior) for z in (of.logits, of.other))
+    paired = {f"{name} paired": first[name] - second[name] for name in first}
+    known = first | paired | {"temperature": of.temperature}
+    if of.logits.shape[1] == 2:
+        known |= _true_event(of)
+    return known
+
+
+def _true_values(logits: Tensor, posterior: Tensor) -> dict[str, float]:
+    probs = logits.softmax(1)
+    said, place = probs.max(1)
+    right = posterior.gather(1, place[:, None])[:, 0]
+    wide = _bin(said)
+    even = said.argsort().argsort() * BINS // len(said)
+    gaps = torch.bincount(wide, said - right, BINS) / len(said)
+    square = torch.bincount(even, said - right, BINS) / len(said)
+    order = said.argsort(descending=True)
+    risk = (1 - right)[order].cumsum(0) / torch.arange(1, len(said) + 1)
+    level = torch.bincount(wide, said, BINS) / torch.bincount(wide, minlength=BINS)
+    columns = _bin(probs.T)
+    off = (torch.bincount(c, d, BINS) for c, d in zip(columns, (probs - posterior).T, strict=True))
+    return {
+        "accuracy": float(right.mean()),
+        "confidence": float(said.mean()),
+        "gap": float((said - right).mean()),
+        "ece": float(gaps.abs().sum()),
+        "ada_ece": float(square.abs().sum()),
+        "debiased_ece": float((square.square() * BINS).sum().sqrt()),
+        "overconfidence_error": float((gaps.clamp(min=0) * level.nan_to_num()).sum()),
+        "classwise_ece": float(sum(part.abs().sum() for part in off) / probs.numel()),
+        "nll": float(-(posterior * logits.log_softmax(1)).sum(1).mean()),
+        "brier": float((probs.square() - 2 * probs * posterior + posterior).sum(1).mean()),
+        "aurc": float(risk.mean()),
+    }
+
+
+def _true_event(of: Population) -> dict[str, float]:
+    said, chance = of.logits.softmax(1)[:, 1], of.posterior[:, 1]
+    index = _bin(said)
+    gaps = torch.bincount(index, said - chance, BINS) / len(said)
+    order = said.argsort()
+    below = (1 - chance)[order].cumsum(0) - (1 - chance)[order] / 2
+    auc = (chance[order] * below).sum() / chance.sum() / (1 - chance).sum()
+    gap = float((said - chance).mean())
+    return {"event_ece": float(gaps.abs().sum()), "event_gap": gap, "auc": float(auc)}
+
+
+# --- what an audit says ---
+
+
+def intervals_of(of: Population, n: int, seed: int) -> dict[float, dict[str, Ends]]:
+    """By level the ends of every interval of an audit of n rows, drawn with `seed`."""
+    random = np.random.default_rng([seed, n, round(1e6 * of.temperature), of.logits.shape[1]])
+    row = torch.from_numpy(random.integers(len(of.posterior), size=n))
+    chance = of.posterior[row].cumsum(1)
+    drawn = torch.from_numpy(random.random((n, 1)))
+    labels = (chance < drawn).sum(1).clamp(max=chance.shape[1] - 1)
+    scores = [Scores(z[row], "logits") for z in (of.logits, of.other)]
+    rows = [rows_of(each, labels, bins=BINS, seed=0) for each in scores]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cooling = cross_fitted(scores[0], labels, level=LEVELS[0], seed=seed)
+    return {level: _of_level(rows, cooling, level, seed) for level in LEVELS}
+
+
+def _of_level(rows: list[Rows], cooling: Cooling, level: float, seed: int) -> dict[str, Ends]:
+    units = units_of(len(rows[0]))
+    first, second = (Measured(each, units, BINS, level, DRAWS, seed, every=True) for each in rows)
+    found = {name: first.ends(name) for name in first.values}
+    less = first.less(second)
+    found |= {f"{name} paired": (each.low, each.high) for name, each in less.items()}
+    half = (math.log(cooling.high / cooling.low) / 2) * normal(level) / normal(LEVELS[0])
+    found["temperature"] = (cooling.value * math.exp(-half), cooling.value * math.exp(half))
+    if first.rows.classes == 2:
+        event = replace(first, rows=binary.event_rows(first.rows))
+        auc = binary.auc_estimate(event.rows, units, level, every=True)
+        found |= {"event_ece": event.ends("ece"), "event_gap": event.ends("gap")}
+        found["auc"] = (auc.low, auc.high)
+    return found
+
+
+# --- counting ---
+
+
+def counted(of: Population, kind: str, error: float, n: int, seeds: range) -> Counter:
+    """How often every interval was there, and how often it covered the truth."""
+    known, counts = truths(of), Counter[tuple[Key, str]]()
+    for seed in seeds:
+        for level, found in intervals_of(of, n, seed).items():
+            for name, (low, high) in found.items():
+                if name in known and not math.isnan(low):
+                    key = (name, kind, error, n, level)
+                    covered = low - 1e-12 <= known[name] <= high + 1e-12
+                    counts += Counter({(key, "covered"): int(covered), (key, "draws"): 1})
+    return counts
+
+
+def stored() -> Counter:
+    """(key, "covered" or "draws") of the table as counts."""
+    counts: Counter = Counter()
+    for row in trust.rows():
+        key = (
+            row["measure"], row["classes"], float(row["error"]), int(row["n"]), float(row["level"])
+        )  # fmt: skip
+        counts[key, "covered"], counts[key, "draws"] = int(row["covered"]), int(row["draws"])
+    return counts
+
+
+def write(counts: Counter) -> None:
+    """Store the table, in order."""
+    keys = sorted({key for key, _ in counts})
+    with trust.TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        writer.writerows([*key, counts[key, "covered"], counts[key, "draws"]] for key in keys)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Add draws to the table."""
+    parser = argparse.ArgumentParser(prog="python -m calibkit.auditing.coverage")
+    parser.add_argument("--draws", type=int, default=10, help="more of every kind; default: 10")
+    options = parser.parse_args(arguments)
+    counts, began = stored(), time.monotonic()
+    for kind, (classes, spread) in CLASSES.items():
+        for error in ERRORS:
+            of = population(classes, spread, error)
+            for n in SIZES:
+                so_far = counts[("gap", kind, error, n, LEVELS[0]), "draws"]
+                counts += counted(of, kind, error, n, range(so_far, so_far + options.draws))
+            write(counts)  # whoever stops here goes on from here
+    print(f"{trust.TABLE.name}: {options.draws} draws more, {time.monotonic() - began:.0f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,114 @@
+"""What an audit takes for independent: rows, or clusters of rows, each row with its weight."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit import validate
+
+
+@dataclass(frozen=True)
+class Units:
+    """Rows with weights, in units that are drawn independently of one another.
+
+    weight: (n,) float64, none negative; only their ratios count. of: (n,) the cluster of each row,
+    from 0 on, or None where every row is a unit of its own.
+    """
+
+    weight: Tensor
+    of: Tensor | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether these are rows of weight 1."""
+        return self.of is None and self.even
+
+    @property
+    def even(self) -> bool:
+        """Whether all rows have weight 1."""
+        return bool((self.weight == 1).all())
+
+    @property
+    def total(self) -> float:
+        return float(self.weight.sum())
+
+    @property
+    def count(self) -> int:
+        """How many units weigh anything."""
+        return int((self.sums(torch.ones_like(self.weight)) > 0).sum())
+
+    def sums(self, values: Tensor) -> Tensor:
+        """(units,) the weighted sums of (n,) values."""
+        each = self.weight * values
+        return each if self.of is None else torch.bincount(self.of, each)
+
+    def mean(self, values: Tensor) -> float:
+        """The weighted mean of (n,) values."""
+        return float((self.weight * values).sum() / self.weight.sum())
+
+    def error(self, values: Tensor) -> float:
+        """The standard error of that mean, by what the units differ; 0 for a single unit.
+
+        >>> units_of(4).error(torch.tensor([0.0, 0.0, 1.0, 1.0]))  # sqrt(1/3 / 4)
+        0.28867513459481287
+        >>> units_of(8, clusters=[0, 0, 1, 1, 2, 2, 3, 3]).error(  # each row twice
+        ...     torch.tensor([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]))
+        0.28867513459481287
+        """
+        off = self.sums(values.double() - self.mean(values))
+        count = self.count
+        if count < 2:
+            return 0.0
+        return math.sqrt(float(off.square().sum()) * count / (count - 1)) / self.total
+
+    def part(self, mine: Tensor) -> Units:
+        """Those of some rows alone, by their places."""
+        return Units(self.weight[mine], None if self.of is None else self.of[mine])
+
+    def effective(self, share: float, values: Tensor) -> float:
+        """How many independent rows would know a share as well as these do.
+
+        values: (n,) the 0s and 1s whose weighted mean the share is.
+        """
+        off = float(self.sums(values - share).square().sum())
+        if off > 0:
+            return share * (1 - share) * self.total**2 / off
+        ones = self.sums(torch.ones_like(self.weight))
+        return self.total**2 / float(ones.square().sum())
+
+
+def units_of(n: int, weights=None, clusters=None) -> Units:
+    """Checked `Units` of n rows.
+
+    weights: (n,) numbers, none negative and not all 0. clusters: (n,) values of any kind; rows of
+    one value belong together. Raises ValueError and TypeError naming the argument.
+
+    >>> units_of(3, clusters=["b", "a", "b"]).of.tolist()
+    [1, 0, 1]
+    """
+    weight = torch.ones(n, dtype=torch.float64)
+    if weights is not None:
+        given = weights.detach().cpu() if hasattr(weights, "detach") else np.array(weights)
+        weight = validate.weights(given, n=n)
+    return Units(weight, None if clusters is None else _clusters(clusters, n))
+
+
+def _clusters(value, n: int) -> Tensor:
+    import pandas as pd
+
+    column = pd.Series(value.tolist() if hasattr(value, "tolist") else list(value))
+    validate.same_length("clusters", len(column), n)
+    if column.isna().any():
+        row = int(column.isna().to_numpy().nonzero()[0][0])
+        raise ValueError(
+            f"clusters have no value in row {row}; give such a row a cluster of its own"
+        )
+    codes, _ = pd.factorize(column, sort=True)
+    if codes.max() < 1:
+        raise ValueError("clusters must hold at least 2 values, got one; leave the argument out")
+    return torch.from_numpy(codes.astype(np.int64))

@@ -1,0 +1,164 @@
+"""What the audit advises: never what harms, and in the form of what it was given."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import calibkit
+from calibkit import metrics
+from calibkit.auditing.advice import Form, Rise, advise
+from calibkit.auditing.cooling import Cooling
+from calibkit.auditing.measures import Estimate
+from calibkit.auditing.scores import scores_of
+from tests.auditing.test_audit import drawn, warned
+
+
+def run(line, **given):
+    """What a line of advice makes of scores."""
+    names = {"torch": torch, **given}
+    exec(line, names)
+    return names["probs"] if "probs =" in line else names["prob"]
+
+
+def apart(z, labels):
+    """The second half as calibration data of the first."""
+    half = len(z) // 2
+    return z[:half], labels[:half], (z[half:], labels[half:])
+
+
+def test_the_line_for_logits_gives_the_audits_own_cooled_numbers():
+    z, labels, calibration = apart(*drawn(3000, 4, truth=0.5))
+    found = calibkit.audit(z, labels, calibration=calibration)
+    assert found.advice.line.startswith("probs = torch.softmax(logits / ")
+    cooled = run(found.advice.line, logits=z)
+    assert metrics.nll(cooled, labels) == pytest.approx(found.cooled["nll"].value, abs=1e-6)
+    assert metrics.ece(cooled, labels) == pytest.approx(found.cooled["ece"].value, abs=1e-4)
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_the_line_for_probabilities_gives_them_too(rounded):
+    z, labels, (cal, of_cal) = apart(*drawn(3000, 4, truth=0.5))
+    probs, cal = z.softmax(1), cal.softmax(1)
+    if rounded:
+        probs, cal = (part.mul(1000).round() / 1000 for part in (probs, cal))
+    found = calibkit.audit(probs=probs, labels=labels, calibration=(cal, of_cal))
+    cooled = run(found.advice.line, probs=probs)
+    assert "torch.log(probs" in found.advice.line
+    assert metrics.nll(cooled, labels) == pytest.approx(found.cooled["nll"].value, abs=1e-4)
+    assert metrics.brier(cooled, labels) == pytest.approx(found.cooled["brier"].value, abs=1e-4)
+
+
+@pytest.mark.parametrize("form", ["logit", "prob", "percent"])
+def test_the_line_for_one_column_is_a_sigmoid(form):
+    z, labels, (cal, of_cal) = apart(*drawn(3000, 2, truth=0.5))
+    given = {"logit": lambda z: z[:, 1] - z[:, 0], "prob": lambda z: z.softmax(1)[:, 1]}
+    given["percent"] = lambda z: 100 * z.softmax(1)[:, 1]
+    score, kind = given[form](z), {"logit": "logits", "prob": "probs"}.get(form, form)
+    calibration = (given[form](cal), of_cal)
+    found = calibkit.audit(score, labels, kind=kind, calibration=calibration)
+    assert found.advice.line.startswith("prob = torch.sigmoid(")
+    prob = run(found.advice.line, **{"logit" if form == "logit" else "prob": score})
+    assert not bool((prob == 1).all())
+    both = torch.stack([1 - prob, prob], 1)
+    assert metrics.nll(both, labels) == pytest.approx(found.cooled["nll"].value, abs=1e-5)
+    assert metrics.ece(both, labels) == pytest.approx(found.cooled["ece"].value, abs=1e-3)
+
+
+def a_few_very_sure_mistakes(n=4000, seed=0, one_in=60):
+    """A calibrated model of 70 % but for some rows that say 1 - 8e-7 and are wrong."""
+    random = np.random.default_rng(seed)
+    z = np.zeros((n, 2))
+    z[:, 1] = np.log(0.7 / 0.3)
+    z[: n // one_in, 1] = 14.0
+    labels = (random.random(n) < 0.7).astype(int)
+    labels[: n // one_in] = 0
+    order = random.permutation(n)
+    return torch.from_numpy(z[order]), labels[order]
+
+
+def test_a_likelihood_that_gains_while_the_ece_loses_is_a_disagreement():
+    z, labels = a_few_very_sure_mistakes()
+    found = calibkit.audit(z, labels)
+    assert found.gain["nll"].high < 0
+    assert found.gain["ece"].value > 0.05
+    assert found.gain["brier"].low > 0
+    assert found.advice.verdict == "disagreement"
+    assert found.advice.line == ""
+    for text in (str(found), found.html()):
+        assert "The measures disagree" in text
+        assert "use it" not in text.replace("do not use it", "")
+
+
+def test_a_temperature_that_helps_is_recommended_and_one_that_does_nothing_is_not():
+    z, labels = drawn(4000, 4, truth=0.5)
+    sharp = calibkit.audit(z, labels)
+    assert sharp.advice.verdict == "use"
+    assert "the model too sure" in sharp.advice.means
+    honest = calibkit.audit(z * 0.5, labels)
+    assert honest.advice.verdict == "no need"
+    assert "the model too sure" not in honest.html()
+
+
+def test_nothing_is_advised_that_raises_the_ece_by_a_point():
+    flat = {name: Estimate(0.0, -1.0, 1.0) for name in ("nll", "brier")}
+    gains = flat | {"nll": Estimate(-0.05, -0.08, -0.02)}
+    cooling = Cooling(torch.ones(2), (1.5,), 1.2, 1.8, False, ())
+    scores, _ = scores_of([[2.0, 0.0], [0.0, 1.0]], "logits")
+    for rise, verdict in ((0.0, "use"), (0.004, "use"), (0.012, "disagreement")):
+        rises = [Rise("the ECE", -0.02, -1.0), Rise("the ECE of the event", rise, -1.0)]
+        advice = advise(cooling, gains, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
+        assert advice.verdict == verdict
+        assert bool(advice.line) == (verdict == "use")
+        assert ("rises" in advice.words) == (rise > 0)
+
+
+def test_a_likelihood_that_loses_is_a_harm():
+    loss = {name: Estimate(0.02, 0.01, 0.03) for name in ("nll", "brier")}
+    cooling = Cooling(torch.ones(2), (1.5,), 1.2, 1.8, False, ())
+    scores, _ = scores_of([[2.0, 0.0], [0.0, 1.0]], "logits")
+    rises = [Rise("the ECE", 0.02, 0.01)]
+    advice = advise(cooling, loss, rises, Estimate(0.1, 0.05, 0.2), scores, Form())
+    assert (advice.verdict, advice.line) == ("harm", "")
+    assert "the Brier score and the ECE (by 2.0 points) lose clearly: do not use it" in advice.words
+
+
+def test_too_sure_is_said_only_where_the_gap_says_so():
+    z, labels = a_few_very_sure_mistakes(one_in=100)
+    shy = z.clone()
+    shy[shy[:, 1] < 5, 1] = np.log(0.66 / 0.34)  # the others are not sure enough: no gap is left
+    found = calibkit.audit(shy, labels)
+    assert found.cooling.value > 1
+    assert found.measures["gap"].value < 0
+    assert "the model too sure" not in found.html()
+    assert "the signed gap does not say" in found.advice.means
+
+
+@pytest.mark.parametrize("separable", [False, True])
+def test_where_no_temperature_fits_that_is_said_and_nothing_is_suspected(separable):
+    z, labels = drawn(2000, 4)
+    if separable:
+        labels = z.argmax(1)
+    else:
+        labels = torch.randint(0, 4, (2000,), generator=torch.Generator().manual_seed(1))
+    found = calibkit.audit(z, labels)
+    assert found.advice.verdict == "none fits"
+    assert warned(found, "no temperature fits")
+    assert not warned(found, "calibrated on this very test set")
+    assert np.isnan(found.cooling.value)
+    page = found.html()
+    assert "T = <strong>1000" not in page
+    assert "1000.000" not in page
+    assert (
+        "every prediction is right" if separable else "do not clearly favour the labels"
+    ) in page
+    assert torch.equal(found.cooling.of_row, torch.ones(2000).double())
+
+
+def test_a_file_of_one_logit_gets_its_own_line(tmp_path):
+    z, labels = drawn(3000, 2, truth=0.5)
+    table = pd.DataFrame({"logit": (z[:, 1] - z[:, 0]).numpy(), "label": labels.numpy()})
+    table.to_csv(tmp_path / "one.csv", index=False)
+    found = calibkit.auditing.audit_files(tmp_path / "one.csv")
+    assert "torch.sigmoid(logit / " in found.html()
+    assert "softmax" not in found.advice.line

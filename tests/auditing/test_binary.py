@@ -1,0 +1,147 @@
+"""The page of a binary model, against scikit-learn."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import logit
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_auc_score
+
+import calibkit
+from calibkit import metrics
+from calibkit.auditing.binary import area, net_benefit
+from calibkit.auditing.units import units_of
+
+
+def credit(n=3000, seed=0, shift=1.2):
+    """Log odds that are too steep and too high, and whether the event came."""
+    random = np.random.default_rng(seed)
+    x = random.normal(size=n) * 1.2 - 1.5
+    event = random.random(n) < 1 / (1 + np.exp(-x))
+    return torch.from_numpy(1.7 * x + shift), event.astype(int)
+
+
+SCORE, EVENT = credit()
+CAL_SCORE, CAL_EVENT = credit(seed=1)
+PROB = SCORE.sigmoid().numpy()
+FOUND = calibkit.audit(
+    SCORE, EVENT, class_names=["repaid", "default"], calibration=(CAL_SCORE, CAL_EVENT)
+)
+BINARY = FOUND.binary
+
+
+def test_the_event_has_scikit_learns_numbers():
+    assert BINARY.event == "default"
+    assert BINARY.auc.value == pytest.approx(roc_auc_score(EVENT, PROB), abs=1e-12)
+    assert BINARY.rate == pytest.approx(EVENT.mean())
+    assert BINARY.said == pytest.approx(PROB.mean())
+    assert BINARY.gap.value == pytest.approx(PROB.mean() - EVENT.mean())
+    brier = brier_score_loss(EVENT, PROB)
+    assert BINARY.maps["as it is"]["brier"].value == pytest.approx(brier)
+    assert BINARY.maps["as it is"]["nll"].value == pytest.approx(log_loss(EVENT, PROB))
+
+
+def test_the_diagram_of_the_event_covers_0_to_1():
+    came, said = calibration_curve(EVENT, PROB, n_bins=15)
+    filled = BINARY.curve.counts > 0
+    assert BINARY.curve.confidence[filled].numpy() == pytest.approx(said)
+    assert BINARY.curve.accuracy[filled].numpy() == pytest.approx(came)
+    assert said[0] < 0.05
+    error = np.abs(said - came) @ (BINARY.curve.counts[filled] / len(EVENT)).numpy()
+    assert BINARY.ece.value == pytest.approx(error)
+    assert BINARY.ece.value == pytest.approx(metrics.ece_of(PROB, EVENT))
+
+
+def test_always_the_usual_class_stands_beside_the_model():
+    assert BINARY.usual == "repaid"
+    assert BINARY.most == pytest.approx((EVENT == 0).mean())
+    page, right = FOUND.html(), ((PROB > 0.5) == EVENT).mean()
+    assert f"is right on {BINARY.most * 100:.2f}\N{NO-BREAK SPACE}%; this model on" in page
+    assert f"{right * 100:.2f}\N{NO-BREAK SPACE}%" in page
+
+
+def test_platt_scaling_is_logistic_regression_on_the_log_odds():
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(CAL_SCORE[:, None].numpy(), CAL_EVENT)
+    ((slope, shift),) = BINARY.platt
+    assert (slope, shift) == pytest.approx((model.coef_[0, 0], model.intercept_[0]), abs=1e-4)
+    mapped = model.predict_proba(SCORE[:, None].numpy())[:, 1]
+    maps = BINARY.maps["Platt"]
+    assert maps["nll"].value == pytest.approx(log_loss(EVENT, mapped), abs=1e-6)
+    assert maps["brier"].value == pytest.approx(brier_score_loss(EVENT, mapped), abs=1e-6)
+    assert maps["ece"].value == pytest.approx(metrics.ece_of(mapped, EVENT), abs=2e-3)
+    # a shift of the log odds is nothing that one temperature can take off
+    assert maps["nll"].value < BINARY.maps["temperature"]["nll"].value
+    assert BINARY.gain["Platt"]["nll"].high < 0
+    beyond = BINARY.gain["Platt less temperature"]["nll"]
+    assert beyond.value == pytest.approx(
+        maps["nll"].value - BINARY.maps["temperature"]["nll"].value
+    )
+    assert "Platt scaling is clearly better" in FOUND.html()
+
+
+def test_platt_scaling_is_cross_fitted_without_calibration_data():
+    found = calibkit.audit(SCORE, EVENT).binary
+    assert len(found.platt) == 2
+    order = np.random.default_rng(0).permutation(len(EVENT))
+    second = np.sort(order[1::2])
+    odds = SCORE.numpy()[second, None]
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(odds, EVENT[second])
+    assert found.platt[0][0] == pytest.approx(model.coef_[0, 0], abs=1e-4)
+
+
+def test_the_net_benefit_is_that_of_the_confusion_matrix():
+    for row in BINARY.benefit.itertuples():
+        acted = row.threshold <= PROB  # as scikit-learn decides
+        (_, alarms), (_, found) = confusion_matrix(EVENT, acted) / len(EVENT)
+        odds = row.threshold / (1 - row.threshold)
+        assert row.found == pytest.approx(found)
+        assert row.alarms == pytest.approx(alarms)
+        assert row.benefit == pytest.approx(found - alarms * odds)
+        assert row.all == pytest.approx(EVENT.mean() - (1 - EVENT.mean()) * odds)
+
+
+def test_a_score_at_the_threshold_is_acted_on():
+    table = net_benefit(torch.tensor([0.5, 0.4]), torch.tensor([1, 0]), units_of(2))
+    assert table.set_index("threshold").loc[0.5, "benefit"] == 0.5
+
+
+def test_the_auc_counts_ties_half_and_its_parts_give_delongs_error():
+    score = torch.tensor([0.1, 0.5, 0.5, 0.9, 0.5, 0.2])
+    event = torch.tensor([0, 0, 1, 1, 1, 0])
+    value, part = area(score, event, units_of(6))
+    assert value == pytest.approx(roc_auc_score(event, score))
+    assert float(part.mean()) == pytest.approx(0, abs=1e-12)
+    above = torch.tensor([[0.5 * (a == b) + (a > b) for b in score[event == 0]]
+                          for a in score[event == 1]]).double()  # fmt: skip
+    error = (above.mean(1).var(correction=0) / 3 + above.mean(0).var(correction=0) / 3) ** 0.5
+    whole = (part.square().sum()).sqrt() / 6
+    assert float(whole) == pytest.approx(float(error))
+
+
+def test_a_weight_counts_like_a_copy():
+    weights = np.random.default_rng(2).integers(0, 4, len(EVENT))
+    copies = np.repeat(np.arange(len(EVENT)), weights)
+    weighted = calibkit.audit(SCORE, EVENT, weights=weights).binary
+    assert weighted.auc.value == pytest.approx(roc_auc_score(EVENT[copies], PROB[copies]))
+    assert weighted.ece.value == pytest.approx(metrics.ece_of(PROB[copies], EVENT[copies]))
+    assert weighted.rate == pytest.approx(EVENT[copies].mean())
+
+
+def test_one_class_alone_has_no_auc_and_no_platt():
+    found = calibkit.audit(SCORE[:200], np.zeros(200, dtype=int))
+    assert np.isnan(found.binary.auc.value)
+    assert found.binary.platt == ()
+    assert "nan" not in found.html()
+
+
+def test_scores_that_part_the_classes_have_no_platt():
+    score = torch.from_numpy(logit(np.linspace(0.01, 0.99, 200)))
+    assert calibkit.audit(score, (score > 0).long()).binary.platt == ()
+
+
+def test_a_model_of_three_classes_has_no_event():
+    z = torch.randn(200, 3, generator=torch.Generator().manual_seed(0))
+    found = calibkit.audit(z, z.argmax(1))
+    assert found.binary is None
+    assert "The event" not in found.html()

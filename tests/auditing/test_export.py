@@ -1,0 +1,132 @@
+"""The audit's numbers as JSON, and limits for a build that must not grow worse."""
+
+import json
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import calibkit
+from calibkit.__main__ import main
+from calibkit.auditing import export
+from tests.auditing.test_audit import drawn
+
+SCHEMA = json.loads(export.SCHEMA.read_text(encoding="utf-8"))
+
+
+def audits():
+    z, labels = drawn(600, 4, truth=0.5)
+    two, of_two = drawn(600, 2, truth=0.5)
+    groups = ["a", "b"] * 300
+    yield calibkit.audit(z, labels, groups=groups, other=z / 2)
+    yield calibkit.audit(two, of_two, clusters=np.arange(600) // 2, class_names=["no", "yes"])
+    yield calibkit.audit(z, z.argmax(1))
+    impossible = torch.tensor([[0.5, 0.5, 0.0]] * 99 + [[1.0, 0.0, 0.0]])
+    yield calibkit.audit(probs=impossible, labels=[0, 1, 0] * 33 + [1])
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_json_keeps_to_its_schema(number, tmp_path):
+    found = list(audits())[number]
+    path = found.write_json(tmp_path / "audit.json")
+    held = json.loads(path.read_text(encoding="utf-8"), parse_constant=pytest.fail)
+    jsonschema.Draft202012Validator(SCHEMA).validate(held)
+
+
+def test_the_schema_notices_what_is_missing():
+    held = export.numbers(next(audits()))
+    del held["measures"]["ece"]
+    with pytest.raises(jsonschema.ValidationError, match="'ece' is a required property"):
+        jsonschema.validate(held, SCHEMA)
+
+
+def test_the_json_has_the_audits_numbers():
+    found = next(audits())
+    held = export.numbers(found)
+    for name, estimate in found.measures.items():
+        assert held["measures"][name]["value"] == estimate.value
+        ends = held["measures"][name]["interval"]
+        assert ends == ([estimate.low, estimate.high] if estimate.known else None)
+    assert held["temperature"]["value"] == found.cooling.value
+    assert held["temperature"]["line"] == found.advice.line
+    assert [row["name"] for row in held["groups"]] == ["a", "b"]
+    assert held["groups"][0]["gap"] == found.groups["gap"][0]
+    assert sum(bin_["samples"] for bin_ in held["diagram"]) == 600
+    assert held["other"]["difference"]["nll"]["value"] == found.difference["nll"].value
+
+
+def test_every_number_of_the_json_that_the_page_rounds_stands_on_the_page():
+    found = next(audits())
+    held, page = export.numbers(found), found.html()
+    for name in ("ece", "smooth_ece", "mce", "classwise_ece", "accuracy"):
+        assert f"{held['measures'][name]['value'] * 100:.2f}\N{NO-BREAK SPACE}%" in page
+    for name in ("nll", "brier"):
+        assert f"{held['measures'][name]['value']:.4f}" in page
+        low, high = held["measures"][name]["interval"]
+        assert f"{low:.4f} to {high:.4f}" in page
+
+
+@pytest.fixture
+def file(tmp_path):
+    z, labels = drawn(800, 3, truth=0.5)
+    table = pd.DataFrame(z.softmax(1).numpy(), columns=["a", "b", "c"])
+    table["label"] = np.array(list("abc"))[labels]
+    table.to_csv(tmp_path / "predictions.csv", index=False)
+    return tmp_path / "predictions.csv"
+
+
+@pytest.mark.parametrize(
+    ("limits", "code", "words"),
+    [
+        (["ece=.9"], 0, ""),
+        (["ece=.05"], 1, "ece is 0."),
+        (["nll=9", "gap=.01"], 1, "gap is 0."),
+        (["brier=2", "nll=9"], 0, ""),
+        (["colour=1"], 2, "no measure 'colour'"),
+        (["ece"], 2, "MEASURE=NUMBER"),
+        (["ece=much"], 2, "MEASURE=NUMBER"),
+        (["ece=nan"], 2, "MEASURE=NUMBER"),
+    ],
+)
+def test_the_command_ends_with_1_above_a_limit(file, capsys, limits, code, words):
+    options = [part for limit in limits for part in ("--fail-above", limit)]
+    target = file.with_suffix(".html")
+    assert main(["audit", str(file), "--target", str(target), *options]) == code
+    assert words in capsys.readouterr().err
+    assert target.exists() == (code != 2)  # a wrong limit is refused before the work
+
+
+def test_a_gap_below_0_counts_by_its_size():
+    z, labels = drawn(800, 3)
+    shy = calibkit.audit(z / 2, labels)
+    assert shy.measures["gap"].value < -0.05
+    assert shy.over({"gap": 0.05}) == [f"gap is {-shy.measures['gap'].value:.4f}, above 0.05"]
+    assert shy.over({"gap": 0.5}) == []
+
+
+def test_the_event_of_a_binary_model_has_limits_too():
+    z, labels = drawn(800, 2, truth=0.4)
+    found = calibkit.audit(z, labels)
+    assert found.over({"event_ece": 0.01})
+    assert not found.over({"event_ece": 0.9})
+    with pytest.raises(ValueError, match="no measure 'event_ece'"):
+        calibkit.audit(*drawn(800, 3)).over({"event_ece": 0.9})
+
+
+def test_the_command_writes_the_json(file, capsys):
+    path = file.with_suffix(".json")
+    target = str(file.with_suffix(".html"))
+    assert main(["audit", str(file), "--target", target, "--json", str(path)]) == 0
+    held = json.loads(path.read_text(encoding="utf-8"))
+    jsonschema.validate(held, SCHEMA)
+    assert held["name"] == "predictions"
+    assert str(path) in capsys.readouterr().out
+
+
+def test_a_json_that_cannot_be_written_is_refused_before_the_work(file, capsys):
+    wrong = file.parent / "nowhere" / "audit.json"
+    target = str(file.with_suffix(".html"))
+    assert main(["audit", str(file), "--target", target, "--json", str(wrong)]) == 2
+    assert "--json" in capsys.readouterr().err

@@ -1,0 +1,226 @@
+"""Intervals cover, hold their own value and stay in their range, or are left out."""
+
+import math
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import bootstrap
+
+import calibkit
+from calibkit import metrics
+from calibkit.auditing import coverage, intervals, trust
+from calibkit.auditing.measures import NAMES, area_under_risk
+from calibkit.auditing.units import units_of
+from tests.auditing.test_audit import drawn
+
+
+def estimates(found):
+    yield from found.measures.items()
+    yield from found.cooled.items()
+    if found.binary is not None:
+        yield from (("ece", found.binary.ece), ("auc", found.binary.auc))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("n", "classes"), [(250, 2), (1500, 2), (250, 5), (1500, 10)])
+def test_an_interval_holds_its_value_and_stays_in_its_range(n, classes, seed):
+    z, labels = drawn(n, classes, truth=0.7 + 0.1 * (seed % 4), seed=seed)
+    found = calibkit.audit(z, labels, seed=seed)
+    for name, each in estimates(found):
+        if each.known:
+            assert each.low <= each.value <= each.high, name
+            assert each.low >= (-1 if name == "gap" else 0), name
+            assert each.high <= {"nll": math.inf, "brier": 2}.get(name, 1), name
+    for name, change in found.gain.items():
+        if change.known:
+            assert change.low <= change.value <= change.high, name
+    assert found.cooling.low <= found.cooling.value <= found.cooling.high
+
+
+def test_what_always_has_an_interval_has_one_and_the_others_say_why_not():
+    z, labels = drawn(300, 3, truth=0.6)
+    found = calibkit.audit(z, labels)
+    for name in ("accuracy", "confidence", "gap", "nll", "brier"):
+        assert found.measures[name].known, name
+        assert found.gain[name].known, name
+    for name in ("mce", "smooth_ece"):
+        assert not found.measures[name].known, name
+        assert not found.measures[name].clear
+    page = found.html()
+    assert re.search(
+        r"Smooth ECE, MCE(, [^<]*)? have none|smooth ECE, MCE(, [^<]*)? have none", page
+    )
+    assert "no interval that we tried covers it as often as it says" in page
+    assert "nan" not in re.sub("<style>.*?</style>", "", page, flags=re.DOTALL).lower()
+
+
+def test_a_page_has_one_level():
+    z, labels = drawn(1200, 3, truth=0.6)
+    for level, words, other in ((0.9, "90", "95"), (0.95, "95", "90")):
+        page = calibkit.audit(z, labels, level=level, groups=["a", "b"] * 600).html()
+        page = page.replace("\N{NO-BREAK SPACE}", " ")
+        assert f"{words} % interval" in page
+        assert not re.search(rf"\b{other} %\)? intervals?\b", page)
+        assert f"gap, {words} %" in page
+
+
+def test_p_is_written_as_at_most_a_thousandth():
+    z, labels = drawn(3000, 3, truth=0.5)
+    found = calibkit.audit(z, labels)
+    assert found.test.p_value == 1 / 1001
+    assert "(p &lt;= 0.001" in found.html()
+    assert "(p <= 0.001)" in str(found)
+    assert "p less than" not in found.html()
+
+
+# --- against others ---
+
+
+def test_a_share_has_wilsons_interval():
+    hits = torch.tensor([1.0] * 37 + [0.0] * 13).double()
+    own = intervals.of_share(units_of(50), hits, 0.9)
+    low, high = metrics.wilson_interval([37], [50], level=0.9)
+    assert own == pytest.approx((low.item(), high.item()))
+
+
+def test_a_mean_has_nearly_the_interval_of_the_bca_bootstrap():
+    values = np.random.default_rng(0).exponential(size=200)
+    own = intervals.of_mean(units_of(200), torch.from_numpy(values), 0.9)
+    bca = bootstrap((values,), np.mean, confidence_level=0.9, rng=1).confidence_interval
+    assert own == pytest.approx(tuple(bca), abs=0.02)
+
+
+def test_the_spread_of_bins_is_that_of_resamples():
+    z, labels = drawn(800, 3, truth=0.6)
+    rows = calibkit.audit(z, labels).rows
+    index = (rows.confidence * 5).long().clamp(max=4)
+    gap = rows.confidence - rows.correct.double()
+    random = np.random.default_rng(0)
+    spread = intervals.spread_of(units_of(800), [(gap, index)], 5, random, 10)
+    drawn_sums = []
+    for _ in range(4000):
+        chosen = torch.from_numpy(random.integers(800, size=800))
+        drawn_sums.append(torch.bincount(index[chosen], gap[chosen], 5) / 800)
+    covariance = np.cov(np.array([part.numpy() for part in drawn_sums]).T)
+    own = spread.root.T @ spread.root
+    assert own == pytest.approx(covariance, abs=0.1 * np.abs(covariance).max())
+
+
+def test_clusters_of_one_row_spread_like_rows():
+    z, labels = drawn(300, 3)
+    rows = calibkit.audit(z, labels).rows
+    index, gap = (rows.confidence * 4).long(), rows.confidence - rows.correct.double()
+    parts = [
+        intervals.spread_of(units, [(gap, index)], 5, np.random.default_rng(0), 10)
+        for units in (units_of(300), units_of(300, clusters=np.arange(300)))
+    ]
+    one, other = (part.root.T @ part.root for part in parts)
+    assert other == pytest.approx(one * 300 / 299, abs=1e-12)
+
+
+def test_a_row_moves_the_aurc_by_its_influence():
+    random = np.random.default_rng(0)
+    confidence = torch.from_numpy(random.random(400))
+    correct = torch.from_numpy(random.random(400)) < confidence
+    ones = torch.ones(400).double()
+    area, influence = area_under_risk(confidence, correct, ones)
+    assert area == pytest.approx(float(metrics.risk_coverage_of(confidence, correct)[1].mean()))
+    for row in (3, 77, 250):
+        more = ones.clone()
+        more[row] += 1e-4
+        moved = (area_under_risk(confidence, correct, more)[0] - area) / 1e-4 * 400
+        assert float(influence[row]) == pytest.approx(moved, abs=0.05)
+
+
+# --- the table ---
+
+
+def test_the_table_has_every_case_that_is_printed():
+    rows = trust.rows()
+    cells = {(row["measure"], row["classes"], row["n"], row["error"]) for row in rows}
+    for measure in ("gap", "nll", "brier", "accuracy", "temperature", "ece", "nll paired"):
+        for kind in coverage.CLASSES:
+            for n in coverage.SIZES:
+                for error in coverage.ERRORS:
+                    assert (measure, kind, str(n), str(error)) in cells
+    assert min(int(row["draws"]) for row in rows) >= 50
+
+
+def test_what_always_has_an_interval_covers():
+    for (measure, *_, level), sizes in trust._shares().items():
+        if measure.removesuffix(" paired") in trust.ALWAYS:
+            for cells in sizes.values():
+                covered, draws = (sum(part) for part in zip(*cells, strict=True))
+                assert abs(covered / draws - level) <= trust.OFF, (measure, level)
+
+
+def test_only_what_covers_is_printed(monkeypatch):
+    cells = {("ece", "ten", 0.9): {200: [(180, 200)], 1000: [(120, 200), (185, 200)]}}
+    cells |= {("ece", "ten, sure", 0.9): {200: [(182, 200)], 1000: [(182, 200)]}}
+    cells |= {("mce", "ten", 0.9): {200: [(180, 200)]}}
+    monkeypatch.setattr(trust, "_shares", lambda: cells)
+    assert trust.covers("ece", 5, 200, 0.9)
+    assert not trust.covers("ece", 5, 600, 0.9)  # 1,000 stands beside it
+    assert not trust.covers("ece", 5, 30_000, 0.9)
+    assert not trust.covers("ece", 5, 100, 0.9)
+    assert not trust.covers("ece", 5, 200, 0.8)  # no level of the table
+    assert not trust.covers("ece", 2, 200, 0.9)
+    assert not trust.covers("mce", 5, 200, 0.9)  # not known of sure models
+
+
+def test_a_level_outside_the_table_leaves_the_means():
+    z, labels = drawn(1200, 3, truth=0.6)
+    found = calibkit.audit(z, labels, level=0.8).measures
+    known = {name for name in NAMES if found[name].known}
+    assert known == {"accuracy", "confidence", "gap", "nll", "brier"}
+
+
+def test_the_population_has_the_error_that_it_was_asked_for():
+    of = coverage.population(2, 1.5, 0.04, rows=20_000)
+    known = coverage.truths(of)
+    assert known["ece"] == pytest.approx(0.04, abs=1e-4)
+    assert known["gap"] == pytest.approx(known["confidence"] - known["accuracy"], abs=1e-12)
+    assert known["temperature"] > 1
+    own = metrics.true_calibration_error(of.logits.softmax(1), of.posterior, bins=15)
+    assert known["ece"] == pytest.approx(own, abs=1e-6)
+
+
+def test_the_command_adds_draws_to_those_that_are_there(monkeypatch, tmp_path, capsys):
+    fewer = partial(coverage.population, rows=3000)
+    monkeypatch.setattr(coverage, "population", fewer)
+    monkeypatch.setattr(coverage, "SIZES", (200,))
+    monkeypatch.setattr(coverage, "ERRORS", (0.0, 0.08))
+    monkeypatch.setattr(trust, "TABLE", tmp_path / "coverage.csv")
+    for so_far in (3, 6):
+        assert coverage.main(["--draws", "3"]) == 0
+        rows = trust.rows()
+        assert {row["draws"] for row in rows} == {str(so_far)}
+    assert "3 draws more" in capsys.readouterr().out
+    gaps = [row for row in rows if row["measure"] == "gap"]
+    assert len(gaps) == 4 * 2 * 2  # kinds, errors and levels
+    assert sum(int(row["covered"]) for row in gaps) >= 76  # of 96
+    assert {row["error"] for row in gaps} == {"0.0", "0.08"}
+
+
+@pytest.mark.slow
+def test_intervals_cover_on_a_population_of_another_kind():
+    """Logits of another spread, shifted: what the table does not hold."""
+    generator = torch.Generator().manual_seed(5)
+    z = torch.randn(100_000, 4, generator=generator, dtype=torch.float64) * 2
+    z[:, 0] += 1
+    of = coverage.Population(z.softmax(1), z * 1.3, z * 1.1, 1.3)
+    known, counts, draws = coverage.truths(of), {}, 120
+    for seed in range(draws):
+        random = np.random.default_rng(seed)
+        row = torch.from_numpy(random.integers(100_000, size=1000))
+        labels = torch.multinomial(of.posterior[row], 1, generator=generator)[:, 0]
+        for name, each in calibkit.audit(of.logits[row], labels).measures.items():
+            if each.known and name in known:
+                held = each.low <= known[name] <= each.high
+                counts[name] = counts.get(name, 0) + held
+    assert {"ece", "nll", "brier", "gap", "accuracy"} <= set(counts)
+    for name, held in counts.items():
+        assert held / draws >= 0.88, name

@@ -1,0 +1,101 @@
+"""p-values of few or sure samples: exact, so that luck is not called a finding."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from scipy.stats import binomtest
+
+import calibkit
+from calibkit.auditing.luck import NORMAL_FROM, law_of_hits, p_of_hits
+from tests.auditing.test_audit import drawn
+
+
+@pytest.mark.parametrize(("n", "chance", "hits"), [(20, 0.9, 15), (50, 0.97, 46), (200, 0.02, 9)])
+def test_equal_chances_give_the_binomial_test(n, chance, hits):
+    hit = np.arange(n) < hits
+    own = p_of_hits(np.full(n, chance), hit)
+    assert own == pytest.approx(binomtest(hits, n, chance).pvalue, rel=1e-9)
+
+
+def test_the_law_is_that_of_all_outcomes_one_by_one():
+    chance = np.array([0.9, 0.5, 0.2, 0.7])
+    law = np.zeros(5)
+    for outcome in np.ndindex(2, 2, 2, 2):
+        parts = np.where(outcome, chance, 1 - chance)
+        law[sum(outcome)] += parts.prod()
+    assert law_of_hits(chance) == pytest.approx(law)
+
+
+def test_a_law_that_is_put_together_is_the_whole_one():
+    random = np.random.default_rng(0)
+    chance = random.random(1000)
+    law, known = np.ones(1), law_of_hits(chance)
+    for p in chance:
+        law = np.convolve(law, [1 - p, p])
+    assert known == pytest.approx(law, abs=1e-12)
+    assert known.sum() == pytest.approx(1)
+
+
+def test_many_unsure_samples_have_the_normal_p():
+    random = np.random.default_rng(1)
+    chance = random.uniform(0.5, 0.9, 400)
+    hit = random.random(400) < chance - 0.05
+    variance = (chance * (1 - chance)).sum()
+    assert variance > NORMAL_FROM
+    z = (chance - hit).sum() / variance**0.5
+    assert p_of_hits(chance, hit) == pytest.approx(2 * ndtr(-abs(z)))
+    assert p_of_hits(chance, hit, np.full(400, 7.0)) == pytest.approx(2 * ndtr(-abs(z)))
+
+
+@pytest.mark.parametrize("n", [20, 50, 200])
+def test_false_alarms_stay_below_what_is_said(n):
+    random, alpha, alarms, normal = np.random.default_rng(2), 0.05 / 3, 0, 0
+    draws = 1500
+    for _ in range(draws):
+        chance = random.beta(30, 1, n)  # sure: .97 in the mean
+        hit = random.random(n) < chance
+        alarms += p_of_hits(chance, hit) < alpha
+        z = (chance - hit).sum() / (chance * (1 - chance)).sum() ** 0.5
+        normal += 2 * ndtr(-abs(z)) < alpha
+    assert alarms / draws <= alpha + 2 * (alpha / draws) ** 0.5
+    if n < 200:
+        assert normal > 1.3 * alarms  # so the normal law would have called luck a finding
+
+
+def test_no_sample_is_no_surprise():
+    assert p_of_hits(np.empty(0), np.empty(0, dtype=bool)) == 1.0
+
+
+def test_a_sure_mistake_is_one():
+    assert p_of_hits(np.ones(3), np.array([True, True, False])) < 1e-12
+
+
+# --- groups in the headline ---
+
+
+def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():
+    z, labels = drawn(4000, 4)
+    group = np.array(list("abcd"))[np.arange(4000) % 4]
+    sharp = (group == "a") | (group == "b")
+    z[sharp], z[~sharp] = z[sharp] * 1.7, z[~sharp] / 1.5
+    found = calibkit.audit(z, labels, groups=group)
+    assert found.off == list("abcd")
+    assert "warning: 4 of 4 groups are off by more than luck explains: a (+" in str(found)
+    page = found.html()
+    lead = page[page.index('class="lead"') :]
+    assert "Off by more than luck: a, b, c, d." in lead[: lead.index("</p>")]
+    assert "Nothing odd" not in page
+
+
+def test_green_is_only_where_groups_are_fine():
+    z, labels = drawn(20_000, 2, scale=1.0)
+    group = np.array(["a", "b"])[np.arange(20_000) % 2]
+    found = calibkit.audit(z, labels, bins=5, groups=group)
+    assert found.off == []
+    fine = '<div class="fine"><p>Nothing odd was found in the data, and no group is off'
+    assert fine in found.html()
+    sharp = calibkit.audit(z * 1.3, labels, bins=5)
+    assert sharp.warnings == ()
+    assert 'class="fine"' not in sharp.html()
+    z[group == "b"] *= 2
+    assert "Nothing odd" not in calibkit.audit(z, labels, bins=5, groups=group).html()

@@ -1,0 +1,43 @@
+"""Every file of the collection is read rightly, or refused with the option that then reads it."""
+
+import numpy as np
+import pytest
+
+from calibkit.auditing import files
+from calibkit.auditing.scores import scores_of
+from tests.auditing.collection import CASES, Truth, numbers
+
+
+def probabilities(given):
+    """(n, K) probabilities, labels, and whether column 1 is what is judged."""
+    scores, _ = scores_of(given.scores, given.kind)
+    matrix = np.concatenate([block.softmax(1) if scores.kind == "logits" else block
+                             for _, block in scores.blocks()])  # fmt: skip
+    return matrix, np.asarray(given.labels), scores.event
+
+
+def check(path, truth: Truth, **options):
+    matrix, labels, event = probabilities(files.read(path, **options))
+    assert matrix == pytest.approx(truth.probs, abs=1e-12)
+    assert labels.tolist() == truth.labels.tolist()
+    assert event == truth.event
+    assert numbers(matrix, labels, event) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_collection(case, tmp_path):
+    path = tmp_path / case.name
+    case.make(path)
+    if case.asks:
+        with pytest.raises(ValueError) as refused:  # noqa: PT011
+            files.read(path)
+        said = str(refused.value)
+        assert all(ask in said for ask in case.asks), said
+        assert len(said) < 900
+    if case.options or not case.asks:
+        check(path, case.truth, **case.options)
+
+
+def test_the_collection_is_large():
+    assert len(CASES) >= 80
+    assert len({case.name for case in CASES}) == len(CASES)

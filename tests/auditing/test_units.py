@@ -1,0 +1,165 @@
+"""Clusters, weights and copies: repetition makes nothing surer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import calibkit
+from calibkit import auditing
+from calibkit.auditing.units import units_of
+from tests.auditing.test_audit import drawn, values, warned
+
+Z, LABELS = drawn(600, 3, truth=0.75)
+TIMES = 5
+COPY = torch.arange(600).repeat_interleave(TIMES)
+
+
+def close(found, expected, *, near):
+    """Both ends of every interval, to a part of its width."""
+    for name, one in expected.measures.items():
+        other = found.measures[name]
+        assert other.value == pytest.approx(one.value, abs=1e-9), name
+        assert other.known == one.known, name
+        if one.known:
+            width = one.high - one.low
+            assert other.low == pytest.approx(one.low, abs=near * width), name
+            assert other.high == pytest.approx(one.high, abs=near * width), name
+
+
+def test_copies_are_noticed_and_would_turn_luck_into_a_finding():
+    z, labels = drawn(400, 3, seed=11)
+    copy = torch.arange(400).repeat_interleave(TIMES)
+    once, often = calibkit.audit(z, labels), calibkit.audit(z[copy], labels[copy])
+    assert once.test.p_value > 0.05
+    assert often.test.p_value < once.test.p_value / 3
+    assert warned(often, "1,600 of 2,000 rows repeat an earlier row")
+    assert "--cluster" in str(often)
+    assert not warned(once, "repeat an earlier row")
+
+
+def test_clusters_give_what_the_rows_gave_before_they_were_copied():
+    once = calibkit.audit(Z, LABELS)
+    often = calibkit.audit(Z[COPY], LABELS[COPY], clusters=COPY)
+    assert not warned(often, "repeat an earlier row")
+    for name in ("accuracy", "gap", "nll", "brier", "aurc"):
+        one, other = once.measures[name], often.measures[name]
+        width = one.high - one.low
+        assert other.value == pytest.approx(one.value, abs=0.02 * width)
+        assert other.low == pytest.approx(one.low, abs=0.03 * width), name
+        assert other.high == pytest.approx(one.high, abs=0.03 * width), name
+    p = [found.test.p_value for found in (once, often)]
+    assert p[1] == pytest.approx(p[0], abs=0.05)
+    assert often.test.z == pytest.approx(once.test.z, rel=0.3)  # by what clusters show
+    assert often.cooling.high / often.cooling.low == pytest.approx(
+        once.cooling.high / once.cooling.low, rel=0.1
+    )
+
+
+def test_equal_weights_change_nothing():
+    plain = calibkit.audit(Z, LABELS)
+    heavy = calibkit.audit(Z, LABELS, weights=np.full(600, 5.0))
+    close(heavy, plain, near=1e-6)
+    assert heavy.test.p_value == plain.test.p_value
+    assert heavy.test.z == pytest.approx(plain.test.z)
+    assert heavy.cooling.value == pytest.approx(plain.cooling.value)
+    low, high = heavy.cooling.low, heavy.cooling.high
+    assert (low, high) == pytest.approx((plain.cooling.low, plain.cooling.high))
+    bins, own = heavy.shown[0].interval(), plain.shown[0].interval()
+    torch.testing.assert_close(bins, own, equal_nan=True)
+
+
+def test_whole_weights_give_the_estimates_of_copies_and_wider_intervals_than_they():
+    weights = torch.from_numpy(np.random.default_rng(1).integers(0, 5, 600))
+    copy = torch.arange(600).repeat_interleave(weights)
+    weighted = calibkit.audit(Z, LABELS, weights=weights)
+    copied = calibkit.audit(Z[copy], LABELS[copy])
+    for name, value in values(copied).items():
+        if name not in ("debiased_ece", "aurc"):  # whose bias and steps are of samples
+            assert values(weighted)[name] == pytest.approx(value, abs=1e-9), name
+    for name in ("accuracy", "gap", "nll", "brier"):
+        one, other = weighted.measures[name], copied.measures[name]
+        assert one.high - one.low > 1.2 * (other.high - other.low), name
+
+
+def test_a_row_of_weight_0_has_no_say():
+    weights = np.ones(600)
+    weights[100:200] = 0
+    kept = torch.from_numpy(weights > 0)
+    weighted = calibkit.audit(Z, LABELS, weights=weights)
+    without = calibkit.audit(Z[kept], LABELS[kept])
+    for name, value in values(without).items():
+        assert values(weighted)[name] == pytest.approx(value, abs=1e-9), name
+    gap, own = weighted.measures["gap"], without.measures["gap"]
+    assert (gap.low, gap.high) == pytest.approx((own.low, own.high), rel=1e-9)
+
+
+def test_weights_may_turn_the_sign_of_the_gap():
+    z = torch.tensor([[2.0, 0.0]] * 400).double()
+    labels = torch.tensor([0] * 200 + [0, 1] * 100)  # always right, then half of the time
+    some = calibkit.audit(z, labels, weights=[10.0] * 200 + [1.0] * 200)
+    others = calibkit.audit(z, labels, weights=[1.0] * 200 + [10.0] * 200)
+    assert some.measures["gap"].high < 0 < others.measures["gap"].low
+
+
+def test_clusters_that_share_their_luck_widen_every_interval():
+    random = np.random.default_rng(0)
+    of = np.arange(1000) // 20
+    lucky = (random.random(50) < 0.8)[of]  # 20 rows are right together
+    z = torch.tensor([[np.log(4.0), 0.0]] * 1000)
+    labels = np.where(lucky, 0, 1)
+    rows, clusters = calibkit.audit(z, labels), calibkit.audit(z, labels, clusters=of)
+    widths = [found.measures["gap"].high - found.measures["gap"].low for found in (rows, clusters)]
+    assert widths[1] > 3 * widths[0]
+    assert clusters.test.p_value > rows.test.p_value
+    assert clusters.clusters == 50
+    assert "in 50 clusters" in clusters.html()
+
+
+@pytest.mark.slow
+def test_the_test_by_clusters_keeps_its_level():
+    random, alarms = np.random.default_rng(0), 0
+    z = torch.tensor([[np.log(4.0), 0.0]] * 400)
+    of = np.arange(400) // 10
+    for _ in range(100):
+        labels = np.where((random.random(40) < 0.8)[of], 0, 1)
+        alarms += calibkit.audit(z, labels, clusters=of).test.p_value <= 0.05
+    assert alarms <= 13
+
+
+def test_columns_of_a_file_are_clusters_and_weights(tmp_path):
+    probs = Z.softmax(1).numpy()
+    table = pd.DataFrame(probs, columns=["p_a", "p_b", "p_c"])
+    table["label"] = np.array(list("abc"))[LABELS]
+    table["patient"] = np.arange(600) // 3
+    table["weight"] = np.random.default_rng(0).random(600).round(3) + 0.1
+    table.to_csv(tmp_path / "p.csv", index=False)
+    found = auditing.audit_files(tmp_path / "p.csv", clusters="patient", weights="weight")
+    own = calibkit.audit(
+        probs=probs, labels=LABELS, clusters=table["patient"], weights=table["weight"]
+    )
+    assert found.clusters == 200
+    assert values(found) == pytest.approx(values(own), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"weights": [1.0] * 599}, "weights must have one entry per row, 600"),
+        ({"weights": [-1.0] * 600}, "weights must be 0 or more"),
+        ({"weights": [0.0] * 600}, "weights must not all be 0"),
+        ({"clusters": [1] * 600}, "at least 2 values"),
+        ({"clusters": [1, None] * 300}, "no value in row 1"),
+        ({"clusters": [1, 2]}, "clusters must have one entry per row"),
+    ],
+)
+def test_wrong_units_are_refused_in_words(given, words):
+    with pytest.raises(ValueError, match=words):
+        calibkit.audit(Z, LABELS, **given)
+
+
+def test_effective_rows_of_a_share_are_rows_where_all_are_alike():
+    hits = torch.tensor([1.0] * 30 + [0.0] * 10).double()
+    assert units_of(40).effective(0.75, hits) == pytest.approx(40)
+    doubled = units_of(80, clusters=np.arange(80) // 2)
+    assert doubled.effective(0.75, hits.repeat_interleave(2)) == pytest.approx(40)
