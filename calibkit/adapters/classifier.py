@@ -11,8 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from calibkit import validate
 from calibkit.recalibration import Calibrator, TemperatureScaler
 
 LEAST = 1e-12  # is added to a probability before its logarithm is taken, as in scikit-learn
@@ -47,7 +48,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y = column_or_1d(y, warn=True)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+            weights = validate.weights(sample_weight, n=len(y)).numpy()
         logits = self._of_fitted(X) if _is_fitted(self.model) else self._out_of_fold(X, y, weights)
         self.classes_ = self.model_.classes_
         unknown = set(np.unique(y)) - set(self.classes_)

@@ -141,7 +141,7 @@ def test_weighted_interval_covers():
 
 @pytest.mark.parametrize(
     ("weights", "message"),
-    [([1.0], "one entry per row"), ([-1.0] * 400, "0 or more"), ([0] * 400, "not all be 0")],
+    [([1.0], "one entry per row"), ([-1.0] * 400, "0 or more"), ([0] * 400, "not all be zero")],
 )
 @pytest.mark.parametrize("make", WEIGHTED)
 def test_bad_weights(make, weights, message):
