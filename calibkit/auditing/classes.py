@@ -15,6 +15,8 @@ POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+")
 NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-")
 UNLABELLED = (-100, 255, -1)  # what other packages write where a row has no label
 CLEAR = 4.0  # standard errors
+LIKELY = 2.0
+MUCH = 5.0  # of the log-likelihood
 
 
 class Classes(NamedTuple):
@@ -73,10 +75,51 @@ def of_columns(
 
     if stated is None:
         places = _by_place(numbers, classes, names, right)
+        _demand_sorted(places, names, right)
     else:
         places = _by_number(numbers, stated, right)
+    _demand_best(places, said(), classes)
     _demand_present(places, classes, said)
     return Classes(places, names)
+
+
+def _demand_sorted(places: np.ndarray, names: list[str] | None, right) -> None:
+    """Refuse numbers beside names that are not in the order in which others number them.
+
+    Unless the order of the columns is surely the better one.
+    """
+    if names is None or names == sorted(names):
+        return
+    other = np.array([names.index(name) for name in sorted(names)])[places]
+    mine, theirs = right(places), right(other)
+    if not mine > theirs + CLEAR * 0.7 / np.sqrt(len(places)):
+        raise ValueError(
+            f"labels are numbers and the columns {', '.join(names[:6])} are in no order of the "
+            f"alphabet: read in the order of the columns the model is right on {mine:.1%}, in that "
+            f"of the alphabet on {theirs:.1%}. Say --first-class 0 for the first, or name the "
+            f"columns in the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1,..."
+        )
+
+
+def _demand_best(places: np.ndarray, said: np.ndarray, classes: int) -> None:
+    """Refuse numbers that fit the columns far better in another order."""
+    from scipy.optimize import linear_sum_assignment
+
+    n, mine = len(places), float(np.mean(places == said))
+    if mine >= 0.5 or n < 5 * classes or classes > MOST_ORDERED:
+        return
+    pairs = np.zeros((classes, classes))
+    np.add.at(pairs, (places, said), 1)
+    best = pairs[linear_sum_assignment(pairs, maximize=True)].sum() / n
+    if best > mine + 0.1 + 3 * 0.5 / np.sqrt(n):
+        raise ValueError(
+            f"labels are numbers: in the order of the columns the model is right on {mine:.1%}, in "
+            f"another order on {best:.1%}. Say --first-class 0 if the order is right, or name the "
+            f"columns in the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1,..."
+        )
+
+
+MOST_ORDERED = 300  # classes of which other orders are tried
 
 
 def _demand_present(places: np.ndarray, classes: int, said: Callable[[], np.ndarray]) -> None:
@@ -264,15 +307,32 @@ def of_one(
             f"--positive {typed(chosen)}; of the class that a row predicts, name the column that "
             f"says it with --predicted"
         )
-    known = _known(found) if not after else after[0]
-    if known is None:
+    chosen = known(found) if not after else after[0]
+    if chosen is None:
         raise ValueError(
             f"labels are {' and '.join(found)}: say which of them the score is of, "
             f"{' or '.join(f'--positive {typed(word)}' for word in found)}"
         )
-    read = _against(words, found, known)
-    _demand_direction(read, scores, known, found)
+    read = _against(words, found, chosen)
+    _demand_direction(read, scores, chosen, found)
+    if not after:
+        _demand_below_half(read, scores, chosen)
     return read
+
+
+def _demand_below_half(read: Classes, scores: np.ndarray, positive: str) -> None:
+    """Refuse scores that never fall below one half, though the other label is frequent."""
+    inside = len(scores) >= SOME and scores.min() >= 0.5 and scores.max() <= 1
+    if inside and read.labels.mean() < MOSTLY:
+        raise ValueError(
+            f"no score is below one half, but {1 - read.labels.mean():.0%} of the labels are not "
+            f"{positive or 1}: the scores may be of what each row predicts, --predicted COLUMN, or "
+            f"of one label, --positive {typed(positive or '1')}"
+        )
+
+
+SOME = 20  # rows
+MOSTLY = 0.9  # of the labels: then no score below one half is no wonder
 
 
 def as_words(labels: pd.Series) -> pd.Series:
@@ -296,7 +356,7 @@ def _same(word: str, found: list[str]) -> str:
     return alike[0]
 
 
-def _known(found: list[str]) -> str | None:
+def known(found: list[str]) -> str | None:
     """Which of two labels is surely the positive one; a single one may be either."""
     folded = [word.casefold() for word in found]
     if len(found) == 1:
@@ -327,13 +387,23 @@ def _demand_direction(read: Classes, scores: np.ndarray, positive: str, found: l
     if not ones or not zeros:
         return
     area = (rankdata(scores)[of_one].sum() - ones * (ones + 1) / 2) / (ones * zeros)
-    if (0.5 - area) / np.sqrt((n + 1) / (12 * ones * zeros)) > CLEAR:
+    sure = (area - 0.5) / np.sqrt((n + 1) / (12 * ones * zeros))  # in standard errors
+    if sure < -LIKELY or (sure < LIKELY and _fits_reversed(scores, of_one)):
         other = next(word for word in found if word != positive)
         raise ValueError(
-            f"the scores are higher where the label is {other} (area under the ROC curve of "
-            f"{positive}: {area:.3f}): say which label they are of, --positive {typed(other)} "
-            f"or --positive {typed(positive)}"
+            f"the scores fit the label {other} better (area under the ROC curve of {positive}: "
+            f"{area:.3f}): say which label they are of, --positive {typed(other)} or --positive "
+            f"{typed(positive)}"
         )
+
+
+def _fits_reversed(scores: np.ndarray, of_one: np.ndarray) -> bool:
+    """Whether probabilities are far likelier as those of the other label."""
+    if scores.min() < 0 or scores.max() > 1:
+        return False
+    said = np.clip(scores, 1e-3, 1 - 1e-3)
+    odds = np.log(said / (1 - said))
+    return float(np.where(of_one, odds, -odds).sum()) < -MUCH
 
 
 # --- of the class that a row predicts ---
