@@ -158,6 +158,13 @@ def test_wrong_units_are_refused_in_words(given, words):
         calibkit.audit(Z, LABELS, **given)
 
 
+def test_units_are_worth_as_many_equal_ones():
+    assert units_of(40).worth == 40
+    assert units_of(40, weights=[3.0] * 40).worth == 40
+    assert units_of(40, clusters=np.arange(40) // 4).worth == 10
+    assert units_of(4, weights=[3.0, 1.0, 1.0, 1.0]).worth == 3  # 36 / 12
+
+
 def test_effective_rows_of_a_share_are_rows_where_all_are_alike():
     hits = torch.tensor([1.0] * 30 + [0.0] * 10).double()
     assert units_of(40).effective(0.75, hits) == pytest.approx(40)
