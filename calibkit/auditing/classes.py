@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibkit.auditing.names import typed
+
 POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+")
 NEGATIVE = ("0", "no", "false", "negative", "neg", "n", "f", "-1", "-")
 UNLABELLED = (-100, 255, -1)  # what other packages write where a row has no label
@@ -113,7 +115,7 @@ def whole(labels: pd.Series) -> np.ndarray:
 
 def _by_word(words: pd.Series, names: list[str] | None) -> np.ndarray:
     found = sorted(set(words))
-    order = f"--classes {','.join(found[:8])}{',...' if len(found) > 8 else ''}"
+    order = f"--classes {typed(','.join(found[:8]) + (',...' if len(found) > 8 else ''))}"
     if names is None:
         raise ValueError(
             f"labels are words, such as {found[0]!r}, but the columns have no names; name the "
@@ -249,7 +251,7 @@ def of_one(
 
     Raises ValueError that names the option which decides.
     """
-    words = _as_words(labels)
+    words = as_words(labels)
     found = sorted(set(words))
     if positive is not None:
         return _against(words, found, _same(positive, found))
@@ -259,21 +261,27 @@ def of_one(
         raise ValueError(
             f"there is one column of scores, but the labels have {len(found)} values, "
             f"{', '.join(found[:6])}: say which of them it is the score of, such as "
-            f"--positive {chosen}; of the class that a row predicts, name the column that says "
-            f"it with --predicted"
+            f"--positive {typed(chosen)}; of the class that a row predicts, name the column that "
+            f"says it with --predicted"
         )
     known = _known(found) if not after else after[0]
     if known is None:
         raise ValueError(
             f"labels are {' and '.join(found)}: say which of them the score is of, "
-            f"{' or '.join(f'--positive {word}' for word in found)}"
+            f"{' or '.join(f'--positive {typed(word)}' for word in found)}"
         )
     read = _against(words, found, known)
     _demand_direction(read, scores, known, found)
     return read
 
 
-def _as_words(labels: pd.Series) -> pd.Series:
+def as_words(labels: pd.Series) -> pd.Series:
+    """Labels as words: whole numbers of any type alike.
+
+    >>> as_words(pd.Series([1.0, 0.0])).tolist()
+    ['1', '0']
+    """
+    labels = labels.dropna()
     if _worded(labels) or labels.dtype.kind not in "iuf":
         return labels.map(str).str.strip()
     return pd.Series(whole(labels), index=labels.index).map(str)
@@ -323,8 +331,8 @@ def _demand_direction(read: Classes, scores: np.ndarray, positive: str, found: l
         other = next(word for word in found if word != positive)
         raise ValueError(
             f"the scores are higher where the label is {other} (area under the ROC curve of "
-            f"{positive}: {area:.3f}): say which label they are of, --positive {other} or "
-            f"--positive {positive}"
+            f"{positive}: {area:.3f}): say which label they are of, --positive {typed(other)} "
+            f"or --positive {typed(positive)}"
         )
 
 
@@ -343,16 +351,31 @@ def hits(labels: pd.Series, decisions: pd.Series | None) -> Classes:
     return Classes(right, ["wrong", "right"], "judged by whether the prediction is right")
 
 
+def _demand_alike(labels: pd.Series, decisions: pd.Series) -> None:
+    """Refuse labels and predictions that do not speak of the same classes."""
+    if not set(labels) & set(decisions):
+        raise ValueError(
+            f"labels, such as {labels.iloc[0]!r}, and predictions, such as "
+            f"{decisions.iloc[0]!r}, have no value in common; name others with --label and "
+            f"--predicted"
+        )
+    numbers = [pd.to_numeric(words, errors="coerce") for words in (labels, decisions)]
+    apart = numbers[0] - numbers[1]
+    if len(set(labels)) > 2 and max((apart == 1).mean(), (apart == -1).mean()) > 0.5:
+        raise ValueError(
+            "most labels differ from the predictions by 1: number both from the same class on, or "
+            "name others with --label and --predicted"
+        )
+
+
 def _right(labels: pd.Series, decisions: pd.Series | None) -> pd.Series:
     if decisions is not None:
-        mine, theirs = _as_words(labels), _as_words(decisions)
-        if not set(mine) & set(theirs):
-            raise ValueError(
-                f"labels, such as {mine.iloc[0]!r}, and predictions, such as {theirs.iloc[0]!r}, "
-                f"have no value in common; name others with --label and --predicted"
-            )
+        mine, theirs = as_words(labels), as_words(decisions)
+        if {*mine, *theirs} <= {"0", "1", "True", "False"}:
+            mine, theirs = (words.replace({"True": "1", "False": "0"}) for words in (mine, theirs))
+        _demand_alike(mine, theirs)
         return mine == theirs
-    words = _as_words(labels).str.casefold()
+    words = as_words(labels).str.casefold()
     unknown = sorted(set(words) - {*POSITIVE, *NEGATIVE})
     if unknown:
         raise ValueError(

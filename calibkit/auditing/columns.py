@@ -93,13 +93,13 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
         if found:
             raise ValueError(
                 f"the labels may be {' or '.join(map(repr, found))}, which differ: say which with "
-                f"--label {found[0]}"
+                f"--label {names.typed(found[0])}"
             )
     many = [c for c in free if _of_one_label(table, c)]
     if len(many) > 1:
         raise ValueError(
             f"there are labels in {len(many)} columns, {names.short(many)}: audit one of them at a "
-            f"time, such as --label {many[0]} --scores {_beside_label(table, many[0])}"
+            f"time, such as --label {names.typed(many[0])} {_beside_label(table, many[0])}"
         )
     soft = [c for c in free if names.bare(c) in names.LABELS and fractional(table[c])]
     why = f" ({soft[0]!r} holds fractions, which are no labels)" if soft else ""
@@ -121,7 +121,7 @@ def _beside_label(table: pd.DataFrame, label: str) -> str:
     """The column of scores that is called after a label."""
     own = re.sub(r"^(labels?|y_true|y|true|target|gt|truth)_", "", label)
     like = [c for c in table.columns if c != label and c.endswith(own) and not binary(table[c])]
-    return like[0] if len(like) == 1 else "COLUMN"
+    return names.option(like) if len(like) == 1 else "--scores COLUMN"
 
 
 def _all_equal(table: pd.DataFrame, columns: list[str]) -> bool:

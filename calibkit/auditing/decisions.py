@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pandas as pd
 
 from calibkit.auditing import names
 from calibkit.auditing.chosen import Chosen
-from calibkit.auditing.holds import fractional, is_number
+from calibkit.auditing.classes import NEGATIVE, as_words
+from calibkit.auditing.holds import binary, fractional, is_number
 from calibkit.auditing.sets import is_single
 
 
@@ -18,7 +20,7 @@ def demand_said(table: pd.DataFrame, label: str, score: str) -> None:
     if names.sure(score) and decisions:
         raise ValueError(
             f"{score!r} may be the confidence of what {decisions[0]!r} says, or the score of one "
-            f"class: say --predicted {decisions[0]}, or --positive CLASS"
+            f"class: say --predicted {names.typed(decisions[0])}, or --positive CLASS"
         )
 
 
@@ -63,8 +65,9 @@ def _demand_own(table: pd.DataFrame, decision: str, score: str) -> None:
         yes = values[0] if one.min() > other.max() else values[1]
         raise ValueError(
             f"{score!r} may be the confidence of what {decision!r} says, or the score of {yes}, "
-            f"for it is larger wherever {decision!r} is {yes}. Say --predicted {decision} for the "
-            f"first, --scores {score} --positive {yes} for the second"
+            f"for it is larger wherever {decision!r} is {yes}. Say --predicted "
+            f"{names.typed(decision)} for the first, {names.option([score])} --positive "
+            f"{names.typed(str(yes))} for the second"
         )
 
 
@@ -73,18 +76,44 @@ def demand_agreement(table: pd.DataFrame, label: str, left: list[str], score: st
 
     It is the confidence of these decisions then, of the other class, or of another model.
     """
-    for decision in (c for c in left if c != score and decides(table[c])):
-        rows = table[[decision, score]].dropna()
-        values = sorted(rows[decision].unique(), key=str)
-        if len(values) != 2 or not set(map(str, values)) <= set(table[label].map(str)):
-            continue
-        one, other = (rows.loc[rows[decision] == value, score] for value in values)
-        if not (one.max() <= other.min() or other.max() <= one.min()):
+    labels = sorted(as_words(table[label]).unique(), key=str)
+    if len(labels) > 2:
+        return
+    for column, decisions, option in _decisions(table, label, left, score):
+        rows = pd.DataFrame({"decision": decisions, "score": table[score]}).dropna()
+        if not _by_threshold(rows):
             raise ValueError(
-                f"{score!r} does not tell by any threshold what {decision!r} says: it may be the "
-                f"confidence of that, --predicted {decision}, or the score of one class whatever "
-                f"{decision!r} says, --positive {values[1]} or --positive {values[0]}"
+                f"{score!r} does not tell by any threshold what {column!r} says: it may be the "
+                f"confidence of that, {option}, or the score of one class whatever {column!r} "
+                f"says, {' or '.join(f'--positive {names.typed(word)}' for word in labels[::-1])}"
             )
+
+
+def _decisions(
+    table: pd.DataFrame, label: str, left: list[str], score: str
+) -> Iterator[tuple[str, pd.Series, str]]:
+    """Columns of decisions, and those that follow from what is right; with the option of each."""
+    for column in (c for c in left if c != score and decides(table[c])):
+        yield column, as_words(table[column]), f"--predicted {names.typed(column)}"
+    words = as_words(table[label])
+    for column in (c for c in left if names.bare(c) in names.CORRECT and binary(table[c])):
+        # right where the label is 1, and wrong where it is 0: 1 was predicted
+        yield (
+            column,
+            (table[column] == 1) == (words == words.max()),
+            f"--label {names.typed(column)}",
+        )
+
+
+def _by_threshold(rows: pd.DataFrame) -> bool:
+    """Whether all scores of one decision lie above those of the other, if there is one."""
+    values = list(rows["decision"].unique())
+    parts = [rows.loc[rows["decision"] == value, "score"] for value in values]
+    if len(values) == 1:
+        return not (str(values[0]).casefold() in NEGATIVE and parts[0].min() >= 0.5)
+    if len(values) > 2:
+        return True
+    return parts[0].max() <= parts[1].min() or parts[1].max() <= parts[0].min()
 
 
 def confidence_of(table: pd.DataFrame, left: list[str]) -> str:

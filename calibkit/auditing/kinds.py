@@ -143,8 +143,8 @@ def _or(held: str, columns: list) -> str:
 def _one_by_one(columns: list) -> str:
     return (
         f"Scores of labels that do not exclude each other, of two models, or of the k best classes "
-        f"are read one at a time, such as --scores {columns[-1]}, with --positive VALUE where the "
-        f"labels are classes, or --label COLUMN where each has labels of its own"
+        f"are read one at a time, such as {names.option(columns[-1:])}, with --positive VALUE "
+        f"where the labels are classes, or --label COLUMN where each has labels of its own"
     )
 
 

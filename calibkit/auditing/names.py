@@ -48,18 +48,8 @@ BESIDE = (
 _OTHER = {
     *("percentile", "quantile", "decile", "rank", "bin", "bucket", "std", "sd", "se", "var"),
     *("lower", "upper", "low", "high", "lo", "hi", "ci", "min", "diff", "delta", "ratio", "change"),
-    *(
-        "error",
-        "entropy",
-        "threshold",
-        "cutoff",
-        "weight",
-        "loss",
-        "gap",
-        "margin",
-        "value",
-        "lift",
-    ),
+    *("error", "entropy", "threshold", "cutoff", "weight", "loss", "gap", "margin", "value"),
+    *("scale", "bias", "temperature", "norm", "sum", "mean", "max", "total", "count", "median"),
 }
 _SORT = (
     r"y_prob(?:a|s)?|y_score|pred_prob(?:a|s)?|predict_proba|predicted_prob|logits?|"
@@ -77,11 +67,20 @@ _FIRST = re.compile(r"top_?1_(p|prob|probability|score|conf|confidence)|(p|prob|
 def beside(column) -> bool:
     """Whether a name is that of what stands beside scores.
 
-    >>> beside("Unnamed: 0"), beside("score_percentile"), beside("p_cat")
+    >>> beside("Unnamed: 0"), beside("age"), beside("p_cat")
     (True, True, False)
     """
+    return bare(column) in BESIDE
+
+
+def odd(column) -> bool:
+    """Whether a name has a word that no score has, unless it is the name of a class.
+
+    >>> odd("score_percentile"), odd("p_low"), odd("p_cat"), odd("low")
+    (True, True, False, False)
+    """
     words = bare(column).split("_")
-    return bare(column) in BESIDE or (len(words) > 1 and bool(_OTHER & {*words}))
+    return len(words) > 1 and bool(_OTHER & {*words})
 
 
 class Parted(NamedTuple):
@@ -176,6 +175,15 @@ def short(columns: list) -> str:
     return f"{', '.join(map(str, columns[:6]))} … ({len(columns)} columns)"
 
 
+def typed(word: str) -> str:
+    """A word as it is typed at a command.
+
+    >>> typed("default"), typed("Charged Off")
+    ('default', '"Charged Off"')
+    """
+    return f'"{word}"' if re.search(r"[^\w.,*+-]", word) else word
+
+
 def option(columns: list[str]) -> str:
     """What the user types for a set of columns.
 
@@ -186,5 +194,4 @@ def option(columns: list[str]) -> str:
     if len(columns) > 6 and start is not None and not start.family.startswith("_"):
         stem = columns[0][: columns[0].rfind(start.of)]
         return f'--scores "{stem}*"'
-    text = ",".join(columns)
-    return f'--scores "{text}"' if re.search(r"[^\w.,-]", text) else f"--scores {text}"
+    return f"--scores {typed(','.join(columns))}"

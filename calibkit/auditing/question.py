@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -74,4 +75,4 @@ def question(**said: Any) -> Question:
 def _split(names: str | Sequence[str] | None) -> list[str] | None:
     if names is None or not isinstance(names, str):
         return None if names is None else [str(name) for name in names]
-    return [name.strip() for name in names.split(",")]
+    return [name.strip() for name in next(csv.reader([names], skipinitialspace=True), [])]

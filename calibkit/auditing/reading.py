@@ -94,12 +94,15 @@ def taken(part: Part, asked: Question) -> Given:
 
     Raises ValueError for rows that lack one, and for what is not clear of kind or labels.
     """
-    lost = kinds.content(part.matrix).bad | classes.unlabelled(part.labels, part.matrix.shape[1])
+    walked = kinds.content(part.matrix)
+    lost = walked.bad | classes.unlabelled(part.labels, part.matrix.shape[1])
     if part.decisions is not None:
         lost |= part.decisions.isna().to_numpy()
     kept = _kept(lost, asked.drop_missing)
-    part = part.rows(kept) if lost.any() else part
-    scored = _kind(part, asked)
+    if lost.any():
+        part = part.rows(kept)
+        walked = kinds.content(part.matrix)
+    scored = _kind(part, walked, asked)
     part = replace(part, matrix=_scaled(part.matrix, scored, part.lonely))
     read, kind = _labelled(part, asked, scored)
     texts = [f"{lost.sum()} of {len(lost)} rows left out"] if lost.any() else []
@@ -116,8 +119,8 @@ def taken(part: Part, asked: Question) -> Given:
     )
 
 
-def _kind(part: Part, asked: Question) -> str:
-    walked, scores = kinds.content(part.matrix), part.found.scores
+def _kind(part: Part, walked: kinds.Content, asked: Question) -> str:
+    scores = part.found.scores
     if part.lonely:
         return kinds.one(walked, scores[0], asked.kind)
     return kinds.many(walked, scores, asked.kind, of_classes=part.found.of_classes)

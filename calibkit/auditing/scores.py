@@ -58,8 +58,8 @@ class Scores:
         if isinstance(self.matrix, Tensor):
             part = self.matrix[torch.from_numpy(chosen)]
         else:
-            part = np.ascontiguousarray(self.matrix[chosen], self.matrix.dtype.newbyteorder("="))
-            part = torch.from_numpy(part)
+            native = self.matrix.dtype.newbyteorder("=")
+            part = torch.from_numpy(np.ascontiguousarray(self.matrix[chosen], native))
         part = part.float() if part.dtype in validate.HALVES else part
         return part if self.kind == "logits" else self.log(part)
 

@@ -34,10 +34,11 @@ def readings(table: pd.DataFrame, labels: pd.Series, left: list[str]) -> list[Re
     families = _families(table, able, words)
     _demand_whole(left, families, numbers)
     inside = {c for columns in families for c in columns}
+    rest = [c for c in able if c not in inside and not names.sure(c) and not names.odd(c)]
+    sets = [reading for columns in families for reading in _of_family(table, columns, words)]
+    sets += [Reading(run, True) for run in _on_simplex(table, rest, words)]
+    sets += _with_rest(table, sets, rest, words)
     single = [c for c in able if c not in inside and is_single(table[c], words)]
-    rest = [c for c in able if c not in inside and not names.sure(c)]
-    sets = [reading for columns in families for reading in _sets(table, columns, words, True)]
-    sets += list(_sets(table, rest, words, False))
     single = [c for c in single if not any(c in reading.columns for reading in sets)]
     single = [c for c in single if not any(_repeats(table, c, r.columns) for r in sets)]
     return sets + [Reading([column]) for column in single]
@@ -79,29 +80,73 @@ def _live(table: pd.DataFrame, columns: list[str]) -> bool:
     return any(table[c].dtype.kind == "f" for c in columns) or _sums(table, columns)
 
 
-def _sets(
-    table: pd.DataFrame, columns: list[str], words: set[str], family: bool
-) -> Iterator[Reading]:
-    """The sets of neighbours among columns whose rows sum to 1 or 100; else a whole family."""
-    if len(columns) < 2 or (family and names.of_top(columns)):
-        return
+def _of_family(table: pd.DataFrame, columns: list[str], words: set[str]) -> list[Reading]:
+    """A family, or the neighbours in it whose rows sum to 1 or 100.
+
+    Where there are none, and some members are called after no class, it may be read in two ways.
+    """
+    if names.of_top(columns):
+        return []
+    runs = _on_simplex(table, columns, words)
+    if runs:
+        return [Reading(run, True) for run in runs]
+    _demand_classes(table, columns, words)
+    numbered = [c for c in columns if _of(c).isdigit()]
+    plain = numbered if len(numbered) > 1 else [c for c in columns if not names.odd(c)]
+    if not plain:
+        return []
+    rows = table[columns].to_numpy(dtype=np.float64)
+    two = 1 < len(plain) < len(columns) and (np.nanmin(rows) < 0 or np.nanmax(rows) > 1)
+    readings = [plain, columns] if two else [columns]
+    return [Reading(reading, _called(reading, words)) for reading in readings]
+
+
+def _on_simplex(table: pd.DataFrame, columns: list[str], words: set[str]) -> list[list[str]]:
+    """All columns, or else the neighbours among them, whose rows sum to 1 or 100."""
     runs = [columns] if _sums(table, columns) else list(_runs(table, columns))
-    for run in runs or ([columns] if family else []):
-        if _falling(table, run, words):
-            raise ValueError(best(run))
-        yield Reading(run, run in runs or _called(run, words))
+    for run in runs:
+        _demand_classes(table, run, words)
+    return runs
+
+
+def _demand_classes(table: pd.DataFrame, columns: list[str], words: set[str]) -> None:
+    """Refuse columns that are rather the k best scores of each row."""
+    if _falling(table, columns, words):
+        raise ValueError(best(columns))
+
+
+def _with_rest(
+    table: pd.DataFrame, sets: list[Reading], rest: list[str], words: set[str]
+) -> list[Reading]:
+    """Columns called after the labels, and all others: a class that no label names may be there."""
+    if len(sets) != 1 or not rest or _sums(table, sets[0].columns):
+        return []
+    named = {c.strip().casefold() for c in sets[0].columns}
+    if not words <= named:
+        return []
+    whole = {*sets[0].columns, *(c for c in rest if fractional(table[c]))}
+    both = [c for c in table.columns if c in whole]
+    return [Reading(both, True)] if len(both) > len(sets[0].columns) else []
 
 
 def best(columns: list[str]) -> str:
     return (
         f"the scores {names.short(columns)} fall from left to right in every row, as the k best of "
         f"more classes do: if they are all classes, say {names.option(columns)}; if the first is "
-        f"how sure a prediction is, say --scores {columns[0]} --predicted COLUMN"
+        f"how sure a prediction is, say {names.option(columns[:1])} --predicted COLUMN"
     )
+
+
+def _of(column: str) -> str:
+    """The class that a column is called after."""
+    part = names.parted(column)
+    return part.of if part else column.strip()
 
 
 def _sums(table: pd.DataFrame, columns: list[str]) -> bool:
     """Whether the rows of columns, not all of them constant, sum to 1 or to 100."""
+    if len(columns) < 2:
+        return False
     head = _finite(table[columns].iloc[:ROWS_SEARCHED].to_numpy(dtype=np.float64))
     if not len(head) or not _near(head.sum(1)) or (len(head) > 1 and (head == head[0]).all()):
         return False
@@ -146,7 +191,7 @@ def _falling(table: pd.DataFrame, columns: list[str], words: set[str]) -> bool:
 def _called(columns: list[str], words: set[str]) -> bool:
     """Whether all labels are words, not numbers, that columns are called after."""
     called = {c.strip().casefold() for c in columns}
-    called |= {part.of.casefold() for c in columns if (part := names.parted(c))}
+    called |= {_of(c).casefold() for c in columns}
     called |= {c.rpartition("_")[2].casefold() for c in columns}
     return words <= called and not all(word.lstrip("+-").isdigit() for word in words)
 
@@ -164,7 +209,7 @@ def _no_score(column: pd.Series, words: set[str]) -> bool:
     name = names.bare(column.name)
     if name in names.EITHER:
         return not fractional(column)
-    if str(column.name).strip().casefold() in words:
+    if {str(column.name).strip().casefold(), _of(str(column.name)).casefold()} & words:
         return False
     if names.beside(column.name) or name in (*names.DECISIONS, *names.CORRECT):
         return True
@@ -177,6 +222,8 @@ def is_single(column: pd.Series, words: set[str]) -> bool:
     if names.sure(column.name):
         return False
     called = str(column.name).strip().casefold() in words
+    if names.odd(column.name) and _of(str(column.name)).casefold() not in words:
+        return name in names.SCORES
     part = names.parted(column.name)
     if called or name in (*names.SCORES, *names.EITHER):
         return True

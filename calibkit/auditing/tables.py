@@ -40,7 +40,7 @@ def table(
         read, told = _text(path, columns)
     else:
         read, told = _BY_ENDING[ending.lower()](path), ""
-    read = read.rename(columns=lambda name: str(name).strip())
+    read = read.set_axis(list(map(_flat, read.columns)), axis=1)
     twice = sorted(set(read.columns[read.columns.duplicated()]))
     if twice:
         raise ValueError(f"{path.name} has several columns {twice[0]!r}: give each its own name")
@@ -55,6 +55,10 @@ def table(
             f"{len(read)} rows of the columns {list(read.columns)}"
         )
     return read, told
+
+
+def _flat(name: Any) -> str:
+    return "_".join(map(str, name)) if isinstance(name, tuple) else str(name).strip()
 
 
 def _text(path: Path, columns: list[str] | None) -> tuple[pd.DataFrame, str]:
@@ -178,13 +182,35 @@ def _json(path: Path) -> pd.DataFrame:
     try:
         with _opened(path)(path, "rt", encoding="utf-8-sig") as file:
             text = file.read().strip()
-        whole = json.loads(text) if text.startswith("[") else None
-        rows = whole or [json.loads(line) for line in text.splitlines() if line.strip()]
+        rows = _records(text)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{path.name} holds no JSON record a line: {error}") from None
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError(f'{path.name} must hold one JSON record a line, such as {{"label": 1}}')
     return pd.DataFrame(rows)
+
+
+def _records(text: str) -> list[Any]:
+    """Rows from a list of them, from columns, or from a row in each line.
+
+    >>> _records('{"label": {"0": 1, "1": 0}}')
+    [{'label': 1}, {'label': 0}]
+    """
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    if isinstance(whole, list):
+        return whole
+    columns = {
+        name: list(column.values()) if isinstance(column, dict) else column
+        for name, column in whole.items()
+        if isinstance(column, list | dict)
+    }
+    alike = len(columns) == len(whole) and len(set(map(len, columns.values()))) == 1
+    if not alike:
+        return [whole]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _arrow(path: Path) -> pd.DataFrame:

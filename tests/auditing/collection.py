@@ -150,6 +150,11 @@ WIDE_RIGHT = (BEST[:, 0] == TEN).astype(int)
 TOP = -np.sort(-WIDE, axis=1)[:, :3]
 RARE = expit(_random.normal(-3, 1, N))
 RARE_Y = (_random.random(N) < RARE).astype(int)
+DECIDED = (P > 0.5).astype(int)
+SIDE = np.maximum(P, 1 - P)
+SIDED = one(SIDE, (DECIDED == Y).astype(int), True)
+SELDOM = _random.random(2000) * 0.9  # per cent, all below 1
+SELDOM_Y = (_random.random(2000) < SELDOM / 100).astype(int)
 
 CASES = [
     # --- binary models, one column of scores ---
@@ -297,6 +302,60 @@ CASES = [
          {"scores": "confidence", "positive": 1}),
     Case("alone.csv", csv(label=Y, confidence=P), BINARY, ("--scores confidence --positive",),
          {"scores": "confidence", "positive": "1"}),
+    # --- as programs export them ---
+    Case("pycaret.csv", csv(target=Y, prediction_label=DECIDED, prediction_score=SIDE), SIDED),
+    Case("pipeline.csv", csv(label=Y, pred_label=DECIDED, score=SIDE), SIDED,
+         ("--predicted pred_label", "--positive 1 or --positive 0"), {"predicted": "pred_label"}),
+    Case("pipeline_three.csv", csv(label=WORDS, pred_label=np.array(NAMES)[SAYS], score=SURE),
+         JUDGED, ("--predicted", "--positive cat"), {"predicted": "pred_label"}),
+    Case("bools_decided.csv", csv(label=Y, pred=DECIDED == 1, score=SIDE), SIDED,
+         ("--predicted pred",), {"predicted": "pred"}),
+    Case("right_or_not.csv", csv(label=Y, prob=SIDE, correct=(DECIDED == Y).astype(int)), SIDED,
+         ("--label correct",), {"label": "correct"}),
+    Case("h2o.csv", csv(predict=DECIDED, p0=1 - P, p1=P, y=Y), BINARY),
+    Case("caret.csv", csv(obs=np.where(Y, "yes", "no"), pred=np.where(DECIDED, "yes", "no"),
+                          no=1 - P, yes=P), BINARY),
+    Case("spark.csv", csv(label=Y, prediction=DECIDED.astype(float),
+                          probability=[f"[{1 - p!r},{p!r}]" for p in map(float, P)]), BINARY),
+    Case("r_table.txt", text('"label" "p"\n' + "".join(
+        f'"{k + 1}" {y} {p!r}\n' for k, (y, p) in enumerate(zip(Y, map(float, P), strict=True)))),
+         BINARY),
+    Case("trailing.csv", text("label,p\n" + "".join(
+        f"{y},{p!r},\n" for y, p in zip(Y, map(float, P), strict=True))), BINARY),
+    Case("total.csv", text(lines("label,p", Y, P) + "total,400\n"), BINARY, ("--drop-missing",),
+         {"drop_missing": True}),
+    Case("sentinel.csv", csv(label=Y, p=np.where(np.arange(N) < 3, -999, P)),
+         without(BINARY, 0, 1, 2), ("3 of 400 values", "--missing=-999", "--drop-missing"),
+         {"missing": -999, "drop_missing": True}),
+    Case("sentinels.csv", csv(label=WORDS, **scores("", of=np.where(np.arange(N)[:, None] < 3, -999,
+                                                                   PROBS))),
+         without(THREE, 0, 1, 2), ("3 of 400 rows", "--missing=NUMBER"),
+         {"missing": -999, "drop_missing": True}),
+    Case("rare_percent.csv", csv(label=SELDOM_Y, p=SELDOM), one(SELDOM / 100, SELDOM_Y),
+         ("--kind percent",), {"kind": "percent"}),
+    Case("percentile.csv", csv(label=Y, score_percentile=P), BINARY, ("--scores score_percentile",),
+         {"scores": "score_percentile"}),
+    Case("features.csv", csv(label=Y, **scores("", "012", Z)), THREE, ("--kind logits",)),
+    Case("features.npz", npz(X=Z, y=Y, prob=P), BINARY, ("--scores X or --scores prob",),
+         {"scores": "prob"}),
+    Case("indicator.csv", csv(label=(L == 1).astype(int), **scores("p_", "012")), THREE,
+         ("--label", "--first-class 0")),
+    Case("scaled_logits.csv", csv(label=L, **scores("logit_", "012", Z), logit_scale=Z[:, 0]),
+         THREE, ("--scores logit_0,logit_1,logit_2 or",), {"scores": "logit_0,logit_1,logit_2"}),
+    Case("absent_class.csv", csv(label=np.where(L == 2, "cat", WORDS), **scores("", of=Z)),
+         Truth(PROBS, np.where(L == 2, 0, L)), ("--scores cat,dog or --scores cat,dog,eel",),
+         {"scores": "cat,dog,eel"}),
+    Case("levels.csv", csv(label=np.array(["low", "medium", "high"])[L],
+                           **scores("p_", ["low", "medium", "high"])), THREE),
+    Case("models.csv", csv(label=WORDS, **scores("rf_"), **scores("svm_", of=PROBS[::-1])), THREE,
+         ("--scores rf_cat,rf_dog,rf_eel or --scores svm_cat,svm_dog,svm_eel",),
+         {"scores": "rf_*"}),
+    Case("missing_word.csv", csv(label=np.array(["NA", "EU", "AS"])[L],
+                                 **scores("p_", ["NA", "EU", "AS"])), THREE),
+    Case("columns.json", lambda p: pd.DataFrame({"label": L, "p_0": PROBS[:, 0], "p_1": PROBS[:, 1],
+                                                 "p_2": PROBS[:, 2]}).to_json(
+        p, double_precision=15), Truth(np.round(PROBS, 15), L)),
+    Case("foreign_order.npz", npz(probs=PROBS.astype(">f8"), labels=L.astype(">i4")), THREE),
     # --- forms of files ---
     Case("harness.jsonl", jsonl(question=["1 + 1?"] * N, answer=["2"] * N, confidence=SURE,
                                 correct=RIGHT == 1), JUDGED),
