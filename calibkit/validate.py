@@ -298,7 +298,7 @@ def weights(value, *, n: int, device=None, of: str = "the predictions") -> Tenso
     same_length("weights", len(tensor), n)
     if device is not None:
         same_device("weights", tensor, device, of)
-    tensor = finite("weights", tensor.double())
+    tensor = finite("weights", tensor.detach().double())
     if bool((tensor < 0).any()):
         row = int(tensor.argmin())
         raise ValueError(
@@ -307,7 +307,7 @@ def weights(value, *, n: int, device=None, of: str = "the predictions") -> Tenso
         )
     if not 0 < tensor.square().sum().item() < math.inf:
         raise ValueError(
-            f"weights must not all be 0, nor so small or large that their squares are lost, got "
+            f"weights must not all be zero, nor so small or large that their squares are lost, got "
             f"values from {tensor.min().item():g} to {tensor.max().item():g}; divide by their mean"
         )
     return tensor

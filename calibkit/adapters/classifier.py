@@ -11,8 +11,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_predict
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from calibkit import validate
 from calibkit.recalibration import Calibrator, TemperatureScaler
 
 LEAST = 1e-12  # is added to a probability before its logarithm is taken, as in scikit-learn
@@ -47,38 +48,46 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         y = column_or_1d(y, warn=True)
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
-        scores = self._of_fitted(X) if _is_fitted(self.model) else self._out_of_fold(X, y, weights)
+            weights = validate.weights(sample_weight, n=len(y)).numpy()
+        logits = self._of_fitted(X) if _is_fitted(self.model) else self._out_of_fold(X, y, weights)
         self.classes_ = self.model_.classes_
         unknown = set(np.unique(y)) - set(self.classes_)
         if unknown:
             raise ValueError(f"y must hold classes of the model, got {sorted(unknown)} as well")
+        if logits.shape[1] != len(self.classes_):  # such as those of pairs of classes
+            raise ValueError(
+                f"model must give one score a class, {len(self.classes_)}, got {logits.shape[1]}; "
+                'of an SVC ask for decision_function_shape="ovr"'
+            )
         labels = torch.from_numpy(np.searchsorted(self.classes_, y))
-        calibrator = clone(self.calibrator or TemperatureScaler())
-        self.calibrator_ = calibrator.fit(_logits(scores), labels, weights=weights)
+        calibrator = TemperatureScaler() if self.calibrator is None else clone(self.calibrator)
+        self.calibrator_ = calibrator.fit(logits, labels, weights=weights)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, K) float64 recalibrated probabilities, columns as in `classes_`."""
         check_is_fitted(self)
-        logits = _logits(getattr(self.model_, _method(self.model_))(X))
-        return self.calibrator_.probs(logits, allow_fitted=True).numpy()
+        return self.calibrator_.probs(self._scores(X), allow_fitted=True).numpy()
 
     def predict(self, X: Any) -> np.ndarray:
         """(n,) the class of the largest probability."""
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]
 
-    def _of_fitted(self, X: Any) -> np.ndarray:
+    def _of_fitted(self, X: Any) -> torch.Tensor:
         self.model_ = self.model
-        return getattr(self.model_, _method(self.model_))(X)
+        return self._scores(X)
 
-    def _out_of_fold(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def _scores(self, X: Any) -> torch.Tensor:
+        method = _method(self.model_)
+        return _logits(getattr(self.model_, method)(X), method)
+
+    def _out_of_fold(self, X: Any, y: np.ndarray, weights: np.ndarray | None) -> torch.Tensor:
         given = {} if weights is None else {"sample_weight": weights}
         method = _method(self.model)
         scores = cross_val_predict(self.model, X, y, cv=self.cv, method=method, params=given)
         self.model_ = clone(self.model).fit(X, y, **given)
-        return scores
+        return _logits(scores, method)
 
     def __sklearn_tags__(self):
         tags, of_model = super().__sklearn_tags__(), get_tags(self.model)
@@ -104,10 +113,9 @@ def _method(model: Any) -> str:
     return "decision_function" if hasattr(model, "decision_function") else "predict_proba"
 
 
-def _logits(scores: np.ndarray) -> torch.Tensor:
+def _logits(scores: np.ndarray, method: str) -> torch.Tensor:
     """(n, K) float64 logits of decision values (n,) or (n, K), or of probabilities (n, K)."""
     z = torch.as_tensor(np.asarray(scores, dtype=np.float64))
-    if z.ndim == 1:
-        return torch.stack([-z, z], dim=1)
-    of_probs = bool((z >= 0).all()) and bool((z.sum(1) - 1).abs().max() < 1e-5)
-    return (z + LEAST).log() if of_probs else z
+    if method == "predict_proba":
+        return (z + LEAST).log()
+    return torch.stack([-z, z], dim=1) if z.ndim == 1 else z

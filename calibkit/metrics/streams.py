@@ -88,8 +88,9 @@ def tally(
     batches in two orders agree to 1e-12. Bins are of equal width, for those of equal mass
     (`ada_ece`) belong to one sample, and so does `smooth_ece`.
 
-    probs (n, K), labels (n,), weights (n,), bins: as in `ece`; a `TopLabel` has no classes, so that
-    there is no "classwise_ece", "nll" or "brier". Raises as `ece` does.
+    probs (n, K), labels (n,), weights (n,), bins: as in `ece`, the weights of one scale in all
+    batches; a `TopLabel` has no classes, so that there is no "classwise_ece", "nll" or "brier".
+    Raises as `ece` does.
 
     >>> batches = [([[0.9, 0.1]], [0]), ([[0.8, 0.2]], [1])]
     >>> whole = sum(tally(p, y, bins=1) for p, y in batches).measures()

@@ -183,8 +183,9 @@ def confidence_histogram(
     """
     counted = _reliability(probs, labels, bins=bins, weights=weights)
     ax = _axes(ax, 4.2, 3.6)
-    whole, n = totals(counted), len(labels)
-    samples = f"{n:,} samples" if weights is None else f"{n:,} weighted samples"
+    whole = totals(counted)
+    n = int(counted.counts.sum())
+    samples = f"{n:,} samples" if counted.squares is None else "the weighted samples"
     edges, shares = counted.edges.cpu().numpy(), counted.share.cpu().numpy()
     ax.bar(edges[:-1], shares, np.diff(edges), align="edge", color=COUNTS.colour, edgecolor="white")
     for role, value in ((ACCURACY, whole["accuracy"]), (CONFIDENCE, whole["confidence"])):

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from calibkit import metrics, recalibration
@@ -107,5 +107,9 @@ def test_bad_input():
     model = GaussianNB().fit(X[y == "no"], y[y == "no"])
     with pytest.raises(ValueError, match=r"^y must hold classes of the model, got .*yes"):
         CalibratedClassifier(model).fit(X, y)
+    digits, labels = problem(10)
+    pairs = SVC(decision_function_shape="ovo").fit(digits[:300], labels[:300])
+    with pytest.raises(ValueError, match=r"^model must give one score a class, 10, got 45"):
+        CalibratedClassifier(pairs).fit(digits[300:600], labels[300:600])
     with pytest.raises(ValueError, match="Unknown label type"):
         CalibratedClassifier(GaussianNB()).fit(X, np.linspace(0, 1, len(X)))

@@ -1,6 +1,7 @@
 """Weights of rows: the estimates of repeated rows, and no certainty from repetition."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.stats import ks_2samp
@@ -111,6 +112,18 @@ def test_only_ratios_of_weights_matter(name):
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", [name for name in ESTIMATES if name != "reliability_mass"])
+def test_a_row_may_be_split_into_parts_of_its_weight(name):
+    """Whatever the weights are, not for whole numbers alone."""
+    probs, labels, _, _ = problem(60)
+    weights, share = torch.rand(60, dtype=torch.float64) + 0.1, torch.rand(60, dtype=torch.float64)
+    twice = torch.arange(60).repeat(2)
+    parts = torch.cat([weights * share, weights * (1 - share)])
+    one = np.array(ESTIMATES[name](probs, labels, weights))
+    other = np.array(ESTIMATES[name](probs[twice], labels[twice], parts))
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_the_order_of_rows_has_no_say(name):
     probs, labels, weights, _ = problem(50)
@@ -206,6 +219,22 @@ def test_interval_is_that_of_a_plain_loop(metric):
     assert ks_2samp(np.round(exact, 12), fast.numpy().round(12)).statistic < 0.06
 
 
+@pytest.mark.parametrize("metric", ["ece", "nll", "brier", "accuracy"])
+def test_paired_interval_is_that_of_a_plain_loop(metric):
+    probs, labels, weights, _ = problem(150)
+    other, weights = 0.7 * probs + 0.3 * probs.roll(1, 1), weights.double()
+    generator, exact, function = torch.Generator().manual_seed(5), [], getattr(metrics, metric)
+    rows = weights.nonzero()[:, 0]  # those that are drawn
+    for _ in range(1500):
+        drawn = rows[torch.randint(len(rows), (len(rows),), generator=generator)]
+        a, b = (function(p[drawn], labels[drawn], weights=weights[drawn]) for p in (probs, other))
+        exact.append(a - b)
+    options = {"metric": metric, "resamples": 4000, "method": "percentile", "weights": weights}
+    found = metrics.paired_interval(probs, other, labels, **options)
+    expected = np.quantile(exact, [0.05, 0.95])
+    assert found == pytest.approx(expected, abs=0.1 * (expected[1] - expected[0]))
+
+
 def test_weighted_interval_covers():
     """Of 100 draws, 90 % intervals of the weighted gap hold the truth about 90 times."""
     torch.manual_seed(0)
@@ -287,7 +316,7 @@ BAD = [
     ([1.0, -2.0, 1.0], ValueError, "must be 0 or more, got -2 in row 1"),
     ([1.0, float("nan"), 1.0], ValueError, "must be finite"),
     ([1.0, float("inf"), 1.0], ValueError, "must be finite"),
-    ([0, 0, 0], ValueError, "must not all be 0"),
+    ([0, 0, 0], ValueError, "must not all be zero"),
     ([1e-200, 1e-200, 0], ValueError, ".*divide by their mean"),
     ([1e200, 1e200, 0], ValueError, ".*divide by their mean"),
     ([[1.0], [1.0], [1.0]], ValueError, "must have 1 dimension"),
@@ -315,6 +344,15 @@ def test_measures_that_count_rows_take_no_weights(function):
         function(top)
     with pytest.raises(TypeError, match="unexpected keyword"):
         function(PROBS, LABELS, weights=[1, 2, 3])
+
+
+@pytest.mark.filterwarnings("ignore:The given NumPy array is not writable")  # of pandas
+def test_weights_may_be_part_of_a_graph_or_a_column():
+    weights = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    for function in (metrics.ece, metrics.classwise_ece, metrics.bootstrap_interval):
+        found = function(PROBS, LABELS, weights=weights)
+        assert found == function(PROBS, LABELS, weights=pd.Series([1, 2, 3]))
+        assert found == function(PROBS, LABELS, weights=np.float32([1, 2, 3]))
 
 
 def test_weights_are_given_once():
@@ -353,7 +391,11 @@ def test_weighted_diagram_is_drawn():
     assert shown == pytest.approx(effective[effective > 0].tolist())
     ax = plots.confidence_histogram(probs, labels, weights=weights)
     assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)
-    assert "weighted samples" in ax.get_ylabel()
+    assert ax.get_ylabel() == "share of the weighted samples"
+    top = metrics.TopLabel.of(probs, labels, weights)
+    same = plots.confidence_histogram(top, None)
+    assert [bar.get_height() for bar in same.patches] == [bar.get_height() for bar in ax.patches]
+    assert plots.confidence_histogram(probs, labels).get_ylabel() == "share of 300 samples"
 
 
 def test_weighted_frame_counts_effective_rows():
