@@ -218,7 +218,7 @@ def _share_below(values: Tensor, others: Tensor, weight: Tensor) -> Tensor:
 def auc_estimate(rows: Rows, units: Units, level: float, *, every: bool = False) -> Estimate:
     """The AUC with its interval; `rows` of `event_rows`."""
     value, each = area(rows.confidence, rows.correct, units)
-    trusted = every or trust.covers("auc", 2, units.count, level)
+    trusted = every or trust.covers("auc", 2, units.worth, level)
     if not (trusted and math.isfinite(value)):
         return Estimate(value, *NONE)
     low, high = intervals.of_mean(units, value + each, level)

@@ -201,7 +201,7 @@ class Measured:
         return Estimate(value, low, min(max(high, value), HIGHEST.get(name, 1.0)))
 
     def _trusted(self, name: str, paired: bool = False) -> bool:
-        return trust.covers(name, self.rows.classes, self.units.count, self.level, paired=paired)
+        return trust.covers(name, self.rows.classes, self.units.worth, self.level, paired=paired)
 
     # --- two models on the same rows ---
 

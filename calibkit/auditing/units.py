@@ -42,6 +42,12 @@ class Units:
         """How many units weigh anything."""
         return int((self.sums(torch.ones_like(self.weight)) > 0).sum())
 
+    @property
+    def worth(self) -> int:
+        """How many units of equal weight say as much (Kish)."""
+        ones = self.sums(torch.ones_like(self.weight))
+        return int(self.total**2 / float(ones.square().sum()) + 1e-9)
+
     def sums(self, values: Tensor) -> Tensor:
         """(units,) the weighted sums of (n,) values."""
         each = self.weight * values

@@ -147,7 +147,7 @@ def test_columns_of_a_file_are_clusters_and_weights(tmp_path):
     [
         ({"weights": [1.0] * 599}, "weights must have one entry per row, 600"),
         ({"weights": [-1.0] * 600}, "weights must be 0 or more"),
-        ({"weights": [0.0] * 600}, "weights must not all be 0"),
+        ({"weights": [0.0] * 600}, "weights must not all be"),
         ({"clusters": [1] * 600}, "at least 2 values"),
         ({"clusters": [1, None] * 300}, "no value in row 1"),
         ({"clusters": [1, 2]}, "clusters must have one entry per row"),
@@ -156,6 +156,13 @@ def test_columns_of_a_file_are_clusters_and_weights(tmp_path):
 def test_wrong_units_are_refused_in_words(given, words):
     with pytest.raises(ValueError, match=words):
         calibkit.audit(Z, LABELS, **given)
+
+
+def test_units_are_worth_as_many_equal_ones():
+    assert units_of(40).worth == 40
+    assert units_of(40, weights=[3.0] * 40).worth == 40
+    assert units_of(40, clusters=np.arange(40) // 4).worth == 10
+    assert units_of(4, weights=[3.0, 1.0, 1.0, 1.0]).worth == 3  # 36 / 12
 
 
 def test_effective_rows_of_a_share_are_rows_where_all_are_alike():
