@@ -1,4 +1,4 @@
-"""The labels of a file as numbers of its columns, or as 0 and 1 beside one column of scores."""
+"""The labels of a file as numbers of its columns."""
 
 from __future__ import annotations
 
@@ -41,9 +41,6 @@ def unlabelled(labels: pd.Series, classes: int) -> np.ndarray:
     return missing | labels.isin(marks).to_numpy()
 
 
-# --- one column a class ---
-
-
 def of_columns(
     labels: pd.Series,
     names: list[str] | None,
@@ -59,7 +56,7 @@ def of_columns(
 
     Raises ValueError that names the option which decides.
     """
-    if _worded(labels):
+    if worded(labels):
         return Classes(_by_word(labels.map(str).str.strip(), names), names)
     numbers = whole(labels)
     if first is not None:
@@ -73,10 +70,51 @@ def of_columns(
 
     if stated is None:
         places = _by_place(numbers, classes, names, right)
+        _demand_sorted(places, names, right)
     else:
         places = _by_number(numbers, stated, right)
+    _demand_best(places, said(), classes)
     _demand_present(places, classes, said)
     return Classes(places, names)
+
+
+def _demand_sorted(places: np.ndarray, names: list[str] | None, right) -> None:
+    """Refuse numbers beside names that are not in the order in which others number them.
+
+    Unless the order of the columns is surely the better one.
+    """
+    if names is None or names == sorted(names):
+        return
+    other = np.array([names.index(name) for name in sorted(names)])[places]
+    mine, theirs = right(places), right(other)
+    if not mine > theirs + CLEAR * 0.7 / np.sqrt(len(places)):
+        raise ValueError(
+            f"labels are numbers and the columns {', '.join(names[:6])} are in no order of the "
+            f"alphabet: read in the order of the columns the model is right on {mine:.1%}, in that "
+            f"of the alphabet on {theirs:.1%}. Say --first-class 0 for the first, or name the "
+            f"columns in the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1,..."
+        )
+
+
+def _demand_best(places: np.ndarray, said: np.ndarray, classes: int) -> None:
+    """Refuse numbers that fit the columns far better in another order."""
+    from scipy.optimize import linear_sum_assignment
+
+    n, mine = len(places), float(np.mean(places == said))
+    if mine >= 0.5 or n < 5 * classes or classes > MOST_ORDERED:
+        return
+    pairs = np.zeros((classes, classes))
+    np.add.at(pairs, (places, said), 1)
+    best = pairs[linear_sum_assignment(pairs, maximize=True)].sum() / n
+    if best > mine + 0.1 + 3 * 0.5 / np.sqrt(n):
+        raise ValueError(
+            f"labels are numbers: in the order of the columns the model is right on {mine:.1%}, in "
+            f"another order on {best:.1%}. Say --first-class 0 if the order is right, or name the "
+            f"columns in the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1,..."
+        )
+
+
+MOST_ORDERED = 300  # classes of which other orders are tried
 
 
 def _demand_present(places: np.ndarray, classes: int, said: Callable[[], np.ndarray]) -> None:
@@ -97,8 +135,21 @@ ENOUGH = 20  # rows a class, so that no class is missing by chance
 MOST_ABSENT = 0.2  # of the rows may be predicted as classes that no label names
 
 
-def _worded(labels: pd.Series) -> bool:
+def worded(labels: pd.Series) -> bool:
+    """Whether labels are words, neither numbers nor true and false."""
     return labels.dtype.kind not in "iufb" and not pd.api.types.is_bool_dtype(labels)
+
+
+def as_words(labels: pd.Series) -> pd.Series:
+    """Labels as words: whole numbers of any type alike.
+
+    >>> as_words(pd.Series([1.0, 0.0])).tolist()
+    ['1', '0']
+    """
+    labels = labels.dropna()
+    if worded(labels) or labels.dtype.kind not in "iuf":
+        return labels.map(str).str.strip()
+    return pd.Series(whole(labels), index=labels.index).map(str)
 
 
 def whole(labels: pd.Series) -> np.ndarray:
@@ -236,150 +287,3 @@ def _demand_order(numbers: np.ndarray, names: list[str], right) -> None:
             f"model is right on {mine:.1%}. Say --first-class 0 if it is so, or name the columns "
             f"in the order of the labels: --scores COLUMN_OF_0,COLUMN_OF_1"
         )
-
-
-# --- one column of scores ---
-
-
-def of_one(
-    labels: pd.Series, named: list[str], scores: np.ndarray, positive: str | None
-) -> Classes:
-    """Labels as 0 and 1, of which the column of scores judges the 1.
-
-    named: what the column may be called after, such as ["p_default", "default"]. positive: the
-    label that the user calls so.
-
-    Raises ValueError that names the option which decides.
-    """
-    words = as_words(labels)
-    found = sorted(set(words))
-    if positive is not None:
-        return _against(words, found, _same(positive, found))
-    after = [word for word in found if word.casefold() in [name.casefold() for name in named]]
-    if len(found) > 2:
-        chosen = after[0] if len(after) == 1 else found[0]
-        raise ValueError(
-            f"there is one column of scores, but the labels have {len(found)} values, "
-            f"{', '.join(found[:6])}: say which of them it is the score of, such as "
-            f"--positive {typed(chosen)}; of the class that a row predicts, name the column that "
-            f"says it with --predicted"
-        )
-    known = _known(found) if not after else after[0]
-    if known is None:
-        raise ValueError(
-            f"labels are {' and '.join(found)}: say which of them the score is of, "
-            f"{' or '.join(f'--positive {typed(word)}' for word in found)}"
-        )
-    read = _against(words, found, known)
-    _demand_direction(read, scores, known, found)
-    return read
-
-
-def as_words(labels: pd.Series) -> pd.Series:
-    """Labels as words: whole numbers of any type alike.
-
-    >>> as_words(pd.Series([1.0, 0.0])).tolist()
-    ['1', '0']
-    """
-    labels = labels.dropna()
-    if _worded(labels) or labels.dtype.kind not in "iuf":
-        return labels.map(str).str.strip()
-    return pd.Series(whole(labels), index=labels.index).map(str)
-
-
-def _same(word: str, found: list[str]) -> str:
-    alike = [other for other in found if other == word] or [
-        other for other in found if other.casefold() == word.strip().casefold()
-    ]
-    if len(alike) != 1:
-        raise ValueError(f"--positive must be one of the labels {found[:8]}, got {word!r}")
-    return alike[0]
-
-
-def _known(found: list[str]) -> str | None:
-    """Which of two labels is surely the positive one; a single one may be either."""
-    folded = [word.casefold() for word in found]
-    if len(found) == 1:
-        return found[0] if folded[0] in POSITIVE else "" if folded[0] in NEGATIVE else None
-    pairs = [*list(zip(POSITIVE, NEGATIVE, strict=True)), ("1", "-1")]
-    for yes, no in pairs:
-        if set(folded) == {yes, no}:
-            return found[folded.index(yes)]
-    return None
-
-
-def _against(words: pd.Series, found: list[str], positive: str) -> Classes:
-    others = [word for word in found if word != positive]
-    other = others[0] if len(others) == 1 else "other" if others else "not " + positive
-    labels = (words == positive).to_numpy().astype(np.int64)
-    usual = not positive or (positive, other) in (("1", "0"), ("1", "not 1"))
-    if usual:
-        return Classes(labels, None)
-    return Classes(labels, [other, positive], f"positive class {positive!r}")
-
-
-def _demand_direction(read: Classes, scores: np.ndarray, positive: str, found: list[str]) -> None:
-    """Refuse scores that are clearly higher where the label is the other one."""
-    from scipy.stats import rankdata
-
-    of_one, n = read.labels == 1, len(scores)
-    ones, zeros = int(of_one.sum()), int(n - of_one.sum())
-    if not ones or not zeros:
-        return
-    area = (rankdata(scores)[of_one].sum() - ones * (ones + 1) / 2) / (ones * zeros)
-    if (0.5 - area) / np.sqrt((n + 1) / (12 * ones * zeros)) > CLEAR:
-        other = next(word for word in found if word != positive)
-        raise ValueError(
-            f"the scores are higher where the label is {other} (area under the ROC curve of "
-            f"{positive}: {area:.3f}): say which label they are of, --positive {typed(other)} "
-            f"or --positive {typed(positive)}"
-        )
-
-
-# --- of the class that a row predicts ---
-
-
-def hits(labels: pd.Series, decisions: pd.Series | None) -> Classes:
-    """0 and 1: whether the label is the decision; without one the label says it itself.
-
-    >>> hits(pd.Series(["a", "b"]), pd.Series(["a", "a"])).labels.tolist()
-    [1, 0]
-    >>> hits(pd.Series([True, False]), None).labels.tolist()
-    [1, 0]
-    """
-    right = _right(labels, decisions).to_numpy().astype(np.int64)
-    return Classes(right, ["wrong", "right"], "judged by whether the prediction is right")
-
-
-def _demand_alike(labels: pd.Series, decisions: pd.Series) -> None:
-    """Refuse labels and predictions that do not speak of the same classes."""
-    if not set(labels) & set(decisions):
-        raise ValueError(
-            f"labels, such as {labels.iloc[0]!r}, and predictions, such as "
-            f"{decisions.iloc[0]!r}, have no value in common; name others with --label and "
-            f"--predicted"
-        )
-    numbers = [pd.to_numeric(words, errors="coerce") for words in (labels, decisions)]
-    apart = numbers[0] - numbers[1]
-    if len(set(labels)) > 2 and max((apart == 1).mean(), (apart == -1).mean()) > 0.5:
-        raise ValueError(
-            "most labels differ from the predictions by 1: number both from the same class on, or "
-            "name others with --label and --predicted"
-        )
-
-
-def _right(labels: pd.Series, decisions: pd.Series | None) -> pd.Series:
-    if decisions is not None:
-        mine, theirs = as_words(labels), as_words(decisions)
-        if {*mine, *theirs} <= {"0", "1", "True", "False"}:
-            mine, theirs = (words.replace({"True": "1", "False": "0"}) for words in (mine, theirs))
-        _demand_alike(mine, theirs)
-        return mine == theirs
-    words = as_words(labels).str.casefold()
-    unknown = sorted(set(words) - {*POSITIVE, *NEGATIVE})
-    if unknown:
-        raise ValueError(
-            f"column {labels.name!r} must say whether a row is right, by 0 and 1 or yes and no, "
-            f"got {unknown[:4]}; name another with --label"
-        )
-    return words.isin(POSITIVE)

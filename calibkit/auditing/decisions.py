@@ -10,6 +10,7 @@ import pandas as pd
 from calibkit.auditing import names
 from calibkit.auditing.chosen import Chosen
 from calibkit.auditing.classes import NEGATIVE, as_words
+from calibkit.auditing.events import known
 from calibkit.auditing.holds import binary, fractional, is_number
 from calibkit.auditing.sets import is_single
 
@@ -44,28 +45,40 @@ def of_decisions(table: pd.DataFrame, label: str, left: list[str]) -> Chosen:
             f"with --label COLUMN; if {sure[0]!r} is the score of one class, say --scores "
             f"{sure[0]} --positive CLASS"
         )
-    _demand_own(table, decisions[0], sure[0])
+    _demand_own(table, label, decisions[0], sure[0])
     return Chosen(label, sure, False, decisions[0], True)
 
 
 def decides(column: pd.Series) -> bool:
     """Whether a column is called after what a row predicts, and holds no fractions."""
     name = names.bare(column.name)
+    called = name in names.DECISIONS or bool(_DECISION & {*name.split("_")})
     best = re.fullmatch(r"top_?1(_(class|label|pred|prediction))?", name)
-    return (name in names.DECISIONS or bool(best)) and not fractional(column)
+    return (called or bool(best)) and not fractional(column)
 
 
-def _demand_own(table: pd.DataFrame, decision: str, score: str) -> None:
-    """Refuse a confidence of two classes that is above a threshold for one decision alone."""
-    values = table[decision].dropna().unique()
-    if len(values) != 2:
+_DECISION = {"pred", "predicted", "predict", "prediction", "decision", "yhat", "hat", "argmax"}
+
+
+def _demand_own(table: pd.DataFrame, label: str, decision: str, score: str) -> None:
+    """Refuse a confidence that may be the score of one of two classes.
+
+    Such a score is above a threshold for one decision alone, or falls below one half.
+    """
+    if table[label].nunique() > 2:
         return
-    one, other = (table.loc[table[decision] == value, score] for value in values)
-    if one.max() < other.min() or other.max() < one.min():
-        yes = values[0] if one.min() > other.max() else values[1]
+    rows = table[[decision, score]].dropna()
+    values = rows[decision].unique()
+    parts = [rows.loc[rows[decision] == value, score] for value in values]
+    apart = len(values) == 2 and (
+        parts[0].max() < parts[1].min() or parts[1].max() < parts[0].min()
+    )
+    if apart or (rows[score].min() < 0.5 and rows[score].max() <= 1):
+        first = len(values) == 1 or parts[0].min() > parts[1].max()
+        yes = values[0] if first else values[1]
         raise ValueError(
-            f"{score!r} may be the confidence of what {decision!r} says, or the score of {yes}, "
-            f"for it is larger wherever {decision!r} is {yes}. Say --predicted "
+            f"{score!r} may be the confidence of what {decision!r} says, or the score of one "
+            f"class: of two classes the one predicted is at least one half. Say --predicted "
             f"{names.typed(decision)} for the first, {names.option([score])} --positive "
             f"{names.typed(str(yes))} for the second"
         )
@@ -113,7 +126,11 @@ def _by_threshold(rows: pd.DataFrame) -> bool:
         return not (str(values[0]).casefold() in NEGATIVE and parts[0].min() >= 0.5)
     if len(values) > 2:
         return True
-    return parts[0].max() <= parts[1].min() or parts[1].max() <= parts[0].min()
+    rising, falling = parts[0].max() <= parts[1].min(), parts[1].max() <= parts[0].min()
+    positive = known([str(value) for value in values])
+    if positive is None:
+        return bool(rising or falling)
+    return bool(falling if str(values[0]) == positive else rising)
 
 
 def confidence_of(table: pd.DataFrame, left: list[str]) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from calibkit import validate
-from calibkit.auditing import arrays, classes, columns, kinds, names
+from calibkit.auditing import arrays, classes, columns, events, kinds, names
 from calibkit.auditing.chosen import Chosen
 from calibkit.auditing.given import Given
+from calibkit.auditing.holds import fractional
 from calibkit.auditing.question import Question
 from calibkit.auditing.scores import Kind
 
@@ -73,11 +74,16 @@ def of_table(table: pd.DataFrame, asked: Question) -> Given:
     return told(replace(given, told=text), given.told)
 
 
+def _countable(labels: pd.Series) -> bool:
+    """Whether labels are words or whole numbers."""
+    return labels.dtype.kind != "f" or not fractional(labels)
+
+
 def _class_names(found: Chosen, labels: pd.Series) -> list[str]:
     """The classes that columns are called after: p_cat is cat, unless a label is p_cat."""
     raw = list(map(str, found.scores))
     parts = [names.parted(column) for column in raw]
-    words = set(labels.dropna().map(str).str.strip())
+    words = set(classes.as_words(labels)) if _countable(labels) else set()
     if not any(part is None for part in parts) and not words <= set(raw):
         return [part.of for part in parts if part is not None]
     start = raw[0][: raw[0].rfind("_") + 1]
@@ -132,9 +138,9 @@ def _labelled(part: Part, asked: Question, scored: str) -> tuple[classes.Classes
     if not part.lonely:
         return _of_classes(part, asked), "logits" if scored == "logprobs" else kind
     if part.found.event:
-        return classes.hits(part.labels, part.decisions), "confidence"
+        return events.hits(part.labels, part.decisions), "confidence"
     score, column = part.matrix[:, 0], part.found.scores[0]
-    read = classes.of_one(part.labels, _after(column), score, asked.positive)
+    read = events.of_one(part.labels, _after(column), score, asked.positive)
     if asked.kind is None and scored == "probs":
         kinds.demand_scale(score, read.labels, column)
     return read, kind

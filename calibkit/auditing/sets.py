@@ -130,6 +130,7 @@ def _with_rest(
 
 
 def best(columns: list[str]) -> str:
+    """What is said of columns that are the k best scores of each row."""
     return (
         f"the scores {names.short(columns)} fall from left to right in every row, as the k best of "
         f"more classes do: if they are all classes, say {names.option(columns)}; if the first is "
@@ -184,6 +185,8 @@ def _falling(table: pd.DataFrame, columns: list[str], words: set[str]) -> bool:
     """Whether columns fall from left to right in every row, as the k best scores do."""
     if len(columns) < 3 or len(table) < SORTED_ROWS or _called(columns, words):
         return False
+    if all(_of(c).isdigit() for c in columns):
+        columns = sorted(columns, key=lambda c: int(_of(c)))
     rows = _finite(table[columns].to_numpy(dtype=np.float64))
     return bool((rows[:, 1:] <= rows[:, :-1]).all())
 
@@ -219,7 +222,7 @@ def _no_score(column: pd.Series, words: set[str]) -> bool:
 def is_single(column: pd.Series, words: set[str]) -> bool:
     """Whether one column alone may be the scores, by its name."""
     name = names.bare(column.name)
-    if names.sure(column.name):
+    if names.sure(column.name) or ((own := names.parted(column.name)) and "conf" in own.family):
         return False
     called = str(column.name).strip().casefold() in words
     if names.odd(column.name) and _of(str(column.name)).casefold() not in words:
