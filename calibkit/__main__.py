@@ -185,6 +185,18 @@ def _networks(options, folder: Path) -> int:
     return 0
 
 
+def _arbiter(options) -> int:
+    from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_page
+
+    chosen = {"device": options.device, "jobs": options.jobs}
+    table = arbiter.run(options.scale, options.target, fresh=options.fresh, **chosen)
+    page = arbiter_page.write(table)
+    print(page.read_text(encoding="utf-8"))
+    print(f"the table: {table.resolve()}")
+    print(f"the figure: {arbiter_figure.write(table).resolve()}")
+    return 0
+
+
 def _report(results) -> int:
     from calibkit.course import execution
 
@@ -239,6 +251,16 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--vectors", help="of text: a file of word vectors to start from, GloVe's say")
     add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
     add.add_argument("--jobs", type=int, help="processes")
+    add.add_argument("--target", help="folder of the tables, by default notebooks/results")
+    add = commands.add_parser(
+        "arbiter",
+        help="which recalibration comes closest to an exact posterior, from how many labels",
+    )
+    add.set_defaults(command=_arbiter)
+    add.add_argument("--scale", default="laptop", help="laptop (minutes) or smoke (seconds)")
+    add.add_argument("--fresh", action="store_true", help="begin anew, not after the last row")
+    add.add_argument("--device", default="cpu", help="of the networks' training: cpu, cuda, auto")
+    add.add_argument("--jobs", type=int, help="processes of the networks' training")
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")
     add = commands.add_parser("pages", help="write the executed notebooks as HTML into build/pages")
     add.set_defaults(command=_pages)

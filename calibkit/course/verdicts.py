@@ -72,7 +72,7 @@ class Verdict:
 
     @property
     def measured(self) -> str:
-        """The mean and its interval as the line has them: to three decimals, or until it has a width.
+        """The mean and its interval as the line has them: of three decimals or more, with a width.
 
         >>> judge("M6", "a bias", [0.01401, 0.01402, 0.01403]).measured
         '+0.01402 [+0.01400, +0.01404]'

@@ -16,6 +16,8 @@ from calibkit.recalibration.linear import (
     ShrunkMatrixScaler,
     VectorScaler,
 )
+from calibkit.recalibration.modules import restore
+from calibkit.recalibration.structured import StructuredMatrixScaler, StructuredVectorScaler
 from calibkit.recalibration.temperature import (
     LIMITS,
     Method,
@@ -24,6 +26,7 @@ from calibkit.recalibration.temperature import (
     interval_around,
     temperature_interval,
 )
+from calibkit.recalibration.venn_abers import VennAbersCalibrator
 
 __all__ = [
     "LIMITS",
@@ -36,11 +39,15 @@ __all__ = [
     "MatrixScaler",
     "Method",
     "ShrunkMatrixScaler",
+    "StructuredMatrixScaler",
+    "StructuredVectorScaler",
     "TemperatureEnsemble",
     "TemperatureScaler",
     "VectorScaler",
+    "VennAbersCalibrator",
     "change_prior",
     "interval_around",
     "logit_adjustment",
+    "restore",
     "temperature_interval",
 ]

@@ -13,6 +13,8 @@ from torch.nn.functional import one_hot
 from calibkit import validate
 from calibkit.metrics.bins import Binning, edges_of
 from calibkit.recalibration.calibrator import Calibrator
+from calibkit.recalibration.modules import Map
+from calibkit.recalibration.tables import edges_table, passed, values_table
 
 
 class HistogramBinning(Calibrator):
@@ -42,7 +44,7 @@ class HistogramBinning(Calibrator):
         self.bins, self.binning = bins, validate.choice("binning", binning, get_args(Binning))
 
     def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
-        scores, hits = _one_vs_rest(logits), targets(labels, logits.shape[1])
+        scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
         edges = [edges_of(row, self.bins, self.binning, weights) for row in scores]
         self.edges = torch.stack(edges)
         cell = _bin(scores, self.edges)
@@ -54,7 +56,21 @@ class HistogramBinning(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         edges, values = self.edges.to(logits.device), self.values.to(logits.device)
-        return _to_logits(values.gather(1, _bin(_one_vs_rest(logits), edges)), logits)
+        return to_logits(values.gather(1, _bin(one_vs_rest(logits), edges)), logits)
+
+    def _module(self) -> Map:
+        return Steps(edges=edges_table(self.edges[:, 1:-1]), values=self.values)
+
+
+class Steps(Map):
+    """A step function of each class's score s: the value after the last edge below s."""
+
+    edges: Tensor
+    values: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        number = passed(one_vs_rest(logits), self.edges.double())
+        return to_logits(self.values.double().gather(1, number), logits)
 
 
 class IsotonicCalibrator(Calibrator):
@@ -77,7 +93,7 @@ class IsotonicCalibrator(Calibrator):
     def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         from sklearn.isotonic import IsotonicRegression  # which loads pandas
 
-        scores, hits = _one_vs_rest(logits), targets(labels, logits.shape[1])
+        scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
         maps = [
             IsotonicRegression().fit(x, y, None if weights is None else weights.cpu().numpy())
             for x, y in zip(scores.cpu().numpy(), hits.cpu().numpy(), strict=True)
@@ -86,13 +102,33 @@ class IsotonicCalibrator(Calibrator):
         self.points = [(new(m.X_thresholds_), new(m.y_thresholds_)) for m in maps]
 
     def _apply(self, logits: Tensor) -> Tensor:
-        scores = _one_vs_rest(logits)
+        scores = one_vs_rest(logits)
         pairs = zip(scores.cpu().numpy(), self.points, strict=True)
         mapped = np.stack([np.interp(s, x.cpu().numpy(), y.cpu().numpy()) for s, (x, y) in pairs])
-        return _to_logits(scores.new_tensor(mapped), logits)
+        return to_logits(scores.new_tensor(mapped), logits)
+
+    def _module(self) -> Map:
+        x, y = zip(*self.points, strict=True)
+        edges = edges_table(row[1:-1] for row in x)
+        return Lines(edges=edges, x=values_table(x), y=values_table(y))
 
 
-def _one_vs_rest(logits: Tensor) -> Tensor:
+class Lines(Map):
+    """A function of each class's score, linear between points (x, y) and constant beyond them."""
+
+    edges: Tensor
+    x: Tensor
+    y: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        scores, x, y = one_vs_rest(logits), self.x.double(), self.y.double()
+        left = passed(scores, self.edges.double())
+        x0, x1, y0, y1 = (part.gather(1, i) for part in (x, y) for i in (left, left + 1))
+        share = ((scores - x0) / (x1 - x0).clamp(min=1e-300)).clamp(0, 1)
+        return to_logits(y0 + share * (y1 - y0), logits)
+
+
+def one_vs_rest(logits: Tensor) -> Tensor:
     """Softmax scores by class, (K, n) in float64; (1, n), class 1 alone, for two classes."""
     scores = logits.detach().double().softmax(dim=1).T.contiguous()
     return scores[1:].contiguous() if len(scores) == 2 else scores
@@ -104,7 +140,7 @@ def targets(labels: Tensor, classes: int) -> Tensor:
     return hits[1:] if classes == 2 else hits
 
 
-def _to_logits(scores: Tensor, like: Tensor) -> Tensor:
+def to_logits(scores: Tensor, like: Tensor) -> Tensor:
     """Scores (C, n) to normalised log-probabilities (n, K), zeros lifted to a finite floor."""
     scores = scores.T
     if scores.shape[1] == 1:

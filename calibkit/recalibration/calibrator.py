@@ -14,13 +14,14 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration import leakage
+from calibkit.recalibration.modules import Map
 from calibkit.validate import Array
 
 FOLDER = os.path.dirname(__file__)
 
 
 class Calibrator:
-    """The shared fit/transform shape; a subclass gives `_fit` and `_apply`.
+    """The shared fit/transform shape; a subclass gives `_fit`, `_apply` and `_module`.
 
     A `_fit` with a third argument, None or the (n,) positive float64 weights of the rows, has them.
 
@@ -35,6 +36,9 @@ class Calibrator:
         raise NotImplementedError
 
     def _apply(self, logits: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def _module(self) -> Map:
         raise NotImplementedError
 
     def fit(self, logits: Array, labels: Array, *, weights: Weights = None) -> Self:
@@ -63,10 +67,7 @@ class Calibrator:
         sums from two rows on; LeakageError for the logits that were fitted on or a copy of them
         in their type or a wider one, all in their order, but not with `allow_fitted=True`.
         """
-        if not self._fitted:
-            from sklearn.exceptions import NotFittedError  # which loads pandas
-
-            raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
+        self._need_fit()
         logits = validate.logits(logits)
         if self._seen and logits.shape[1] != self._seen.shape[1]:
             raise ValueError(
@@ -81,6 +82,27 @@ class Calibrator:
     def probs(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
         """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
         return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
+
+    def module(self) -> Map:
+        """The fitted map as a module, logits (n, K) to logits (n, K), on the device of the fit.
+
+        Its numbers are buffers, not trained on, and it looks at no argument: put it behind a
+        network (`nn.Sequential(network, scaler.module())`), save its `state_dict`, give it to
+        `torch.export` or `torch.onnx.export`. `restore` makes it again from the `state_dict` alone,
+        as `torch.load(path, weights_only=True)` gives it. Raises NotFittedError before `fit`.
+        """
+        self._need_fit()
+        return self._module()
+
+    def _need_fit(self) -> None:
+        if not self._fitted:
+            from sklearn.exceptions import NotFittedError  # which loads pandas
+
+            raise NotFittedError(f"call {type(self).__name__}.fit(logits, labels) first")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: tensors on the CPU, so that a machine without a GPU can read them."""
+        return {name: _on_cpu(value) for name, value in vars(self).items()}
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -106,6 +128,14 @@ class Calibrator:
 
     def _state(self) -> str:
         return f"fitted for {self._seen.shape[1]} classes" if self._seen else "not fitted"
+
+
+def _on_cpu(value: Any) -> Any:
+    """The same with every tensor in it, also in lists and tuples, on the CPU."""
+    if isinstance(value, Tensor):
+        return value.cpu()
+    plain = type(value) in (list, tuple)
+    return type(value)(map(_on_cpu, value)) if plain else value
 
 
 def warn(message: str) -> None:

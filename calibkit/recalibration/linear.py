@@ -17,6 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from calibkit import validate
 from calibkit.recalibration.binned import targets
 from calibkit.recalibration.calibrator import Calibrator, warn
+from calibkit.recalibration.modules import Affine, Map
 from calibkit.recalibration.temperature import nll_temperature
 from calibkit.threads import one_thread
 
@@ -60,6 +61,9 @@ class BiasCorrectedTemperature(Calibrator):
     def _apply(self, logits: Tensor) -> Tensor:
         return logits / self.temperature + self.bias.to(logits)
 
+    def _module(self) -> Map:
+        return Affine(temperature=self.temperature, weight=torch.ones(1), bias=self.bias)
+
 
 class VectorScaler(Calibrator):
     """Vector scaling: logits w * z + b, one weight and one bias a class, of the least NLL.
@@ -90,6 +94,9 @@ class VectorScaler(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits * self.weight.to(logits) + self.bias.to(logits)
+
+    def _module(self) -> Map:
+        return Affine(temperature=1.0, weight=self.weight, bias=self.bias)
 
 
 class MatrixScaler(Calibrator):
@@ -130,6 +137,9 @@ class MatrixScaler(Calibrator):
 
     def _apply(self, logits: Tensor) -> Tensor:
         return logits @ self.weight.to(logits).T + self.bias.to(logits)
+
+    def _module(self) -> Map:
+        return Affine(temperature=1.0, weight=self.weight, bias=self.bias)
 
 
 class ShrunkMatrixScaler(Calibrator):
@@ -203,11 +213,14 @@ class ShrunkMatrixScaler(Calibrator):
             return lost + penalty * both.square().sum()
 
         with one_thread(z.numel() < SEVERAL_THREADS):
-            return _least(loss, start, len(labels), 0)
+            return least(loss, start, len(labels), 0)
 
     def _apply(self, logits: Tensor) -> Tensor:
         z = logits / self.temperature
         return z @ self.weight.to(z).T + self.bias.to(z)
+
+    def _module(self) -> Map:
+        return Affine(temperature=self.temperature, weight=self.weight, bias=self.bias)
 
 
 def _moved(z: Tensor, both: Tensor) -> Tensor:
@@ -246,9 +259,28 @@ class BetaCalibrator(Calibrator):
         self.weights = _minimise(loss, start, labels, logits.shape[1], positive=2 * len(hits)).T
 
     def _apply(self, logits: Tensor) -> Tensor:
-        odds = _log_odds(_log_odds_parts(logits), self.weights.to(logits.device).T)
-        both = torch.cat([-odds, odds]) if len(odds) == 1 else odds
-        return logsigmoid(both).log_softmax(dim=0).T.to(logits.dtype)
+        odds = beta_odds(logits, self.weights.to(logits.device))
+        return logsigmoid(odds).log_softmax(dim=0).T.to(logits.dtype)
+
+    def _module(self) -> Map:
+        return Beta(weights=self.weights)
+
+
+class Beta(Map):
+    """log q / (1 - q) = a log s - b log(1 - s) + c, class by class against the rest."""
+
+    weights: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        odds = beta_odds(logits, self.weights.double())
+        log_q = -torch.logaddexp(-odds, torch.zeros_like(odds))  # ONNX underflows in logsigmoid
+        return log_q.log_softmax(dim=0).T.to(logits.dtype)
+
+
+def beta_odds(logits: Tensor, weights: Tensor) -> Tensor:
+    """Recalibrated log-odds (K, n) float64 of logits (n, K), by a, b, c of each class (C, 3)."""
+    odds = _log_odds(_log_odds_parts(logits), weights.T)
+    return torch.cat([-odds, odds]) if len(odds) == 1 else odds
 
 
 def _log_odds_parts(logits: Tensor) -> Tensor:
@@ -296,10 +328,11 @@ def _minimise(
     if absent:
         warn(f"labels hold no sample of class {absent}: its bias has no finite best value")
     with one_thread(len(labels) * classes < SEVERAL_THREADS):
-        return _least(loss, start, len(labels), positive)
+        return least(loss, start, len(labels), positive)
 
 
-def _least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> Tensor:
+def least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> Tensor:
+    """As `_minimise`, on `n` rows, without a look at the labels and on as many threads as are."""
     some, flat = slice(0, None, math.ceil(n / UNIT_ROWS)), start.flatten()
     units = _units(lambda moved: loss(moved.view_as(start), some), flat, positive)
     first = flat if units is None else torch.linalg.solve(units, flat)

@@ -18,6 +18,7 @@ from torch import Tensor
 from calibkit import metrics, validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration.calibrator import Calibrator, warn
+from calibkit.recalibration.modules import Affine, Map
 from calibkit.validate import Array
 
 Method = Literal["nll", "ece_grid"]
@@ -89,6 +90,9 @@ class TemperatureScaler(Calibrator):
     def _apply(self, logits: Tensor) -> Tensor:
         return logits / self.temperature
 
+    def _module(self) -> Map:
+        return Affine(temperature=self.temperature, weight=torch.ones(1), bias=torch.zeros(1))
+
 
 class TemperatureEnsemble(Calibrator):
     """Ensemble temperature scaling: w_1 softmax(z / T) + w_2 softmax(z) + w_3 / K.
@@ -133,11 +137,29 @@ class TemperatureEnsemble(Calibrator):
         self.weights = parts_of / parts_of.sum()
 
     def _apply(self, logits: Tensor) -> Tensor:
-        log_weight = self.weights.to(logits.device).log()[:, None, None]
-        return (log_weight + _log_parts(logits, self.temperature)).logsumexp(0).to(logits.dtype)
+        return mixed(logits, self.temperature, self.weights.to(logits.device))
+
+    def _module(self) -> Map:
+        return Mixture(temperature=self.temperature, weights=self.weights)
 
 
-def _log_parts(logits: Tensor, temperature: float) -> Tensor:
+class Mixture(Map):
+    """The logarithm of w_1 softmax(z / T) + w_2 softmax(z) + w_3 / K."""
+
+    temperature: Tensor
+    weights: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        return mixed(logits, self.temperature.double(), self.weights.double())
+
+
+def mixed(logits: Tensor, temperature: float | Tensor, weights: Tensor) -> Tensor:
+    """Log-probabilities (n, K) of an ensemble of temperatures with weights (3,), as logits are."""
+    log_weight = weights.log()[:, None, None]
+    return (log_weight + _log_parts(logits, temperature)).logsumexp(0).to(logits.dtype)
+
+
+def _log_parts(logits: Tensor, temperature: float | Tensor) -> Tensor:
     """Log-probabilities (3, n, K) of the parts: cooled, as they are, uniform; in float64."""
     z = logits.double()
     return torch.stack([z / temperature, z, torch.zeros_like(z)]).log_softmax(2)

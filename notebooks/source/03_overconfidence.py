@@ -125,7 +125,7 @@ def watched(seed):
 films = sweep.run(watched, {"seed": seeds}, device=device)
 
 # %% [markdown]
-# **Predict before you run:** a training image that is read rightly at last is *learned*. Does the gap on new images
+# **Predict before you run:** we call a training image *learned* once the network reads it rightly. Does the gap on new images
 # open before the last training images are learned, or afterwards?
 
 # %% tags=["answer", "drawing"]
@@ -192,7 +192,7 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 explorers.networks("03", "epochs")
 
 # %% [markdown]
-# Every dot is a network of this course. Each coloured line is one training, each dot on it one epoch; move along it with the arrow keys. On digits a training starts below the level line (not sure enough), crosses it, and ends between the two lines. Trainings on partly wrong labels end further out, on nearly the same slope. On photographs they come from above. (There the training accuracy was counted while the weights still changed, so it is too low, and a part of this may be the measure.) The list above the map has all other lessons: look at *03 width of
+# Every dot is a network of this course. Each coloured line is one training, each dot on it one epoch; move along it with the arrow keys. On digits a training starts below the level line (not sure enough), crosses it, and ends between the two lines. Trainings on partly wrong labels end further out, on nearly the same slope. On photographs a training starts above the level line and moves down. (There the training accuracy was counted during the epoch, so it is too low, and a part of this may come from that.) The list above the map has all other lessons: look at *03 width of
 # the network* and *03 weight decay* after the next question, not before.
 #
 # Where do *other* networks end? Guo et al. (2017) found that deeper and wider networks are more over-confident, and so are
@@ -271,7 +271,7 @@ grid = [dict(setting, seed=seed) for setting in settings.values() for seed in fr
 newly = sweep.run(recipe, grid, device=device)
 
 # %% [markdown]
-# **Predict before you run:** a plain network has two layers of 128 units. Draw the map on paper, with its dot. Where
+# **Predict before you run:** a plain network has two layers of 128 units. Draw the map on paper; put its dot at some 20 points lost and 15 claimed. Where
 # do you put a network with 16 units a layer, one with 5 layers, one with thirty times the weight decay (0.003 in place of 0.0001), and the
 # plain one after a temperature?
 
@@ -288,8 +288,7 @@ for name, rows in where.items():
 # <details><summary>What came out</summary>
 #
 # Another **width** (16 to 128 units were tried) moves a network along a line from the corner: whatever it loses, it claims about the same part of it.
-# **Weight decay** and a **temperature** move it down: less is claimed of what is lost. So the map tells two kinds of
-# change apart: *how much* is lost, and *how much of it is claimed*. Depth is no clear case: five layers lie a little
+# **Weight decay** and a **temperature** move it down: less is claimed of what is lost. So the map tells two kinds of change apart: *how much* is lost, and *how much of it is claimed*. (Later lessons: losses that ask for less confidence, as in 09 and 11, move it down as well; more data moves it towards the corner, wrong labels away from it.) Depth is no clear case: five layers lie a little
 # above the line of the others, one layer well below it.
 #
 # </details>
@@ -402,8 +401,7 @@ print(claims.concluded("03", "O3"))
 # %% [markdown]
 # To lower the price of the training images, which it reads rightly, the network makes its weights larger. This makes
 # *every* answer more extreme: a new image read rightly gets a little cheaper, one read wrongly costs much more, and the
-# **entropy** of the wrong answers (how evenly they spread over the classes) falls. It never ends: at 99.9 % more is still
-# cheaper. (**Label smoothing**, which spreads a part of each target over all classes, gives the price a lowest point.)
+# **entropy** of the wrong answers (how evenly they spread over the classes) falls. It never ends: 99.99 % is still cheaper than 99.9 %. (**Label smoothing**, which spreads a part of each target over all classes, gives the price a lowest point.)
 # As a formula, with $p_i$ for the probability that image $i$'s label got:
 #
 # $$\mathrm{NLL}=\underbrace{\frac{1}{n}\sum_{\text{right}}-\log p_i}_{\text{part of the right}}

@@ -223,7 +223,7 @@ explorers.Explorer(
 # <details><summary>What came out</summary>
 #
 # No: the rate decides who wins. At 0.01 convolution has the lowest ECE, at 0.003 Mixer and attention, at 0.03 and 0.1
-# attention. At 0.1 its accuracy is only 67 %, and the low ECE says that its confidence is as low. The ECE of *one*
+# attention. At 0.1 its accuracy is only 67 %, and the low ECE only says that its confidence is about as low as its accuracy. The ECE of *one*
 # architecture moves by 6 to 10 points with the rate. After a temperature each, all lie at 2 to 3 points, at every
 # rate.
 #
@@ -324,7 +324,7 @@ _ = fig.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="lower center"
 #
 # </details>
 #
-# A verdict on the study's finding, for the clinic's number of images:
+# A verdict on the study's finding, with 1,500 images:
 
 # %% tags=["nbval-check-output"]
 def values(column, kind, place="usual"):
@@ -340,7 +340,7 @@ print(claims.concluded("04", "O10"))
 # %% [markdown]
 # The second line counts all our verdicts on the study's findings, most of them in the
 # [evidence](evidence/04_architectures.ipynb). That larger networks are calibrated better on noisier images is one of
-# these findings; this lesson does not show it.
+# these findings; we test it in the evidence, not here.
 #
 # ## 4. Is it the neighbourhood?
 #
@@ -436,7 +436,7 @@ _ = plots.plane(where)
 plt.show()
 
 # %% [markdown]
-# Across, the form decides: with 250 images attention and Mixer lose 45 points of accuracy on new images, the others 30. Upwards, the setting does: with the rate and decay that are best *as trained*, attention and Mixer lie below the line of 0 instead (evidence). After one temperature each, all lie close to it.
+# With 250 images the form decides how far to the right a network lies: attention and Mixer lose 45 points of accuracy on new images, the others 30. How high it lies depends on the settings: with the rate and decay that are best *as trained*, attention and Mixer lie below the line of 0 instead (evidence). After one temperature each, all lie close to it.
 #
 # ### Exercise: form or data? (homework)
 #

@@ -408,7 +408,7 @@ for fraction, mean in photographs.groupby("value").mean(numeric_only=True).iterr
 # **No. The accuracy falls by 15 points, the confidence by little more than half of that: this network, with this
 # weight decay, still claims 0.58 to 0.67 of what it loses on new images, from 150 training images to 1,500.**
 # **But the small hospital can do something: keep a fifth of its labels back for one temperature. That cost no accuracy
-# here, and on average the confidence then falls with it.**
+# here, and on average the confidence then equals the accuracy.**
 #
 # All verdicts, the last batch, all augmentations and the paper's numbers: [evidence](evidence/05_dataset_size.ipynb). Next: [06 Label noise](06_label_noise.ipynb).
 #

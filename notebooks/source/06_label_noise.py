@@ -182,7 +182,7 @@ swept = sweep.run(recipe, {"rate": rates, "seed": seeds}, device=device)
 
 # %% [markdown]
 # **Predict before you run:** with 30 % of the labels shuffled, is the network too sure or not sure enough on true
-# labels, after a tenth of its training and at the end? Of the shuffled labels, how many does it say by then?
+# labels, after a tenth of its training and at the end? How many of the shuffled labels does it predict at each of these two times?
 
 # %% tags=["answer"]
 early, end = size.epochs // 10, size.epochs
@@ -371,7 +371,7 @@ _ = plots.plane({palette.group(k, name): spots for k, (name, spots) in enumerate
 # not as far, and those of MNIST stay near zero. A dot tells half the story, though: for true labels, go down from it
 # by $r(a - 1/K)$.
 #
-# With wrong labels of *people* (CIFAR-10N, 20,000 photographs, [stored runs](from_laptop_to_paper.md)) the difference falls from +12 points
+# With the mistakes that people really made in labelling (CIFAR-10N, 20,000 photographs, [stored runs](from_laptop_to_paper.md)) the difference falls from +12 points
 # without mistakes to +6 points with 40 % of them, and stays positive.
 #
 # ## 5. Repair

@@ -47,7 +47,7 @@ DEVICE = "auto"
 # ## 1. Rare classes, made on purpose
 #
 # In **class imbalance** the training set has many more images of one class than of another. The **imbalance ratio** $\rho$ is the size of
-# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before by the same factor (the *exponential* form; in the *step* form, half of the classes are equally rare). The number of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
+# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before by the same factor (the *exponential* form; in the *step* form half of the classes are equally rare). The number of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -167,7 +167,7 @@ for name, place in {"commonest": 0, "rarest": -1}.items():
 #
 # $$q^{\text{train}}_k(x) = \frac{q_k(x)\, \pi^{\text{train}}_k / \pi^{\text{test}}_k}{\sum_j q_j(x)\, \pi^{\text{train}}_j / \pi^{\text{test}}_j}.$$
 #
-# We call it the **honest model** of this training set: it makes no error of its own. The bars of the first slider are such a model.
+# We call it the **honest model** of this training set: it makes no error of its own.
 #
 # ### Exercise: another prior
 #
@@ -199,7 +199,7 @@ check.other_prior(my_other_prior)
 #
 # </details>
 #
-# The package has it as `recalibration.change_prior`. With it we can ask two models for which no class was rare what this prior costs *them*:
+# The package has it as `recalibration.change_prior`. With it we take two models for which no class was rare. What does this prior cost each of them:
 #
 # - the honest model, made from $q$, which reads nearly every digit;
 # - a network trained with *all digits equally common*, right on eight images of ten. We first give it a temperature (divide the logits by one number
@@ -250,9 +250,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; most points are lost near 90 %, and fewer again where the doubt is large.* The share of its probability that an image loses grows with the doubt.
-# That was the slider: the clear image hardly moved. The network of this training set has an even larger error: it saw six images of the rarest digit,
-# and it is too sure besides.
+# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; in points, an image near 90 % loses most.* The share of its probability that an image loses grows with the doubt.
+# The network of this training set has an even larger error: it saw six images of the rarest digit, and is too sure besides.
 #
 # </details>
 
@@ -318,8 +317,7 @@ explorers.Explorer(
 
 # %% [markdown]
 # You looked at the new images to choose; a clinic cannot. What it can keep aside are images *drawn as the training images were*. Fit on these: a
-# temperature, or a temperature with one shift for each class (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell, and
-# then with the other line.
+# temperature, or a temperature with one constant for each class, here called a shift (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell. Then change `make` as the comment says, and run it again.
 
 # %%
 def repair(make, run):
@@ -370,7 +368,7 @@ means.round(3)
 # - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left, and the ECE of all images is larger than with T: it is now a
 #   little less sure than right.
 #
-# Which is best depends on the question. A low error on the images of one class is easy to get: say this class more often.
+# Which is best depends on the question: a low error on one class is easy to get, by saying this class more often.
 #
 # </details>
 
@@ -394,11 +392,11 @@ print(claims.concluded("07", "07o"))
 #
 # "The error of a class" can mean two things:
 #
-# - **by true class:** of all melanomas, how many does it call harmless, and how sure is it of that? The patient with a melanoma asks this.
+# - **by true class:** of all melanomas, how many does it call harmless, and how sure is it of that? The patient asks this.
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are? The doctor who reads the answer asks this.
 #
 # A model can be perfect for the doctor and not for the patient: the exact posterior is calibrated by predicted class, but not by true class (of the images *of* 8, the ones that it
-# reads as a 3 all count as wrong). The last column of the table is the doctor's: of images that are *said* to be the commonest digit.
+# reads as a 3 all count as wrong). The last column of the table in section 3 is the doctor's: of images that are *said* to be the commonest digit.
 #
 # ### Exercise: the screening clinic (homework)
 #
@@ -421,23 +419,23 @@ print(claims.concluded("07", "07o"))
 #
 # ## 5. What is done in practice, and photographs
 #
-# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. A network of six convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained). At $\rho = 100$ it has only a quarter of the photographs, at equal steps; so a part of the difference is that of fewer photographs ([05](05_dataset_size.ipynb)):
+# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. A network of six convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained; at $\rho = 100$ with a quarter of the photographs, which is a part of the difference):
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("imbalance", SCALE, device=device)
 groups = {"balanced": "equally common", "exponential, none": "ratio 100",
           "exponential, sampling": "ratio 100, oversampling", "exponential, weighted": "ratio 100, class weights"}
-heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy", "common_ece": "ECE, class that is commonest at 100",
+heads = {"test_accuracy": "accuracy", "test_gap": "confidence - accuracy",
+         "common_ece": "ECE, class that is commonest at 100",
          "rare_ece": "ECE, rarest"}
 table = photographs.groupby("value")[list(heads)].mean().loc[list(groups)]
 table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
-# So weights change little? These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits we gave each way of training a strength and a weight
-# decay of its own, chosen on other seeds. A strong weight decay keeps a network from learning by heart, and there, in the form of this lesson, the errors of the rarest and the commonest class can no longer be told apart with weights and oversampling. That they are equal is not shown. The repair of section 3 lowers the NLL of all ways of training, so training and repair are no rivals ([evidence](evidence/07_class_imbalance.ipynb)).
+# These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits each way of training had a strength and a weight decay of its own. With a strong weight decay oversampling and weights do help: we then measured no clear difference between the errors of the rarest and the commonest class (no proof that they are equal). The repair of section 3 lowers the NLL of all ways of training, too ([evidence](evidence/07_class_imbalance.ipynb)).
 
 #
-# **The map of this lesson.** Right: accuracy lost from training images to new ones. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
+# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
 # as unequal as the training images, and for balanced ones?
 
 # %% tags=["answer", "drawing"]
@@ -475,7 +473,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # ## Three things to take away
 #
-# 1. As a factor, what a prior costs grows with the doubt. Here an exact model loses little, a calibrated network more, and the network that saw six images of the class, and is over-confident too, most.
+# 1. The more doubtful an image, the larger the part of its probability that a prior takes. Here an exact model lost little, a calibrated network more (on new seeds undecided), and the network that saw six images of the class, and is over-confident too, most.
 # 2. The prior can be taken out by logit adjustment, after the confidence is right: a temperature and a shift for each class, fitted on images drawn as the training images were.
 # 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
 #
@@ -501,7 +499,7 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # <details><summary>4. Why is logit adjustment too weak for an over-confident network?</summary>
 #
-# It adds a fixed number, which is right for honest logits, to logits that are too large. Divide them by T first.
+# It adds a fixed number to logits that are too large. Divide them by T first.
 #
 # </details>
 #

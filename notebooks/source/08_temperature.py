@@ -250,12 +250,12 @@ tables = {"plain": before_and_after(plain, 2000), "rare digits": before_and_afte
 for name, table in tables.items():
     found = table.groupby("state", sort=False).mean()
     (was, now), (off, still) = found.ECE, found["worst class"]
-    print(f"{name}: ECE {was:.1%} -> {now:.1%}; largest difference "
-          f"of a class between its mean probability and its share {off:.1%} -> {still:.1%}")
+    print(f"{name}, T from 2,000 images: ECE {was:.1%} -> {now:.1%}; "
+          f"mean probability of a class: off by up to {off:.1%} -> {still:.1%}")
 one = swept.one(kind="plain", seed=SEED)
 new, after = one.predictions["test"], fitted(one).probs(one.predictions["test"].logits).amax(dim=1)
 truth = new.posterior.gather(1, new.predicted[:, None])[:, 0]
-print("\nBy what the exact posterior gives to the network's answer (plain, one seed):")
+print("\nImages by the exact probability of the network's answer (plain, one seed):")
 groups = {"above 90 %": truth > 0.9, "10 to 90 %": (truth > 0.1) & (truth <= 0.9), "below 10 %": truth <= 0.1}
 for words, member in groups.items():
     print(f"{words}: {member.double().mean():.0%} of the images, confidence {new.confidence[member].mean():.0%} "
@@ -429,7 +429,7 @@ for letter, (name, rows) in zip("ABC", answers.items(), strict=True):
 # <details><summary>What came out</summary>
 #
 # *Wrong labels* teach doubt that new patients do not deserve: T is too high. On *training images* the network is always right, so T falls to its lower limit, and every answer becomes certain. *Probabilities* differ by 1 at most, so
-# that at the fitted T of about .25 no confidence can be above 86 %: the average is right, the diagram is not. The package refuses rows that sum to 1, and warns at a limit.
+# that at the fitted T of about .25 no confidence can be much above 86 %: the average is right, the diagram is not. The package refuses rows that sum to 1, and warns at a limit.
 #
 # </details>
 #
@@ -497,7 +497,7 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #
 # 1. Divide the logits by one T, fitted on images kept aside. The answers stay, the confidence becomes right on average.
 # 2. What stays: how often a class is said where it was rare, single images, and a part of what noisier images do.
-# 3. More numbers need more images, or a penalty chosen by cross-validation: a shrunk matrix was no worse than a temperature with few images, and a matrix with many.
+# 3. More numbers need more images, or a penalty chosen by cross-validation: with few images a shrunk matrix was about as good as a temperature, with many about as good as a matrix.
 #
 # ## Recall
 #

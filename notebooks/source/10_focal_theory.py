@@ -491,10 +491,11 @@ for role, places in where.items():
 #
 # In the evidence, without weight decay the gap grows, with it the gap hardly moves.
 #
-# ### The rule behind FLSD-53
+# ### Optional: the rule behind FLSD-53
 #
 # At which gamma does an image with probability $p_0 < 1/2$ have the gradient of
 # cross-entropy?
+#
 # Let $s=-p_0\log p_0/(1-p_0)$ and $r=-\log(1-p_0)/s$. Then $g(p_0,\gamma)=1$ at
 #
 # $$\gamma^*=\frac{1}{s}\left(\frac{-W_{-1}(-re^{-r})}{r}-1\right).$$
@@ -582,7 +583,7 @@ check.gamma_star(my_gamma_star)
 #
 # <details><summary>3. Why did undoing p* help the model of two weights, and not the networks?</summary>
 #
-# The small model reaches the minimum of its expected loss, where the output is p* of the truth. The networks are over-confident beside that.
+# The small model reaches the minimum of its expected loss, where the output is p* of the truth. The networks are over-confident in addition.
 #
 # </details>
 #
@@ -594,7 +595,7 @@ check.gamma_star(my_gamma_star)
 #
 # <details><summary>5. A colleague's focal network is calibrated. He trains on, without weight decay. What do you expect?</summary>
 #
-# That it grows over-confident: the loss of a certain label has its minimum at p = 1, and is approached slowly.
+# That it grows over-confident: the loss of a certain label has its minimum at p = 1, and training approaches it slowly.
 #
 # </details>
 #

@@ -281,8 +281,7 @@ print(points(guess))
 #
 # ## 4. The fair contest
 #
-# Wang et al. (2021) noted that networks trained to be less sure could end up *worse* once every side is recalibrated. Berta et al.
-# (2025) draw the rule for stopping a training: choose by what is left after recalibration, then calibrate. We make the contest by
+# Wang et al. (2021) noted that networks trained to be less sure could end up *worse* once every side is recalibrated. Berta et al. (2025) use this for early stopping: keep the epoch with the lowest loss after recalibration, then recalibrate. We make the contest by
 # these rules:
 #
 # - **One temperature for each side**, fitted on its own calibration images (`cal`).
@@ -491,7 +490,7 @@ for name, setting in sides.items():
 # ## Three things to take away
 #
 # 1. Focal loss lets go of images that are surely right. Networks trained with it are less confident, at nearly the same accuracy: on
-#    the map they move down, in the mean nearly straight, up to gamma 3.
+#    the map for gammas from 0 to 3 they move down, in the mean nearly straight.
 # 2. On these digits focal loss won as trained at one small weight decay. With weight decays chosen for both sides and one temperature each no lead was left.
 # 3. Compare losses after recalibration, with the same grid for both, chosen and judged on different seeds.
 #

@@ -323,7 +323,7 @@ for way in names:
 # Dots right of zero are larger than for cross-entropy. Images only has the lower NLL in every seed, and on average all
 # five methods are a little more accurate, which no T can give. Everybody's ECE is small: for the confidence *on
 # average* one number does what each of these cures does. Once the plain network has its best
-# weight decay, mixup's NLL can no longer be told from its NLL: what mixup had before that, a weight decay gave too.
+# weight decay, mixup's NLL can no longer be told from that of the plain network: what mixup had before that, a weight decay gave too.
 #
 # </details>
 #
@@ -435,7 +435,7 @@ for name, rows in where.items():
 #
 # ## The answer
 #
-# **Doubt on average, which one temperature gives for nothing: at chosen strengths, mixup's NLL after T could not be told from a plain network's on our digits.**
+# **Mixup gives doubt on average, but one temperature gives that too, at no cost: at chosen strengths, mixup's NLL after T could not be told from a plain network's on our digits.**
 # **On digits only one half of it lowered the NLL: blended *images* with whole labels, and a temperature afterwards. On
 # photographs mixup as a whole did, with one to four more points of accuracy.**
 #

@@ -48,7 +48,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. The accuracy falls. Does the confidence?
 #
-# A **distribution shift** is a change between training and use. Here it is one of the images, while a label still means the same (a *covariate shift*). Ours is the strength of the pixel
+# A **distribution shift** is a change between training and use. Here the images change, and a label still means the same (a *covariate shift*). Ours is the strength of the pixel
 # noise.
 
 # %% tags=["drawing"]
@@ -501,7 +501,7 @@ for name, rows in where.items():
 #
 # ## The answer
 #
-# **The network is right on about half of the images at noise 0.8, and its confidence hides that: even the exact posterior of the old images would be some 30 points too sure.**
+# **The network is right on less than half of the images at noise 0.8, and its confidence hides that: even the exact posterior of the old images would be some 30 points too sure.**
 # **If the change is added noise, one can imitate it on old labelled images, and read accuracy and temperature there without a new label. If it is another change, that forecast is wrong; so compare the new images with the imitation.**
 #
 # All verdicts, with corruptions, detectors of strange images, ensembles and the papers' numbers: [evidence](evidence/13_shift_and_ood.ipynb). Next:

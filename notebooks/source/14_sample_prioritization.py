@@ -206,7 +206,7 @@ print(claims.concluded("14", "14b"))
 # A network is unsure of an image for one of two reasons. Either it has not learned enough, and another epoch helps: **epistemic doubt**.
 # Or the image itself is ambiguous, and every reader stays unsure: **aleatoric doubt**. An entropy does not say which. In our world the noise of the images decides how much there is of the second kind.
 #
-# **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear? And at 0.6?
+# **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear, and at 0.6?
 
 # %% tags=["answer", "drawing"]
 leads = np.stack([lead(worlds, noise) for noise in noises])  # (noises, seeds)
@@ -228,7 +228,7 @@ for noise in noises:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It turns over. At noise 0.1 and 0.2 the doubted tenth is the better one. From 0.4 on it is worse than chance, the more so the more noise there is. It helps where little doubt is in the images.
+# It turns over. At noise 0.1 and 0.2 the doubted tenth is the better one; from 0.4 on it is worse than chance.
 #
 # </details>
 #
@@ -280,7 +280,7 @@ for name, row in tried.table.groupby("choice", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# At noise 0.1 and 0.2 the least sure 30 % come as far as all images (evidence, 14f), with a third of the training steps. A random 30 % does not. At noise 0.5 and 0.6 a random 30 % is better than the least sure.
+# At noise 0.1 and 0.2 the least sure 30 % come as far as all images (evidence), with a third of the training steps. A random 30 % does not. At noise 0.5 and 0.6 a random 30 % is better than the least sure.
 #
 # </details>
 #
@@ -320,7 +320,7 @@ check.chosen_gap(my_chosen_gap)
 #
 # </details>
 #
-# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The rules, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of a *stranger*, a network that was trained on other images. (`doubt that stays` is the mean entropy of the exact posterior, in nats.) A label is *unlikely* if it is not the class that the exact posterior finds likeliest. Which is which?
+# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The rules, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of a *stranger*, a network that was trained on other images. (All columns are of the chosen images; `doubt that stays` is the entropy of the exact posterior.) A label is *unlikely* if it is not the class that the exact posterior finds likeliest. Which is which?
 
 # %% tags=["drawing"]
 described = pd.DataFrame([one.setting | choices.described(one) for one in ruled.outcomes])
@@ -347,13 +347,12 @@ for letter, rule in zip("ABCD", rules, strict=True):
 #
 # </details>
 #
-# A choice that looks at the image alone leaves the right answer as it is: on what it takes, the exact posterior is still calibrated. Even so it can change how sure the network is: C ends far more over-confident than B. A choice that looks at the label
-# changes the right answer. Wrong labels planted at random show it: the network's own entropy, too, takes more of them than their share.
+# A choice that looks at the image alone leaves the right answer as it is: on what it takes, the exact posterior is still calibrated. Even so it can change how sure the network is: C ends far more over-confident than B. A choice that looks at the label can change the right answer. Wrong labels planted at random show it: the network's own entropy, too, takes more of them than their share.
 #
 # ## 5. Would a better network choose better?
 #
 # The proposal comes from a poster (Tata et al. 2022): *Can calibration improve sample prioritization?* It has two ideas. Train with a loss that calibrates (label smoothing, mixup, focal loss), so that the doubt is honest. Or let a larger, calibrated network, the **target model**,
-# choose for the one that is trained, the **current model**. As trained, the first lowers the ECE in its tables, and in ours. But are the *images* better? In the evidence both sides have a temperature each, and chosen strengths and weight decays:
+# choose for the one that is trained, the **current model**. As trained, the first lowers the ECE in its tables, and in ours. But are the *images* better? With a temperature each, and chosen strengths and weight decays:
 
 # %%
 print(claims.concluded("14", "14o"))
@@ -361,7 +360,7 @@ print(claims.concluded("14", "14p"))
 print(claims.concluded("14", "P3"))
 
 # %% [markdown]
-# First line: calibrated training beside cross-entropy. Second: with each of these losses, the least sure 10 % beside a random 10 %. Third: the target's choice beside the network's own. None makes the choice better on our digits.
+# First line: calibrated training beside cross-entropy. Second: the least sure 10 % beside a random 10 %. Third: the target's choice beside the network's own. None makes the choice better on our digits.
 #
 # **On photographs.** Cross-entropy on parts of 20,000 photographs, equal epochs, as trained. **Predict before you run:** photographs of cats and lorries are clear to people. By what you know now: by entropy, or at random?
 
@@ -373,7 +372,7 @@ for value, row in photographs.groupby("value", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At random, in the mean; with 10 %, by far (its three seeds differ too much for a verdict). With 30 % the NLL after a temperature is higher by entropy in each seed, as the evidence judges. So clear images are not enough. These networks had 15 epochs and are right on three photographs in four; whether the choice pays after more training we have not tried.
+# At random, in the mean. With 10 % the three seeds differ too much for a verdict; with 30 % the NLL after a temperature is higher by entropy in each seed (evidence). So clear images are not enough. These networks had 15 epochs; longer training we have not tried.
 #
 # </details>
 #
@@ -456,7 +455,7 @@ check.selection_cost(my_selection_cost)
 # ## The answer
 #
 # **It depends on whose doubt it is: on clear digits the doubted images were worth more than random ones, and 30 % of them came as far as all (a tenth never did); on ambiguous digits they were worth less than chance, and on photographs no gain was seen.**
-# **Its network is mostly more over-confident than one that was trained on random images; a temperature repairs that, but not the rest. And to score all images costs a part of what is saved. So try it against chance, at equal steps, before you believe it.**
+# **Its network is mostly more over-confident than one that was trained on random images; a temperature repairs that, but not the rest. And scoring costs a part of what is saved. So try it against chance, at equal steps, before you believe it.**
 #
 # All verdicts, other rules (also one that knows the exact posterior), the cures and the poster's numbers: [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
 #

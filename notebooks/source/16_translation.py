@@ -248,11 +248,11 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Smoothing and focal loss have half the ECE of cross-entropy. But smoothing is *further* from the law: it learned to give something to every word, also to those that cannot stand there. The ECE looks at the favourite word, averaged over many places. Where no law is known, the NLL tells more, as in expectation it is lowest at the law. By the NLL after one T focal loss is the best of the three, and it is also nearest to the law here. (On the digits of lesson 10 it was not so.)
+# Smoothing and focal loss have half the ECE of cross-entropy. But smoothing is *further* from the law: it learned to give something to every word, also to those that cannot stand there. The ECE looks at the favourite word, averaged over many places. Where no law is known, the NLL tells more, as in expectation it is lowest at the law. By the NLL after one T focal loss is the best of the three, and nearest to the law. (On the digits of lesson 10 it was not so.)
 #
 # </details>
 #
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says.
+# HOLDS means that the whole 95 % interval over seeds lies where the sentence says.
 
 # %% tags=["nbval-check-output"]
 def of(loss, column):
@@ -293,7 +293,7 @@ for loss, mean in own_words.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Written greedily, all three stay on possible paths, and the gap hardly changes. Drawn, it grows for all, and most for smoothing, which had half the ECE of cross-entropy: the little that it gives to each impossible word adds up over a sentence, and after the first impossible word everything is wrong while the confidence stays.
+# Written greedily, all three stay on possible paths, and the gap hardly changes. Drawn, it grows for all, and most for smoothing, which had half the ECE of cross-entropy: the little that it gives to each impossible word adds up, and after the first impossible word everything is wrong while the confidence stays.
 #
 # </details>
 
@@ -324,7 +324,7 @@ for width in (1, 8):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No. After the clause the end mark has 36 %, the adverb 64 %; but an adverb has two phrases, 50 % each, and the best synonym of a phrase has 60 %: 19 % in all. So the most probable *single* sentence lacks the adverb, and a wide beam finds it, with the exact law as with a network (Stahlberg and Byrne 2019; Eikema and Aziz 2020). A doctor's
+# No. After the clause, with no adverb in front, the end mark has 36 % (25 of 70), the adverb 64 %; but an adverb has two phrases, 50 % each, and the best synonym of a phrase has 60 %: 19 % in all. So the most probable *single* sentence lacks the adverb, and a wide beam finds it, with the exact law as with a network (Stahlberg and Byrne 2019). A doctor's
 # "slowly" is lost.
 #
 # </details>
@@ -348,11 +348,11 @@ for loss, n in groups[1:]:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Three different numbers. After 800 sentences cross-entropy says far too much. (The search for the most probable sentence explains less than a point of it, as the evidence tests; errors that multiply are a likely reason, not tested.) After 3,000 said and exact agree on average, and hardly a sentence is wrong, although it has only some ten per cent: a right sentence has many wordings.
+# Three different numbers. After 800 sentences cross-entropy says far too much. (The search explains less than a point of it, as the evidence tests.) After 3,000 said and exact agree on average, and hardly a sentence is wrong, although it has only some ten per cent: a right sentence has many wordings.
 #
 # </details>
 #
-# **Your turn.** Write a sentence with words of the toy language, and see what the phone would show. Does a wider beam lose the adverb? Nouns: car, house, bike, boat, chair, road, coat, bag, picture, shop; adjectives: green, white, black, broken, heavy, bright, funny, odd; verbs: hides, follows, shows, carries, hits, touches, covers, passes; adverbs: quickly, often, always, slowly.
+# **Your turn.** Write a sentence with words of the toy language, and see what the phone would show. Does a wider beam lose the adverb? (`toy.NOUNS`, `toy.ADJECTIVES`, `toy.VERBS` and `toy.ADVERBS` hold them.)
 
 # %%
 mine, width = "the heavy boat follows the white car slowly", 4  # change me
@@ -385,7 +385,7 @@ for value, row in real.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map fewer sentences move a network to the right and up, and the share that it claims grows. The captions, too, have a larger ECE with fewer sentences; but there focal loss has the largest ECE, and in the toy world the smallest.
+# On the map fewer sentences move a network to the right and up, and the share that it claims grows. The captions, too, have a larger ECE with fewer sentences; but there focal loss has the largest, and in the toy world the smallest.
 #
 # </details>
 #
@@ -409,7 +409,7 @@ for value, row in real.iterrows():
 #
 # ## The answer
 #
-# **Not from these numbers: they were tested after true words, for the favourite word, on average. As trained, a network with half the ECE of another went astray far more often when it drew its words; after one temperature each neither difference was clear.**
+# **Not from these numbers: they were tested after true words, for the favourite word, on average. As trained, a network with half the ECE of another went astray far more often when it drew its words; after one temperature each neither the difference in ECE nor that in going astray was clear (evidence).**
 # **And a sentence has three numbers: what the phone says, how probable this wording is, and whether it is right. A right sentence may have ten per cent, and the most probable one may lack a word that matters.**
 #
 # All verdicts, chosen strengths, BLEU at every temperature, padding and the papers' numbers: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).

@@ -40,7 +40,7 @@ DEVICE = "auto"
 
 # %% [markdown]
 # **Write down a guess:** a model is audited by a fixed rule. One digit was rare in its training. How many test images must the file hold until
-# the audit finds this nearly always: 200, 1,000 or 5,000? Then move the slider. (Stored audits.)
+# the audit finds this nearly always: 200, 1,000 or 5,000? Then move the slider.
 
 # %%
 explorers.stored("audit_power")
@@ -127,8 +127,7 @@ check.group_z(my_group_z)
 # ```
 #
 # </details>
-#
-# The audit's table has the same, as a two-sided p-value. Beware of many groups: of 20 groups of a calibrated model, one is expected below
+# The audit's table has the same, as a two-sided p-value (of few or very sure samples it counts the law of the hits exactly). Beware of many groups: of 20 groups of a calibrated model, one is expected below
 # p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It treats the predicted classes in the same way.
 
 # %%
@@ -198,7 +197,7 @@ for letter, fault in fault_of.items():
 # - **leak:** small gaps, which look better than they are. Half of the test images stand in the calibration file.
 # - **none:** nothing, or one flag by luck.
 #
-# Before you believe the leaked model, leave the duplicates out, and judge it on the rest. 
+# Before you believe the leaked model, leave the duplicates out, and judge it on the rest.
 
 # %%
 leaked = next(letter for letter, fault in fault_of.items() if fault == "leak")
@@ -270,7 +269,7 @@ print(f"is this an 8? ECE {tested.error:.3f}, by luck {tested.expected:.3f} (p =
 #
 # The audit of a small file finds only large faults. And an audit of a calibrated model raises an alarm now and then: a **false alarm**. We
 # take three checks, the test of the ECE, the classes and the scanners. Each raises an alarm at p below 0.05 / 3, its *level*; the classes divide this by 10
-# again, the scanners by 2. 
+# again, the scanners by 2.
 # For each number of images we draw many files, with labels from the posterior.
 
 # %%
@@ -353,7 +352,7 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 # rare class less often. So the answer to your guess at the top is nearer to 5,000: at the vendor's 2,000 this alarm misses it in several of ten files.
 #
 # The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
-# looser bound. With 50 images there may be more; we have not tested why. What grows with the file is the **power of a test**: the
+# looser bound.  What grows with the file is the **power of a test**: the
 # probability that it finds a given fault. So write beside "nothing found" *what would have been found*: the audit's page
 # prints the power of its test for gaps of 0.5 to 10 points.
 #
@@ -520,8 +519,7 @@ print(f"\nshare of the way from the first row to the last: accuracy {way.loc['su
 # %% [markdown]
 # Open the answer above first. The last row is what perfect curation would reach. The two shares below the table are not the same: who
 # looked at the accuracy alone would not learn how over-confident the cleaned network still is (the signed gap). Why does
-# the error go less of the way? "Go further" looks at two possible reasons. Part of the error no curation takes away: even the last row,
-# trained to the end like the others, keeps a gap (03).
+# the error go less of the way? "Go further" looks at two possible reasons.
 #
 # The noisy test labels give another answer again. So keep a small set of labels that you trust, checked by hand, and audit on it.
 
@@ -566,7 +564,7 @@ print(claims.concluded("17", "17f"))
 # 2. "Nothing found" is worth as much as the power of the test at your n.
 # 3. In our curation accuracy and calibration did not improve alike: measure both, on labels that you trust.
 #
-# Our numbers beside the paper's: *Dataset Curation Beyond Accuracy* draws this advice from its experiments on noise, imbalance and size (05 to 07); it does
+# *Dataset Curation Beyond Accuracy* draws this advice from its experiments on noise, imbalance and size (05 to 07); it does
 # not clean a dataset. Section 7 is ours; its verdicts stand in the [evidence](evidence/17_audit_your_model.ipynb).
 # This lesson closes the course. [00 Start here](00_start_here.ipynb) has the map, [18 Estimators in depth](18_estimators_in_depth.ipynb) more
 # statistics for those who want them. If your digits differ, see [your numbers differ?](your_numbers_differ.md).

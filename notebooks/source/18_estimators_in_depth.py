@@ -45,7 +45,7 @@ DEVICE = "auto"
 # ## 1. Three meanings of "calibrated"
 #
 # A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: what the model says of cat, dog and lion. Diamonds: which share of these images really shows
-# a cat, a dog, a lion. All kinds are equally common. (Of model 4 three kinds of nine are drawn; the others have the animals in turn.)
+# a cat, a dog, a lion. All kinds are equally common. (Of model 4 three kinds of nine are drawn. The other six are these with the animals moved round: cat to dog, dog to lion, lion to cat, and once more.)
 
 # %% tags=["drawing"]
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -98,7 +98,7 @@ for name, (says, truth) in models.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Model 3 states the truth. Model 1 is right about its favourite, and wrong about the lion, which it gives 20 % where the truth is 10 %. Model 2 is right about every number of every column on average, as the errors of two kinds cancel; only the whole row shows them.
+# Model 3 states the truth. Model 1 is right about its favourite, and wrong about the lion. Model 2 is right about every column on average, as the errors of two kinds cancel; only the whole row shows them.
 # Model 4 is the surprise: every column is right, but *where 40 % is the largest number* the model is right on 80 %. So the classwise meaning does not imply the one about the confidence, nor the other way round.
 #
 # </details>
@@ -122,7 +122,7 @@ for name, (says, truth) in models.items():
 #
 # ## 2. What a proper score is made of
 #
-# Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. No network is trained: **model A** is this posterior, made too cautious by a temperature of 1.2. **Model B** looks only at the most probable digit, and says for it
+# Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. **Model A** is this posterior, made too cautious by a temperature of 1.2. **Model B** looks only at the most probable digit, and says for it
 # what is true on average of all images with this favourite. With q known, the expected Brier score of a row p is, exactly,
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
@@ -209,7 +209,7 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# B's calibration part is zero: it is calibrated even canonically. A's is tiny, .003. But B's refinement is .39 where A's is .32: B says the same of all images with one favourite, the clear ones and the unreadable ones. This loss inside a group of images that get the same row is the *grouping loss* (Perez-Lebel et al. 2023). A map
+# B's calibration part is zero: it is calibrated even canonically. A's is tiny. But B's refinement is .39 where A's is .32: B says the same of all images with one favourite, the clear ones and the unreadable ones. This loss inside a group of images that get the same row is the *grouping loss* (Perez-Lebel et al. 2023). A map
 # mends A. No map mends B.
 #
 # </details>
@@ -240,12 +240,11 @@ for epsilon in (0, 0.001, 0.004):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# One half: with ten bins there is an edge at 1/2, which separates the two groups at once. With fifteen bins both stay in one bin, until $\varepsilon$ reaches 1/30. The smECE moves a little when the numbers move a little.
+# With ten bins an edge at 1/2 separates the two groups at once. With fifteen both stay in one bin, until $\varepsilon$ reaches 1/30. The smECE moves a little when the numbers move a little.
 #
 # </details>
 #
-# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that never fall, the one with the smallest mean squared distance to the hits, 0 or 1. Around the diagonal lies the **consistency band**: each hit is drawn anew with its confidence as
-# probability, many times. At any one confidence, the band holds 90 % of the curves that a calibrated model with the same confidences would give. Which of these two stays inside?
+# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that never fall, the one with the smallest mean squared distance to the hits, 0 or 1. Around the diagonal lies the **consistency band**: at any one confidence it holds 90 % of the curves that a calibrated model with the same confidences would give. Which of these two stays inside?
 
 # %% tags=["drawing"]
 chosen, labels = test_set(1000, SEED)
@@ -254,7 +253,7 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
     _ = plots.corp_diagram(model[chosen], labels, ax=ax, title=f"CORP, {name}, 1,000 images")
 
 # %% [markdown]
-# A leaves the band upwards: it is too cautious. B's few steps stay inside it. Neither diagram says which model knows more.
+# A leaves the band upwards: it is too cautious. B stays inside. Neither diagram says which model knows more.
 #
 # ## 4. Is it calibrated at all?
 #
@@ -303,19 +302,18 @@ mixed = torch.where(even, reader(0.6), reader(1.5))
 for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mixed": mixed}.items():
     by_ece, by_z, both = readers.rejected(probs, posterior, 1000, size.draws, SEED)
     print(f"{name}: rejected by the ECE on {by_ece:.0%} of test sets, by z on {by_z:.0%}, "
-          f"by one of both at half the level on {both:.0%}")
+                    f"by one of both, each at half the level, on {both:.0%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At one temperature all gaps have one sign, z adds them up, and it scores whole rows: it sees much more. In the mixture the errors cancel in its one sum, and z is nearly blind. Both together are nearly as good as the better of the two, whichever that is, and do not reject the calibrated reader more often than
-# they should. "Not rejected" does not mean "calibrated": report which error the test would have found.
+# At one temperature all gaps have one sign, and z adds them up: it sees much more. In the mixture the errors cancel in its sum, and z is nearly blind. Both together are nearly as good as the better of the two, and do not reject the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which error the test would have found.
 #
 # </details>
 #
 # ## 5. Two models, one test set
 #
-# Both models are scored on the *same* images. An image that is hard for one is hard for the other; in the difference of the two scores this cancels. The **paired interval** is the interval of the mean difference, image by image:
+# Both models are scored on the *same* images. One that is hard for one is hard for the other; in the difference this cancels. The **paired interval** is the interval of the mean difference, image by image:
 
 # %%
 chosen, labels = test_set(1000, SEED)
@@ -326,8 +324,7 @@ by_package = metrics.paired_interval(model_b[chosen], model_a[chosen], labels, m
 print("the package: B minus A,", np.round(by_package, 3))
 
 # %% [markdown]
-# **Predict before you run:** draw 1,000 labelled images again and again. On what share of these test sets does (a) the lower ECE, (b) the lower Brier score name the better model, for A against B? And for the posterior against a reader with T = 1.1, which is
-# hardly worse?
+# **Predict before you run:** draw 1,000 labelled images again and again. On what share of these test sets does (a) the lower ECE, (b) the lower Brier score name the better model, for A against B? And for the posterior against a reader with T = 1.1?
 
 # %% tags=["answer"]
 others = {"A": model_a, "T = 1.1": reader(1.1)}
@@ -341,7 +338,7 @@ for name, pair in pairs.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between two models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B do; for closer pairs the *paired* interval can still decide, on some of the test sets.
+# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B; for closer pairs the *paired* interval can still decide, on some of the test sets.
 #
 # </details>
 #
@@ -366,7 +363,7 @@ print(claims.concluded("18", "18d"))
 #
 # *Difficulty: hard · importance: high · 15 minutes*
 #
-# In words first: which models does z miss, which does the ECE test miss, and which test would you plan for a network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far less often than the ECE does.
+# First in words: which models does z miss, which the ECE test, and which test would you plan for a network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far less often than the ECE does.
 #
 # <details><summary>Answer</summary>
 #
@@ -384,7 +381,7 @@ print(f"exact error {metrics.true_calibration_error(my_model, posterior):.1%}: r
 # %% [markdown]
 # ## 6. On photographs, and on the map
 #
-# Two networks for photographs of CIFAR-10 (stored, three seeds): cross-entropy and focal loss, each with one temperature fitted on other images. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
+# Two networks for photographs of CIFAR-10 (stored, three seeds): cross-entropy and focal loss, each with one temperature. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
 
 # %% tags=["answer", "drawing"]
 trained = nights.table()
@@ -412,7 +409,7 @@ for column in ("ECE", "Brier"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map both lie at about the same place, at height zero: after its temperature neither claims what it has lost. The ECE reads the height alone, and is about the same for both. The Brier score of focal loss is higher in each of the three seeds (too few for a verdict): it is right less often. The map does not show what a model knows.
+# On the map both lie at about the same place, at height zero: after its temperature neither claims what it has lost. The ECE reads the height alone, and is about the same for both. The Brier score of focal loss is higher in each of the three seeds: it is right less often. The map does not show what a model knows.
 #
 # </details>
 #
@@ -421,7 +418,7 @@ for column in ("ECE", "Brier"):
 # **No: B is calibrated and knows less. Its perfect diagram hides that it says the same of clear and of unreadable images, and no later repair can mend that; A needs one temperature.**
 # **A proper score, compared image by image on the same 1,000 images, tells. The ECE alone named the worse model nearly every time.**
 #
-# All verdicts, the bias of five estimators, a diagram without bins, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use all this: [17 Audit your own model](17_audit_your_model.ipynb).
+# All verdicts, the bias of five estimators, a diagram without bins, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #

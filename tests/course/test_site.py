@@ -7,7 +7,7 @@ import struct
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from calibkit.course import checkout, claims
+from calibkit.course import checkout, claims, pages
 from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import landing, reader, sources
 
@@ -128,3 +128,11 @@ def test_the_hundred_are_a_hundred(right):
     panel = landing.hundred_panel(100, right)
     assert panel.count('class="marker"') == 100 + right
     assert panel.count('fill="none"') == 100 - right
+
+
+def test_the_arbiters_table_is_a_page_with_its_figure():
+    path = sources.text_pages()["arbiter"]
+    html = sources.drawn(pages.read(path), path.parent)
+    assert "<table" in html
+    assert 'src="data:image/png;base64,' in html
+    assert "glossary" in sources.text_pages()

@@ -10,9 +10,12 @@ from calibkit.recalibration import (
     IsotonicCalibrator,
     MatrixScaler,
     ShrunkMatrixScaler,
+    StructuredMatrixScaler,
+    StructuredVectorScaler,
     TemperatureEnsemble,
     TemperatureScaler,
     VectorScaler,
+    VennAbersCalibrator,
 )
 
 ALL = [
@@ -21,9 +24,12 @@ ALL = [
     VectorScaler,
     MatrixScaler,
     ShrunkMatrixScaler,
+    StructuredVectorScaler,
+    StructuredMatrixScaler,
     TemperatureEnsemble,
     HistogramBinning,
     IsotonicCalibrator,
+    VennAbersCalibrator,
     BetaCalibrator,
 ]
 

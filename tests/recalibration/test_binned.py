@@ -46,7 +46,7 @@ def test_histogram_binning_against_a_loop():
 def test_equal_mass_bins_hold_equally_many(n, bins):
     logits, labels = scored(n, 3)
     binning = HistogramBinning(bins=bins, binning="mass").fit(logits, labels)
-    index = binned._bin(binned._one_vs_rest(logits), binning.edges)
+    index = binned._bin(binned.one_vs_rest(logits), binning.edges)
     counts = torch.stack([torch.bincount(row, minlength=bins) for row in index])
     assert binning.edges.shape == (3, bins + 1)
     assert binning.edges[:, 0].tolist() == [0] * 3
@@ -127,6 +127,6 @@ def test_defaults_are_fifteen_bins_and_one_bin_is_allowed():
 
 def test_a_row_of_zero_shares_becomes_uniform():
     scores = torch.tensor([[0.0, 0.5], [0.0, 0.25], [0.0, 0.25]], dtype=torch.float64)
-    probs = binned._to_logits(scores, torch.zeros(1, dtype=torch.float64)).exp()
+    probs = binned.to_logits(scores, torch.zeros(1, dtype=torch.float64)).exp()
     assert probs[0].tolist() == pytest.approx([1 / 3] * 3)
     assert probs[1].tolist() == pytest.approx([0.5, 0.25, 0.25])

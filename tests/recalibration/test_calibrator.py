@@ -15,6 +15,8 @@ from calibkit.recalibration import (
     LeakageError,
     MatrixScaler,
     ShrunkMatrixScaler,
+    StructuredMatrixScaler,
+    StructuredVectorScaler,
     TemperatureScaler,
     VectorScaler,
     logit_adjustment,
@@ -92,6 +94,31 @@ def test_warnings_point_to_the_line_of_the_caller(calibrator):
     assert [w.filename for w in caught] == [__file__]
 
 
+@pytest.mark.parametrize("calibrator", ALL)
+def test_a_pickle_gives_the_same_map_and_holds_tensors_of_the_cpu(calibrator):
+    fitted, fresh = calibrator().fit(*scored(200, 3)), scored(50, 3, seed=1)[0]
+    again = pickle.loads(pickle.dumps(fitted))
+    assert torch.equal(again.transform(fresh), fitted.transform(fresh))
+    assert repr(again) == repr(fitted)
+    with pytest.raises(LeakageError):
+        again.transform(scored(200, 3)[0])
+
+
+def test_what_is_pickled_lies_on_the_cpu_however_deep_it_stands():
+    on_meta = torch.zeros(2, device="meta")  # a device that every machine has
+
+    class Moved(torch.Tensor):
+        def cpu(self):
+            return torch.ones(2)
+
+    fitted = TemperatureScaler.of(2.0)
+    fitted.weight, fitted.points = on_meta.as_subclass(Moved), [(on_meta.as_subclass(Moved), 3)]
+    state = fitted.__getstate__()
+    assert state["weight"].device.type == state["points"][0][0].device.type == "cpu"
+    assert state["points"][0][1] == 3
+    assert state["temperature"] == 2.0
+
+
 # --- probabilities in place of logits ---
 
 
@@ -147,6 +174,8 @@ SETTINGS = {
     TemperatureScaler: {"method": "ece_grid", "bins": 10, "limits": (0.5, 2.0)},
     MatrixScaler: {"off_diagonal": 0.5, "intercept": 1},
     ShrunkMatrixScaler: {"penalties": (0.01, 0.1), "folds": 3, "seed": 1},
+    StructuredMatrixScaler: {"penalty": 0.5},
+    StructuredVectorScaler: {"penalty": 2.0},
     HistogramBinning: {"bins": 5, "binning": "mass"},
 }
 
@@ -294,6 +323,10 @@ def test_the_order_of_calls_and_the_number_of_classes_are_checked(calibrator):
         (lambda: MatrixScaler(intercept=NAN), ValueError, "intercept"),
         (lambda: MatrixScaler(off_diagonal=INF), ValueError, "off_diagonal"),
         (lambda: MatrixScaler(off_diagonal="1"), TypeError, "off_diagonal"),
+        (lambda: StructuredVectorScaler(penalty=0), ValueError, "penalty"),
+        (lambda: StructuredVectorScaler(penalty="1"), TypeError, "penalty"),
+        (lambda: StructuredMatrixScaler(penalty=-1), ValueError, "penalty"),
+        (lambda: StructuredMatrixScaler(penalty=INF), ValueError, "penalty"),
         (lambda: HistogramBinning(bins=0), ValueError, "bins"),
         (lambda: HistogramBinning(bins=True), TypeError, "bins"),
         (lambda: HistogramBinning(binning="size"), ValueError, "binning"),

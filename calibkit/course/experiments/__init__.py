@@ -2,10 +2,11 @@
 
 `run` trains and measures, `write` keeps the tables with hardware, versions and n beside the figure
 of the source; `python -m calibkit reproduce NAME --scale SCALE` does both. `networks` has all
-networks that the lessons train on their own data, each with its place in the plane.
+networks that the lessons train on their own data, each with its place in the plane; `arbiter` fits
+all maps of recalibration where the truth is known.
 """
 
-from calibkit.course.experiments import networks
+from calibkit.course.experiments import arbiter, arbiter_findings, arbiter_page, networks
 from calibkit.course.experiments.captions import CAPTIONS
 from calibkit.course.experiments.engine import run
 from calibkit.course.experiments.experiment import Experiment, Result
@@ -36,6 +37,9 @@ __all__ = [
     "Photographed",
     "Result",
     "Setting",
+    "arbiter",
+    "arbiter_findings",
+    "arbiter_page",
     "networks",
     "on_photographs",
     "on_text",

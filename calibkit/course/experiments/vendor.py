@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from scipy import special
 from torch import Tensor
 
 from calibkit import auditing, curation, metrics, recalibration
+from calibkit.auditing.luck import p_of_hits
 from calibkit.course import scale
 from calibkit.lab import data, models, sweep, training
 
@@ -216,11 +216,9 @@ def diagnosis(found: auditing.Audit) -> str:
 
 
 def p_of_groups(confidence: Tensor, correct: Tensor, groups: Tensor, count: int) -> np.ndarray:
-    """(count,) two-sided p of the gap of each group if it were calibrated; 1 of an empty one."""
-    off = torch.bincount(groups, confidence - correct.double(), minlength=count)
-    variance = torch.bincount(groups, confidence * (1 - confidence), minlength=count)
-    z = off / variance.clamp(min=1e-12).sqrt()
-    return 2 * special.ndtr(-z.abs().numpy())
+    """(count,) two-sided p of the hits of each group, were it calibrated; 1 of an empty one."""
+    chance, hit, of = confidence.numpy(), correct.numpy(), groups.numpy()
+    return np.array([p_of_hits(chance[of == k], hit[of == k]) for k in range(count)])
 
 
 def test_set(posterior: Tensor, n: int, seed: int, draw: int) -> tuple[Tensor, Tensor]:

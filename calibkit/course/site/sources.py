@@ -21,6 +21,7 @@ from nbformat import NotebookNode
 
 import calibkit
 from calibkit.course import checkout, claims, experiments, pages, paths, verdicts
+from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
 from calibkit.course.site import landing
@@ -164,6 +165,13 @@ def lessons() -> list[Lesson]:
     return [Lesson(path) for path in pages.names(home())]
 
 
+def text_pages() -> dict[str, Path]:
+    """The pages that are no notebooks, by name: those in notebooks/, and the arbiter's table."""
+    texts = {path.stem: path for path in sorted(home().glob("*.md"))}
+    judged = home() / "results" / arbiter.NAME / "laptop.md"
+    return texts | ({arbiter.NAME: judged} if judged.exists() else {})
+
+
 def write(folder: Path) -> None:
     """All that Sphinx reads, into an empty folder; `extra` in it is copied as it is."""
     (folder / "api").mkdir(parents=True)
@@ -171,9 +179,9 @@ def write(folder: Path) -> None:
     every = lessons()
     course = [lesson for lesson in every if not lesson.is_evidence]
     beside = [lesson for lesson in every if lesson.is_evidence]
-    texts = {path.stem: pages.read(path) for path in sorted(home().glob("*.md"))}
+    texts = {name: (path.parent, pages.read(path)) for name, path in text_pages().items()}
     fragments = {lesson.stem: lesson.html for lesson in every}
-    fragments |= {name: drawn(text) for name, text in texts.items()}
+    fragments |= {name: drawn(text, folder) for name, (folder, text) in texts.items()}
     fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
     for name, html in fragments.items():
         (folder / f"{name}{SUFFIX}").write_text(html, encoding="utf-8")
@@ -183,7 +191,7 @@ def write(folder: Path) -> None:
     for name in described:
         page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n"
         (folder / "api" / f"{name}.rst").write_text(page, encoding="utf-8")
-    titles = {name: pages.title(text) for name, text in texts.items()}
+    titles = {name: pages.title(text) for name, (_, text) in texts.items()}
     toc = {"parts": _by_part(course), "evidence": beside, "modules": described, "texts": titles}
     for name in ("index.rst", "api.rst"):
         written = TEMPLATES.get_template(f"{name}.j2").render(**toc)

@@ -66,7 +66,7 @@ def few_alarms(n, words):
 
 
 levels = [few_alarms(1000, "1,000 images"), few_alarms(50, "50 images"), few_alarms(2000, "2,000 images")]
-words = "with 1,000 and 2,000 images false alarms are rarer than that; with 50 it is undecided"
+words = "with 50, 1,000 and 2,000 images false alarms are rarer than that"
 print(verdicts.conclude("17b", levels, words))
 first = judge("17c", "500 images: a rare class is found less often than a network that is too sure",
               share("rare class", 500) - share("too sure", 500), expect="below")

@@ -15,7 +15,7 @@ FOLDER = checkout.root() / "notebooks" / "results"
 PAGES = sorted(
     path.relative_to(FOLDER).with_suffix("").as_posix()
     for path in FOLDER.glob("*/*.md")
-    if path.parent.name != "plane"  # of another form: see test_networks.py
+    if path.parent.name not in ("plane", "arbiter")  # of other forms: test_networks, test_arbiter
 )
 TEXTS = {  # training, calibration and test texts
     "20newsgroups": (6_000, 900, 3_999),

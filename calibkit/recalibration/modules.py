@@ -1,0 +1,79 @@
+"""Fitted maps as `nn.Module`s: to stand behind a network, to be saved and to be exported.
+
+What all of them share, and the affine one. Each other map has its module beside its calibrator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+EXTRA = "_extra_state"  # PyTorch's key
+KINDS: dict[str, type[Map]] = {}
+
+
+class Map(nn.Module):
+    """A fitted map of logits (n, K) to logits (n, K), whose numbers are float64 buffers.
+
+    Its `state_dict` holds the name of the map beside them, so that `restore` needs nothing else.
+    """
+
+    def __init__(self, **numbers: Tensor | float):
+        super().__init__()
+        for name, value in numbers.items():
+            kept = torch.as_tensor(value, dtype=torch.float64).detach().clone()
+            self.register_buffer(name, kept)
+
+    def __init_subclass__(cls) -> None:
+        KINDS[cls.__name__] = cls
+
+    def get_extra_state(self) -> dict[str, str]:
+        """The name of the map."""
+        return {"map": type(self).__name__}
+
+    def set_extra_state(self, state: Mapping[str, str]) -> None:
+        """Raises ValueError for the state of another map."""
+        if state != self.get_extra_state():
+            raise ValueError(f"state_dict must be of {type(self).__name__}, got one of {state}")
+
+
+class Affine(Map):
+    """W z / T + b; the weight W is one number a class (or for all), or a matrix.
+
+    >>> Affine(temperature=2.0, weight=torch.ones(1), bias=0.5)(torch.tensor([[3.0, 1.0]])).tolist()
+    [[2.0, 1.0]]
+    """
+
+    temperature: Tensor
+    weight: Tensor
+    bias: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        cooled = logits / self.temperature.to(logits.dtype)
+        return affine(cooled, self.weight, self.bias)
+
+
+def affine(z: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """W z + b (n, K) in the type of z (n, K); weight (K, K), (K,) or one number for all."""
+    weight, bias = weight.to(z.dtype), bias.to(z.dtype)
+    return (z @ weight.T if weight.dim() == 2 else z * weight) + bias
+
+
+def restore(state: Mapping[str, Any]) -> Map:
+    """The map of a `state_dict` that `calibrator.module()` gave, without the calibrator.
+
+    Raises ValueError for a state that is none.
+
+    >>> state = Affine(temperature=2.0, weight=torch.ones(1), bias=0.0).state_dict()
+    >>> restore(state)(torch.tensor([[3.0, 1.0]])).tolist()
+    [[1.5, 0.5]]
+    """
+    numbers = {name: value for name, value in state.items() if name != EXTRA}
+    kind = state[EXTRA].get("map") if isinstance(state.get(EXTRA), Mapping) else None
+    if kind not in KINDS:
+        remedy = "pass the state_dict() of a calibrator's module()"
+        raise ValueError(f"state must name one of {sorted(KINDS)}, got {kind!r}; {remedy}")
+    return KINDS[kind](**numbers)

@@ -1,0 +1,95 @@
+"""Venn-Abers predictors: isotonic regression asked twice, once for each label that may come."""
+
+from __future__ import annotations
+
+import warnings
+from operator import attrgetter
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit.recalibration.binned import one_vs_rest, targets, to_logits
+from calibkit.recalibration.calibrator import Calibrator
+from calibkit.recalibration.modules import Map
+from calibkit.recalibration.tables import edges_table, passed, values_table
+
+Step = tuple[np.ndarray, np.ndarray]
+MISSING = (
+    "VennAbersCalibrator needs the package venn-abers, which is not installed: "
+    "pip install venn-abers, or calibkit with its extra venn"
+)
+
+
+class VennAbersCalibrator(Calibrator):
+    """Inductive Venn-Abers: p = p1 / (1 - p0 + p1), of two isotonic regressions for each score.
+
+    p0 is isotonic regression with the test score added as a negative, p1 as a positive, so that
+    one of the two is calibrated whatever comes, and p is never 0 or 1. Class by class against the
+    rest on softmax scores, then rows divided by their sum (two classes: on class 1 alone). `fit`
+    sets `steps`, a pair (p0, p1) of step functions a class, each a pair of float64 tensors: the
+    scores where it steps (m,), and its values (m + 1,). Needs the package venn-abers (extra
+    `venn`); raises ImportError without it.
+
+    Source: Vovk, Petej & Fedorova 2015, section 2 and equation 7.
+
+    >>> p = torch.tensor([[0.8, 0.2], [0.6, 0.4], [0.4, 0.6], [0.2, 0.8]])
+    >>> venn = VennAbersCalibrator().fit(p.log(), [0, 1, 0, 1])  # at .9: p0 = 2 / 4, p1 = 1
+    >>> [round(q, 4) for q in venn.probs(torch.tensor([[0.1, 0.9]]).log())[0].tolist()]
+    [0.3333, 0.6667]
+    """
+
+    steps_ = property(attrgetter("steps"))
+
+    def _fit(self, logits: Tensor, labels: Tensor) -> None:
+        scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
+        pairs = map(_both, scores.cpu().numpy(), hits.cpu().numpy())
+        self.steps = [tuple(_on(scores.device, step) for step in pair) for pair in pairs]
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return self._module().to(logits.device)(logits)
+
+    def _module(self) -> Map:
+        numbers: dict[str, Tensor] = {}
+        for name, steps in enumerate(zip(*self.steps, strict=True)):
+            at, values = zip(*steps, strict=True)
+            numbers |= {f"edges_{name}": edges_table(at), f"values_{name}": values_table(values)}
+        return TwoSteps(**numbers)
+
+
+class TwoSteps(Map):
+    """Venn-Abers' p1 / (1 - p0 + p1), of two step functions of each class's score."""
+
+    edges_0: Tensor
+    values_0: Tensor
+    edges_1: Tensor
+    values_1: Tensor
+
+    def forward(self, logits: Tensor) -> Tensor:
+        scores = one_vs_rest(logits)
+        p0 = self.values_0.double().gather(1, passed(scores, self.edges_0.double(), at=True))
+        p1 = self.values_1.double().gather(1, passed(scores, self.edges_1.double()))
+        return to_logits(p1 / (1 - p0 + p1), logits)
+
+
+def _both(scores: np.ndarray, hits: np.ndarray) -> list[Step]:
+    """p0 and p1 of one class as step functions: where they step, and their values."""
+    # The package divides by 0, and silences numpy's warnings for good when it is imported.
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            from venn_abers.venn_abers import calc_p0p1
+        except ImportError as error:
+            raise ImportError(MISSING) from error
+        p0, p1, at = calc_p0p1(np.stack([1 - scores, scores], axis=1), hits)
+    return [_stepping(at, one[:, 1]) for one in (p0, p1)]
+
+
+def _stepping(at: np.ndarray, values: np.ndarray) -> Step:
+    """Only the places where the value changes."""
+    changes = np.diff(values) != 0
+    return at[changes], np.append(values[:1], values[1:][changes])
+
+
+def _on(device: torch.device, step: Step) -> tuple[Tensor, ...]:
+    return tuple(torch.as_tensor(part, device=device) for part in step)
