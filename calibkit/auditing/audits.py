@@ -81,7 +81,9 @@ def audit(
     logits, or probs : (n, K) scores, or (n,) of class 1 of two: a tensor, an array, a memory map
         (read block by block, never whole) or a table whose columns are named as the classes.
     labels : (n,) classes by number, or by name where the columns or `class_names` have names.
-    kind : "auto" for scores given as `logits` that may be either; then nothing is warned of.
+    kind : "auto" for scores given as `logits` that may be either; then nothing is warned of. Or
+        "percent", "logprobs" (logarithms of probabilities) and "confidence", one column of
+        probabilities that what a row predicts is right, with labels 0 and 1 of whether it is.
     calibration : (logits, labels), or with weights a third, that the temperature is fitted on.
         Without it, each half of the test set is divided by the temperature of the other half: no
         sample judges itself.

@@ -9,7 +9,8 @@ import pandas as pd
 
 from calibkit.auditing import names
 from calibkit.auditing.chosen import Chosen
-from calibkit.auditing.classes import NEGATIVE, as_words, known
+from calibkit.auditing.classes import NEGATIVE, as_words
+from calibkit.auditing.events import known
 from calibkit.auditing.holds import binary, fractional, is_number
 from calibkit.auditing.sets import is_single
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 
 def is_number(column: pd.Series) -> bool:
+    """Whether it holds numbers, and not only missing ones."""
     return column.dtype.kind in "fiu" and bool(column.notna().any())
 
 
@@ -15,6 +16,7 @@ def binary(column: pd.Series) -> bool:
 
 
 def fractional(column: pd.Series) -> bool:
+    """Whether it holds numbers that are not whole."""
     if column.dtype.kind != "f":
         return False
     filled = column.dropna()

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit import validate
-from calibkit.auditing import arrays, classes, columns, kinds, names
+from calibkit.auditing import arrays, classes, columns, events, kinds, names
 from calibkit.auditing.chosen import Chosen
 from calibkit.auditing.given import Given
 from calibkit.auditing.holds import fractional
@@ -138,9 +138,9 @@ def _labelled(part: Part, asked: Question, scored: str) -> tuple[classes.Classes
     if not part.lonely:
         return _of_classes(part, asked), "logits" if scored == "logprobs" else kind
     if part.found.event:
-        return classes.hits(part.labels, part.decisions), "confidence"
+        return events.hits(part.labels, part.decisions), "confidence"
     score, column = part.matrix[:, 0], part.found.scores[0]
-    read = classes.of_one(part.labels, _after(column), score, asked.positive)
+    read = events.of_one(part.labels, _after(column), score, asked.positive)
     if asked.kind is None and scored == "probs":
         kinds.demand_scale(score, read.labels, column)
     return read, kind

@@ -90,7 +90,6 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     """Checked scores, and what is worth a warning about them.
 
     value: (n, K), or (n,) scores of class 1 of two: tensor, array, memory map or table.
-        Checked scores are passed through.
     kind: what the caller says they are; "auto" looks whether rows are probabilities; "percent"
         from 0 to 100; "logprobs" logarithms; "confidence" one column, that the prediction is right.
 
@@ -100,7 +99,7 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     >>> scores.kind, warnings
     ('probs', [])
     """
-    if isinstance(value, Scores):
+    if isinstance(value, Scores):  # checked before
         return value, []
     validate.choice("kind", kind, KINDS)
     matrix, lonely = _matrix(value)

@@ -130,6 +130,7 @@ def _with_rest(
 
 
 def best(columns: list[str]) -> str:
+    """What is said of columns that are the k best scores of each row."""
     return (
         f"the scores {names.short(columns)} fall from left to right in every row, as the k best of "
         f"more classes do: if they are all classes, say {names.option(columns)}; if the first is "
