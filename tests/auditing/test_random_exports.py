@@ -134,11 +134,11 @@ def outcome(seed: int, path) -> str:
 def test_no_export_is_read_wrongly_in_silence(tmp_path):
     found = Counter(outcome(seed, tmp_path / "export.csv") for seed in range(80))
     assert set(found) == {"asked", "read"}
-    assert found["read"] > 20
+    assert found["read"] > 10
 
 
 @pytest.mark.slow
 def test_nor_is_any_of_more(tmp_path):
     found = Counter(outcome(seed, tmp_path / "export.csv") for seed in range(1000, 1800))
     assert set(found) == {"asked", "read"}
-    assert found["read"] > 200
+    assert found["read"] > 100
