@@ -43,7 +43,7 @@ def of_one(
         )
     read = _against(words, found, chosen)
     _demand_direction(read, scores, chosen, found)
-    if not after:
+    if not after or chosen.lstrip("+-").isdigit():
         _demand_below_half(read, scores, chosen)
     return read
 
