@@ -53,6 +53,12 @@ class Binary:
     gain: dict[str, dict[str, Estimate]]
     benefit: pd.DataFrame
 
+    @property
+    def platt_is_better(self) -> bool:
+        """Whether Platt scaling has a clearly lower NLL than the temperature."""
+        less = self.gain[BEYOND]["nll"] if BEYOND in self.gain else None
+        return less is not None and less.clear and less.value < 0
+
 
 MAPPED = ("nll", "brier", "ece")
 BEYOND = "Platt less temperature"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable
 
@@ -57,7 +58,9 @@ def demanded(table: pd.DataFrame, columns: Iterable[str | None]) -> None:
     """Refuse names that are no columns of the table."""
     for name in columns:
         if name is not None and name not in table.columns:
-            raise ValueError(f"no column {name!r} among {list(table.columns)[:12]}")
+            near = difflib.get_close_matches(str(name), map(str, table.columns), n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"no column {name!r} among {list(table.columns)[:12]}{meant}")
 
 
 def expanded(table: pd.DataFrame, asked: list[str]) -> list[str]:

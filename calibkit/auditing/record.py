@@ -120,7 +120,10 @@ class Record:
         if self.cooling.misfit:
             return "no temperature fits, and none is advised"
         after = self.cooled["ece"].value
-        return f"temperature {self.cooling.value:.3f}: ECE {after:.2%}. {self.advice.words}."
+        told = f"temperature {self.cooling.value:.3f}: ECE {after:.2%}. {self.advice.words}."
+        if self.binary is not None and self.binary.platt_is_better:
+            told += " Platt scaling is clearly better still: the page has its numbers."
+        return told
 
 
 def demand_measures(names: Iterable[str], known: Iterable[str] = (*NAMES, *OF_EVENT)) -> None:

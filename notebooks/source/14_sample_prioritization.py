@@ -335,7 +335,8 @@ found.round(2)
 called = {"elsewhere": "stranger"}  # how the rules of the table are called here
 for letter, rule in zip("ABCD", rules, strict=True):
     row = ruled.table[ruled.table.rule == rule].mean(numeric_only=True)
-    print(f"{letter}, {called.get(rule, rule)}: accuracy {row.test_accuracy:.1%}, signed gap on new images {row.test_gap:+.1%}")
+    print(f"{letter}, {called.get(rule, rule)}: accuracy {row.test_accuracy:.1%}, "
+          f"signed gap on new images {row.test_gap:+.1%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>

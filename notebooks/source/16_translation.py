@@ -248,7 +248,7 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Smoothing and focal loss have half the ECE of cross-entropy. But smoothing is *further* from the law: it learned to give something to every word, also to those that cannot stand there. The ECE looks at the favourite word, averaged over many places. Where no law is known, the NLL tells more, as in expectation it is lowest at the law. By the NLL after one T focal loss is the best of the three, and nearest to the law. (On the digits of lesson 10 it was not so.)
+# Smoothing and focal loss have half the ECE of cross-entropy. But smoothing is *further* from the law: it gives something to every word, also to those that cannot stand there. The ECE looks at the favourite word, on average. Where no law is known, the NLL tells more, as in expectation it is lowest at the law. By the NLL after one T focal loss is the best of the three, and nearest to the law. 
 #
 # </details>
 #
@@ -293,7 +293,7 @@ for loss, mean in own_words.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Written greedily, all three stay on possible paths, and the gap hardly changes. Drawn, it grows for all, and most for smoothing, which had half the ECE of cross-entropy: the little that it gives to each impossible word adds up, and after the first impossible word everything is wrong while the confidence stays.
+# Written greedily, all three stay on possible paths, and the gap hardly changes. Drawn, it grows for all, and most for smoothing, which had half the ECE of cross-entropy: the little that it gives to each impossible word adds up, and after the first one everything is wrong while the confidence stays.
 #
 # </details>
 
@@ -348,7 +348,7 @@ for loss, n in groups[1:]:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Three different numbers. After 800 sentences cross-entropy says far too much. (The search explains less than a point of it, as the evidence tests.) After 3,000 said and exact agree on average, and hardly a sentence is wrong, although it has only some ten per cent: a right sentence has many wordings.
+# Three different numbers. After 800 sentences cross-entropy says far too much. (The search explains less than a point of it, as the evidence tests.) After 3,000 said and exact agree on average, and hardly a sentence is wrong, with only some ten per cent: a right sentence has many wordings.
 #
 # </details>
 #

@@ -127,8 +127,8 @@ check.group_z(my_group_z)
 # ```
 #
 # </details>
-# The audit's table has the same, as a two-sided p-value (of few or very sure samples it counts the law of the hits exactly). Beware of many groups: of 20 groups of a calibrated model, one is expected below
-# p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It treats the predicted classes in the same way.
+# The audit's table has the same, as a two-sided p-value (of few or very sure samples by the exact law of the hits). Beware of many groups: of 20 groups of a calibrated model, one is expected below
+# p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*, and so for the predicted classes.
 
 # %%
 def p_of_groups(confidence, correct, groups, count):
@@ -254,7 +254,7 @@ print(f"the page has {page.stat().st_size / 1000:.0f} kB; `print(page)` says whe
 # %% [markdown]
 # The rounding has a price: labels of probability 0, and another temperature than in section 1. If you can, store logits.
 #
-# One column of scores is a binary model: the page then has a section on its event. What has no row of classes (a label of a multilabel model, a pixel of a segmentation) goes through another door, the score and whether it came true: `metrics.ece_of`, `calibration_test_of`, `bootstrap_interval_of`, `paired_interval_of`.
+# One column of scores is a binary model, with a section on its event. What has no row of classes (a pixel of a segmentation, say) goes through another door, the score and whether it came true: `metrics.ece_of`, `calibration_test_of`, `bootstrap_interval_of`, `paired_interval_of`.
 
 # %%
 score, came_true = first_model[:, 8], labels == 8  # "is this an 8?"
@@ -266,7 +266,7 @@ print(f"is this an 8? ECE {tested.error:.3f}, by luck {tested.expected:.3f} (p =
 #
 # *The second sitting begins here. Run the cells above again first.*
 #
-# The audit of a small file finds only large faults. And an audit of a calibrated model raises an alarm now and then: a **false alarm**. We
+# The audit of a small file finds only large faults. And a calibrated model raises an alarm now and then: a **false alarm**. We
 # take three checks, the test of the ECE, the classes and the scanners. Each raises an alarm at p below 0.05 / 3, its *level*; the classes divide this by 10
 # again, the scanners by 2.
 # For each number of images we draw many files, with labels from the posterior.
@@ -348,7 +348,7 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 # %% [markdown]
 # Open the two answers above first; the figure is the slider's right side. A fault may show in more than one check: with many images the
 # classes see the two scanners too, the test of the ECE less often. This alarm is stricter than the rule of section 3, so it finds the
-# rare class less often. So the answer to your guess at the top is nearer to 5,000: at the vendor's 2,000 this alarm misses it in several of ten files.
+# rare class less often. So the answer to your guess is nearer to 5,000: at the vendor's 2,000 this alarm misses it in several of ten files.
 #
 # The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
 # looser bound.  What grows with the file is the **power of a test**: the
@@ -396,7 +396,7 @@ check.cross_fitted(my_cross_fitted)
 # </details>
 #
 # Two networks are for sale: *too sure*, and *noisy labels*, which is too cautious. We compare them on the same
-# images, by the interval of the mean difference image by image, as they are and after cross-fitting. (Where no interval is known to cover, the audit gives none.)
+# images, by the interval of the mean difference image by image, as they are and after cross-fitting. (Where none is known to cover, the audit gives none.)
 
 # %%
 second_model = probs_of("noisy labels", SEED, "file")
@@ -472,8 +472,7 @@ for place, row in mistakes.head(8).iterrows():
 _ = axes[0, 0].set_ylabel("clean", fontsize=8), axes[1, 0].set_ylabel("as seen", fontsize=8)
 
 # %% [markdown]
-# The upper row shows the digits without noise, which nobody has in practice. Those that the posterior reads are mistakes of the network.
-# On the others the image misleads the best of readers. In your own data there is a third kind: *the label is wrong*.
+# The upper row shows the digits without noise. Those that the posterior reads are mistakes of the network. On the others the image misleads the best of readers. In your own data there is a third kind: *the label is wrong*.
 #
 # ## 7. Measure while you curate
 #
@@ -520,7 +519,7 @@ print(f"\nshare of the way from the first row to the last: accuracy {way.loc['su
 # looked at the accuracy alone would not learn how over-confident the cleaned network still is (the signed gap). Why does
 # the error go less of the way? "Go further" looks at two possible reasons.
 #
-# The noisy test labels give another answer again. So keep a small set of labels that you trust, checked by hand, and audit on it.
+# The noisy test labels give another answer again. So keep a small set of labels that you trust, and audit on it.
 
 # %%
 print(claims.concluded("17", "17e"))
@@ -534,7 +533,7 @@ print(claims.concluded("17", "17f"))
 # *Difficulty: hard · importance: high · 60 minutes*
 #
 # Audit a model of your own. If you have none, take one of the letters B to F, and pretend not to know its fault
-# (`audits["C"].write("C.html")` makes the page of a letter). Write one page: may it be used, for what, under which conditions?
+# (`audits["C"].write("C.html")` makes the page of a letter). Write one page: may it be used, for what, on which conditions?
 #
 # <details><summary>Answer</summary>
 #
@@ -555,7 +554,7 @@ print(claims.concluded("17", "17f"))
 # </details>
 #
 # And the vendor of the opening? A file of 2,000 predictions is not enough to say yes. Ask for the scanner of each image and for the
-# calibration file, audit by scanner and by class, and say which faults so few images could not show.
+# calibration file, audit by scanner and by class, and say which faults so few could not show.
 #
 # ## Three things to take away
 #
@@ -565,8 +564,7 @@ print(claims.concluded("17", "17f"))
 #
 # *Dataset Curation Beyond Accuracy* draws this advice from its experiments on noise, imbalance and size (05 to 07); it does
 # not clean a dataset. Section 7 is ours; its verdicts stand in the [evidence](evidence/17_audit_your_model.ipynb).
-# This lesson closes the course. [00 Start here](00_start_here.ipynb) has the map, [18 Estimators in depth](18_estimators_in_depth.ipynb) more
-# statistics for those who want them. If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+# This lesson closes the course. [00 Start here](00_start_here.ipynb) has the map, [18 Estimators in depth](18_estimators_in_depth.ipynb) more statistics. If your digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # ## Recall
 #

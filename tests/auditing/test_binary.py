@@ -145,3 +145,21 @@ def test_a_model_of_three_classes_has_no_event():
     found = calibkit.audit(z, z.argmax(1))
     assert found.binary is None
     assert "The event" not in found.html()
+
+
+def shifted(n=4_000):
+    """Scores whose log odds are 1 too high, which one temperature cannot repair."""
+    random = np.random.default_rng(0)
+    odds = random.normal(-2, 1.5, n)
+    came = random.random(n) < 1 / (1 + np.exp(1 - odds))
+    return 1 / (1 + np.exp(-odds)), came.astype(int)
+
+
+def test_the_printed_lines_say_where_platt_scaling_beats_the_temperature():
+    score, label = shifted()
+    found = calibkit.audit(probs=score, labels=label)
+    assert found.binary.platt_is_better
+    assert "Platt scaling is clearly better still" in str(found)
+    even = calibkit.audit(probs=score, labels=(np.random.default_rng(1).random(4_000) < score) * 1)
+    assert not even.binary.platt_is_better
+    assert "Platt scaling" not in str(even)

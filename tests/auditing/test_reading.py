@@ -41,3 +41,12 @@ def test_the_collection(case, tmp_path):
 def test_the_collection_is_large():
     assert len(CASES) >= 80
     assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_a_column_that_is_not_there_is_answered_with_the_nearest_name(tmp_path):
+    path = tmp_path / "loans.csv"
+    path.write_text("score,label,exposure\n.2,0,1\n.8,1,2\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"no column 'expo' .*; did you mean 'exposure'\?"):
+        files.read(path, beside=["expo"])
+    with pytest.raises(ValueError, match=r"no column 'xyz' among \[[^\]]*\]$"):
+        files.read(path, beside=["xyz"])

@@ -70,7 +70,8 @@ words = "with 50, 1,000 and 2,000 images false alarms are rarer than that"
 print(verdicts.conclude("17b", levels, words))
 first = judge("17c", "500 images: a rare class is found less often than a network that is too sure",
               share("rare class", 500) - share("too sure", 500), expect="below")
-print(verdicts.conclude("17c", [first], "a fault of one class needs many more images than a gap of the whole"))
+words = "a fault of one class needs many more images than a gap of the whole"
+print(verdicts.conclude("17c", [first], words))
 
 # %% [markdown]
 # ## 17d to 17f: measure while you curate
