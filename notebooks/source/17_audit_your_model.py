@@ -77,7 +77,7 @@ scanner, scans, probs_of = vendor.scanner, models_for_sale.scans, models_for_sal
 pd.read_csv(folder / "A.csv").head(3).round(2)
 
 # %%
-first = auditing.audit_files(folder / "A.csv", groups="scanner")
+first = auditing.audit_files(folder / "A.csv", groups="scanner", kind="logits")
 print(first)
 
 # %% [markdown]
@@ -157,7 +157,7 @@ audits = {}
 for letter in fault_of:
     second = folder / f"{letter}_calibration.csv"
     audits[letter] = auditing.audit_files(folder / f"{letter}.csv", groups="scanner", calibration=second,
-                                          resamples=100)
+                                          kind="logits", resamples=100)
 
 
 def symptoms(found):
