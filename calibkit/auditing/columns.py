@@ -46,6 +46,8 @@ def chosen(table: pd.DataFrame, asked: Question) -> Chosen:
 
 def _as_named(table: pd.DataFrame, label: str, scores: list[str], asked: Question) -> Chosen:
     """The reading of the scores that the user names."""
+    if names.bare(label) in names.WRONG and names.sure(scores[0]):
+        _refuse_wrong(label)
     if len(scores) > 1:
         return Chosen(label, scores, of_classes=True)
     event = asked.predicted is not None or names.bare(label) in names.CORRECT
@@ -82,6 +84,14 @@ def expanded(table: pd.DataFrame, asked: list[str]) -> list[str]:
 # --- labels ---
 
 
+def _refuse_wrong(column: str) -> None:
+    """Refuse labels that say the opposite of correct: a score would be read the wrong way."""
+    raise ValueError(
+        f"column {column!r} says which rows are wrong: write it the other way round, 1 where the "
+        f"prediction is right, and call it 'correct'"
+    )
+
+
 def label_of(table: pd.DataFrame) -> str:
     """The column of labels by its name."""
     return _label(table, list(table.columns), None)
@@ -96,7 +106,7 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
         if found:
             raise ValueError(
                 f"the labels may be {' or '.join(map(repr, found))}, which differ: say which with "
-                f"--label {names.typed(found[0])}"
+                f"{' or '.join(f'--label {names.typed(c)}' for c in found)}"
             )
     many = [c for c in free if _of_one_label(table, c)]
     if len(many) > 1:
@@ -104,6 +114,9 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
             f"there are labels in {len(many)} columns, {names.short(many)}: audit one of them at a "
             f"time, such as --label {names.typed(many[0])} {_beside_label(table, many[0])}"
         )
+    for column in free:
+        if names.bare(column) in names.WRONG:
+            _refuse_wrong(column)
     soft = [c for c in free if names.bare(c) in names.LABELS and fractional(table[c])]
     why = f" ({soft[0]!r} holds fractions, which are no labels)" if soft else ""
     raise ValueError(

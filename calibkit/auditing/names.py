@@ -14,6 +14,7 @@ MAYBE_LABELS = (
     *("expected", "reference"),
 )
 CORRECT = ("correct", "is_correct", "iscorrect", "hit", "right", "is_right", "exact_match", "acc")
+WRONG = ("wrong", "is_wrong", "incorrect", "is_incorrect", "error", "is_error", "mistake", "miss")
 DECISIONS = (
     *("predicted", "prediction", "predictions", "pred", "preds", "y_pred", "y_hat", "yhat"),
     *("decision", "decisions", "pred_label", "predicted_label", "label_pred", "pred_class"),
@@ -34,7 +35,16 @@ SCORES = (
     *("sigmoid", "y_prob", "y_proba", "y_score", "y_probs", "p_hat", "phat", "pd", "logit"),
     *("logits", "pred_proba", "predict_proba", "output", "outputs"),
     *("prob_pct", "probability_pct", "prob_percent", "p_pct", "p_percent", "percent", "pct"),
-    *("risk", "y_logit", "logprob", "log_prob", "logprobs", "positive_probability", "prob_pos"),
+    *(
+        "decision_function",
+        "risk",
+        "y_logit",
+        "logprob",
+        "log_prob",
+        "logprobs",
+        "positive_probability",
+        "prob_pos",
+    ),
 )
 # what tables hold beside the scores
 BESIDE = (

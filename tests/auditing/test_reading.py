@@ -50,3 +50,24 @@ def test_a_column_that_is_not_there_is_answered_with_the_nearest_name(tmp_path):
         files.read(path, beside=["expo"])
     with pytest.raises(ValueError, match=r"no column 'xyz' among \[[^\]]*\]$"):
         files.read(path, beside=["xyz"])
+
+
+def test_a_column_that_says_what_is_wrong_is_never_read_as_what_is_right(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("confidence,wrong\n.31,1\n.78,0\n.9,0\n", encoding="utf-8")
+    for options in ({}, {"label": "wrong", "scores": "confidence", "positive": "0"}):
+        with pytest.raises(ValueError, match="write it the other way round"):
+            files.read(path, **options)
+
+
+def test_two_columns_that_may_be_labels_are_both_offered(tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("class,actual,p_0,p_1\n0,1,.9,.1\n1,1,.2,.8\n1,0,.4,.6\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"--label class or --label actual"):
+        files.read(path)
+
+
+def test_scikit_learns_own_name_of_a_score_is_known(tmp_path):
+    path = tmp_path / "svm.csv"
+    path.write_text("decision_function,y_true\n-1.5,0\n2.5,1\n.5,0\n-3.2,0\n", encoding="utf-8")
+    assert files.read(path, kind="logits").kind == "logits"
