@@ -16,7 +16,7 @@
 #
 # **Next on your path.** Three hours: [08](08_temperature.ipynb). Six evenings: [03](03_overconfidence.ipynb). Practice: [02](02_measuring_calibration.ipynb).
 
-# %%
+# %% tags=["drawing"]
 from functools import partial
 
 import matplotlib.pyplot as plt

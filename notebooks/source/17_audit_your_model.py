@@ -14,7 +14,7 @@
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb). It closes the course; the new terms are explained here.
 
-# %%
+# %% tags=["drawing"]
 import inspect
 import tempfile
 from pathlib import Path
