@@ -14,6 +14,7 @@ from torch import Tensor
 from calibkit import auditing, curation, metrics, recalibration
 from calibkit.auditing.luck import p_of_hits
 from calibkit.course import scale
+from calibkit.course.experiments import readers
 from calibkit.lab import data, models, sweep, training
 
 PIXEL_NOISE = {"new": 0.4, "old": 0.6}  # of the scanners
@@ -223,6 +224,4 @@ def p_of_groups(confidence: Tensor, correct: Tensor, groups: Tensor, count: int)
 
 def test_set(posterior: Tensor, n: int, seed: int, draw: int) -> tuple[Tensor, Tensor]:
     """(n,) indices of images, drawn with replacement, and labels from their posterior (N, K)."""
-    generator = torch.Generator().manual_seed(100_000 * seed + draw)
-    chosen = torch.randint(len(posterior), (n,), generator=generator)
-    return chosen, torch.multinomial(posterior[chosen], 1, generator=generator)[:, 0]
+    return readers.test_set(posterior, n, 100_000 * seed + draw)
