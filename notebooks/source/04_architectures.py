@@ -172,7 +172,7 @@ print(f"both agree; {tokens.shape[1]} tokens of {tokens.shape[2]} pixels each")
 # Now a comparison that looks fair: the four are trained on the same 1,500 images, for the same number of steps, at the *same learning rate*. All are trained as transformers usually are, with **AdamW**, whose steps adapt to each weight, and with **one-cycle** rates, which rise first and then fall. The slider below changes this one rate for all.
 
 # %%
-kinds, rates = list(architectures.KINDS), [0.003, 0.01, 0.03, 0.1]
+kinds, rates = list(architectures.KINDS), [0.003, 0.01, 0.03, 0.1] if SCALE != "smoke" else [0.003, 0.03]
 # the place "usual" means 1,500 training images
 large = {"width": architectures.WIDTHS["large"], "place": "usual", "pixels": "in place"}
 grid = [{**large, "kind": kind, "rate": rate, "decay": 0.1, "seed": seed}

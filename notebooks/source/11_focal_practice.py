@@ -140,7 +140,8 @@ def recipe(gamma, decay, seed):
 
 
 # %%
-gammas, decays = [0.0, 0.5, 1.0, 2.0, 3.0, 5.0], [0.0, 5e-4, 5e-3, 1e-2, 2e-2]
+gammas = [0.0, 0.5, 1.0, 2.0, 3.0, 5.0] if SCALE != "smoke" else [0.0, 1.0, 2.0, 3.0]
+decays = [0.0, 5e-4, 5e-3, 1e-2, 2e-2] if SCALE != "smoke" else [0.0, 5e-4, 5e-3]
 choosing = range(SEED + 100, SEED + 103)
 grid = {"gamma": gammas, "decay": decays, "seed": [*seeds, *choosing]}
 contest = sweep.run(recipe, grid, device=device)

@@ -318,9 +318,11 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # </details>
 
 # %% tags=["nbval-check-output"]
-ab = three[three.scanner.isin(["A", "B"])].groupby("seed")[["accuracy, imitation", "accuracy"]].mean()
+three["promised too much"] = three["accuracy, imitation"] - three["accuracy"]
+ab = three[three.scanner.isin(["A", "B"])].groupby("seed")["promised too much"].mean()
+c = three[three.scanner == "C"].set_index("seed")["promised too much"]
 print(verdicts.judge("13m", "scanners A and B: accuracy on the imitation minus accuracy, within 0.02",
-                     ab["accuracy, imitation"] - ab["accuracy"], expect="within", margin=0.02, post_hoc=True))
+                     ab, expect="within", margin=0.02, control=c, post_hoc=True))
 print(claims.concluded("13", "13m"))
 
 # %% [markdown]

@@ -30,6 +30,7 @@ def of_any(notebook, longest: int = LONGEST_CELL) -> list[str]:
         *_title(notebook),
         *_parameters(notebook),
         *_code(notebook, longest),
+        *_controls(notebook),
         *_metadata(notebook),
     ]
 
@@ -124,6 +125,19 @@ def _code(notebook, longest: int) -> Iterator[str]:
                 yield f"{what} {where}"
         if compared(cell) and "sweep.run(" in cell.source:
             yield f"training, whose progress is shown, under a compared output {where}"
+
+
+def _controls(notebook) -> Iterator[str]:
+    """A claim that two things are alike says of what the same would not hold."""
+    for cell in code_cells(notebook):
+        if not re.search(r"expect=.*within", cell.source):
+            continue
+        for call in ast.walk(ast.parse(cell.source)):
+            if not isinstance(call, ast.Call):
+                continue
+            given = {word.arg: ast.unparse(word.value) for word in call.keywords}
+            if "within" in given.get("expect", "") and "control" not in given:
+                yield f"no control of {ast.unparse(call)[:60]!r}"
 
 
 def _metadata(notebook) -> Iterator[str]:

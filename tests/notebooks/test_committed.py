@@ -188,6 +188,7 @@ def set_source(place, old, new):
         (set_source(3, "x = 1", "sns.set_theme()"), "global style"),
         (set_source(3, "x = 1", "open('/home/me/x')"), "absolute"),
         (set_source(3, "x = 1", "MNIST(root, download=True)"), "download"),
+        (set_source(3, "x = 1", 'judge("a", "alike", x, expect="within", margin=1)'), "no control"),
         (set_source(3, "x = 1", "# NBVAL_CHECK_OUTPUT\nsweep.run(x)"), "under a compared"),
     ],
 )

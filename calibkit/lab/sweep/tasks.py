@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -120,6 +121,8 @@ def _computed(compute, tasks, groups, device, jobs) -> Iterator[tuple[list[int],
     jobs = asked if jobs is None else jobs
     if jobs is None and here and groups:
         first, groups = groups[0][:FIRST], [g for g in (groups[0][FIRST:], *groups[1:]) if g]
+        # the first optimiser of a process loads PyTorch's compiler: seconds that no task takes
+        importlib.import_module("torch._dynamo")
         start = time.perf_counter()
         yield first, compute([tasks[i] for i in first])
         left = sum(map(len, groups))

@@ -310,9 +310,15 @@ print(
 
 
 # %% tags=["nbval-check-output"]
-def each(claim, statement, kinds, difference, places=tuple(COUNTS), **how):
+def each(claim, statement, kinds, difference, places=tuple(COUNTS), control=None, **how):
     return [
-        judge(claim, (COUNTS[place], statement.format(kind)), difference(kind, place), **how)
+        judge(
+            claim,
+            (COUNTS[place], statement.format(kind)),
+            difference(kind, place),
+            control=control and control(kind, place),
+            **how,
+        )
         for place in places
         for kind in kinds
     ]
@@ -338,6 +344,7 @@ alike = each(
     "{}'s ECE is within 0.01 of convolution's",
     others,
     lambda kind, place: beside("ECE", kind, place=place),
+    control=lambda kind, place: of("ECE", kind, "as trained", place) - of("ECE", "convolution", place=place),
     expect="within",
     margin="ECE",
 )
@@ -407,6 +414,7 @@ neighbours = [
         lost("dense"),
         expect="within",
         margin="accuracy",
+        control=lost("convolution"),
     ),
     *(
         verdicts.judge(
@@ -415,6 +423,7 @@ neighbours = [
             lost(kind),
             expect="within",
             margin="accuracy",
+            control=lost("convolution"),
         )
         for kind in patched
     ),
@@ -424,6 +433,7 @@ neighbours = [
         lost("convolution", "ECE"),
         expect="within",
         margin="ECE",
+        control=of("ECE", "convolution", "as trained", pixels="exchanged") - of("ECE", "convolution"),
     ),
 ]
 print(

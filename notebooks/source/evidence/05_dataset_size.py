@@ -70,13 +70,15 @@ def numbers(one):
         "ECE after T": metrics.ece(cool, test.labels),
         "NLL after T": metrics.nll(cool, test.labels),
         "true error": metrics.true_calibration_error(test.probs, test.posterior),
+        "ECE of 100 images": metrics.ece(test.probs[:100], test.labels[:100]),
     }
     if "train" in one.predictions:
         train = one.predictions["train"]
         place = plane.place(
             metrics.accuracy(train.probs, train.labels), row["accuracy"], test.confidence.mean().item()
         )
-        row |= {"lost": place.lost, "claimed": place.claimed}
+        cooled = cool.amax(dim=1).mean().item() - row["accuracy"]
+        row |= {"lost": place.lost, "claimed": place.claimed, "claimed after T": cooled}
     return row
 
 
@@ -198,6 +200,7 @@ print(
                 of("ECE", 0.1) - of("true error", 0.1),
                 expect="within",
                 margin=0.01,
+                control=of("ECE of 100 images", 0.1) - of("true error", 0.1),
             ),
         ],
         "holds: with a gap this wide and a test set this large the ECE measures well",
@@ -239,12 +242,12 @@ for n in counts:
     print(f"{n:5} images: {steps:2} steps an epoch, {last:3} in the last batch")
 
 # %% [markdown]
-# **Kappa** (lesson 03): the part of the lost accuracy that is still claimed. Data move networks along a line, so that kappa at .2 and .4 of the pool is close to that at 1; the margin is that of the ledger, .1, set before.
+# **Kappa** (lesson 03): the part of the lost accuracy that is still claimed. Data move networks along a line, so that kappa at .2 and .4 of the pool is close to that at 1; the margin is that of the ledger, .1, set before. The control is the same network after a temperature.
 
 
 # %% tags=["nbval-check-output"]
-def kappa_of(fraction, table=sized):
-    return of("claimed", fraction, table) / of("lost", fraction, table)
+def kappa_of(fraction, table=sized, claimed="claimed"):
+    return of(claimed, fraction, table) / of("lost", fraction, table)
 
 
 print(
@@ -258,6 +261,7 @@ print(
                     kappa_of(f) - kappa_of(1.0),
                     expect="within",
                     margin="kappa",
+                    control=kappa_of(f, claimed="claimed after T") - kappa_of(1.0),
                 )
                 for f in small
             ),
@@ -268,6 +272,7 @@ print(
                     kappa_of(f, stepped) - kappa_of(1.0),
                     expect="within",
                     margin="kappa",
+                    control=kappa_of(f, stepped, "claimed after T") - kappa_of(1.0),
                 )
                 for f in small
             ),
@@ -314,9 +319,9 @@ spending[spending.seed.isin(seeds)].groupby("kept").mean().drop(columns="seed").
 
 
 # %% tags=["nbval-check-output"]
-def gained(column, among):
+def gained(column, among, count=labels // 5):
     part = spending[spending.seed.isin(among)].pivot(index="seed", columns="kept", values=column)
-    return (part[labels // 5] - part[0]).to_numpy()
+    return (part[count] - part[0]).to_numpy()
 
 
 print(
@@ -343,6 +348,7 @@ print(
                 gained("accuracy", fresh),
                 expect="within",
                 margin=0.03,
+                control=gained("accuracy", seeds, labels // 2),
             ),
         ],
         "on new seeds too, a fifth of 150 labels, kept for a temperature, lowers the NLL by "

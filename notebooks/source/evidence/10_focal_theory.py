@@ -435,6 +435,7 @@ print(
                 paired("error rate"),
                 expect="within",
                 margin=0.002,
+                control=paired("gap"),
             ),
             judge("F4", "it is less sure of its mistakes", paired("on mistakes"), expect="below"),
         ],
@@ -604,6 +605,7 @@ print(
                 towards(3.0, "undone", "usual"),
                 expect="within",
                 margin=0.03,
+                control=towards(3.0, "as trained", "usual"),
                 post_hoc=True,
             ),
             *(

@@ -189,6 +189,7 @@ for alpha in (0.1, 0.3, 1.0):
             change.scaled_ece.tolist(),
             expect="within",
             margin="ECE",
+            control=change.test_ece.tolist(),
         ),
     ]
 runs = nights.table()

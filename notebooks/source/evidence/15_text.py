@@ -498,6 +498,7 @@ print(
                 of_chosen("ECE", "as trained") - of_chosen("ECE", "after T"),
                 expect="within",
                 margin="ECE",
+                control=of_chosen("ECE", "as trained", False) - of_chosen("ECE", "after T", False),
             ),
             judge(
                 "15o",

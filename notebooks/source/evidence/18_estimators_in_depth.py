@@ -268,6 +268,7 @@ for seed in (0, 1, 2):
         )
     plain, focal = one.values()
     labels = kept["test_labels"]
+    hot = nights.logits("cross-entropy", seed)  # weight decay 5e-4, no temperature: the control
     low, high = metrics.paired_interval(focal, plain, labels, metric="brier")
     rows.append(
         (
@@ -275,9 +276,10 @@ for seed in (0, 1, 2):
             metrics.brier(focal, labels) - metrics.brier(plain, labels),
             low,
             high,
+            metrics.ece(hot["test"].softmax(dim=1), labels) - metrics.ece(plain, labels),
         )
     )
-ece_difference, brier_difference, low, high = np.array(rows).T
+ece_difference, brier_difference, low, high, untreated = np.array(rows).T
 print(
     verdicts.conclude(
         "18f",
@@ -288,6 +290,7 @@ print(
                 ece_difference,
                 expect="within",
                 margin="ECE",
+                control=untreated,
             ),
             judge(
                 "18f", "photographs, one T each: focal loss has the higher Brier score", brier_difference
@@ -332,6 +335,7 @@ print(
                 missed(reader(1.5), posterior),
                 expect="within",
                 margin=0.002,
+                control=missed(mixed, posterior),
             ),
             judge(
                 "18g",
@@ -339,6 +343,7 @@ print(
                 missed(coarse, coarse),
                 expect="within",
                 margin=0.002,
+                control=-np.array([held_out(reader(1.5), seed) for seed in seeds]),
             ),
             judge(
                 "18g",
@@ -644,6 +649,7 @@ print(
                 expect="within",
                 margin=0.1,
                 than=0.9,
+                control=share("ece", 1.1, "percentile"),
             ),
             *(
                 judge(
