@@ -169,9 +169,9 @@ print(
         "O10",
         [*better, *real, *larger, *accurate, *together, *robust],
         "on images like those of the training, neither attention nor Mixer is better calibrated "
-        "than convolution, as trained or after one temperature each; under more noise the ECE "
-        "of all rises, that of attention and Mixer less than that of convolution, as in the "
-        "study; larger networks are more accurate, but no better calibrated on noisier images",
+        "than convolution, as trained or after one temperature each. Under more noise the order "
+        "is that of the study. Larger networks are more accurate, but no better calibrated on "
+        "noisier images",
     )
 )
 

@@ -296,8 +296,8 @@ print(
     verdicts.conclude(
         "07n",
         given,
-        "a prior costs a doubtful model more than an exact one, by 10 points in the step form; on new "
-        "seeds of the exponential form it is undecided, its sign included",
+        "a prior costs a doubtful model 10 points more than an exact one in the step form. In the"
+        " exponential form five new seeds do not even decide the sign",
     )
 )
 

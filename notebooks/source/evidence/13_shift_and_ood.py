@@ -342,9 +342,8 @@ print(
                 for noise in (0.6, 0.8, 1.0)
             ),
         ],
-        "an imitation on old labelled images foretells the accuracy under more noise to two points, "
-        "where it imitates the right change; five seeds of two scanners do not decide it, ten new "
-        "ones do",
+        "where it imitates the right change, an imitation foretells the accuracy to two points. "
+        "Five seeds do not decide it, ten new seeds do",
     )
 )
 # %% tags=["nbval-check-output"]

@@ -469,8 +469,8 @@ say(
             ("10 % random", "random", 0.1),
         )
     ],
-    "not so: after T the cures lead once in nine, and with the least sure 10 % all three are behind "
-    "cross-entropy",
+    "after one temperature each, a calibrating loss has a lower NLL than cross-entropy in one of "
+    "nine cases, and a higher one in four, all three with the least sure 10 % among them",
 )
 say(
     "14p",
@@ -482,7 +482,8 @@ say(
         )
         for way in cures
     ],
-    "reversed: with each cure the least sure 10 % are worse to train on than a random 10 %",
+    "with each of the three calibrating losses the least sure 10 % are worse to train on than a "
+    "random 10 %",
 )
 
 # %% [markdown]
@@ -586,8 +587,9 @@ say(
         pairs,
         expect="below",
     ),
-    "reversed for accuracy and for NLL after T, in each of four ways of training; the ECE as trained "
-    "is mostly lower",
+    "what the larger target chooses gives a lower accuracy, and a higher NLL after one "
+    "temperature, than the network's own choice, with each of four losses; only the ECE as "
+    "trained is mostly lower",
 )
 
 

@@ -421,9 +421,9 @@ print(
                 for name in ("usual", "chosen")
             ),
         ],
-        "as trained gaps measured after true words are too small for sentences that a network draws "
-        "itself, most of all for smoothing; after one temperature each it is undecided whether "
-        "smoothing goes astray more often than cross-entropy",
+        "as trained, gaps measured after true words are too small for sentences that a network "
+        "draws itself, most of all with smoothing. After one temperature each it is undecided "
+        "whether smoothing goes astray more often than cross-entropy",
 
     )
 )
