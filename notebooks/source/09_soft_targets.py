@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 09 · Soft targets: what changes when no label is certain
 #
-# **Question.** A screening clinic hands the images of which its network is least sure to a doctor. The network says "99
-# %" far too often. So its training is changed: no label counts as certain any more. What does its confidence mean now?
-# And does the doctor still get the right images?
+# **Question.** A screening clinic hands the images of which its network is least sure to a doctor. The network says
+# "99 %" far too often. So its training is changed: no label counts as certain any more. What does its confidence mean
+# now? And does the doctor still get the right images?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers

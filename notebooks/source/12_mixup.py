@@ -186,8 +186,8 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # **Predict before you run:** how sure are these networks of their own *training* images, if these are shown without
-# blending? At alpha 0 the mean confidence on them is nearly 100 %. And at alpha 2: nearly 100 %, about 90 % or below 80
-# %?
+# blending? At alpha 0 the mean confidence on them is nearly 100 %. And at alpha 2: nearly 100 %, about 90 % or below
+# 80 %?
 
 # %% tags=["answer"]
 for alpha in (0.0, 0.2, 2.0):

@@ -498,8 +498,8 @@ check.selection_cost(my_selection_cost)
 #
 # ## The answer
 #
-# **It depends on the kind of doubt. On clear digits the doubted images were better to train on than random ones, and 30
-# % of them came about as far as all (a tenth did not). On ambiguous digits they were worse than random ones, and on
+# **It depends on the kind of doubt. On clear digits the doubted images were better to train on than random ones, and
+# 30 % of them came about as far as all (a tenth did not). On ambiguous digits they were worse than random ones, and on
 # photographs no gain was seen.** **On digits at noise 0.4 the network was more over-confident than with random images.
 # A temperature repairs this, but not the rest. And scoring costs a part of what is saved. So compare with a random
 # choice, at equal steps.**
