@@ -269,8 +269,8 @@ print(verdicts.judge("07n", "rarest class: given the prior, a calibrated network
 print(claims.concluded("07", "07n"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval. *Post hoc*: we saw it on these seeds first. On five new
-# seeds not even the sign is sure (second line); in the step form the claim holds.
+# A *verdict* gives the mean over seeds with its 95 % interval. *Post hoc*: we saw it on these seeds first. The second
+# line also counts five new seeds and the step form.
 #
 # ## 3. Take the prior out again
 #

@@ -217,12 +217,8 @@ print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than none", raw[:, 2]
 print(claims.concluded("09", "T2"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval; *as trained* means without a temperature. The second
-# line says three things:
-#
-# - at one small weight decay, as here, smoothing lowers the ECE as trained;
-# - with a weight decay chosen for each of the two losses, smoothing raises it (more in section 5);
-# - after one temperature each, no difference is shown.
+# A *verdict* gives the mean over seeds with its 95 % interval; *as trained* means without a temperature. These networks
+# have one small weight decay; section 5 says what a larger one changes.
 #
 # ## 3. The classic mistake
 #

@@ -336,8 +336,8 @@ for way in names:
 # </details>
 #
 # A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the
-# sentence says. The last line in other words: on new seeds, images only has a lower NLL than cross-entropy, than mixup
-# and than labels only; for labels only itself no lower NLL than cross-entropy is shown.
+# sentence says. (In the last line, "blended images with whole labels" are images only, "doubting labels alone" labels
+# only.)
 
 # %% tags=["nbval-check-output"]
 for claim, way in (("12h", "mixup"), ("12o", "images only")):

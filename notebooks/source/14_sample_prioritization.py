@@ -376,13 +376,13 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # ## 5. Would a better network choose better?
 #
 # The proposal comes from a poster (Tata et al. 2022): *Can calibration improve sample prioritization?* It has two
-# ideas. Train with a cure (label smoothing, mixup or focal loss), so that the confidence is calibrated. Or let a
-# larger, calibrated network, the **target model**, choose for the one that is trained, the **current model**. The cures
-# lower the ECE as trained in its tables, and in ours. But are the *chosen images* better? Three comparisons, with
-# chosen strengths and weight decays and a temperature each:
+# ideas. Train with a calibrating loss (label smoothing, mixup or focal loss). Or let a larger, calibrated network, the
+# **target model**, choose for the one that is trained, the **current model**. Calibrating losses lower the ECE as
+# trained in its tables, and in ours. But are the *chosen images* better? Three comparisons, with chosen strengths and
+# weight decays and a temperature each:
 #
-# 1. the cures against cross-entropy, each with its own choice;
-# 2. with each cure, the least sure 10 % against a random 10 %;
+# 1. calibrating losses against cross-entropy, each with its own choice;
+# 2. with each of these losses, the least sure 10 % against a random 10 %;
 # 3. the choice of the target model against the network's own.
 
 # %%
@@ -504,7 +504,7 @@ check.selection_cost(my_selection_cost)
 # A temperature repairs this, but not the rest. And scoring costs a part of what is saved. So compare with a random
 # choice, at equal steps.**
 #
-# All verdicts, other rules (also one that knows the exact posterior), the cures and the poster's numbers: [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
+# All verdicts, other rules (also one that knows the exact posterior), calibrating losses and the poster's numbers: [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
 #
 # ## Three things to take away
 #
