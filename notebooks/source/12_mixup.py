@@ -496,7 +496,7 @@ for name, rows in where.items():
 #
 # <details><summary>5. Why may alpha not be chosen on the test images?</summary>
 #
-# The lowest of several test errors is partly luck. On new images the error will be higher.
+# The lowest of several test errors is partly luck. On new images the error is higher on average.
 #
 # </details>
 #

@@ -49,7 +49,7 @@ DEVICE = "auto"
 # ## 1. The accuracy falls. Does the confidence?
 #
 # A **distribution shift** is a change between training and use. Here the images change, and a label still means the
-# same (a *covariate shift*): the pixel noise gets stronger.
+# same (a *covariate shift*). At first, the pixel noise gets stronger.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)

@@ -504,7 +504,8 @@ check.selection_cost(my_selection_cost)
 # A temperature repairs this, but not the rest. And scoring costs a part of what is saved. So compare with a random
 # choice, at equal steps.**
 #
-# All verdicts, other rules (also one that knows the exact posterior), calibrating losses and the poster's numbers: [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
+# All verdicts, other rules (also one that knows the exact posterior), calibrating losses and the poster's numbers:
+# [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
 #
 # ## Three things to take away
 #
