@@ -11,12 +11,14 @@ explorers.stored("overconfidence")
 
 # %% [markdown]
 # One training, epoch by epoch (an epoch is one pass over the training images). Press *Play*. Left and middle:
-# reliability diagrams of the training images and of new, test images. Right: the loss (NLL) of both.
+# reliability diagrams of the training images and of the test images, which are new to the network. Right: their loss
+# (NLL).
 #
 # **You will be able to**
 # - write the loop that trains a network, and say what its loss rewards;
 # - tell on which images over-confidence appears, and when;
-# - place a network on the map of this course: how much accuracy it loses on new images, how much of that it still claims;
+# - place a network on the map of this course: how much accuracy it loses on new images, and how much of this loss it
+#   still claims;
 # - split the loss into the parts of the right and of the wrong predictions, and stop in time.
 #
 # **Time.** 45 minutes; 20 more for the homework.
@@ -74,8 +76,7 @@ def learn(epochs):
 
 
 # %% [markdown]
-# **Your turn.** Set `epochs` to 1, 5 and 60, and run the cell each time. Say first: on the training images and on
-# the new ones, will the network be too sure (+) or not sure enough (−)?
+# **Your turn.** Set `epochs` to values of your own, and run the cell each time.
 
 # %%
 epochs = 3  # change me
@@ -92,7 +93,8 @@ tell(model, images, "training")
 tell(model, new_images, "new")
 
 # %% [markdown]
-# **Predict before you run:** which sign does each difference have after 1, 5 and 60 epochs?
+# **Predict before you run:** after 1, 5 and 60 epochs, is the network too sure (+) or not sure enough (−) on the
+# training images, and on the new ones?
 
 # %% tags=["answer"]
 for epochs in (1, 5, 60):
@@ -103,16 +105,17 @@ for epochs in (1, 5, 60):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# After one epoch the network is less sure than it is right, on both. Later it stays a little too *unsure* on the
-# training images, up to the end, when it is right and sure on all of them. On the new images it has become far
-# too sure.
+# After one epoch it is not sure enough on both (−). On the training images this difference shrinks, but stays negative,
+# even at the end, when the network is right on all of them. On the new images it is already too sure after 5 epochs,
+# and far too sure after 60.
 #
 # </details>
 #
 # ## 2. When does the gap open?
 #
-# Now the training on the slider, once for each of several seeds: a larger network, whose learning rate is divided by ten after half of the epochs and again after three quarters.
-# `watch` names the images that are judged after each epoch.
+# Now the training on the slider, once for each of several seeds. The network is larger, and the learning rate is
+# divided by ten after half of the epochs and again after three quarters. `watch` names the images that are judged after
+# each epoch.
 
 # %%
 def watched(seed):
@@ -171,29 +174,34 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Before: many training images are still read wrongly when the gap on new images opens. From then on nearly all that
-# is learned is learned of the training images alone: the left curves rise to 1, the right accuracy rises little, and the
-# confidence on new images rises with that on the training images.
+# Before: many training images are still read wrongly when the gap on new images opens. From then on the network mainly
+# learns its training images by heart: the left curves rise to 1, but the accuracy on new images rises little. The
+# confidence on new images rises all the same.
 #
 # </details>
 #
-# By how much the accuracy falls from training to new images is called the **generalisation gap**; by how much the ECE
-# rises, the **calibration generalisation gap**. Carrell et al. (2022) find the second no larger than the first.
+# The **generalisation gap** is the accuracy on training images minus that on new images. The **calibration
+# generalisation gap** is the ECE on new images minus that on training images. Carrell et al. (2022) find the second no
+# larger than the first.
 #
 # ## 3. The map of this course
 #
 # So two numbers tell the story of a network. **Lost:** its accuracy on the training images minus that on new images
-# (the generalisation gap). **Claimed:** its mean confidence on new images minus its accuracy there. We draw
-# them as a map. A *nearest neighbour*, which answers with the label of the most similar training image and is
-# always sure, claims all that it loses: the diagonal. A calibrated network claims nothing: the level line. The slope,
-# claimed divided by lost, is called **kappa** here: the part of the lost accuracy that a network still claims.
+# (the generalisation gap). **Claimed:** its mean confidence on new images minus its accuracy there. We draw them as a
+# map. A *nearest neighbour* answers with the label of the most similar training image, and is always sure. So it claims
+# all that it loses, and lies on the diagonal. A calibrated network claims nothing, and lies on the level line. Claimed
+# divided by lost is called **kappa** here: the part of the lost accuracy that a network still claims.
 
 # %%
 explorers.networks("03", "epochs")
 
 # %% [markdown]
-# Every dot is a network of this course. Each coloured line is one training, each dot on it one epoch; move along it with the arrow keys. On digits a training starts below the level line (not sure enough), crosses it, and ends between the two lines. Trainings on partly wrong labels end further out, on nearly the same slope. On photographs a training starts above the level line and moves down. (There the training accuracy was counted during the epoch, so it is too low, and a part of this may come from that.) The list above the map has all other lessons: look at *03 width of
-# the network* and *03 weight decay* after the next question, not before.
+# Every dot is a network of this course. Each coloured line is one training, each dot on it one epoch; move along it
+# with the arrow keys. On digits a training starts below the level line (not sure enough), crosses it, and ends between
+# the two lines. Trainings on partly wrong labels end further out, on nearly the same slope. On photographs a training
+# starts above the level line and moves down. (For the photographs, the training accuracy is a mean over the epoch,
+# while the network still changed. So it is too low, and dots may lie too far to the left.) The list above the map has
+# all other lessons: look at *03 width of the network* and *03 weight decay* after the next question, not before.
 #
 # Where do *other* networks end? Guo et al. (2017) found that deeper and wider networks are more over-confident, and so are
 # those with **batch normalisation** (each unit's inputs are brought to mean 0 and variance 1 over the batch) and with
@@ -271,9 +279,10 @@ grid = [dict(setting, seed=seed) for setting in settings.values() for seed in fr
 newly = sweep.run(recipe, grid, device=device)
 
 # %% [markdown]
-# **Predict before you run:** a plain network has two layers of 128 units. Draw the map on paper; put its dot at some 20 points lost and 15 claimed. Where
-# do you put a network with 16 units a layer, one with 5 layers, one with thirty times the weight decay (0.003 in place of 0.0001), and the
-# plain one after a temperature?
+# **Predict before you run:** for this test we take a smaller network, and call it *plain*: two layers of 128 units.
+# Draw the map on paper. The plain network lies at some 20 points lost and 15 claimed. Where do you put a network with
+# 16 units a layer, one with 5 layers, one with thirty times the weight decay (0.003 in place of 0.0001), and the plain
+# one after a temperature?
 
 # %% tags=["answer", "drawing"]
 where = {name: places(**setting) for name, setting in settings.items()}
@@ -287,16 +296,24 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Another **width** (16 to 128 units were tried) moves a network along a line from the corner: whatever it loses, it claims about the same part of it.
-# **Weight decay** and a **temperature** move it down: less is claimed of what is lost. So the map tells two kinds of change apart: *how much* is lost, and *how much of it is claimed*. (Later lessons: losses that ask for less confidence, as in 09 and 11, move it down as well; more data moves it towards the corner, wrong labels away from it.) Depth is no clear case: five layers lie a little
-# above the line of the others, one layer well below it.
+# Another **width** (16, 32 and 128 units were tried) moves a network along a line from the corner: it claims about the
+# same part of what it loses. **Weight decay** and a **temperature** move it down: it claims less of what it loses.
+# Depth is no clear case: five layers lie a little above the line, one layer well below.
 #
 # </details>
 #
-# On other networks we had seen that width and depth hardly change the slope. So we tested it on new seeds: is kappa within 0.1 of the plain network's? As a control, the strong weight decay must *not* pass this test. A **verdict** gives the mean over the seeds, its 95 % interval, and a word: HOLDS, REVERSED,
-# NOT MET (the direction holds, the size does not), INCONCLUSIVE. The second line counts all verdicts on the question; they stand in the [evidence](evidence/03_overconfidence.ipynb).
+# So the map tells two kinds of change apart: *how much* is lost, and *how much of it is claimed*. In later lessons
+#
+# - more data moves a network along the line, towards the corner; wrong labels move it away from the corner;
+# - losses that ask for less confidence (09 and 11) move it down.
+#
+# On other networks we had seen that width and depth hardly change kappa. So we tested it on new seeds: is kappa within
+# 0.1 of the plain network's? As a control, the strong weight decay must *not* pass this test. A **verdict** (00) gives
+# the mean over the seeds, its 95 % interval, and a word such as HOLDS. The second line counts all verdicts on the
+# question; they stand in the [evidence](evidence/03_overconfidence.ipynb).
 
 # %% tags=["nbval-check-output"]
+# margin="kappa" is the one that the course takes for kappa: 0.1
 slope = {name: plane.kappa_values(rows) for name, rows in where.items()}
 statement = "width 16: kappa within 0.1 of the plain network's"
 print(verdicts.judge("03f", statement, slope["width 16"] - slope["plain"], expect="within", margin="kappa",
@@ -304,8 +321,9 @@ print(verdicts.judge("03f", statement, slope["width 16"] - slope["plain"], expec
 print(claims.concluded("03", "03f"))
 
 # %% [markdown]
-# So it is true of width, and not of every depth: a regularity, not a law. Is it so with photographs, too? Six convolutions, 20,000
-# photographs of CIFAR-10 ([stored runs](from_laptop_to_paper.md)):
+# So kappa is about the same for other widths, but not for every depth: a regularity, not a law. Does weight decay lower
+# kappa on photographs, too? Networks with six convolutions, 20,000 photographs of CIFAR-10 ([stored
+# runs](from_laptop_to_paper.md)):
 
 # %%
 runs = pd.read_csv(checkout.results() / "night" / "runs" / "runs.csv")
@@ -316,8 +334,8 @@ for decay, rows in runs[["train_accuracy", "test_accuracy", "test_confidence"]]:
           f"{lost:.1%} lost, {claimed:+.1%} claimed, kappa {claimed / lost:.2f}")
 
 # %% [markdown]
-# There, too, the strong weight decay moves a network down, and left: it loses less. Last, a small and a deep
-# convolutional network on our digits (`T`: after a temperature, fitted on `cal`):
+# There, too, the strong weight decay moves a network down. It also moves it left: less accuracy is lost. Last, a small
+# and a deep convolutional network on our digits (`T`: after a temperature, fitted on `cal`):
 
 # %% tags=["drawing"]
 pair = [changed(net="small"), changed(net="deep")]
@@ -347,8 +365,9 @@ shown.groupby("net", sort=False)[["accuracy", "ECE", "ECE after T", "NLL", "NLL 
 # ## 4. The error falls, and the loss rises
 #
 # Look at the slider again: the loss of the new images falls, turns and rises, while their error still falls a little.
-# How can both be? The next picture has the price of a prediction, -log of the probability that it gave to the
-# right label. The arrows go from the **turning point** (the epoch of the lowest NLL on `cal`) to the last epoch.
+# How can both be? The next picture shows the price (the loss) of a prediction: -log of the probability that it gave to
+# the right label. The arrows go from the **turning point** (the epoch of the lowest NLL on `cal`) to the last epoch.
+# The printed **entropy** says how evenly a wrong answer spreads over the classes.
 
 # %% tags=["drawing"]
 turns = [one.history.cal_nll.idxmin() for one in films.outcomes]
@@ -399,10 +418,11 @@ print(verdicts.judge("O3", "the test NLL rises by at least 0.1", rise, margin=0.
 print(claims.concluded("03", "O3"))
 
 # %% [markdown]
-# To lower the price of the training images, which it reads rightly, the network makes its weights larger. This makes
-# *every* answer more extreme: a new image read rightly gets a little cheaper, one read wrongly costs much more, and the
-# **entropy** of the wrong answers (how evenly they spread over the classes) falls. It never ends: 99.99 % is still cheaper than 99.9 %. (**Label smoothing**, which spreads a part of each target over all classes, gives the price a lowest point.)
-# As a formula, with $p_i$ for the probability that image $i$'s label got:
+# The training images are read rightly. To lower their price still further, the network makes its weights larger. This
+# makes *every* answer more extreme: a new image read rightly gets a little cheaper, one read wrongly costs much more,
+# and the entropy of the wrong answers falls. It never ends: 99.99 % is still cheaper than 99.9 %. (**Label smoothing**,
+# which spreads a part of each target over all classes, gives the price a lowest point.) With $p_i$ for the probability
+# of image $i$'s label:
 #
 # $$\mathrm{NLL}=\underbrace{\frac{1}{n}\sum_{\text{right}}-\log p_i}_{\text{part of the right}}
 # +\underbrace{\frac{1}{n}\sum_{\text{wrong}}-\log p_i}_{\text{part of the wrong}}$$
@@ -460,9 +480,9 @@ for who, kept_epochs in keeps.items():
 # <details><summary>What came out</summary>
 #
 # Eve's network is by far the least over-confident, and a little less often right. Ben's is hardly better than Ada's:
-# the accuracy does not see how sure a network is. A proper score such as the NLL does. But after one temperature each, Ada
-# and Ben have the lower NLL: what the longer training spoiled, one number repairs, and what it gained stays.
-# So stop in time if you cannot fit a temperature; if you can, train on and fit one.
+# the accuracy does not see how sure a network is. A proper score such as the NLL does. But after one temperature each,
+# Ada and Ben have the lower NLL: the temperature repairs the confidence that the longer training spoiled, and the
+# accuracy that it gained stays. So stop in time if you cannot fit a temperature; if you can, train on and fit one.
 #
 # </details>
 #
@@ -523,7 +543,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 #
 # 1. Over-confidence appears on images that the network was *not* trained on: a diagram of the training images does not
 #    show it.
-# 2. On the map, the three widths that we tested lie near one line; weight decay and a temperature move a network down.
+# 2. On the map, the three widths that we tested lie near one line. Weight decay and a temperature move a network down.
 # 3. Error and loss can move apart: fewer predictions are wrong, and each wrong one costs more. Watch a proper score,
 #    and compare networks after a temperature each.
 #
@@ -549,7 +569,8 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 #
 # <details><summary>4. Why did we pick the turning point on `cal` and not on the test images?</summary>
 #
-# The last value of a curve cannot lie below its own minimum. So "the NLL rises after it" would be true by construction.
+# Had we picked the minimum of the test curve itself, the end of this curve could not lie below it. "The NLL rises after
+# its lowest point" is true of any curve.
 #
 # </details>
 #

@@ -9,11 +9,13 @@ from calibkit.course import explorers
 explorers.stored("dataset_size")
 
 # %% [markdown]
-# The same network, trained on 150 to 1,500 noisy digits. Left: the reliability diagram. Right: mean confidence, accuracy, and the accuracy of the best possible reader. What falls faster to the left?
+# The same network, trained on 150 to 1,500 noisy digits. Left: the reliability diagram. Right: mean confidence,
+# accuracy, and the accuracy of the best possible reader. Towards fewer images, which falls faster: accuracy or
+# confidence?
 #
 # **You will be able to**
 # - compare sizes fairly: nested parts, and epochs or steps held equal;
-# - say how much of a lost accuracy a network still claims, and take that away with few labels;
+# - say how much of a lost accuracy a network still claims, and repair this with few labels;
 # - judge an augmentation by what it does to labels, accuracy and the sign of the gap.
 #
 # **Time.** 40 minutes; 15 more for the homework.
@@ -44,7 +46,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. A pool, its parts, and a gap without luck
 #
-# Every seed has a pool of training images. From it we draw random parts that are **nested**: a smaller one always lies within a larger one. Two sizes then differ only by the images that were *added*.
+# Every seed has a pool of training images. From it we draw random parts that are **nested**: a smaller one always lies
+# within a larger one. Two sizes then differ only by the images that were *added*. (`stratified=False`: drawn without
+# regard to the classes.)
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -56,7 +60,9 @@ assert torch.equal(by_hand, fifth)
 print(f"{len(fifth)} images, {torch.isin(fifth, half).double().mean():.0%} of them in the half, too")
 
 # %% [markdown]
-# In this world the posterior is known: how likely is each digit, given a noisy image? So for any prediction we know the *probability* that it is right, and need no label. Mean confidence minus this mean probability is the **true gap**.
+# For our digits the posterior is known: the probability of each digit, given a noisy image. So for any prediction we
+# know the *probability* that it is right, and need no label. The **true gap** is the mean confidence minus the mean of
+# this probability.
 #
 # ### Exercise: the true gap
 #
@@ -142,8 +148,9 @@ explorers.keep(explorers.Explorer(
     "marks the chosen number."), "dataset_size")
 
 # %% [markdown]
-# **Predict before you run:** without going back to the slider: from all images to a tenth, how many points of confidence are lost for every 10 points of accuracy: about 2, 5 or 8? And where do the ten sizes lie on the map of lesson 03 (across: the accuracy that is lost from training to new images; upwards:
-# what is still claimed of it)?
+# **Predict before you run:** do not go back to the slider. From all images to a tenth, the accuracy falls. For every 10
+# points of it, how many points of confidence are lost: about 2, 5 or 8? And where do the ten sizes lie on the map of
+# lesson 03 (across: the accuracy that is lost from training to new images; upwards: what is still claimed of it)?
 
 # %% tags=["answer", "drawing"]
 parts = {fraction: found[found.fraction == fraction] for fraction in (0.1, 0.2, 0.4, 0.7, 1.0)}
@@ -169,8 +176,8 @@ for fraction in (0.1, 0.2, 1.0):
 #
 # </details>
 #
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the
-# sentence says, *as trained* means before any temperature. The second line counts all verdicts on this claim, most of
+# A *verdict* gives the mean over seeds with its 95 % interval. HOLDS means that the whole interval lies where the
+# sentence says; *as trained* means before any temperature. The second line counts all verdicts on this claim, most of
 # them in the evidence.
 
 # %% tags=["nbval-check-output"]
@@ -183,10 +190,11 @@ print(claims.concluded("05", "D1"))
 # ## 3. Something else changed, too
 #
 # "Smaller is consistently worse", says a paper. Our curve has a kink at 900 images (set the slider at the top to 900).
-# Batches hold 128 images, and 900 = 7 x 128 + 4: the last batch of an epoch holds 4 images, and still makes a full
-# step, a rather random one. With batches of 130 the kink is gone ([evidence](evidence/05_dataset_size.ipynb)). And
-# there is a larger difference: with equal *epochs*
-# the tenth of the pool makes two steps an epoch, the whole pool twelve. Less data *and* less training: which of the two did we measure?
+# Batches hold 128 images, and 900 = 7 x 128 + 4. So the last batch of an epoch holds only 4 images, but still makes a
+# full step, and a rather random one. With batches of 130 the kink is gone ([evidence](evidence/05_dataset_size.ipynb)).
+#
+# And there is a larger difference: with equal *epochs* the tenth of the pool makes two steps an epoch, the whole pool
+# twelve. So a small part has less data *and* less training. Which of the two did we measure?
 #
 # ### Exercise: as many steps
 #
@@ -219,7 +227,8 @@ check.equal_steps(my_equal_steps)
 #
 # </details>
 #
-# **Predict before you run:** we train the small parts for as many *steps* as the whole pool. Is their ECE now lower, as they were trained for longer, or higher?
+# **Predict before you run:** we train the small parts for as many *steps* as the whole pool. They are now trained for
+# longer. Is their ECE lower, or higher?
 
 # %% tags=["answer"]
 small = [0.1, 0.2]
@@ -236,13 +245,15 @@ for fraction in small:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Higher. So the claim holds either way, but equal epochs understated the harm of little data. Say which of the two you held equal.
+# Higher. So little data raises the ECE either way, but with equal epochs the harm looked smaller than it is with equal
+# steps. Say which of the two you held equal.
 #
 # </details>
 #
 # ## 4. What can the small hospital do?
 #
-# It has 150 labelled scans. It can train on all of them. Or it can keep some back, and fit one temperature on these (lesson 08; one number is all that so few images can carry).
+# It has 150 labelled scans. It can train on all of them. Or it can keep some back, and fit one temperature on these
+# (lesson 08). So few images do not suffice for more than one number.
 #
 # **Predict before you run:** how many of 150 would you keep back for T: none, 15, 30 or 75? What does it cost in accuracy, what does it bring?
 
@@ -290,9 +301,9 @@ for k in kept:
 # <details><summary>What came out</summary>
 #
 # Keeping 30 of 150 costs hardly any accuracy here, and takes the gap of 23 points to about zero on average; the NLL
-# falls from 1.73 to 1.12. From seed to seed the gap still differs (the band): 30 images carry a T, but not a precise
-# one. Half of the labels is too many: the accuracy falls by 7 points. (With none kept, these are the 150 images of
-# section 2 in another order, so in other batches: hence 62.8 % and +22.9 in place of 63.5 % and +21.0.)
+# falls from 1.73 to 1.12. From seed to seed the gap still differs: 30 images give a T, but not a precise one. Half of
+# the labels is too many: the accuracy falls by 7 points. (With none kept, we train on the 150 images of section 2 in
+# another order, so in other batches. This is why you see 62.8 % and +22.9 in place of 63.5 % and +21.0.)
 #
 # </details>
 #
@@ -306,8 +317,9 @@ explorers.Explorer(
     "seeds, the grey line marks the chosen number.")
 
 # %% [markdown]
-# Of the shares tried, a fifth has the lowest NLL, and costs no accuracy on average; the other shares cost 1 to 7
-# points. A verdict on the fifth:
+# Of the shares that we tried, a fifth (30 labels) has the lowest NLL, and costs no accuracy on average. The other
+# shares cost 1 to 7 points. (That 15 labels cost more than 30 may be chance: each number is a mean over few seeds.) A
+# verdict on the fifth:
 
 # %% tags=["nbval-check-output"]
 # spending: for each number of labels kept, a table with one row a seed; kept[2] is a fifth of the labels
@@ -318,11 +330,12 @@ print(claims.concluded("05", "05l"))
 # %% [markdown]
 # ## 5. More data from the same data?
 #
-# An **augmentation** changes a training image at random each time it is shown. Two conditions make it plausible: the
-# changed image still has its label, and it could have come from the world that you test in. Here are one digit, and
-# what may be done to it. `shift` moves the digit by a pixel at most. *Fresh noise* draws the noise of the clean
-# original anew: it is what more
-# data of the right kind would be, but outside this course nobody has clean originals.
+# An **augmentation** changes a training image at random each time it is shown. It makes sense on two conditions: the
+# label is still right for the changed image, and such an image could occur among those that you test on. The picture
+# has one digit, and what may be done to it. `shift` moves the digit by a pixel at most. *Added noise* puts more noise
+# on top. *Fresh noise* takes the clean original and draws its noise anew: this is what more data of the right kind
+# would be, but outside this course nobody has clean originals. *Flip* mirrors the digit: is it still a 2? (We train on
+# the other three; the evidence has flip.)
 
 # %% tags=["drawing"]
 sharp, random = sizes.clean(size, SEED), torch.Generator().manual_seed(SEED)
@@ -362,16 +375,17 @@ for way in ways:
 # <details><summary>What came out</summary>
 #
 # Fresh noise is best in both, as more data of the right kind should be. `shift` lowers the ECE by a lot, and *costs*
-# accuracy: in a world where no digit is ever moved, the most probable digit (by the exact posterior) changes for 4 in
-# 10 of the moved ones ([evidence](evidence/05_dataset_size.ipynb)). Added noise ends under-confident: it was trained
-# for a noisier world. A lower ECE does not show that
-# an augmentation suits the data.
+# accuracy. We asked the exact posterior about the moved images: for 4 in 10 its most probable digit is now another one,
+# so the old label is often wrong ([evidence](evidence/05_dataset_size.ipynb)). Added noise ends under-confident: it was
+# trained on noisier images than those of the test. A lower ECE does not show that an augmentation suits the data.
 #
 # </details>
 #
 # ## 6. On photographs
 #
-# Networks for photographs of CIFAR-10, trained on 2,000 to 20,000 (stored, equal steps, three seeds). **Predict before you run:** is it the same there, and what is left after one temperature?
+# Now networks for photographs of CIFAR-10, trained on 2,000 to 20,000 of them (stored, equal steps, three seeds).
+# **Predict before you run:** do fewer photographs, too, mean a lower accuracy and a larger gap? And what ECE is left
+# after one temperature?
 
 # %% tags=["answer"]
 photographs = experiments.on_photographs("size", SCALE, device=device)
@@ -382,7 +396,8 @@ for fraction, mean in photographs.groupby("value").mean(numeric_only=True).iterr
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same: the fewer photographs, the lower the accuracy and the larger the gap, and one temperature takes most of it away at every size. It was fitted on 5,000 other images, which a small hospital would not have.
+# Yes: the fewer photographs, the lower the accuracy and the larger the gap. One temperature takes most of the error
+# away at every size. But it was fitted on 5,000 other images, which a small hospital would not have.
 #
 # </details>
 #
@@ -395,20 +410,21 @@ for fraction, mean in photographs.groupby("value").mean(numeric_only=True).iterr
 #
 # <details><summary>Answer</summary>
 #
-# Ask for: the number of test images, and whether the test set was the same (a smaller test set alone raises ECE, lesson 02); how
-# many seeds, and their range; epochs or steps held equal, and batch size; whether the new scans come from the same
-# hospitals as the test; whether a temperature was fitted for one of the two only; accuracy and signed gap: 3 % may be
-# under-confidence. The design: one fixed test set; nested parts of one pool; several seeds, paired; once at equal epochs and once at equal
-# steps; a proper score beside the ECE. "Trustworthy" does not follow from an ECE alone.
+# Ask for: the number of test images, and whether the test set was the same (a smaller test set alone raises ECE, lesson
+# 02); how many seeds, and their range; whether epochs or steps were held equal, and the batch size; whether the new
+# scans come from the same hospitals as the test; whether a temperature was fitted for one of the two only; the accuracy
+# and the signed gap (an ECE of 3 % may be under-confidence). The design: one fixed test set; nested parts of one pool;
+# several seeds, paired; once at equal epochs and once at equal steps; a proper score beside the ECE. "Trustworthy" does
+# not follow from an ECE alone.
 #
 # </details>
 #
 # ## The answer
 #
-# **No. The accuracy falls by 15 points, the confidence by little more than half of that: this network, with this
-# weight decay, still claims 0.58 to 0.67 of what it loses on new images, from 150 training images to 1,500.**
-# **But the small hospital can do something: keep a fifth of its labels back for one temperature. That cost no accuracy
-# here, and on average the confidence then equals the accuracy.**
+# **No. With a tenth of the images the accuracy is 15 points lower, and the confidence only 8. This network, with this
+# weight decay, still claims 0.58 to 0.67 of what it loses on new images, from 150 training images to 1,500.** **But the
+# small hospital can keep a fifth of its labels back for one temperature. Here this cost no accuracy, and then the
+# confidence was, on average, within a point of the accuracy.**
 #
 # All verdicts, the last batch, all augmentations and the paper's numbers: [evidence](evidence/05_dataset_size.ipynb). Next: [06 Label noise](06_label_noise.ipynb).
 #
@@ -416,7 +432,7 @@ for fraction, mean in photographs.groupby("value").mean(numeric_only=True).iterr
 #
 # 1. With less data our network became less accurate *and* more over-confident: nearly along a line of the map.
 # 2. When the size changes, steps and last batches change as well. Say what you held equal.
-# 3. A few labels kept back for a temperature are well spent. A lower ECE alone recommends no augmentation.
+# 3. A few labels kept back for a temperature are well spent. A lower ECE alone is no reason to take an augmentation.
 #
 # ## Recall
 #

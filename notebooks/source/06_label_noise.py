@@ -15,7 +15,7 @@ explorers.stored("noisy_labels")
 #
 # **You will be able to**
 # - say what wrong labels teach to a reader who learns them perfectly, and by how much;
-# - say why a network may end on the other side, and foretell on which;
+# - say why a network may end too sure instead, and foretell on which side it ends;
 # - repair the confidence with labels that are wrong themselves, and check it on new data;
 # - spend a small number of careful labels well.
 #
@@ -50,9 +50,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Wrong labels, made on purpose
 #
-# **Label noise** means mistakes in the labels of the training images, such as "7" under a 1. To study it we make
-# it. The common recipe is **symmetric label noise**: choose a share $r$ of the training images at random, the
-# **noise rate**, and shuffle the labels of these images among themselves.
+# **Label noise** means mistakes in the labels of the training images, such as "7" under a 1. To study it we make it.
+# The common recipe is **symmetric label noise**: choose a share $r$ of the training images at random, and shuffle their
+# labels among them. The share $r$ is the **noise rate**.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -92,22 +92,22 @@ explorers.keep(explorers.Explorer(
     "pixel noise, and so does the exact posterior.)"), "noisy_labels")
 
 # %% [markdown]
-# Fewer labels are wrong than were drawn: a shuffled label comes out right about once in ten times.
+# Fewer labels are wrong than were drawn, since a shuffled label comes out right about once in ten times.
 #
 # ## 2. What a wrong label teaches
 #
-# Look at the bars of the slider again. *Which label stands under this image?* With probability $1 - r$ that of the
-# true class, and with probability $r$ a random one, each about equally likely. So the bars sink towards $1/K$:
+# Look at the bars of the slider again. *Which label stands under this image?* With probability $1 - r$ it is the true
+# class. With probability $r$ it is a random class, each about equally likely. So the bars move towards $1/K$:
 #
 # $$\tilde q(x) = (1 - r)\, q(x) + \frac{r}{K}$$
 #
-# Here $q(x)$ is the exact posterior of the image, known for our digits, and $\tilde q(x)$ is called the **noisy posterior**. Nothing
-# predicts the given labels better: in expectation, cross-entropy on noisy labels is lowest there. A network that learns
-# these labels perfectly would say $\tilde q(x)$. As a product, $\tilde q = qN$, where the **transition matrix** $N$
-# has in row $i$ the probability of each label for true class $i$.
+# Here $q(x)$ is the exact posterior of the image, known for our digits, and $\tilde q(x)$ is called the **noisy
+# posterior**. Nothing predicts the noisy labels better: in expectation, cross-entropy on them is lowest at $\tilde
+# q(x)$. So a network that learns them perfectly would say $\tilde q(x)$. One can also write $\tilde q = qN$. Row $i$ of
+# the **transition matrix** $N$ has the probability of each label for true class $i$.
 #
-# **Predict before you run:** we judge the noisy posterior twice, by labels that are as noisy, and by the true
-# labels. Too sure, right, or not sure enough, in each case?
+# **Predict before you run:** we judge the noisy posterior twice: by labels with the same noise ("as noisy" in the
+# output), and by the true labels. Is it too sure, right, or not sure enough, in each case?
 
 # %% tags=["answer"]
 some = 0.3  # the rate that we look at closely
@@ -120,19 +120,20 @@ for name, labels in {"as noisy": given, "true": test.labels}.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# By labels that are as noisy it is calibrated. By the true labels it is *not sure enough*, by far: it expects a
-# wrong label, and the new patient has a true diagnosis.
+# Judged by labels with the same noise, it is calibrated. Judged by the true labels, it is *not sure enough*, by far: it
+# expects wrong labels, but the new patient has a true diagnosis.
 #
 # </details>
 #
-# If the reader is right on a share $a$ of the true labels, its difference of confidence and accuracy is
+# If the reader is right on a share $a$ of the true labels, its confidence minus its accuracy (the difference, or *gap*)
+# is
 #
 # $$-\,r\,\Bigl(a - \frac1K\Bigr).$$
 #
 # <details><summary>Why?</summary>
 #
-# A share $(1 - r)a + r/K$ of its answers agrees with noisy labels. It is calibrated for these, so this is its mean
-# confidence. Take away $a$.
+# A share $(1 - r)a + r/K$ of its answers agrees with noisy labels. It is calibrated for these labels, so this share is
+# also its mean confidence. Subtract $a$.
 #
 # </details>
 #
@@ -149,8 +150,8 @@ print(f"difference {metrics.signed_gap(reader, test.labels):+.1%}, by the formul
 # %% [markdown]
 # ## 3. What a network does
 #
-# The perfect reader answers the clinic's question: not sure enough. Is a network such a reader? One call trains six
-# noise rates. The labels of the new images stay true.
+# For a perfect reader, the answer to the clinic's question is "not sure enough". Is a network such a reader? One call
+# trains networks at six noise rates. The labels of the new images stay true.
 
 # %%
 rates = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
@@ -182,7 +183,8 @@ swept = sweep.run(recipe, {"rate": rates, "seed": seeds}, device=device)
 
 # %% [markdown]
 # **Predict before you run:** with 30 % of the labels shuffled, is the network too sure or not sure enough on true
-# labels, after a tenth of its training and at the end? How many of the shuffled labels does it predict at each of these two times?
+# labels, after a tenth of its training and at the end? And at each of these two times, how many of the shuffled labels
+# does it predict?
 
 # %% tags=["answer"]
 early, end = size.epochs // 10, size.epochs
@@ -196,9 +198,9 @@ for epoch in (early, end):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Early it is not sure enough, by what the formula says, and says few of the shuffled labels: it behaves like the perfect
-# reader. At the end it says them all: it has **memorised** them. It is right on every training image, wrong labels
-# included, nothing is left to doubt, and it is too sure.
+# Early it is not sure enough, by as much as the formula says, and predicts few of the shuffled labels: it behaves like
+# the perfect reader. At the end it predicts them all: it has **memorised** them. Its training labels, wrong ones
+# included, leave it nothing to doubt, and it is too sure.
 #
 # </details>
 #
@@ -237,7 +239,7 @@ explorers.keep(slider, "label_noise")
 slider
 
 # %% [markdown]
-# Somewhere the two curves cross: the difference passes through zero. That does not show a good network: its accuracy is
+# Somewhere the two curves cross: there the difference is zero. This does not show a good network, since its accuracy is
 # already falling.
 #
 # **Stop here.** You train with 30 % noise, and you have only *noisy* labels to look at. The figure has their loss (NLL), on
@@ -272,10 +274,10 @@ print(claims.concluded("06", "06b"))
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The loss on noisy labels is lowest after epoch 5. Stop near it, and the network is the more accurate one: section 3
-# printed 69 % after epoch 6, 62 % at the end. But it is 17.5 points *under*-confident on true labels: a low loss on
-# noisy labels makes it right for noisy labels, not for your patients. This curve does not show where the difference on
-# true ones is zero.
+# The loss on noisy labels is lowest after epoch 5. Stop near it, and you get the more accurate network: section 3
+# printed 69 % after epoch 6, 62 % at the end. But this network is 17.5 points *under*-confident on true labels: the
+# lowest loss on noisy labels makes it right for noisy labels, not for your patients. The curve does not show where the
+# difference on true labels is zero.
 #
 # </details>
 #
@@ -286,14 +288,13 @@ print(claims.concluded("06", "06b"))
 # $$\text{confidence} - \text{accuracy} \;=\; \underbrace{\kappa\, x}_{\text{lost, still claimed}}
 # \;-\; \underbrace{r\,\bigl(a - \tfrac1K\bigr)}_{\text{doubt taught by labels}}$$
 #
-# Here $x$ is the accuracy on the training labels minus that on new images with labels *as noisy*: both are counted
-# against the given labels, wrong ones included. Kappa is the share of $x$ that is still
-# claimed, as on the map of lesson 03. That is no discovery: with kappa defined so, it is always true. The second term needs no
-# network. The first is large for one that memorises.
+# Here $x$ is the accuracy on training images minus the accuracy on new images, both counted against *noisy* labels.
+# Kappa is the share of $x$ that is still claimed, as on the map of lesson 03. (The formula is no discovery: it is true
+# by the definition of kappa.) The second term needs no network. The first is large for a network that memorises.
 #
-# **Predict before you run:** our digits, few and hard, end too sure at 20 % noise. What of 40,000 photographs of ten
-# things, and of 40,000 clear digits (MNIST), read by a network with six convolutional layers, trained for 15 epochs?
-# Give a sign for each, at 20 and 40 %.
+# **Predict before you run:** on our digits, few and hard, the networks end too sure at 20 % noise. Now networks with
+# six convolutional layers, trained for 15 epochs: on 40,000 photographs of ten things, or on 40,000 clear digits
+# (MNIST). Give the sign of the difference for each, at 20 and 40 %.
 
 # %% tags=["answer", "drawing"]
 def parts(rate, rows):
@@ -328,15 +329,17 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Three signs at the same noise rate. The *doubt* differs less than what they *lose*: the digits network memorises, so it loses and claims much; the MNIST network loses nearly nothing, and
-# behaves like the perfect reader; photographs lie between, and at 20 % both terms happen to be equal.
+# At 20 % you see all three: plus on digits, about zero on photographs, minus on MNIST. The networks differ less in
+# *doubt* than in what they *lose*. The digits network memorises, so it loses and claims much. The MNIST network loses
+# nearly nothing, and behaves like the perfect reader. Photographs lie between, and at 20 % both terms happen to be
+# equal.
 #
 # </details>
 #
-# Can you foretell the sign before you see a confidence? On the map, kappa hardly moves with the noise rate (found on
-# earlier runs). So compute kappa on networks trained *without* noise; of the noisy ones use only $x$ and $a$, not the
-# confidence. We tested this on 10,000 photographs, seeds
-# and rates fixed before. A *verdict* gives mean and 95 % interval over seeds.
+# Can you foretell the sign before you see a confidence? On the map, kappa hardly changes with the noise rate (found on
+# earlier runs). So take kappa from networks trained *without* noise, and of the noisy ones only $x$ and $a$, not the
+# confidence. We tested this on 10,000 photographs; seeds and rates were fixed before. A *verdict* gives mean and 95 %
+# interval over seeds.
 
 # %% tags=["nbval-check-output"]
 table = fresh.foretold(fresh.stored())  # photographs, seeds that nobody had looked at
@@ -346,9 +349,9 @@ print(verdicts.judge("06h", "photographs, noise 0.4: the sign of the gap is the 
 print(claims.concluded("06", "06h"))
 
 # %% [markdown]
-# (The number is the gap times the foretold sign: above zero, the sign is right. At 40 % the gap itself is below zero, at 20 % above, both as foretold: with fewer photographs the network
-# memorises more.) Here is the map, with this lesson's networks. (At noise 0 the foretold gap is the measured one by
-# construction: kappa comes from there.)
+# (The number is the gap times the foretold sign: above zero, the sign is right. The gap itself is below zero at 40 %,
+# and above zero at 20 %, both as foretold. With the 40,000 photographs above it was zero at 20 %.) Here is the map,
+# with this lesson's networks. (At noise 0 the foretold gap equals the measured one, since kappa comes from there.)
 
 # %% tags=["drawing"]
 def places(rate, rows):
@@ -367,24 +370,25 @@ for name, one in shown.items():
 _ = plots.plane({palette.group(k, name): spots for k, (name, spots) in enumerate(where.items())})
 
 # %% [markdown]
-# As the noise rate grows, the dots of the digits run outwards along a line, those of the photographs outwards too, but
-# not as far, and those of MNIST stay near zero. A dot tells half the story, though: for true labels, go down from it
-# by $r(a - 1/K)$.
+# As the noise rate grows, the dots of the digits move outwards along a line. Those of the photographs move outwards
+# too, but not as far, and those of MNIST stay near zero. A dot shows only the first term: for true labels, go down from
+# it by $r(a - 1/K)$.
 #
 # With the mistakes that people really made in labelling (CIFAR-10N, 20,000 photographs, [stored runs](from_laptop_to_paper.md)) the difference falls from +12 points
 # without mistakes to +6 points with 40 % of them, and stays positive.
 #
 # ## 5. Repair
 #
-# The network at the end of its training is too sure. One number can repair that, a temperature: divide all logits by $T$, fitted on images
-# kept aside. **The mistake:** these have labels from the same clinic, as wrong as the others. **The repair:** compare the
-# labels with what the network says *seen through the noise*, `probs @ transition`. This is called **forward correction** (Patrini et al. 2017).
+# The network at the end of its training is too sure. One number can repair this, a temperature $T$: it divides all
+# logits, and is fitted on images kept aside. **The mistake:** these images have labels from the same clinic, with as
+# many wrong ones. **The repair:** compare the labels with what the network says *seen through the noise*, `probs @
+# transition`. This is called **forward correction** (Patrini et al. 2017).
 #
 # ### Exercise: the loss seen through the noise
 #
 # *Difficulty: medium · importance: high · 8 minutes*
 #
-# `probs` (n, K) are about the true class, `labels` are noisy. Write the mean NLL of the labels, in nats.
+# `probs` (n, K) are probabilities of the true class, `labels` are noisy. Write the mean NLL of these labels, in nats.
 
 # %%
 def my_noisy_nll(probs, transition, labels):
@@ -411,8 +415,8 @@ check.noisy_nll(my_noisy_nll)
 #
 # </details>
 #
-# **Predict before you run:** one temperature is fitted on noisy labels as they are, one through the matrix. What does each do to the
-# difference on true labels of new images?
+# **Predict before you run:** one temperature is fitted on noisy labels as they are, another one through the matrix.
+# What does each do to the difference on new images with true labels?
 
 # %% tags=["answer", "drawing"]
 def through_the_matrix(logits, transition, labels):
@@ -458,16 +462,17 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Fitted on noisy labels, $T$ is much too high: it makes the network doubt as if the new patients had wrong labels too. Through the
-# matrix the same noisy labels give a difference near zero. The accuracy stays as it was: confidence is repaired, mistakes are not.
+# Fitted on noisy labels, $T$ is much too high: it makes the network doubt as if the new patients had wrong labels too.
+# Through the matrix the same noisy labels give a difference near zero. The accuracy stays as it was: confidence is
+# repaired, mistakes are not. (+20.5 is for all new images; section 3 watched 2,000 of them.)
 #
 # </details>
 #
 # ## 6. Your clinic: 500 careful labels
 #
-# The matrix of old reports is unknown. But the clinic can pay for 500 careful labels: to *fit* a temperature (true labels need no
-# matrix), and to *test* what came out. Divide them: run with 50, 250 and 450 for the test. The line says what is left
-# of the difference after the fit, and how precisely the test measures that.
+# The clinic has 20,000 old reports, and their matrix is unknown. But it can pay for 500 careful labels: to *fit* a
+# temperature (true labels need no matrix), and to *test* what came out. Divide them: run with 50, 250 and 450 for the
+# test. The printed line tells how large a difference the fit leaves, and how precisely the test measures it.
 
 # %%
 clinic(for_test=250)  # change me
@@ -477,16 +482,17 @@ clinic(for_test=250)  # change me
 #
 # *Difficulty: medium · importance: high · 4 minutes*
 #
-# There are four uses: add them to the 20,000 for training, estimate the matrix, fit a temperature, test. How do you divide
-# them? For each use, say what happens if you take *old* labels instead.
+# They have four uses: add them to the 20,000 reports for training, estimate the matrix, fit a temperature, test. How do
+# you divide the 500? For each use, say what happens if you take *old* labels instead.
 #
 # <details><summary>Answer</summary>
 #
 # *Test:* you need some of them, perhaps 250. Old labels lower the measured accuracy to $(1 - r)a + r/K$ and prefer
-# models that are not sure enough. *Temperature:* a few hundred are enough; with old labels it becomes too high, unless they are
-# seen through a matrix. *Matrix:* with ten classes, 250 images leave 25 for each row, which is rough (the evidence tries 100, 500 and
-# 2,000 images). It can also be read without any: at an **anchor point**, an image that certainly
-# shows class $i$, the noisy posterior is row $i$; but a network is too sure at its most extreme images. *Training:* 500 in 20,000 are little.
+# models that are not sure enough. *Temperature:* a few hundred are enough; with old labels it becomes too high, unless
+# they are seen through a matrix. *Matrix:* with ten classes, 250 images leave 25 for each row, which is rough (the
+# evidence tries 100, 500 and 2,000 images). The matrix can also be estimated without careful labels: an **anchor
+# point** is an image that certainly shows class $i$, and there the noisy posterior is row $i$. But a network is too
+# sure of its most extreme images. *Training:* 500 beside 20,000 add little.
 #
 # </details>
 #
@@ -532,15 +538,17 @@ for name, one in tables.items():
           f"of doubt, together {100 * (claimed + doubt):+.1f} points on true labels.")
 
 # %% [markdown]
-# **Both are possible: wrong labels teach doubt, and what is lost by learning them by heart is still claimed in part.
-# Of our networks, those that memorised them ended too sure, and those that hardly lost accuracy not sure enough.**
+# **Both are possible. Wrong labels teach doubt. But a network that learns them by heart loses accuracy, and still
+# claims a part of it. Our networks that memorised them ended too sure; those that hardly lost accuracy ended not sure
+# enough.**
 #
 # ## Three things to take away
 #
 # 1. A model that is calibrated for noisy labels doubts too much on true ones, by $r(a - 1/K)$. In our trainings on digits, networks pass
 #    through that state early and end too sure.
 # 2. The sign depends on how much accuracy is lost. On the photographs that we kept for the test, kappa without noise foretold it.
-# 3. Fit a temperature on true labels, or on noisy ones through the transition matrix; on noisy ones alone it became far too high.
+# 3. Fit a temperature on true labels, or on noisy ones through the transition matrix. On noisy ones as they are it
+#    became far too high.
 #
 # ## Recall
 #
@@ -558,7 +566,8 @@ for name, one in tables.items():
 #
 # <details><summary>3. A network trained on noisy labels has a difference of zero on true labels. Is it a good network?</summary>
 #
-# Not necessarily: the doubt and the claim may just be equal, as on photographs at 20 %, or on the way from one side to the other.
+# Not necessarily. The two terms may just be equal: as on photographs at 20 %, or in the middle of a training that goes
+# from one side to the other.
 #
 # </details>
 #

@@ -2,7 +2,7 @@
 # # 07 · Class imbalance: how sure is a network of what it rarely saw?
 #
 # **Question.** A network learned from a hundred photographs of harmless moles for each melanoma. It calls a melanoma
-# harmless and is 98 % sure. Is that what the training set says, or is it the network's own error?
+# harmless and is 98 % sure. Does this come from the training set, or is it the network's own error?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -10,12 +10,12 @@ from calibkit.course import explorers
 explorers.stored("class_prior")
 
 # %% [markdown]
-# Two images of one digit, as a network sees them: under noise. Below each, what an *exact* model says. Move the slider: it makes this digit
-# rarer in training, and leaves the image as it is. Watch how much each of the two loses.
+# Two images of one digit, as a network sees them: under noise. Below each, what an *exact* model says. The slider makes
+# this digit rarer in training, and leaves the image as it is. Watch how much probability each of the two loses.
 #
 # **You will be able to**
 # - measure the error of each class of a network that rarely saw some of them;
-# - tell what part of it the training set's shares explain, and what part they do not;
+# - tell what part of this error comes from the class shares of the training set, and what part does not;
 # - take the shares out again, in the right order, and check it on new data;
 # - say which question an error "by true class" answers, and which one "by predicted class".
 #
@@ -46,8 +46,10 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Rare classes, made on purpose
 #
-# In **class imbalance** the training set has many more images of one class than of another. The **imbalance ratio** $\rho$ is the size of
-# the commonest class over that of the rarest. We put the ten digits in a random order, and make each rarer than the one before by the same factor (the *exponential* form; in the *step* form half of the classes are equally rare). The number of images stays the same for each $\rho$, and the new images at the end (`test`) have all digits equally often.
+# In **class imbalance** the training set has many more images of one class than of another. The **imbalance ratio**
+# $\rho$ is the size of the commonest class over that of the rarest. We put the digits in a random order, and make each
+# rarer than the one before by the same factor (*exponential* form; in the *step* form half of the classes are equally
+# rare). The number of images is the same for each $\rho$. The new images (`test`) have all digits equally often.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -125,7 +127,7 @@ check.class_errors(my_class_errors)
 #
 # </details>
 #
-# In the package this is `metrics.ece_by_group`. Now a network for each $\rho$ and seed:
+# (In the package: `metrics.ece_by_group`.) Now a network for each $\rho$ and seed:
 
 # %%
 def recipe(rho, seed):
@@ -138,8 +140,8 @@ ratios = [1, 5, 20, 100]
 swept = sweep.run(recipe, {"rho": ratios, "seed": seeds}, device=device)
 
 # %% [markdown]
-# **Predict before you run:** at $\rho = 100$, of new images of the rarest digit, how many does the network get right, and how sure is
-# it of them on average?
+# **Predict before you run:** take the new images of the rarest digit, at $\rho = 100$. How many does the network get
+# right, and how sure is it on average?
 
 # %% tags=["answer"]
 rare = swept.where(rho=100)
@@ -161,9 +163,9 @@ for name, place in {"commonest": 0, "rarest": -1}.items():
 #
 # ## 2. What the training set says
 #
-# The **prior** $\pi_k$ of a class is its share before one has seen the image. Let $q(x)$ be the exact posterior where all digits are equally common
-# (we know it for our digits). Imbalance changes how often a class occurs, not what its images look like. By Bayes' rule we divide by the one prior and multiply
-# by the other:
+# The **prior** $\pi_k$ of a class is its share before one has seen the image. Let $q(x)$ be the exact posterior where
+# all digits are equally common (known for our digits). Imbalance changes how often a class occurs, not what its images
+# look like. By Bayes' rule we divide by the one prior and multiply by the other:
 #
 # $$q^{\text{train}}_k(x) = \frac{q_k(x)\, \pi^{\text{train}}_k / \pi^{\text{test}}_k}{\sum_j q_j(x)\, \pi^{\text{train}}_j / \pi^{\text{test}}_j}.$$
 #
@@ -199,13 +201,15 @@ check.other_prior(my_other_prior)
 #
 # </details>
 #
-# The package has it as `recalibration.change_prior`. With it we take two models for which no class was rare. What does this prior cost each of them:
+# The package has it as `recalibration.change_prior`. With it we give the prior of the training set to two models for
+# which no class was rare:
 #
-# - the honest model, made from $q$, which reads nearly every digit;
-# - a network trained with *all digits equally common*, right on eight images of ten. We first give it a temperature (divide the logits by one number
-#   $T$, fitted on images kept aside), so that its confidence is right. Then we put the prior in.
+# - the exact posterior $q$, which reads nearly every digit; with this prior it is the honest model;
+# - a network trained with *all digits equally common*, right on eight images of ten. It first gets a temperature
+#   (divide the logits by one number $T$, fitted on images kept aside), so that its confidence is right.
 #
-# **Predict before you run:** of images of the rarest digit, how large is the ECE of each of the two, and of the network of section 1?
+# **Predict before you run:** on images of the rarest digit, how large is the ECE of each of the two, and of the network
+# of section 1?
 
 # %% tags=["answer", "drawing"]
 even = digits(SEED).test.source.prior  # about 10 % of each digit
@@ -250,8 +254,10 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten far more. *A very sure image pays little; in points, an image near 90 % loses most.* The share of its probability that an image loses grows with the doubt.
-# The network of this training set has an even larger error: it saw six images of the rarest digit, and is too sure besides.
+# The same prior costs a model that reads nearly everything a few points, and one that is right on eight images of ten
+# far more. The reason is its doubtful images. Make one of two classes 100 times rarer: its 99 % become 50 %, its 90 %
+# become 8 %, its 60 % become 1.5 %. *The more doubtful an image, the smaller the part that is left.* The network of
+# section 1 has an even larger error: it saw six images of the rarest digit, and is too sure besides.
 #
 # </details>
 
@@ -263,8 +269,8 @@ print(verdicts.judge("07n", "rarest class: given the prior, a calibrated network
 print(claims.concluded("07", "07n"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says. It is marked *post hoc*, as
-# we saw it on these seeds first; the line below it also counts five new seeds.
+# A *verdict* gives the mean over seeds with its 95 % interval. *Post hoc*: we saw it on these seeds first. The second
+# line also counts five new seeds and the step form.
 #
 # ## 3. Take the prior out again
 #
@@ -272,10 +278,10 @@ print(claims.concluded("07", "07n"))
 #
 # $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
 #
-# This is **logit adjustment** (Menon et al. 2021). For the honest model it gives $q$ back, exactly. But our network is too sure: its logits are
-# too large, so the correction, which is right for honest logits, is too small beside them; divide them by T first.
+# This is **logit adjustment** (Menon et al. 2021). For the honest model it gives $q$ back, exactly. But our network is
+# too sure: its logits are too large, and the correction is too small beside them. So divide them by T first.
 #
-# **Play.** Choose a temperature and how much of the prior to take out, from nothing to all of it. Watch the rarest digit, the accuracy, and the
+# **Play.** Choose a temperature, and how much of the prior to take out. Watch the rarest digit, the accuracy, and the
 # *mean probability of the rarest digit*, which should be 10 %. Find the pair with the lowest NLL.
 
 # %% tags=["drawing"]
@@ -316,8 +322,11 @@ explorers.Explorer(
     "the images of each class, as trained and after the chosen repair, at ratio 100. Bands span the seeds.")
 
 # %% [markdown]
-# You looked at the new images to choose; a clinic cannot. What it can keep aside are images *drawn as the training images were*. Fit on these: a
-# temperature, or a temperature with one constant for each class, here called a shift (**bias-corrected temperature**, Alexandari et al. 2020). Then take the whole prior out. Run this cell. Then change `make` as the comment says, and run it again.
+# You looked at the new images to choose; a clinic cannot. What it can keep aside are images *drawn as the training
+# images were*. Fit on these: a temperature, or a temperature with one constant for each class, here called a shift
+# (**bias-corrected temperature**, Alexandari et al. 2020). The shifts correct how often the network itself says each
+# class among such images; the prior stays in. Then take the prior out. Run this cell, change `make` as the comment
+# says, and run it again.
 
 # %%
 def repair(make, run):
@@ -332,8 +341,9 @@ print(f"NLL {np.mean([metrics.nll(p, digits(s).test.labels) for s, p in probs.it
       f"mean probability of the rarest digit {np.mean([of_rarest(p, s) for s, p in probs.items()]):.1%}")
 
 # %% [markdown]
-# **Predict before you run:** four networks: as trained; the prior taken out; one temperature first; temperature and shifts first. Which has the lowest error on
-# images of the rarest digit? Which the best accuracy on all?
+# **Predict before you run:** the network as trained; with the prior taken out; with one temperature first; with
+# temperature and shifts first. Which has the lowest error on images of the rarest digit? Which has the best accuracy on
+# all?
 
 # %% tags=["answer", "drawing"]
 ways = {"as trained": lambda run: run.predictions["test"].probs,
@@ -362,11 +372,14 @@ means.round(3)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - The *prior alone* helps the rarest digit, but too little: the network says it too seldom still (mean probability below 10 %).
-# - *One temperature first* gives the lowest error on its images, and goes too far: it says the rarest digit twice as often as it comes, and the accuracy on all
-#   images is lower than with the prior alone. (So on these seeds. On new ones two of these statements stay undecided: the lowest error, and the lower accuracy.)
-# - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit as often as it comes. On *its* images a larger error is left, and the ECE of all images is larger than with T: it is now a
-#   little less sure than right.
+# - The *prior alone* helps the rarest digit, but too little: the network still says it too seldom (mean probability
+#   below 10 %).
+# - *One temperature first* gives the lowest error on images of the rarest digit, and goes too far: it says this digit
+#   twice as often as it comes, and the accuracy on all images is lower than with the prior alone. (On new seeds the
+#   lowest error and the lower accuracy stay undecided.)
+# - *Temperature and shifts first* has the best NLL and accuracy, and says the rarest digit about as often as it comes.
+#   A larger error is left on images of this digit, and the ECE of all images is larger than with T: the network is now
+#   a little less sure than right.
 #
 # Which is best depends on the question: a low error on one class is easy to get, by saying this class more often.
 #
@@ -392,11 +405,14 @@ print(claims.concluded("07", "07o"))
 #
 # "The error of a class" can mean two things:
 #
-# - **by true class:** of all melanomas, how many does it call harmless, and how sure is it of that? The patient asks this.
-# - **by predicted class:** of all moles that it calls harmless with 98 %, how many are? The doctor who reads the answer asks this.
+# - **by true class:** of all melanomas, how many does the network call harmless, and how sure is it? The patient asks
+#   this.
+# - **by predicted class:** of all moles that it calls harmless with 98 %, how many are harmless? The doctor asks this.
 #
-# A model can be perfect for the doctor and not for the patient: the exact posterior is calibrated by predicted class, but not by true class (of the images *of* 8, the ones that it
-# reads as a 3 all count as wrong). The last column of the table in section 3 is the doctor's: of images that are *said* to be the commonest digit.
+# A model can be perfect for the doctor and not for the patient. The exact posterior is calibrated by predicted class.
+# But take only images *of* 8: those read as 3 are all wrong, however unsure it was, those read as 8 all right. So
+# inside one true class it is not calibrated. The last column of the table in section 3 is the doctor's: images that are
+# *said* to be the commonest digit.
 #
 # ### Exercise: the screening clinic (homework)
 #
@@ -419,7 +435,10 @@ print(claims.concluded("07", "07o"))
 #
 # ## 5. What is done in practice, and photographs
 #
-# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply their loss. A network of six convolutions learned from CIFAR-10 photographs, with all ten things equally common and at $\rho = 100$ (three seeds, [stored runs](from_laptop_to_paper.md), as trained; at $\rho = 100$ with a quarter of the photographs, which is a part of the difference):
+# Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply
+# their loss. A network of six convolutions learned from CIFAR-10 photographs (three seeds, [stored
+# runs](from_laptop_to_paper.md), as trained), with all ten things equally common and at $\rho = 100$. (At 100 it had a
+# quarter of the photographs: a part of the difference.)
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("imbalance", SCALE, device=device)
@@ -432,11 +451,15 @@ table = photographs.groupby("value")[list(heads)].mean().loc[list(groups)]
 table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
-# These networks learn all their training images by heart, and there weights are known to change little (Byrd and Lipton 2019; on photographs we have not varied the weight decay). On the digits each way of training had a strength and a weight decay of its own. With a strong weight decay oversampling and weights do help: we then measured no clear difference between the errors of the rarest and the commonest class (no proof that they are equal). The repair of section 3 lowers the NLL of all ways of training, too ([evidence](evidence/07_class_imbalance.ipynb)).
+# These networks learn all their training images by heart. Class weights are known to change such networks little (Byrd
+# and Lipton 2019; on photographs we have not varied the weight decay). On digits each way of training had its own
+# strength and weight decay. With a strong weight decay, oversampling and class weights do help: we found no clear
+# difference between the errors of the rarest and the commonest class (no proof that they are equal). The repair of
+# section 3 lowers the NLL of all ways of training, too ([evidence](evidence/07_class_imbalance.ipynb)).
 
 #
-# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict** where the networks go as $\rho$ grows: for new images
-# as unequal as the training images, and for balanced ones?
+# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict** where the
+# networks go as $\rho$ grows: on new images as unequal as the training images, and on balanced ones?
 
 # %% tags=["answer", "drawing"]
 def spot(run, split):
@@ -456,7 +479,9 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# In its own world the network gets *better* with imbalance: the common digits are most of it. In a balanced world it loses more and more, and claims a similar part of it here. (In the step form it claims clearly more at ratio 100 than at 1; see the evidence.)
+# On images as unequal as in training the network loses *less* as $\rho$ grows: most show common digits. On balanced
+# images it loses more and more, and claims a similar part of what it loses. (In the step form it claims clearly more at
+# ratio 100 than at 1; see the evidence.)
 #
 # </details>
 #
@@ -469,12 +494,17 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
       "prior taken out.")
 
 # %% [markdown]
-# **Both. A small part is the price of the training set, which an exact model pays too. The rest is the network's own: it knows less of a class that it rarely saw, and is more confident than that allows. First repair its confidence on images kept aside, then take the prior out.**
+# **Both. A small part comes from the training set: an exact model has this error too. The rest is the network's own: it
+# knows less of a class that it rarely saw, and is still confident. First repair its confidence on images kept aside,
+# then take the prior out.**
 #
 # ## Three things to take away
 #
-# 1. The more doubtful an image, the larger the part of its probability that a prior takes. Here an exact model lost little, a calibrated network more (on new seeds undecided), and the network that saw six images of the class, and is over-confident too, most.
-# 2. The prior can be taken out by logit adjustment, after the confidence is right: a temperature and a shift for each class, fitted on images drawn as the training images were.
+# 1. The more doubtful an image, the larger the part of its own probability that a prior takes. Here an exact model lost
+#    little, and a calibrated network more (on new seeds undecided). Most was lost by the network that saw six images of
+#    the class and is over-confident.
+# 2. The prior can be taken out by logit adjustment. First make the confidence right: by a temperature and a shift for
+#    each class, fitted on images drawn as the training images were.
 # 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
 #
 # ## Recall
@@ -493,7 +523,8 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # <details><summary>3. An image is a melanoma with 99 % where both classes are equally common, another with 60 %. In training melanomas are 100 times rarer. What does the honest model say?</summary>
 #
-# 0.0099 to 0.01: about 50 %. And 0.006 to 0.4: about 1.5 %. The doubtful one keeps a far smaller part; in odds both pay the same factor.
+# 0.0099 to 0.01: about 50 %. And 0.006 to 0.4: about 1.5 %. The doubtful image keeps a far smaller part of its
+# probability, though the odds of both are divided by 100.
 #
 # </details>
 #
@@ -505,7 +536,8 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #
 # <details><summary>5. A repair lowers the ECE over all images to 3 %. Are the rare classes repaired?</summary>
 #
-# That does not follow: errors of opposite sign cancel. Look at the classes, and at how often each is said.
+# This does not follow: over all images, errors of opposite sign cancel. Look at each class, and at how often each is
+# said.
 #
 # </details>
 #

@@ -9,11 +9,12 @@ from calibkit.course import explorers
 explorers.stored("two_answers")
 
 # %% [markdown]
-# Two images of one network. It is equally sure of both, and right on the left one only. The slider divides all its outputs by one number T, before they become
-# probabilities. Can you find a T that leaves the left answer certain and makes the right one doubtful?
+# Two images, read by one network. It is equally sure of both, but its answer is right only for the image on the left.
+# The slider divides all outputs of the network by one number T, before they become probabilities. Can you find a T that
+# leaves the answer on the left certain, and makes the one on the right doubtful?
 #
 # **You will be able to**
-# - repair an over-confident network with one number, and show on new images that it holds;
+# - repair an over-confident network with one number, and show on new images that the repair works;
 # - say what this number cannot repair, and why;
 # - choose a larger map when there are more images, and see when it harms;
 # - recognise three classic mistakes by their diagrams.
@@ -52,13 +53,15 @@ DEVICE = "auto"
 #
 # $$p=\mathrm{softmax}(z/T).$$
 #
-# T > 1 makes every answer less extreme, T < 1 more. What it *can* do is be right on average. T is chosen on labelled images that the network was not trained on, kept aside
-# (`cal`), and judged on others (`test`).
+# T > 1 makes every answer less extreme, T < 1 more extreme. But T *can* make the confidence right on average. We choose
+# T on labelled images that were kept aside: the network was not trained on them (`cal`). We judge it on others
+# (`test`).
 #
 # ### Exercise: the loss at a temperature
 #
 # *Difficulty: easy · importance: high · 5 minutes*
-# The **NLL** (negative log-likelihood, the cross-entropy) is the mean of minus the logarithm of the probability that was given to the right class. Return it (in nats) for the `labels` when the `logits` (n, K) are divided by `T`.
+# The **NLL** (negative log-likelihood, the cross-entropy) is the mean of minus the logarithm of the probability that
+# was given to the right class. Return the NLL (in nats) of the `labels` when the `logits` (n, K) are divided by `T`.
 
 # %%
 def my_cooled_nll(logits, labels, T):
@@ -84,7 +87,8 @@ check.cooled_nll(my_cooled_nll)
 #
 # </details>
 #
-# Two networks, five times each: *plain*, and one that saw some digits rarely, *rare digits* (the commonest is 20 times as common as the rarest).
+# We train two kinds of network, each with five seeds: *plain*, and *rare digits*, which saw some digits rarely (the
+# commonest is 20 times as common as the rarest).
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -150,7 +154,9 @@ print(f"T = {T}: NLL {metrics.nll(probs, labels):.3f}, "
       f"confidence {probs.amax(dim=1).mean():.1%}, accuracy {metrics.accuracy(probs, labels):.1%}")
 
 # %% [markdown]
-# As a function of $1/T$ the NLL has one minimum (it is convex), so that a search finds it at once. Do you beat it on images that neither of you saw? (These images happen to be harder than the first 200, so at any T the NLL is larger on them.) With only 200 to fit on, you may win.
+# As a function of $1/T$ the NLL is convex: it has one minimum, and a search finds it at once. On images that neither of
+# you saw, is your T better than the one of the search? With only 200 images to fit on, you may win. (The other images
+# happen to be harder than the first 200, so the NLL is larger on them at any T.)
 
 # %%
 scaler = recalibration.TemperatureScaler().fit(logits, labels)
@@ -161,7 +167,9 @@ for name, chosen in {"your": T, "fitted": scaler.temperature}.items():
 # %% [markdown]
 # ## 2. The repair, from end to end
 #
-# Now the 10,000 new images, which nobody has looked at. **Predict before you run:** with a T from 200 images for each network: the ECE on new images before and after? And which of these change: accuracy, the order of the confidences (AUROC: how often a right answer is surer than a wrong one)?
+# Now the 10,000 new images, which nobody has looked at. **Predict before you run:** each network gets a T from 200
+# images. What is the ECE on new images before and after? And which of these change: the accuracy, the order of the
+# confidences (AUROC: how often a right answer is surer than a wrong one)?
 
 # %% tags=["answer", "drawing"]
 def fitted(run, n=2000, make=recalibration.TemperatureScaler):
@@ -203,7 +211,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# One number from 200 images takes the ECE from more than ten points to a few, on images that it never saw. The answers stay the same, so the accuracy does too, and the order of the images hardly moves.
+# One number from 200 images takes the ECE from more than ten points to a few, on images that it never saw. The answers
+# stay the same, and so does the accuracy. The order of the images hardly changes.
 #
 # </details>
 #
@@ -238,7 +247,9 @@ print(verdicts.judge("T1", "T from 200 images lowers the ECE of new images by at
 print(claims.concluded("08", "T1"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says. *Post hoc*, below: found on these seeds first.
+# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the
+# sentence says. *Post hoc* (further down) means that we found the claim on these seeds first. "Mean of five losses":
+# the networks for photographs were trained with five different losses.
 #
 # ## 3. What one number leaves
 #
@@ -265,8 +276,10 @@ for words, member in groups.items():
 # <details><summary>What came out</summary>
 #
 # - *How often a class is said* stays wrong: where some digits were rare, the mean probability of a class is off by about as much as before.
-# - *With more pixel noise* T helps, and is not enough: the network is more over-confident there. (With less noise than in training it can harm: lesson 13.)
-# - *Single images:* T takes confidence from wrong answers, and from right ones that need no doubt. On average that is right; for one patient it is not. That was the opening slider.
+# - *With more pixel noise* T helps, but is not enough: there the network is more over-confident. (On images with less
+#   noise than in training T can harm: lesson 13.)
+# - *Single images:* T takes confidence from wrong answers, and also from right ones that need no doubt. On average this
+#   is right; for one patient it is not. You saw this on the opening slider.
 #
 # </details>
 #
@@ -306,13 +319,15 @@ check.matching_temperature(my_matching_temperature)
 # </details>
 #
 # ## 4. More images, larger maps
-# Such a function of the logits is called a recalibration map, or map for short. (It is not the map of the networks.) Larger ones have more numbers:
+# A function that turns the logits into better calibrated ones, as T does, is called a recalibration map, or map for
+# short. (It is not the map of the networks.) Larger maps have more numbers than T:
 #
 # - **vector scaling**: a weight and a constant for each class, $w_k z_k+b_k$ (20 numbers);
 # - **matrix scaling**: $Wz+b$ (110 numbers), which can use the logit of 8 to correct the probability of 3;
-# - **shrunk matrix**: $(I+A)\,z/T+b$, where a penalty keeps $A$ and $b$ small. The penalty is chosen on the images kept aside, by cross-validation: fit on four fifths, judge on the last, in turn.
+# - **shrunk matrix**: $(I+A)\,z/T+b$, where a penalty keeps $A$ and $b$ small. The penalty is chosen on the images kept
+#   aside, by cross-validation: fit on four fifths, judge on the last fifth, and take each fifth in turn.
 #
-# We judge by the mean squared distance to the exact posterior, here known.
+# For our digits the exact posterior is known. So we judge a map by the mean squared distance to it.
 #
 # **Predict before you run:** with 100 images, which of the four maps make the plain network *worse* than it was? And which is best with 5,000?
 
@@ -348,8 +363,10 @@ average.round(3)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With 100 images the matrix can get every label right, and learns nonsense; the vector is worse than one T. With thousands of images the matrix is best. The shrunk matrix is one temperature where the images allow no
-# more, and becomes a matrix as they come in: it stays beside T or comes nearer to the truth. On the network with rare digits it helps from 100 images on.
+# With 100 images the matrix is far worse than no map: it has more numbers than there are images. The vector is worse
+# than one T on the plain network. With 5,000 images the matrix is best. The shrunk matrix is about as near to the truth
+# as one temperature where images are few, and about as near as the matrix where they are many. On the network with rare
+# digits it is nearer than T from 100 images on.
 #
 # </details>
 #
@@ -386,14 +403,20 @@ print(claims.concluded("08", "08p"))
 #
 # <details><summary>Answer</summary>
 #
-# Split the images: 200 to fit and choose, 100 to judge what was chosen. Candidates: nothing, one temperature, a temperature with a constant for each class (a wrong prior multiplies a class's probability by a factor, so it adds a constant to its logit), a shrunk matrix. A free matrix has 72 numbers for 200 images: it needs the penalty. Choose by the cross-validated NLL, which is lowest on average for true probabilities; the ECE on 100 images is mostly luck. Report accuracy, confidence minus accuracy, and NLL before and after, with intervals.
+# Split the images: 200 to fit and choose, 100 to judge what was chosen. Candidates: nothing, one temperature, a
+# temperature with a constant for each class (a wrong prior multiplies the probability of a class by a factor, so it
+# adds a constant to its logit), a shrunk matrix. A free matrix has 72 numbers for 200 images: it needs the penalty.
+# Choose by the cross-validated NLL, since on average it is lowest for the true probabilities. Do not choose by the ECE:
+# on 100 images it is mostly luck. Report accuracy, confidence minus accuracy, and NLL, each before and after, with
+# intervals.
 #
 # </details>
 #
 # ## 5. Which mistake made this diagram?
 #
-# Three hospitals fitted T and made a mistake each. One fitted on the *training* images. One passed *probabilities* in place of logits. One fitted on images with *30 % wrong labels*. Below are their diagrams on new images.
-# Decide which is which before you open the answer.
+# Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One passed *probabilities*
+# in place of logits. One fitted T on images with *30 % wrong labels*. Below are their diagrams on new images. Decide
+# which hospital made which mistake before you open the answer.
 
 # %% tags=["drawing"]
 def mistaken(run):
@@ -428,12 +451,15 @@ for letter, (name, rows) in zip("ABC", answers.items(), strict=True):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# *Wrong labels* teach doubt that new patients do not deserve: T is too high. On *training images* the network is always right, so T falls to its lower limit, and every answer becomes certain. *Probabilities* differ by 1 at most, so
-# that at the fitted T of about .25 no confidence can be much above 86 %: the average is right, the diagram is not. The package refuses rows that sum to 1, and warns at a limit.
+# *Wrong labels* make the network look worse than it is for new patients: T is too high (A). On *training images* the
+# network is always right: T falls to its lower limit, and every answer becomes certain (B). *Probabilities* differ by 1
+# at most: so at the fitted T of about .25 no confidence can be much above 86 %. The average is nearly right, the
+# diagram is not (C). The package refuses rows that sum to 1, and warns when T reaches a limit.
 #
 # </details>
 #
-# **Photographs.** Networks of the lessons on label noise, focal loss and mixup, on CIFAR-10 ([stored runs](from_laptop_to_paper.md)):
+# **Photographs.** Does it work there, too? Here are networks of the lessons on label noise, focal loss and mixup, on
+# CIFAR-10 ([stored runs](from_laptop_to_paper.md)):
 
 # %% tags=["drawing"]
 tables = [experiments.on_photographs(name, SCALE, device=device) for name in ("focal", "mixup", "noise")]
@@ -445,7 +471,8 @@ print(f"{len(photographs)} runs: T is above 1 where the network is too sure, and
       f"{photographs.scaled_ece.mean():.1%} after T.")
 
 # %% [markdown]
-# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict:** where does T move a network?
+# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict:** in which
+# direction does T move a network?
 
 # %% tags=["answer", "drawing"]
 def spot(run, T):
@@ -464,7 +491,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Straight down to zero: nothing is gained of what was lost, but nothing lost is claimed any more.
+# Straight down, to about zero: the accuracy that was lost stays lost, but the network does not claim it any more.
 #
 # </details>
 #
@@ -491,12 +518,16 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 
 
 # %% [markdown]
-# **Yes, for images of the same kind: one temperature takes most of the over-confidence away. Fifty images often are enough, two hundred reliably. Where classes were rare it leaves wrong how often each is said; single images, and images with more noise, it repairs only in part.**
+# **Yes, for images of the same kind: one temperature takes most of the over-confidence away. Fifty images are often
+# enough, two hundred reliably. It does not repair how often a rare class is said. It repairs single images, and images
+# with more noise, only in part.**
 #
 # ## Three things to take away
 #
-# 1. Divide the logits by one T, fitted on images kept aside. The answers stay, the confidence becomes right on average.
-# 2. What stays: how often a class is said where it was rare, single images, and a part of what noisier images do.
+# 1. Divide the logits by one T, fitted on images kept aside. The answers stay the same, and the confidence becomes
+#    right on average.
+# 2. What one T does not repair: how often a class is said that was rare in training, single images, and a part of the
+#    over-confidence on noisier images.
 # 3. More numbers need more images, or a penalty chosen by cross-validation: with few images a shrunk matrix was about as good as a temperature, with many about as good as a matrix.
 #
 # ## Recall
@@ -527,13 +558,15 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #
 # <details><summary>5. Which map for 100 images in ten classes, which for 5,000?</summary>
 #
-# One temperature, or a shrunk matrix, which decides by itself. For 5,000 a matrix too.
+# For 100 images one temperature, or a shrunk matrix, whose penalty keeps it near a temperature if need be. For 5,000
+# images also a matrix.
 #
 # </details>
 #
 # ## Go further
 #
-# On images with more pixel noise T was too low. Their accuracy is known, say. How far does the T of the homework get, beside one that is fitted on their labels?
+# On images with more pixel noise T was too low. Suppose that the accuracy on them is known. How low an ECE does the T
+# of the homework reach, beside one that is fitted on their labels?
 #
 # <details><summary>Answer</summary>
 #
@@ -551,7 +584,7 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #     print(f"{name}: T = {T:.2f}, ECE {metrics.ece((far.logits / T).softmax(dim=1), far.labels):.1%}")
 # ```
 #
-# Nearly as far. But the accuracy is assumed.
+# Nearly as low an ECE. But we assumed that the accuracy is known.
 #
 # </details>
 #

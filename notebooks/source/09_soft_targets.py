@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 09 · Soft targets: what changes when no label is certain
 #
-# **Question.** A screening clinic hands the images of which its network is least sure to a doctor. The network says "99 %" far too
-# often, so its training is changed: no label counts as certain any more. What does its confidence mean now, and does the doctor still
-# get the right images?
+# **Question.** A screening clinic hands the images of which its network is least sure to a doctor. The network says
+# "99 %" far too often. So its training is changed: no label counts as certain any more. What does its confidence mean
+# now? And does the doctor still get the right images?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -11,12 +11,12 @@ from calibkit.course import explorers
 explorers.stored("soft_label")
 
 # %% [markdown]
-# Move the slider. Left: an image with its label, of which a share alpha is taken away and spread over all ten digits.
-# Right: diamonds show how often each digit is true for images like this one, bars the answer towards which training
-# now pulls the network.
+# Move the slider. Left: an image with its label; a share alpha is taken from the label and spread over all ten digits.
+# Right: diamonds show how often each digit is true for images like this one; bars show the answer towards which
+# training now pulls the network.
 #
 # **You will be able to**
-# - say which answer a loss asks for, and find it by yourself;
+# - say which answer a loss asks for (the one with the lowest expected loss), and find it by yourself;
 # - tell what label smoothing does to the ECE, to the temperature, and to the order of doubt;
 # - choose which images go to the doctor, and say what that costs.
 #
@@ -47,9 +47,10 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. What a loss asks for
 #
-# A hard label says: 100 %. Cross-entropy on it falls and falls as the network becomes surer; it never has enough. A **soft target** is any other row of
-# probabilities to learn. **Label smoothing** makes one from a hard label: each of the $K$ classes gets $\alpha/K$, and the label keeps the rest.
-# (Some libraries give $\alpha/(K-1)$ to each *other* class. Their alpha of 0.09 is our 0.1 with ten classes.)
+# A hard label says: 100 %. Cross-entropy on it keeps falling as the network becomes surer, without end. A **soft
+# target** is any other row of probabilities to learn. **Label smoothing** makes one from a hard label: each of the $K$
+# classes gets $\alpha/K$, and the label keeps the rest. (Some libraries give $\alpha/(K-1)$ to each *other* class.
+# Their alpha of 0.09 is our 0.1 with ten classes.)
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -82,12 +83,14 @@ explorers.keep(explorers.Explorer(
     "diamonds the exact posterior of its digit, bars the answer with the lowest expected loss."), "soft_label")
 
 # %% [markdown]
-# Of all images that look like this one, some are labelled with one digit and some with another, in the proportions of the exact posterior $q$. The network sees them all and has to give *one* answer. It pays least
-# with the mean of the targets that it is shown:
+# Of all images that look like this one, some are labelled with one digit and some with another, in the proportions of
+# the exact posterior $q$. The network sees them all and has to give *one* answer. The expected loss is lowest if the
+# answer is the mean of their targets:
 #
 # $$p^* = (1-\alpha)\,q + \frac{\alpha}{K}.$$
 #
-# We call $p^*$ the **optimum** of the loss. For $\alpha=0$ it is $q$ itself: cross-entropy asks for the truth. Smoothing asks for less.
+# We call $p^*$ the **optimum** of the loss. For $\alpha=0$ it is $q$ itself: cross-entropy asks for the truth.
+# Smoothing asks for an answer that is less sure.
 #
 # **Your turn.** Change alpha and q, say what will come out, and run: the loop walks downhill on the expected loss.
 
@@ -104,7 +107,8 @@ print("lowest loss at", [round(p, 3) for p in z.softmax(dim=1)[0].tolist()])
 # %% [markdown]
 # ## 2. What a network becomes
 #
-# A network need not reach its optimum: it has learned a limited number of images by heart (03). We train it with seven alphas.
+# The answers of a network on new images need not be the optimum: it learns a limited number of images by heart (03). We
+# train networks with seven alphas.
 
 # %%
 alphas = [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5]
@@ -120,7 +124,8 @@ def smoothed(alpha, seed):
 swept = sweep.run(smoothed, {"alpha": alphas, "seed": seeds}, device=device)
 
 # %% [markdown]
-# **Predict before you run:** each network gets the temperature $T$ that fits it best on images kept aside (above 1: too sure). Three numbers: $T$ at alpha 0, 0.1 and 0.5?
+# **Predict before you run:** each network gets the temperature $T$ that fits it best on images kept aside (above 1: the
+# network was too sure). About how large is $T$ at alpha 0, 0.1 and 0.5?
 
 # %% tags=["answer", "drawing"]
 def temperature(outcome):
@@ -168,8 +173,10 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Too sure without smoothing, not sure enough with much of it; in between $T$ passes through 1. As trained, the ECE falls and rises again. After its temperature each network has a small one. The ECE
-# of the *optimum* grows with alpha: a model that does exactly what smoothing asks for is not sure enough. Smoothing helps because networks overshoot.
+# The network is too sure without smoothing, and not sure enough with much of it. In between $T$ passes through 1. As
+# trained, the ECE falls and rises again. After its temperature each network has a small ECE. The ECE of the *optimum*
+# grows with alpha: a model that does exactly what smoothing asks for is not sure enough. A small alpha helps because
+# the network is too sure without it.
 #
 # </details>
 
@@ -210,12 +217,14 @@ print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than none", raw[:, 2]
 print(claims.concluded("09", "T2"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval; *as trained* means before each side has its temperature. These networks have one small weight decay; section 5 says what a larger one changes.
+# A *verdict* gives the mean over seeds with its 95 % interval; *as trained* means without a temperature. These networks
+# have one small weight decay; section 5 says what a larger one changes.
 #
 # ## 3. The classic mistake
 #
-# **The mistake** is to read a smoothed network's output as the probability that it is right. One might repair that by undoing $p^*$: $q=(p-\alpha/K)/(1-\alpha)$, what falls
-# below 0 set to 0, each row divided by its sum.
+# **The mistake** is to read a smoothed network's output as the probability that it is right. One might try to repair
+# this by undoing $p^*$: $q=(p-\alpha/K)/(1-\alpha)$. (Values below 0 are set to 0; then each row is divided by its
+# sum.)
 #
 # **Predict before you run:** with $p^*$ undone, is the network of alpha 0.3 as over-confident as the one of alpha 0?
 
@@ -248,16 +257,17 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # No: it is still 8 points *under*-confident. And at alpha 0.05 undoing makes the over-confidence larger: there the
-# smoothing had hidden a part of it. The network is not at its optimum either: no $p^*$ has an entry below $\alpha/K$,
-# and many of the
-# network's are. What repairs it is a temperature, fitted on images kept aside.
+# smoothing had hidden a part of it. The network is not at its optimum either: no entry of $p^*$ lies below $\alpha/K$,
+# but many entries of its output do. A temperature, fitted on images kept aside, repairs the confidence on average.
 #
 # </details>
 #
 # ## 4. What does the doctor get?
 #
-# The clinic keeps the most confident predictions and hands the others to the doctor. The share kept is the **coverage**; the error rate among what is kept is the **selective risk**. Both look at the *order* of the
-# confidences alone. So does the AUROC: how often a right prediction is more confident than a wrong one.
+# The clinic keeps the most confident predictions and hands the other images to the doctor. The share kept is the
+# **coverage**; the error rate among the kept predictions is the **selective risk**. At a given coverage, the risk
+# depends on the *order* of the confidences alone. So does the AUROC: how often a right prediction is more confident
+# than a wrong one.
 #
 # ### Exercise: the error rate of what is kept
 #
@@ -291,7 +301,8 @@ check.selective_risk(my_selective_risk)
 #
 # `metrics.risk_coverage` returns it for every coverage at once.
 #
-# **Predict before you run:** the clinic keeps 70 %, after a temperature for each network. Is the risk with smoothing 0.3 higher or lower than without? And if it keeps only the 10 % of which the network is surest?
+# **Predict before you run:** each network has its temperature, and the clinic keeps 70 %. Is the risk with smoothing
+# 0.3 higher or lower than without smoothing? And if the clinic keeps only the 10 % of which the network is surest?
 
 # %% tags=["answer", "drawing"]
 def curve(probs, labels):
@@ -323,8 +334,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At 70 % the smoothed network has the lower risk: it is a little more accurate. At the very top of the order it is the worse one: among its surest predictions it makes more errors, though few. (Xia et
-# al. 2025 report such a cost for large networks.)
+# At 70 % the smoothed network has the lower risk: it is a little more accurate. Among the surest 10 % it makes more
+# errors, though few: 0.80 % in place of 0.32 %. (Xia et al. 2025 report such a cost for large networks.)
 #
 # </details>
 
@@ -344,23 +355,27 @@ print(claims.concluded("09", "09l"))
 #
 # *Difficulty: hard · importance: high · 8 minutes, no code*
 #
-# The clinic chooses among alpha 0, 0.05 and 0.3, with 200 labelled images. It wants to hand on 30 % of the images, and to print "the network
-# is ... % sure" beside each kept one. Design the comparison: what is fitted on which images, what is measured, what decides? (A share $s$ of
-# $n$ images has the standard error $\sqrt{s(1-s)/n}$.)
+# The clinic chooses among alpha 0, 0.05 and 0.3, and has 200 labelled images. It wants to hand on 30 % of the images,
+# and to print "the network is ... % sure" beside each kept prediction. Design the comparison: what is fitted on which
+# images, what is measured, what decides? (A share $s$ of $n$ images has the standard error $\sqrt{s(1-s)/n}$.)
 #
 # <details><summary>Answer</summary>
 #
-# *Handing on*: compare the selective risk at coverage 0.7. On 140 kept images a risk of 10 % has a standard error of 2.5 points: too large. *Printing* needs calibration: fit T on half of the images, and measure the signed gap on the other half. 100 images determine one
-# T well, the ECE in 15 bins not. After T, alpha hardly matters for the ECE. Then nothing decides on
-# 200 images: take the simplest, alpha 0 with T, or collect more.
+# *Handing on*: compare the selective risk at coverage 0.7. On 140 kept images a risk of 10 % has a standard error of
+# 2.5 points: too large to see a difference of one point. *Printing* needs calibration: fit T on half of the images, and
+# measure the signed gap on the other half. 100 images are enough for one T, but not for an ECE in 15 bins. After T,
+# alpha hardly matters for the ECE. So 200 images cannot decide: take the simplest network, alpha 0 with T, or collect
+# more images.
 #
 # </details>
 #
 # ## 5. Other losses that ask for less
 #
-# - The **confidence penalty** (Pereyra et al. 2017) takes $\beta$ times the entropy of the prediction off the loss. Its optimum is less sure than $q$, along a bent line.
+# - The **confidence penalty** (Pereyra et al. 2017) takes $\beta$ times the entropy of the prediction off the loss. Its
+#   optimum is less sure than $q$, too.
 # - **Brier loss** is the Brier score, used in training. Its optimum is $q$.
-# - **MMCE** (Kumar et al. 2018) adds a calibration error of the batch, made smooth so that it has a gradient.
+# - **MMCE** (Kumar et al. 2018) adds to the loss a calibration error of the batch, made smooth so that it has a
+#   gradient.
 #
 # Photographs: 20,000 of CIFAR-10, six convolutions, three seeds ([stored](from_laptop_to_paper.md)).
 
@@ -372,11 +387,12 @@ table = photographs.groupby("value", sort=False)[list(heads)].mean()
 table.rename(columns=heads).rename_axis("loss").round(3)
 
 # %% [markdown]
-# As trained the errors differ much. With a temperature for each the ECEs lie close together (the NLL is higher with
+# As trained, the ECEs differ much. With a temperature for each network they lie close together (the NLL is higher with
 # smoothing). MMCE is the exception: its network did not even learn its training images.
 #
-# All of them had one weight decay, though. Chosen on images kept aside, on our digits, a larger decay makes plain
-# cross-entropy nearly calibrated by itself. After one temperature each, with a larger weight decay, on our digits and on photographs with ten times the decay of the table, no loss had a clearly lower NLL than cross-entropy
+# But all of them had the same small weight decay. On our digits we also chose the decay on images kept aside. The
+# chosen one was larger, and made plain cross-entropy nearly calibrated by itself. With a larger weight decay and one
+# temperature each, no loss had a clearly lower NLL than cross-entropy, neither on digits nor on photographs
 # ([evidence](evidence/09_soft_targets.ipynb)).
 
 #
@@ -408,7 +424,8 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No. It is more accurate, but still too sure: even ideal labels, of a limited number of images, are learned by heart. Calibration on new images is not in the label alone.
+# No. It is more accurate, but still 9 points too sure: the network learns even ideal labels by heart, if the number of
+# images is limited. Ideal labels alone do not give calibration on new images.
 #
 # </details>
 #
@@ -416,9 +433,10 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# The expected loss with the penalty is $-\sum_kq_k\log p_k+\beta\sum_kp_k\log p_k$. At its optimum the derivatives by
-# all $p_k$ are equal, so that $q_k/p_k-\beta\log p_k$ is the same number $c$ for each class. A network has reached
-# this optimum. Which posterior $q$ does its output $p$ stand for? Solve for $q_k$; the sum over all classes gives $c$.
+# The expected loss with the penalty is $-\sum_kq_k\log p_k+\beta\sum_kp_k\log p_k$. The $p_k$ must sum to 1, so at the
+# optimum the derivatives by the $p_k$ need not be 0, only all equal. This means that $q_k/p_k-\beta\log p_k$ is the
+# same number $c$ for each class. A network has reached this optimum. Which posterior $q$ does its output $p$ stand for?
+# Solve for $q_k$; the sum over all classes gives $c$.
 
 # %%
 def my_penalty_posterior(p, weight):
@@ -463,7 +481,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Straight down, and below zero: the loss changes what is claimed, and hardly what is lost. Noise in the labels moved networks outwards (06); a temperature moves them down as well.
+# Straight down, and below zero: the loss changes what is claimed, and hardly what is lost. A temperature moves networks
+# down as well, while wrong labels moved them outwards (06).
 #
 # </details>
 #
@@ -476,17 +495,19 @@ for a in (0.0, 0.05, 0.3):
           f"ECE after T {cooled[:, k].mean():.1%}, AUROC {order[:, k].mean():.3f}")
 
 # %% [markdown]
-# **A smoothed confidence is no probability of being right: it is what the loss asks for, plus what the network
-# overshoots. After a temperature it is right on average, which says nothing of a single image. The order in which
-# images go to the doctor is
-# about as good as before; among the very surest a few more errors pass.**
+# **The confidence of a smoothed network is no probability of being right. The loss asks for too low a confidence, and
+# the network does not do exactly what the loss asks for. After a temperature it is right on average, which says nothing
+# of a single image. The doctor gets the images in about as good an order as before; among the surest 10 % we counted a
+# few more errors.**
 #
 # ## Three things to take away
 #
 # 1. Each loss asks for its own optimum: cross-entropy and Brier loss for the exact posterior, smoothing for a
 #    flattened one.
-# 2. At a small weight decay a small alpha brought the ECE near that of a temperature, since two errors cancel; a larger one made the network under-confident. A temperature repaired both.
-# 3. What calibration changes is the number beside the image. Which images come first is another question: ask it with risk and coverage.
+# 2. At a small weight decay a small alpha brought the ECE near that of a temperature, since two errors cancel. A larger
+#    alpha made the network under-confident. A temperature repaired both.
+# 3. Calibration changes the number beside the image. Which images go to the doctor is another question: answer it with
+#    risk and coverage.
 #
 # ## Recall
 #
@@ -510,19 +531,21 @@ for a in (0.0, 0.05, 0.3):
 #
 # <details><summary>4. Why does smoothing lower the ECE of a network, though its optimum has a larger one?</summary>
 #
-# The network overshoots: what smoothing takes away hides a part of that.
+# The network is over-confident on new images. Smoothing makes it less sure, and so hides a part of this error.
 #
 # </details>
 #
 # <details><summary>5. Why can a temperature change which image is surer, though it never changes a decision?</summary>
 #
-# It keeps the order of classes within an image; that of images by confidence may change with three classes or more.
+# It keeps the order of the classes within an image. But with three classes or more, it may change the order of the
+# images by confidence.
 #
 # </details>
 #
 # ## Go further
 #
-# One well-known package has the wrong *sign* before the confidence penalty. Which optimum would that ask for at $q=(0.7, 0.3)$ and weight 0.5?
+# One well-known package has the wrong *sign* before the confidence penalty. Which answer is then the optimum, at
+# $q=(0.7, 0.3)$ and weight 0.5?
 #
 # <details><summary>Answer</summary>
 #
@@ -536,7 +559,7 @@ for a in (0.0, 0.05, 0.3):
 #       f"{theory.penalty_minimiser([0.7, 0.3], 0.5)[0]:.3f}")
 # ```
 #
-# p* lies above 0.7.
+# With the wrong sign p* lies above 0.7: the loss asks for an answer that is too sure.
 #
 # </details>
 #

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # 10 · Focal loss: may one read its output as a probability?
 #
-# **Question.** A network for X-ray images is far too sure of itself. Trained anew with *focal loss*, it is right about as often as it says. But this loss
-# was made for another task, to find objects in images that are mostly background, and it does not ask for probabilities. A doctor points to the number on the screen:
-# is this the chance that the network is right, or does it only look so?
+# **Question.** A network for X-ray images is far too sure of itself. Trained anew with *focal loss*, it is right about
+# as often as it says. But this loss was made for another task: to find objects in images that are mostly background. It
+# does not ask for probabilities. A doctor points to the number on the screen: is this the chance that the network is
+# right, or does it only look so?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -16,8 +17,8 @@ explorers.stored("focal_gamma")
 #
 # **You will be able to**
 # - say what focal loss does to a gradient, and to a training;
-# - find the output that it asks for, and turn that back into a probability;
-# - explain why its output can be calibrated all the same, and what that depends on.
+# - find the output that it asks for, and turn this output back into a probability;
+# - explain why its output can be calibrated all the same, and on what this depends.
 #
 # **Time.** 45 minutes; 25 more for the homework.
 #
@@ -49,8 +50,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. A loss whose gradient fades
 #
-# Let $p$ be the probability that a network gives to the label of an image. Cross-entropy is $-\log p$: it is never satisfied, however large $p$ is. **Focal loss**
-# (Lin et al. 2017) multiplies it by a factor that falls to 0 as $p$ grows:
+# Let $p$ be the probability that a network gives to the label of an image. Cross-entropy is $-\log p$: it still falls,
+# however large $p$ is. **Focal loss** (Lin et al. 2017) multiplies it by a factor that falls to 0 as $p$ grows:
 #
 # $$L_\gamma=-(1-p)^\gamma\log p,\qquad\gamma\ge0.$$
 #
@@ -69,8 +70,9 @@ assert torch.allclose(by_hand, losses.focal(logits, labels, gamma=2.0, reduction
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# On paper first: write $L_\gamma$ as a function of $u$, where $p=e^{-u}$, and differentiate by $u$. Cross-entropy's slope is 1, so
-# focal loss's slope is also the ratio of the two: some function $g(p,\gamma)$. Then code it.
+# On paper first: write $L_\gamma$ as a function of $u$, where $p=e^{-u}$, and differentiate by $u$. Cross-entropy is
+# $u$ itself, with slope 1. So the slope of focal loss is also the ratio of the two: a function $g(p,\gamma)$. Then code
+# it.
 
 # %%
 def my_gradient_ratio(p, gamma):
@@ -121,10 +123,9 @@ for gamma in (5.0, 3.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Larger: focal loss does not only hold back. Images that are read badly move the weights more, images that are read
-# well hardly at all. With gamma 5 the change comes at about 0.2, with gamma 3 at
-# about 0.25.
-# Hence a recipe of Mukhoti et al. (2020), **FLSD-53**: gamma 5 for images with $p < 0.2$, else 3.
+# Larger. Images that are read badly move the weights more than under cross-entropy, images that are read well hardly at
+# all. With gamma 5 the change comes at about $p = 0.2$, with gamma 3 at about 0.25. From this comes a recipe of Mukhoti
+# et al. (2020), **FLSD-53**: gamma 5 for images with $p < 0.2$, else 3.
 #
 # </details>
 #
@@ -171,7 +172,8 @@ explorers.keep(explorers.Explorer(
 ), "focal_gamma")
 
 # %% [markdown]
-# **Predict before you run:** from gamma 0 to gamma 5 the confidence falls. Does the accuracy stay where it was? And is the probability that the network gives to the right class, where it is *wrong*, larger or smaller?
+# **Predict before you run:** from gamma 0 to gamma 5 the confidence falls. Does the accuracy stay? And does the right
+# class of *wrongly* read images get a larger or a smaller probability?
 
 # %% tags=["answer"]
 for gamma in (0.0, 3.0, 5.0):
@@ -186,17 +188,18 @@ for gamma in (0.0, 3.0, 5.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With gamma 5 confidence and accuracy agree; the accuracy is about one point lower than with cross-entropy. Where a network errs it is less sure, and leaves more to the right class. So the number on the screen looks fine. Is it a probability?
+# With gamma 5 confidence and accuracy agree. The accuracy is about one point lower than with cross-entropy. Where the
+# network errs, the right class gets a larger probability. So the number on the screen looks fine. Is it a probability?
 #
 # </details>
 #
 # ## 3. What the loss asks for
 #
-# Take images of which 90 % show a broken bone and 10 % do not, and nobody can tell which is which. The honest answer
-# for all of them is 90 %. A network that says $p$ pays on average
-# $0.9\,L_\gamma(p)+0.1\,L_\gamma(1-p)$. Which $p$ is cheapest?
+# Take images of which 90 % show a broken bone and 10 % do not, and nobody can tell which is which. The true answer for
+# all of them is 90 %. If a network says $p$, its mean loss is $0.9\,L_\gamma(p)+0.1\,L_\gamma(1-p)$. At which $p$ is it
+# lowest (the *cheapest* answer)?
 #
-# **Predict before you run:** with gamma 5: 90 %, more, or less? And where *all* images show a broken bone?
+# **Predict before you run:** with gamma 5, is it at 90 %, above, or below? And if *all* images show a broken bone?
 
 # %% tags=["answer", "drawing"]
 fig, (left, right) = plt.subplots(1, 2, figsize=(8.8, 3.1))
@@ -224,7 +227,8 @@ for gamma in (0.0, 1.0, 3.0, 5.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Less: the larger gamma, the nearer to one half. Only where an answer is certain, or nothing is known, does focal loss ask for the truth.
+# Below: the larger gamma, the nearer to one half. The cheapest answer is the truth only where the truth is 0 %, 50 % or
+# 100 %.
 #
 # </details>
 #
@@ -267,8 +271,9 @@ print(f"gamma {gamma:g}: where the truth is {truth:.1%} the cheapest answer is {
 #
 # ## 4. Undo it
 #
-# What is known can be undone: from the answer back to the truth. At the minimum $q_kg(p_k)/p_k$ is the same for all classes, so the truth $q_k$ is proportional to $p_k/g(p_k)$
-# (Charoenphakdee et al. 2021).
+# We can go back from the answer $p^*$ to the truth $q$. The slope of the expected loss by $p_k$ is $-q_kg(p_k)/p_k$. As
+# the $p_k$ must sum to 1, these slopes need not be 0 at the minimum, only all equal. So $q_k$ is proportional to
+# $p_k/g(p_k)$ (Charoenphakdee et al. 2021).
 #
 # ### Exercise: back to the truth
 #
@@ -301,8 +306,10 @@ check.focal_posterior(my_focal_posterior)
 #
 # </details>
 #
-# **Predict before you run:** we undo $p^*$ for two kinds of models, both trained with gamma 3. One has two weights and 4,000 points of a plane, so it cannot learn its labels by heart. The other is the network
-# from above. Is the output closer to the true probability afterwards? (Measured against the exact posterior: the true calibration error, 0 is perfect.)
+# **Predict before you run:** we undo $p^*$ for two kinds of models, both trained with gamma 3. One is linear: with its
+# two weights it cannot learn the labels of its 4,000 points by heart. The other is the network from above. Is the
+# output closer to the truth afterwards? (The true calibration error compares it with the exact posterior; 0 is
+# perfect.)
 
 # %% tags=["answer", "drawing"]
 def errors(probs, posterior):
@@ -324,7 +331,7 @@ for name, rows in found.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The small model is better afterwards, the networks are much worse. Yet they had the same loss.
+# The linear model is better afterwards, the networks are much worse, though both had the same loss.
 #
 # </details>
 #
@@ -371,12 +378,14 @@ explorers.Explorer(
     "the grey line marks the chosen gamma.")
 
 # %% [markdown]
-# Undone, a network trained with *any* of these gammas is about as over-confident as one trained with cross-entropy. So there are two errors. Training makes a network over-confident, here as elsewhere.
-# Reading $p^*$ as if it were a probability makes every answer less sure. They go in opposite directions, and at one
-# gamma they cancel. Why is the first error about the same for every gamma? A likely reason: the best value of the
-# *undone* output is the truth, so training pushes it towards the labels as it does with the output of cross-entropy.
+# With $p^*$ undone, a network trained with *any* of these gammas is about as over-confident as one trained with
+# cross-entropy. So there are two errors. Training makes a network over-confident, here as elsewhere. Reading $p^*$ as
+# if it were a probability makes every answer less sure. The two have opposite signs, and at one gamma they cancel. Why
+# is the first error about the same for every gamma? A likely reason: for the *undone* output the cheapest answer is the
+# truth, as for the output of cross-entropy. So training drives it to the labels in the same way.
 #
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says, REVERSED that it lies on the other side.
+# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: the whole interval lies where the sentence says;
+# REVERSED: on the other side.
 
 # %% tags=["nbval-check-output"]
 def gap(gamma, way=undone):  # undone(gamma): each seed's probabilities after p* is undone, and the labels
@@ -392,8 +401,9 @@ print(verdicts.judge("10g", "gamma 3, undone: the gap is within 0.03 of cross-en
 print(claims.concluded("10", "10g"))
 
 # %% [markdown]
-# **On photographs.** Stored networks on 20,000 photographs of CIFAR-10, three seeds each. Cross-entropy with a small weight decay is over-confident here too; with a larger one (0.005) it is nearly calibrated.
-# **Predict before you run:** at which of the two weight decays can the output of gamma 3 be read as it is, and at which must $p^*$ be undone?
+# **On photographs.** Stored networks on 20,000 photographs of CIFAR-10, three seeds each. Cross-entropy with a small
+# weight decay is over-confident here, too. With a larger one (0.005) it is nearly calibrated. **Predict before you
+# run:** at which weight decay can one read the output of gamma 3 as it is, and at which must one undo $p^*$?
 
 # %% tags=["answer"]
 def gaps(loss, gamma, decay, seed):
@@ -412,18 +422,21 @@ for decay in (5e-4, 5e-3):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With the small weight decay there are two errors, and they nearly cancel: as it is read, the network's gap is only
-# two points. With the larger one there is hardly any over-confidence to cancel. Only the other error is left, and
-# the network is far too unsure until $p^*$ is undone. Same loss, same gamma: whether its output can be read as a probability depends on the rest of the training.
+# With the small weight decay there are two errors, and they nearly cancel: read as it is, the output has a gap of only
+# two points. With the larger one there is hardly any over-confidence to cancel. Only the other error is left, and the
+# network is far too unsure until $p^*$ is undone. So with the same loss and gamma the output is a probability or not,
+# depending on the rest of the training.
 #
 # </details>
 #
 # ## 5. A temperature that is built in
 #
-# An output that is made less sure by a fixed rule: that is what dividing the logits by a temperature does. So focal loss comes with a temperature built in (Komisarenko and Kull 2024 say how nearly). If that is
-# all, then a temperature *fitted* afterwards should bring every gamma to the same place.
+# A temperature makes an output less sure by a fixed rule, and so does focal loss: it has a temperature built in
+# (Komisarenko and Kull 2024 say how nearly). If this is all, then a temperature *fitted* afterwards should bring every
+# gamma to the same place.
 #
-# **Predict before you run:** for gamma 0, 1, 3 and 5: which T is fitted on `cal` images? And after it: which network has the lowest NLL?
+# **Predict before you run:** which T is fitted on `cal` images for gamma 0, 1, 3 and 5? And which network has the
+# lowest NLL after it?
 
 # %% tags=["answer"]
 rows = []
@@ -439,14 +452,15 @@ for gamma, mean in pd.DataFrame(rows).groupby("gamma").mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The T that is still needed falls from 2.7 to 1: with gamma 5 all of it is built in. After it, all have the same small
-# ECE. The NLL is lowest *without* focal loss, and rises with gamma. That stays so when every gamma has its own best
-# weight decay ([evidence](evidence/10_focal_theory.ipynb)).
+# The T that is still needed falls from 2.7 to 1: with gamma 5 all of it is built in. After T, all have about the same
+# small ECE. The NLL is lowest *without* focal loss, and rises with gamma. This is still so when every gamma has its own
+# best weight decay ([evidence](evidence/10_focal_theory.ipynb)).
 #
 # </details>
 #
-# So gamma, too, is a number that is chosen until the gap vanishes, but every try costs a training. And what it must
-# cancel changes: with the weight decay, as on the photographs, and with the epochs (homework).
+# So gamma, too, is a number that one tries until the gap vanishes, but every try costs a training. And the
+# over-confidence that it must cancel changes with the weight decay, as on the photographs, and with the epochs
+# (homework).
 #
 # ## 6. On the map
 #
@@ -469,7 +483,7 @@ for role, places in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Almost straight down, as with a temperature. What the network has lost on new images, it has lost all the same, and even a little more.
+# Almost straight down, as a temperature does. The accuracy lost on new images is about the same, even a little larger.
 #
 # </details>
 #
@@ -478,29 +492,29 @@ for role, places in where.items():
 # *Difficulty: hard · importance: high · 15 minutes*
 #
 # After 60 epochs with gamma 5 the mean confidence on new images is 77 %, with cross-entropy 93 % (section 2). Two
-# explanations: (a) loss and weight decay together are lowest at a confidence below 100 %; (b) they are lowest at 100
-# %, and training has not reached that yet. Design an experiment that tells them apart. What
-# varies, what stays, what is measured, and which result speaks for which?
+# explanations: (a) the sum of loss and weight penalty has its minimum at a confidence below 100 %; (b) it has its
+# minimum at 100 %, and training has not reached it yet. Design an experiment that tells them apart. What varies, what
+# stays, what is measured, and which result speaks for which?
 #
 # <details><summary>Answer</summary>
 #
-# Train longer, all else equal, with several seeds; measure the signed gap on `test`. A gap that stays speaks for (a), one that grows
-# for (b). Weight decay could move the optimum: run all with and without it.
+# Train longer, all else equal, with several seeds; measure the signed gap on `test`. A gap that stays speaks for (a),
+# one that grows for (b). Weight decay could move the minimum, so run all with and without it. In the evidence we
+# trained longer: without weight decay the gap grows, with weight decay it hardly changes.
 #
 # </details>
 #
-# In the evidence, without weight decay the gap grows, with it the gap hardly moves.
-#
 # ### Optional: the rule behind FLSD-53
 #
-# At which gamma does an image with probability $p_0 < 1/2$ have the gradient of
+# Why 0.2 in FLSD-53 (section 1)? At which gamma does an image with probability $p_0 < 1/2$ have the gradient of
 # cross-entropy?
 #
 # Let $s=-p_0\log p_0/(1-p_0)$ and $r=-\log(1-p_0)/s$. Then $g(p_0,\gamma)=1$ at
 #
 # $$\gamma^*=\frac{1}{s}\left(\frac{-W_{-1}(-re^{-r})}{r}-1\right).$$
 #
-# Here $W$ is Lambert's function, the inverse of $xe^x$; a number between $-1/e$ and 0 has two values, and the branch $W_{-1}$ is the lower one.
+# Here $W$ is Lambert's function, the inverse of $xe^x$. Between $-1/e$ and 0 it has two values; $W_{-1}$ is the lower
+# one.
 #
 # <details><summary>Proof of this formula</summary>
 #
@@ -556,16 +570,18 @@ check.gamma_star(my_gamma_star)
 #
 # ## The answer
 #
-# **Not by what the loss asks for: its cheapest answer lies nearer to one half than the truth. It can be right all the same, because training makes the network too sure, and the two errors cancel at one gamma.**
-# **Which gamma that is, only a test on new images can say, and after a temperature cross-entropy did better here. So check the number on the screen, whatever the loss was.**
+# **The loss does not ask for this chance: its cheapest answer lies nearer to one half than the truth. The number can be
+# right all the same, because training makes the network too sure, and the two errors cancel at one gamma.** **Only a
+# test on new images can say at which gamma. After a temperature, cross-entropy did better here. So check the number on
+# the screen, whatever the loss was.**
 #
 # All verdicts, longer training, chosen weight decays, the linear model and the papers' numbers: [evidence](evidence/10_focal_theory.ipynb). Next: [11 Focal loss in practice](11_focal_practice.ipynb), or the next lesson on your path (see the top).
 #
 # ## Three things to take away
 #
 # 1. Image by image, focal loss multiplies cross-entropy's gradient by $g(p,\gamma)$: larger for badly read images, smaller for well read ones.
-# 2. Its minimiser is not the truth but lies nearer to one half, in a known way that can be undone.
-# 3. A calibrated output can be two errors that cancel. Undo one of them, and the other is seen.
+# 2. With two classes, its minimiser lies nearer to one half than the truth, in a known way that can be undone.
+# 3. A calibrated output can hide two errors that cancel. Undo one of them, and you see the other.
 #
 # ## Recall
 #
@@ -577,7 +593,7 @@ check.gamma_star(my_gamma_star)
 #
 # <details><summary>2. Is the focal gradient of a batch a multiple of its cross-entropy gradient?</summary>
 #
-# No. Each image's is, with its own g, and so the sum points in another direction.
+# No. The gradient of each image is a multiple, with its own g. So the sum points in another direction.
 #
 # </details>
 #
@@ -589,7 +605,8 @@ check.gamma_star(my_gamma_star)
 #
 # <details><summary>4. With gamma 5 the fitted temperature is 1. What does that say?</summary>
 #
-# That on average nothing is left to correct for these networks, after this training. Not that gamma 5 is right elsewhere.
+# For these networks, after this training, nothing is left to correct on average. It does not say that gamma 5 is right
+# elsewhere.
 #
 # </details>
 #
@@ -612,7 +629,8 @@ check.gamma_star(my_gamma_star)
 # print(theory.focal_minimiser_multiclass(q, 5.0)[0])
 # ```
 #
-# Above: 0.112. Here $g$ exceeds 1 for small $p$, and the entropy falls. So the paper's sentence holds for two classes.
+# Above: 0.112. Here $g$ exceeds 1 for small $p$, and the answer has a lower entropy than the truth. So "focal loss asks
+# for an answer that is less sure than the truth" holds for two classes, but not for any number of classes.
 #
 # </details>
 #

@@ -10,8 +10,9 @@ from calibkit.course import explorers
 explorers.stored("focal_practice")
 
 # %% [markdown]
-# Networks that were trained with focal loss; at gamma 0 it is cross-entropy. Left, how often they are right at each confidence (the
-# dashed line: as often as they say). Right, accuracy and mean confidence. Press *Play*: what changes, and what stays?
+# Networks trained with focal loss; gamma is its strength, and at gamma 0 it is cross-entropy. Left, how often they are
+# right at each confidence (on the dashed line: as often as they say). Right, accuracy and mean confidence. Press
+# *Play*: what changes, and what stays?
 #
 # **You will be able to**
 # - say what focal loss does to one image, and to the confidence of a network;
@@ -45,12 +46,14 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. What it does to one image
 #
-# While a network trains, every image pulls at it: "give *my* label a higher probability". How hard it pulls depends on the
-# probability $p$ that the label has already. Take three images: one is read rightly and **surely** ($p=0.95$), of one
-# the network is **unsure** ($p=0.4$), and one is **missed**: the network is sure of another class ($p=0.02$).
+# While a network trains, every image pulls at the logit of its label, to give it a higher probability. Its *pull* is
+# the slope of the loss by this logit. It depends on the probability $p$ that the label has already. Under cross-entropy
+# it is $1-p$; focal loss multiplies it by the gradient ratio $g$ of lesson 10. Take three images. One is read rightly
+# and **surely** ($p=0.95$). On one the network is **unsure** ($p=0.4$). One is **missed**: the network is sure of
+# another class ($p=0.02$).
 #
-# **Predict before you run:** the strength of focal loss, gamma, rises from 0 to 3. On which of the three images does the pull
-# nearly vanish? Is there one that pulls *harder* than before?
+# **Predict before you run:** gamma rises from 0 to 3. Which of the three images loses nearly all of its pull? Is there
+# one that pulls *harder* than before?
 
 # %% tags=["answer", "drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -84,12 +87,13 @@ for words, (before, now) in found.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The image that is **surely right** lets go: its pull falls to less than a thousandth, and training no longer drives its probability to 100 %. The
-# **missed** one pulls about a sixth harder. So do all images whose label has a small enough $p$; above, focal loss pulls less.
+# The image that is **surely right** loses nearly all of its pull: it falls from 0.05 to less than 0.0001, so this image
+# hardly drives its own probability towards 100 % any more. The **missed** image pulls about a sixth harder. All images
+# whose label has a small $p$ pull harder; all others pull less.
 #
 # </details>
 #
-# As a formula, focal loss multiplies cross-entropy by a factor that goes to 0 when $p$ goes to 1: $(1-p)^\gamma\,(-\log p)$.
+# As a formula, focal loss is $(1-p)^\gamma\,(-\log p)$: cross-entropy times a factor that goes to 0 when $p$ goes to 1.
 #
 # ### Exercise: a gamma for each sample
 #
@@ -123,8 +127,9 @@ check.sample_gamma(my_sample_gamma)
 #
 # ## 2. From one image to a network
 #
-# Now whole networks: digits under noise, one small network for each gamma, weight decay and seed. We need the weight decay
-# because it, too, holds the confidence down. `choosing` names seeds that will only choose; the others only judge.
+# Now whole networks: digits under noise, one small network for each gamma, weight decay and seed. We vary the weight
+# decay because it lowers the confidence, too. The seeds in `choosing` serve only to choose settings; the other seeds
+# serve only to judge them.
 
 # %%
 @cache
@@ -208,8 +213,8 @@ explorers.keep(explorers.Explorer(
     "the grey line marks the chosen gamma."), "focal_practice")
 
 # %% [markdown]
-# **Your turn.** Set `gamma` and `decay`, and run the cell until the gap (confidence minus accuracy) lies within three points of zero.
-# Find two ways: one with a large gamma, one with gamma 0. Which of the two has the lower NLL?
+# **Your turn.** Set `gamma` and `decay`, and run the cell until the gap (confidence minus accuracy) lies within three
+# points of zero. Find two pairs: one with a large gamma, one with gamma 0. Which of the two has the lower NLL?
 
 # %%
 gamma, decay = 2.0, 5e-4  # change me: gamma 0, 0.5, 1, 2, 3, 5; decay 0, 5e-4, 5e-3, 1e-2, 2e-2
@@ -220,16 +225,16 @@ print(f"gamma {gamma:g}, weight decay {decay:g}: gap {means.gap[gamma, decay]:+.
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# For example gamma 5 without weight decay, and gamma 0 with a weight decay of 0.01. Both gaps are small, yet the second NLL is clearly
-# lower. So a small gap does not say that a network is good, and there is no best gamma by itself: with another weight decay, or another
-# length of training, another one is needed. Large values of both make a network not sure enough.
+# For example gamma 5 without weight decay, and gamma 0 with a weight decay of 0.01. Both gaps are small, yet the second
+# NLL is clearly lower. So a small gap does not say that a network is good. And there is no best gamma by itself:
+# another weight decay needs another gamma. If both are large, the network is not sure enough.
 #
 # </details>
 #
 # ## 3. Which is which?
 #
-# Two trainings, cross-entropy and focal loss with gamma 3, both with weight decay 0.0005. Each is shown twice: as trained,
-# and after a temperature that was fitted on calibration images. Somebody has removed the names.
+# Two trainings, cross-entropy and focal loss with gamma 3, both with weight decay 0.0005. Each is shown twice: as
+# trained, and after a temperature that was fitted on calibration images. The names have been removed.
 
 # %% tags=["drawing"]
 settings = {"A": (3.0, "after T"), "B": (0.0, "as trained"), "C": (0.0, "after T"), "D": (3.0, "as trained")}
@@ -271,23 +276,26 @@ print(points(guess))
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **B** is cross-entropy as trained: far too sure. **D** is focal loss as trained: much better, as the papers say, and still a little
-# too sure. **A** and **C** carry a temperature, and by their diagrams nobody can tell them apart. Only accuracy and NLL do: A is
-# focal loss, a little less accurate, with the higher NLL; C is cross-entropy.
+# **B** is cross-entropy as trained: far too sure. **D** is focal loss as trained: much better, as the papers say, and
+# still a little too sure. **A** and **C** have a temperature, and their diagrams look alike. Only accuracy and NLL tell
+# them apart: A is focal loss, a little less accurate, with the higher NLL; C is cross-entropy.
 #
-# A temperature divides all logits by one number: it mends the *scale*. What remains then, the accuracy and nearly all of the order, is the work of
-# the training. Focal loss changes both the scale and the rest, and its diagram as trained shows only the better scale.
+# A temperature divides all logits by one number: it repairs their *scale*. It leaves the accuracy, and nearly all of
+# the order of the confidences; these come from the training. Focal loss changes both, and its diagram as trained shows
+# only the better scale.
 #
 # </details>
 #
 # ## 4. The fair contest
 #
-# Wang et al. (2021) noted that networks trained to be less sure could end up *worse* once every side is recalibrated. Berta et al. (2025) use this for early stopping: keep the epoch with the lowest loss after recalibration, then recalibrate. We make the contest by
-# these rules:
+# Wang et al. (2021) noted that networks trained to be less sure can be *worse* once all are recalibrated. So compare
+# after recalibration. (Berta et al. 2025 choose the epoch in the same way: the one with the lowest loss after
+# recalibration.) These are the rules of our contest:
 #
 # - **One temperature for each side**, fitted on its own calibration images (`cal`).
-# - **One grid for both:** five weight decays for cross-entropy, the same five for focal loss, times five gammas.
-# - **Choose on `cal`** by the mean NLL after T over three seeds that nobody judges; **judge on test images** of other seeds.
+# - **One grid for both:** five weight decays for cross-entropy; the same five for focal loss, each with five gammas.
+# - **Choose on `cal`**, by the mean NLL after T over three seeds that are not judged; **judge on test images** of other
+#   seeds.
 #
 # The choice, in one line each:
 
@@ -300,11 +308,16 @@ for name, (gamma, decay) in {"cross-entropy": plain, "focal loss": focal, "gamma
     print(f"{name}: gamma {gamma:g} with weight decay {decay:g}")
 
 # %% [markdown]
-# The choice on `cal` takes the smallest gamma, the one that is most like cross-entropy. So we follow gamma 3, the one of the papers, too.
+# The choice for focal loss is the smallest gamma, which is most like cross-entropy. So we also follow gamma 3, the one
+# of the papers.
 #
-# **Predict before you run:** take the NLL of focal loss minus that of cross-entropy, seed by seed; below zero focal loss is better.
-# Which sign has it for gamma 3 *as trained* with the small weight decay, *after one temperature each*, and with *chosen weight decays*
-# as well? And for the chosen gamma?
+# **Predict before you run:** take the NLL of focal loss minus that of cross-entropy, seed by seed; below zero focal
+# loss is better. Which sign does it have in each of four cases?
+#
+# - gamma 3, small weight decay, *as trained*;
+# - gamma 3, small weight decay, *after one temperature each*;
+# - gamma 3, *chosen weight decays*, after one temperature each;
+# - the *chosen gamma*, chosen weight decays, after one temperature each.
 
 # %% tags=["answer", "drawing"]
 small = 5e-4
@@ -336,10 +349,10 @@ for words, change in lead.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **As trained** gamma 3 wins by far: a minus in every seed. **After one temperature each** the sign turns: a plus in every seed.
-# With chosen weight decays both are better, and gamma 3 still has the higher NLL. The chosen gamma comes nearest to zero: the
-# verdict below says whether five seeds can tell it from cross-entropy. So the lead of gamma 3 was lower confidence, which costs
-# cross-entropy one number.
+# **As trained** gamma 3 wins by far: a minus in every seed. **After one temperature each** the sign turns: a plus in
+# every seed. With chosen weight decays gamma 3 still has the higher NLL. The difference of the chosen gamma is nearest
+# to zero: the verdict below says whether five seeds can tell it from cross-entropy. So gamma 3 led by its lower
+# confidence alone, and cross-entropy gets this from one number.
 #
 # </details>
 
@@ -352,9 +365,9 @@ print(claims.concluded("11", "11f"))
 # %% [markdown]
 # ## 5. What is left of it
 #
-# A temperature changes no answer, and hardly which of two images a network is more sure of. A new training can. So does focal loss *order* the
-# predictions better: are right ones more confident than wrong ones more often? We draw one right and one wrong prediction and
-# ask how often the right one is the surer (this share is the AUROC; one half is chance).
+# A temperature changes no answer, and hardly changes on which of two images a network is surer. A new training can
+# change both. So does focal loss *order* the predictions better? We draw one right and one wrong prediction, and ask
+# how often the right one has the higher confidence. (This share is the AUROC; one half is chance.)
 
 # %% tags=["nbval-check-output"]
 order = values("order", *focal, "after T") - values("order", *plain, "after T")
@@ -363,8 +376,8 @@ print(verdicts.judge("11m", "digits, chosen strengths, one T each: focal loss ha
 print(claims.concluded("11", "11m"))
 
 # %% [markdown]
-# **Predict before you run:** across, the map of lesson 03 has the accuracy that is lost on new images; upwards, how much of it
-# is still claimed. Where does gamma move a network, and where a temperature?
+# **Predict before you run:** the map of lesson 03 has the accuracy lost on new images across, and upwards how much of
+# it is still claimed. In which direction does gamma move a network? And a temperature?
 
 # %% tags=["answer", "drawing"]
 def lies(runs, T=lambda one: 1.0):
@@ -395,13 +408,13 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Gamma moves a network nearly straight **down**, and a temperature exactly so: about the same accuracy is lost, less of it is
-# claimed. One number, the temperature, can go where focal loss goes.
+# Gamma moves a network nearly straight **down**, and a temperature exactly so: about the same accuracy is lost, less of
+# it is claimed. On the map, a temperature reaches the same places as focal loss.
 #
 # </details>
 #
-# Is it so with photographs? Convolutional networks on 20,000 photographs of CIFAR-10 ([stored runs](from_laptop_to_paper.md)),
-# all with weight decay 0.0005:
+# Is it so with photographs? Convolutional networks on 20,000 photographs of CIFAR-10 ([stored
+# runs](from_laptop_to_paper.md)), with weight decay 0.0005, then 0.005 (FLSD-53: gamma 5 where $p<0.2$, else 3):
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("focal", SCALE, device=device)
@@ -417,8 +430,10 @@ for loss in ("cross-entropy", "focal, gamma 1", "focal, gamma 3", "FLSD-53"):
 
 
 # %% [markdown]
-# As trained, gamma 2 and 3 repair most of the ECE, as the papers say. After a temperature each, gamma 1 is about level with
-# cross-entropy, larger gammas have the higher NLL in the mean of three seeds (undecided). Ten times the weight decay helps both. With it, too, and after one temperature each, gamma 3 and FLSD-53 have the higher NLL; gamma 1 is undecided.
+# At the smaller weight decay, as trained, gamma 2 and 3 repair most of the ECE, as the papers say. After one
+# temperature each, gamma 1 is close to cross-entropy, and larger gammas have the higher NLL in the mean of three seeds
+# (undecided). With ten times the weight decay all have a lower NLL after T. There gamma 3 and FLSD-53 have a higher NLL
+# than cross-entropy; gamma 1 is undecided.
 #
 # ## 6. Your day
 #
@@ -426,17 +441,18 @@ for loss in ("cross-entropy", "focal, gamma 1", "focal, gamma 3", "FLSD-53"):
 #
 # *Difficulty: medium · importance: high · 5 minutes, no code*
 #
-# Team 1 has a trained network and 2,000 labelled images that it never saw. Team 2 has used *all* its labelled images for training, and
-# its new images will look like those. Team 3 has held-out images from this summer, and its cars will drive in snow. Each asks you: focal
-# loss, a temperature, or something else? And what should they measure first?
+# Team 1 has a trained network and 2,000 labelled images that it never saw. Team 2 has used *all* its labelled images
+# for training, and its new images will look like those. Team 3 has held-out images from this summer, but its cars will
+# drive in snow. Each team asks you: focal loss, a temperature, or something else? And what should it measure first?
 #
 # <details><summary>Answer</summary>
 #
-# **Team 1:** a temperature today, and the NLL after it. If there is time, try weight decays, focal loss among the rivals, each
-# with its own temperature. **Team 2** cannot fit a temperature on images that the network has learned. It may train with focal loss, but then gamma is
-# chosen blindly: it can become not sure enough. Better to set a few hundred images aside. **Team 3:** neither. A temperature from the
-# summer is fitted for the summer, and we have not tested focal loss in snow here. First collect some labelled images in snow, and look at the accuracy and
-# the gap there.
+# **Team 1:** a temperature today, and the NLL after it. If there is time, try several weight decays, and focal loss
+# among other losses, each with its own temperature. **Team 2** cannot fit a temperature on images that the network has
+# learned. It may train with focal loss, but then nothing tells which gamma is right: the network can become not sure
+# enough. Better train again, with a few hundred images set aside. **Team 3:** neither. A temperature from summer images
+# is right for summer images, and we have not tested focal loss in snow here. First collect some labelled images in
+# snow, and look at the accuracy and the gap there.
 #
 # </details>
 #
@@ -483,29 +499,32 @@ for name, setting in sides.items():
     print(f"{name}: ECE {ece:.1%}, NLL {nll:.3f}, wrong above 90 %: {wrong:.1%}")
 
 # %% [markdown]
-# **One temperature: it gives the lower confidence that focal loss gives, without a new training. Fit it first. If you can train anew, choose the weight decay
-# by the NLL after it, and only then ask whether focal loss adds anything: in the contest above it did not.**
+# **One temperature: it gives the lower confidence that focal loss gives, without a new training. Fit it first. If you
+# can train anew, choose the weight decay by the NLL after the temperature. Only then ask whether focal loss adds
+# anything: in the contest above no gain was shown.**
 #
-# And the car: above 90 %, some 15 of 100 decisions were wrong; after one temperature fewer than 5, with focal loss or without. It is then above 90 % on fewer images: the temperature does not sort them better.
+# And the car: of the decisions above 90 %, some 15 in 100 were wrong; after one temperature fewer than 5, with focal
+# loss or without. The network is then above 90 % on fewer images: the temperature does not sort them better.
 #
 # ## Three things to take away
 #
-# 1. Focal loss lets go of images that are surely right. Networks trained with it are less confident, at nearly the same accuracy: on
-#    the map for gammas from 0 to 3 they move down, in the mean nearly straight.
-# 2. On these digits focal loss won as trained at one small weight decay. With weight decays chosen for both sides and one temperature each no lead was left.
+# 1. Under focal loss, images that are surely right hardly pull any more. Networks trained with it are less confident,
+#    at nearly the same accuracy: on the map, gammas from 0 to 3 move them down, in the mean nearly straight.
+# 2. On these digits gamma 3 had the lower NLL as trained, at one small weight decay. With weight decays chosen for both
+#    sides and one temperature each, no lower NLL of focal loss was shown.
 # 3. Compare losses after recalibration, with the same grid for both, chosen and judged on different seeds.
 #
 # ## Recall
 #
-# <details><summary>1. Which images does focal loss let go, and which pull harder?</summary>
+# <details><summary>1. Under focal loss, which images hardly pull any more, and which pull harder?</summary>
 #
-# Those that are surely right let go. Those whose label has a small probability pull a little harder.
+# Images that are surely right hardly pull any more. Images whose label has a small probability pull a little harder.
 #
 # </details>
 #
 # <details><summary>2. Why compare a loss with cross-entropy after a temperature?</summary>
 #
-# The temperature costs one number and no training. What it repairs is no merit of the loss.
+# A temperature needs no training. An error that it repairs anyway is no reason to change the loss.
 #
 # </details>
 #
@@ -522,7 +541,7 @@ for name, setting in sides.items():
 #
 # </details>
 #
-# <details><summary>5. Why did other seeds choose the strengths than judged them?</summary>
+# <details><summary>5. Why were the strengths chosen on some seeds, and judged on others?</summary>
 #
 # A setting that is best on some seeds is partly lucky on them. On fresh seeds the luck is gone.
 #
@@ -530,8 +549,9 @@ for name, setting in sides.items():
 #
 # ## Go further
 #
-# Does a gamma *below* zero help? It makes surely right images pull harder still. Train $(1-p)^\gamma(-\log p)$ with gamma -0.5 and the chosen
-# weight decay (`losses.focal` takes no negative gamma: write the loss), and compare after a temperature.
+# Does a gamma *below* zero help? It makes images that are surely right pull harder than cross-entropy does. Train
+# $(1-p)^\gamma(-\log p)$ with gamma -0.5 and the chosen weight decay (`losses.focal` takes no negative gamma: write the
+# loss), and compare after a temperature.
 #
 # <details><summary>Answer</summary>
 #

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 12 · Mixup: what do blended images teach?
 #
-# **Question.** A doctor looks again at the images on which a network is unsure. Mixup, training on blends of two images, is said to make a network unsure where it
-# should be. She could also divide the logits by one temperature, which costs a second. What does mixup give her that one number does not?
+# **Question.** A doctor looks again at the images on which a network is unsure. Mixup trains on blends of two images,
+# and is said to make a network unsure where it should be. But she could also divide the logits by one temperature,
+# which takes a second. What does mixup give her that one number does not?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -10,13 +11,14 @@ from calibkit.course import explorers
 explorers.stored("blend")
 
 # %% [markdown]
-# A blend of a 3 and a 7, left as clean images, right under the noise that the networks of this course meet. Bars: the label that mixup gives to the blend.
-# The other marks: two networks. Move the slider to the middle. Neither network follows the label exactly: which of them is less sure?
+# You see a blend of a 3 and a 7: left of clean images, right under the noise that the networks of this course meet.
+# Bars show the label that mixup gives to the blend, the other marks the answers of two networks. Move the slider to the
+# middle. Neither network follows the label exactly. Which of them is less sure?
 #
 # **You will be able to**
 # - blend images and labels, and say what this teaches;
-# - take apart what mixup does to the confidence and what it does to the rest;
-# - compare it fairly: strengths chosen on other seeds, a temperature on both sides.
+# - separate what mixup does to the confidence from what it does to the accuracy and the order;
+# - compare it fairly: with strengths chosen on other seeds, and a temperature on both sides.
 #
 # **Time.** 35 minutes; 12 more for the homework.
 #
@@ -46,8 +48,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Two digits in one image
 #
-# **Mixup** (Zhang et al. 2018) gives every image of a batch a partner from the same batch. Image and one-hot label become means, with a weight
-# $\lambda$ between 0 and 1:
+# **Mixup** (Zhang et al. 2018) gives every image of a batch a partner from the same batch. Both images, and both
+# one-hot labels, are averaged with a weight $\lambda$ between 0 and 1:
 #
 # $$\tilde x=\lambda x_i+(1-\lambda)x_j\qquad\tilde y=\lambda y_i+(1-\lambda)y_j$$
 #
@@ -101,8 +103,8 @@ for alpha in (0.1, 0.5, 2.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With a small alpha most labels stay as they are; with a large one nearly all hold two classes. Alpha is a dial for doubt. A blend of two images of *one* class
-# keeps its label, whatever the weight.
+# With a small alpha most labels stay nearly certain; with a large one nearly all are split between two images. So alpha
+# sets how much doubt is taught. (A blend of two images of *one* class keeps its label, whatever the weight.)
 #
 # </details>
 #
@@ -183,8 +185,9 @@ explorers.keep(explorers.Explorer(
     "alpha 1."), "blend")
 
 # %% [markdown]
-# **Predict before you run:** how sure are these networks of their own *training* images, without any blending? At
-# alpha 0 the mean confidence there is nearly 100 %. And at alpha 2: nearly 100 %, about 90 % or below 80 %?
+# **Predict before you run:** how sure are these networks of their own *training* images, if these are shown without
+# blending? At alpha 0 the mean confidence on them is nearly 100 %. And at alpha 2: nearly 100 %, about 90 % or below
+# 80 %?
 
 # %% tags=["answer"]
 for alpha in (0.0, 0.2, 2.0):
@@ -195,9 +198,9 @@ for alpha in (0.0, 0.2, 2.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The confidence falls on training images too, though the network could learn their labels exactly: with a large alpha
-# it hardly ever meets one that is certain. On new images the accuracy rises a little, and the confidence falls below
-# it. At alpha 2 the network is not sure enough.
+# Below 80 %. The confidence falls on training images too: with a large alpha the network hardly ever meets a label that
+# is certain. On new images the accuracy rises a little, and at alpha 2 the confidence lies below it: there the network
+# is not sure enough.
 #
 # </details>
 #
@@ -207,8 +210,9 @@ for alpha in (0.0, 0.2, 2.0):
 slider
 
 # %% [markdown]
-# **Your turn.** Set `alpha` and `T` (a temperature, by which the logits are divided), and run the cell until the gap (confidence minus accuracy) lies within two points of zero. Find two ways: one with mixup and T = 1, one
-# without mixup. Which has the lower NLL? And a third way with both?
+# **Your turn.** Set `alpha` and `T` (a temperature, by which the logits are divided), and run the cell until the gap
+# (confidence minus accuracy) lies within two points of zero. Find two pairs: one with mixup and T = 1, one without
+# mixup. Which has the lower NLL? And a third pair, with mixup and another T?
 
 # %%
 alpha, T = 2.0, 1.0  # change me: alpha 0, 0.1, 0.2, 0.5, 1, 2; any T from 0.5 to 5
@@ -223,14 +227,16 @@ print(f"alpha {alpha:g}, T {T:g}: gap {gap:+.1%}, NLL {nll:.3f}")
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# For example alpha 0.2 with T = 1, alpha 0 with T about 2.6, and a large alpha with T below 1. All gaps are small. The NLL is not the same: without mixup
-# it is highest. So does mixup do something that T does not? All these networks have one small weight decay, which nobody has chosen.
+# For example alpha 0.2 with T = 1, alpha 0 with T about 2.6, and a large alpha with T below 1. All three gaps are
+# small. But the NLL is highest without mixup. So does mixup do something that T does not? Not so fast: all these
+# networks have the same small weight decay, and nobody has asked whether it is the best one.
 #
 # </details>
 #
 # ## 3. The fair contest
 #
-# A temperature takes care of the scale of the confidence, on both sides. What is left belongs to the training. To compare, each side needs its best strength, and nobody may choose it on the images that judge.
+# With a temperature on both sides, the scale of the confidence no longer matters. Differences that are left come from
+# the training. For a fair contest each side needs its best strength, and this must not be chosen on the test images.
 #
 # ### Exercise: an honest choice
 #
@@ -263,8 +269,10 @@ check.honest_choice(my_honest_choice)
 #
 # </details>
 #
-# Mixup has two halves, so we train each alone. **Images only:** the images are blended, and the blend has the whole label of its larger part: no doubt is taught. **Labels only:** the image
-# stays, and its label keeps the larger share: doubt alone. Beside them two rivals from lesson 09 that ask for doubt: label smoothing and a confidence penalty.
+# Mixup has two halves, so we train each alone. **Images only:** the images are blended, and the blend gets the whole
+# label of its larger part. So no doubt is taught. **Labels only:** the image stays as it is, and only its label is
+# blended; its own class keeps the larger share. So doubt alone is taught. Beside them stand two rivals from lesson 09:
+# label smoothing and a confidence penalty.
 #
 # All strengths (five each) and weight decays (the same six for all, also for the plain network) were chosen on `cal` images of three *other* seeds, by the NLL after T
 # ([stored table](results/strengths/mixed.csv)):
@@ -297,8 +305,8 @@ def judged(way):
 fair = {way: judged(way) for way in names}
 
 # %% [markdown]
-# **Predict before you run:** after one temperature each, at chosen strengths: who has a lower NLL than the plain network? Mixup, its doubting labels alone, its blended
-# images alone, all, or none?
+# **Predict before you run:** at chosen strengths and after one temperature each, which has a lower NLL than the plain
+# network: mixup, labels only, images only, all, or none?
 
 # %% tags=["answer", "drawing"]
 fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.6), sharey=True)
@@ -320,14 +328,16 @@ for way in names:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Dots right of zero are larger than for cross-entropy. Images only has the lower NLL in every seed, and on average all
-# five methods are a little more accurate, which no T can give. Everybody's ECE is small: for the confidence *on
-# average* one number does what each of these cures does. Once the plain network has its best
-# weight decay, mixup's NLL can no longer be told from that of the plain network: what mixup had before that, a weight decay gave too.
+# (A dot right of zero: a larger value than for cross-entropy.) *Images only* has a lower NLL than the plain network in
+# every seed. On average all five methods are a little more accurate, which no T can give. The ECE is small for all, the
+# plain network too: for the confidence *on average* one number does what each of these methods does. And now that the
+# plain network has its best weight decay, no difference in NLL between it and mixup is shown: its earlier lead is gone.
 #
 # </details>
 #
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says.
+# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the
+# sentence says. (In the last line, "blended images with whole labels" are images only, "doubting labels alone" labels
+# only.)
 
 # %% tags=["nbval-check-output"]
 for claim, way in (("12h", "mixup"), ("12o", "images only")):
@@ -339,8 +349,10 @@ for claim, way in (("12h", "mixup"), ("12o", "images only")):
 # %% [markdown]
 # ## 4. Unsure where it should be?
 #
-# The doctor needs more than an average: doubt on the images that *are* doubtful. The exact posterior knows which these are. The darker a square
-# of the picture, the more images lie there, after one temperature on both sides; a perfect reader lies on the dashed line.
+# The doctor needs more than an average: doubt on the images that *are* doubtful. The exact posterior knows which these
+# are. The picture compares the two, after one temperature for each network. Across is the confidence of the network;
+# upwards, how probable its answer is for the exact reader. The darker a square, the more images lie in it. A perfect
+# reader lies on the dashed line.
 
 # %% tags=["drawing"]
 fig, axes = plt.subplots(1, 3, figsize=(10.5, 3.4), sharey=True)
@@ -367,8 +379,10 @@ bar = fig.colorbar(picture, ax=axes, label="share of images (log scale)")
 _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 
 # %% [markdown]
-# All three networks doubt many images that a perfect reader reads surely, and are sure of some that it doubts. In each column the two errors cancel: that is what a small ECE does not show. None
-# of them is unsure just *where it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
+# In the dark row at the top, the exact reader is sure that the network is right; in the one at the bottom, that it is
+# wrong. All three networks doubt many images of the top row, and are sure of some at the bottom. Among images of the
+# same confidence (one column) the two errors cancel, so a small ECE does not show them. No network is unsure just
+# *where it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
 #
 # ## 5. On photographs, and on the map
 #
@@ -387,11 +401,14 @@ for name in ("cross-entropy", "mixup, alpha 0.1", "mixup, alpha 1"):
           f"T {mean.scaled_temperature:.2f}; after it NLL {mean.scaled_nll:.3f}")
 
 # %% [markdown]
-# Again a small alpha takes the over-confidence away and a large one too much, and after one temperature little is left of the difference in ECE. The NLL after T and the accuracy are better with blends. On digits the lead in NLL went away when the plain network had its own weight decay. Not here: the last lines have the larger decay, the best of
-# three for the plain network, and mixup is still far ahead. What a method gives has to be asked anew for every kind of data.
+# Again a small alpha takes the over-confidence away, and a large one makes the network not sure enough. After one
+# temperature little is left of the difference in ECE. But the NLL after T and the accuracy are better with blends. On
+# digits the lead in NLL went away when the plain network had its own weight decay. Not here: the last three lines have
+# a larger decay (of the three that we tried, the best for the plain network), and mixup is still far ahead. So ask anew
+# for every kind of data what a method gives.
 #
-# **Predict before you run:** across, the map of lesson 03 has the accuracy that is lost on new images; upwards, how much of it is still claimed. A temperature moves a network straight down. And
-# mixup?
+# **Predict before you run:** the map of lesson 03 has the accuracy lost on new images across, and upwards how much of
+# it is still claimed. A temperature moves a network straight down. And mixup?
 
 # %% tags=["answer", "drawing"]
 where = {}
@@ -410,8 +427,8 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Down, through zero and beyond, and to the left: less accuracy is lost, mostly because the accuracy on the training
-# images falls. The step down is what T gives too.
+# Down, below zero, and to the left: less accuracy is lost, mostly because the accuracy on the training images falls. T
+# gives the step down, too.
 #
 # </details>
 #
@@ -435,24 +452,27 @@ for name, rows in where.items():
 #
 # ## The answer
 #
-# **Mixup gives doubt on average, but one temperature gives that too, at no cost: at chosen strengths, mixup's NLL after T could not be told from a plain network's on our digits.**
-# **On digits only one half of it lowered the NLL: blended *images* with whole labels, and a temperature afterwards. On
-# photographs mixup as a whole did, with one to four more points of accuracy.**
+# **Mixup makes a network less sure on average, but one temperature does this, too, without a new training. At chosen
+# strengths and after T, no difference in NLL between mixup and a plain network was shown on our digits.** **There only
+# one half of mixup lowered the NLL: blended *images* with whole labels. On photographs mixup as a whole did, with one
+# to four more points of accuracy.**
 #
 # All verdicts, which half of the blend does it, other data, pure noise and the papers' numbers: [evidence](evidence/12_mixup.ipynb). Next:
 # [13 Shift and strange inputs](13_shift_and_ood.ipynb).
 #
 # ## Three things to take away
 #
-# 1. Mixup blends images and labels; its labels carry doubt, and alpha is the dial. Too much makes a network not sure enough.
+# 1. Mixup blends images and labels. Its labels teach doubt, and alpha sets how much. A large alpha makes a network not
+#    sure enough.
 # 2. Take a cure apart, and ask of each half what it does alone.
-# 3. Compare after one temperature on both sides, with strengths *and* weight decays that other seeds chose.
+# 3. Compare after one temperature on both sides, with strengths *and* weight decays that were chosen on other seeds.
 #
 # ## Recall
 #
 # <details><summary>1. Which alpha is "no mixup", and what happens as alpha grows without end?</summary>
 #
-# Towards 0 each weight is 0 or 1 and nothing is blended. Towards infinity it is always one half: the largest doubt.
+# Alpha near 0: each weight is 0 or 1, and nothing is blended. As alpha grows without end, each weight comes near one
+# half: the largest doubt.
 #
 # </details>
 #
@@ -476,7 +496,7 @@ for name, rows in where.items():
 #
 # <details><summary>5. Why may alpha not be chosen on the test images?</summary>
 #
-# The lowest of several test errors was also lucky; its value is too good for new images.
+# The lowest of several test errors is partly luck. On new images the error is higher on average.
 #
 # </details>
 #
@@ -494,6 +514,9 @@ for name, rows in where.items():
 # tried = sweep.run(gentle, {"per_sample": [False, True], "seed": seeds}, device=device)
 # print(tried.table.groupby("per_sample")[["test_accuracy", "test_gap", "test_ece"]].mean())
 # ```
+#
+# Hardly. With one weight for the batch the signed gap is +1.0 % and the ECE 1.6 %, with one for each sample +1.2 % and
+# 1.6 % (means of five seeds).
 #
 # </details>
 #

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 13 · Shift and strange inputs: what can you know without a label?
 #
-# **Question.** A hospital replaces its scanner, and the new images are noisier. Nobody has labelled one of them yet. How often is the
-# network right now, and can anybody tell before the first label?
+# **Question.** A hospital replaces its scanner, and the new images are noisier. Nobody has labelled one of them yet.
+# How often is the network right on them? And can anybody tell before the first label?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -14,8 +14,8 @@ explorers.stored("new_scanner")
 # possible reader, who knows how strong the noise is. Move the slider to the right. Which of the two begins to doubt?
 #
 # **You will be able to**
-# - say why confidence does not follow accuracy when the images change, and why that is not the network's fault alone;
-# - foretell accuracy, and find a temperature, for new images without a label, and see when this fails;
+# - say why confidence does not follow accuracy when the images change, and why this is not the network's fault alone;
+# - for new images without labels, foretell the accuracy and find a temperature, and see when this fails;
 # - say why confidence alone does not tell a hard image from one that belongs to no class.
 #
 # **Time.** 45 minutes; 15 more for the homework.
@@ -48,8 +48,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. The accuracy falls. Does the confidence?
 #
-# A **distribution shift** is a change between training and use. Here the images change, and a label still means the same (a *covariate shift*). Ours is the strength of the pixel
-# noise.
+# A **distribution shift** is a change between training and use. Here the images change, and a label still means the
+# same (a *covariate shift*). At first, the pixel noise gets stronger.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -72,7 +72,8 @@ def judge(probs, answers):
 
 
 # %% [markdown]
-# The old scanner has noise 0.4, a new one has another. We train one network for each seed on images of the old one. Later `shifted.draw` gives new images under any noise.
+# The old scanner has noise 0.4. We train one network for each seed on its images. `shifted.draw` gives new images under
+# any noise.
 
 # %%
 def recipe(seed):
@@ -84,8 +85,8 @@ def recipe(seed):
 swept = sweep.run(recipe, {"seed": seeds}, device=device)
 
 # %% [markdown]
-# **Predict before you run:** on the old scanner the network is 93 % sure on average, and right on 78 %. On a new one with noise 0.8 it is right on
-# less than half. How sure is it then: about 90, 70 or 50 %?
+# **Predict before you run:** on images of the old scanner the network is 93 % sure on average, and right on 78 %. On
+# those of a new scanner with noise 0.8 it is right on less than half. How sure is it then: about 90, 70 or 50 %?
 
 # %% tags=["answer"]
 for noise in (0.4, 0.6, 0.8, 1.0):
@@ -106,19 +107,20 @@ for noise in (0.4, 0.6, 0.8, 1.0):
 #
 # ## 2. Would a perfect reader do better?
 #
-# Is this a fault of the network? We can ask readers that make no fault at all. An image is one of 1,797 clean digits plus Gaussian noise. At distance $d$ from it, a clean digit
-# has the score $-d^2/(2\,\mathrm{noise}^2)$. The exact posterior is a softmax of all scores, summed over the digits of each class. It depends on the noise that we believe in:
+# Is this a fault of the network? We can ask exact readers. An image is one of 1,797 clean digits plus Gaussian noise.
+# At distance $d$ from it, a clean digit has the score $-d^2/(2\,\mathrm{noise}^2)$. The exact posterior is a softmax of
+# all scores, summed over the digits of each class. It depends on the noise that we believe in:
 #
 # - the **informed posterior** is computed with the noise that the images really have. No reader can be better;
-# - the **uninformed posterior** is computed with noise 0.4, whatever the images have. For the old scanner it is perfect, and nobody has told it
-#   of the new one.
+# - the **uninformed posterior** is always computed with noise 0.4. For the old scanner it is perfect, and nobody has
+#   told it of the new one.
 #
 # ### Exercise: the informed posterior
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# `scores` (n, J) are those of n images and J clean digits, computed with the noise `old`. `one_hot` (J, K) holds the class of each clean digit. Return the
-# posterior (n, K) for the noise `new`, without computing a distance again.
+# `scores` (n, J) are the scores of n images and J clean digits, computed with the noise `old`. `one_hot` (J, K) holds
+# the class of each clean digit. Return the posterior (n, K) for the noise `new`, without computing a distance again.
 
 # %%
 def my_informed_posterior(scores, one_hot, old, new):
@@ -227,9 +229,10 @@ for reader, found in at.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# About 30 points. An exact posterior is calibrated for *its* images and for no others. The informed posterior is calibrated at every noise,
-# because it knows the noise; its accuracy falls too. The network adds its own over-confidence, and T, fitted on
-# the old scanner, removes about that much: what remains is near the gap of the uninformed posterior.
+# About 30 points. An exact posterior is calibrated for *its* images and for no others. The informed posterior is
+# calibrated at every noise, because it knows the noise; its accuracy falls too. The network adds its own
+# over-confidence. The T of the old scanner removes about this part: the gap that remains is near that of the uninformed
+# posterior.
 #
 # </details>
 #
@@ -254,26 +257,27 @@ slider
 # %% [markdown]
 # ## 3. Imitate the new scanner
 #
-# So somebody has to *tell* the reader what has changed. That needs no label. Noise that does not depend on the image adds its variance to
-# every pixel. So the mean variance of the pixels, which unlabelled images show, tells how strong the noise of the new scanner is:
+# So somebody has to *tell* the reader what has changed. This needs no label. Noise that does not depend on the image
+# adds its variance to every pixel. So the mean variance of the pixels tells how strong the noise of the new scanner is:
 #
 # $$\text{noise}_\text{new}^2 = 0.4^2 + \text{variance}_\text{new} - \text{variance}_\text{old}.$$
 #
-# Then take the *old* labelled images, add as much noise as is missing, and look how often the network is right on them: an
-# **imitation** of the new scanner, with labels.
+# Then take the *old* labelled images, and add the noise that is missing. These images are an **imitation** of the new
+# scanner, with labels: look how often the network is right on them.
 
 # %%
 def imitated(new, old, seed):
     """The old images, made as noisy as the new ones seem to be; and that noise."""
     found = 0.4**2 + (new.flatten(1).var(dim=0) - old.flatten(1).var(dim=0)).mean().item()
-    missing = max(found - 0.4**2, 0) ** 0.5
+    missing = max(found - 0.4**2, 0) ** 0.5  # variances add up: 0.4**2 is there already
     pattern = torch.randn(old.shape, generator=torch.Generator().manual_seed(seed))
     return old + missing * pattern, found**0.5
 
 # %% [markdown]
-# **Your turn: three scanners.** Nobody tells you what the scanners A, B and C do. The table has what can be known without a new label: the noise that the formula finds, how sure
-# the network is of the new images and of their imitation, and how often it is right on the imitation. Write for each scanner how often you
-# think that the network is right on its images, in per cent, into the cell below the table. Which of the three do you trust least?
+# **Your turn: three scanners.** Nobody tells you what the scanners A, B and C do. The table has what can be known
+# without a new label: the noise that the formula finds, how sure the network is of the new images and of their
+# imitation, and how often it is right on the imitation. For each scanner, how often is the network right on the new
+# images? Write your three guesses, in per cent, into the cell below the table. Which number do you trust least?
 
 # %% tags=["drawing"]
 scanners = {"A": {"noise": 0.65}, "B": {"noise": 0.9},
@@ -309,11 +313,14 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (on ten new seeds, within two points). **C** is not noisier: it *blurs*. Its
-# pixels vary less, so that the formula finds too little noise, adds none, and promises the accuracy of the old scanner. Two columns warn you: the noise that was found lies below the old one, which a noisier scanner cannot give; and
-# the network's confidence: on a good imitation it is what it is on the new images, and on C the two differ by some points. That they agree would prove little: a blur *and* noise can cancel in the confidence, while the accuracy falls (in the evidence: by more than ten points at equal confidence).
+# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (on ten new seeds, within two
+# points). **C** is not noisier: it *blurs*. Its pixels vary less, so the formula finds too little noise, adds none, and
+# promises the accuracy of the old scanner. Two signs warn you. First, the noise found lies below the old one. Second,
+# on C the network is 7 points less sure than on the imitation; on a good imitation it is equally sure. (Equal
+# confidence alone proves little: blur *and* noise can cancel in it, while the accuracy falls, in the evidence by more
+# than ten points.)
 #
-# An imitation is only as good as the change that you thought of. Compare what you *can* see on both sides.
+# An imitation is only as good as the change that you thought of. So compare what you *can* see on both sides.
 #
 # </details>
 
@@ -328,10 +335,10 @@ print(claims.concluded("13", "13m"))
 # %% [markdown]
 # ## 4. Repair before the first label
 #
-# The imitation has labels. So it also gives a temperature for the new scanner.
+# The imitation has labels, so it also gives a temperature for the new scanner.
 #
-# **Predict before you run:** the T of the old scanner leaves a large gap on scanner B. How much of it is left after the T of the imitation: nearly nothing,
-# half, or all? And on C?
+# **Predict before you run:** the T of the old scanner leaves a large gap on scanner B. How much of this gap is left
+# with the T of the imitation: nearly nothing, half, or all? And on C?
 
 # %% tags=["answer", "drawing"]
 shown = [("B", "old T"), ("B", "T of the imitation"), ("C", "T of the imitation")]
@@ -347,7 +354,7 @@ for name, found in means.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On A and B nearly nothing is left: the repair was found without a new label, and holds on the new images. On C it
+# On A and B nearly nothing is left: we found this T without a new label, and it works on the new images. On C it
 # repairs nothing, because the imitation is the old scanner.
 #
 # </details>
@@ -363,33 +370,37 @@ for value, rows in photographs.groupby("value", sort=False):
           f"images {found.scaled_ece:.1%}")
 
 # %% [markdown]
-# It does: the harder the corruption, the larger the ECE that this T leaves.
+# It does: the more severe the corruption, the larger the ECE that this T leaves.
 #
 # ### Exercise: a plan
 #
 # *Difficulty: hard · importance: high · 7 minutes, no code*
 #
-# The network (with its old T) must run on the new scanner from Monday. You have 10,000 new images without labels, and doctors will label
-# 200. Some patients have a disease that the training data lack. What do you do with the unlabelled images, what with the 200? What
-# will a high confidence mean?
+# The network (with its old T) must run on the new scanner from Monday. You have 10,000 new images without labels, and
+# doctors will label 200 of them. Some patients have a disease that is not in the training data. What do you do with the
+# unlabelled images, and with the 200? What will a high confidence mean?
 #
 # <details><summary>Answer</summary>
 #
-# *Unlabelled:* find out what changed (noise, blur, contrast), imitate it on old labelled images, and compare the confidence of both. If they
-# differ, reject the imitation. If they agree, that proves little (a blur with much noise left the confidence where it was, and took more than ten points of accuracy): its accuracy and T are a guess. *200 labels:* first a test of exactly that: is the
-# accuracy what was foretold? Its standard error is 3 to 4 points. Where it is not, half for a new T and half to measure what it
-# left. *A high confidence* means "if it is one of my classes, and if the images are like those of my T". The unknown
-# disease needs a detector of its own (some are compared in the evidence).
+# *Unlabelled:* find out what changed (noise, blur, contrast), imitate it on old labelled images, and compare the
+# confidence of both. If the two differ, reject the imitation. If they agree, this proves little (a blur with much noise
+# left the confidence where it was, and took more than ten points of accuracy): the accuracy and the T of the imitation
+# are still a guess. *200 labels:* first test this guess: is the accuracy the foretold one? Its standard error is 3 to 4
+# points. If it is not, use half of them for a new T, and half to measure the gap that it leaves. *A high confidence*
+# means "if it is one of my classes, and if the images are like those of my T". The unknown disease needs a detector of
+# its own (some are compared in the evidence).
 #
 # </details>
 #
 # ## 5. Images of no class
 #
-# Some images are not hard but *strange*: they belong to no class that the network knows. Such inputs are called **out-of-distribution**. We show
-# the digits 8 and 9 to the exact posterior of a world that has the digits 0 to 7 only.
+# Some images are not hard but *strange*: they belong to no class that the network knows. Such inputs are called
+# **out-of-distribution**. We compute the exact posterior as if there were only the digits 0 to 7, and show it 8s and
+# 9s.
 #
-# **Predict before you run:** this posterior is perfect in its world. How sure is it of eights and nines, on average: 20, 50 or 80 %? And if we draw one familiar
-# and one strange image, how often is it less sure of the strange one?
+# **Predict before you run:** this posterior is perfect for the digits 0 to 7. How sure is it of eights and nines, on
+# average: 20, 50 or 80 %? And if we draw one familiar and one strange image, how often is it less sure of the strange
+# one?
 
 # %% tags=["answer"]
 digits, every_label = shifted.clean()
@@ -405,9 +416,9 @@ print(f"less sure of the strange one in {metrics.auroc(sure_inside, sure_strange
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It is sure of them by far more than half, and it is *not* miscalibrated: in its world an eight never comes. Still its confidence tells most pairs
-# apart. (This share of pairs is the **AUROC**.) So "how sure?" and "how strange?" are two questions. The evidence asks both of
-# networks.
+# It is 82 % sure of them, and it is *not* miscalibrated: among its images there is no eight. Still it is less sure of
+# the strange image in most pairs. (This share of pairs is the **AUROC**.) So "how sure?" and "how strange?" are two
+# questions. The evidence asks both of networks.
 #
 # </details>
 #
@@ -441,14 +452,15 @@ check.strange_auroc(my_strange_auroc)
 # ```
 #
 # </details>
-# A deep ensemble averages the probabilities of several networks. Where its members disagree, the average is
-# less sure than they are; by how much is called **lost confidence**:
+#
+# A deep ensemble averages the probabilities of several networks, its members. Where they disagree, the average is less
+# sure. **Lost confidence** is the mean confidence of the members minus the mean confidence of the average.
 #
 # ### Exercise: lost confidence (homework)
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# `probs` (R, n, K) holds the probabilities of R members. Return the lost confidence, one number.
+# `probs` (R, n, K) holds the probabilities of R members. Return the lost confidence over all n images, one number.
 
 # %%
 def my_lost_confidence(probs):
@@ -476,7 +488,9 @@ check.lost_confidence(my_lost_confidence)
 #
 # ## 6. Where this lesson lies on the map
 #
-# **Predict before you run:** across, the map of lesson 03 has the accuracy that is lost on new images; upwards, how much of it is still claimed. More data, width or wrong labels mostly moved a network along a line: it went on claiming about the same share. What does a stronger shift do?
+# **Predict before you run:** the map of lesson 03 has the accuracy lost on new images across, and upwards how much of
+# it is still claimed. More data, width or wrong labels mostly moved a network along a line: kappa stayed about the
+# same. What does a stronger shift do?
 
 # %% tags=["answer", "drawing"]
 where = {}
@@ -496,48 +510,52 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The confidence stays, so that each further point lost is one more point claimed: the harder the shift, the larger the *share* of the lost accuracy that is still claimed. More noise costs accuracy and no
-# confidence.
+# From noise 0.6 on the confidence stays, so each further point lost is claimed (slope 1). Kappa rises: the stronger the
+# shift, the larger the *share* of the lost accuracy that is still claimed.
 #
 # </details>
 #
 # ## The answer
 #
-# **The network is right on less than half of the images at noise 0.8, and its confidence hides that: even the exact posterior of the old images would be some 30 points too sure.**
-# **If the change is added noise, one can imitate it on old labelled images, and read accuracy and temperature there without a new label. If it is another change, that forecast is wrong; so compare the new images with the imitation.**
+# **At noise 0.8 the network is right on less than half of the images, and its confidence does not show it: even the
+# exact posterior of the old images would be some 30 points too sure.** **If the change is added noise, one can imitate
+# it on old labelled images, and find accuracy and temperature without a new label. With another change this forecast
+# can be wrong: compare the new images with the imitation.**
 #
 # All verdicts, with corruptions, detectors of strange images, ensembles and the papers' numbers: [evidence](evidence/13_shift_and_ood.ipynb). Next:
 # [14 Sample prioritization](14_sample_prioritization.ipynb), or the next lesson on your path (see the top).
 #
 # ## Three things to take away
 #
-# 1. A posterior, a temperature and a calibration belong to the images that they were made for.
+# 1. A posterior or a temperature is right for the images that it was made for, and calibration is measured on them.
 # 2. Unlabelled new images show *what* changed. Imitate it on old labelled images, and check the imitation.
-# 3. Hard and strange are two things. A model can be calibrated, sure, and shown something that is in none of its classes.
+# 3. Hard and strange are two things. A calibrated model can be sure of an image that belongs to none of its classes.
 #
 # ## Recall
 #
 # <details><summary>1. Which reader is calibrated at every noise, and is its accuracy constant?</summary>
 #
-# The informed posterior. No: noise destroys information, and it says so by a lower confidence.
+# The informed posterior. The accuracy is not constant: noise destroys information. Its confidence falls with the
+# accuracy.
 #
 # </details>
 #
 # <details><summary>2. A network's ECE rises under blur. Is it then a bad model of its training images?</summary>
 #
-# That does not follow: the ECE of their exact posterior, not told of the blur, rises too.
+# This does not follow: the ECE of the exact posterior of these images rises too, if it is not told of the blur.
 #
 # </details>
 #
 # <details><summary>3. An imitation promises 79 % accuracy. On the new images the network is less sure than on the imitation. What now?</summary>
 #
-# The imitation lacks something that changed. Look at the images, imitate better, and label some before anybody trusts the number.
+# The imitation lacks a part of the change. Look at the images, imitate them better, and label some before anybody
+# trusts the number.
 #
 # </details>
 #
 # <details><summary>4. The exact posterior is 80 % sure of a digit that its world does not have. Is it miscalibrated?</summary>
 #
-# No: calibration is about images of its world. It needs another class, or another score.
+# No: calibration is about images of its own classes. To find strange images, it needs another class, or another score.
 #
 # </details>
 #
@@ -549,13 +567,15 @@ for name, rows in where.items():
 #
 # ## Go further
 #
-# Mend the imitation of scanner C: blur the old images by `corruptions.corrupt(images, "defocus_blur", severity)` before their noise is added. Which severity gives the
-# confidence that the network has on C? If your printed numbers differ, see [your numbers differ?](your_numbers_differ.md).
+# Improve the imitation of scanner C: blur the old images by `corruptions.corrupt(images, "defocus_blur", severity)`
+# before their noise is added. Which severity gives the confidence that the network has on C? If your printed numbers
+# differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #
-# Blur the clean digits and draw the noise anew: a filter that runs over a noisy image weakens its noise too. On real images, where nobody has clean ones, that
-# noise must be added again. The confidence of the imitation comes nearest to that on C at severity 4, the one that C has.
+# Blur the clean digits and draw the noise anew: blurring a noisy image weakens its noise, too. On real images, where
+# nobody has clean ones, this noise must be added again. The confidence of the imitation is nearest to the one on C at
+# severity 4, which is the severity of C.
 #
 # ```python
 # outcome, clean = swept.one(seed=SEED), shifted.clean()[0]

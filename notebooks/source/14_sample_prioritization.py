@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 14 · Sample prioritization: which images deserve an epoch?
 #
-# **Question.** A training costs a hospital ten days of its only GPU. Somebody proposes: in each epoch, train only on the tenth of the images of which the network is least sure.
-# What does it lose by that, and may a doctor still believe its confidence?
+# **Question.** A training costs a hospital ten days of its only GPU. Somebody proposes: in each epoch, train only on
+# the tenth of the images of which the network is least sure. What does the network lose, and may a doctor still believe
+# its confidence?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -10,13 +11,14 @@ from calibkit.course import explorers
 explorers.stored("subset_share")
 
 # %% [markdown]
-# In each epoch these networks trained on a part of the images only, those that they doubted most. Left: the reliability diagram on new images. Right: confidence, accuracy and ECE during the training. Move the share
-# from 100 % down to 10 %: what happens to the gap between confidence and accuracy? Why?
+# In each epoch these networks trained on a part of the images only: the part that they doubted most. Left: the
+# reliability diagram on new images. Right: confidence, accuracy and ECE during the training. Move the share from 100 %
+# down to 10 %. What happens to the gap (confidence minus accuracy)? Why?
 #
 # **You will be able to**
 # - choose the images of an epoch by entropy, and set up the control that such a choice needs;
 # - tell doubt that more training removes from doubt that stays;
-# - say what a choice looks at, and on which side of calibration that may push a network.
+# - say what a choice looks at, and whether it may make a network too sure or not sure enough.
 #
 # **Time.** 45 minutes; 25 more for the homework.
 #
@@ -45,8 +47,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Which images does a network doubt?
 #
-# **Prioritizing samples** means to choose, before each epoch, the training images that the epoch uses. A **max-entropy subset** takes those whose prediction has the highest entropy $-\sum_kp_k\log p_k$.
-# It needs no labels. An untrained network has nothing to choose by, so before that come some **warm-up epochs** on all images.
+# **Prioritizing samples** means to choose, before each epoch, the training images that the epoch uses. A **max-entropy
+# subset** has the images whose prediction has the highest entropy $-\sum_kp_k\log p_k$. It needs no labels. An
+# untrained network cannot choose, so some **warm-up epochs** on all images come first.
 #
 # ### Exercise: the least sure
 #
@@ -81,7 +84,9 @@ check.top_entropy(my_top_entropy)
 #
 # </details>
 #
-# The package has it as `MaxEntropy`; a training takes it as `select`. The first choice of one network, right after its warm-up: five of the images that it takes, and the five of which it is surest. Above the clean digit, below what the network sees.
+# The package has it as `MaxEntropy`; a training takes it as `select`. Here is the first choice of one network, right
+# after its warm-up: five of the images that it takes, and the five of which it is surest. Above: the clean digit;
+# below: what the network sees.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -115,12 +120,14 @@ for column, place in zip(axes.T, places.tolist(), strict=True):
 _ = alt_text.note(axes[0, 0], "Five images taken, then the five surest, clean above noisy: " + "; ".join(words))
 
 # %% [markdown]
-# In the middle: what the exact posterior says, the best possible reader. Some images that the network doubts are clear to it. Others nobody can read.
+# In the middle stands what the exact posterior (the best possible reader) says. Some images that the network doubts are
+# clear to the posterior. Others nobody can read.
 #
 # ## 2. Fewer steps, or a better choice?
 #
-# The networks of the slider saw 1,500 images for 40 epochs, two of them warm-up. With 10 % they made a seventh of the steps. So the smaller gap has two possible reasons: *fewer steps*, and *these images*. A control tells them apart: as many
-# images in each epoch, but drawn at random.
+# The networks of the slider saw 1,500 images for 40 epochs, two of them warm-up. With 10 % they made a seventh of the
+# steps. So the smaller gap has two possible reasons: *fewer steps*, and *these images*. A control tells the two apart:
+# as many images in each epoch, but drawn at random.
 
 # %% tags=["drawing"]
 def of_rule(rule, seed):
@@ -177,12 +184,15 @@ for name, rows in runs.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Random images leave nearly no gap. So the small gap came from the few steps: over-confidence grows with the training. The choice itself works *against* it: at equal steps the network is more over-confident with the least sure images (and in the mean less accurate).
+# Random images leave nearly no gap. So the small gap came from the few steps: over-confidence grows with the training.
+# The choice itself has the opposite effect: at equal steps the network is more over-confident with the least sure
+# images (and in the mean less accurate).
 #
 # </details>
 #
-# A temperature takes the gap away from both. Is the choice good for what a temperature cannot repair? Compare the NLL, each side with its own T and its own best weight decay
-# (chosen on other seeds). A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says, REVERSED that it lies on the other side.
+# A temperature takes the gap away from both. Does the choice help where a temperature cannot? Compare the NLL, each
+# side with its own T and its own best weight decay (chosen on other seeds). A *verdict* gives the mean over seeds with
+# its 95 % interval; HOLDS: the whole interval lies where the sentence says; REVERSED: on the other side.
 
 # %%
 noises = list(choices.NOISES) if SCALE != "smoke" else [0.1, 0.4, 0.6]
@@ -204,8 +214,9 @@ print(claims.concluded("14", "14b"))
 # %% [markdown]
 # ## 3. Whose doubt is it?
 #
-# A network is unsure of an image for one of two reasons. Either it has not learned enough, and another epoch helps: **epistemic doubt**.
-# Or the image itself is ambiguous, and every reader stays unsure: **aleatoric doubt**. An entropy does not say which. In our world the noise of the images decides how much there is of the second kind.
+# A network is unsure of an image for one of two reasons. Either it has not learned enough, and another epoch helps:
+# **epistemic doubt**. Or the image itself is ambiguous, and every reader stays unsure: **aleatoric doubt**. An entropy
+# does not say which. On our digits the noise decides how much aleatoric doubt there is.
 #
 # **Predict before you run:** so far the noise was 0.4. What will the choice do at noise 0.1, where nearly every image is clear, and at 0.6?
 
@@ -229,7 +240,7 @@ for noise in noises:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It turns over. At noise 0.1 and 0.2 the doubted tenth is the better one; from 0.4 on it is worse than chance.
+# It depends on the noise. At 0.1 and 0.2 the least sure tenth is better than a random tenth; from 0.4 on it is worse.
 #
 # </details>
 #
@@ -262,7 +273,7 @@ explorers.Explorer(
     "confidence; the bands span the seeds, the grey line marks the chosen noise.")
 
 # %% [markdown]
-# This was found by looking at these seeds (*post hoc*). So it is judged again on new ones, with 30 %:
+# We found this by looking at these seeds (*post hoc*). So we judge it again on new seeds, with 30 %:
 
 # %% tags=["nbval-check-output"]
 print(verdicts.judge("14e", "noise 0.1, 30%, after T, new seeds: a lower NLL by entropy than at random",
@@ -281,7 +292,8 @@ for name, row in tried.table.groupby("choice", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# At noise 0.1 and 0.2 the least sure 30 % come as far as all images (evidence), with a third of the training steps. A random 30 % does not. At noise 0.5 and 0.6 a random 30 % is better than the least sure.
+# At noise 0.1 and 0.2 the least sure 30 % come about as far as all images (evidence), with a third of the training
+# steps. A random 30 % does not. At noise 0.5 and 0.6 a random 30 % is better than the least sure.
 #
 # </details>
 #
@@ -321,7 +333,11 @@ check.chosen_gap(my_chosen_gap)
 #
 # </details>
 #
-# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The rules, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of a *stranger*, a network that was trained on other images. (All columns are of the chosen images; `doubt that stays` is the entropy of the exact posterior.) A label is *unlikely* if it is not the class that the exact posterior finds likeliest. Which is which?
+# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. In
+# another order, they chose *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy
+# of a *stranger*, a network that was trained on other images. The table is about the chosen images. `doubt that stays`
+# is the entropy of the exact posterior; a label is *unlikely* if it is not the most probable class of this posterior.
+# Which is which?
 
 # %% tags=["drawing"]
 described = pd.DataFrame([one.setting | choices.described(one) for one in ruled.outcomes])
@@ -330,7 +346,7 @@ found.index = pd.Index(list("ABCD"), name="rule")
 found.round(2)
 
 # %% [markdown]
-# **Predict before you run:** name the four. Then say of each on which side of calibration its network ends, on new images.
+# **Predict before you run:** name the four. For each, does its network end too sure or not sure enough, on new images?
 
 # %% tags=["answer"]
 called = {"elsewhere": "stranger"}  # how the rules of the table are called here
@@ -342,19 +358,32 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - **A is the loss.** On its choice the network is never right: that is how it chooses. It ends unsure of everything, and fails.
-# - **B is chance.** Its images are like all others.
-# - **C is the stranger.** It looks at the image alone, so the exact posterior has no gap on its choice. It takes ambiguous images, and goes on taking those that our network has learned meanwhile.
-# - **D is the network's own entropy.** On its choice it is right more often than it says (a negative gap); on new images it ends too sure.
+# - **A is the loss.** It chooses the images that the network reads wrongly. The network ends far from sure enough, and
+#   with the lowest accuracy.
+# - **B is the random choice.** Its images are like all others.
+# - **C is the stranger.** It looks at the image alone, so the exact posterior has no gap on its choice. It takes
+#   ambiguous images, also those that our network has learned meanwhile.
+# - **D is the network's own entropy.** On the chosen images the network is right more often than it says (a negative
+#   gap); on new images it ends too sure.
 #
 # </details>
 #
-# A choice that looks at the image alone leaves the right answer as it is: on what it takes, the exact posterior is still calibrated. Even so it can change how sure the network is: C ends far more over-confident than B. A choice that looks at the label can change the right answer. Wrong labels planted at random show it: the network's own entropy, too, takes more of them than their share.
+# A choice by the image alone does not change $P(\text{label}\mid\text{image})$ among the chosen: there, too, the exact
+# posterior is calibrated. It can still change how sure the network is: C ends far more over-confident than B. A choice
+# by the label can change this probability: it collects images with unlikely labels. (So does, in part, the network's
+# own entropy: evidence.)
 #
 # ## 5. Would a better network choose better?
 #
-# The proposal comes from a poster (Tata et al. 2022): *Can calibration improve sample prioritization?* It has two ideas. Train with a loss that calibrates (label smoothing, mixup, focal loss), so that the doubt is honest. Or let a larger, calibrated network, the **target model**,
-# choose for the one that is trained, the **current model**. As trained, the first lowers the ECE in its tables, and in ours. But are the *images* better? With a temperature each, and chosen strengths and weight decays:
+# The proposal comes from a poster (Tata et al. 2022): *Can calibration improve sample prioritization?* It has two
+# ideas. Train with a calibrating loss (label smoothing, mixup or focal loss). Or let a larger, calibrated network, the
+# **target model**, choose for the one that is trained, the **current model**. Calibrating losses lower the ECE as
+# trained in its tables, and in ours. But are the *chosen images* better? Three comparisons, with chosen strengths and
+# weight decays and a temperature each:
+#
+# 1. calibrating losses against cross-entropy, each with its own choice;
+# 2. with each of these losses, the least sure 10 % against a random 10 %;
+# 3. the choice of the target model against the network's own.
 
 # %%
 print(claims.concluded("14", "14o"))
@@ -362,9 +391,11 @@ print(claims.concluded("14", "14p"))
 print(claims.concluded("14", "P3"))
 
 # %% [markdown]
-# First line: calibrated training beside cross-entropy. Second: the least sure 10 % beside a random 10 %. Third: the target's choice beside the network's own. None makes the choice better on our digits.
+# Neither idea makes the choice better on our digits.
 #
-# **On photographs.** Cross-entropy on parts of 20,000 photographs, equal epochs, as trained. **Predict before you run:** photographs of cats and lorries are clear to people. By what you know now: by entropy, or at random?
+# **On photographs.** Cross-entropy on parts of 20,000 photographs, equal epochs, as trained. **Predict before you
+# run:** photographs of cats and lorries are clear to people. Which choice gives the higher accuracy: by entropy, or at
+# random?
 
 # %% tags=["answer"]
 photographs = experiments.on_photographs("parts", SCALE, device=device)
@@ -374,15 +405,19 @@ for value, row in photographs.groupby("value", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At random, in the mean. With 10 % the three seeds differ too much for a verdict; with 30 % the NLL after a temperature is higher by entropy in each seed (evidence). So clear images are not enough. These networks had 15 epochs; longer training we have not tried.
+# At random, in the mean. With 10 % the three seeds differ too much for a verdict. With 30 % the NLL after a temperature
+# is higher by entropy in each seed (evidence). So clear images alone do not make the choice pay. These networks had 15
+# epochs; we have not tried longer training.
 #
 # </details>
 #
-# And a warning from the evidence: a rule that knows the exact posterior, and takes the digits on which the network has most left to learn, is worse than chance, too, at noise 0.4 (14n). What is farthest from being known is not the best teacher.
+# And a warning from the evidence: we tried a rule that knows the exact posterior, and takes the digits of which the
+# network has most left to learn. It, too, is worse than a random choice, at noise 0.4.
 #
 # ## 6. On the map
 #
-# **Predict before you run:** where on the map of lesson 03 (across: accuracy lost on new images; upwards: what is still claimed of it) does the network with all images lie, where those with 10 %?
+# **Predict before you run:** the map of lesson 03 has the accuracy lost on new images across, and upwards what is still
+# claimed of it. Where do the networks with all images lie, and those with 10 %?
 
 # %% tags=["answer", "drawing"]
 where = {}
@@ -403,7 +438,8 @@ for role, spots in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With 10 % a network has not learned the images by heart, so it lies further left and lower, as after few epochs. A choice by entropy raises it again, a stranger's choice most of all.
+# With a random 10 % a network lies further left and lower, as after few epochs: it makes fewer steps. With a choice by
+# entropy it lies higher, and with the stranger's choice highest of the three.
 #
 # </details>
 #
@@ -443,29 +479,41 @@ check.selection_cost(my_selection_cost)
 #
 # *Difficulty: medium · importance: high · 15 minutes*
 #
-# Three teams keep 20 %: (a) by the entropy of a network that was trained on *other* images; (b) by the entropy of the network that is being trained; (c) by its loss. For each: is $P(y\mid x)$ among the chosen what it is among all?
-# Is the network pushed to one side of calibration? How could a team find out that has no exact posterior?
+# Three teams keep 20 %: (a) by the entropy of a network that was trained on *other* images; (b) by the entropy of the
+# network that is being trained; (c) by its loss. For each: is $P(\text{label}\mid\text{image})$ among the chosen the
+# same as among all? Does the network become too sure, or not sure enough? And how could a team without an exact
+# posterior find out?
 #
 # <details><summary>Answer</summary>
 #
-# (a) Yes: it changes *which* images are met, not their labels. The posterior still has the lowest expected loss. A finite network can be pushed all the same: ours became more over-confident than with random images. (b) Not quite: the network was trained on these labels;
-# where one was easy to fit, the entropy fell. Ours became more over-confident, too. (c) No: of equal images those with the surprising label are taken, and it takes the images on which the network errs. Ours became under-confident. To find out, plant wrong
-# labels at random and count them among the chosen; and train on a random part, to see the push.
+# (a) Yes: the rule changes *which* images the network meets, not their labels. The posterior still has the lowest
+# expected loss. But a network need not reach it: ours became more over-confident than with random images. (b) Not
+# quite: the network has seen these labels. It fits an image with a likely label sooner; then the entropy of this image
+# falls, and it is taken less often. Ours became more over-confident, too. (c) No: of equal images the rule takes those
+# with the surprising label, and it takes images that the network reads wrongly. Ours became under-confident. To find
+# out about the labels, plant wrong labels at random and count them among the chosen. To find out about the confidence,
+# train a second network on a random part.
 #
 # </details>
 #
 # ## The answer
 #
-# **It depends on whose doubt it is: on clear digits the doubted images were worth more than random ones, and 30 % of them came as far as all (a tenth never did); on ambiguous digits they were worth less than chance, and on photographs no gain was seen.**
-# **Its network is mostly more over-confident than one that was trained on random images; a temperature repairs that, but not the rest. And scoring costs a part of what is saved. So try it against chance, at equal steps, before you believe it.**
+# **It depends on the kind of doubt. On clear digits the doubted images were better to train on than random ones, and
+# 30 % of them came about as far as all (a tenth did not). On ambiguous digits they were worse than random ones, and on
+# photographs no gain was seen.** **On digits at noise 0.4 the network was more over-confident than with random images.
+# A temperature repairs this, but not the rest. And scoring costs a part of what is saved. So compare with a random
+# choice, at equal steps.**
 #
-# All verdicts, other rules (also one that knows the exact posterior), the cures and the poster's numbers: [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
+# All verdicts, other rules (also one that knows the exact posterior), calibrating losses and the poster's numbers:
+# [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
 #
 # ## Three things to take away
 #
 # 1. A part of the images means fewer steps. Compare with a random part, at equal steps.
-# 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits the choice paid where little was aleatoric.
-# 3. Ask what a choice looks at. One that sees the labels changes the answer that is right; one that sees the network's errors moves its confidence; and a change of images alone can move a real network, too.
+# 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits the choice by entropy was better
+#    than a random one where little doubt was aleatoric.
+# 3. Ask what a choice looks at. A choice that sees the labels can change the probability of the labels among the
+#    chosen. Even a choice of images alone can make a network more over-confident.
 #
 # ## Recall
 #
@@ -477,19 +525,20 @@ check.selection_cost(my_selection_cost)
 #
 # <details><summary>2. Which images does such a training have to look at?</summary>
 #
-# In each epoch all, to score them (forward), and the chosen ones, to train on them (forward and backward).
+# In each epoch, all images, to score them (forward), and the chosen ones, to train on them (forward and backward).
 #
 # </details>
 #
 # <details><summary>3. Two images have the same entropy of 1 nat. Why may one be worth training on and the other not?</summary>
 #
-# One the network does not know yet; the other is ambiguous, and no training makes it clear.
+# The network may not know the first one yet. The other may be ambiguous, and no training makes it clear.
 #
 # </details>
 #
-# <details><summary>4. Why does a network become under-confident that trains on the images of highest loss?</summary>
+# <details><summary>4. Why does a network that trains on the images of highest loss become under-confident?</summary>
 #
-# On what is chosen it is nearly always wrong, so its confidence is pulled down. (Whether that is all we have not tested.)
+# On the chosen images it is nearly always wrong, so training lowers its confidence. (We have not tested whether this is
+# the whole reason.)
 #
 # </details>
 #
@@ -501,7 +550,8 @@ check.selection_cost(my_selection_cost)
 #
 # ## Go further
 #
-# Let the network choose once, after the warm-up, for ever. What is the accuracy with 30 %? If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+# Let the network choose only once, after the warm-up, and keep this part to the end. What is the accuracy with 30 %? If
+# your digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #
@@ -514,7 +564,8 @@ check.selection_cost(my_selection_cost)
 #     print(f"chosen {name}: accuracy {one.test_accuracy.item():.1%}")
 # ```
 #
-# Scored once, the part costs hardly more than its share, but cannot follow what is learned since.
+# With one scoring, the part costs hardly more than its share. But the choice cannot follow what the network learns
+# later.
 #
 # </details>
 #

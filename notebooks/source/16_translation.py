@@ -1,7 +1,8 @@
 # %% [markdown]
 # # 16 · Translation: sure of each word, and of the sentence?
 #
-# **Question.** A phone translates a doctor's instructions for a nurse, and shows how sure it is of each word. The maker has tested these numbers: of the words with 80 %, 80 % are right. May the nurse trust the *sentence*?
+# **Question.** A phone translates a doctor's instructions for a nurse, and shows how sure it is of each word. The maker
+# has tested these numbers: of the words with 80 %, 80 % are right. May the nurse trust the whole *sentence*?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -9,12 +10,15 @@ from calibkit.course import explorers
 explorers.stored("next_word")
 
 # %% [markdown]
-# A sentence, a translation of it that is written up to some word, and what may come next. Bars: a network, trained with as many sentences as the slider says. Diamonds: how probable each word really is. Where is the network unsure although it need not be, where sure although it should not be?
+# You see a sentence, the first words of a translation, and what may come next. Bars: a network, trained with as many
+# sentences as the slider says. Diamonds: how probable each word really is. Where is the network not sure enough, and
+# where too sure?
 #
 # **You will be able to**
 # - compute the exact law of the next word where all translations and their probabilities are known;
 # - measure the calibration of words, and say what a low ECE leaves out;
-# - tell apart how probable a sentence is said to be, how probable it is, and whether it is right.
+# - tell three things apart: the probability that a network says of a sentence, the exact one, and whether the sentence
+#   is right.
 #
 # **Time.** 45 minutes; 15 more for the homework.
 #
@@ -45,7 +49,10 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. A translator whose law is known
 #
-# Of real sentences nobody knows how probable each translation is. So we invent a translator, who draws each time anew: a noun among synonyms (*voiture* 50 %, *véhicule* 30 %, *bolide* 20 %), an article and an adjective that agree with it, and a verb. An adverb becomes one of two phrases (*de façon* or *de manière* with one of two synonyms). It stands at the end (45 %), in front (30 %), or, as he is lazy, nowhere (25 %).
+# For real sentences nobody knows how probable each translation is. So we invent a translator. For each sentence he
+# draws a noun among synonyms (*voiture* 50 %, *véhicule* 30 %, *bolide* 20 %), an article and an adjective that agree
+# with it, and a verb. An adverb becomes one of two phrases (*de façon* or *de manière* with one of two synonyms). It
+# stands at the end (45 %) or in front (30 %), or he leaves it out (25 %).
 
 # %%
 source = "the green car hides the road often"
@@ -55,8 +62,10 @@ for text, p in list(everything.items())[:5]:
     print(f"{p:.1%}  {text}")
 
 # %% [markdown]
-# A **token** of this lesson is a word, or the mark that ends a sentence. A model says, at each place, how probable each token is, given the source and the tokens before it, the **prefix**. The diamonds are the **next-word law**: the exact probability of the next token given both. It is known here because the list of all translations is. In
-# expectation nothing has a lower NLL.
+# A **token** of this lesson is a word, or the mark that ends a sentence. The **prefix** is the tokens that are written
+# already. At each place a model says how probable each token is, given the source and the prefix. The diamonds are the
+# **next-word law**: the exact probability of the next token, given the same. We know this law because we have the list
+# of all translations. In expectation nothing has a lower NLL.
 #
 # ### Exercise: the next-word law
 #
@@ -94,8 +103,10 @@ check.next_law(my_next_law)
 #
 # ## 2. More sentences, longer training
 #
-# Small transformers learn this pair of languages from 300, 800 or 3,000 sentences. To judge them we let them predict each token from the *true* tokens before it (**teacher forcing**): so a token is a prediction, with a row of probabilities as always. But short sentences are filled up with zeros, and these are no
-# predictions: whoever counts this *padding* gets a high accuracy and a low ECE for nothing.
+# Small transformers learn this pair of languages from 300, 800 or 3,000 sentences. To judge them we let them predict
+# each token from the *true* tokens before it (**teacher forcing**). So each token is a prediction, with a row of
+# probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions: if they count, the
+# accuracy is high and the ECE low for nothing.
 #
 # ### Exercise: the gap without padding
 #
@@ -199,7 +210,7 @@ explorers.keep(explorers.Explorer(
     "probable next words; diamonds, how probable each of them is by the exact law of the translator."), "next_word")
 
 # %% [markdown]
-# **Predict before you run:** with *few* sentences, does the calibration get better or worse in the course of the training?
+# **Predict before you run:** with *few* sentences, does the calibration get better or worse during the training?
 
 # %% tags=["answer"]
 for n in (size.few, size.some, size.many):
@@ -211,8 +222,10 @@ for n in (size.few, size.some, size.many):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Better at first, then worse, and the worse the fewer sentences: the familiar story of lesson 03. The *distance* is the total variation, half the sum of all differences between bars and diamonds. With few sentences it rises late, too: each training sentence shows one translation, and whoever learns it by heart forgets the
-# synonyms (a likely reason, not tested).
+# Better at first, then worse, and the fewer sentences, the worse (as in lesson 03). The *distance* is the total
+# variation: half the sum of all differences between bars and diamonds. With few sentences it rises late, too. A likely
+# reason, not tested: each training sentence shows one translation, and a network that learns it by heart forgets the
+# synonyms.
 #
 # </details>
 #
@@ -224,9 +237,11 @@ slider
 # %% [markdown]
 # ## 3. A low ECE, and the law
 #
-# The maker of the phone would choose the network with the lowest ECE. From 800 sentences, we train with cross-entropy, with label smoothing (0.1) and with focal loss (gamma 2).
+# The maker of the phone would choose the network with the lowest ECE. On 800 sentences we train with cross-entropy,
+# with label smoothing (0.1) and with focal loss (gamma 2).
 #
-# **Predict before you run:** which has the lowest ECE? Which is nearest to the law? And which gives most to words that *cannot* come next?
+# **Predict before you run:** which has the lowest ECE? Which is nearest to the law? And which gives the most
+# probability to words that *cannot* come next?
 
 # %% tags=["answer", "drawing"]
 rows = []
@@ -248,7 +263,10 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Smoothing and focal loss have half the ECE of cross-entropy. But smoothing is *further* from the law: it gives something to every word, also to those that cannot stand there. The ECE looks at the favourite word, on average. Where no law is known, the NLL tells more, as in expectation it is lowest at the law. By the NLL after one T focal loss is the best of the three, and nearest to the law. 
+# Smoothing and focal loss have half the ECE of cross-entropy. But smoothing is *further* from the law: it gives some
+# probability to every word, also to impossible ones. The ECE looks at the most probable word, on average. Where no law
+# is known, the NLL tells more, as in expectation it is lowest at the law. Focal loss has the lowest NLL after one T,
+# and is nearest to the law.
 #
 # </details>
 #
@@ -266,10 +284,13 @@ print(claims.concluded("16", "16b"))
 # %% [markdown]
 # ## 4. After its own words
 #
-# The maker tested with true prefixes. On the phone the network goes on from what *it* has written. There are two ways to write: take the most probable word each time (**greedy decoding**), or draw each word with the probability that the network gives it. After a prefix of its own we know the law again, so
-# long as the prefix is possible; after an impossible one no word is right.
+# The maker tested with true prefixes. On the phone the network goes on from what *it* has written. There are two ways
+# to write: take the most probable word each time (**greedy decoding**), or draw each word with the probability that the
+# network gives it. After its own prefix we know the law as well, if this prefix is possible; after an impossible one no
+# word is right.
 #
-# **Predict before you run:** for which of the three losses is the gap (confidence minus the probability to be right) after own words larger than after true ones, if it writes greedily? And if it draws?
+# **Predict before you run:** take the gap (confidence minus the probability to be right). With which of the three
+# losses is it larger after the network's own words than after true ones, if it writes greedily? And if it draws?
 
 # %% tags=["answer", "drawing"]
 rows = []
@@ -293,7 +314,9 @@ for loss, mean in own_words.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Written greedily, all three stay on possible paths, and the gap hardly changes. Drawn, it grows for all, and most for smoothing, which had half the ECE of cross-entropy: the little that it gives to each impossible word adds up, and after the first one everything is wrong while the confidence stays.
+# Written greedily, all three stay on possible paths, and the gap hardly changes. Drawn, it grows for all, and most for
+# smoothing, which had half the ECE of cross-entropy. The small probabilities of impossible words add up, and after the
+# first impossible word everything is wrong while the confidence stays.
 #
 # </details>
 
@@ -307,9 +330,11 @@ print(claims.concluded("16", "16m"))
 # %% [markdown]
 # ## 5. From words to a sentence
 #
-# Many phones look for the most probable *sentence*: **beam search** of width $B$ keeps the $B$ prefixes with the largest product of probabilities; width 1 is greedy. The phone might show this product. First the exact law itself, which makes no mistake:
+# Many phones look for the most probable sentence: **beam search** of width $B$ keeps the $B$ prefixes with the largest
+# product of probabilities; width 1 is greedy. The phone might show this product. First the exact law itself:
 #
-# **Predict before you run:** is the most probable translation of a sentence with an adverb one that has the adverb? Three translations in four have it.
+# **Predict before you run:** the five most probable translations of section 1 lack the adverb, though three
+# translations in four have it. Why? And does a wide beam find longer or shorter sentences?
 
 # %% tags=["answer"]
 for text, p in list(everything.items())[:2]:
@@ -324,12 +349,15 @@ for width in (1, 8):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No. After the clause, with no adverb in front, the end mark has 36 % (25 of 70), the adverb 64 %; but an adverb has two phrases, 50 % each, and the best synonym of a phrase has 60 %: 19 % in all. So the most probable *single* sentence lacks the adverb, and a wide beam finds it, with the exact law as with a network (Stahlberg and Byrne 2019). A doctor's
-# "slowly" is lost.
+# With no adverb in front, the sentence ends without one in 36 % (25 of 70), and an adverb follows in 64 %. But these
+# are shared by two phrases, one half each, and the best synonym has 60 %: 0.64 x 0.5 x 0.6 = 19 %. So the most probable
+# *single* sentence lacks the adverb, and a wide beam finds this shorter sentence, with the exact law as with a network
+# (Stahlberg and Byrne 2019). A doctor's "slowly" is lost.
 #
 # </details>
 #
-# Now the networks. A beam of 4 returns each sentence with its product of probabilities: what is *said*. The law knows how probable that sentence *is*, and whether it is a right translation at all.
+# Now the networks. A beam of 4 returns each sentence with its product of probabilities: the *said* probability. The law
+# gives the *exact* one, and tells whether the sentence is right at all.
 #
 # **Predict before you run:** after 800 sentences, is the said probability above the exact one? And are improbable sentences wrong?
 
@@ -348,11 +376,14 @@ for loss, n in groups[1:]:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Three different numbers. After 800 sentences cross-entropy says far too much. (The search explains less than a point of it, as the evidence tests.) After 3,000 said and exact agree on average, and hardly a sentence is wrong, with only some ten per cent: a right sentence has many wordings.
+# Trained on 800 sentences, cross-entropy says 23 % where 8 % is exact. (Less than a point of this comes from the
+# search: evidence.) Trained on 3,000, said and exact agree on average, at some 11 %, and still nearly all sentences are
+# right: each is one right wording of many.
 #
 # </details>
 #
-# **Your turn.** Write a sentence with words of the toy language, and see what the phone would show. Does a wider beam lose the adverb? (`toy.NOUNS`, `toy.ADJECTIVES`, `toy.VERBS` and `toy.ADVERBS` hold them.)
+# **Your turn.** Write a sentence with words of the toy language (in `toy.NOUNS`, `toy.ADJECTIVES`, `toy.VERBS` and
+# `toy.ADVERBS`), and see what the phone would show. Does a wider beam lose the adverb?
 
 # %%
 mine, width = "the heavy boat follows the white car slowly", 4  # change me
@@ -365,7 +396,8 @@ print(f"{text}: said {log_prob.exp().item():.1%}, exact {toy.probability(mine, t
 # %% [markdown]
 # ## 6. Real captions, and the map
 #
-# Real photographs have captions, too: 3,000 short ones of Multi30k, German to English, stored. **Predict before you run:** does a quarter of them give a larger token ECE? And where do the networks of this lesson lie on the map of lesson 03?
+# Real sentences: 3,000 short captions of Multi30k, German to English, stored. **Predict before you run:** does training
+# on a quarter of them give a larger token ECE? And where do the networks of this lesson lie on the map of lesson 03?
 
 # %% tags=["answer", "drawing"]
 real = experiments.stored("captions", "laptop").groupby("value", sort=False).mean(numeric_only=True)
@@ -385,7 +417,9 @@ for value, row in real.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map fewer sentences move a network to the right and up, and the share that it claims grows. The captions, too, have a larger ECE with fewer sentences; but there focal loss has the largest, and in the toy world the smallest.
+# On the map fewer sentences move a network to the right and up, and the share that it claims grows. On captions, too,
+# fewer sentences give a larger ECE. But there focal loss has the largest ECE of the three losses; on the toy sentences
+# it had the smallest.
 #
 # </details>
 #
@@ -398,33 +432,38 @@ for value, row in real.iterrows():
 #
 # <details><summary>Answer</summary>
 #
-# *Reasons* (two are enough): it is the probability of one wording, and a right answer has many; the tokens were judged after true prefixes, not
-# after the program's own; the text that it learned from may be wrong.
+# *Reasons* (two are enough): the product is the probability of one wording, and a right answer has many; the tokens
+# were judged after true prefixes, not after the program's own; the texts that the program learned from may be wrong.
 #
 # *Test:* the reliability diagram of the number against doctors' judgements of some hundreds of answers.
 #
-# *Instead:* a score fitted on such judgements, for instance of the share of drawn answers that agree in meaning; tested alike.
+# *Instead:* a score that is fitted on such judgements, for instance from the share of drawn answers that agree in
+# meaning. Test it in the same way.
 #
 # </details>
 #
 # ## The answer
 #
-# **Not from these numbers: they were tested after true words, for the favourite word, on average. As trained, a network with half the ECE of another went astray far more often when it drew its words; after one temperature each neither the difference in ECE nor that in going astray was clear (evidence).**
-# **And a sentence has three numbers: what the phone says, how probable this wording is, and whether it is right. A right sentence may have ten per cent, and the most probable one may lack a word that matters.**
+# **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
+# average. As trained, a network with half the ECE of another wrote impossible prefixes far more often when it drew its
+# words. (After one temperature each neither difference was clear.)** **And three things differ: what the phone says,
+# how probable this wording is, and whether it is right. A right sentence may have ten per cent, and the most probable
+# one may lack a word that matters.**
 #
 # All verdicts, chosen strengths, BLEU at every temperature, padding and the papers' numbers: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #
-# 1. A token is a prediction, padding is none. Judge words by a mask, and say after which prefixes.
-# 2. A low ECE does not show that the law was learned; the NLL tells more, and what a network writes itself tells most.
-# 3. A sentence's said probability, its exact probability and its being right are three things.
+# 1. A token is a prediction, padding is none. Judge words with a mask, and say after which prefixes.
+# 2. A low ECE does not show that a network has learned the law. The NLL tells more. Look also at what the network
+#    writes itself.
+# 3. The said probability of a sentence, its exact probability, and whether it is right are three things.
 #
 # ## Recall
 #
 # <details><summary>1. Can the exact law be unsure of a word?</summary>
 #
-# Yes: between synonyms, or when it cannot know yet whether an adverb follows. It is calibrated all the same.
+# Yes: between synonyms, or where the prefix does not show yet whether an adverb follows. It is calibrated all the same.
 #
 # </details>
 #
@@ -436,7 +475,8 @@ for value, row in real.iterrows():
 #
 # <details><summary>3. Why can label smoothing lower the ECE and move the network away from the law?</summary>
 #
-# The ECE averages over rows and looks at the favourite word. Smoothing gives probability to words that cannot come next.
+# The ECE is an average, and looks only at the most probable word. Smoothing gives probability to words that cannot come
+# next.
 #
 # </details>
 #
@@ -448,7 +488,8 @@ for value, row in real.iterrows():
 #
 # <details><summary>5. Why are the most probable sentences short, even by the exact law?</summary>
 #
-# Each choice among synonyms takes a factor below 1, and the translator may leave the adverb out.
+# Each choice among synonyms multiplies the probability by a number below 1, and the translator may leave the adverb
+# out.
 #
 # </details>
 #

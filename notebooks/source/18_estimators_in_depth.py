@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 18 · Estimators in depth: which number may decide between two models?
 #
-# **Question.** A clinic can buy one of two diagnosis models, and has 1,000 labelled images to choose by. Both models are right equally often. The reliability diagram of model B
-# is as good as perfect, that of model A is not. The clinic wants to buy B. Is that wise, and which number could have told?
+# **Question.** A clinic can buy one of two diagnosis models, and has 1,000 labelled images to choose by. Both models
+# are right equally often. The reliability diagram of model B is as good as perfect, that of model A is not. The clinic
+# wants to buy B. Is this wise, and which number could have told?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -13,7 +14,7 @@ explorers.stored("two_models")
 # The diagrams of both models on one test set; the slider sets its size. How many images do *you* need to see that model A is not calibrated? And would you buy B?
 #
 # **You will be able to**
-# - tell three meanings of "calibrated" apart, and show a model that passes one and fails the next;
+# - tell three meanings of "calibrated" apart, and show a model that has one and lacks the next;
 # - split a proper score into what recalibration can remove and what it cannot;
 # - choose a test, and compare two models on one test set so that 1,000 images can decide.
 #
@@ -44,8 +45,10 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Three meanings of "calibrated"
 #
-# A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: what the model says of cat, dog and lion. Diamonds: which share of these images really shows
-# a cat, a dog, a lion. All kinds are equally common. (Of model 4 three kinds of nine are drawn. The other six are these with the animals moved round: cat to dog, dog to lion, lion to cat, and once more.)
+# A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: the probabilities
+# that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a lion.
+# All kinds are equally common. (Of model 4 three kinds of nine are drawn; the other six are the same with the animals
+# exchanged in turn.)
 
 # %% tags=["drawing"]
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -79,7 +82,8 @@ for line, (name, (says, truth)) in zip(axes, models.items(), strict=True):
 # - **Classwise-calibrated** (Kull et al. 2019): of the images that get probability p for class k, a share p shows class k, for every p and every class.
 # - **Canonically calibrated**: of the images that get the whole row of probabilities p, a share $p_k$ shows class k, for all k at once.
 #
-# **Predict before you run:** which of the four models passes which definition? Take one definition at a time, and look for bars of the same height.
+# **Predict before you run:** which of the four models is calibrated in which meaning? Take one at a time, and look for
+# bars of the same height.
 
 # %% tags=["answer"]
 def gap_by_value(says, truth):
@@ -98,19 +102,21 @@ for name, (says, truth) in models.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Model 3 states the truth. Model 1 is right about its favourite, and wrong about the lion. Model 2 is right about every column on average, as the errors of two kinds cancel; only the whole row shows them.
-# Model 4 is the surprise: every column is right, but *where 40 % is the largest number* the model is right on 80 %. So the classwise meaning does not imply the one about the confidence, nor the other way round.
+# Model 3 states the truth. Model 1 is right about its most probable animal, and wrong about the other two. Model 2 is
+# right about each animal on average, as the errors of two kinds cancel; only the whole row shows them. Model 4 is the
+# surprise: it is right about each animal on average, but *where 40 % is the largest number* it is right on 80 %.
 #
 # </details>
 #
-# So canonical calibration implies the other two. With three classes or more, neither of these two implies another of the three.
+# So canonical calibration implies the other two. With three classes or more, confidence does not imply classwise,
+# classwise does not imply confidence, and neither implies canonical.
 #
 # ### Exercise: two classes
 #
 # *Difficulty: easy · importance: medium · 5 minutes*
 #
-# With K = 2 classes, which of the three definitions become the same? Find a model of two kinds of images that passes
-# one and fails the next.
+# With K = 2 classes, which of the three meanings become the same? Find a model of two kinds of images that has one and
+# lacks the next.
 #
 # <details><summary>Answer</summary>
 #
@@ -122,12 +128,13 @@ for name, (says, truth) in models.items():
 #
 # ## 2. What a proper score is made of
 #
-# Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. **Model A** is this posterior, made too cautious by a temperature of 1.2. **Model B** looks only at the most probable digit, and says for it
-# what is true on average of all images with this favourite. With q known, the expected Brier score of a row p is, exactly,
+# Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. **Model A** is
+# this posterior, made too cautious by a temperature of 1.2. **Model B** groups the images by their most probable digit,
+# and says the same row for a whole group: its mean posterior. The expected Brier score of a row p is, exactly,
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
 #
-# (The label $y_k$ is 1 with probability $q_k$: its variance is $q_k(1-q_k)$, and mean and variance add up.)
+# (The label $y_k$ is 1 with probability $q_k$: its mean is $q_k$, its variance $q_k(1-q_k)$.)
 #
 # ### Exercise: the avoidable part
 #
@@ -159,8 +166,10 @@ check.avoidable_brier(my_avoidable_brier)
 #
 # </details>
 #
-# A repair of the outputs, such as a temperature, sees only the rows of probabilities. So take all images that get the same row p, and let r be their mean posterior: the same formula holds with r in place of q. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$,
-# which a map from rows to rows could remove. The other is the **refinement** $\sum_k r_k(1 - r_k)$. No map makes it smaller.
+# A repair of the outputs, such as a temperature, sees only the rows of probabilities. So take all images that get the
+# same row p, and let r be their mean posterior. In this group class k occurs with the share $r_k$, so here the formula
+# holds with r. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$, which a map from rows to rows could
+# remove. The other is the **refinement** $\sum_k r_k(1 - r_k)$. No map makes it smaller.
 #
 # **Predict before you run:** which model has the larger calibration part, A or B? And the larger refinement?
 
@@ -209,17 +218,21 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# B's calibration part is zero: it is calibrated even canonically. A's is tiny. But B's refinement is .39 where A's is .32: B says the same of all images with one favourite, the clear ones and the unreadable ones. This loss inside a group of images that get the same row is the *grouping loss* (Perez-Lebel et al. 2023). A map
-# mends A. No map mends B.
+# The calibration part of B is zero: B is calibrated even canonically. That of A is tiny. But the refinement of B is
+# .39, that of A .32: B says the same row for the clear and the unreadable images of a group. What is lost inside such a
+# group is the *grouping loss* (Perez-Lebel et al. 2023). A map can repair A. No map can repair B.
 #
 # </details>
 #
-# For a network r is not known. But what any map gains on held-out images is a lower bound of its calibration part, and there are tests on whole rows (Widmann et al. 2019).
+# For a network r is not known. But fit a map, and see by how much the Brier score falls on held-out images: the
+# calibration part is at least so large, apart from luck. (Whole rows can be tested: Widmann et al. 2019.)
 #
 # ## 3. A number that jumps, and a diagram without bins
 #
-# A model says "50 %" to all images, and half of its predictions are right: it is calibrated. Now it says $1/2-\varepsilon$ where it is right, and $1/2+\varepsilon$ where it is wrong (Błasiok and Nakkiran 2024). Every number has moved by only $\varepsilon$.
-# The **smECE** (smooth ECE) has a smooth kernel in place of bins.
+# A model says "50 %" to all images, and half of its predictions are right: it is calibrated. Now it says
+# $1/2-\varepsilon$ where it is right, and $1/2+\varepsilon$ where it is wrong (Błasiok and Nakkiran 2024). Every number
+# has moved by only $\varepsilon$. The **smECE** (smooth ECE) has no bins: it averages over neighbours, with weights
+# that fall smoothly with the distance.
 #
 # **Predict before you run:** $\varepsilon$ = 0.001, ten bins. How large is the ECE?
 
@@ -240,11 +253,15 @@ for epsilon in (0, 0.001, 0.004):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With ten bins an edge at 1/2 separates the two groups at once. With fifteen both stay in one bin, until $\varepsilon$ reaches 1/30. The smECE moves a little when the numbers move a little.
+# With ten bins there is an edge at 1/2, and the smallest $\varepsilon$ separates the two groups. With fifteen both stay
+# in one bin, until $\varepsilon$ reaches 1/30. The smECE changes a little when the numbers change a little.
 #
 # </details>
 #
-# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that never fall, the one with the smallest mean squared distance to the hits, 0 or 1. Around the diagonal lies the **consistency band**: at any one confidence it holds 90 % of the curves that a calibrated model with the same confidences would give. Which of these two stays inside?
+# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws the curve that
+# never falls and has the smallest mean squared distance to the hits (0 or 1). Around the diagonal lies the
+# **consistency band**: at any one confidence it holds 90 % of the curves that a calibrated model with the same
+# confidences would give. Which of the two models stays inside?
 
 # %% tags=["drawing"]
 chosen, labels = test_set(1000, SEED)
@@ -257,7 +274,10 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 #
 # ## 4. Is it calibrated at all?
 #
-# A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the ECE, and **Spiegelhalter's** z, the sum over all images of $b_i - \mathrm{E}[b_i]$, divided by its standard deviation, where $b_i$ is the Brier score of an image and the expectation is the model's own. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
+# A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the
+# ECE, and **Spiegelhalter's** z. It is the difference, in standard deviations, of the measured Brier score and the one
+# that the model itself expects. The **power of a test** is the probability that it rejects a model that is *not*
+# calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
 
 # %% tags=["drawing"]
 sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]
@@ -293,8 +313,9 @@ explorers.keep(slider, "power")
 slider
 
 # %% [markdown]
-# **Predict before you run:** 1,000 images. Which test rejects more often, the one by the ECE or z, (a) for a reader with T = 1.1, (b) for a *mixed* reader, which is bold (T = 0.6) on every second image and cautious (1.5) on the others? And what if one takes both, each
-# at half the level (2.5 %)?
+# **Predict before you run:** 1,000 images. Which test rejects more often, the one by the ECE or z, (a) for a reader
+# with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the others?
+# And if one takes both tests, each at half the level (2.5 %)?
 
 # %% tags=["answer"]
 even = torch.arange(len(posterior))[:, None] % 2 == 0
@@ -307,13 +328,17 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At one temperature all gaps have one sign, and z adds them up: it sees much more. In the mixture the errors cancel in its sum, and z is nearly blind. Both together are nearly as good as the better of the two, and do not reject the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which error the test would have found.
+# At T = 1.1 all gaps have one sign, and z adds them up: it rejects far more often. For the mixed reader the errors
+# cancel in its sum, and z rejects rarely. Both together are nearly as good as the better of the two, and do not reject
+# the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which error the
+# test would have found.
 #
 # </details>
 #
 # ## 5. Two models, one test set
 #
-# Both models are scored on the *same* images. One that is hard for one is hard for the other; in the difference this cancels. The **paired interval** is the interval of the mean difference, image by image:
+# Both models are scored on the *same* images. An image that is hard for one model is hard for the other; in the
+# difference this cancels. The **paired interval** is the interval of the mean difference, image by image:
 
 # %%
 chosen, labels = test_set(1000, SEED)
@@ -324,7 +349,9 @@ by_package = metrics.paired_interval(model_b[chosen], model_a[chosen], labels, m
 print("the package: B minus A,", np.round(by_package, 3))
 
 # %% [markdown]
-# **Predict before you run:** draw 1,000 labelled images again and again. On what share of these test sets does (a) the lower ECE, (b) the lower Brier score name the better model, for A against B? And for the posterior against a reader with T = 1.1?
+# **Predict before you run:** we draw 1,000 labelled images again and again. On what share of these test sets does the
+# better of A and B have (a) the lower ECE, (b) the lower Brier score? And the better of the posterior and a reader with
+# T = 1.1?
 
 # %% tags=["answer"]
 others = {"A": model_a, "T = 1.1": reader(1.1)}
@@ -338,11 +365,14 @@ for name, pair in pairs.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model; it cannot see the refinement. Between models that differ in calibration alone both are right on most test sets. Separate intervals decide only where models differ as much as A and B; for closer pairs the *paired* interval can still decide, on some of the test sets.
+# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Between models that
+# differ in calibration alone both numbers name the better one on most test sets. Separate intervals decide only where
+# models differ as much as A and B. For closer pairs the *paired* interval still decides on some of the test sets.
 #
 # </details>
 #
-# A *verdict* gives the mean over five blocks of test sets with its 95 % interval; HOLDS means that the whole interval lies where the sentence says.
+# A *verdict* gives the mean over five blocks of test sets with its 95 % interval; HOLDS: all of it lies where the
+# sentence says.
 
 # %% tags=["nbval-check-output"]
 def blocks(pair):
@@ -363,12 +393,16 @@ print(claims.concluded("18", "18d"))
 #
 # *Difficulty: hard · importance: high · 15 minutes*
 #
-# First in words: which models does z miss, which the ECE test, and which test would you plan for a network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far less often than the ECE does.
+# First in words: which models does z miss, which models does the ECE test miss, and which test would you plan for a
+# network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far
+# less often than the ECE test does.
 #
 # <details><summary>Answer</summary>
 #
-# z looks at one sum over all images, in which errors of opposite sign cancel: a bold reader on one half of the images and a cautious one on the other, such as T = 0.6 and 1.5. The ECE test looks at each bin of the confidence, and misses what is wrong in the other columns (model 1), and errors that cancel within a bin.
-# For a network of your own: both, each at half the level, and the power at your n.
+# z is one sum over all images. It misses errors of opposite sign, which cancel in the sum: a reader that is too sure on
+# one half of the images and too cautious on the other, such as T = 0.6 and 1.5. The ECE test looks at each bin of the
+# confidence. It misses errors of the other classes (model 1), and errors that cancel within a bin. For a network of
+# your own: plan both, each at half the level, and report the power at your n.
 #
 # </details>
 
@@ -409,34 +443,41 @@ for column in ("ECE", "Brier"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map both lie at about the same place, at height zero: after its temperature neither claims what it has lost. The ECE reads the height alone, and is about the same for both. The Brier score of focal loss is higher in each of the three seeds: it is right less often. The map does not show what a model knows.
+# No and yes. On the map both lie at about the same place, near height zero. The ECE is about the same for both. The
+# Brier score of focal loss is higher in each of the three seeds: it is right less often. The map does not show what a
+# model knows.
 #
 # </details>
 #
 # ## The answer
 #
-# **No: B is calibrated and knows less. Its perfect diagram hides that it says the same of clear and of unreadable images, and no later repair can mend that; A needs one temperature.**
-# **A proper score, compared image by image on the same 1,000 images, tells. The ECE alone named the worse model nearly every time.**
+# **No: B is calibrated, but knows less. It says the same for clear and for unreadable images. Its perfect diagram hides
+# this, and no later repair can change it; A needs only one temperature.** **A proper score, compared image by image on
+# the same 1,000 images, tells. The ECE alone named the worse model nearly every time.**
 #
 # All verdicts, the bias of five estimators, a diagram without bins, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #
 # 1. "Calibrated" has three meanings. Canonical calibration implies the other two; the ECE is about the predicted class alone.
-# 2. A proper score is calibration plus refinement. Recalibration removes the first; nothing done to the outputs removes the second.
-# 3. Compare models by a proper score, paired on the same images; test calibration with two tests at half the level, and say their power.
+# 2. A proper score is calibration part plus refinement. Recalibration can remove the first; no map of the outputs
+#    removes the second.
+# 3. Compare models by a proper score, paired on the same images. Test calibration with two tests at half the level, and
+#    report their power.
 #
 # ## Recall
 #
 # <details><summary>1. Give a model that is confidence-calibrated and not classwise-calibrated.</summary>
 #
-# One that knows the favourite and its probability, and spreads the rest evenly although the truth does not.
+# A model whose highest probability is right, and which spreads the rest evenly over the other classes although the
+# truth is uneven.
 #
 # </details>
 #
 # <details><summary>2. Which part of a proper score can a temperature remove?</summary>
 #
-# The calibration part, or some of it. The refinement stays, because different rows stay different.
+# The calibration part, or a part of it. The refinement stays: images with different rows still get different rows,
+# images with the same row the same.
 #
 # </details>
 #
@@ -454,7 +495,7 @@ for column in ("ECE", "Brier"):
 #
 # <details><summary>5. Two 90 % intervals overlap. Are the models equally good?</summary>
 #
-# That does not follow. On the same images, look at the interval of the difference.
+# This does not follow. Look at the interval of the difference on the same images.
 #
 # </details>
 #
@@ -465,7 +506,8 @@ for column in ("ECE", "Brier"):
 #
 # <details><summary>Answer</summary>
 #
-# At one T all gaps of this posterior have the same sign, so fewer bins lose nothing and collect less noise.
+# With one T for all images, all gaps have the same sign. So fewer bins lose nothing, and add up less noise. We found a
+# power of 48 % with 5 bins and of 4 % with 50 (50 test sets each).
 #
 # ```python
 # for bins in (5, 50):
