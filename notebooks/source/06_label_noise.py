@@ -106,16 +106,15 @@ explorers.keep(explorers.Explorer(
 # q(x)$. So a network that learns them perfectly would say $\tilde q(x)$. One can also write $\tilde q = qN$. Row $i$ of
 # the **transition matrix** $N$ has the probability of each label for true class $i$.
 #
-# **Predict before you run:** we judge the noisy posterior twice: by labels with the same noise ("as noisy" in the
-# output), and by the true labels. Is it too sure, right, or not sure enough, in each case?
+# **Predict before you run:** we judge the noisy posterior twice: by labels with the same noise, and by the true labels. Is it too sure, right, or not sure enough, in each case?
 
 # %% tags=["answer"]
 some = 0.3  # the rate that we look at closely
 given = curation.symmetric_noise(test.labels, some, classes=K, seed=SEED).labels
 reader = (1 - some) * test.posterior + some / K
-for name, labels in {"as noisy": given, "true": test.labels}.items():
+for name, labels in {"labels with the same noise": given, "true labels": test.labels}.items():
     sure, right = reader.amax(dim=1).mean(), metrics.accuracy(reader, labels)
-    print(f"labels that are {name}: {sure:.1%} sure, {right:.1%} right, difference {sure - right:+.1%}")
+    print(f"{name}:  {sure:.1%} sure, {right:.1%} right, difference {sure - right:+.1%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>

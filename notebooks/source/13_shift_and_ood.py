@@ -48,8 +48,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. The accuracy falls. Does the confidence?
 #
-# A **distribution shift** is a change between training and use. Here the images change, and a label still means the
-# same (a *covariate shift*). At first, the pixel noise gets stronger.
+# A **distribution shift** is a change between training and use. At first, the pixel noise gets stronger: an image
+# says less about its label (so this is more than a *covariate shift*).
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -229,10 +229,11 @@ for reader, found in at.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# About 30 points. An exact posterior is calibrated for *its* images and for no others. The informed posterior is
+# About 30 points. An exact posterior is calibrated where an image means what it meant; more noise
+# changes that. The informed posterior is
 # calibrated at every noise, because it knows the noise; its accuracy falls too. The network adds its own
-# over-confidence. The T of the old scanner removes about this part: the gap that remains is near that of the uninformed
-# posterior.
+# over-confidence. Up to noise 0.8 the T of the old scanner removes about this
+# part: the gap that remains is near that of the uninformed posterior.
 #
 # </details>
 #

@@ -186,7 +186,8 @@ for name, rows in runs.items():
 #
 # Random images leave nearly no gap. So the small gap came from the few steps: over-confidence grows with the training.
 # The choice itself has the opposite effect: at equal steps the network is more over-confident with the least sure
-# images (and in the mean less accurate).
+# images (and in the mean less accurate). A part of this is
+# repetition: the choice returns to half of the images, chance meets all (evidence).
 #
 # </details>
 #
@@ -391,7 +392,7 @@ print(claims.concluded("14", "14p"))
 print(claims.concluded("14", "P3"))
 
 # %% [markdown]
-# Neither idea makes the choice better on our digits.
+# Neither idea makes the choice better at noise 0.4, where it is a bad one (clear digits were not tried).
 #
 # **On photographs.** Cross-entropy on parts of 20,000 photographs, equal epochs, as trained. **Predict before you
 # run:** photographs of cats and lorries are clear to people. Which choice gives the higher accuracy: by entropy, or at
@@ -513,7 +514,8 @@ check.selection_cost(my_selection_cost)
 # 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits the choice by entropy was better
 #    than a random one where little doubt was aleatoric.
 # 3. Ask what a choice looks at. A choice that sees the labels can change the probability of the labels among the
-#    chosen. Even a choice of images alone can make a network more over-confident.
+#    chosen. Even a choice of images alone can make a network more over-confident, if
+#    only as it returns to the same images.
 #
 # ## Recall
 #

@@ -105,8 +105,7 @@ check.next_law(my_next_law)
 #
 # Small transformers learn this pair of languages from 300, 800 or 3,000 sentences. To judge them we let them predict
 # each token from the *true* tokens before it (**teacher forcing**). So each token is a prediction, with a row of
-# probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions: if they count, the
-# accuracy is high and the ECE low for nothing.
+# probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions: where a network has learned to pad, they raise the accuracy and lower the ECE for nothing.
 #
 # ### Exercise: the gap without padding
 #
@@ -263,7 +262,8 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Smoothing and focal loss have half the ECE of cross-entropy. But smoothing is *further* from the law: it gives some
+# At this one setting smoothing and focal loss have half the ECE of cross-entropy. (With a weight decay chosen for each,
+# cross-entropy has the lowest: evidence.) But smoothing is *further* from the law: it gives some
 # probability to every word, also to impossible ones. The ECE looks at the most probable word, on average. Where no law
 # is known, the NLL tells more, as in expectation it is lowest at the law. Focal loss has the lowest NLL after one T,
 # and is nearest to the law.
@@ -418,7 +418,7 @@ for value, row in real.iterrows():
 # <details><summary>What came out</summary>
 #
 # On the map fewer sentences move a network to the right and up, and the share that it claims grows. On captions, too,
-# fewer sentences give a larger ECE. But there focal loss has the largest ECE of the three losses; on the toy sentences
+# fewer sentences give a larger ECE as trained (not after one T). But there focal loss has the largest ECE of the three losses; on the toy sentences
 # it had the smallest.
 #
 # </details>
@@ -445,7 +445,7 @@ for value, row in real.iterrows():
 # ## The answer
 #
 # **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
-# average. As trained, a network with half the ECE of another wrote impossible prefixes far more often when it drew its
+# average. As trained at one setting, a network with half the ECE of another wrote impossible prefixes far more often when it drew its
 # words. (After one temperature each neither difference was clear.)** **And three things differ: what the phone says,
 # how probable this wording is, and whether it is right. A right sentence may have ten per cent, and the most probable
 # one may lack a word that matters.**

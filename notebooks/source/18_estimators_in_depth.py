@@ -328,7 +328,7 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At T = 1.1 all gaps have one sign, and z adds them up: it rejects far more often. For the mixed reader the errors
+# At T = 1.1 all gaps have one sign. z adds them up, over the whole row: it rejects far more often. For the mixed reader the errors
 # cancel in its sum, and z rejects rarely. Both together are nearly as good as the better of the two, and do not reject
 # the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which error the
 # test would have found.
@@ -443,9 +443,8 @@ for column in ("ECE", "Brier"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No and yes. On the map both lie at about the same place, near height zero. The ECE is about the same for both. The
-# Brier score of focal loss is higher in each of the three seeds: it is right less often. The map does not show what a
-# model knows.
+# No and yes. On the map both lie at about the same place, near height zero. The ECE decides nothing. The Brier score of focal
+# loss is higher in each of three seeds, which is still undecided (evidence). The map does not show what a model knows.
 #
 # </details>
 #

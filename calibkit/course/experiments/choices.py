@@ -100,6 +100,19 @@ class Doubtful(Selection):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RandomPool(Selection):
+    """Takes a random part of a pool that stays the same, so that its samples return more often.
+
+    members: (n,) Booleans, which samples are in it. Blind to images, labels and network.
+    """
+
+    members: Tensor
+
+    def _worth(self, logits: Tensor, labels, generator) -> Tensor:
+        return torch.rand(len(logits), generator=generator) + self.members
+
+
+@dataclass(frozen=True, kw_only=True)
 class MostToLearn(Selection):
     """Takes the samples on which the network is farthest (by KL) from the exact posterior.
 
@@ -187,6 +200,14 @@ def rule(size: scale.Budget, name: str, share: float, noise: float, seed: int) -
             **options, other=nn.functional.cross_entropy(last, train.labels, reduction="none")
         )
     raise ValueError(f"name must be one of {', '.join(RULES)}, got {name!r}")
+
+
+def pool(size: scale.Budget, share: float, seed: int) -> RandomPool:
+    """A random half of the training images, of which each epoch takes a share of all."""
+    order = torch.randperm(size.train, generator=torch.Generator().manual_seed(seed))
+    members = torch.zeros(size.train, dtype=torch.bool)
+    members[order[: size.train // 2]] = True
+    return RandomPool(share=share, warmup=warmup(size), members=members)
 
 
 def cure(way: str, strength: float) -> dict[str, Any]:

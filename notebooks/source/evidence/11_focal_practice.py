@@ -356,6 +356,16 @@ print(
                 against("scaled_nll", "FLSD-53", "FL-3"),
                 expect="below",
             ),
+            *(
+                judge(
+                    f"{loss} has a lower ECE than FL-3",
+                    against("test_ece", loss, "FL-3"),
+                    expect="below",
+                    as_trained=True,
+                    post_hoc=True,
+                )
+                for loss in ("FLSc-531", "FLSc-532")
+            ),
             judge(
                 "FLSc-532 has a lower ECE than FLSc-531",
                 against("test_ece", "FLSc-532", "FLSc-531"),
@@ -363,8 +373,9 @@ print(
                 as_trained=True,
             ),
         ],
-        "as trained all eight have a lower ECE than cross-entropy; after one temperature each the mean "
-        "of the eight is undecided",
+        "as trained all eight have a lower ECE than cross-entropy, and of the eight not FLSD-53 "
+        "and FL-3 but the two with a schedule by epochs have the lowest. After one temperature "
+        "each the mean of the eight is undecided",
     )
 )
 judge, near = partial(verdicts.judge, "F7"), {"expect": "within", "than": 1.0, "margin": "temperature"}
@@ -385,9 +396,9 @@ print(
     verdicts.conclude(
         "F7",
         said,
-        "FLSD-53 brings T much nearer to 1: within 0.1 on photographs by the NLL, undecided by the "
-        "paper's grid "
-        "there and on digits; cross-entropy's T is above 2 on digits, a little below on photographs",
+        "FLSD-53 brings T much nearer to 1: within 0.1 on photographs by the NLL, undecided by "
+        "the paper's grid there and on digits. Cross-entropy's T is above 2 on digits; on "
+        "photographs it is below 2 by the NLL, undecided by the grid",
     )
 )
 
@@ -494,10 +505,9 @@ print(
     verdicts.conclude(
         "F8",
         said,
-        "the feature norms end in the paper's order and begin in another; focal loss to the end is "
-        "ahead, in ECE and not in error, of "
-        "cross-entropy stopped by error, as trained, and of no other stopping, and of none after one "
-        "temperature each",
+        "the feature norms end in the paper's order and begin in another. As trained, focal loss "
+        "to the end is ahead of cross-entropy stopped by error, in ECE and not in error; beside "
+        "the other two stoppings, and after one temperature each, it is undecided",
     )
 )
 nll = {
@@ -923,9 +933,9 @@ print(
                 for gamma in at
             ],
         ],
-        "with strengths chosen for both and one temperature each focal loss and cross-entropy cannot "
-        "be told apart (it takes its smallest gamma); gammas 1 and 3 have the higher NLL on digits, at "
-        "chosen decays and at one",
+        "with strengths chosen for both and one temperature each, focal loss (whose chosen gamma "
+        "is the smallest) and cross-entropy cannot be told apart. Gammas 1 and 3 have the higher "
+        "NLL on digits, with chosen weight decays and with one",
     )
 )
 judge = partial(verdicts.judge, "11g", expect="below")

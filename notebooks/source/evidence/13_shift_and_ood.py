@@ -848,8 +848,9 @@ print(
                 (scaled - auroc)["cross-entropy"].tolist(),
             ),
         ],
-        "no rule: with the usual weight decay T raises the AUROC on two kinds of three, with the "
-        "chosen one the three signs turn; photographs: raised",
+        "a T above 1 (usual weight decay, photographs) raises the AUROC of entropy on two kinds "
+        "of three and on photographs, and lowers it at noise 0.8; a T below 1 (chosen weight "
+        "decay) does the opposite",
     )
 )
 print(

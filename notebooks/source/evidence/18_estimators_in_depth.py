@@ -113,7 +113,7 @@ print(
             ),
         ],
         "holds: at level 5 % both tests, and the two together at half the level, reject the "
-        "calibrated reader about as often as they should",
+        "calibrated reader in less than 12 % of the test sets",
     )
 )
 gain = [rejected(reader(1.2), 2000, seed)[0] - rejected(reader(1.2), 200, seed)[0] for seed in seeds]
@@ -166,8 +166,8 @@ print(
                 control=slight[:, 0] - slight[:, 1],
             ),
         ],
-        "holds: each test is nearly blind to a fault that the other sees, and both at half the level "
-        "come close to the better of the two",
+        "holds: each test is weak where the other is strong, and both at half the level come "
+        "close to the better of the two",
     )
 )
 
@@ -661,9 +661,11 @@ print(
                 for metric, gain in gains.items()
             ),
         ],
-        "near calibration, with 500 images, the percentile interval of the ECE misses the truth, and "
-        "reflection repairs most of that for ECE and AdaECE, not for the classwise-ECE; with 10,000 both "
-        "mostly cover (50 test sets); far from calibration it covers about what it promises",
+        "near calibration, with 500 images, the percentile interval of the ECE misses the truth, "
+        "and reflection repairs most of that for ECE and AdaECE, not for the classwise-ECE. With "
+        "10,000 both forms mostly cover the ECE (50 test sets), and the percentile form never the"
+        " classwise-ECE. Far from calibration it is undecided whether it covers the ECE in at "
+        "least 80 %",
     )
 )
 

@@ -182,3 +182,13 @@ def test_a_stored_row_is_made_again():
     setting = {key: row[key] for key in choices.settings()[0]} | {"seed": int(row.seed)}
     again = choices.train(budget("laptop"), [setting], device="cpu", cache=False, progress=False)
     assert again.scaled_nll.item() == pytest.approx(row.scaled_nll, abs=2e-3)
+
+
+def test_a_pool_stays_the_same_and_its_parts_change():
+    size = budget("smoke")
+    pool, generator = choices.pool(size, 0.1, seed=3), torch.Generator().manual_seed(0)
+    logits = torch.zeros(size.train, choices.K)
+    parts = [set(pool.choose(logits, generator=generator).tolist()) for _ in range(200)]
+    assert set.union(*parts) == set(pool.members.nonzero().flatten().tolist())
+    assert len(set.union(*parts)) == size.train // 2
+    assert parts[0] != parts[1]
