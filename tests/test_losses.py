@@ -568,16 +568,16 @@ def test_precision(name, dtype):
     assert loss.item() == pytest.approx(exact, rel=1e-5)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.device
 @pytest.mark.parametrize("classes", [10, 40])
-def test_cuda(classes):
+def test_devices_agree(classes, device):
     logits, target = batch(30, classes)
     for name, loss in LOSSES.items():
         results = []
-        for device in ("cpu", "cuda"):
-            z = logits.to(device).requires_grad_()
-            value = loss(z, target.to(device))
-            assert value.device.type == device
+        for place in ("cpu", device):
+            z = logits.to(place).requires_grad_()
+            value = loss(z, target.to(place))
+            assert value.device.type == torch.device(place).type
             results.append((value.cpu(), torch.autograd.grad(value, z)[0].cpu()))
         torch.testing.assert_close(*results, msg=name)
 

@@ -1,4 +1,4 @@
-"""The same numbers on a GPU."""
+"""The same numbers on each device."""
 
 import inspect
 
@@ -8,7 +8,7 @@ import torch
 from calibkit import metrics
 from tests.metrics import reference
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+pytestmark = pytest.mark.device
 CASES = reference.cases()
 SCORED = [
     getattr(metrics, name)
@@ -19,29 +19,32 @@ SCORED = [
 
 
 @pytest.mark.parametrize("function", SCORED, ids=lambda f: f.__name__)
-def test_values_agree_with_the_cpu(function):
+def test_values_agree_with_the_cpu(function, device):
     for name, (probs, labels) in CASES.items():
         if function is metrics.top_k_accuracy and probs.shape[1] < 5:
             continue
         expected = function(probs, labels)
-        assert function(probs.cuda(), labels.cuda()) == pytest.approx(expected, abs=1e-9), name
+        found = function(probs.to(device), labels.to(device))
+        assert found == pytest.approx(expected, abs=1e-9), name
 
 
-def test_results_stay_on_the_device():
-    probs, labels = (x.cuda() for x in CASES["random"])
+def test_results_stay_on_the_device(device):
+    probs, labels = (x.to(device) for x in CASES["random"])
     found = metrics.reliability(probs, labels, binning="mass")
     expected = metrics.reliability(probs.cpu(), labels.cpu(), binning="mass")
-    assert found.counts.is_cuda
+    assert found.counts.device.type == device.type
     assert torch.equal(found.counts.cpu(), expected.counts)
-    assert found.interval()[0].is_cuda
-    assert metrics.entropy(probs).is_cuda
-    assert metrics.risk_coverage(probs, labels)[1].is_cuda
+    assert found.interval()[0].device.type == device.type
+    assert metrics.entropy(probs).device.type == device.type
+    assert metrics.risk_coverage(probs, labels)[1].device.type == device.type
     assert metrics.true_calibration_error(probs, probs) == 0
     scores = probs.amax(1)
     assert metrics.auroc(scores, scores / 2) == metrics.auroc(scores.cpu(), scores.cpu() / 2)
 
 
-def test_labels_on_another_device_are_refused():
+def test_labels_on_another_device_are_refused(device):
+    if device.type == "cpu":
+        return
     probs, labels = CASES["random"]
     with pytest.raises(ValueError, match=r"^labels is on cpu"):
-        metrics.ece(probs.cuda(), labels)
+        metrics.ece(probs.to(device), labels)
