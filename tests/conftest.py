@@ -18,7 +18,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_generate_tests(metafunc):
-    """A test marked `device` runs on the CPU, on a stand-in for CUDA, and on CUDA where there is."""
+    """A test marked `device` runs on the CPU, on a stand-in for CUDA, and on CUDA if there is."""
     if metafunc.definition.get_closest_marker("device"):
         kinds = ["cpu", "pretend", *(["cuda"] if torch.cuda.is_available() else [])]
         metafunc.parametrize("device", kinds, indirect=True)

@@ -1,4 +1,4 @@
-"""A stand-in for a GPU, `pretend:0`: its tensors compute on the CPU, and are refused what CUDA refuses.
+"""A stand-in for a GPU, `pretend:0`, that computes on the CPU and refuses what CUDA refuses.
 
     with pretend_cuda() as device:
         tensor = torch.ones(3, device=device)
@@ -20,9 +20,9 @@ that says `cuda:0` itself would let autograd ask a driver that is not there.
 Not shown: speed, memory, streams and what they overlap; numbers, as CUDA's kernels sum in another
 order and its generators draw other numbers; what cuDNN, autocast (it casts nothing here) and
 `torch.compile` do; operations that CUDA lacks or takes in fewer types; code that asks for
-`device.type == "cuda"`. A launch here is an operation that computes, of which CUDA makes one kernel
-or a few. Inside `vmap` it is the operations of the whole batch that are seen. Random numbers without
-a generator come from the CPU's. The mode belongs to its thread.
+`device.type == "cuda"`. A launch here is an operation that computes, of which CUDA makes one
+kernel or a few. Inside `vmap` it is the operations of the whole batch that are seen. Random
+numbers without a generator come from the CPU's. The mode belongs to its thread.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ import contextlib
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 from unittest import mock
 
 import torch
@@ -116,6 +117,10 @@ class There(Tensor):
     def tolist(self):
         return self.detach().cpu().tolist()
 
+    def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+        made = torch.as_tensor(data, dtype=dtype or self.dtype).to(device or self.device)
+        return made.requires_grad_(requires_grad)
+
     def __array__(self, *args, **kwargs):
         return self.numpy()
 
@@ -138,7 +143,7 @@ def _read_there(held: Tensor) -> Tensor:
 class GeneratorThere(RealGenerator):
     """A generator that says that it is on the device."""
 
-    living: weakref.WeakSet = weakref.WeakSet()
+    living: ClassVar[weakref.WeakSet] = weakref.WeakSet()
 
     def __init__(self, device=None):
         self.living.add(self)
@@ -174,7 +179,7 @@ class Mode(_python_dispatch.TorchDispatchMode):
 
 
 def _performed(operation, args, kwargs):
-    """The operation on what the tensors hold; its result is on the device where it belongs there."""
+    """The operation on what the tensors hold; its result is on the device if it belongs there."""
     leaves = tree_leaves((args, kwargs))
     there = [x for x in leaves if isinstance(x, There)]
     wanted = [x for x in leaves if isinstance(x, torch.device)]
@@ -229,26 +234,33 @@ def _refuse_mixtures(operation, name: str, args, here: list[Tensor]) -> None:
 
 def _note(operation, name: str, args, there, here, ends_there: bool) -> None:
     """Count what the operation costs."""
-    masks = name in INDEXES and any(x is not None and x.dtype == torch.bool for x in args[1])
-    filled = name in ("index_put_", "_index_put_impl_") and len(args[1]) == 1
-    if name in WAITS or (masks and not (filled and args[2].numel() == 1)):
+    if name == "_to_copy" or name in MIXES:
+        starts_there = bool(there) if name == "_to_copy" else isinstance(args[1], There)
+        goes_there = ends_there if name == "_to_copy" else isinstance(args[0], There)
+        kinds = {(True, False): "waits", (False, True): "copies", (True, True): "launches"}
+        _count(kinds[starts_there, goes_there])
+        return
+    if name in INDEXES:
+        masked = any(x is not None and x.dtype == torch.bool for x in args[1])
+        # one number for one mask is filled in without a search
+        filled = name.endswith("put_") and len(args[1]) == 1 and args[2].numel() == 1
+        if masked and not filled:
+            _count("waits")
+        if here:
+            _count("copies")
+    if name in WAITS or (name == "repeat_interleave" and len(args) == 1):
         _count("waits")
-    if name == "repeat_interleave" and len(args) == 1:
-        _count("waits")
-    if name == "_to_copy" and there and not ends_there:
-        _count("waits")
-    elif name in MIXES and not isinstance(args[0], There):
-        _count("waits")
-    elif (name in ("_to_copy", *MIXES) and here) or (name in INDEXES and here):
-        _count("copies")
-    views = operation.is_view or name in FREE
-    if not views and name not in ("_local_scalar_dense", "_to_copy"):
-        _count("launches")
-    elif name == "_to_copy" and there and ends_there:
+    if not (operation.is_view or name in FREE or name == "_local_scalar_dense"):
         _count("launches")
 
 
 class _Backend(backend_registration._DummyBackendModule):
+    def get_rng_state(self, device=None):  # `torch.random.fork_rng` asks all devices
+        return torch.empty(0, dtype=torch.uint8)
+
+    def set_rng_state(self, state, device=None):
+        pass
+
     def get_amp_supported_dtype(self):
         return [torch.bfloat16, torch.float16]
 
@@ -263,7 +275,7 @@ def _tensor(data, *, device=None, _real=torch.tensor, **options) -> Tensor:
 
 
 def _as_tensor(data, dtype=None, device=None, _real=torch.as_tensor) -> Tensor:
-    made = data if isinstance(data, Tensor) else _real(data)
+    made = data if isinstance(data, Tensor) else _real(data, dtype=dtype)
     return made.to(device or made.device, dtype or made.dtype)
 
 

@@ -30,7 +30,7 @@ LOSSES = {
     "flsd 5-3-2": lambda *a, **k: losses.flsd(*a, gammas="5-3-2", **k),
     "dual_focal": lambda *a, **k: losses.dual_focal(*a, gamma=5.0, **k),
     "forward_corrected": lambda *a, **k: losses.forward_corrected(
-        *a, transition=noise_for(*a), **k
+        *a, transition=noise_for(*a).to(getattr(a[0], "device", "cpu")), **k
     ),
 }
 SOFT = [name for name in LOSSES if name not in ("dual_focal", "forward_corrected")]

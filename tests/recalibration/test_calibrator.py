@@ -108,7 +108,7 @@ def test_what_is_pickled_lies_on_the_cpu_however_deep_it_stands():
     on_meta = torch.zeros(2, device="meta")  # a device that every machine has
 
     class Moved(torch.Tensor):
-        def cpu(self):
+        def to(self, device):
             return torch.ones(2)
 
     fitted = TemperatureScaler.of(2.0)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from calibkit import validate
+from calibkit import devices, validate
 from calibkit.lab.data import Dataset
 from calibkit.lab.training.device import own_randomness, seed_globally
 from calibkit.lab.training.stacking import Form, form_of
@@ -172,6 +172,15 @@ class Trial:
         if "architecture" not in vars(self):  # so that none is built for it alone
             vars(self)["architecture"] = form_of(network)
         return network.to(device)
+
+    def on_cpu(self) -> Trial:
+        """The same with its data, and what its loss is bound to, on the CPU."""
+        score, watch = (
+            {name: data.to(CPU) for name, data in datasets.items()}
+            for datasets in (self.score, self.watch)
+        )
+        recipe = replace(self.recipe, loss=devices.moved(self.recipe.loss, CPU))
+        return replace(self, train=self.train.to(CPU), score=score, watch=watch, recipe=recipe)
 
     def untrained(self) -> tuple[nn.Module, Tensor]:
         """The network as it is built on the CPU, and the random state that this leaves."""
