@@ -56,10 +56,11 @@ def _moved(value: Any, device: torch.device, known: dict[int, tuple]) -> Any:
         there = [moved(part, device, known) for part in value]
         here = all(part is before for part, before in zip(there, value, strict=True))
         return value if here else type(value)(there)
-    if type(value) is dict:
-        there = moved([*value.values()], device, known)
+    if isinstance(value, dict):
+        there, changed = moved([*value.values()], device, known), copy.copy(value)
         here = all(part is before for part, before in zip(there, value.values(), strict=True))
-        return value if here else dict(zip(value, there, strict=True))
+        changed.update(zip(value, there, strict=True))
+        return value if here else changed
     return value
 
 

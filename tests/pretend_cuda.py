@@ -28,6 +28,7 @@ numbers without a generator come from the CPU's. The mode belongs to its thread.
 from __future__ import annotations
 
 import contextlib
+import sys
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -266,7 +267,15 @@ class _Backend(backend_registration._DummyBackendModule):
 
 
 _MODES: list[Mode] = []
-_LIBRARY: list[torch.library.Library] = []
+_LIBRARIES: list[torch.library.Library] = []
+
+
+def _lstm_cell(of_input, of_hidden, cell, *biases):
+    """What CUDA has a kernel for, and the CPU has not."""
+    gates = sum((bias for bias in biases if bias is not None), of_input + of_hidden)
+    kept, forgot, new, told = gates.chunk(4, 1)
+    cell = forgot.sigmoid() * cell + kept.sigmoid() * new.tanh()
+    return told.sigmoid() * cell.tanh(), cell, gates
 
 
 def _tensor(data, *, device=None, _real=torch.tensor, **options) -> Tensor:
@@ -284,9 +293,11 @@ def pretend_cuda() -> Iterator[str]:
     """There is a device within; its name. Where it was once, PyTorch goes on knowing the name."""
     if not hasattr(torch, KIND):
         backend_registration._setup_privateuseone_for_python_backend(KIND, _Backend())
-        _foreach_utils._foreach_supported_types.append(There)
-        _LIBRARY.append(torch.library.Library("_", "IMPL"))
-        _LIBRARY[0].fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+        for module in (_foreach_utils, sys.modules["torch.optim.optimizer"]):
+            module._foreach_supported_types.append(There)
+        _LIBRARIES.extend(torch.library.Library(name, "IMPL") for name in ("_", "aten"))
+        _LIBRARIES[0].fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
+        _LIBRARIES[1].impl("_thnn_fused_lstm_cell", _lstm_cell, "AutogradPrivateUse1")
     patches = {"Generator": _Generator, "tensor": _tensor, "as_tensor": _as_tensor}
     with (
         mock.patch.multiple(torch, **patches),
