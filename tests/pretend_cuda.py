@@ -64,11 +64,11 @@ class Work:
     copies: int = 0
 
 
-_WORK = [Work()]  # of all and, behind it, of each `counted`
+COUNTS = [Work()]  # of all and, behind it, of each `counted`
 
 
 def _count(what: str) -> None:
-    for work in _WORK:
+    for work in COUNTS:
         setattr(work, what, getattr(work, what) + 1)
 
 
@@ -76,11 +76,11 @@ def _count(what: str) -> None:
 def counted() -> Iterator[Work]:
     """Counts what happens within."""
     work = Work()
-    _WORK.append(work)
+    COUNTS.append(work)
     try:
         yield work
     finally:
-        _WORK[:] = [one for one in _WORK if one is not work]
+        COUNTS[:] = [one for one in COUNTS if one is not work]
 
 
 class There(Tensor):

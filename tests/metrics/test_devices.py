@@ -53,3 +53,40 @@ def test_labels_on_another_device_are_refused(device):
     probs, labels = CASES["random"]
     with pytest.raises(ValueError, match=r"^labels is on cpu"):
         metrics.ece(probs.to(device), labels)
+
+
+WEIGHED = [f for f in SCORED if "weights" in inspect.signature(f).parameters]
+
+
+@pytest.mark.parametrize("function", WEIGHED, ids=lambda f: f.__name__)
+def test_weighted_values_agree_with_the_cpu(function, device):
+    probs, labels = CASES["random"]
+    weights = torch.linspace(0.5, 2, len(labels))
+    there = function(probs.to(device), labels.to(device), weights=weights.to(device))
+    if function is not metrics.tally:
+        expected = function(probs, labels, weights=weights)
+        assert there == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    if device.type != "cpu":
+        with pytest.raises(ValueError, match=r"^weights is on cpu"):
+            function(probs.to(device), labels.to(device), weights=weights)
+
+
+def test_pairs_groups_and_single_scores_agree_with_the_cpu(device):
+    def found(probs, labels):
+        hits, sure = probs.argmax(1) == labels, probs.amax(1)
+        other = (probs + 0.1) / (1 + 0.1 * probs.shape[1])
+        return [
+            *metrics.paired_interval(probs, other, labels),
+            *metrics.ece_by_group(probs, labels, groups=labels % 3),
+            metrics.ece(metrics.TopLabel(sure, hits)),
+            metrics.ece_of(sure, hits),
+            metrics.calibration_test_of(sure, hits).p_value,
+            *metrics.bootstrap_interval_of(sure, hits),
+            metrics.reliability_of(sure, hits).accuracy.nansum().item(),
+            metrics.risk_coverage_of(sure, hits)[1].sum().item(),
+        ]
+
+    rows = CASES["random"]
+    assert found(*(part.to(device) for part in rows)) == pytest.approx(
+        found(*rows), abs=1e-9, nan_ok=True
+    )
