@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 from unittest import mock
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils import _foreach_utils, _python_dispatch, backend_registration
@@ -118,6 +119,12 @@ class There(Tensor):
     def tolist(self):
         return self.detach().cpu().tolist()
 
+    def __getitem__(self, key):
+        return super().__getitem__(_of_tensors(key))
+
+    def __setitem__(self, key, value):
+        super().__setitem__(_of_tensors(key), value)
+
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
         made = torch.as_tensor(data, dtype=dtype or self.dtype).to(device or self.device)
         return made.requires_grad_(requires_grad)
@@ -133,6 +140,13 @@ class There(Tensor):
 
     def __reduce_ex__(self, protocol):
         return _read_there, (self.detach().cpu(),)
+
+
+def _of_tensors(key):
+    """An index with its lists as tensors, which PyTorch would make on the device unseen."""
+    if isinstance(key, tuple):
+        return tuple(map(_of_tensors, key))
+    return torch.as_tensor(key) if isinstance(key, list | np.ndarray) else key
 
 
 def _read_there(held: Tensor) -> Tensor:

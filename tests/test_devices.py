@@ -12,6 +12,7 @@ from torch import nn
 
 import calibkit
 from calibkit import (
+    adapters,
     augmentation,
     curation,
     losses,
@@ -341,6 +342,9 @@ def test_sums_of_batches_lie_on_the_device(device):
     assert total.top.device.type == device.type
     whole = metrics.ece(*[part.cpu() for part in (logits.softmax(1), labels)])
     assert total.measures()["ece"] == pytest.approx(whole)
+    metric = adapters.CalibrationMetric(4).to(device)
+    metric.update(logits.softmax(1), labels)
+    assert metric.compute()["ece"].item() == pytest.approx(whole)
 
 
 # --- translation ---

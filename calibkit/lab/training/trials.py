@@ -31,7 +31,9 @@ class Recipe:
     loss: maps logits (b, K) and labels (b,), or soft labels (b, K) under `mix`, to a scalar. A
         loss that changes with the epoch has a method `at(epoch, epochs)` that returns the loss of
         that epoch, counted from 0 (`losses.ScheduledFocal`). A setting of the loss is bound by
-        `functools.partial(losses.focal, gamma=2.0)`.
+        `functools.partial(losses.focal, gamma=2.0)`; tensors that are bound so, or that a module
+        holds, move to the device of the training, once. What a function holds in its closure does
+        not.
     epochs, batch_size, weight_decay: as everywhere.
     optimizer: "sgd" with `momentum`, or "adamw" (betas .9 and .999, eps 1e-8, decoupled weight
         decay; `momentum` plays no part).
