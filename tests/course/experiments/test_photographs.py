@@ -444,3 +444,10 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     trained = done.table[: len(last)]  # under corruptions the first severity is trained alone
     assert len(trained) == (2 if experiment.one_network else len(done.table))
     assert last.test_nll.to_numpy() == pytest.approx(trained.test_nll.to_numpy(), abs=1e-4)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", NAMES)
+def test_an_experiment_runs_on_each_device(name, root, device):
+    done = run(name, root, seeds=[0], device=device, cache=False)
+    assert done.table.test_nll.notna().all()
