@@ -44,7 +44,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 KIND, CPU = "pretend", torch.device("cpu")
 DEVICE = "pretend:0"
-aten = torch.ops.aten
+# operations by name
 MIXES = {"copy_", "_foreach_copy_"}
 INDEXES = {"index", "index_put", "index_put_", "_unsafe_index", "_index_put_impl_"}
 WAITS = {  # for a number, or for a shape that depends on numbers
