@@ -26,7 +26,7 @@ ON_THE_CPU = ("16_translation", "18_estimators_in_depth")  # these train nothing
 def runs(lesson, folder):
     notebook = execution.read(lesson)
     notebook.cells.insert(0, new_code_cell(BEGIN))
-    least = -1 if lesson.name.removeprefix("evidence/") in ON_THE_CPU else 1000
+    least = -1 if lesson.name.removeprefix("evidence/") in ON_THE_CPU else 500
     notebook.cells.append(new_code_cell(END.format(least=least)))
     execution.execute(
         notebook, parameters=PARAMETERS, cwd=lesson.notebook.parent, output=folder / "done.ipynb"
