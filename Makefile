@@ -19,7 +19,8 @@ help:
 	@echo "make course EVIDENCE=1    the evidence beside the lessons, too; so for make notebooks"
 	@echo "make test                 install and run the tests; every lesson is executed, at SCALE=smoke"
 	@echo "make test-slow            processes that are killed, full disks, other environments; lessons run twice"
-	@echo "make test-notebooks       execute the lessons as stored (laptop) and compare their verdicts"
+	@echo "make test-notebooks       execute the lessons as stored (laptop) and compare their verdicts;"
+	@echo "                          and at SCALE=smoke on a stand-in for CUDA"
 	@echo "make test-evidence        the same for the evidence, before a release"
 	@echo "make notebooks            execute notebooks/source/*.py into the committed notebooks"
 	@echo "make pages                write the notebooks as HTML pages that need neither Python nor network"
@@ -84,10 +85,12 @@ test-notebooks test-evidence: export OMP_NUM_THREADS = 1
 test-notebooks test-evidence: export LOKY_MAX_CPU_COUNT = 1
 test-notebooks test-evidence: export MPLBACKEND = agg
 test-notebooks: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks --ignore notebooks/evidence $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks --ignore notebooks/evidence \
+	  tests/notebooks/pretended.py::test_a_lesson_runs $(ARGS)
 
 test-evidence: $(VENV)/.test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks/evidence $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile notebooks/evidence \
+	  tests/notebooks/pretended.py::test_its_evidence_runs $(ARGS)
 
 # no doctests here: `make test` has them
 test-browser: SCALE = smoke

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import zlib
 from dataclasses import dataclass
 from typing import Literal, get_args, overload
 
@@ -197,13 +198,15 @@ def cutmix(
 
     images = validate.floating("images", images, ndim=4)
     classes = validate.integer("classes", classes, 2)
-    labels = validate.labels(labels, n=len(images), classes=classes, device=images.device)
+    labels = validate.as_tensor("labels", labels, ndim=1)
+    validate.same_device("labels", labels, images.device, "the images")
+    if labels.device.type == "cpu":  # elsewhere a look at values would stall the queue
+        labels = validate.labels(labels, n=len(images), classes=classes)
     alpha = _alpha(alpha)
     if not isinstance(generator, torch.Generator):
         generator = validate.generator(generator)
-    seed = int(torch.randint(2**62, (), generator=generator, device=generator.device))
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
+        torch.default_generator.manual_seed(_seed(generator))
         return v2.CutMix(alpha=alpha, num_classes=classes)(images, labels)
 
 
@@ -235,6 +238,14 @@ def label_entropy(alpha: Numbers, *, classes: int | None = None) -> float | Tens
     if classes is not None:
         entropy = entropy * (1 - 1 / validate.integer("classes", classes, 2))
     return entropy.item() if isinstance(alpha, int | float) else entropy
+
+
+def _seed(generator: torch.Generator) -> int:
+    """A number that the generator gives, and goes on; without waiting for an accelerator."""
+    drawn = torch.randint(2**62, (), generator=generator, device=generator.device)
+    if generator.device.type == "cpu":
+        return int(drawn)
+    return zlib.crc32(generator.get_state().numpy().tobytes())  # which the host holds
 
 
 def _symmetric_beta(alpha: float, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:

@@ -13,6 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from calibkit import devices
+
 
 class HasArray(Protocol):
     """What numpy can read: a tensor, an array, a memory map, a column or table of pandas."""
@@ -405,7 +407,7 @@ def same_device(name: str, tensor: Tensor, device, of: str = "the predictions") 
 
     `of` says in the plural what lies on `device`.
     """
-    if tensor.device != torch.device(device):
+    if not devices.same(tensor.device, device):
         raise ValueError(
             f"{name} is on {tensor.device} but {of} are on {device}; move one of them with .to(...)"
         )
@@ -487,7 +489,7 @@ def choice(name: str, value, options: Sequence):
 def generator(seed: int | torch.Generator | None, device="cpu") -> torch.Generator:
     """A generator on `device` from an integer seed; a generator is passed through."""
     if isinstance(seed, torch.Generator):
-        if seed.device != torch.device(device):
+        if not devices.same(seed.device, device):
             raise ValueError(
                 f"generator is on {seed.device} but the numbers are drawn on {device}; "
                 f"make it with torch.Generator({str(device)!r})"

@@ -192,4 +192,15 @@ def _reason(error: Exception) -> str:
 
 def _seen(folder: Path) -> dict[str, str]:
     record = folder / SEEN
-    return json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
+    if not record.is_file():
+        return {}
+    try:
+        seen = json.loads(record.read_text(encoding="utf-8"))
+    except ValueError:  # no JSON, or no text
+        seen = None
+    if not (isinstance(seen, dict) and all(isinstance(value, str) for value in seen.values())):
+        raise FetchError(
+            f"{record} cannot be read as file names with their hashes; restore it from a "
+            "colleague's, or delete it: then the next copy that can be read is recorded anew"
+        )
+    return seen

@@ -65,6 +65,6 @@ def test_wrong_arguments_are_refused_by_name(arguments, name):
         crop_flip(**arguments)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_cuda_crops_too():
-    assert crop_flip(IMAGES.cuda(), generator=0).device.type == "cuda"
+@pytest.mark.device
+def test_it_crops_on_each_device(device):
+    assert crop_flip(IMAGES.to(device), generator=0).device.type == device.type

@@ -30,7 +30,7 @@ LOSSES = {
     "flsd 5-3-2": lambda *a, **k: losses.flsd(*a, gammas="5-3-2", **k),
     "dual_focal": lambda *a, **k: losses.dual_focal(*a, gamma=5.0, **k),
     "forward_corrected": lambda *a, **k: losses.forward_corrected(
-        *a, transition=noise_for(*a), **k
+        *a, transition=noise_for(*a).to(getattr(a[0], "device", "cpu")), **k
     ),
 }
 SOFT = [name for name in LOSSES if name not in ("dual_focal", "forward_corrected")]
@@ -568,16 +568,16 @@ def test_precision(name, dtype):
     assert loss.item() == pytest.approx(exact, rel=1e-5)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.device
 @pytest.mark.parametrize("classes", [10, 40])
-def test_cuda(classes):
+def test_devices_agree(classes, device):
     logits, target = batch(30, classes)
     for name, loss in LOSSES.items():
         results = []
-        for device in ("cpu", "cuda"):
-            z = logits.to(device).requires_grad_()
-            value = loss(z, target.to(device))
-            assert value.device.type == device
+        for place in ("cpu", device):
+            z = logits.to(place).requires_grad_()
+            value = loss(z, target.to(place))
+            assert value.device.type == torch.device(place).type
             results.append((value.cpu(), torch.autograd.grad(value, z)[0].cpu()))
         torch.testing.assert_close(*results, msg=name)
 

@@ -417,9 +417,9 @@ def test_rows_give_floats_and_tables_tensors():
     assert theory.focal_posterior(p, torch.tensor([0.0, 2.0])).shape == (2, 2)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_cuda():
-    p = torch.tensor([0.1, 0.4], dtype=torch.float64, device="cuda")
+@pytest.mark.device
+def test_on_each_device(device):
+    p = torch.tensor([0.1, 0.4], dtype=torch.float64, device=device)
     rows = torch.stack([p, 1 - p], 1)
     for function, arguments in (
         (theory.gradient_ratio, (p, 2.0)),
@@ -430,7 +430,7 @@ def test_cuda():
         (theory.focal_minimiser_multiclass, (rows, 2.0)),
     ):
         result = function(*arguments)
-        assert result.device.type == "cuda"
+        assert result.device.type == device.type
         on_cpu = [a.cpu() if isinstance(a, torch.Tensor) else a for a in arguments]
         torch.testing.assert_close(result.cpu(), function(*on_cpu))
 

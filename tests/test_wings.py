@@ -19,7 +19,7 @@ BELOW = {
     "lab": {"methods", "lab"},
     "course": {"methods", "pictures", "auditing", "lab", "course"},
 }
-TOOLS = {"validate", "threads"}  # of all methods
+TOOLS = {"devices", "validate", "threads"}  # of all methods
 
 
 def imported(path, modules):

@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from calibkit.devices import as_array
 from calibkit.metrics import Reliability
 from calibkit.metrics import corp as _corp
 from calibkit.metrics import reliability as _reliability
@@ -220,7 +221,7 @@ def spread(x, runs, role: Role, *, ax: Axes) -> Axes:
     x: (m,) positions; runs: (seeds, m) one row per run; role: their look (see `palette`).
     Raises ValueError when the shapes disagree.
     """
-    x, runs = np.asarray(x), np.asarray(runs)
+    x, runs = as_array(x), as_array(runs)
     if runs.ndim != 2 or runs.shape[1] != len(x):
         raise ValueError(f"runs must be (seeds, {len(x)}), one column per x, got {runs.shape}")
     ax.plot(x, runs.mean(axis=0), **role.line())
@@ -263,7 +264,7 @@ def plane(
     if not places or not all(len(rows) for rows in places.values()):
         raise ValueError("places must map looks to at least 1 place each, got none")
     ax = plt.subplots(figsize=(7.6, 4.4))[1] if ax is None else ax  # the legend stands beside it
-    points = {role: np.asarray(rows, dtype=float).T for role, rows in places.items()}
+    points = {role: as_array(rows, float).T for role, rows in places.items()}
     right = 1.08 * max(0.1, *(lost.max() for lost, _ in points.values()))
     look: dict[str, Any] = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
     ax.plot([0, right], [0, right], linestyle=(0, DIAGONAL.dash), **look)

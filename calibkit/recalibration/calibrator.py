@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import devices, validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration import leakage
 from calibkit.recalibration.modules import Map
@@ -102,7 +102,7 @@ class Calibrator:
 
     def __getstate__(self) -> dict[str, Any]:
         """What pickle keeps: tensors on the CPU, so that a machine without a GPU can read them."""
-        return {name: _on_cpu(value) for name, value in vars(self).items()}
+        return devices.moved(dict(vars(self)), "cpu")
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -128,14 +128,6 @@ class Calibrator:
 
     def _state(self) -> str:
         return f"fitted for {self._seen.shape[1]} classes" if self._seen else "not fitted"
-
-
-def _on_cpu(value: Any) -> Any:
-    """The same with every tensor in it, also in lists and tuples, on the CPU."""
-    if isinstance(value, Tensor):
-        return value.cpu()
-    plain = type(value) in (list, tuple)
-    return type(value)(map(_on_cpu, value)) if plain else value
 
 
 def warn(message: str) -> None:

@@ -22,7 +22,6 @@ DETERMINISTIC = {
 RANDOM = sorted(set(ALL) - DETERMINISTIC)
 # The published constants of these do not take them away from the picture in one direction only.
 UNORDERED = {"glass_blur", "elastic_transform", "saturate", "frost"}
-cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
 
 def psnr(clean: torch.Tensor, damaged: torch.Tensor) -> float:
@@ -310,11 +309,11 @@ def test_bad_noise_arguments_are_named(arguments, error, named):
         noise_images(call.pop("n"), **call)
 
 
-@cuda
+@pytest.mark.device
 @pytest.mark.parametrize("name", ALL)
-def test_on_a_gpu(photos, name):
-    images = photos.float().cuda()
-    generator = torch.Generator("cuda").manual_seed(0)
+def test_on_each_device(photos, name, device):
+    images = photos.float().to(device)
+    generator = torch.Generator(device).manual_seed(0)
     out = corrupt(images, name, 4, generator=generator)
     assert out.device == images.device
     if name in DETERMINISTIC:

@@ -265,13 +265,13 @@ def test_bad_options_are_named(case):
         call()
 
 
-# --- CUDA ---
+# --- devices ---
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.device
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_cuda_agrees_with_cpu(call):
+def test_devices_agree(call, device):
     labels = ragged()
-    ours = call(labels.cuda(), 0)
-    assert ours.device.type == "cuda"
+    ours = call(labels.to(device), 0)
+    assert ours.device.type == device.type
     assert torch.equal(ours.cpu(), call(labels, 0))

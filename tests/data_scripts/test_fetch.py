@@ -196,6 +196,19 @@ def test_another_copy_recorded_meanwhile_is_not_overwritten(tiny, tmp_path):
     assert not (folder / "prepared").exists()
 
 
+@pytest.mark.parametrize("broken", [b"", b"{", b"[1]", b'{"de-en.tgz": 1}', b"\xff"])
+def test_a_broken_record_is_named_with_its_remedy(offered, tmp_path, broken):
+    source, _ = offered("iwslt14", hash=None)
+    record = tmp_path / "root" / "iwslt14" / "seen.json"
+    record.parent.mkdir(parents=True)
+    record.write_bytes(broken)
+    with pytest.raises(FetchError, match=r"seen\.json cannot be read.*delete it"):
+        prepare(source, tmp_path / "root")
+    record.unlink()
+    prepare(source, tmp_path / "root")
+    assert "de-en.tgz" in json.loads(record.read_text(encoding="utf-8"))
+
+
 TOGETHER = """
 import dataclasses, sys
 from pathlib import Path

@@ -491,16 +491,16 @@ def test_text_of_another_form_is_refused(x):
         models.text_cnn(9, 2)(x)
 
 
-# --- CUDA ---
+# --- devices ---
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.device
 @pytest.mark.parametrize("name", BUILDERS)
-def test_cuda_agrees_with_cpu(name):
+def test_devices_agree(name, device):
     torch.manual_seed(0)
     size = SMALLEST.get(name, 8)
     model = BUILDERS[name](size).eval().double()
     x = torch.randn(2, 3, size, size, dtype=torch.float64)
     with torch.no_grad():
         expected = model(x)
-        assert torch.allclose(model.cuda()(x.cuda()).cpu(), expected, atol=1e-8)
+        assert torch.allclose(model.to(device)(x.to(device)).cpu(), expected, atol=1e-8)

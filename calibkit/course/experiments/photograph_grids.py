@@ -155,13 +155,9 @@ def _imbalance(train: Dataset, value: str, seed: int):
     if way == "sampling":
         thinned = thinned[curation.resample(thinned.labels, seed=seed, strategy="oversample")]
     elif way in WEIGHTS:
-        loss = functools.partial(_weighted, weights=tuple(WEIGHTS[way](thin.counts).tolist()))
+        weights = WEIGHTS[way](thin.counts)
+        loss = functools.partial(losses.cross_entropy, class_weights=weights)
     return thinned, {"times": len(train) / len(thinned), "loss": loss}
-
-
-def _weighted(logits: Tensor, target: Tensor, *, weights: tuple[float, ...]) -> Tensor:
-    """Weights that follow the logits to their device."""
-    return losses.cross_entropy(logits, target, class_weights=logits.new_tensor(weights))
 
 
 def _at_a_severity(test: Dataset, severity: int, statistics: photographs.Statistics):

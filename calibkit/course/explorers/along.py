@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibkit import validate
+from calibkit.devices import as_array
 from calibkit.metrics import Reliability
 from calibkit.pictures import palette, svg
 from calibkit.pictures.palette import COUNTS, Role
@@ -133,7 +134,7 @@ def _runs(lines: Lines, length: int, longest: int) -> dict[Role, np.ndarray]:
             raise ValueError(
                 f"words of a line must have at most {longest} letters, got {role.words!r}; shorten"
             )
-    runs = {role: np.asarray(values, dtype=np.float64) for role, values in lines.items()}
+    runs = {role: as_array(values, np.float64) for role, values in lines.items()}
     for role, values in runs.items():
         if values.ndim != 2 or values.shape[1] != length:
             raise ValueError(f"lines[{role.words!r}] must be (seeds, {length}), got {values.shape}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibkit import validate
 from calibkit.course.explorers.digits import digit_bars
+from calibkit.devices import as_array
 from calibkit.pictures import palette
 from calibkit.pictures.svg import Frame
 
@@ -36,7 +37,7 @@ def blend_frame(
     label[digits[0]], label[digits[1]] = share, 1 - share
     panels, told = [], []
     for name, image, one, two in zip(("without", "with"), images, plain, mixed, strict=True):
-        grey = np.asarray(image).clip(0, 1)
+        grey = as_array(image).clip(0, 1)
         panels.append(digit_bars(f"{name} noise", grey, {LABEL: label}, {PLAIN: one, MIXED: two}))
         told.append(
             f"{name} noise the network without blends says {one.argmax()} with "

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from calibkit import validate
 from calibkit.course.explorers.digits import digit_bars
+from calibkit.devices import as_array
 from calibkit.pictures import palette
 from calibkit.pictures.svg import Frame
 
@@ -33,7 +34,7 @@ def cooled_frame(images: np.ndarray, labels: Sequence[int], logits: Tensor, T: f
     panels, told, values = [], [], {}
     for name, image, label, row in zip(("right", "wrong"), images, labels, logits, strict=True):
         said = int(row.argmax())
-        before, after = ((row.double() / t).softmax(dim=0).numpy() for t in (1.0, T))
+        before, after = (as_array((row.double() / t).softmax(dim=0)) for t in (1.0, T))
         title = f"a {label}, and the network says {said}"
         panels.append(digit_bars(title, image, {AFTER: after}, {BEFORE: before}))
         told.append(f'the {name} answer "{said}" has {100 * after[said]:.1f} %')

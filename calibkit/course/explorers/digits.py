@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from calibkit.devices import as_array
 from calibkit.pictures import svg
 from calibkit.pictures.palette import Role
 
@@ -17,7 +18,7 @@ KEYS, KEY_HEIGHT = 398, 20
 
 def digit(image: np.ndarray, left: float, top: float, pixel: float) -> list[str]:
     """An image (8, 8) with its corner at (left, top); pixels of one grey are one path."""
-    image = np.asarray(image)
+    image = as_array(image)
     levels = np.round((LEVELS - 1) * image / max(image.max(), 1e-9)).astype(int)
     drawn = []
     for level in range(1, LEVELS):

@@ -8,6 +8,7 @@ import numpy as np
 
 from calibkit import validate
 from calibkit.course.explorers.digits import digit
+from calibkit.devices import as_array
 from calibkit.pictures import palette, svg
 from calibkit.pictures.svg import Frame
 
@@ -43,7 +44,7 @@ def labels_frame(
             f"images, true and given must be equally long, got {len(images)}, {len(true)} and "
             f"{len(given)}"
         )
-    clean = np.asarray(posterior, dtype=np.float64)
+    clean = as_array(posterior, np.float64)
     noisy = (1 - rate) * clean + rate / len(clean)
     wrong = sum(a != b for a, b in zip(true, given, strict=True))
     best = int(clean.argmax())

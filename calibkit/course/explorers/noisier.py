@@ -8,6 +8,7 @@ import numpy as np
 
 from calibkit import validate
 from calibkit.course.explorers.digits import digit_bars
+from calibkit.devices import as_array
 from calibkit.pictures import palette
 from calibkit.pictures.svg import Frame
 
@@ -32,7 +33,7 @@ def noisier_frame(
     noise = validate.number("noise", noise, 0, float("inf"), open_high=True)
     panels, told = [], []
     for image, label, says, knows in zip(images, labels, network, exact, strict=True):
-        grey = np.asarray(image).clip(0, 1)
+        grey = as_array(image).clip(0, 1)
         panels.append(
             digit_bars(f"a {label} at noise {noise:g}", grey, {NETWORK: says}, {EXACT: knows})
         )

@@ -10,6 +10,7 @@ import torch
 
 from calibkit import recalibration, validate
 from calibkit.course.explorers.digits import digit_bars
+from calibkit.devices import as_array
 from calibkit.pictures import palette
 from calibkit.pictures.svg import Frame
 
@@ -42,7 +43,7 @@ def prior_frame(
     for name, image, label, row in zip(
         ("clear", "doubtful"), images, true, posteriors, strict=True
     ):
-        even = np.asarray(row, dtype=np.float64)
+        even = as_array(row, np.float64)
         rare = _with_rare(even, label, ratio)
         panels.append(digit_bars(f"the {name} image: a {label}", image, {RARE: rare}, {EVEN: even}))
         words.append(

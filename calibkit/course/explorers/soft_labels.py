@@ -6,6 +6,7 @@ import numpy as np
 
 from calibkit import validate
 from calibkit.course.explorers.digits import digit_bars
+from calibkit.devices import as_array
 from calibkit.pictures import palette
 from calibkit.pictures.svg import Frame
 
@@ -30,7 +31,7 @@ def soft_label_frame(image: np.ndarray, label: int, posterior: np.ndarray, alpha
     """
     alpha = validate.number("alpha", alpha, 0, 1)
     hard = np.eye(10)[label]
-    true = np.asarray(posterior, dtype=np.float64)
+    true = as_array(posterior, np.float64)
     taught, asked = ((1 - alpha) * row + alpha / 10 for row in (hard, true))
     best = int(true.argmax())
     readout = (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from calibkit.devices import as_array
 from calibkit.pictures import svg
 from calibkit.pictures.palette import BLACK, Role, group
 from calibkit.pictures.svg import Frame
@@ -68,7 +69,7 @@ def _keys(roles: list[Role]) -> list[str]:
 
 def _histogram(axes: svg.Axes, values: Sequence[float], bins: int, role: Role) -> str:
     edges = np.linspace(*axes.x_range, bins + 1)
-    heights = np.histogram(np.clip(values, *axes.x_range), edges)[0]
+    heights = np.histogram(np.clip(as_array(values), *axes.x_range), edges)[0]
     bars = zip(edges[:-1], edges[1:], 0.9 * heights / heights.max(), strict=True)
     drawn = [(low, high, 0, height) for low, high, height in bars if height > 0]
     return axes.bars(drawn, fill=role.colour, fill_opacity=SHADE)

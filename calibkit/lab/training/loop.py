@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from calibkit import validate
+from calibkit import devices, validate
 from calibkit.lab.data import Dataset, Predictions
 from calibkit.lab.training.device import as_device, memory_format, own_randomness, prepared
 from calibkit.lab.training.records import Recorder, Run, predict, scores
@@ -117,10 +117,12 @@ class Loop:
         self.watch = {n: [here[id(one.watch[n])] for one in trials] for n in trials[0].watch}
         pairs = zip(trials, self.feeds, strict=True)
         self.targets = [_target(one, feed.train) for one, feed in pairs]
+        self.bound: dict[int, tuple] = {}  # what losses are bound to, moved to the device
 
     def epoch(self, epoch: int) -> float:
         """Train for one epoch, counted from 0, record it and return the mean loss."""
-        self.loss = criterion([one.recipe.loss_at(epoch) for one in self.trials])
+        losses = [one.recipe.loss_at(epoch) for one in self.trials]
+        self.loss = criterion(devices.moved(losses, self.device, self.bound), self.device)
         chosen = self._chosen(epoch)
         orders = [feed.epoch(one) for feed, one in zip(self.feeds, chosen, strict=True)]
         steps = list(zip(*orders, strict=True))
@@ -255,6 +257,7 @@ class Feed:
         self.train, self.recipe = train, recipe
         self.order = validate.generator(seed)
         self.changes = validate.generator(seed, train.device)  # augmentation and mixing
+        self.augment, self.mix = devices.moved([recipe.augment, recipe.mix], train.device)
 
     def epoch(self, chosen: Tensor | None = None) -> list[Tensor]:
         """Index tensors of one shuffled pass over all samples, or over the `chosen` ones.
@@ -272,11 +275,9 @@ class Feed:
     def batch(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Inputs and targets as the model meets them, and the labels as they stand."""
         inputs, labels = (t.index_select(0, index) for t in (self.train.inputs, self.train.labels))
-        if self.recipe.augment is not None:
-            inputs = self.recipe.augment(inputs, generator=self.changes)
-        if self.recipe.mix is None:
+        if self.augment is not None:
+            inputs = self.augment(inputs, generator=self.changes)
+        if self.mix is None:
             return inputs, labels, labels
-        mixed = self.recipe.mix(
-            inputs, labels, classes=self.train.num_classes, generator=self.changes
-        )
+        mixed = self.mix(inputs, labels, classes=self.train.num_classes, generator=self.changes)
         return *mixed, labels

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from calibkit import metrics
+from calibkit import devices, metrics
 from calibkit.lab.data import Dataset, Predictions
 from calibkit.lab.training.device import memory_format, own_randomness
 from calibkit.lab.training.stacking import side_by_side
@@ -67,6 +67,11 @@ class Run:
         for name, value in self.history.tail(1).to_dict("list").items():
             lines.append(f"{name} {value[0]:.4g}")
         return textwrap.fill("; ".join(lines), 100)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What pickle keeps: tensors on the CPU, so that a machine without a GPU can read them."""
+        kept = {name: value for name, value in vars(self).items() if name != "model"}
+        return devices.moved(kept, "cpu") | {"trial": self.trial.on_cpu()}
 
     @cached_property
     def model(self) -> nn.Module:

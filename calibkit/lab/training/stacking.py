@@ -231,8 +231,10 @@ def _dense(x: Tensor, runs: int) -> Tensor:
     return x.flatten(2)
 
 
-def criterion(losses: Sequence[Loss]) -> Loss:
+def criterion(losses: Sequence[Loss], device: str | torch.device = "cpu") -> Loss:
     """The loss itself of a single run; of R runs, from logits (R, B, K) and targets to (R,) losses.
+
+    device: where the logits will lie.
 
     >>> from torch.nn.functional import cross_entropy
     >>> criterion([cross_entropy] * 2)(torch.zeros(2, 1, 2), torch.tensor([[0], [1]])).tolist()
@@ -245,12 +247,13 @@ def criterion(losses: Sequence[Loss]) -> Loss:
         groups.setdefault(_same(loss), []).append(run)
     if len(groups) == 1:
         return _each(losses[0])
-    parts = [(_each(losses[runs[0]]), runs) for runs in groups.values()]
-    places = torch.tensor([run for runs in groups.values() for run in runs]).argsort()
+    # indices as tensors there, as a list would be copied at every step
+    parts = [(_each(losses[r[0]]), torch.tensor(r, device=device)) for r in groups.values()]
+    places = torch.cat([runs for _, runs in parts]).argsort()
 
     def of_all(logits: Tensor, targets: Tensor) -> Tensor:
         values = torch.cat([each(logits[runs], targets[runs]) for each, runs in parts])
-        return values[places.to(values.device)]
+        return values[places]
 
     return of_all
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from calibkit import validate
+from calibkit import devices, validate
 from calibkit.lab.data import Dataset
 from calibkit.lab.training.device import own_randomness, seed_globally
 from calibkit.lab.training.stacking import Form, form_of
@@ -31,7 +31,9 @@ class Recipe:
     loss: maps logits (b, K) and labels (b,), or soft labels (b, K) under `mix`, to a scalar. A
         loss that changes with the epoch has a method `at(epoch, epochs)` that returns the loss of
         that epoch, counted from 0 (`losses.ScheduledFocal`). A setting of the loss is bound by
-        `functools.partial(losses.focal, gamma=2.0)`.
+        `functools.partial(losses.focal, gamma=2.0)`; tensors that are bound so, or that a module
+        holds, move to the device of the training, once. What a function holds in its closure does
+        not.
     epochs, batch_size, weight_decay: as everywhere.
     optimizer: "sgd" with `momentum`, or "adamw" (betas .9 and .999, eps 1e-8, decoupled weight
         decay; `momentum` plays no part).
@@ -172,6 +174,15 @@ class Trial:
         if "architecture" not in vars(self):  # so that none is built for it alone
             vars(self)["architecture"] = form_of(network)
         return network.to(device)
+
+    def on_cpu(self) -> Trial:
+        """The same with its data, and what its loss is bound to, on the CPU."""
+        score, watch = (
+            {name: data.to(CPU) for name, data in datasets.items()}
+            for datasets in (self.score, self.watch)
+        )
+        recipe = replace(self.recipe, loss=devices.moved(self.recipe.loss, CPU))
+        return replace(self, train=self.train.to(CPU), score=score, watch=watch, recipe=recipe)
 
     def untrained(self) -> tuple[nn.Module, Tensor]:
         """The network as it is built on the CPU, and the random state that this leaves."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import devices, validate
 from calibkit.lab.translation.model import Translator
 from calibkit.lab.translation.pairs import END, PAD, START, Pairs
 
@@ -27,11 +27,19 @@ def scorer(model: Translator, source: Tensor, *, temperature: float = 1.0) -> Sc
     return score
 
 
-def beam(score: Scorer, n: int, *, width: int = 1, longest: int = 32) -> tuple[Tensor, Tensor]:
+def beam(
+    score: Scorer,
+    n: int,
+    *,
+    width: int = 1,
+    longest: int = 32,
+    device: str | torch.device = "cpu",
+) -> tuple[Tensor, Tensor]:
     """The most probable sentence that a beam of `width` prefixes finds, for each of n sources.
 
     score: from source rows (m,) and prefixes (m, t), which begin with START, to log-probabilities
         (m, V) of the next token.
+    device: where `score` gets them, and where the sentences lie.
 
     At each step the `width` prefixes of the largest sum of log-probabilities stay; a finished
     sentence keeps its place. No length is rewarded. Width 1 is greedy decoding. Returns sentences
@@ -44,9 +52,9 @@ def beam(score: Scorer, n: int, *, width: int = 1, longest: int = 32) -> tuple[T
     ([[3, 0]], [0.4])
     """
     width, longest = validate.integer("width", width, 1), validate.integer("longest", longest, 1)
-    rows = torch.arange(n)
-    prefixes = torch.full((n, 1, 1), START)
-    scores = torch.zeros(n, 1, dtype=torch.float64)
+    rows = torch.arange(n, device=device)
+    prefixes = torch.full((n, 1, 1), START, device=device)
+    scores = torch.zeros(n, 1, dtype=torch.float64, device=device)
     for _ in range(longest):
         beams, done = prefixes.shape[1], (prefixes == END).any(dim=2)
         if bool(done.all()):
@@ -73,9 +81,14 @@ def translate(
     temperature: float = 1.0,
     longest: int = 32,
 ) -> tuple[Tensor, Tensor]:
-    """Translations (n, T) of the sources by `beam`, and their log-probabilities (n,)."""
-    score = scorer(model, pairs.source, temperature=temperature)
-    return beam(score, len(pairs), width=width, longest=longest)
+    """Translations (n, T) of the sources by `beam`, and their log-probabilities (n,).
+
+    They are searched for where the model lies, and lie where the pairs do.
+    """
+    home = next(model.parameters()).device
+    score = scorer(model, pairs.source.to(home), temperature=temperature)
+    found = beam(score, len(pairs), width=width, longest=longest, device=home)
+    return devices.moved(found, pairs.source.device)
 
 
 def bleu(translations: Sequence[str], references: Sequence[str]) -> float:

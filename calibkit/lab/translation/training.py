@@ -101,13 +101,17 @@ class Run:
 
 
 def logits_of(model: Translator, pairs: Pairs) -> Tensor:
-    """Logits (n, T, V) of every target token, padding included, in eval mode."""
-    mode, chunks = model.training, range(0, len(pairs), CHUNK)
+    """Logits (n, T, V) of every target token, padding included, in eval mode; where the pairs lie.
+
+    The model may lie on another device.
+    """
+    mode, home = model.training, next(model.parameters()).device
+    chunks = zip(pairs.source.split(CHUNK), pairs.target.split(CHUNK), strict=True)
     model.eval()
     with torch.no_grad():
-        parts = [model(pairs.source[i : i + CHUNK], pairs.target[i : i + CHUNK]) for i in chunks]
+        parts = [model(source.to(home), target.to(home)) for source, target in chunks]
     model.train(mode)
-    return torch.cat(parts)
+    return torch.cat(parts).to(pairs.source.device)
 
 
 def tokens(logits: Tensor, pairs: Pairs, law: Tensor | None = None) -> Predictions:

@@ -134,3 +134,11 @@ def test_bad_arguments_are_named(root, capsys):
         texts.text_splits("20newsgroups", greedy, 0, root)
     assert main(["reproduce", "text", "--dataset", "trec", "--root", "/nowhere"]) == 2
     assert "python -m data_scripts trec" in capsys.readouterr().err
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("value", ["MMCE, weight 2", "FLSD-53"])
+def test_texts_are_read_on_each_device(value, root, device):
+    options = {"values": [value], "seeds": [0], "root": root, "device": device, "cache": False}
+    done = experiments.run("text", dataset="20newsgroups", progress=False, **options)
+    assert done.table.test_nll.notna().all()

@@ -103,10 +103,10 @@ def test_wrong_arguments_are_refused_by_name(call, names):
         call()
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_the_posterior_lies_where_the_points_lie():
+@pytest.mark.device
+def test_the_posterior_lies_where_the_points_lie(device):
     world = data.Clusters()
     points = world.draw(10, seed=0).inputs
-    there = world.posterior(points.cuda())
-    assert there.is_cuda
+    there = world.posterior(points.to(device))
+    assert there.device.type == device.type
     assert torch.allclose(there.cpu(), world.posterior(points), atol=1e-9)

@@ -315,10 +315,10 @@ def test_what_cannot_be_data_is_not_written(tmp_path, columns, names):
     assert not (tmp_path / "bad" / "prepared" / "about.json").exists()
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device here")
-def test_on_cuda_as_on_the_processor(root):
-    there = data.load("pets", root=root, device="cuda")
-    assert there.device.type == "cuda"
+@pytest.mark.device
+def test_on_each_device_as_on_the_processor(root, device):
+    there = data.load("pets", root=root, device=device)
+    assert there.device.type == device.type
     torch.testing.assert_close(there.inputs.cpu(), data.load("pets", root=root).inputs)
-    splits = data.splits_of("pets", 0, calibration=10, root=root, device="cuda")
-    assert {part.device.type for part in splits} == {"cuda"}
+    splits = data.splits_of("pets", 0, calibration=10, root=root, device=device)
+    assert {part.device.type for part in splits} == {device.type}

@@ -252,9 +252,9 @@ def test_a_diverged_training_says_so():
         fit(lr=1e6, epochs=5)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-def test_cuda_learns_the_same_task():
-    run = fit(epochs=30, batch_size=16, device="cuda")
+@pytest.mark.device
+def test_each_device_learns_the_same_task(device):
+    run = fit(epochs=30, batch_size=16, device=device)
     assert run.predict(SPLITS.test).logits.device.type == "cpu"
     assert run.predict(SPLITS.test).correct.float().mean() > 0.6
 

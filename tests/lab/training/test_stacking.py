@@ -219,12 +219,12 @@ def test_a_diverged_run_says_so():
         train_trials([made(NETWORKS["mlp"], lr=1e7, epochs=8)] * 2, device="cpu", progress=False)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.device
 @pytest.mark.parametrize("name", ["mlp", "cnn with batch norm"])
-def test_cuda_stacks_to_the_same_numbers(name):
+def test_each_device_stacks_to_the_same_numbers(name, device):
     trials = [made(NETWORKS[name], seed=seed) for seed in range(2)]
     here = train_trials(trials, device="cpu", progress=False)
-    there = train_trials(trials, device="cuda", progress=False)
+    there = train_trials(trials, device=device, progress=False)
     for ours, theirs in zip(here, there, strict=True):
         theirs = training.Run.from_tensors(theirs.trial, theirs.tensors())
         assert furthest(ours, theirs) < 1e-9

@@ -1,0 +1,48 @@
+"""Every notebook runs at the smoke scale on a stand-in for CUDA: `make test-notebooks`.
+
+Named in the Makefile and collected nowhere else, as it takes minutes.
+"""
+
+import pytest
+from nbformat.v4 import new_code_cell
+
+from calibkit.course import checkout, execution
+from tests import pretend_cuda
+
+PARAMETERS = {"SCALE": "smoke", "SEED": 7, "DEVICE": pretend_cuda.KIND}
+BEGIN = f"""
+import sys
+sys.path.insert(0, {str(checkout.root())!r})
+from tests import pretend_cuda
+pretended = pretend_cuda.pretend_cuda()
+pretended.__enter__()
+"""
+END = """
+assert pretend_cuda.COUNTS[0].launches > {least}, pretend_cuda.COUNTS[0]
+"""
+ON_THE_CPU = ("16_translation", "18_estimators_in_depth")  # these train nothing on a device
+
+
+def runs(lesson, folder):
+    notebook = execution.read(lesson)
+    notebook.cells.insert(0, new_code_cell(BEGIN))
+    least = -1 if lesson.name.removeprefix("evidence/") in ON_THE_CPU else 500
+    notebook.cells.append(new_code_cell(END.format(least=least)))
+    execution.execute(
+        notebook, parameters=PARAMETERS, cwd=lesson.notebook.parent, output=folder / "done.ipynb"
+    )
+
+
+@pytest.fixture(autouse=True)
+def no_run_of_before(tmp_path, monkeypatch):
+    monkeypatch.setenv("CALIBKIT_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("lesson", checkout.lessons(), ids=lambda lesson: lesson.name)
+def test_a_lesson_runs(lesson, tmp_path):
+    runs(lesson, tmp_path)
+
+
+@pytest.mark.parametrize("lesson", checkout.evidence(), ids=lambda lesson: lesson.name)
+def test_its_evidence_runs(lesson, tmp_path):
+    runs(lesson, tmp_path)

@@ -1,0 +1,386 @@
+"""From data to figures on each device: the same numbers, nothing mixed, nothing waited for."""
+
+import contextlib
+import functools
+import pickle
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from torch import nn
+
+import calibkit
+from calibkit import (
+    adapters,
+    augmentation,
+    curation,
+    losses,
+    metrics,
+    mixing,
+    prioritization,
+    recalibration,
+    validate,
+)
+from calibkit.course import explorers
+from calibkit.course.experiments import rare_classes
+from calibkit.lab import data, models, sweep, training, translation
+from calibkit.lab.training.loop import Loop
+from calibkit.lab.translation import toy
+from calibkit.pictures import palette, plots
+from tests import pretend_cuda
+
+TRAIN, CAL, TEST = data.noisy_digits(96, noise=0.3, seed=0, test=100, calibration=50)
+TRAIN, CAL, TEST = (replace(part, posterior=None, source=None) for part in (TRAIN, CAL, TEST))
+NOISE = curation.transition_matrix(0.2, kind="uniform", classes=10).float()
+WEIGHTS = torch.linspace(0.5, 1.5, 10)
+LOSSES = {
+    "torch's": nn.functional.cross_entropy,
+    "cross-entropy": losses.cross_entropy,
+    "weighted": functools.partial(losses.cross_entropy, class_weights=WEIGHTS),
+    "a module": nn.CrossEntropyLoss(weight=WEIGHTS),
+    "label smoothing": losses.label_smoothing,
+    "penalty": losses.confidence_penalty,
+    "Brier": losses.brier,
+    "MMCE": losses.mmce,
+    "MMCE, squared": functools.partial(losses.mmce, variant="squared"),
+    "focal": functools.partial(losses.focal, gamma=2.0),
+    "focal, a gamma each": functools.partial(losses.focal, gamma=torch.linspace(0, 3, 32)),
+    "scheduled": losses.ScheduledFocal(),
+    "FLSD-53": losses.flsd,
+    "FLSD-532": functools.partial(losses.flsd, gammas="5-3-2"),
+    "dual focal": functools.partial(losses.dual_focal, gamma=2.0),
+    "forward": functools.partial(losses.forward_corrected, transition=NOISE),
+    "prior": functools.partial(rare_classes.with_prior, shift=WEIGHTS.log()),
+}
+MIXES = {
+    "mixup": functools.partial(mixing.mixup, alpha=0.2),
+    "mixup, each": functools.partial(mixing.mixup, alpha=0.2, per_sample=True),
+    "inputs alone": functools.partial(mixing.mixup, alpha=0.2, mix="inputs"),
+    "labels alone": functools.partial(mixing.mixup, alpha=0.2, mix="labels"),
+    "cutmix": mixing.cutmix,
+}
+AUGMENTATIONS = {
+    "crops and flips": augmentation.crop_flip,
+    "crops": functools.partial(augmentation.crop_flip, flip=False),
+    "flips": functools.partial(augmentation.crop_flip, padding=0),
+}
+SELECTIONS = (
+    prioritization.MaxEntropy(0.5, 1),
+    prioritization.MaxEntropy(0.5, 1, target=models.mlp(64, 10)),
+    prioritization.MaxLoss(0.5, 1),
+    prioritization.RandomPart(0.5, 1),
+)
+
+
+def network():
+    return models.mlp(64, 10, width=16, norm="batch")
+
+
+def made(seed=0, model=network, train=TRAIN, **settings):
+    options = {"epochs": 2, "batch_size": 32, "lr": 0.05} | settings
+    return training.trial(model, train, {"test": TEST}, seed=seed, **options)
+
+
+def trained(trials, device):
+    return training.train_trials(trials, device=device, progress=False)
+
+
+def furthest(ours, theirs):
+    pairs = zip(ours.state.values(), theirs.state.values(), strict=True)
+    return max((a.cpu().double() - b.cpu().double()).abs().max().item() for a, b in pairs)
+
+
+# --- training ---
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_trains_to_the_same_weights_whatever_it_is_bound_to(name, device):
+    (here,), (there,) = (trained([made(loss=LOSSES[name])], place) for place in ("cpu", device))
+    assert {tensor.device.type for tensor in there.state.values()} == {device.type}
+    assert furthest(here, there) < 1e-5
+    assert there.predictions["test"].logits.device.type == "cpu"  # where the test set lies
+
+
+@pytest.mark.device
+def test_a_stack_of_all_losses_trains_to_the_same_weights(device):
+    trials = [made(seed, loss=loss) for loss in LOSSES.values() for seed in range(2)]
+    for ours, theirs in zip(trained(trials, "cpu"), trained(trials, device), strict=True):
+        assert furthest(ours, theirs) < 1e-4
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", [*MIXES, *AUGMENTATIONS])
+def test_blends_and_augmentations_train(name, device):
+    options = {"mix": MIXES[name]} if name in MIXES else {"augment": AUGMENTATIONS[name]}
+    for run in trained([made(seed, **options) for seed in range(2)], device):
+        assert run.history.train_loss.iloc[-1] < 3
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("select", SELECTIONS, ids=lambda one: type(one).__name__)
+def test_selections_take_the_same_samples(select, device):
+    trials = [made(seed, select=select, epochs=3) for seed in range(2)]
+    for ours, theirs in zip(trained(trials, "cpu"), trained(trials, device), strict=True):
+        assert furthest(ours, theirs) < 1e-5
+
+
+@pytest.mark.device
+def test_what_is_watched_and_kept_is_the_same(device):
+    options = {"watch": {"test": TEST}, "keep": ("test",), "gradients": True}
+    (here,), (there,) = (trained([made(**options)], place) for place in ("cpu", device))
+    columns = ["test_nll", "test_feature_norm", "head_norm"]
+    assert (here.history[columns] - there.history[columns]).abs().max(axis=None) < 1e-4
+    assert torch.allclose(here.logits["test"], there.logits["test"], atol=1e-4)
+    assert torch.allclose(here.gradients, there.gradients, atol=1e-4)
+
+
+@pytest.mark.device
+def test_data_may_lie_on_the_device_and_predictions_then_do(device):
+    there = TRAIN.to(device)
+    run = training.fit(network, there, epochs=1, score={"test": TEST.to(device)}, device=device)
+    assert run.predictions["test"].logits.device.type == device.type
+    assert run.predict(CAL).logits.device.type == "cpu"
+    loader = torch.utils.data.DataLoader(list(zip(CAL.inputs, CAL.labels, strict=True)), 25)
+    assert torch.allclose(training.predict(run.model, loader).logits, run.predict(CAL).logits)
+    assert run.predict(CAL).to(device).correct.device.type == device.type
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("build", [models.text_bag, models.text_cnn, models.text_lstm])
+def test_texts_train_and_blend(build, device):
+    generator = torch.Generator().manual_seed(0)
+    words = torch.randint(1, 20, (64, 6), generator=generator)
+    texts = data.Dataset(words, words[:, 0] % 2, ("even", "odd"))
+    mix = functools.partial(mixing.word_mixup, alpha=0.2)
+    one = training.trial(lambda: build(20, 2), texts, {"same": texts}, epochs=1, mix=mix)
+    run = trained([one], device)[0]
+    assert run.predictions["same"].probs.shape == (64, 2)
+
+
+@pytest.mark.device
+def test_a_sweep_keeps_its_runs_by_kind_of_device_and_all_read_them(device, tmp_path):
+    def recipe(kind, seed):
+        return made(seed, loss=LOSSES[kind])
+
+    grid = {"kind": ["forward", "weighted"], "seed": [0, 1]}
+    options = {"cache": tmp_path, "progress": False, "jobs": 1}
+    here = sweep.run(recipe, grid, device="cpu", **options)
+    there = sweep.run(recipe, grid, device=device, **options)
+    assert len([*tmp_path.rglob("*.run")]) == (4 if device.type == "cpu" else 8)
+    for ours, theirs in zip(here.outcomes, there.outcomes, strict=True):
+        logits = theirs.predictions["test"].logits
+        assert logits.device.type == "cpu"
+        assert torch.allclose(logits, ours.predictions["test"].logits, atol=1e-4)
+
+
+# --- what a step costs ---
+
+
+@contextlib.contextmanager
+def step_of(trials):
+    """One step of a training on the stand-in, after a first one, which makes its momentum."""
+    with pretend_cuda.pretend_cuda() as name:
+        loop = Loop(trials, torch.device(name))
+        loop.epoch(0)
+        orders = [feed.epoch() for feed in loop.feeds]
+        loop.net.train()
+        with pretend_cuda.counted() as work:
+            loop._step(next(zip(*orders, strict=True)), 0.1, [])
+        yield work
+
+
+def launches(**settings):
+    with step_of([made(model=lambda: models.resnet(8, 1, 10, width=4), **settings)]) as work:
+        assert (work.waits, work.copies) == (0, 0)
+        return work.launches
+
+
+PLAIN = 86  # of a ResNet-8
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_step_waits_for_no_loss(name):
+    more = 80 if name.startswith("MMCE") else 50
+    assert 60 < launches(loss=LOSSES[name]) <= PLAIN + more
+
+
+@pytest.mark.parametrize("name", MIXES)
+def test_a_step_waits_for_no_blend(name):
+    assert 60 < launches(mix=MIXES[name]) <= PLAIN + 35
+
+
+@pytest.mark.parametrize("name", AUGMENTATIONS)
+def test_a_step_waits_for_no_augmentation(name):
+    assert 60 < launches(augment=AUGMENTATIONS[name]) <= PLAIN + 20
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_a_step_waits_for_no_optimiser_nor_for_the_norm_of_gradients(optimizer):
+    assert 60 < launches(optimizer=optimizer, gradients=True) <= PLAIN + 20
+
+
+def test_a_stack_waits_for_none_of_its_losses():
+    mixed = {"augment": augmentation.crop_flip, "mix": MIXES["mixup"]}
+    soft = [loss for name, loss in LOSSES.items() if name not in ("forward", "dual focal")]
+    for some, options in ((LOSSES.values(), {}), (soft, mixed)):
+        with step_of([made(loss=loss, **options) for loss in some]) as work:
+            assert (work.waits, work.copies) == (0, 0)
+
+
+def test_a_wait_and_a_copy_would_be_seen():
+    def waiting(logits, target):
+        return losses.cross_entropy(logits, target) * (1.0 if logits.sum() > 0 else 2.0)
+
+    def copying(logits, target):
+        return losses.cross_entropy(logits, target, class_weights=WEIGHTS.to(logits))
+
+    for loss, found in ((waiting, (1, 0)), (copying, (0, 1))):
+        with step_of([made(loss=loss)]) as work:
+            assert (work.waits, work.copies) == found
+
+
+# --- what is fitted, drawn and kept ---
+
+
+def scored(device="cpu"):
+    generator = torch.Generator().manual_seed(0)
+    labels = torch.randint(4, (400,), generator=generator)
+    logits = 3 * torch.randn(400, 4, generator=generator)
+    logits[torch.arange(400), labels] += 3
+    return logits.to(device), labels.to(device)
+
+
+CALIBRATORS = [
+    kind
+    for kind in vars(recalibration).values()
+    if isinstance(kind, type) and issubclass(kind, recalibration.Calibrator)
+    if kind is not recalibration.Calibrator
+]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("kind", CALIBRATORS)
+def test_a_map_fitted_on_one_device_serves_on_the_other(kind, device):
+    logits, labels = scored()
+    new = logits[:50] + 0.1
+    here = kind().fit(logits, labels)
+    there = kind().fit(*scored(device))
+    again = pickle.loads(pickle.dumps(there))
+    expected = here.transform(new)
+    for fitted in (here, there, again):
+        assert torch.allclose(fitted.transform(new), expected, atol=1e-5)
+        moved = fitted.transform(new.to(device))
+        assert moved.device.type == device.type
+        assert torch.allclose(moved.cpu(), expected, atol=1e-5)
+
+
+def test_a_machine_without_the_device_reads_what_was_fitted_and_trained_on_it():
+    with pretend_cuda.pretend_cuda() as device:
+        maps = [kind().fit(*scored(device)) for kind in CALIBRATORS]
+        loss = functools.partial(losses.forward_corrected, transition=NOISE.to(device))
+        there = TRAIN.to(device)
+        one = training.trial(functools.partial(models.mlp, 64, 10), there, epochs=1, loss=loss)
+        run = trained([replace(one, score={"test": TEST.to(device)})], device)[0]
+        assert run.model is not None
+        written = pickle.dumps([maps, run])
+        raw = pickle.dumps(run.state)
+    maps, run = pickle.loads(written)
+    assert maps[0].transform(scored()[0], allow_fitted=True).device.type == "cpu"
+    assert run.predict(TEST).logits.device.type == "cpu"
+    assert run.predictions["test"].labels.device.type == "cpu"
+    with pytest.raises(RuntimeError, match="deserialize"):
+        pickle.loads(raw)
+
+
+@pytest.mark.device
+def test_an_audit_takes_rows_of_the_device(device):
+    here, there = (calibkit.audit(*scored(place)).numbers() for place in ("cpu", device))
+    assert here == there
+
+
+@pytest.mark.device
+def test_figures_take_rows_of_the_device(device):
+    logits, labels = scored(device)
+    probs = logits.softmax(1)
+    for draw in (plots.reliability_diagram, plots.corp_diagram, plots.confidence_histogram):
+        draw(probs, labels)
+    runs = torch.rand(3, 5, device=device)
+    _, ax = plt.subplots()
+    for rows in (runs, list(runs)):
+        plots.spread(torch.arange(5, device=device), rows, palette.ACCURACY, ax=ax)
+    plots.plane({palette.ACCURACY: torch.rand(3, 2, device=device)})
+    plt.close("all")
+
+
+@pytest.mark.device
+def test_sliders_take_rows_of_the_device(device):
+    logits, labels = scored(device)
+    diagram = metrics.reliability(logits.softmax(1), labels)
+    runs, image = torch.rand(3, 2, device=device), torch.rand(2, 8, 8, device=device)
+    words = {"title": "two", "readout": "both"}
+    explorers.reliability_frame(diagram, **words)
+    assert explorers.pooled([diagram, diagram]).counts.sum() == 800
+    for rows in (runs, list(runs)):
+        explorers.along_frame(
+            diagram, 0.2, [0.0, 0.2], {palette.ACCURACY: rows}, x_label="x", x_ticks=[0], **words
+        )
+    explorers.spread_frame(
+        {"a": runs[0]}, {"a": runs[0, 0]}, x_range=(0, 1), x_label="ECE", **words
+    )
+    rows = torch.rand(2, 10, device=device).softmax(1)
+    explorers.cooled_frame(image, [0, 1], rows, 2.0)
+    explorers.prior_frame(image, [0, 1], rows, 2.0)
+
+
+@pytest.mark.device
+def test_sums_of_batches_lie_on_the_device(device):
+    logits, labels = scored(device)
+    parts = zip(logits.softmax(1).split(100), labels.split(100), strict=True)
+    total = sum(metrics.tally(*part) for part in parts)
+    assert total.top.device.type == device.type
+    whole = metrics.ece(*[part.cpu() for part in (logits.softmax(1), labels)])
+    assert total.measures()["ece"] == pytest.approx(whole)
+    metric = adapters.CalibrationMetric(4).to(device)
+    metric.update(logits.softmax(1), labels)
+    assert metric.compute()["ece"].item() == pytest.approx(whole)
+
+
+# --- translation ---
+
+
+@pytest.mark.device
+def test_a_translator_and_its_pairs_may_lie_on_two_devices(device):
+    few = toy.draw(20, seed=0)
+    words = len(few.source_words), len(few.target_words)
+    torch.manual_seed(0)
+    model = translation.Translator(*words, width=16, depth=1, heads=2).eval()
+    expected = translation.logits_of(model, few), translation.translate(model, few, width=2)
+    there = replace(few, source=few.source.to(device), target=few.target.to(device))
+    model = model.to(device)
+    for pairs in (few, there):
+        logits = translation.logits_of(model, pairs)
+        sentences, log_probs = translation.translate(model, pairs, width=2)
+        homes = {tensor.device for tensor in (logits, sentences, log_probs)}
+        assert homes == {pairs.source.device}
+        assert torch.allclose(logits.cpu(), expected[0], atol=1e-4)
+        assert torch.equal(sentences.cpu(), expected[1][0])
+        assert torch.allclose(log_probs.cpu(), expected[1][1], atol=1e-4)
+        assert translation.tokens(logits, pairs).labels.device == pairs.source.device
+
+
+# --- names ---
+
+
+@pytest.mark.device
+def test_a_generator_of_the_device_is_one_whatever_name_it_has(device):
+    kind = device.type
+    named = torch.device(kind, 0) if kind != "cpu" else device
+    generator = torch.Generator(named).manual_seed(0)
+    assert validate.generator(generator, kind) is generator
+    mix = mixing.draw(5, 0.2, generator=generator, device=kind)
+    assert mix.lam.device.type == kind
+    if kind != "cpu":
+        with pytest.raises(ValueError, match="generator is on"):
+            mixing.draw(5, 0.2, generator=generator)
