@@ -1,0 +1,168 @@
+"""Pages that compute in the browser and need nothing else: one HTML file, no network, no kernel.
+
+A page is written as ES modules, of which each holds one idea, a template and style sheets. A
+browser loads neither modules nor workers from `file://`, so `assemble` puts all of it into one
+file as it is: the modules in the order of their imports, without the lines that import and export,
+as one script. A worker is made of that same script, from a Blob. The page's own policy forbids
+every connection.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
+DECLARED = re.compile(
+    r"^(?P<export>export )?(?:async )?(?:function|const|let|class) (?P<name>\w+)", re.M
+)
+LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.M)
+END_OF_SCRIPT = re.compile(r"</script", re.I)
+
+
+class BrowserPageError(ValueError):
+    """Modules that cannot become one script, with the file and what is wrong in it."""
+
+
+def assemble(
+    template: Path,
+    entry: Path,
+    styles: Iterable[Path],
+    data: Mapping[str, Any],
+    words: Mapping[str, str] | None = None,
+) -> str:
+    """One HTML file from a template and the modules that `entry` imports, itself the last.
+
+    template: HTML with the places {{ policy }}, {{ style }}, {{ data }} and {{ script }}.
+    data: what the script finds as JSON, each under its name as `<script id="NAME">`.
+    words: further places of the template, each with its HTML.
+
+    The script has one global name, `calibkit`, whose properties are all exports of the modules.
+
+    Raises BrowserPageError for a module that imports what another does not export, for modules
+    that import each other, for a name that two of them declare, and for a place that nobody fills.
+    """
+    code = script(entry)
+    style = "\n".join(path.read_text(encoding="utf-8") for path in styles)
+    blocks = "\n".join(
+        f'<script type="application/json" id="{name}">{_harmless(value)}</script>'
+        for name, value in data.items()
+    )
+    filled = {"policy": policy(code, style), "style": style, "data": blocks, "script": code}
+    return _fill(template, filled | dict(words or {}))
+
+
+def policy(code: str, style: str) -> str:
+    """The content-security policy: this script, this style, workers from a Blob, nothing else.
+
+    >>> "connect-src" in policy("", ""), policy("", "").startswith("default-src 'none'")
+    (False, True)
+    """
+    allowed = (
+        "default-src 'none'",
+        f"script-src {_digest(code)}",
+        f"style-src {_digest(style)}",
+        "worker-src blob:",
+        "img-src data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    return "; ".join(allowed)
+
+
+def script(entry: Path) -> str:
+    """The modules that `entry` needs as one script; see `assemble`."""
+    texts = modules(entry)
+    declared: dict[str, Path] = {}
+    exported: list[str] = []
+    parts = []
+    for path, text in texts.items():
+        for found in DECLARED.finditer(text):
+            other = declared.setdefault(found["name"], path)
+            if other != path:
+                raise BrowserPageError(
+                    f"{found['name']} is declared in {other.name} and in {path.name}; in one "
+                    "script a name can stand for one thing only: rename one of them"
+                )
+            if found["export"]:
+                exported.append(found["name"])
+        plain = EXPORT.sub("", IMPORT.sub("", text))
+        left = LEFT_OVER.search(plain)
+        if left:
+            raise BrowserPageError(
+                f'{path.name}: cannot read "{left[0]}"; write import {{ a, b }} from "./file.js"; '
+                "and export before function, const or class"
+            )
+        parts.append(f"// ---- {path.relative_to(HERE).as_posix()} ----\n\n{plain.strip()}\n")
+    names = ", ".join(exported)
+    body = "\n".join(parts)
+    whole = f'"use strict";\nconst calibkit = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n'
+    if END_OF_SCRIPT.search(whole):
+        raise BrowserPageError("a module holds the end tag of a script, which would end the page's")
+    return whole
+
+
+def modules(entry: Path) -> dict[Path, str]:
+    """Each module that `entry` needs with its text, those first that others import."""
+    done: dict[Path, str] = {}
+    _visit(entry.resolve(), [], done)
+    return done
+
+
+def _visit(path: Path, above: list[Path], done: dict[Path, str]) -> None:
+    if path in above:
+        circle = " imports ".join(one.name for one in [*above[above.index(path) :], path])
+        raise BrowserPageError(f"modules may not import each other: {circle}")
+    if path in done:
+        return
+    if not path.is_file():
+        raise BrowserPageError(f"{above[-1].name if above else 'entry'} names {path}: no such file")
+    text = path.read_text(encoding="utf-8")
+    for found in IMPORT.finditer(text):
+        other = (path.parent / found["file"]).resolve()
+        _visit(other, [*above, path], done)
+        given = {one["name"] for one in DECLARED.finditer(done[other]) if one["export"]}
+        wanted = {name.strip() for name in found["names"].split(",") if name.strip()}
+        if wanted - given:
+            missing = ", ".join(sorted(wanted - given))
+            raise BrowserPageError(f"{path.name} imports {missing}, not exported by {other.name}")
+    done[path] = text
+
+
+def write(page: str, target: str | Path) -> Path:
+    """Write a page to a file, or into a folder that exists under the name index.html."""
+    target = Path(target)
+    target = target / "index.html" if target.is_dir() else target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, encoding="utf-8", newline="\n")
+    return target
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _harmless(value: Any) -> str:
+    """JSON in which no tag can begin."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _fill(template: Path, words: Mapping[str, str]) -> str:
+    """The template with each {{ place }} filled once, whatever the fillings hold."""
+    text = template.read_text(encoding="utf-8")
+    places = re.findall(r"\{\{ (\w+) \}\}", text)
+    wrong = set(places) ^ set(words)
+    if wrong or len(places) != len(set(places)):
+        raise BrowserPageError(
+            f"{template.name} must have each place once: {', '.join(sorted(words))}; "
+            f"it has {', '.join(places)}"
+        )
+    return re.sub(r"\{\{ (\w+) \}\}", lambda place: words[place[1]], text)
