@@ -2,8 +2,7 @@
 
 A page is written as ES modules, of which each holds one idea, a template and style sheets. A
 browser loads neither modules nor workers from `file://`, so `assemble` puts all of it into one
-file as it is: the modules in the order of their imports, without the lines that import and export,
-as one script. A worker is made of that same script, from a Blob. The page's own policy forbids
+X A worker is made of that same script, from a Blob. The page's own policy forbids
 every connection.
 """
 
@@ -17,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
+
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
-DECLARED = re.compile(
-    r"^(?P<export>export )?(?:async )?(?:function|const|let|class) (?P<name>\w+)", re.M
-)
+EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.M)
 LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.M)
 END_OF_SCRIPT = re.compile(r"</script", re.I)
 
@@ -47,7 +46,7 @@ def assemble(
     The script has one global name, `calibkit`, whose properties are all exports of the modules.
 
     Raises BrowserPageError for a module that imports what another does not export, for modules
-    that import each other, for a name that two of them declare, and for a place that nobody fills.
+    that import each other, for a name that two of them export, and for a place that nobody fills.
     """
     code = script(entry)
     style = "\n".join(path.read_text(encoding="utf-8") for path in styles)
@@ -79,30 +78,30 @@ def policy(code: str, style: str) -> str:
 
 def script(entry: Path) -> str:
     """The modules that `entry` needs as one script; see `assemble`."""
-    texts = modules(entry)
-    declared: dict[str, Path] = {}
-    exported: list[str] = []
+    exported: dict[str, Path] = {}
     parts = []
-    for path, text in texts.items():
-        for found in DECLARED.finditer(text):
-            other = declared.setdefault(found["name"], path)
+    for path, text in modules(entry).items():
+        own = exports(text)
+        for name in own:
+            other = exported.setdefault(name, path)
             if other != path:
                 raise BrowserPageError(
-                    f"{found['name']} is declared in {other.name} and in {path.name}; in one "
-                    "script a name can stand for one thing only: rename one of them"
+                    f"{name} is exported by {other.name} and by {path.name}; in one script a name "
+                    "can stand for one thing only: rename one of them"
                 )
-            if found["export"]:
-                exported.append(found["name"])
-        plain = EXPORT.sub("", IMPORT.sub("", text))
+        plain = EXPORT.sub("", IMPORT.sub("", text)).strip()
         left = LEFT_OVER.search(plain)
         if left:
             raise BrowserPageError(
                 f'{path.name}: cannot read "{left[0]}"; write import {{ a, b }} from "./file.js"; '
                 "and export before function, const or class"
             )
-        parts.append(f"// ---- {path.relative_to(HERE).as_posix()} ----\n\n{plain.strip()}\n")
-    names = ", ".join(exported)
-    body = "\n".join(parts)
+        names = ", ".join(own)
+        head = f"// ---- {path.relative_to(HERE).as_posix()} ----"
+        parts.append(
+            f"{head}\nconst {{ {names} }} = (() => {{\n{plain}\n\nreturn {{ {names} }};\n}})();\n"
+        )
+    body, names = "\n".join(parts), ", ".join(exported)
     whole = f'"use strict";\nconst calibkit = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n'
     if END_OF_SCRIPT.search(whole):
         raise BrowserPageError("a module holds the end tag of a script, which would end the page's")
@@ -114,6 +113,15 @@ def modules(entry: Path) -> dict[Path, str]:
     done: dict[Path, str] = {}
     _visit(entry.resolve(), [], done)
     return done
+
+
+def exports(text: str) -> list[str]:
+    """The names that a module gives to others.
+
+    >>> exports("export const PIXELS = 64;\\nconst side = 8;\\nexport function draw() {}")
+    ['PIXELS', 'draw']
+    """
+    return EXPORTED.findall(text)
 
 
 def _visit(path: Path, above: list[Path], done: dict[Path, str]) -> None:
@@ -128,12 +136,43 @@ def _visit(path: Path, above: list[Path], done: dict[Path, str]) -> None:
     for found in IMPORT.finditer(text):
         other = (path.parent / found["file"]).resolve()
         _visit(other, [*above, path], done)
-        given = {one["name"] for one in DECLARED.finditer(done[other]) if one["export"]}
+        given = set(exports(done[other]))
         wanted = {name.strip() for name in found["names"].split(",") if name.strip()}
         if wanted - given:
             missing = ", ".join(sorted(wanted - given))
             raise BrowserPageError(f"{path.name} imports {missing}, not exported by {other.name}")
     done[path] = text
+
+
+def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
+    """The page on which the visitor's own network trains.
+
+    lessons: number -> address of the lessons that the settings link to; without it their numbers
+        stand there alone. home: HTML of a link back to where the page belongs.
+
+    >>> "connect-src" in playground(), len(playground()) < 400_000
+    (False, True)
+    """
+    folder, shared = HERE / "playground", HERE / "shared"
+    return assemble(
+        folder / "playground.html",
+        folder / "main.js",
+        [shared / "theme.css", folder / "playground.css"],
+        {"digits": digits_text(), "lessons": dict(lessons or {})},
+        {"home": home},
+    )
+
+
+def digits_text() -> str:
+    """The digits as text, one a line: its label, then a letter a pixel, a for 0 to q for 16.
+
+    >>> digits_text().splitlines()[0][:9]
+    '0aafnjbaa'
+    """
+    images, labels = all_digits()
+    levels = (images.flatten(1) * BRIGHTEST).round().long() + ord("a")
+    rows = zip(labels.tolist(), levels.tolist(), strict=True)
+    return "\n".join(f"{label}{bytes(row).decode()}" for label, row in rows)
 
 
 def write(page: str, target: str | Path) -> Path:

@@ -1,0 +1,16 @@
+// Main findings of the lessons, as settings that differ from those at the start.
+export const PRESETS = [
+  { words: "as at the start", change: {} },
+  { words: "03: stopped after 5 epochs, it doubts too much", change: { epochs: 5 } },
+  { words: "03: a linear network", change: { depth: 0 } },
+  { words: "05: 150 images", change: { images: 150 }, chip: "10 times fewer images" },
+  { words: "06: 40 % wrong labels", change: { wrong: 0.4 }, chip: "40 % wrong labels" },
+  { words: "06: wrong labels, class by class", change: { wrong: 0.4, kind: "class" } },
+  { words: "07: rare digits, 100 : 1", change: { rho: 100 } },
+  { words: "08: one temperature repairs it", change: { temperature: "fitted" }, chip: "a cure: temperature" },
+  { words: "09: label smoothing doubts too much", change: { loss: "smoothing", alpha: 0.3 } },
+  { words: "11: focal loss, gamma 3", change: { loss: "focal", gamma: 3 } },
+  { words: "11: five networks vote", change: { ensemble: 5 } },
+  { words: "12: mixup doubts too much", change: { mixup: 1 } },
+  { words: "13: new images with twice the noise", change: { testNoise: 0.8 } },
+];
