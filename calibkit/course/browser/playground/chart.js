@@ -43,8 +43,8 @@ export class Chart {
   svg(description) {
     const floor = HEIGHT - BOTTOM, middle = (LEFT + WIDTH - RIGHT) / 2;
     const text = (x, y, words, more) => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
-    const below = this.xTicks.map((tick) => text(this.x(tick), floor + 16, this.show(tick), 'text-anchor="middle"'));
-    const beside = this.yTicks.map((tick) => text(LEFT - 6, this.y(tick) + 4, this.show(tick), 'text-anchor="end"'));
+    const below = this.xTicks.map((tick) => text(this.x(tick), floor + 16, this.show(tick, "x"), 'text-anchor="middle"'));
+    const beside = this.yTicks.map((tick) => text(LEFT - 6, this.y(tick) + 4, this.show(tick, "y"), 'text-anchor="end"'));
     return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${this.title}: ${description}">
 <text class="title" x="${middle}" y="19" text-anchor="middle">${this.title}</text>${this.parts.join("")}
 <path class="frame" d="M${LEFT},${TOP}V${floor}H${WIDTH - RIGHT}"/>${below.join("")}${beside.join("")}

@@ -11,7 +11,7 @@ export function overEpochs(rows, kept, epochs) {
   const end = Math.max(epochs, kept ? last(kept).epoch : 0);
   const chart = new Chart({ title: "New digits, epoch by epoch", x: [0, end], y: [0, 1],
     xTicks: end < 4 ? [0, end] : steps(end), yTicks: [0, 0.25, 0.5, 0.75, 1], labels: ["epochs", "%"],
-    show: (tick) => (tick > 0 && tick <= 1 && end > 1 ? percent(tick) : `${tick}`) });
+    show: (tick, axis) => (axis === "y" ? percent(tick) : `${tick}`) });
   const points = (of, name) => of.map((row) => [row.epoch, row[name]]);
   if (kept) chart.line(points(kept, "accuracy"), "old right").line(points(kept, "confidence"), "old sure");
   chart.line(points(rows, "accuracy"), "right").line(points(rows, "confidence"), "sure");
@@ -26,7 +26,7 @@ export function nllOverEpochs(rows, kept, epochs, unavoidable) {
   const top = Math.ceil(Math.max(1, unavoidable, ...values) * 2) / 2;
   const end = Math.max(epochs, kept ? last(kept).epoch : 0);
   const chart = new Chart({ title: "What it costs (NLL)", x: [0, end], y: [0, top],
-    xTicks: end < 4 ? [0, end] : steps(end), yTicks: [0, top / 2, top], labels: ["epochs", "nats an image"] });
+    xTicks: end < 4 ? [0, end] : steps(end), yTicks: [0, top], labels: ["epochs", "nats an image"] });
   if (kept) chart.line(kept.map((row) => [row.epoch, row.nll]), "old right");
   chart.box(0, end, 0, unavoidable, "unavoidable").line(rows.map((row) => [row.epoch, row.nll]), "right");
   chart.line(rows.map((row) => [row.epoch, Math.min(row.trainNll, top)]), "learned");

@@ -1,4 +1,7 @@
 // Main findings of the lessons, as settings that differ from those at the start.
+import { defaults } from "./settings.js";
+import { toHash } from "./address.js";
+
 export const PRESETS = [
   { words: "as at the start", change: {} },
   { words: "03: stopped after 5 epochs, it doubts too much", change: { epochs: 5 } },
@@ -14,3 +17,21 @@ export const PRESETS = [
   { words: "12: mixup doubts too much", change: { mixup: 1 } },
   { words: "13: new images with twice the noise", change: { testNoise: 0.8 } },
 ];
+
+// A list of all, and buttons for those that have a chip; chosen: called with their settings.
+// Returns show(settings), which names in the list what the settings are.
+export function buildPresets(list, chips, chosen) {
+  const all = PRESETS.map(({ change }) => ({ ...defaults(), ...change }));
+  PRESETS.forEach(({ words, chip }, place) => {
+    list.add(new Option(words, place));
+    if (!chip) return;
+    const button = document.createElement("button");
+    button.textContent = chip;
+    button.addEventListener("click", () => chosen(all[place]));
+    chips.append(button);
+  });
+  list.addEventListener("change", () => chosen(all[list.value]));
+  return (settings) => {
+    list.value = all.findIndex((one) => toHash(one) === toHash(settings));
+  };
+}

@@ -22,7 +22,8 @@ export function showImages(host, items) {
 function card() {
   const item = document.createElement("li");
   item.innerHTML = `<canvas width="${SIDE}" height="${SIDE}" aria-hidden="true"></canvas>
-<span class="truth"></span><span class="network"></span><span class="exact"></span>`;
+<span class="truth"></span><span class="hidden-words">network: </span><span class="network"></span>
+<span class="hidden-words">exact posterior: </span><span class="exact"></span>`;
   return item;
 }
 
@@ -33,7 +34,7 @@ function fill(item, { image, label, note, network, exact }) {
   item.querySelector(".truth").textContent = `is a ${label}${note}`;
   item.querySelector(".network").textContent = network
     ? `${wrong ? "✗" : "✓"} ${network.digit} · ${network.sure} %` : "–";
-  item.querySelector(".exact").textContent = `exact ${exact.digit} · ${exact.sure} %`;
+  item.querySelector(".exact").textContent = `${exact.digit} · ${exact.sure} %`;
 }
 
 // Dark strokes on light ground; noise goes beyond black and white and is cut off there.
