@@ -3,7 +3,7 @@ import { Random } from "../shared/random.js";
 import { PIXELS } from "./digits.js";
 import { drawDigits, withNoise } from "./noise.js";
 import { posterior } from "./posterior.js";
-import { said } from "./thumbnails.js";
+import { said, showImages } from "./thumbnails.js";
 
 const IMAGES = 12;
 
@@ -45,11 +45,11 @@ export function titleOf({ chosen, judged }) {
 }
 
 // The twelve under the noise that is chosen, at once, before anything has learned from it.
-export function previewOf(settings, digits) {
+export function preview(settings, digits) {
   const noise = settings.testNoise || settings.noise;
   const drawn = drawDigits(digits, IMAGES, new Random(settings.seed, "new images"));
   const images = withNoise(digits, drawn, noise), exact = posterior(digits, images, noise);
-  return Array.from(drawn.labels, (label, i) => ({
+  showImages(document.getElementById("images"), Array.from(drawn.labels, (label, i) => ({
     image: images.subarray(i * PIXELS, (i + 1) * PIXELS), label, note: "", network: null, exact: said(exact, i),
-  }));
+  })));
 }

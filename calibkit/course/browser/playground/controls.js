@@ -1,16 +1,16 @@
 // The controls of the settings: a slider or a list each, with a link to its lesson.
 import { SETTINGS, shown } from "./settings.js";
 
-// hosts: for each group of settings the element that it stands in. lessons: number -> address of
-// the lesson's page, empty where there is none. changed(name, value): called at each move.
+// lessons: number -> address of the lesson's page, empty where there is none.
+// changed(name, value): called at each move. A setting stands in the element of its group.
 // Returns refresh(settings), which shows all values and hides what has no meaning.
-export function buildControls(hosts, lessons, changed) {
+export function buildControls(lessons, changed) {
   const built = SETTINGS.map((setting) => {
     const row = document.createElement("div");
     row.className = "setting";
     row.innerHTML = `<label for="set-${setting.name}">${setting.words}</label>
 ${setting.stops ? "<output></output>" : ""}${linkTo(setting, lessons)}${controlOf(setting)}`;
-    hosts[setting.group].append(row);
+    document.getElementById(`group-${setting.group}`).append(row);
     const control = row.querySelector("input, select");
     const read = () => (setting.stops ? setting.stops[control.value] : control.value);
     control.addEventListener("input", () => changed(setting.name, read()));

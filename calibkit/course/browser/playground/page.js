@@ -7,13 +7,11 @@ import { fromHash, toHash } from "./address.js";
 import { buildPresets } from "./presets.js";
 import { defaults, differences, retrains } from "./settings.js";
 import { buildControls } from "./controls.js";
-import { previewOf } from "./brushed.js";
-import { showImages } from "./thumbnails.js";
+import { preview } from "./brushed.js";
 
 const QUIET = 150; // ms without a move before new data are drawn
-const GROUPS = ["first", "data", "network", "training", "after"];
 const at = (id) => document.getElementById(id);
-const guesses = () => [...document.querySelectorAll("input[name=guess]")];
+const guesses = () => [...at("go").querySelectorAll("input")];
 
 export class Page {
   // source: the text of this script, of which the worker is made.
@@ -23,12 +21,11 @@ export class Page {
     this.session = new Session(fromHash(location.hash));
     this.conductor = new Conductor(source, text, (answer) => this.hear(answer));
     this.view = new View((of, bin) => this.pick(of, bin));
-    const hosts = Object.fromEntries(GROUPS.map((name) => [name, at(`group-${name}`)]));
-    this.refresh = buildControls(hosts, lessons, (name, value) =>
+    this.refresh = buildControls(lessons, (name, value) =>
       this.change({ ...this.session.settings, [name]: value }));
-    this.refreshPresets = buildPresets(at("presets"), at("chips"), (settings) => this.change({ ...settings }));
+    this.refreshPresets = buildPresets((settings) => this.change({ ...settings }));
     this.listen();
-    this.preview();
+    preview(this.session.settings, this.digits);
     this.begin();
     this.show();
   }
@@ -41,9 +38,7 @@ export class Page {
     for (const of of BRUSHED) {
       at(`bin-${of}`).addEventListener("input", (event) => this.pick(of, Number(event.target.value)));
     }
-    addEventListener("hashchange", () => {
-      if (toHash(this.session.settings) !== location.hash) this.change(fromHash(location.hash));
-    });
+    addEventListener("hashchange", () => this.change(fromHash(location.hash)));
     if (matchMedia("(max-width: 48rem)").matches) at("settings").open = false;
   }
 
@@ -54,14 +49,14 @@ export class Page {
     session.settings = settings;
     history.replaceState(null, "", toHash(settings) || location.pathname);
     if (!session.rows.length && retrains(settings, session.run.settings) && conductor.state !== "running") {
-      this.preview(); // nothing is trained yet: show the new data, when the slider rests
+      preview(this.session.settings, this.digits); // nothing is trained yet: new data are drawn when the slider rests
       clearTimeout(this.quiet);
       this.quiet = setTimeout(() => this.begin(), QUIET);
     } else {
       session.ask();
       if (settings.testNoise !== before.testNoise) conductor.renew(session.run.settings);
       this.draw();
-      if (settings.noise !== before.noise) this.preview();
+      if (settings.noise !== before.noise) preview(this.session.settings, this.digits);
     }
     this.show();
   }
@@ -123,12 +118,11 @@ export class Page {
     const { session, conductor } = this;
     session.take(answer);
     let words = null;
-    if (answer.task === "epoch" && conductor.state === "paused") words = session.words;
-    if (answer.task === "epoch" && conductor.state === "done") {
-      const result = session.settle();
-      at("score").textContent = result;
+    if (conductor.state === "paused") words = session.words;
+    if (conductor.state === "done" && answer.task === "epoch") {
+      at("score").textContent = session.settle();
       for (const input of guesses()) input.checked = false;
-      words = `${result} ${session.words}`;
+      words = `${at("score").textContent} ${session.words}`;
     }
     this.show(words);
     cancelAnimationFrame(this.frame); // at most one picture a frame, of the newest answer
@@ -140,10 +134,6 @@ export class Page {
     performance.mark("begun");
     this.view.draw(this.session, this.digits);
     performance.measure("picture", "begun");
-  }
-
-  preview() {
-    showImages(at("images"), previewOf(this.session.settings, this.digits));
   }
 
   // Controls, presets and buttons as the session stands; live: a sentence to be read out.

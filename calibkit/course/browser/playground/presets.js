@@ -18,9 +18,10 @@ export const PRESETS = [
   { words: "13: new images with twice the noise", change: { testNoise: 0.8 } },
 ];
 
-// A list of all, and buttons for those that have a chip; chosen: called with their settings.
+// The list of all, and buttons for those that have a chip. chosen(settings): called with theirs.
 // Returns show(settings), which names in the list what the settings are.
-export function buildPresets(list, chips, chosen) {
+export function buildPresets(chosen) {
+  const list = document.getElementById("presets"), chips = document.getElementById("chips");
   const all = PRESETS.map(({ change }) => ({ ...defaults(), ...change }));
   PRESETS.forEach(({ words, chip }, place) => {
     list.add(new Option(words, place));
