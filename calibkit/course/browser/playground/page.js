@@ -47,7 +47,8 @@ export class Page {
   change(settings) {
     const { session, conductor } = this, before = session.settings;
     session.settings = settings;
-    history.replaceState(null, "", toHash(settings) || location.pathname);
+    clearTimeout(this.address); // a browser refuses addresses that change at each move of a slider
+    this.address = setTimeout(() => history.replaceState(null, "", toHash(settings) || location.pathname), QUIET);
     if (!session.rows.length && retrains(settings, session.run.settings) && conductor.state !== "running") {
       preview(this.session.settings, this.digits); // nothing is trained yet: new data are drawn when the slider rests
       clearTimeout(this.quiet);
