@@ -145,6 +145,13 @@ def _site(options) -> int:
     return 0
 
 
+def _play(options) -> int:
+    from calibkit.course import browser
+
+    print(f"open {browser.write(browser.playground(), options.target).resolve()}")
+    return 0
+
+
 def _claims(options) -> int:
     from calibkit.course import checkout, claims, experiments
 
@@ -270,6 +277,9 @@ def _parser() -> argparse.ArgumentParser:
     trust = "keep scripts and sliders: only for a --source that you executed yourself"
     add.add_argument("--trust", action="store_true", help=trust)
     classroom.add(commands)
+    add = commands.add_parser("play", help="write the playground: a network trains in the browser")
+    add.set_defaults(command=_play)
+    add.add_argument("target", nargs="?", default="play.html", help="the page; default: play.html")
     add = commands.add_parser("site", help="write the whole course as a web site into build/site")
     add.set_defaults(command=_site)
     add.add_argument("target", nargs="?", help="folder of the site, by default build/site")

@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
 import calibkit
-from calibkit.course import checkout, claims, experiments, pages, paths, verdicts
+from calibkit.course import browser, checkout, claims, experiments, pages, paths, verdicts
 from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
@@ -187,6 +187,7 @@ def write(folder: Path) -> None:
         (folder / f"{name}{SUFFIX}").write_text(html, encoding="utf-8")
     _landing(folder, course)
     _embeds(folder / "extra" / "embed", course)
+    _playground(folder / "extra" / "play.html", course)
     described = modules()
     for name in described:
         page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n"
@@ -343,6 +344,12 @@ def authors() -> str:
     """
     licence = (checkout.root() / "LICENSE").read_text(encoding="utf-8")
     return licence.partition("Copyright (c) ")[2].split("\n")[0]
+
+
+def _playground(target: Path, course: list[Lesson]) -> None:
+    lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
+    home = '<a href="index.html">The course</a>'
+    browser.write(browser.playground(lessons, home), target)
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:

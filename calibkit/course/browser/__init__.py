@@ -1,0 +1,207 @@
+"""Pages that compute in the browser and need nothing else: one HTML file, no network, no kernel.
+
+A page is written as ES modules, of which each holds one idea, a template and style sheets. A
+browser loads neither modules nor workers from `file://`, so `assemble` puts all of it into one
+X A worker is made of that same script, from a Blob. The page's own policy forbids
+every connection.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
+
+HERE = Path(__file__).parent
+IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
+EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
+EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.M)
+LEFT_OVER = re.compile(r"^(?:import|export)\b.*", re.M)
+END_OF_SCRIPT = re.compile(r"</script", re.I)
+
+
+class BrowserPageError(ValueError):
+    """Modules that cannot become one script, with the file and what is wrong in it."""
+
+
+def assemble(
+    template: Path,
+    entry: Path,
+    styles: Iterable[Path],
+    data: Mapping[str, Any],
+    words: Mapping[str, str] | None = None,
+) -> str:
+    """One HTML file from a template and the modules that `entry` imports, itself the last.
+
+    template: HTML with the places {{ policy }}, {{ style }}, {{ data }} and {{ script }}.
+    data: what the script finds as JSON, each under its name as `<script id="NAME">`.
+    words: further places of the template, each with its HTML.
+
+    The script has one global name, `calibkit`, whose properties are all exports of the modules.
+
+    Raises BrowserPageError for a module that imports what another does not export, for modules
+    that import each other, for a name that two of them export, and for a place that nobody fills.
+    """
+    code = script(entry)
+    style = "\n".join(path.read_text(encoding="utf-8") for path in styles)
+    blocks = "\n".join(
+        f'<script type="application/json" id="{name}">{_harmless(value)}</script>'
+        for name, value in data.items()
+    )
+    filled = {"policy": policy(code, style), "style": style, "data": blocks, "script": code}
+    return _fill(template, filled | dict(words or {}))
+
+
+def policy(code: str, style: str) -> str:
+    """The content-security policy: this script, this style, workers from a Blob, nothing else.
+
+    >>> "connect-src" in policy("", ""), policy("", "").startswith("default-src 'none'")
+    (False, True)
+    """
+    allowed = (
+        "default-src 'none'",
+        f"script-src {_digest(code)}",
+        f"style-src {_digest(style)}",
+        "worker-src blob:",
+        "img-src data: blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    )
+    return "; ".join(allowed)
+
+
+def script(entry: Path) -> str:
+    """The modules that `entry` needs as one script; see `assemble`."""
+    exported: dict[str, Path] = {}
+    parts = []
+    for path, text in modules(entry).items():
+        own = exports(text)
+        for name in own:
+            other = exported.setdefault(name, path)
+            if other != path:
+                raise BrowserPageError(
+                    f"{name} is exported by {other.name} and by {path.name}; in one script a name "
+                    "can stand for one thing only: rename one of them"
+                )
+        plain = EXPORT.sub("", IMPORT.sub("", text)).strip()
+        left = LEFT_OVER.search(plain)
+        if left:
+            raise BrowserPageError(
+                f'{path.name}: cannot read "{left[0]}"; write import {{ a, b }} from "./file.js"; '
+                "and export before function, const or class"
+            )
+        names = ", ".join(own)
+        head = f"// ---- {path.relative_to(HERE).as_posix()} ----"
+        parts.append(
+            f"{head}\nconst {{ {names} }} = (() => {{\n{plain}\n\nreturn {{ {names} }};\n}})();\n"
+        )
+    body, names = "\n".join(parts), ", ".join(exported)
+    whole = f'"use strict";\nconst calibkit = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n'
+    if END_OF_SCRIPT.search(whole):
+        raise BrowserPageError("a module holds the end tag of a script, which would end the page's")
+    return whole
+
+
+def modules(entry: Path) -> dict[Path, str]:
+    """Each module that `entry` needs with its text, those first that others import."""
+    done: dict[Path, str] = {}
+    _visit(entry.resolve(), [], done)
+    return done
+
+
+def exports(text: str) -> list[str]:
+    """The names that a module gives to others.
+
+    >>> exports("export const PIXELS = 64;\\nconst side = 8;\\nexport function draw() {}")
+    ['PIXELS', 'draw']
+    """
+    return EXPORTED.findall(text)
+
+
+def _visit(path: Path, above: list[Path], done: dict[Path, str]) -> None:
+    if path in above:
+        circle = " imports ".join(one.name for one in [*above[above.index(path) :], path])
+        raise BrowserPageError(f"modules may not import each other: {circle}")
+    if path in done:
+        return
+    if not path.is_file():
+        raise BrowserPageError(f"{above[-1].name if above else 'entry'} names {path}: no such file")
+    text = path.read_text(encoding="utf-8")
+    for found in IMPORT.finditer(text):
+        other = (path.parent / found["file"]).resolve()
+        _visit(other, [*above, path], done)
+        given = set(exports(done[other]))
+        wanted = {name.strip() for name in found["names"].split(",") if name.strip()}
+        if wanted - given:
+            missing = ", ".join(sorted(wanted - given))
+            raise BrowserPageError(f"{path.name} imports {missing}, not exported by {other.name}")
+    done[path] = text
+
+
+def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
+    """The page on which the visitor's own network trains.
+
+    lessons: number -> address of the lessons that the settings link to; without it their numbers
+        stand there alone. home: HTML of a link back to where the page belongs.
+
+    >>> "connect-src" in playground(), len(playground()) < 400_000
+    (False, True)
+    """
+    folder, shared = HERE / "playground", HERE / "shared"
+    return assemble(
+        folder / "playground.html",
+        folder / "main.js",
+        [shared / "theme.css", folder / "playground.css"],
+        {"digits": digits_text(), "lessons": dict(lessons or {})},
+        {"home": home},
+    )
+
+
+def digits_text() -> str:
+    """The digits as text, one a line: its label, then a letter a pixel, a for 0 to q for 16.
+
+    >>> digits_text().splitlines()[0][:9]
+    '0aafnjbaa'
+    """
+    images, labels = all_digits()
+    levels = (images.flatten(1) * BRIGHTEST).round().long() + ord("a")
+    rows = zip(labels.tolist(), levels.tolist(), strict=True)
+    return "\n".join(f"{label}{bytes(row).decode()}" for label, row in rows)
+
+
+def write(page: str, target: str | Path) -> Path:
+    """Write a page to a file, or into a folder that exists under the name index.html."""
+    target = Path(target)
+    target = target / "index.html" if target.is_dir() else target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, encoding="utf-8", newline="\n")
+    return target
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _harmless(value: Any) -> str:
+    """JSON in which no tag can begin."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _fill(template: Path, words: Mapping[str, str]) -> str:
+    """The template with each {{ place }} filled once, whatever the fillings hold."""
+    text = template.read_text(encoding="utf-8")
+    places = re.findall(r"\{\{ (\w+) \}\}", text)
+    wrong = set(places) ^ set(words)
+    if wrong or len(places) != len(set(places)):
+        raise BrowserPageError(
+            f"{template.name} must have each place once: {', '.join(sorted(words))}; "
+            f"it has {', '.join(places)}"
+        )
+    return re.sub(r"\{\{ (\w+) \}\}", lambda place: words[place[1]], text)

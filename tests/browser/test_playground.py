@@ -1,0 +1,519 @@
+"""The playground: its numbers beside PyTorch's, and its page by mouse, keyboard and address."""
+
+import base64
+import functools
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+from playwright.sync_api import expect
+from torch.nn import functional
+
+from calibkit import losses, metrics, mixing, recalibration
+from calibkit.course import browser as pages
+from calibkit.lab import data, models, training
+from tests.browser import axe
+from tests.browser.drive import watched
+
+LOSSES = {
+    "cross-entropy": functional.cross_entropy,
+    "focal": functools.partial(losses.focal, gamma=3.0),
+    "smoothing": functools.partial(losses.label_smoothing, alpha=0.1),
+    "brier": losses.brier,
+    "penalty": functools.partial(losses.confidence_penalty, weight=0.1),
+}
+SMALL = {"images": 1000, "width": 32, "epochs": 13}  # 8 steps an epoch
+CASES = {
+    **{name: {"loss": name} for name in LOSSES},
+    "focal, mixup": {"loss": "focal", "mixup": 0.4},
+    "Brier, mixup": {"loss": "brier", "mixup": 1},
+    "mixup": {"mixup": 0.4},
+    "decay": {"decay": 0.01},
+    "rare classes": {"rho": 100},
+    "wrong labels": {"wrong": 0.4},
+    "wrong labels by class": {"wrong": 0.4, "kind": "class"},
+    "linear": {"depth": 0},
+}
+# A training with all that it drew, so that PyTorch can repeat it step by step.
+RECORDED = """changes => {
+  const c = calibkit, settings = {...c.defaults(), ...changes};
+  const digits = c.readDigits(JSON.parse(document.getElementById("digits").textContent));
+  const run = new c.Run(digits, settings), test = c.testData(digits, settings);
+  const [training] = run.trainings, {order, mixing} = training, orders = [], mixes = [];
+  const weights = training.network.layers.map(({weight, bias}) => [[...weight], [...bias]]);
+  training.order = {
+    permutation: n => { const p = order.permutation(n); orders.push([...p]); return p; },
+  };
+  training.mixing = {
+    beta: alpha => { const lam = mixing.beta(alpha); mixes.push([Math.fround(lam)]); return lam; },
+    permutation: n => { const p = mixing.permutation(n); mixes.at(-1).push([...p]); return p; },
+  };
+  while (training.done < settings.epochs) run.epoch();
+  const packed = numbers => { // as text, which travels faster than a list
+    const bytes = new Uint8Array(Float64Array.from(numbers).buffer), parts = [];
+    for (let at = 0; at < bytes.length; at += 30000) {
+      parts.push(String.fromCharCode(...bytes.subarray(at, at + 30000)));
+    }
+    return btoa(parts.join(""));
+  };
+  const held = run.logits(run.held.images), {train} = run;
+  const arrays = {images: train.images, labels: train.labels, clean: train.clean,
+    test: test.images, test_labels: test.labels, posterior: test.posterior,
+    logits: run.logits(test.images), held, held_labels: run.held.labels, losses: training.steps};
+  return {settings, weights: weights.flat().map(packed), orders, mixes,
+    ...Object.fromEntries(Object.entries(arrays).map(([name, one]) => [name, packed(one)]))};
+}"""
+# The mean gap on new images of the last epoch, over some seeds; as trained, or after temperature.
+GAPS = """([changes, seeds]) => {
+  const c = calibkit, digits = c.page.digits;
+  let sum = 0;
+  for (let seed = 0; seed < seeds; seed += 1) {
+    const settings = {...c.defaults(), images: 300, ...changes, seed};
+    const run = new c.Run(digits, settings);
+    window.tests ??= {};
+    const test = window.tests[[seed, settings.testNoise]] ??= c.testData(digits, settings);
+    while (run.trainings[0].done < settings.epochs) run.epoch();
+    const scores = {held: run.logits(run.held.images)};
+    const T = c.temperatureOf(settings, scores, run.held.labels);
+    sum += c.judgeLogits(run.logits(test.images), test.labels, T).gap;
+  }
+  return sum / seeds;
+}"""
+TRIAL = "images=1000&epochs=10&depth=1"  # a short training
+CLIPPED = """() => [...document.querySelectorAll('main :is(button, p, h2, td, th, label, output)')]
+  .filter(part => part.clientWidth && !part.classList.contains('hidden-words')
+    && part.scrollWidth > part.clientWidth + 1
+    && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
+TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
+HEAP = "Runtime.getHeapUsage"
+
+
+@pytest.fixture(scope="module")
+def path(build):
+    return pages.write(pages.playground(), build / "play.html")
+
+
+@pytest.fixture
+def visit(browser, path):
+    """Opens the page with settings in its address; at the end nothing was wrong with any."""
+    opened = []
+
+    def visit(settings="", **screen):
+        watch = watched(browser, **screen)
+        page, seen = watch.__enter__()
+        opened.append((watch, seen))
+        page.goto(f"{path.as_uri()}#{settings}")
+        page.locator("#verdict", has_text="It has not learned").wait_for()
+        return page
+
+    yield visit
+    complaints = [words for _, seen in opened for words in seen]
+    for watch, _ in opened:
+        watch.__exit__(None, None, None)
+    assert complaints == []
+
+
+def train(page):
+    page.locator("#train").click()
+    finished(page)
+
+
+def finished(page):
+    last = page.locator("#epoch").inner_text().split()[-1]
+    page.locator("#epoch", has_text=f"epoch {last} of {last}").wait_for(timeout=20_000)
+    page.locator("#train:enabled").wait_for()
+
+
+def values(page):
+    """What the page says of new digits, as text."""
+    return [page.locator(part).inner_text() for part in ("#says", "#is", "#verdict")]
+
+
+# --- its numbers ---
+
+
+def unpacked(text):
+    return torch.frombuffer(bytearray(base64.b64decode(text)), dtype=torch.float64)
+
+
+def recorded(page, **changes):
+    """A training in the page: settings, weights, orders, mixes, and its data as tensors."""
+    seen = page.evaluate(RECORDED, changes)
+    flat = {name: unpacked(value) for name, value in seen.items() if isinstance(value, str)}
+    shapes = {"images": (-1, 1, 8, 8), "test": (-1, 1, 8, 8)}
+    shapes |= dict.fromkeys(("logits", "held", "posterior"), (-1, 10))
+    found = {name: values.view(shapes.get(name, (-1,))) for name, values in flat.items()}
+    found |= {name: found[name].long() for name in flat if name.endswith(("labels", "clean"))}
+    found["weights"] = [unpacked(values) for values in seen["weights"]]
+    return SimpleNamespace(**(seen | found))
+
+
+def repeated(seen):
+    """The losses of each step of the same training in PyTorch, and its network."""
+    settings = seen.settings
+    network = models.mlp(64, 10, width=settings["width"], depth=settings["depth"])
+    with torch.no_grad():
+        for target, values in zip(network.parameters(), seen.weights, strict=True):
+            target.copy_(values.view_as(target))
+    images, labels = seen.images.float(), seen.labels
+    loss, mixes = LOSSES[settings["loss"]], iter(seen.mixes)
+    recipe = training.Recipe(loss=loss, epochs=settings["epochs"], weight_decay=settings["decay"])
+    optimizer = torch.optim.SGD(
+        network.parameters(), lr=0.1, momentum=recipe.momentum, weight_decay=recipe.weight_decay
+    )
+    steps = []
+    for epoch, order in enumerate(seen.orders):
+        optimizer.param_groups[0]["lr"] = recipe.rate(epoch)
+        for chosen in torch.tensor(order).split(recipe.batch_size):
+            inputs, targets = images[chosen], labels[chosen]
+            if settings["mixup"]:
+                lam, partner = next(mixes)
+                mix = mixing.Mix(torch.tensor(lam), torch.tensor(partner))
+                inputs, targets = mix.apply(inputs), mix.soft_labels(targets, 10)
+            value = loss(network(inputs), targets)
+            optimizer.zero_grad()
+            value.backward()
+            optimizer.step()
+            steps.append(value.item())
+    return torch.tensor(steps), network
+
+
+def test_the_first_hundred_losses_are_those_of_pytorch(visit, capsys):
+    page, table = visit(), []
+    for name, changes in CASES.items():
+        seen = recorded(page, **SMALL | changes)
+        theirs, _ = repeated(seen)
+        off = (seen.losses - theirs)[:100].abs().max().item()
+        table.append(f"{name:22}  {off:.1e}  of {theirs[0]:.2f} to {theirs[99]:.2f}")
+        assert len(theirs) >= 100
+        assert off < 1e-4, name
+    told(capsys, "largest difference of the first 100 losses to PyTorch's, in nats", table)
+
+
+def told(capsys, title, lines):
+    with capsys.disabled():
+        print(f"\n  {title}", *lines, sep="\n    ")
+
+
+def test_five_seeds_end_where_pytorch_ends(visit, capsys):
+    page, table = visit(), []
+    for loss in LOSSES:
+        sides = {"browser": [], "PyTorch": []}
+        for seed in range(5):
+            changes = {"images": 500, "width": 32, "epochs": 30, "loss": loss, "seed": seed}
+            seen = recorded(page, **changes)
+            _, network = repeated(seen)
+            with torch.no_grad():
+                sides["PyTorch"].append(ends(network(seen.test.float()), seen.test_labels))
+            sides["browser"].append(ends(seen.logits, seen.test_labels))
+        ours, theirs = (100 * torch.tensor(side).mean(0) for side in sides.values())
+        table.append(
+            f"{loss:14}"
+            + "".join(
+                f"  {name} {a:5.2f} / {b:5.2f}"
+                for name, a, b in zip(("accuracy", "ECE", "gap"), ours, theirs, strict=True)
+            )
+        )
+        assert (ours - theirs).abs().max() < 0.5, loss
+    told(capsys, "means of 5 seeds in points, browser / PyTorch", table)
+
+
+def ends(logits, labels):
+    probs = logits.softmax(1)
+    measures = (metrics.accuracy, metrics.ece, metrics.signed_gap)
+    return [measure(probs, labels) for measure in measures]
+
+
+def test_measures_temperature_and_posterior_are_those_of_the_package(visit):
+    page = visit()
+    for noise in (0.1, 0.4, 1):
+        seen = recorded(page, images=300, width=16, epochs=20, noise=noise)
+        assert (data.NoisyDigits(noise).posterior(seen.test) - seen.posterior).abs().max() < 1e-6
+        rows = [seen.logits.flatten().tolist(), seen.test_labels.tolist()]
+        probs = seen.logits.softmax(1)
+        expected = {
+            "accuracy": metrics.accuracy(probs, seen.test_labels),
+            "confidence": probs.amax(1).mean().item(),
+            "gap": metrics.signed_gap(probs, seen.test_labels),
+            "ece": metrics.ece(probs, seen.test_labels),
+            "nll": metrics.nll(probs, seen.test_labels),
+        }
+        judged = page.evaluate("([z, y]) => ({...calibkit.judgeLogits(z, y, 1), top: 0})", rows)
+        assert {name: judged[name] for name in expected} == pytest.approx(expected, abs=1e-9)
+        scaler = recalibration.TemperatureScaler().fit(seen.held, seen.held_labels)
+        held = [seen.held.flatten().tolist(), seen.held_labels.tolist()]
+        fitted = page.evaluate("([z, y]) => calibkit.fitTemperature(z, y, 10).temperature", held)
+        assert fitted == pytest.approx(scaler.temperature, rel=1e-6)
+
+
+def test_wrong_labels_and_rare_classes_are_as_many_as_asked_for(visit):
+    page = visit()
+    seen = recorded(page, images=1000, epochs=1, wrong=0.4, rho=10)
+    counts = seen.clean.bincount(minlength=10)
+    assert torch.equal(seen.labels.bincount(minlength=10), counts)  # shuffled
+    assert 300 < (seen.labels != seen.clean).sum() <= 400
+    assert counts.sum() == 1000
+    assert counts.max() / counts.min() == pytest.approx(10, abs=0.5)
+    seen = recorded(page, images=3000, epochs=1, wrong=0.6, kind="class")
+    flipped = (seen.labels != seen.clean).double()
+    wrong = torch.stack([flipped[seen.clean == k].mean() for k in range(10)])
+    assert wrong.min() == 0  # one class keeps all its labels
+    assert 0.4 < wrong.max() <= 0.6
+    assert wrong.mean() == pytest.approx(0.27, abs=0.05)  # rates rise evenly from 0 to .6
+
+
+def test_the_settings_move_the_gap_as_the_lessons_found(visit, capsys):
+    page = visit()
+    gap = functools.cache(lambda **changes: page.evaluate(GAPS, [changes, 2]))
+    plain = gap()
+    higher = {"05 150 images": {"images": 150}, "06 wrong labels": {"wrong": 0.4}}
+    higher |= {"07 rare digits": {"rho": 100}, "13 twice the noise": {"testNoise": 0.8}}
+    lower = {
+        "03 decay": {"decay": 0.005},
+        "03 linear": {"depth": 0},
+        "05 1,500 images": {"images": 1500},
+    }
+    lower |= {"09 smoothing": {"loss": "smoothing"}, "11 gamma 3": {"loss": "focal"}}
+    lower |= {"11 ensemble": {"ensemble": 4}, "12 mixup": {"mixup": 0.4}}
+    table = [f"{'as it is':20} {100 * plain:+.1f}"]
+    for sign, cases in ((1, higher), (-1, lower)):
+        for name, changes in cases.items():
+            table.append(f"{name:20} {100 * gap(**changes):+.1f}")
+            assert sign * (gap(**changes) - plain) > 0.01, name
+    assert plain > 0.05
+    assert gap(images=1500, epochs=5) < -0.05  # 03: it begins under-confident
+    assert abs(gap(temperature="fitted")) < 0.03  # 08
+    told(capsys, "gap on new digits in points, mean of 2 seeds", table)
+
+
+# --- its page ---
+
+
+def test_a_passer_by_sees_over_confidence_and_what_causes_it(visit, build):
+    page = visit(width=1366, height=768)
+    for part in ("#train", "#diagram-test svg", "#diagram-exact svg", "#images li"):
+        box = page.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 768, part
+    page.get_by_label("too sure").check()
+    train(page)
+    said, right, verdict = values(page)
+    assert verdict == f"Over-confident: it promises {int(said) - int(right)} more than it keeps."
+    assert int(said) - int(right) >= 10
+    assert "Right. 1 of 1" in page.locator("#score").inner_text()
+    page.screenshot(path=build / "playground_wide.png")
+    page.get_by_role("button", name="40 % wrong labels").click()
+    assert page.locator("#stale").is_visible()
+    assert values(page)[2] == verdict  # of the run that is shown
+    train(page)
+    worse = [int(number) for number in values(page)[:2]]
+    assert worse[0] - worse[1] > int(said) - int(right)
+    page.get_by_role("button", name="a cure: temperature").click()
+    train(page)
+    assert page.locator("#verdict").inner_text().startswith("Calibrated")
+
+
+def test_equal_settings_give_equal_runs_and_another_seed_another(visit):
+    page, again, other = (visit(f"{TRIAL}&seed={seed}") for seed in (1, 1, 2))
+    for one in (page, again, other):
+        train(one)
+    bars = [
+        one.locator("#diagram-test .accuracy").get_attribute("d") for one in (page, again, other)
+    ]
+    assert bars[0] == bars[1] != bars[2]
+    train(page)
+    assert page.locator("#diagram-test .accuracy").get_attribute("d") == bars[0]
+
+
+def test_the_worker_computes_what_the_functions_compute(visit):
+    page = visit(TRIAL)
+    train(page)
+    seen = recorded(page, images=1000, epochs=10, depth=1)
+    accuracy = metrics.accuracy(seen.logits.softmax(1), seen.test_labels)
+    assert page.locator("#is").inner_text() == f"{100 * accuracy:.0f}"
+
+
+SETTINGS = """() => calibkit.SETTINGS.map(({name, stops, choices, start}) =>
+  ({name, start, values: stops ?? Object.keys(choices), list: !stops}))"""
+CHOSEN = "name => calibkit.page.session.settings[name]"
+NEEDED = {  # what must be so for a setting to have a meaning
+    "kind": "wrong=0.2",
+    "gamma": "loss=focal",
+    "alpha": "loss=smoothing",
+    "weight": "loss=penalty",
+    "T": "temperature=hand",
+}
+
+
+def test_every_setting_is_moved_by_keyboard_and_stands_in_the_address(visit):
+    page = visit()
+    for setting in page.evaluate(SETTINGS):
+        name = setting["name"]
+        page.evaluate("hash => { location.hash = hash; }", NEEDED.get(name, ""))
+        control = page.locator(f"#set-{name}")
+        control.wait_for(state="attached")
+        page.evaluate("document.getElementById('more').open = true")
+        control.focus()
+        page.keyboard.press("Home")
+        steps = [page.evaluate(CHOSEN, name)]
+        for _ in setting["values"][1:]:
+            page.keyboard.press("ArrowDown" if setting["list"] else "ArrowRight")
+            steps.append(page.evaluate(CHOSEN, name))
+            if not setting["list"]:
+                words = control.get_attribute("aria-valuetext")
+                assert words == control.locator("xpath=..").locator("output").inner_text()
+        assert steps == setting["values"]
+        if steps[-1] != setting["start"]:
+            expect(page).to_have_url(re.compile(rf"#.*\b{name}={steps[-1]}(&|$)"))
+
+
+def test_everything_is_reached_by_tab_and_a_training_needs_no_mouse(visit):
+    page = visit(TRIAL)
+    page.evaluate("document.getElementById('more').open = true")
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        here = page.evaluate("document.activeElement.id || document.activeElement.textContent")
+        reached.append(here)
+        if here == "train":
+            page.keyboard.press("Enter")
+            finished(page)
+    shown = page.evaluate(
+        "[...document.querySelectorAll('main :is(input:not([type=radio]), select, button)')]"
+        ".filter(part => part.checkVisibility() && !part.disabled)"
+        ".map(part => part.id || part.textContent)"
+    )
+    assert set(shown) <= set(reached)
+    assert page.locator("#live").text_content().startswith(" After epoch 10: of 100 new digits")
+
+
+def test_a_link_holds_all_settings_and_bad_ones_are_mended(visit):
+    page = visit()
+    settings = page.evaluate(SETTINGS)
+    chosen = {one["name"]: one["values"][-1] for one in settings}
+    hash_ = page.evaluate("settings => calibkit.toHash(settings)", chosen)
+    assert page.evaluate("hash => calibkit.fromHash(hash)", hash_) == chosen
+    start = {one["name"]: one["start"] for one in settings}
+    assert page.evaluate("calibkit.toHash(calibkit.defaults())") == ""
+    odd = "#images=310&loss=none&noise=&rho=many&width=1e9&T=Infinity&other=1&kind=toString"
+    mended = page.evaluate("hash => calibkit.fromHash(hash)", odd)
+    assert mended == start | {"images": 300, "width": 256}
+    page.evaluate("hash => { location.hash = hash; }", "images=300&epochs=5")
+    page.locator("#epoch", has_text="epoch 0 of 5").wait_for()
+    assert page.locator("#set-images").get_attribute("aria-valuetext") == "300"
+
+
+def test_pause_step_and_stop(visit):
+    page = visit("epochs=200&images=300")
+    page.locator("#train").click()
+    page.locator("#epoch", has_text=re.compile(r"epoch [3-9] of")).wait_for()
+    page.locator("#pause").click()
+    page.wait_for_timeout(300)
+    held = page.locator("#epoch").inner_text()
+    page.wait_for_timeout(300)
+    assert page.locator("#epoch").inner_text() == held
+    assert page.locator("#train").inner_text() == "Continue"
+    epoch = int(held.split()[1])
+    page.locator("#step").click()
+    page.locator("#epoch", has_text=f"epoch {epoch + 1} of").wait_for()
+    page.locator("#train").click()
+    page.locator("#epoch", has_not_text=f"epoch {epoch + 1} of").wait_for()
+    page.locator("#stop").click()
+    assert page.locator("#stop").is_disabled()
+    assert page.locator("#train").inner_text() == "Train"
+    page.locator("#step").click()
+    page.locator("#epoch", has_text="epoch 1 of").wait_for()
+
+
+def test_fifty_stops_leave_one_worker_and_no_memory_behind(visit):
+    page = visit("images=100&width=4&depth=0&epochs=200")
+    session, sizes = page.context.new_cdp_session(page), []
+    for turn in range(50):
+        page.locator("#train").click()
+        page.locator("#epoch", has_text=re.compile(r"epoch [1-9]\d* of")).wait_for()
+        assert len(page.workers) == 1
+        page.locator("#stop").click()
+        if turn % 10 == 9:
+            session.send("HeapProfiler.collectGarbage")
+            sizes.append(session.send(HEAP)["usedSize"] / 1e6)
+    page.wait_for_timeout(100)
+    assert len(page.workers) == 0
+    assert sizes[-1] - sizes[0] < 3, sizes  # MB
+
+
+def test_a_bin_shows_its_images(visit):
+    page = visit(TRIAL)
+    train(page)
+    title = page.locator("#images-title")
+    assert title.inner_text() == "Twelve of the new digits"
+    page.locator("#bin-test").focus()
+    page.keyboard.press("ArrowLeft")
+    assert "87 to 93 % sure" in title.inner_text()
+    words = page.locator("#bin-test").get_attribute("aria-valuetext")
+    assert words.startswith("87 to 93 % sure: ")
+    check_sure(page, "network", 86, 94)
+    box = page.locator("#diagram-exact svg").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 310 / 330, box["y"] + box["height"] / 2)
+    assert title.inner_text().startswith("the posterior is 93 to 100 % sure of these, 12 of")
+    check_sure(page, "exact", 93, 100)
+    page.locator("#all-images").click()
+    assert title.inner_text() == "Twelve of the new digits"
+
+
+def check_sure(page, who, low, high):
+    sure = page.locator(f"#images .{who}").all_inner_texts()
+    assert sure
+    assert all(low <= int(re.search(r"(\d+)%", text)[1]) <= high for text in sure)
+
+
+def test_a_run_is_kept_and_compared(visit):
+    page = visit(TRIAL)
+    assert page.locator("#keep").is_disabled()
+    train(page)
+    kept = page.locator("#diagram-test .accuracy").get_attribute("d")
+    right = page.locator("#is").inner_text()
+    page.locator("#keep").click()
+    page.locator("#set-wrong").press("ArrowRight")
+    train(page)
+    assert page.locator("#diagram-kept .accuracy").get_attribute("d") == kept
+    assert page.locator("#diagram-test .accuracy").get_attribute("d") != kept
+    assert page.locator("#now-settings").inner_text() == "wrong labels: 5 %"
+    assert page.locator("#kept-settings").inner_text() == "wrong labels: none"
+    cells = page.locator("#numbers tr").first.locator("td").all_inner_texts()
+    assert round(float(cells[0].split()[0])) == int(right)
+    page.locator("#forget").click()
+    assert page.locator("#comparison").is_hidden()
+
+
+def test_temperature_and_noise_of_new_images_need_no_training(visit):
+    page = visit(TRIAL)
+    train(page)
+    said, right, _ = values(page)
+    page.evaluate("document.getElementById('more').open = true")
+    page.locator("#set-temperature").select_option("hand")
+    page.locator("#set-T").press("End")
+    assert int(page.locator("#says").inner_text()) < int(said)
+    assert page.locator("#is").inner_text() == right
+    page.locator("#set-temperature").select_option("none")
+    assert values(page)[:2] == [said, right]
+    page.locator("#set-testNoise").press("End")
+    page.wait_for_timeout(1000)
+    assert int(page.locator("#is").inner_text()) < int(right) - 10
+    assert page.locator("#stale").is_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1366, 390])
+def test_everyone_can_use_it(visit, build, scheme, width):
+    page = visit(TRIAL, width=width, height=844)
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    train(page)
+    page.locator("#keep").click()
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
+    page.screenshot(path=build / f"playground_{scheme}_{width}.png", full_page=True)
+    assert page.evaluate(TOO_WIDE) <= 0
+    assert page.evaluate(CLIPPED) == []
+    script = axe.script(build)
+    if script is None:
+        pytest.skip("axe-core is not there and npm cannot fetch it")
+    assert axe.violations(page, page.locator("html"), script) == []

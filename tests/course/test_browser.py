@@ -1,0 +1,145 @@
+"""Pages that compute in the browser: how they are put together, before any browser opens them."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+
+from calibkit import __main__
+from calibkit.course import browser, checkout
+from calibkit.lab.data.handwriting import all_digits
+
+LESSONS = {"05": "05_dataset_size.html", "06": "06_label_noise.html"}
+PLAYGROUND = browser.HERE / "playground"
+LONGEST, WIDEST, WEIGHT = 150, 125, 400_000  # lines, letters, bytes
+
+
+def block(page, name):
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.S)
+    return json.loads(found[1])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where a test writes modules of its own."""
+    monkeypatch.setattr(browser, "HERE", tmp_path)
+    return tmp_path
+
+
+def write(folder, **texts):
+    for name, text in texts.items():
+        (folder / f"{name}.js").write_text(text, encoding="utf-8")
+    return folder / "main.js"
+
+
+def test_modules_stand_once_each_and_after_those_that_they_import(folder):
+    entry = write(
+        folder,
+        main='import { a } from "./first.js";\nimport {\n  b,\n} from "./second.js";\na(b);\n',
+        first='import { b } from "./second.js";\nexport function a() { return b; }\n',
+        second="export const b = 1;\n",
+    )
+    code = browser.script(entry)
+    order = re.findall(r"// ---- (\w+)\.js ----", code)
+    assert order == ["second", "first", "main"]
+    assert "return { b, a };\n})();\n" in code
+    assert not re.search(r"^(import|export)", code, re.M)
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (
+            {"main": 'import { a } from "./other.js";\n', "other": "const a = 1;\n"},
+            "imports a, not",
+        ),
+        ({"main": 'import { a } from "./gone.js";\n'}, "no such file"),
+        (
+            {
+                "main": 'import { a } from "./other.js";\nexport const b = 1;\n',
+                "other": 'import { b } from "./main.js";\nexport const a = 1;\n',
+            },
+            "main.js imports other.js imports main.js",
+        ),
+        (
+            {
+                "main": 'import { a } from "./other.js";\nimport { c } from "./third.js";\n',
+                "other": "export const a = 1;\n",
+                "third": "export const a = 2;\nexport const c = 2;\n",
+            },
+            "a is exported by other.js and by third.js",
+        ),
+        ({"main": 'import all from "./other.js";\n'}, "cannot read"),
+        ({"main": "export default 1;\n"}, "cannot read"),
+        ({"main": 'const end = "</script>";\n'}, "end tag"),
+    ],
+)
+def test_modules_that_cannot_become_one_script_are_refused(folder, texts, words):
+    with pytest.raises(browser.BrowserPageError, match=words):
+        browser.script(write(folder, **texts))
+
+
+def test_a_template_has_each_place_once(folder):
+    entry, template = write(folder, main="export const a = 1;\n"), folder / "page.html"
+    template.write_text("{{ policy }}{{ style }}{{ data }}{{ script }}{{ more }}")
+    with pytest.raises(browser.BrowserPageError, match="each place once"):
+        browser.assemble(template, entry, [], {})
+    made = browser.assemble(template, entry, [], {"words": "</script>{{ style }}"}, {"more": "!"})
+    assert made.count("</script>") == 1
+    assert block(made, "words") == "</script>{{ style }}"
+    assert made.endswith("!")
+
+
+def test_the_playground_is_light_and_its_policy_forbids_every_connection():
+    page = browser.playground(LESSONS)
+    assert len(page.encode()) <= WEIGHT
+    assert "default-src 'none'" in page
+    assert "connect-src" not in page  # so that none is allowed
+    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
+    assert block(page, "lessons") == LESSONS
+
+
+def test_the_page_holds_the_digits_as_they_are():
+    lines = block(browser.playground(), "digits").splitlines()
+    images, labels = all_digits()
+    read = torch.tensor([[ord(letter) - 97 for letter in line[1:]] for line in lines])
+    assert torch.equal(read / 16, images.flatten(1))
+    assert [int(line[0]) for line in lines] == labels.tolist()
+
+
+@pytest.mark.parametrize("path", sorted(browser.HERE.rglob("*.js")), ids=lambda path: path.name)
+def test_each_module_is_short_says_what_it_is_and_draws_from_a_seed(path):
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert len(lines) < LONGEST
+    assert max(map(len, lines)) <= WIDEST
+    assert text.startswith("// ")
+    assert not re.search(r"Math\.random|fetch\(|XMLHttpRequest|eval\(", text)
+
+
+def test_every_setting_is_linked_to_a_lesson_of_the_course():
+    numbers = {path.name[:2] for path in (checkout.root() / "notebooks").glob("*.ipynb")}
+    named = re.findall(r'lesson: "(\d\d)"', (PLAYGROUND / "settings.js").read_text("utf-8"))
+    assert len(named) >= 15
+    assert set(named) <= numbers
+
+
+def test_the_command_writes_the_page(tmp_path, capsys):
+    assert __main__.main(["play", str(tmp_path / "new" / "play.html")]) == 0
+    assert capsys.readouterr().out.startswith("open ")
+    assert (tmp_path / "new" / "play.html").read_text("utf-8") == browser.playground()
+    assert __main__.main(["play", str(tmp_path)]) == 0
+    assert (tmp_path / "index.html").exists()
+
+
+def test_the_package_brings_all_that_the_page_is_made_of():
+    text = (checkout.root() / "pyproject.toml").read_text("utf-8")
+    patterns = tomllib.loads(text)["tool"]["setuptools"]["package-data"]["calibkit.course.browser"]
+    brought = {path for pattern in patterns for path in browser.HERE.glob(pattern)}
+    needed = {
+        Path(path) for end in ("js", "css", "html") for path in browser.HERE.rglob(f"*.{end}")
+    }
+    assert needed <= brought
