@@ -186,7 +186,7 @@ for name, rows in runs.items():
 #
 # Random images leave nearly no gap. So the small gap came from the few steps: over-confidence grows with the training.
 # The choice itself has the opposite effect: at equal steps the network is more over-confident with the least sure
-# images (and in the mean less accurate). A part of this is
+# images (and in the mean less accurate). About half of this is
 # repetition: the choice returns to half of the images, chance meets all (evidence).
 #
 # </details>
@@ -371,15 +371,13 @@ for letter, rule in zip("ABCD", rules, strict=True):
 #
 # A choice by the image alone does not change $P(\text{label}\mid\text{image})$ among the chosen: there, too, the exact
 # posterior is calibrated. It can still change how sure the network is: C ends far more over-confident than B. A choice
-# by the label can change this probability: it collects images with unlikely labels. (So does, in part, the network's
-# own entropy: evidence.)
+# by the label can change this probability: it collects images with unlikely labels.
 #
 # ## 5. Would a better network choose better?
 #
 # The proposal comes from a poster (Tata et al. 2022): *Can calibration improve sample prioritization?* It has two
 # ideas. Train with a calibrating loss (label smoothing, mixup or focal loss). Or let a larger, calibrated network, the
-# **target model**, choose for the one that is trained, the **current model**. Calibrating losses lower the ECE as
-# trained in its tables, and in ours. But are the *chosen images* better? Three comparisons, with chosen strengths and
+# **target model**, choose for the one that is trained, the **current model**. Are the *chosen images* better? Three comparisons, with chosen strengths and
 # weight decays and a temperature each:
 #
 # 1. calibrating losses against cross-entropy, each with its own choice;
@@ -392,7 +390,7 @@ print(claims.concluded("14", "14p"))
 print(claims.concluded("14", "P3"))
 
 # %% [markdown]
-# Neither idea makes the choice better at noise 0.4, where it is a bad one (clear digits were not tried).
+# Neither idea makes the choice better at noise 0.4 (clear digits were not tried).
 #
 # **On photographs.** Cross-entropy on parts of 20,000 photographs, equal epochs, as trained. **Predict before you
 # run:** photographs of cats and lorries are clear to people. Which choice gives the higher accuracy: by entropy, or at
@@ -514,8 +512,7 @@ check.selection_cost(my_selection_cost)
 # 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits the choice by entropy was better
 #    than a random one where little doubt was aleatoric.
 # 3. Ask what a choice looks at. A choice that sees the labels can change the probability of the labels among the
-#    chosen. Even a choice of images alone can make a network more over-confident, if
-#    only as it returns to the same images.
+#    chosen. Even a choice of images alone can make a network more over-confident.
 #
 # ## Recall
 #

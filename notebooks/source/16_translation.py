@@ -262,8 +262,7 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At this one setting smoothing and focal loss have half the ECE of cross-entropy. (With a weight decay chosen for each,
-# cross-entropy has the lowest: evidence.) But smoothing is *further* from the law: it gives some
+# Here smoothing and focal loss have half the ECE of cross-entropy. (With chosen weight decays: cross-entropy.) But smoothing is *further* from the law: it gives some
 # probability to every word, also to impossible ones. The ECE looks at the most probable word, on average. Where no law
 # is known, the NLL tells more, as in expectation it is lowest at the law. Focal loss has the lowest NLL after one T,
 # and is nearest to the law.
@@ -418,7 +417,7 @@ for value, row in real.iterrows():
 # <details><summary>What came out</summary>
 #
 # On the map fewer sentences move a network to the right and up, and the share that it claims grows. On captions, too,
-# fewer sentences give a larger ECE as trained (not after one T). But there focal loss has the largest ECE of the three losses; on the toy sentences
+# fewer sentences give a larger ECE (not after T). But there focal loss has the largest ECE of the three losses; on the toy sentences
 # it had the smallest.
 #
 # </details>
@@ -445,7 +444,7 @@ for value, row in real.iterrows():
 # ## The answer
 #
 # **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
-# average. As trained at one setting, a network with half the ECE of another wrote impossible prefixes far more often when it drew its
+# average. At one setting, as trained, a network with half the ECE of another wrote impossible prefixes far more often when it drew its
 # words. (After one temperature each neither difference was clear.)** **And three things differ: what the phone says,
 # how probable this wording is, and whether it is right. A right sentence may have ten per cent, and the most probable
 # one may lack a word that matters.**

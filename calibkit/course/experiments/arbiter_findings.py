@@ -154,12 +154,14 @@ def conclusions(table: pd.DataFrame) -> list[verdicts.Conclusion]:
         verdicts.conclude(
             "08u",
             judged("08u", "SMS", TEMPERATURE, two, control=(NOTHING, TEMPERATURE), **alike),
-            "two classes: a temperature is as near as SMS, within 0.01 nats, for three models; for the "
-            "linear one the logits as they are come as near",
+            "two classes: a temperature is as near as SMS, within 0.01 nats, for three models; for "
+            "the linear one the logits as they are come as near",
         ),
         verdicts.conclude(
             "08v",
-            judged("08v", "SMS", "shrunk matrix", far, control=(TEMPERATURE, "shrunk matrix"), **alike),
+            judged(
+                "08v", "SMS", "shrunk matrix", far, control=(TEMPERATURE, "shrunk matrix"), **alike
+            ),
             "a shrunk matrix, its penalty chosen by folds, is as near as SMS, within 0.01 nats",
         ),
     ]
