@@ -9,7 +9,8 @@ export function buildControls(lessons, changed) {
     const row = document.createElement("div");
     row.className = "setting";
     row.innerHTML = `<label for="set-${setting.name}">${setting.words}</label>
-${setting.stops ? "<output></output>" : ""}${linkTo(setting, lessons)}${controlOf(setting)}`;
+${setting.stops ? "<output></output>" : ""}<a>lesson ${setting.lesson}</a>${controlOf(setting)}`;
+    link(row.querySelector("a"), setting, lessons[setting.lesson]);
     document.getElementById(`group-${setting.group}`).append(row);
     const control = row.querySelector("input, select");
     const read = () => (setting.stops ? setting.stops[control.value] : control.value);
@@ -30,9 +31,11 @@ ${setting.stops ? "<output></output>" : ""}${linkTo(setting, lessons)}${controlO
   };
 }
 
-function linkTo({ lesson, words }, lessons) {
-  const address = lessons[lesson], about = `<span class="hidden-words"> on ${words}</span>`;
-  return address ? `<a href="${address}">lesson ${lesson}${about}</a>` : `<small>lesson ${lesson}</small>`;
+// Without an address the number of the lesson stands there alone.
+function link(place, { words }, address) {
+  if (!address) return;
+  place.href = address;
+  place.insertAdjacentHTML("beforeend", `<span class="hidden-words"> on ${words}</span>`);
 }
 
 function controlOf({ name, stops, choices }) {
