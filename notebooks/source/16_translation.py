@@ -105,7 +105,7 @@ check.next_law(my_next_law)
 #
 # Small transformers learn this pair of languages from 300, 800 or 3,000 sentences. To judge them we let them predict
 # each token from the *true* tokens before it (**teacher forcing**). So each token is a prediction, with a row of
-# probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions: where a network has learned to pad, they raise the accuracy and lower the ECE for nothing.
+# probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions: once a network pads, they raise the accuracy and lower the ECE for nothing.
 #
 # ### Exercise: the gap without padding
 #
@@ -416,9 +416,8 @@ for value, row in real.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map fewer sentences move a network to the right and up, and the share that it claims grows. On captions, too,
-# fewer sentences give a larger ECE (not after T). But there focal loss has the largest ECE of the three losses; on the toy sentences
-# it had the smallest.
+# On the map fewer sentences move a network to the right and up. On captions, too,
+# fewer sentences give a larger ECE (not after T). There focal loss has the largest ECE of the three; on the toy sentences the smallest.
 #
 # </details>
 #
@@ -449,7 +448,7 @@ for value, row in real.iterrows():
 # how probable this wording is, and whether it is right. A right sentence may have ten per cent, and the most probable
 # one may lack a word that matters.**
 #
-# All verdicts, chosen strengths, BLEU at every temperature, padding and the papers' numbers: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
+# All verdicts, chosen strengths, BLEU, padding and the papers' numbers: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #
