@@ -519,7 +519,8 @@ for noise in (0.2, 0.4, 0.6):
         for one in back.where(rule="entropy", noise=noise)
     ]
     print(f"noise {noise}: by entropy {min(met)} to {max(met)} of {size.train} images")
-back.table.groupby(["noise", "rule"], sort=False)[["test_accuracy", "test_gap", "T", "scaled_nll"]].mean().round(3)
+shown = ["test_accuracy", "test_gap", "T", "scaled_nll"]
+back.table.groupby(["noise", "rule"], sort=False)[shown].mean().round(3)
 
 
 # %% tags=["nbval-check-output"]
