@@ -6,7 +6,7 @@ networks that the lessons train on their own data, each with its place in the pl
 all maps of recalibration where the truth is known.
 """
 
-from calibkit.course.experiments import arbiter, arbiter_findings, arbiter_page, networks
+from calibkit.course.experiments import arbiter, arbiter_findings, arbiter_page, networks, nights
 from calibkit.course.experiments.captions import CAPTIONS
 from calibkit.course.experiments.engine import run
 from calibkit.course.experiments.experiment import Experiment, Result
@@ -41,6 +41,7 @@ __all__ = [
     "arbiter_findings",
     "arbiter_page",
     "networks",
+    "nights",
     "on_photographs",
     "on_text",
     "photographed",
