@@ -84,7 +84,7 @@ def runs(seeds: int = SEEDS) -> list[Run]:
     """The whole list, in the order in which it is trained.
 
     >>> len(runs()), str(runs()[0])
-    (171, 'ConvNet-24, cross-entropy, weight decay 0, seed 0')
+    (189, 'ConvNet-24, cross-entropy, weight decay 0, seed 0')
     """
     numbers = range(validate.integer("seeds", seeds, 1))
 
