@@ -171,8 +171,11 @@ def _reproduce(options) -> int:
         return _nights(options)
     named = ("dataset", "network", "vectors", "root", "device", "jobs")
     chosen = {option: getattr(options, option) for option in named}
+    names = experiments.EXPERIMENTS if options.name == ["all"] else options.name
+    if options.estimate:
+        return _estimate(names, options)
     chosen["seeds"] = None if options.seeds is None else range(options.seeds)
-    for name in experiments.EXPERIMENTS if options.name == ["all"] else options.name:
+    for name in names:
         page = experiments.write(experiments.run(name, options.scale, **chosen), folder)
         print(page.read_text(encoding="utf-8"))
     return 0
@@ -184,6 +187,15 @@ def _networks(options, folder: Path) -> int:
     seeds = networks.SEEDS[: options.seeds]
     table = networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
     print(networks.write(table, folder).read_text(encoding="utf-8"))
+    return 0
+
+
+def _estimate(names, options) -> int:
+    from calibkit.course.experiments import effort
+
+    chosen = {option: getattr(options, option) for option in ("dataset", "network", "seeds")}
+    for name in names:
+        print(effort.told(name, options.scale, **chosen))
     return 0
 
 
@@ -264,6 +276,8 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
     add.add_argument("--jobs", type=int, help="processes")
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")
+    estimate = "say what it would take, of photographs, and train nothing"
+    add.add_argument("--estimate", action="store_true", help=estimate)
     add = commands.add_parser(
         "arbiter",
         help="which recalibration comes closest to an exact posterior, from how many labels",

@@ -150,8 +150,9 @@ class Photographs(Experiment):
         """The outcomes with predictions of the trained networks for what they are shown too."""
         statistics, seen, always = data.channel_statistics(self.dataset, task.root), [], {}
         if self.strangers:
-            options = {"split": "test", "like": self.dataset, "root": task.root}
-            always["elsewhere"] = data.load(self._stranger(), **options)
+            always["elsewhere"] = data.load(
+                self._stranger(), split="test", like=self.dataset, root=task.root
+            )
         for setting, outcome in zip(grid, itertools.cycle(outcomes), strict=False):
             images = dict(always)
             if self.shows:
