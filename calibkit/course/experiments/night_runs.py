@@ -257,6 +257,8 @@ def measures(train: Predictions, calibration: Predictions, test: Predictions) ->
             f"{name}_nll": metrics.nll(probs, test.labels),
             f"{name}_brier": metrics.brier(probs, test.labels),
         }
+    cooled = scalers["scaled"].transform(calibration.logits).softmax(dim=1)
+    row["calibration_scaled_nll"] = metrics.nll(cooled, calibration.labels)
     held, hit = metrics.confident_share(test.probs, test.labels)
     row |= {
         "test_ada_ece": metrics.ada_ece(test.probs, test.labels),

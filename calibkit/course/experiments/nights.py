@@ -32,6 +32,7 @@ MEASURES = [
     *("grid_temperature", "grid_ece", "grid_nll", "grid_brier"),
     *("test_ada_ece", "test_classwise_ece", "test_smooth_ece", "test_brier"),
     *("test_overconfidence_error", "test_s99", "test_s99_accuracy"),
+    "calibration_scaled_nll",  # by which settings are chosen that are compared after T
 ]
 COLUMNS = [*KEY, *MEASURES, "seconds", "revision"]
 

@@ -27,6 +27,9 @@ def test_the_logits_of_every_run_agree_with_its_row():
             right, nll = getattr(one, f"{column}_accuracy"), getattr(one, f"{column}_nll")
             assert metrics.accuracy(probs, labels) == pytest.approx(right, abs=1e-3)
             assert metrics.nll(probs, labels) == pytest.approx(nll, abs=2e-3)
+        cooled = (kept["cal"] / one.scaled_temperature).softmax(dim=1)
+        told = metrics.nll(cooled, kept["cal_labels"])
+        assert told == pytest.approx(one.calibration_scaled_nll, abs=1e-3)
 
 
 def test_what_lessons_read_is_stored():
