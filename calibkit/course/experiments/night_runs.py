@@ -257,7 +257,8 @@ def measures(train: Predictions, calibration: Predictions, test: Predictions) ->
             f"{name}_nll": metrics.nll(probs, test.labels),
             f"{name}_brier": metrics.brier(probs, test.labels),
         }
-    cooled = scalers["scaled"].transform(calibration.logits).softmax(dim=1)
+    # what one number was fitted on: to choose by, not to report
+    cooled = scalers["scaled"].probs(calibration.logits, allow_fitted=True)
     row["calibration_scaled_nll"] = metrics.nll(cooled, calibration.labels)
     held, hit = metrics.confident_share(test.probs, test.labels)
     row |= {
