@@ -50,6 +50,25 @@ def table(network: str | None = NETWORK, folder: Path | None = None) -> pd.DataF
     return rows if network is None else rows[rows.network == network].reset_index(drop=True)
 
 
+def at_best(by: str, rows: pd.DataFrame | None = None) -> tuple[pd.DataFrame, list[str]]:
+    """The runs of each loss at its best weight decay, and the losses that still lack some.
+
+    by: the column whose mean over the seeds is least there: "calibration_nll" for what is compared
+        as trained, "calibration_scaled_nll" after one temperature each.
+    rows: of `table`, by default those stored of ConvNet-24.
+
+    A loss lacks runs where another one has a decay, or a seed, that it has not: it is compared with
+    none, as it would have fewer decays to choose from.
+    """
+    rows = table() if rows is None else rows
+    means = rows.pivot_table(index="loss", columns="decay", values=by, sort=False)
+    runs = rows.pivot_table(index="loss", columns=["decay", "seed"], values=by, sort=False)
+    lacking = runs.index[runs.isna().any(axis=1)]
+    best = means.drop(index=lacking).idxmin(axis=1)
+    kept = rows[rows.decay == rows.loss.map(best)]
+    return kept.reset_index(drop=True), list(lacking)
+
+
 def stem(loss: str, seed: int, decay: float, network: str = NETWORK) -> str:
     """How the files of a run begin.
 

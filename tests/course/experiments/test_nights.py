@@ -2,6 +2,7 @@
 
 import subprocess
 
+import pandas as pd
 import pytest
 
 from calibkit import metrics
@@ -58,6 +59,17 @@ def test_every_run_has_one_row_and_its_epochs():
         epochs = nights.epochs(one.loss, one.seed, one.decay, one.network)
         assert epochs.epoch.tolist() == list(range(1, 16))
         assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
+
+
+def test_each_loss_stands_at_the_decay_that_is_best_on_its_calibration_images():
+    grid = [(loss, d, seed) for loss in ("one", "two") for d in (0.0, 5e-4) for seed in (0, 1)]
+    rows = pd.DataFrame(grid, columns=["loss", "decay", "seed"])
+    rows["calibration_nll"] = [0.3, 0.5, 0.4, 0.3, 0.2, 0.2, 0.1, 0.4]
+    best, lacking = nights.at_best("calibration_nll", rows)
+    assert best.groupby("loss").decay.first().to_dict() == {"one": 5e-4, "two": 0.0}
+    assert (len(best), lacking) == (4, [])
+    best, lacking = nights.at_best("calibration_nll", rows[:-1])
+    assert (set(best.loss), lacking) == ({"one"}, ["two"])
 
 
 def test_a_run_that_is_not_stored_is_refused():
