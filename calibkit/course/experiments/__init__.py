@@ -2,7 +2,8 @@
 
 `run` trains and measures, `write` keeps the tables with hardware, versions and n beside the figure
 of the source; `python -m calibkit reproduce NAME --scale SCALE` does both. `networks` has all
-networks that the lessons train on their own data, each with its place in the plane; `arbiter` fits
+networks that the lessons train on their own data, each with its place in the plane; `nights` are
+runs on photographs at equal weight decays, with logits, which `night_runs` trains; `arbiter` fits
 all maps of recalibration where the truth is known.
 """
 
