@@ -19,7 +19,8 @@ from calibkit.course import checkout
 
 NAME = "nights"
 FOLDER = Path("night") / "runs"
-TABLE = "runs.csv"
+TABLE = "runs.csv"  # of `NETWORK`, as lessons read it
+OTHERS = "networks.csv"  # of the other networks
 PARTS = ("cal", "cal_labels", "test", "test_labels")
 NETWORK = "ConvNet-24"  # of all runs where no other is named
 KEY = ["network", "loss", "decay", "seed"]
@@ -40,14 +41,14 @@ COLUMNS = [*KEY, *MEASURES, "seconds", "revision"]
 def table(network: str | None = NETWORK, folder: Path | None = None) -> pd.DataFrame:
     """One row a run, as they were finished; the README beside it says what the columns are.
 
-    network: whose runs; None stands for all. folder: notebooks/results of the course by default,
-        another one may have no runs yet.
+    network: whose runs; None stands for all. folder: notebooks/results of the course by default.
+        Where nothing is stored yet there are no rows.
     """
-    path = _home(folder) / TABLE
-    if folder is not None and not path.exists():
-        return pd.DataFrame(columns=COLUMNS)
-    rows = pd.read_csv(path)
-    return rows if network is None else rows[rows.network == network].reset_index(drop=True)
+    names = {None: (TABLE, OTHERS), NETWORK: (TABLE,)}.get(network, (OTHERS,))
+    paths = [path for name in names if (path := _home(folder) / name).exists()]
+    rows = pd.concat([pd.read_csv(path) for path in paths] or [pd.DataFrame(columns=COLUMNS)])
+    wanted = rows if network is None else rows[rows.network == network]
+    return wanted.reset_index(drop=True)
 
 
 def at_best(by: str, rows: pd.DataFrame | None = None) -> tuple[pd.DataFrame, list[str]]:
@@ -134,7 +135,7 @@ def keep(
     told = history.round(5).to_csv(index=False, lineterminator="\n")
     _in_place(home / f"{name}-epochs.csv", lambda file: file.write(told.encode()))
     line = pd.DataFrame([row])[COLUMNS].round(dict.fromkeys(MEASURES, 6))
-    path = home / TABLE
+    path = home / (TABLE if row["network"] == NETWORK else OTHERS)
     # the rows that are there stay as they are, byte for byte
     before = path.read_bytes() if path.exists() else _header().encode()
     after = line.to_csv(index=False, header=False, lineterminator="\n").encode()

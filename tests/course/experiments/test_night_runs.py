@@ -77,7 +77,8 @@ def test_each_run_is_stored_as_the_row_that_its_logits_give(root, tmp_path, list
     table = nights.table(None, tmp_path)
     assert list(table) == nights.COLUMNS
     keys = table[nights.KEY].itertuples(index=False, name=None)
-    assert list(keys) == [run.key for run in LIST]
+    assert set(keys) == {run.key for run in LIST}
+    assert set(nights.table(folder=tmp_path).network) == {"ConvNet-24"}
     for one in table.itertuples():
         where = (one.loss, one.seed, one.decay, one.network, tmp_path)
         kept, history = nights.logits(*where), nights.epochs(*where)
