@@ -174,10 +174,15 @@ def _reproduce(options) -> int:
     folder = Path(options.target or checkout.root() / "notebooks" / "results")
     if options.name == [experiments.networks.NAME]:
         return _networks(options, folder)
+    if options.name == [experiments.nights.NAME]:
+        return _nights(options)
     named = ("dataset", "network", "vectors", "root", "device", "jobs")
     chosen = {option: getattr(options, option) for option in named}
+    names = experiments.EXPERIMENTS if options.name == ["all"] else options.name
+    if options.estimate:
+        return _estimate(names, options)
     chosen["seeds"] = None if options.seeds is None else range(options.seeds)
-    for name in experiments.EXPERIMENTS if options.name == ["all"] else options.name:
+    for name in names:
         page = experiments.write(experiments.run(name, options.scale, **chosen), folder)
         print(page.read_text(encoding="utf-8"))
     return 0
@@ -190,6 +195,24 @@ def _networks(options, folder: Path) -> int:
     table = networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
     print(networks.write(table, folder).read_text(encoding="utf-8"))
     return 0
+
+
+def _estimate(names, options) -> int:
+    from calibkit.course.experiments import effort
+
+    chosen = {option: getattr(options, option) for option in ("dataset", "network", "seeds")}
+    for name in names:
+        print(effort.told(name, options.scale, **chosen))
+    return 0
+
+
+def _nights(options) -> int:
+    from calibkit.course.experiments import night_runs
+
+    named = ("seeds", "network", "jobs", "root", "device")
+    chosen = {option: getattr(options, option) for option in named}
+    folder = None if options.target is None else Path(options.target)
+    return 1 if night_runs.run_all(**chosen, folder=folder) else 0
 
 
 def _arbiter(options) -> int:
@@ -248,7 +271,8 @@ def _parser() -> argparse.ArgumentParser:
     names = (
         "noise, focal ..., text, captions; all: those on photographs, the lessons' first first; "
     )
-    names += "networks: all networks of the course, on its own data"
+    names += "networks: all networks of the course, on its own data; "
+    names += "nights: the list of runs on photographs, those that are not stored yet"
     add.add_argument("name", nargs="+", help=names)
     add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
     add.add_argument("--dataset", help="prepared by python -m data_scripts; default: cifar10")
@@ -259,6 +283,8 @@ def _parser() -> argparse.ArgumentParser:
     add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
     add.add_argument("--jobs", type=int, help="processes")
     add.add_argument("--target", help="folder of the tables, by default notebooks/results")
+    estimate = "say what it would take, of photographs, and train nothing"
+    add.add_argument("--estimate", action="store_true", help=estimate)
     add = commands.add_parser(
         "arbiter",
         help="which recalibration comes closest to an exact posterior, from how many labels",

@@ -14,7 +14,7 @@ import torch
 from calibkit.course.verdicts import Direction, Verdict, judge
 
 # Columns that one temperature would change.
-AS_TRAINED = ("test_ece", "ece", "class_gap", "gaussian_auroc")
+AS_TRAINED = ("test_ece", "ece", "class_gap", "gaussian_auroc", "elsewhere_auroc")
 
 
 def paired(table: pd.DataFrame, column: str, than: Any, value: Any) -> list[float]:

@@ -45,6 +45,8 @@ PARTS = {
 }
 PEOPLE = {"three votes": "aggregate", "one person": "random1", "worst": "worst"}
 A_LITTLE = "mixup, alpha .1"
+# whose images are strange to a network of the first, and have as many channels
+STRANGERS = {"cifar10": "svhn", "cifar100": "svhn", "svhn": "cifar10", "mnist": "notmnist"}
 # With the rate and the weight decay of least NLL after T on the calibration photographs of three
 # seeds that nothing is judged on: `architectures.train_on_photographs`.
 FORMS: dict[str, tuple[str, float, float]] = {
@@ -367,6 +369,30 @@ _IN_ORDER = {
         between=("ConvNet-6", "ConvNet-24"),
         ordered=True,
         source="curves only (Guo et al. 2017, figure 2: ResNet-14 on CIFAR-100)",
+    ),
+    "elsewhere": Photographs(
+        varies="cure",
+        values=("cross-entropy", "FLSD-53", A_LITTLE),
+        change=_loss_or_mixup,
+        strangers=STRANGERS,
+        measures=photographs.on_images_from_elsewhere,
+        claim=(
+            "S1",
+            "images of another dataset: entropy's AUROC is higher for FLSD-53 than for "
+            "cross-entropy",
+        ),
+        between=("cross-entropy", "FLSD-53"),
+        compared=("elsewhere_auroc", "the AUROC of entropy"),
+        source="ResNet-110, CIFAR-10 against SVHN: focal losses have the higher AUROC, before and "
+        "after a temperature (Mukhoti et al. 2020, table 3); mixup is less confident of images "
+        "from elsewhere (Thulasidasan et al. 2019, histograms)",
+        setting_changes=HALF
+        | {
+            "paper": {
+                **{"network": "ResNet-110", "epochs": 350, "weight_decay": 5e-4},
+                "milestones": (150 / 350, 250 / 350),
+            }
+        },
     ),
 }
 EXPERIMENTS = {name: replace(experiment, name=name) for name, experiment in _IN_ORDER.items()}

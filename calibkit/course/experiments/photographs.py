@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from calibkit import augmentation, corruptions, metrics
+from calibkit import augmentation, corruptions, metrics, validate
 from calibkit.course.experiments import classifiers
 from calibkit.course.experiments.experiment import Experiment, Measured, Result, Task
 from calibkit.lab import data, models, sweep, training
@@ -90,6 +90,8 @@ class Photographs(Experiment):
         given by people; calibration and test images keep the true ones.
     shows: from test images, a value and the channels' statistics to datasets by name that the
         trained network is shown too, "test" in place of the test images.
+    strangers: from a dataset to another one, whose test images the trained networks are shown too,
+        as "elsewhere", on the scale of the first.
     one_network: whether a seed has one network for all values, which differ in what it is shown.
     measures: from an outcome and its row to more columns of the table.
     own_settings: where each value has a rate and a weight decay of its own: which, in words.
@@ -99,6 +101,7 @@ class Photographs(Experiment):
     setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: HALF)
     people: Mapping[Any, str] = field(default_factory=dict)
     shows: Callable[[Dataset, Any, Statistics], dict[str, Dataset]] | None = None
+    strangers: Mapping[str, str] = field(default_factory=dict)
     one_network: bool = False
     measures: Callable[[sweep.Outcome, dict[str, float]], dict[str, float]] | None = None
     own_settings: str = ""
@@ -111,6 +114,8 @@ class Photographs(Experiment):
     def prepare(self, task: Task, seed: int) -> tuple[Splits, dict[Any, Tensor]]:
         """The images of a seed; the training labels of values for which people wrote them."""
         splits = splits_of(self.dataset, task.setting, seed, task.root)
+        if self.strangers:  # what is missing is said before anything is trained
+            data.prepared.about(self._stranger(), task.root)
         if not self.people:
             return splits, {}
         if self.dataset != "cifar10":
@@ -137,22 +142,31 @@ class Photographs(Experiment):
             trained = [setting for setting in grid if setting["value"] == grid[0]["value"]]
         outcomes = sweep.run(make_trial, trained, device=task.device, **options).outcomes
         epochs = classifiers.epochs(outcomes)
-        if self.shows:
-            outcomes = self._shown(self.shows, task, outcomes, grid)
+        if self.shows or self.strangers:
+            outcomes = self._shown(task, outcomes, grid)
         return outcomes, classifiers.rows(outcomes, self.measures), {"epochs": epochs}
 
-    def _shown(
-        self, shows: Callable, task: Task, outcomes: list, grid: Sequence[dict]
-    ) -> list[sweep.Outcome]:
+    def _shown(self, task: Task, outcomes: list, grid: Sequence[dict]) -> list[sweep.Outcome]:
         """The outcomes with predictions of the trained networks for what they are shown too."""
-        statistics, seen = data.channel_statistics(self.dataset, task.root), []
+        statistics, seen, always = data.channel_statistics(self.dataset, task.root), [], {}
+        if self.strangers:
+            always["elsewhere"] = data.load(
+                self._stranger(), split="test", like=self.dataset, root=task.root
+            )
         for setting, outcome in zip(grid, itertools.cycle(outcomes), strict=False):
-            images = shows(outcome.trial.score["test"], setting["value"], statistics)
+            images = dict(always)
+            if self.shows:
+                images |= self.shows(outcome.trial.score["test"], setting["value"], statistics)
             trial = replace(outcome.trial, score={**outcome.trial.score, **images})
             state = {name: tensor.to(task.device) for name, tensor in outcome.run.state.items()}
             run = replace(outcome.run, trial=trial, state=state).with_scores()
             seen.append(sweep.Outcome(setting, trial, run))
         return seen
+
+    def _stranger(self) -> str:
+        """The dataset from elsewhere; ValueError for a dataset that has none."""
+        validate.choice("dataset", self.dataset, tuple(self.strangers))
+        return self.strangers[self.dataset]
 
     def training_points(self, result: Result) -> list[str]:
         """The network and the images."""
@@ -251,11 +265,30 @@ def on_strange_images(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[
     """
     columns = {}
     for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
-        test, noisy, noise = (
-            (outcome.predictions[name].logits.double() / temperature).softmax(dim=1)
-            for name in ("test", "gaussian", "noise")
-        )
+        test, noisy, noise = _scaled(outcome, temperature, ("test", "gaussian", "noise"))
         inside, outside = -metrics.entropy(test), -metrics.entropy(noisy)
         columns[f"gaussian_{scaled}auroc"] = metrics.auroc(inside, outside)
         columns[f"noise_{scaled}confidence"] = noise.amax(dim=1).mean().item()
     return {name: columns[name] for name in sorted(columns)}  # in the order of the stored table
+
+
+def on_images_from_elsewhere(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
+    """How well the entropy tells test images from those of elsewhere, and confidence on these.
+
+    AUROC of minus the entropy; the share of strange images that pass where 95 % of the test images
+    do; mean confidence. All as trained and after the temperature.
+    """
+    columns = {}
+    for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
+        test, strange = _scaled(outcome, temperature, ("test", "elsewhere"))
+        inside, outside = -metrics.entropy(test), -metrics.entropy(strange)
+        columns[f"elsewhere_{scaled}auroc"] = metrics.auroc(inside, outside)
+        columns[f"elsewhere_{scaled}fpr95"] = metrics.fpr_at_tpr(inside, outside)
+        columns[f"elsewhere_{scaled}confidence"] = strange.amax(dim=1).mean().item()
+    return {name: columns[name] for name in sorted(columns)}
+
+
+def _scaled(outcome: sweep.Outcome, temperature: float, names: Sequence[str]) -> list[Tensor]:
+    """Probabilities of what the network was shown under these names, after the temperature."""
+    shown = (outcome.predictions[name].logits.double() for name in names)
+    return [(logits / temperature).softmax(dim=1) for logits in shown]

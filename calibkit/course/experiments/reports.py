@@ -41,6 +41,12 @@ SHOWN = {
     "gaussian_scaled_auroc": "AUROC after T, %",
     "noise_confidence": "confidence, pure noise, %",
     "noise_scaled_confidence": "confidence after T, %",
+    "elsewhere_auroc": "AUROC, elsewhere, %",
+    "elsewhere_scaled_auroc": "AUROC after T, %",
+    "elsewhere_fpr95": "passing at 95 %, %",
+    "elsewhere_scaled_fpr95": "passing after T, %",
+    "elsewhere_confidence": "confidence, elsewhere, %",
+    "elsewhere_scaled_confidence": "confidence after T, %",
     "greedy": "BLEU, greedy",
     "beam": "BLEU, beam 4",
 }

@@ -1,5 +1,6 @@
 """The lessons' experiments on photographs: what is trained, measured and claimed."""
 
+import shutil
 from dataclasses import replace
 
 import pandas as pd
@@ -12,7 +13,7 @@ from calibkit.course import experiments
 from calibkit.course.experiments import EXPERIMENTS, SETTINGS, Setting, photograph_grids
 from calibkit.course.experiments.engine import setting_of
 from calibkit.course.experiments.photographs import corrupted, splits_of, trial_of
-from calibkit.lab import training
+from calibkit.lab import data, training
 from calibkit.lab.data import prepared
 from calibkit.lab.training import Recipe
 
@@ -28,7 +29,7 @@ def root(tmp_path, monkeypatch):
     inputs = torch.randint(256, (120, 3, 16, 16), generator=generator, dtype=torch.uint8)
     inputs[torch.arange(120), labels] //= 4
     split = {"inputs": inputs, "labels": labels}
-    for name in ("squares", "cifar10"):
+    for name in ("squares", "cifar10", "svhn"):
         folder = tmp_path / name / "prepared"
         folder.mkdir(parents=True)
         prepared.write(folder, [("train", split), ("test", split)], ("r", "g", "b"), {})
@@ -49,8 +50,8 @@ def _wrong(labels, tens):
 
 
 def of(name):
-    """The dataset that an experiment is tried on: labels given by people are CIFAR-10's alone."""
-    return "cifar10" if EXPERIMENTS[name].people else "squares"
+    """The dataset that an experiment is tried on: people labelled CIFAR-10, which has strangers."""
+    return "cifar10" if EXPERIMENTS[name].people or EXPERIMENTS[name].strangers else "squares"
 
 
 def run(name, root, **options):
@@ -179,6 +180,27 @@ def test_a_severity_corrupts_the_test_images_and_nothing_else(root):
     assert [len(losses) for losses in trained.values()] == [1, 1]  # one network, every severity
     assert done.table.groupby("seed").temperature.nunique().tolist() == [1, 1]
     assert done.table.groupby("seed").test_nll.nunique().tolist() == [6, 6]
+
+
+def test_strangers_come_from_another_dataset_on_the_scale_of_the_first(root):
+    done = run("elsewhere", root, values=["cross-entropy"], seeds=[0])
+    outcome, row = done.outcomes[0], done.table.iloc[0]
+    shown = outcome.trial.score["elsewhere"]
+    assert torch.equal(shown.inputs, data.load("svhn", split="test", root=root).inputs)
+    test, strange = (outcome.predictions[name].probs for name in ("test", "elsewhere"))
+    told = metrics.auroc(-metrics.entropy(test), -metrics.entropy(strange))
+    assert row.elsewhere_auroc == pytest.approx(told, abs=1e-6)
+    assert row.elsewhere_confidence == pytest.approx(strange.amax(dim=1).mean().item(), abs=1e-6)
+    cooled = (outcome.predictions["elsewhere"].logits.double() / row.temperature).softmax(dim=1)
+    assert row.elsewhere_scaled_confidence == pytest.approx(cooled.amax(dim=1).mean().item())
+
+
+def test_strangers_that_are_missing_are_said_before_the_training(root, capsys):
+    shutil.rmtree(root / "svhn")
+    assert main(["reproduce", "elsewhere", "--root", str(root), "--device", "cpu"]) == 2
+    assert "python -m data_scripts svhn" in capsys.readouterr().err
+    with pytest.raises(ValueError, match=r"dataset must be one of .*'mnist'.*, got 'squares'"):
+        run("elsewhere", root, dataset="squares")
 
 
 def test_strange_images_are_noisy_ones_and_noise_alone(root):
@@ -349,8 +371,8 @@ def test_the_command_line_trains_writes_and_prints(root, capsys):
 
 
 def test_what_is_missing_is_said_with_the_remedy(root, capsys):
-    assert main(["reproduce", "noise", "--root", str(root), "--dataset", "svhn"]) == 2
-    assert "python -m data_scripts svhn" in capsys.readouterr().err
+    assert main(["reproduce", "noise", "--root", str(root), "--dataset", "stl10"]) == 2
+    assert "python -m data_scripts stl10" in capsys.readouterr().err
     assert main(["reproduce", "naps"]) == 2
     assert "naps" in capsys.readouterr().err
     with pytest.raises(ValueError, match="huge"):
@@ -434,7 +456,7 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert "40 training, 20 calibration" in text
     again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
     assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
-    columns = 14 + {"class-noise": 6, "imbalance": 6, "strange": 8}.get(name, 0)
+    columns = 14 + {"class-noise": 6, "imbalance": 6, "strange": 8, "elsewhere": 12}.get(name, 0)
     assert experiments.summary(again).shape == (len(experiment.values), columns)
     steps = experiments.verdicts(name, again)
     assert len(steps) == len(experiment.values) - 1
