@@ -84,7 +84,7 @@ def test_modules_that_cannot_become_one_script_are_refused(folder, texts, words)
 
 def test_a_template_has_each_place_once(folder):
     entry, template = write(folder, main="export const a = 1;\n"), folder / "page.html"
-    template.write_text("{{ policy }}{{ style }}{{ data }}{{ script }}{{ more }}")
+    template.write_text("{{ policy }}{{ style }}{{ data }}{{ script }}{{ more }}", encoding="utf-8")
     with pytest.raises(browser.BrowserPageError, match="each place once"):
         browser.assemble(template, entry, [], {})
     made = browser.assemble(template, entry, [], {"words": "</script>{{ style }}"}, {"more": "!"})
