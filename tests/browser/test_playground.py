@@ -91,7 +91,8 @@ HEAP = "Runtime.getHeapUsage"
 
 @pytest.fixture(scope="module")
 def path(build):
-    return pages.write(pages.playground(), build / "play.html")
+    lessons = {f"{number:02}": f"lesson_{number:02}.html" for number in range(19)}
+    return pages.write(pages.playground(lessons), build / "play.html")
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ export class Diagram {
     this.svg = host.querySelector("svg");
     this.title = title;
     this.svg.querySelector(".title").textContent = title;
+    this.svg.setAttribute("aria-label", title);
     if (!picked) return;
     this.svg.classList.add("clickable");
     this.svg.addEventListener("click", (event) => {
