@@ -454,7 +454,7 @@ table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 # These networks learn all their training images by heart. Class weights are known to change such networks little (Byrd
 # and Lipton 2019; on photographs we have not varied the weight decay). On digits each way of training had its own
 # strength and weight decay. With a strong weight decay, oversampling and class weights do help: the
-# error of the rarest class falls from 70 points to 11 to 14, that of the commonest rises from 2 to as much ([evidence](evidence/07_class_imbalance.ipynb)).
+# error of the rarest class falls from 70 points to 11 to 13, that of the commonest rises from 2 to 13 or 14 ([evidence](evidence/07_class_imbalance.ipynb)).
 
 #
 # **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict** where the

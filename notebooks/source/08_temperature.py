@@ -518,8 +518,8 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 
 # %% [markdown]
 # **On average, yes, for images of the same kind: one temperature takes most of the over-confidence away. For the plain
-# network fifty images often bring the ECE below 5 %, two hundred nearly always. Single images are not repaired (most are
-# further off than before), nor how often a rare class is said; images with more noise only in part.**
+# network fifty images often bring the ECE below 5 %, two hundred nearly always. Single images are not repaired (on average they are further
+# off than before), nor how often a rare class is said; images with more noise only in part.**
 #
 # ## Three things to take away
 #

@@ -262,7 +262,7 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Here smoothing and focal loss have half the ECE of cross-entropy. (With chosen weight decays: cross-entropy.) But smoothing is *further* from the law: it gives some
+# Here smoothing and focal loss have half the ECE of cross-entropy (not with chosen weight decays). But smoothing is *further* from the law: it gives some
 # probability to every word, also to impossible ones. The ECE looks at the most probable word, on average. Where no law
 # is known, the NLL tells more, as in expectation it is lowest at the law. Focal loss has the lowest NLL after one T,
 # and is nearest to the law.

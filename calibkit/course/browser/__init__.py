@@ -2,8 +2,8 @@
 
 A page is written as ES modules, of which each holds one idea, a template and style sheets. A
 browser loads neither modules nor workers from `file://`, so `assemble` puts all of it into one
-X A worker is made of that same script, from a Blob. The page's own policy forbids
-every connection.
+file: the modules in the order of their imports, each in a function of its own, as one script. A
+worker is made of that same script, from a Blob. The page's own policy forbids every connection.
 """
 
 from __future__ import annotations

@@ -201,8 +201,7 @@ def _from_runs() -> list[pd.DataFrame]:
         key = ["03", "weight decay", "photographs", f"weight decay {one.decay:g}", one.seed]
         rows.append([*key, *row(view).values()])
         if one.decay == 5e-4:
-            name = f"{nights.stem(one.loss, one.seed, one.decay)}-epochs.csv"
-            epochs += _epochs(pd.read_csv(checkout.results() / nights.FOLDER / name), one.seed)
+            epochs += _epochs(nights.epochs(one.loss, one.seed, one.decay), one.seed)
     columns = [*KEYS, *NUMBERS, *DIAGRAM]
     path = _by_value(pd.DataFrame(epochs, columns=columns))
     return [pd.DataFrame(rows, columns=columns).assign(joined=1), path.assign(joined=1)]
