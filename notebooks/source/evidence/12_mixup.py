@@ -192,12 +192,10 @@ for alpha in (0.1, 0.3, 1.0):
             control=change.test_ece.tolist(),
         ),
     ]
-runs = nights.table()
-by_run = {key: rows.set_index("seed") for key, rows in runs.groupby(["loss", "decay"])}
-plain = by_run["cross-entropy", 5e-3].drop(columns=["loss", "revision"])  # its best of three decays
+runs = nights.table().set_index(["loss", "decay", "seed"]).sort_index().select_dtypes("number")
+plain = runs.loc["cross-entropy", 5e-3]  # its best of three decays
 for alpha, decay in ((0.1, 5e-3), (0.3, 5e-3), (1.0, 5e-3), (0.1, 5e-4), (0.3, 5e-4), (1.0, 5e-4)):
-    mixup = by_run[f"mixup, alpha {alpha:g}", decay].drop(columns=["loss", "revision"])
-    change = mixup - plain
+    change = runs.loc[f"mixup, alpha {alpha:g}", decay] - plain
     name = f"20,000 photographs, weight decay {decay:g}, without mixup 0.005, alpha {alpha:g}"
     photographs += [
         verdicts.judge("X1", f"{name}: the accuracy is higher", change.test_accuracy.tolist()),
