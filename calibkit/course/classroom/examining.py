@@ -97,6 +97,15 @@ def _code(value) -> str:
 
 
 def _text(value: np.ndarray, digits: int = 4) -> str:
-    """A number, or a list of them, in so many decimals."""
-    with np.printoptions(precision=digits, suppress=True, threshold=PRINTED, linewidth=100):
-        return str(np.asarray(value))
+    """A number, or a list of them, in so many decimals.
+
+    >>> _text(np.array(0.123456)), _text(np.array([0.5, 1e-9]))
+    ('0.1235', '[0.5 0. ]')
+    """
+    return np.array2string(
+        np.asarray(value),
+        precision=digits,
+        suppress_small=True,
+        threshold=PRINTED,
+        max_line_width=100,
+    )

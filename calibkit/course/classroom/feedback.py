@@ -6,6 +6,7 @@ Plain HTML without a script: a page shows what a student wrote, and runs none of
 from __future__ import annotations
 
 import re
+import shlex
 from html import escape
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def page(book: Gradebook, marked: Marked) -> str:
         "notes": f"<ul>{notes}</ul>" if notes else "",
         "exercises": exercises,
         "seed": book.seed,
+        "named": _told(shlex.quote(marked.student)),
     }
     return PAGE.format(**words)
 
@@ -73,7 +75,7 @@ everything else none. Exercises in words are read by your teacher.</p>
 <p>Your answers were tried on the cases of the checker in your notebook and on others, which were
 drawn with the seed <strong>{seed}</strong>. Tell your teacher this seed and the name of the
 exercise. The teacher can run exactly these cases again on what you handed in:</p>
-<pre>python -m calibkit grade FOLDER --seed {seed} --only {student}</pre>
+<pre>python -m calibkit grade FOLDER --seed {seed} --only {named}</pre>
 <p>Where a case stands above, you can try it yourself: run the cell with your function, then the
 call, with your function's name in place of the exercise's.</p>
 </body>
@@ -87,7 +89,9 @@ def _exercise(title: str, name: str, grade: Grade) -> str:
     )
     parts = [f"<h2>{_told(title)} (<code>{escape(name)}</code>)</h2>", f"<p>Point: {points}."]
     if grade.share is not None:
-        parts.append(f"Right on {grade.share:.0%} of the cases that your notebook does not show.")
+        parts.append(
+            f"Right on {100 * grade.share:.0f} % of the cases that your notebook does not show."
+        )
     parts.append(f"</p>\n<p>{_told(grade.message)}</p>")
     if grade.smallest is not None:
         case = grade.smallest

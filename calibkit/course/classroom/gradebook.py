@@ -49,11 +49,15 @@ class Marked:
     @property
     def warning(self) -> str:
         """What the answers tried to do to files and programs; "" if nothing was seen."""
-        tried = [f"{name}: {words}" for name, one in self.grades.items() for words in one.attempts]
+        tried = [
+            f"{name} tried to {', to '.join(one.attempts)}"
+            for name, one in self.grades.items()
+            if one.attempts
+        ]
         if not tried:
             return ""
         outcome = REFUSED if self.walled else NOT_REFUSED
-        return f"The code tried to {'; '.join(tried)}. {outcome}"
+        return f"The code of {'; of '.join(tried)}. {outcome}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,9 @@ class Gradebook:
         """What was said of each answer, for the screen: point, share of unseen cases, message."""
         for one in self.marked:
             for name, grade in one.grades.items():
-                share = "" if grade.share is None else f", {grade.share:.0%} of unseen cases"
+                share = (
+                    "" if grade.share is None else f", {100 * grade.share:.0f} % of unseen cases"
+                )
                 yield inert(f"{one.student}, {name}: {grade.points}{share}. {grade.message}")
             if one.warning:
                 yield inert(f"{one.student}: WARNING. {one.warning}")

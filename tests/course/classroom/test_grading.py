@@ -456,7 +456,8 @@ def test_who_tries_to_delete_and_hides_it_is_right_and_warned_of(tmp_path):
     table = pd.read_csv(out, keep_default_na=False).set_index("student")
     assert dict(table.total) == {"anna": 1, "ben": 1}
     assert table.warning["ben"] == ""
-    for words in (f"delete {path}", f"write {path}"):
+    assert table.warning["anna"].startswith("The code of noise_matrix tried to delete ")
+    for words in (f"delete {path}", f"to write {path}"):
         assert words in table.warning["anna"]
     assert ("nothing was harmed" in table.warning["anna"]) == bool(WALLS)
     pages = tmp_path / "grades_feedback"
@@ -476,8 +477,10 @@ def test_a_page_of_feedback_runs_and_hides_nothing(tmp_path):
     assert "<script" not in text
     assert "\x1b" not in text
     assert "default-src 'none'" in text
-    for told in ("0 of 1", "33%", "ece(&lt;b&gt;)", "expected: 1", "--seed 5"):
+    for told in ("0 of 1", "33 %", "ece(&lt;b&gt;)", "expected: 1", "--seed 5"):
         assert told in text
+    spaced = feedback.page(book, gradebook.Marked("Anna B", {}))
+    assert "--only &#x27;Anna B&#x27;" in spaced
     twins = gradebook.Gradebook(1, {}, (gradebook.Marked("a", {}), gradebook.Marked("A", {})))
     assert len({path.name.casefold() for path in feedback.write(twins, tmp_path)}) == 2
 

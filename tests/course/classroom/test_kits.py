@@ -43,6 +43,11 @@ def test_a_kit_holds_what_a_lecturer_needs(made, name):
         assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", text)
         for target in re.findall(r'href="([^"#]+)', text):
             assert (folder / target).exists(), (file, target)
+            assert target.endswith(".html")  # what a browser can show
+    for notebook in re.findall(
+        r"<code>(student/[^<]+)", (folder / "start_here.html").read_text(encoding="utf-8")
+    ):
+        assert (folder / notebook).exists(), notebook
     notes = (folder / "notes.html").read_text(encoding="utf-8")
     assert "<math" in notes
     assert notes.count("you reply") == 1

@@ -16,6 +16,7 @@ from calibkit.course.classroom.kits.places import KitError, fill
 
 SOURCES = Path("notebooks", "teaching", "kits")
 LESSONS = re.compile(r"^Lessons: (?P<numbers>[\d ]+)$", re.MULTILINE)
+LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>\d\d_\w+)\.ipynb\)")
 STUDENT, PLAY, SLIDES = "student", "play.html", "slides.html"
 # By page: its title, and the parts of the source that stand on it.
 PAGES = {
@@ -138,10 +139,10 @@ def _page(title: str, parts: Mapping[str, str], wanted: tuple[str, ...]) -> str:
 
 
 def _html(text: str) -> str:
-    """Markdown as HTML, formulas as MathML; links lead to files of the kit."""
-    files = [*PAGES, SLIDES, PLAY]
-    lessons = {
-        f"{lesson.name}.ipynb": f"{STUDENT}/{lesson.name}.ipynb" for lesson in reading.chosen()
-    }
-    known = lessons | {file: file for file in files}
-    return MarkdownWithMath(renderer=pages.Renderer(known)).render(text)
+    """Markdown as HTML, formulas as MathML, links to pages of the kit.
+
+    A notebook is named and not linked: a browser would show its source.
+    """
+    named = LINK.sub(rf"\g<words> (`{STUDENT}/\g<name>.ipynb`)", text)
+    files = {file: file for file in [*PAGES, SLIDES, PLAY]}
+    return MarkdownWithMath(renderer=pages.Renderer(files)).render(named)
