@@ -153,6 +153,7 @@ def test_a_lessons_solutions_are_graded_right_in_the_sandbox():
     found = {task.checker: grading._graded(anna, task, 1, walls) for task in tasks}
     assert len(found) >= 3
     assert {name: g.message for name, g in found.items() if g.points != 1} == {}
+    assert {name: g.attempts for name, g in found.items() if g.attempts} == {}  # nobody is accused
 
 
 def test_a_package_within_tmp_is_seen_in_the_sandbox(tmp_path, monkeypatch):
