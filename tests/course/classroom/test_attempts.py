@@ -46,7 +46,8 @@ def test_attempts_on_files_and_programs_are_told():
         assert told.count(words) == 1, (words, told)
 
 
-def test_what_is_read_or_stays_in_the_own_room_is_not_told():
+def test_what_is_read_or_stays_in_the_own_room_is_not_told(monkeypatch):
+    monkeypatch.setattr(sandbox.running, "SECONDS", 100.0)  # a first figure takes its time
     told = tried(
         """
         import matplotlib.pyplot as plt
