@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 import calibkit
 from calibkit.course import browser, checkout, claims, experiments, pages, paths, verdicts
 from calibkit.course.experiments import arbiter
-from calibkit.course.explorers import networks, stored
+from calibkit.course.explorers import anywhere, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
 from calibkit.course.site import landing
 from calibkit.course.site.reader import SUFFIX
@@ -353,7 +353,7 @@ def _playground(target: Path, course: list[Lesson]) -> None:
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:
-    """A small page for each slider, to stand in an <iframe> elsewhere."""
+    """For each slider a page to stand in an <iframe>; those that are kept also as modules."""
     page = TEMPLATES.get_template("embed.html")
     shown = {"networks": (ALL_NETWORKS, networks().html(), "../sliders.html#networks")}
     for name, explorer in landing.sliders().items():
@@ -366,6 +366,9 @@ def _embeds(folder: Path, course: list[Lesson]) -> None:
     for name, (title, html, back) in shown.items():
         written = page.render(title=title, slider=html, back=back)
         (folder / f"{name}.html").write_text(written, encoding="utf-8")
+    for name in anywhere.names():
+        module = anywhere.explorer(name).module()
+        (folder / f"{name}.mjs").write_text(module, encoding="utf-8")
 
 
 def modules() -> dict[str, str]:
