@@ -41,7 +41,7 @@ def test_a_prerequisite_that_comes_later_is_refused(monkeypatch, tmp_path):
     (tmp_path / "notebooks" / syllabus.FILE).write_text(row, encoding="utf-8")
     monkeypatch.setattr(checkout, "root", lambda: tmp_path)
     syllabus.entries.cache_clear()
-    with pytest.raises(ValueError, match="01.*must come before"):
+    with pytest.raises(ValueError, match=r"01.*must come before"):
         syllabus.entries()
     monkeypatch.undo()
     syllabus.entries.cache_clear()

@@ -190,8 +190,8 @@ def _dataset_size() -> Finding:
     sure, right = _pair(frames)
     words = (
         f"Taught by {frames[0][0]} images, a network is {percent(sure.shares[0])} % sure and "
-        f"{percent(right.shares[0])} % right; by {_whole(frames[-1][0])}, {percent(sure.shares[-1])} and "
-        f"{percent(right.shares[-1])} %."
+        f"{percent(right.shares[0])} % right; by {_whole(frames[-1][0])}, "
+        f"{percent(sure.shares[-1])} and {percent(right.shares[-1])} %."
     )
     axis = (frames[0][0], "training images", frames[-1][0])
     title = "With few images it is almost as sure"
@@ -305,9 +305,9 @@ def _short_texts() -> Finding:
     frames = _frames("note_length", first="CNN")
     sure, right = _pair(frames)
     words = (
-        f"Of notes of at most {frames[0][0]} words a reader is {percent(sure.shares[0])} % sure and "
-        f"{percent(right.shares[0])} % right; of {frames[-1][0]} words, {percent(sure.shares[-1])} "
-        f"and {percent(right.shares[-1])} %."
+        f"Of notes of at most {frames[0][0]} words a network is {percent(sure.shares[0])} % sure "
+        f"and {percent(right.shares[0])} % right; of {frames[-1][0]} words, "
+        f"{percent(sure.shares[-1])} and {percent(right.shares[-1])} %."
     )
     axis = (frames[0][0], "words of a note", frames[-1][0])
     title = "On short texts the confidence stays high"

@@ -10,8 +10,8 @@ from calibkit.course import syllabus
 from calibkit.course.syllabus import Entry
 from calibkit.pictures import svg
 
-BOX = (206, 34)  # pixels of a lesson
-STEP = (248, 45)  # from one to the next, across and down
+BOX = (224, 34)  # pixels of a lesson
+STEP = (260, 45)  # from one to the next, across and down
 EDGE = 4
 MAP = "03"  # whose map many lessons use: a sign in place of an arrow
 
