@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from bs4 import BeautifulSoup, NavigableString, PageElement, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.parsers import Parser
 
+from calibkit.course.site import address, card
+
 SUFFIX = ".fragment"
+ABOUT = "about.json"  # what `sources.write` says of the pages
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 NAMED = re.compile(r"([a-z_]\w*(?:, \w+)*): ")  # an argument at the beginning of its line
 
@@ -127,11 +132,19 @@ def _levelled(app, page: str, template: str, context: dict, doctree) -> None:
     )
 
 
+def _about(app, page: str, template: str, context: dict, doctree) -> None:
+    """What a page says of itself to search engines and to those that show a link."""
+    about = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))
+    described = about.pop("described").get(page, "")
+    context |= about | {"described": described, "address": address.site(), "card": card}
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx calls this: the parser for fragments, and the filter for docstrings."""
     app.add_source_suffix(SUFFIX, "fragment")
     app.add_source_parser(FragmentParser)
     app.connect("autodoc-process-docstring", _docstring)
     app.connect("autodoc-skip-member", _skipped)
+    app.connect("html-page-context", _about)
     app.connect("html-page-context", _levelled, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}

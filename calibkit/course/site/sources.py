@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import inspect
 import itertools
+import json
 import pkgutil
 import re
 import shutil
@@ -20,11 +21,20 @@ from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
 import calibkit
-from calibkit.course import browser, checkout, claims, experiments, pages, paths, verdicts
+from calibkit.course import (
+    browser,
+    checkout,
+    claims,
+    experiments,
+    pages,
+    paths,
+    syllabus,
+    verdicts,
+)
 from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import anywhere, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
-from calibkit.course.site import landing
+from calibkit.course.site import address, card, figures, findings, graph, landing, reader
 from calibkit.course.site.reader import SUFFIX
 
 # The parts of the course, each with the number of its first lesson.
@@ -41,6 +51,10 @@ HERE_ONE_READS = (
     '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
     "To run its cells and to have your exercises checked, open it in JupyterLab: "
     '<a href="any_machine.html">how to run it on any machine</a>.</p>'
+)
+DESCRIPTION = (
+    "An interactive course in JupyterLab and PyTorch on the calibration of neural networks: train "
+    "them in seconds, see where their probabilities are wrong, and learn what helps."
 )
 ALL_NETWORKS = "All networks of the course"
 PANORAMA = 1.9  # times as wide as high: several plots side by side
@@ -77,11 +91,10 @@ class Lesson:
 
     @property
     def short(self) -> str:
-        """Its name in a narrow list: in the README's table, or else from that of its file."""
-        table = (checkout.root() / "README.md").read_text(encoding="utf-8")
-        name = self.path.stem
-        words = re.search(rf"\[(\d\d [^\]]+)\]\(notebooks/{name}\.ipynb\)", table)
-        return words[1] if words else f"{self.number} {name[3:].replace('_', ' ').capitalize()}"
+        """Its name in a narrow list, or else from that of its file."""
+        entry = syllabus.entry(self.number)
+        words = self.path.stem[3:].replace("_", " ").capitalize()
+        return entry.short if entry else f"{self.number} {words}"
 
     @cached_property
     def notebook(self) -> NotebookNode:
@@ -194,6 +207,10 @@ def write(folder: Path) -> None:
         (folder / "api" / f"{name}.rst").write_text(page, encoding="utf-8")
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
     toc = {"parts": _by_part(course), "evidence": beside, "modules": described, "texts": titles}
+    toc["headline"] = headline()
+    told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
+    about = {"headline": toc["headline"], "described": told, "first_lesson": course[0].stem}
+    (folder / reader.ABOUT).write_text(json.dumps(about), encoding="utf-8")
     for name in ("index.rst", "api.rst"):
         written = TEMPLATES.get_template(f"{name}.j2").render(**toc)
         (folder / name).write_text(written, encoding="utf-8")
@@ -318,13 +335,24 @@ def _gallery(course: list[Lesson]) -> str:
 def _landing(folder: Path, course: list[Lesson]) -> None:
     promised, right = landing.hundred(stored("start_here").first)
     map_words = re.findall(r"!\[([^\]]+)\]\(images/course_map\.svg\)", course[0].prose)
+    entries = [one for one in syllabus.entries() if any(one.number == x.number for x in course)]
+    stems = {lesson.number: lesson.stem for lesson in course}
+    links = {number: f"{stem}.html" for number, stem in stems.items()}
     written = TEMPLATES.get_template("landing.html").render(
         said=promised,
         right=right,
+        start_minutes=sum(paths.minutes(course[0].number)),
+        code=address.code(),
+        audit=(folder / "extra" / "audit.html").exists(),
+        plane=_explained(landing.plane().html()),
         sliders={name: explorer.html() for name, explorer in landing.sliders().items()},
-        parts=_by_part(course),
+        entries=entries,
+        names={one.number: one.short for one in entries},
         paths=paths.PATHS,
-        stems={lesson.number: lesson.stem for lesson in course},
+        graph=graph.drawn(links),
+        nested=graph.nested(links),
+        findings=findings.findings(),
+        stems=stems,
         verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "Map of the course.",
         authors=authors(),
@@ -334,6 +362,24 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
     images.mkdir()
     shutil.copy(home() / "images" / "course_map.svg", images)
     (folder / "extra" / ".nojekyll").touch()  # a host leaves _static alone
+    static = folder / "static"
+    static.mkdir()
+    card.write(static, promised, right)
+    (static / "figures.css").write_text(figures.style(), encoding="utf-8")
+
+
+def _explained(html: str) -> str:
+    """An explorer whose description is folded, where there is no room for it."""
+    opened = '<details class="description"><summary>How to read the picture</summary><p>'
+    return re.sub(
+        r'(?s)<p class="description">(.*?)</p>', rf"{opened}\1</p></details>", html, count=1
+    )
+
+
+def headline() -> str:
+    """The question that the landing page opens with."""
+    promised, _ = landing.hundred(stored("start_here").first)
+    return f"Can a network’s “{promised}\u00a0% sure” be believed?"
 
 
 def authors() -> str:
