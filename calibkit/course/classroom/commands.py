@@ -29,6 +29,12 @@ def add(commands) -> None:
             add.add_argument("--evidence", action="store_true", help=words)
         if name == "rubric":
             add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
+    add = commands.add_parser(
+        "kit", help="90 minutes ready to give: slides, notes, quiz, notebooks"
+    )
+    add.set_defaults(command=_kit)
+    add.add_argument("name", metavar="NAME", help="such as measure_and_repair; list: all of them")
+    add.add_argument("out", metavar="OUT", nargs="?", help="the new folder; default: kit_NAME")
     add = commands.add_parser("grade", help="run and grade the notebooks of a class")
     add.set_defaults(command=_grade)
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
@@ -60,6 +66,17 @@ def _written(options) -> int:
         print("\n".join(verdicts))
     for path in paths:
         print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
+    return 0
+
+
+def _kit(options) -> int:
+    from calibkit.course.classroom import kits
+
+    if options.name == "list":
+        print("\n".join(kits.names()))
+        return 0
+    first, *_ = kits.write(options.name, options.out or f"kit_{options.name}")
+    print(f"open {first.resolve()}")
     return 0
 
 
