@@ -367,8 +367,7 @@ shown.groupby("net", sort=False)[["accuracy", "ECE", "ECE after T", "NLL", "NLL 
 # Look at the slider again: the loss of the new images falls, turns and rises, while their error still falls a little.
 # How can both be? The next picture shows the price (the loss) of a prediction: -log of the probability that it gave to
 # the right label. The arrows go from the **turning point** (the epoch of the lowest NLL on `cal`) to the last epoch.
-# The printed *norm* is the size of the last layer's weights; the **entropy** says how evenly a wrong answer spreads
-# over the classes.
+# The *norm* is the size of the last weights; the **entropy** says how evenly a wrong answer spreads.
 
 # %% tags=["drawing"]
 turns = [one.history.cal_nll.idxmin() for one in films.outcomes]
