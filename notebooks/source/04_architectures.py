@@ -121,8 +121,8 @@ check.patch_tokens(my_patch_tokens)
 #
 # </details>
 #
-# In **attention**, three linear layers give each token a *query* (what it seeks), a *key* (what it offers) and a
-# *value*, each of $d$ numbers. In matrices with one row a token,
+# In **attention**, three linear layers give each token a *query* (it seeks), a *key* (it offers) and a *value*, each
+# of $d$ numbers. In matrices with one row a token,
 #
 # $$\mathrm{attention}(Q,K,V)=\mathrm{softmax}\bigl(QK^\top/\sqrt{d}\bigr)\,V.$$
 #
@@ -232,9 +232,9 @@ explorers.Explorer(
 # <details><summary>What came out</summary>
 #
 # No: the rate decides which one has the lowest ECE. It is Mixer at 0.003, convolution at 0.01, and attention at 0.03
-# and 0.1. At 0.1 the accuracy of attention is only 69 %: its low ECE only says that its confidence is low, too. From
-# rate to rate, the ECE of each *single* architecture changes by 6 to 10 points. After a temperature each, all lie
-# between 1.5 and 4 points, at every rate.
+# and 0.1. At 0.1 the accuracy of attention is only 69 %: its low ECE says: its confidence is low, too. From rate to
+# rate, the ECE of each *single* architecture changes by 6 to 10 points. After a temperature each, all lie between 1.5
+# and 4 points, at every rate.
 #
 # </details>
 #

@@ -396,7 +396,7 @@ plt.show()
 
 # %% tags=["nbval-check-output"]
 nll = repaired.pivot(index="seed", columns="repair", values="NLL")
-print(verdicts.judge("07o", "taken out after T and shifts, the prior leaves a lower NLL than taken out alone",
+print(verdicts.judge("07o", "prior out: the NLL is lower with T and shifts first than without",
                      nll["T and shifts, prior out"] - nll["prior out"], expect="below", post_hoc=True))
 print(claims.concluded("07", "07o"))
 

@@ -186,7 +186,7 @@ for name, rows in runs.items():
 #
 # Random images leave nearly no gap. So the small gap came from the few steps: over-confidence grows with the training.
 # The choice itself has the opposite effect: at equal steps the network is more over-confident with the least sure
-# images (and in the mean less accurate). Repetition does this: random images that return as often leave about the same
+# images (and in the mean less accurate). Repetition does this: random images that return as often leave about this
 # gap, and a higher NLL (evidence).
 #
 # </details>
@@ -274,7 +274,7 @@ explorers.Explorer(
     "confidence; the bands span the seeds, the grey line marks the chosen noise.")
 
 # %% [markdown]
-# We found this on these seeds, so its verdict stays *post hoc*. We judge it again on new seeds, at 30 %:
+# We found this on these seeds (*post hoc*), and judge it again on new seeds, at 30 %:
 
 # %% tags=["nbval-check-output"]
 print(verdicts.judge("14e", "noise 0.1, 30%, after T, new seeds: a lower NLL by entropy than at random",
@@ -370,8 +370,8 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # </details>
 #
 # A choice by the image alone does not change $P(\text{label}\mid\text{image})$ among the chosen: there, too, the exact
-# posterior is calibrated. It can still change how sure the network is, as it returns to the same images: C beside B. A
-# choice by the label can change this probability: it takes more of planted wrong labels (evidence).
+# posterior is calibrated. It can still change how sure the network is, by repetition: C beside B. A choice by the
+# label can change this probability: it takes more planted wrong labels (evidence).
 #
 # ## 5. Would a better network choose better?
 #

@@ -275,9 +275,9 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 # ## 4. Is it calibrated at all?
 #
 # A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the
-# ECE, and **Spiegelhalter's** z. It says how many standard deviations lie between the measured Brier score and the one
-# that the model itself expects. The **power of a test** is the probability that it rejects a model that is *not*
-# calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
+# ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above what the
+# model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated.
+# The slider sets the size of the test set, and shows the power of the ECE test for four readers.
 
 # %% tags=["drawing"]
 sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]
@@ -315,7 +315,7 @@ slider
 # %% [markdown]
 # **Predict before you run:** 1,000 images. Which test rejects more often, the one by the ECE or z, (a) for a reader
 # with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the
-# others? And if one takes both tests, each rejecting only at p below 2.5 %, not 5 %?
+# others? And if one takes both tests, each at p below 2.5 %, not 5 %?
 
 # %% tags=["answer"]
 even = torch.arange(len(posterior))[:, None] % 2 == 0
@@ -444,8 +444,8 @@ for column in ("ECE", "Brier"):
 # <details><summary>What came out</summary>
 #
 # No and yes. On the map both lie at about the same place, near height zero. The ECE decides nothing. The Brier score,
-# paired, decides for cross-entropy in each of three seeds (for the two losses in general it is undecided: evidence).
-# The map does not show what a model knows.
+# paired, decides for cross-entropy in each of three seeds (for the losses in general: undecided). The map does not
+# show what a model knows.
 #
 # </details>
 #

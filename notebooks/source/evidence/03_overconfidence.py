@@ -145,7 +145,7 @@ photographs = experiments.on_photographs("depth", SCALE, device=device)
 experiments.shown(photographs)
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def between(column, left, right):
     """Paired differences of a column between two settings."""
     return nets.difference(column, changed(**left), changed(**right))
@@ -233,7 +233,8 @@ print(
                 expect="below",
             ),
         ],
-        "as trained the deep network has a larger ECE than the small one on digits; LeNet-5 is not calibrated "
+        "as trained the deep network has a larger ECE than the small one on digits; LeNet-5 is not "
+        "calibrated "
         "there. Photographs: six convolutions beside LeNet-5 are undecided; ResNet-8 has a smaller ECE than "
         "LeNet-5 at weight decay 0 and 0.0005, a larger one at 0.005. One temperature each leaves no clear "
         "difference, and the deep networks the smaller NLL",
@@ -289,7 +290,8 @@ print(
         "O2",
         said,
         "as trained the ECE rises with depth and with less weight decay, and falls with batch normalisation "
-        "and, from 16 units on, with width; on photographs it rises with width, and with less weight decay for "
+        "and, from 16 units on, with width; on photographs it rises with width, and with less weight "
+        "decay for "
         "LeNet-5 (undecided for ResNet-8); after one temperature each only depth is left",
     )
 )

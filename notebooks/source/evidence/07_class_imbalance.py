@@ -655,7 +655,8 @@ print(
         given,
         "as trained the error of the rarest class stays above that of the commonest without weights and "
         "sampling, and on photographs; with them, a strong weight decay and the exponential form it is "
-        "undecided; after the repair it is undecided in five of six cases with them, and above in all without; "
+        "undecided; after the repair it is undecided in five of six cases with them, and above in "
+        "all without; "
         "in the step form it stays above with weights",
     )
 )

@@ -342,7 +342,8 @@ print(
                 for noise in (0.6, 0.8, 1.0)
             ),
         ],
-        "where it imitates the right change, an imitation foretells the accuracy to two points on average over "
+        "where it imitates the right change, an imitation foretells the accuracy to two points on "
+        "average over "
         "ten new seeds; a single network can miss by more",
     )
 )
@@ -626,7 +627,8 @@ print(
             for reader in ("network", "network after T")
             for measure in list(measures)[:4]
         ],
-        "every measure rises more than that of the exact posterior that knows the corruption, before and after "
+        "every measure rises more than that of the exact posterior that knows the corruption, before "
+        "and after "
         "the T of clean images",
     )
 )

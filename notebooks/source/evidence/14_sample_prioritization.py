@@ -140,7 +140,8 @@ say(
         "noise 0.4, {:.0%}, after T, new seeds: a higher NLL by entropy than at random",
         partial(beside(tuned, "scaled_nll", "random"), among=fresh),
     ),
-    "holds at 10 and 20 %; at 30 % the difference is 0.007 or less in the mean, and undecided on old and new seeds",
+    "holds at 10 and 20 %; at 30 % the difference is 0.007 or less in the mean, and undecided on old "
+    "and new seeds",
 )
 say(
     "14c",
@@ -194,7 +195,8 @@ rows += [
 say(
     "14d",
     rows,
-    "30 % for longer, usual decay: at random a little better than all images; whether entropy is better still is open",
+    "30 % for longer, usual decay: at random a little better than all images; whether entropy is "
+    "better still is open",
 )
 
 # %% [markdown]

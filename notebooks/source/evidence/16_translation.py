@@ -257,7 +257,8 @@ print(
                 for column in ("ECE", "NLL")
             ),
         ],
-        "as trained, at usual strengths, smoothing has the lower ECE; after one temperature each it is undecided, and at "
+        "as trained, at usual strengths, smoothing has the lower ECE; after one temperature each it "
+        "is undecided, and at "
         "chosen strengths reversed",
     )
 )
@@ -307,7 +308,8 @@ print(
                 for what, column in (("is nearer to the exact law", "distance"), ("has a lower NLL", "NLL"))
             ),
         ],
-        "undecided as trained at usual strengths (at chosen ones further); after one temperature each, at both, focal "
+        "undecided as trained at usual strengths (at chosen ones further); after one temperature "
+        "each, at both, focal "
         "loss is nearer to the law and has the lower NLL, unlike on the digits of lesson 10",
     )
 )
@@ -426,7 +428,8 @@ print(
             ),
         ],
         "as trained, gaps measured after true words are too small for sentences that a network "
-        "draws itself, more with smoothing than with cross-entropy. After one temperature each it is undecided "
+        "draws itself, more with smoothing than with cross-entropy. After one temperature each it is "
+        "undecided "
         "whether smoothing goes astray more often than cross-entropy",
 
     )
