@@ -7,9 +7,10 @@ import struct
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import calibkit
 from calibkit.course import checkout, claims, pages
 from calibkit.course.explorers import Explorer, stored
-from calibkit.course.site import address, card, findings, landing, reader, sources
+from calibkit.course.site import address, api, card, findings, landing, reader, sources
 
 
 def test_headings_of_outputs_are_no_sections():
@@ -187,3 +188,26 @@ def test_code_leads_to_the_package_until_there_is_a_repository(monkeypatch):
     assert (address.site(), address.code()) == ("https://site.org/c/", "https://code.org/c")
     urls["Repository"] = "https://calibkit.example/repository"
     assert address.code() == "api.html"
+
+
+def test_the_package_is_described_in_three_groups_methods_first_without_internal_modules():
+    groups = api.groups()
+    assert list(groups) == ["Methods", "Pictures", "Experiments and lessons"]
+    names = [one.short for one in groups["Methods"]]
+    assert set(names) == set(calibkit.METHODS)
+    assert names[:2] == ["metrics", "recalibration"]
+    every = [one for modules in groups.values() for one in modules]
+    assert not {one.short for one in every} & {"validate", "threads", "devices", "pages", "runner"}
+    assert len(every) < 24
+    for one in every:
+        assert one.says
+        assert not one.lesson or one.lesson in {found.lesson for found in findings.findings()}
+
+
+def test_the_contents_of_a_module_are_what_a_reader_calls():
+    (metrics,) = [one for one in api.groups()["Methods"] if one.short == "metrics"]
+    named = dict(metrics.parts())
+    assert set(named) == {
+        name for name in calibkit.metrics.__all__ if callable(getattr(calibkit.metrics, name))
+    }
+    assert all(named.values())

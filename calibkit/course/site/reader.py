@@ -116,7 +116,8 @@ def _plain(words: str) -> str:
 
 
 def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
-    lines[:] = as_rst(lines)
+    """A docstring as Sphinx reads it; that of a module stands on its page already."""
+    lines[:] = [] if what == "module" else as_rst(lines)
 
 
 def _skipped(app, what, name, obj, skip, options) -> bool | None:

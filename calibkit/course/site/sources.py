@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import base64
-import inspect
 import itertools
 import json
-import pkgutil
 import re
 import shutil
 import struct
@@ -14,14 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from importlib import import_module
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
-import calibkit
 from calibkit.course import (
     browser,
     checkout,
@@ -35,7 +31,7 @@ from calibkit.course import (
 from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
-from calibkit.course.site import address, card, figures, findings, graph, landing, reader
+from calibkit.course.site import address, api, card, figures, findings, graph, landing, reader
 from calibkit.course.site.reader import SUFFIX
 
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
@@ -216,13 +212,11 @@ def write(folder: Path) -> None:
     _landing(folder, course)
     _embeds(folder / "extra" / "embed", course)
     _playground(folder / "extra" / "play.html", course)
-    described = modules()
-    for name in described:
-        page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n"
-        (folder / "api" / f"{name}.rst").write_text(page, encoding="utf-8")
+    described = api.groups()
+    _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
-    toc = {"groups": _groups(course, titles), "evidence": beside, "modules": described}
-    toc |= {"headline": headline(), "texts": titles}
+    toc = {"groups": _groups(course, titles), "evidence": beside, "api": described}
+    toc |= {"headline": headline(), "texts": titles, "says": api.SAYS}
     told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
     about = {"headline": toc["headline"], "described": told, "first_lesson": course[0].stem}
     about["order"] = [*(lesson.stem for lesson in course), "findings"]
@@ -472,13 +466,12 @@ def _embeds(folder: Path, course: list[Lesson]) -> None:
         (folder / f"{name}.html").write_text(written, encoding="utf-8")
 
 
-def modules() -> dict[str, str]:
-    """The first line of the docstring of every public module, by its name."""
-    wings = [calibkit, *(import_module(f"calibkit.{wing}") for wing in calibkit.WINGS)]
-    names = [
-        f"{wing.__name__}.{m.name}" for wing in wings for m in pkgutil.iter_modules(wing.__path__)
-    ]
-    shown = [
-        name for name in names if "._" not in name and name.split(".")[-1] not in calibkit.WINGS
-    ]
-    return {name: str(inspect.getdoc(import_module(name))).split("\n")[0] for name in shown}
+def _modules(folder: Path, described: Mapping[str, list[api.Module]], course: list[Lesson]) -> None:
+    """A page for each module, with the finding that shows what it is for."""
+    page = TEMPLATES.get_template("module.rst.j2")
+    drawn = {one.lesson: one for one in findings.findings()}
+    stems = {lesson.number: lesson.stem for lesson in course}
+    for one in itertools.chain.from_iterable(described.values()):
+        stem = stems.get(one.lesson or "")
+        written = page.render(one=one, finding=stem and drawn.get(one.lesson), stem=stem)
+        (folder / f"{one.name}.rst").write_text(written, encoding="utf-8")
