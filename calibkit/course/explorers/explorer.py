@@ -40,6 +40,11 @@ STYLE = """\
 .calibkit-explorer .readout { margin: .4em 0; }
 .calibkit-explorer :is(input, button):focus-visible {
   outline: 3px solid #0072B2; outline-offset: 3px; }
+@media (max-width: 40rem) { /* on a telephone a slider has a line of its own */
+  .calibkit-explorer label:has(input) { flex: 1 1 100%; flex-wrap: wrap; gap: .2em .6em; }
+  .calibkit-explorer label > input { order: 1; flex: 1 0 100%; height: 1.8em; margin: 0; }
+  .calibkit-explorer label > output { margin-left: auto; text-align: right; }
+}
 </style>"""
 # Of a choice among many beside a slider, and a picture that is clicked. On a telephone the words
 # about the dot that was tapped stand above the picture, in a place that keeps its height.

@@ -1,6 +1,7 @@
-"""Twelve findings for the landing page: each a small picture of stored runs, and a sentence.
+"""Findings: twelve small pictures of stored runs with a sentence, and what the evidence concludes.
 
-Every number in a sentence is read from the explorer that the lesson itself stored.
+Every number in a sentence is read from the explorer that the lesson itself stored, every
+conclusion from notebooks/results/conclusions.json.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from calibkit.course import claims
 from calibkit.course.explorers import Frame, stored
 from calibkit.pictures import svg
 from calibkit.pictures.palette import (
@@ -30,6 +32,41 @@ PLOT = svg.Axes(38, 14, 182, 112)
 LINE = 16  # least distance of the words at the ends of two lines
 DARK = "#8A3A6B"  # the colour of confidence, for words
 ROOM = 0.06  # above and below the lines, of their range
+
+
+# (lesson, claim) of conclusions.json: one line each on the page of findings
+RESULTS = (
+    ("02", "M6"), ("02", "02a"), ("03", "O7"), ("03", "O4"), ("03", "O2"), ("04", "O10"),
+    ("05", "D1"), ("05", "05l"), ("06", "D3"), ("07", "D5"), ("08", "T1"), ("08", "08s"),
+    ("09", "T2"), ("10", "F4"), ("11", "F7"), ("12", "X1"), ("13", "S3"), ("13", "13o"),
+    ("14", "P3"), ("15", "X5"), ("16", "D8"), ("17", "17c"), ("17", "17d"), ("18", "18c"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the evidence of a lesson concludes on a claim.
+
+    counts: (word, how many) of its verdicts.
+    """
+
+    lesson: str
+    claim: str
+    counts: tuple[tuple[str, int], ...]
+    words: str
+
+
+def results() -> list[Result]:
+    """The results of the page of findings, as the evidence printed them."""
+    return [_result(lesson, claim) for lesson, claim in RESULTS]
+
+
+def _result(lesson: str, claim: str) -> Result:
+    head, _, words = claims.concluded(lesson, claim).partition("): ")
+    counts = re.findall(r"(\d+) ([A-Z][A-Z ]*[A-Z])", head.partition("(")[2])
+    words = words.removeprefix("holds: ")
+    counted = tuple((word, int(many)) for many, word in counts)
+    return Result(lesson, claim, counted, f"{words[0].upper()}{words[1:]}.")
 
 
 @dataclass(frozen=True)
