@@ -21,7 +21,14 @@ export function floatText(value) {
   return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }
 
-export const inPercent = (share, digits = 1) => `${(100 * share).toFixed(digits)}%`;
+// :.1f; a number in the very middle goes to the even side, as in Python.
+export function fixed(value, digits) {
+  const units = value * 10 ** digits, down = Math.floor(units);
+  const middle = units - down === 0.5 && units / 10 ** digits === value;
+  return (middle ? (down % 2 ? down + 1 : down) / 10 ** digits : value).toFixed(digits);
+}
+
+export const inPercent = (share, digits = 1) => `${fixed(100 * share, digits)}%`;
 
 // repr(text).
 export function quoted(text) {
