@@ -4,7 +4,7 @@ import { bare, isSure, ofTop, parted, scoresOption, shortList, standsBeside, typ
 import { CORRECT_NAMES, LABEL_NAMES, MAYBE_LABEL_NAMES, WRONG_NAMES } from "./name_words.js";
 import { holdsBinary, holdsFractions, isNumber } from "./table.js";
 import { bestOf, readings } from "./sets.js";
-import { confidenceOf, demandAgreement, demandSaid, ofDecisions } from "./decisions.js";
+import { confidenceColumn, demandAgreement, demandSaid, ofDecisions } from "./decisions.js";
 import { listed, quoted } from "./python_words.js";
 import { refuse } from "./refusals.js";
 
@@ -21,7 +21,7 @@ export function chosen(table, asked) {
   const left = free.filter((name) => name !== label && name !== asked.predicted);
   const found = (scores, more = {}) => ({ label, scores, ofClasses: false, predicted: null, event: false, ...more });
   if (asked.predicted !== null) {
-    return found([confidenceOf(part, left)], { predicted: asked.predicted, event: true });
+    return found([confidenceColumn(part, left)], { predicted: asked.predicted, event: true });
   }
   const sets = readings(part, part.of(label), left);
   if (sets.length > 1) refuse(between(sets.map(({ columns }) => columns)));

@@ -114,7 +114,7 @@ function byThreshold(found) {
 }
 
 // The one column that goes with the decisions that the user names.
-export function confidenceOf(table, left) {
+export function confidenceColumn(table, left) {
   const numbers = left.filter((name) => isNumber(table.of(name)) && !standsBeside(name));
   let sure = numbers.filter(isSure);
   if (!sure.length) sure = numbers.filter((name) => isSingle(table.of(name), new Set()));
