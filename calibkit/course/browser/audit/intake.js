@@ -1,6 +1,7 @@
 // A file as the command reads it, or why this page does not.
 //
 //   intake(bytes, file, options) -> what reading.js gives
+//   tableIn(bytes, file) -> its Table
 // file: its name. options: texts of the form by their names; "" says nothing.
 import { decode, readText } from "./text.js";
 import { read } from "./reading.js";
@@ -10,14 +11,15 @@ import { refuse, unsure } from "./refusals.js";
 
 const TEXTS = [".csv", ".tsv", ".txt"], RECORDS = [".jsonl", ".ndjson", ".json"];
 
-export function intake(bytes, file, options) {
+export const intake = (bytes, file, options) => read(tableIn(bytes, file), question(options));
+
+export function tableIn(bytes, file) {
   const ending = /\.[^.]*$/.exec(file.toLowerCase())?.[0] ?? "";
   if (![...TEXTS, ...RECORDS].includes(ending)) {
     unsure("This page reads texts, .csv, .tsv, .txt and .jsonl. The command reads more: .parquet, .feather, .npz, .npy, .pt, and texts that are packed, .gz.");
   }
   const text = decode(bytes);
-  const table = TEXTS.includes(ending) ? tableOf(readText(text)) : tableOfRecords(text);
-  return read(table, question(options));
+  return TEXTS.includes(ending) ? tableOf(readText(text)) : tableOfRecords(text);
 }
 
 // The options as they are used: lists of names, texts for values, null for what is not said.
