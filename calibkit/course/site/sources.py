@@ -46,6 +46,7 @@ ALL_NETWORKS = "All networks of the course"
 PANORAMA = 1.9  # times as wide as high: several plots side by side
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
+HOME = '<a href="index.html">The course</a>'  # on pages that stand beside those of Sphinx
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=select_autoescape(), trim_blocks=True
 )
@@ -188,6 +189,7 @@ def write(folder: Path) -> None:
     _landing(folder, course)
     _embeds(folder / "extra" / "embed", course)
     _playground(folder / "extra" / "play.html", course)
+    browser.write(browser.audit(HOME), folder / "extra" / "audit.html")
     described = modules()
     for name in described:
         page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n"
@@ -348,8 +350,7 @@ def authors() -> str:
 
 def _playground(target: Path, course: list[Lesson]) -> None:
     lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
-    home = '<a href="index.html">The course</a>'
-    browser.write(browser.playground(lessons, home), target)
+    browser.write(browser.playground(lessons, HOME), target)
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:

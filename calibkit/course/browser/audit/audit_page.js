@@ -96,7 +96,9 @@ export class AuditPage {
       at("options").open = false;
       showAudit(found, commandLine(this.file.name, this.asked));
       this.tell(spoken(found.numbers));
+      document.body.classList.add("shown"); // the choice of a file takes less room from now on
       at("title").focus({ preventScroll: true });
+      at("result").scrollIntoView();
     }
     if (tested) {
       showTest(tested);

@@ -33,7 +33,8 @@ export function classTable(rows, names) {
     return { name: names[k], samples, recall: meanOf(ofLabel[k].map((row) => correct[row])), predicted: mine.length, said,
       right: share, gap: said - share, error, p, flag };
   });
-  return table.sort((a, b) => a.p - b.p);
+  const rounded = ({ p }) => Math.round(p * 1e9); // what differs by rounding alone keeps its order
+  return table.sort((a, b) => rounded(a) - rounded(b));
 }
 
 // A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag.

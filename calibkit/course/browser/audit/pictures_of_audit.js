@@ -37,14 +37,14 @@ export function drawGaps(host, groups) {
   if (groups.length > MOST_DRAWN_GROUPS) return;
   const far = groups.flatMap(({ gap, low, high }) => [gap, low ?? gap, high ?? gap]).map(Math.abs);
   const reach = Math.max(0.01, ...far) * 1.1, tick = Number((reach / 1.5).toPrecision(1)), n = groups.length;
-  const chart = new Chart({ title: "Confidence less accuracy", x: [-reach, reach], y: [n, -0.4], xTicks: [-tick, 0, tick],
-    yTicks: [], labels: ["points: under-confident to the left, over-confident to the right", ""],
+  const chart = new Chart({ title: "Confidence less accuracy, 95 %", x: [-reach, reach], y: [n, -0.4], xTicks: [-tick, 0, tick],
+    yTicks: [], labels: ["points; over-confident to the right", ""],
     show: (share) => String(Number((100 * share).toPrecision(2))).replace("-", "−") });
   chart.line([[0, -0.4], [0, n]], "diagonal");
   groups.forEach(({ name, gap, low, high }, place) => {
     if (low !== null) chart.line([[low, place + 0.5], [high, place + 0.5]], "interval");
     chart.dot([gap, place + 0.5], gap > 0 ? "over-dot" : "under-spot");
-    chart.words(-reach, place + 0.15, escaped(name.length > 24 ? `${name.slice(0, 23)}…` : name));
+    chart.words(-0.97 * reach, place + 0.15, escaped(name.length > 24 ? `${name.slice(0, 23)}…` : name));
   });
   const told = groups.map(({ name, gap }) => `${escaped(name)} ${(100 * gap).toFixed(1)} points`).join("; ");
   host.innerHTML = chart.svg(`signed gap of each group: ${told}.`);
