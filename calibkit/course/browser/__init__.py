@@ -198,7 +198,9 @@ def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:
         return trust.covers(measure, count, n, LEVEL, paired=bool(paired))
 
     return {
-        name: {kind: [(n, covers(name, count, n)) for n in sizes] for kind, count in classes.items()}
+        name: {
+            kind: [(n, covers(name, count, n)) for n in sizes] for kind, count in classes.items()
+        }
         for name in ("aurc", "aurc paired", "auc")
     }
 
