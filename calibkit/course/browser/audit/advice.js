@@ -10,10 +10,12 @@ const OPEN = "Whether the rise of the calibration error is more than luck, the c
 // gain: with the temperature less as it is. ofOne: whether the scores came as one column.
 export function advise(cooling, gain, rises, gap, scores, ofOne) {
   if (cooling.misfit) {
-    return { verdict: "none fits", words: `No temperature fits: ${cooling.misfit}. Nothing is advised`, means: "", line: "" };
+    const words = `No temperature fits: ${cooling.misfit}. Nothing is advised`;
+    return { verdict: "none fits", words, means: "", line: "" };
   }
   const { verdict, words } = weighed(gain, rises);
-  return { verdict, words, means: meaning(cooling.value, gap), line: verdict === "use" ? lineOf(cooling.value, scores, ofOne) : "" };
+  const line = verdict === "use" ? lineOf(cooling.value, scores, ofOne) : "";
+  return { verdict, words, means: meaning(cooling.value, gap), line };
 }
 
 function weighed(gain, rises) {
@@ -30,13 +32,16 @@ function weighed(gain, rises) {
       + "temperature is the wrong correction here, and none is advised; look at the diagram, and try a map with "
       + "more freedom, such as isotonic regression" };
   }
-  if (worse.length) return { verdict: "harm", words: `${capital(loses)} clearly: do not use it, and look at where the data come from` };
+  if (worse.length) {
+    return { verdict: "harm", words: `${capital(loses)} clearly: do not use it, and look at where the data come from` };
+  }
   if (!better.length) {
     return { verdict: "no need", words: "Neither the likelihood nor the Brier score moves clearly: it is not needed" };
   }
   const grows = `${most.name} rises by ${points(most)} points`;
   if (most.value >= MOST_RISE) {
-    return { verdict: "disagreement", words: `${capital(gains)} clearly, but ${grows}, which may be luck or not: none is advised` };
+    const words = `${capital(gains)} clearly, but ${grows}, which may be luck or not: none is advised`;
+    return { verdict: "disagreement", words };
   }
   return { verdict: "use", words: `${capital(gains)} clearly${most.value >= 5e-4 ? `, though ${grows}` : ""}: use it` };
 }

@@ -11,7 +11,8 @@ export class AuditPage {
   // source: the text of this script, of which the worker is made.
   constructor(source) {
     this.url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    Object.assign(this, { number: 0, worker: null, file: null, numbers: null, trust: held("trust"), version: held("version") });
+    Object.assign(this, { number: 0, worker: null, file: null, numbers: null });
+    Object.assign(this, { trust: held("trust"), version: held("version") });
     at("file").addEventListener("change", ({ target }) => target.files.length && this.take(target.files[0]));
     at("example").addEventListener("click", () => this.example());
     at("form").addEventListener("submit", (event) => {
@@ -118,7 +119,9 @@ export class AuditPage {
     at("options").hidden = false;
     at("options").open = true;
     const named = namedIn(words);
-    for (const control of at("form").elements) control.closest("label")?.classList.toggle("named", named.includes(control.name));
+    for (const control of at("form").elements) {
+      control.closest("label")?.classList.toggle("named", named.includes(control.name));
+    }
     this.tell("");
     at("question-title").focus();
   }

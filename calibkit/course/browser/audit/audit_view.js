@@ -42,5 +42,6 @@ export function showTest(numbers) {
 // What a screen reader is told of it.
 export function spoken({ name, samples, measures: { accuracy, confidence, ece } }) {
   const percent = ({ value }) => `${(100 * value).toFixed(1)} %`;
-  return `Audit of ${name}: ${samples} samples, right in ${percent(accuracy)}, says ${percent(confidence)}, ECE ${percent(ece)}.`;
+  return `Audit of ${name}: ${samples} samples, right in ${percent(accuracy)}, says ${percent(confidence)}, `
+    + `ECE ${percent(ece)}.`;
 }

@@ -23,15 +23,19 @@ export function audit(given, file, trust) {
   const names = given.names ?? Array.from({ length: classes }, (_, k) => String(k)), logits = logitsOf(scores);
   const cooling = crossFitted(logits, labels, classes);
   const before = new Measured(judgeRows(scores, labels, { logits: scores.logits }), covers);
-  const after = new Measured(judgeRows({ ...scores, values: logits }, labels, { logits: true, temperature: cooling.ofRow }), covers);
+  const cooled = judgeRows({ ...scores, values: logits }, labels, { logits: true, temperature: cooling.ofRow });
+  const after = new Measured(cooled, covers);
   const binary = classes === 2 && !event ? eventOf(before, after, names) : null;
   const gain = after.less(before), groups = given.groups && groupTable(before.rows, given.groups);
-  const rise = (name, mine, theirs) => ({ name, value: mine.values.ece - theirs.values.ece, error: mine.errorOfRise(theirs) });
-  const rises = [rise("the ECE", after, before), ...(binary ? [rise("the ECE of the event", binary.cooled, binary.measured)] : [])];
+  const rise = (name, mine, theirs) =>
+    ({ name, value: mine.values.ece - theirs.values.ece, error: mine.errorOfRise(theirs) });
+  const rises = [rise("the ECE", after, before)];
+  if (binary) rises.push(rise("the ECE of the event", binary.cooled, binary.measured));
   return {
     name: file.replace(/\.[^.]*$/, ""), names, told: given.told, bins: BINS, fileRows: given.rows,
     before, after, cooling, gain, binary, groups, event,
-    warnings: [...offGroups(groups), ...scores.warnings, ...repeated(scores, before.rows), ...concerns(before, cooling, event)],
+    warnings: [...offGroups(groups), ...scores.warnings, ...repeated(scores, before.rows),
+      ...concerns(before, cooling, event)],
     advice: advise(cooling, gain, rises, before.estimate("gap"), scores, given.classes === 1),
     classes: classTable(before.rows, names), coverage: coverageTable(before.rows, before.aurc.curve),
     mistakes: surestMistakes(before.rows, names),

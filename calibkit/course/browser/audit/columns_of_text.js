@@ -20,15 +20,16 @@ function columnOf(name, rows, place, comma, missing) {
   const n = rows.length, grammar = comma ? COMMA : PLAIN, numbers = new Float64Array(n);
   let lost = 0, whole = true;
   for (let row = 0; row < n; row += 1) {
-    const cell = rows[row][place].trim();
+    let cell = rows[row][place];
+    if (!grammar.test(cell)) cell = missing.has(cell) ? cell : cell.replace(/^[ \t]+|[ \t]+$/g, "");
     if (grammar.test(cell)) {
       numbers[row] = Number(comma ? cell.replace(",", ".") : cell);
       whole &&= WHOLE.test(cell);
-    } else if (missing.has(cell)) {
+    } else if (missing.has(rows[row][place])) {
       numbers[row] = NaN;
       lost += 1;
     } else {
-      return ofWords(name, rows.map((cells) => cells[place].trimStart()), missing, comma);
+      return ofWords(name, rows.map((cells) => cells[place]), missing, comma);
     }
   }
   return ofNumbers(name, numbers, whole && !lost);
@@ -71,7 +72,8 @@ export function numbersOrWords(name, words) {
   const share = (numbers) => numbers.reduce((sum, value) => sum + !Number.isNaN(value), 0) / filled.length;
   let numbers = read((text) => text);
   if (share(numbers) < MOSTLY) numbers = read((text) => text.replace(/^(-?\d+),(\d+)$/, "$1.$2"));
-  if (share(numbers) >= MOSTLY) return ofNumbers(name, numbers, false);
+  const whole = words.every((word) => word !== null && WHOLE.test(word.trim()));
+  if (share(numbers) >= MOSTLY) return ofNumbers(name, numbers, whole);
   const mixed = words.some((word) => word !== null && PLAIN.test(word.trim()));
   return new Column(name, "O", null, words, mixed);
 }

@@ -40,7 +40,9 @@ function ofLabels({ labels, classes, nll, predicted }, event) {
       + "logits, or probabilities that are not rounded. For the temperature a 0 is taken as "
       + "half the smallest probability that occurs");
   }
-  if (!event && predicted.every((one) => one === predicted[0])) found.push(`class ${predicted[0]} is predicted for every sample`);
+  if (!event && predicted.every((one) => one === predicted[0])) {
+    found.push(`class ${predicted[0]} is predicted for every sample`);
+  }
   return found;
 }
 
@@ -49,7 +51,8 @@ export function offGroups(groups) {
   if (!off.length) return [];
   const named = off.map(({ name, gap }) => `${name} (${gap < 0 ? "-" : "+"}${Math.abs(100 * gap).toFixed(1)} points)`);
   const more = named.length > NAMED ? ` and ${named.length - NAMED} more` : "";
-  return [`${off.length} of ${groups.length} groups are off by more than luck explains: ${named.slice(0, NAMED).join(", ")}${more}`];
+  return [`${off.length} of ${groups.length} groups are off by more than luck explains: `
+    + `${named.slice(0, NAMED).join(", ")}${more}`];
 }
 
 // Whether rows repeat earlier ones, scores and label. Scores of few values repeat too, but then

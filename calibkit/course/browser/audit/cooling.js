@@ -39,7 +39,9 @@ function fitOf(logits, labels, classes, rows) {
   const looked = lookAt(part, mine, classes);
   if (looked.constant) return { value: 1, error: errorOf(1, part, mine, classes), warnings: [CONSTANT], misfit: "" };
   const at = looked.separated ? LIMITS[0] : looked.favours ? fitTemperature(part, mine, classes).temperature : LIMITS[1];
-  if (at <= LIMITS[0] || at >= LIMITS[1] * (1 - 1e-9)) return { value: at, error: NaN, warnings: [], misfit: whyNone(at, looked.right) };
+  if (at <= LIMITS[0] || at >= LIMITS[1] * (1 - 1e-9)) {
+    return { value: at, error: NaN, warnings: [], misfit: whyNone(at, looked.right) };
+  }
   return { value: at, error: errorOf(at, part, mine, classes), warnings: [], misfit: "" };
 }
 

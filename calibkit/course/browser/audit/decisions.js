@@ -119,5 +119,6 @@ export function confidenceColumn(table, left) {
   let sure = numbers.filter(isSure);
   if (!sure.length) sure = numbers.filter((name) => isSingle(table.of(name), new Set()));
   if (sure.length === 1) return sure[0];
-  return refuse(`the scores of the predictions may be ${shortList(sure.length ? sure : numbers)}: say which with --scores COLUMN`);
+  return refuse(`the scores of the predictions may be ${shortList(sure.length ? sure : numbers)}: say which with `
+    + "--scores COLUMN");
 }

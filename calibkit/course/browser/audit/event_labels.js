@@ -21,8 +21,8 @@ export function labelsOfOne(column, called, scores, positive) {
   if (found.length > 2) {
     refuse(`there is one column of scores, but the labels have ${found.length} values, `
       + `${found.slice(0, 6).join(", ")}: say which of them it is the score of, such as `
-      + `--positive ${typed(after.length === 1 ? after[0] : found[0])}; of the class that a row predicts, name the column that `
-      + "says it with --predicted");
+      + `--positive ${typed(after.length === 1 ? after[0] : found[0])}; of the class that a row predicts, `
+      + "name the column that says it with --predicted");
   }
   const chosen = after.length ? after[0] : knownPositive(found);
   if (chosen === null) {
@@ -40,7 +40,8 @@ function against(words, found, positive) {
   const other = others.length === 1 ? others[0] : others.length ? "other" : `not ${positive}`;
   const labels = Int32Array.from(words, (word) => Number(word === positive));
   const usual = !positive || (positive === "1" && ["0", "not 1"].includes(other));
-  return usual ? { labels, names: null, told: "" } : { labels, names: [other, positive], told: `positive class ${quoted(positive)}` };
+  if (usual) return { labels, names: null, told: "" };
+  return { labels, names: [other, positive], told: `positive class ${quoted(positive)}` };
 }
 
 // Scores that are clearly higher where the label is the other one.

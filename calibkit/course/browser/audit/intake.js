@@ -16,7 +16,8 @@ export const intake = (bytes, file, options) => read(tableIn(bytes, file), quest
 export function tableIn(bytes, file) {
   const ending = /\.[^.]*$/.exec(file.toLowerCase())?.[0] ?? "";
   if (![...TEXTS, ...RECORDS].includes(ending)) {
-    unsure("This page reads texts, .csv, .tsv, .txt and .jsonl. The command reads more: .parquet, .feather, .npz, .npy, .pt, and texts that are packed, .gz.");
+    unsure("This page reads texts, .csv, .tsv, .txt and .jsonl. The command reads more: .parquet, .feather, .npz, .npy, "
+      + ".pt, and texts that are packed, .gz.");
   }
   const text = decode(bytes);
   return TEXTS.includes(ending) ? tableOf(readText(text)) : tableOfRecords(text);

@@ -53,7 +53,8 @@ function extent({ low, high, sums, bad }) {
   sums.forEach((sum, row) => {
     if (!bad[row]) [least, most] = [Math.min(least, sum), Math.max(most, sum)];
   });
-  return `values from ${shortNumber(low)} to ${shortNumber(high)}, sums of rows from ${shortNumber(least)} to ${shortNumber(most)}`;
+  return `values from ${shortNumber(low)} to ${shortNumber(high)}, sums of rows from ${shortNumber(least)} to `
+    + shortNumber(most);
 }
 
 function rather(held, names) {

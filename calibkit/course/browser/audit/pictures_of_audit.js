@@ -37,8 +37,8 @@ export function drawGaps(host, groups) {
   if (groups.length > MOST_DRAWN_GROUPS) return;
   const far = groups.flatMap(({ gap, low, high }) => [gap, low ?? gap, high ?? gap]).map(Math.abs);
   const reach = Math.max(0.01, ...far) * 1.1, tick = Number((reach / 1.5).toPrecision(1)), n = groups.length;
-  const chart = new Chart({ title: "Confidence less accuracy, 95 %", x: [-reach, reach], y: [n, -0.4], xTicks: [-tick, 0, tick],
-    yTicks: [], labels: ["points; over-confident to the right", ""],
+  const chart = new Chart({ title: "Confidence less accuracy, 95 %", x: [-reach, reach], y: [n, -0.4],
+    xTicks: [-tick, 0, tick], yTicks: [], labels: ["points; over-confident to the right", ""],
     show: (share) => String(Number((100 * share).toPrecision(2))).replace("-", "−") });
   chart.line([[0, -0.4], [0, n]], "diagonal");
   groups.forEach(({ name, gap, low, high }, place) => {

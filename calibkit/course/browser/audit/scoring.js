@@ -82,7 +82,8 @@ function twoColumns(scores, kind) {
       else if (value > 0 && value < smallest) smallest = value;
     }
   }
-  return { values, n, classes: 2, logits, event: kind === "confidence", floor: !logits && zero ? smallest / 2 : 0, warnings: [] };
+  const floor = !logits && zero ? smallest / 2 : 0;
+  return { values, n, classes: 2, logits, event: kind === "confidence", floor, warnings: [] };
 }
 
 // The logits of all rows: of probabilities their logarithms, finite where one is 0.

@@ -48,7 +48,6 @@ export class Table {
     return this.columns.map(({ name }) => name);
   }
 
-  // A column whose words count: words and numbers in one column are read in pieces by pandas.
   of(name) {
     return this.byName.get(name);
   }
@@ -79,7 +78,8 @@ export class Table {
   }
 }
 
-// Words of a column that says what is right or predicted; not those of pieces that pandas mixes.
+// A column whose words count. Where words and numbers stand in one, pandas reads them in pieces, and
+// what a number's text is then depends on the piece.
 export function demandUnmixed(column) {
   if (column.mixed) unsure(`Column ${quoted(column.name)} holds numbers among words.`);
   return column;

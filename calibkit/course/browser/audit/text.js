@@ -83,7 +83,7 @@ const ends = (name, word) => Boolean(word) && name.trim().split(/[_ .]/).at(-1) 
 function rowsOf(text, apart, width) {
   const rows = [];
   if (text.includes('"')) for (const row of quotedRows(text, apart)) keep(row);
-  else for (const line of text.split("\n")) if (line) keep(line.split(apart));
+  else for (const line of text.split("\n")) if (line) keep(plainCells(line, apart));
   return rows;
 
   function keep(row) {
@@ -105,8 +105,16 @@ function* quotedRows(text, apart) {
       if (at >= lines.length) unsure("A quotation mark is never closed.");
       line += `\n${lines[at]}`;
     }
-    yield line.includes('"') ? cellsOf(line, apart) : line.split(apart);
+    yield line.includes('"') ? cellsOf(line, apart) : plainCells(line, apart);
   }
+}
+
+// Blanks before a value are none of it, unless they stand in quotes.
+const withoutBlanks = (cell) => cell.replace(/^[ \t]+/, "");
+
+function plainCells(line, apart) {
+  const cells = line.split(apart);
+  return /[ \t]/.test(line) ? cells.map(withoutBlanks) : cells;
 }
 
 function cellsOf(line, apart) {
@@ -127,7 +135,7 @@ function cellsOf(line, apart) {
       cell = line.slice(begin + 1, close).replaceAll('""', '"');
     } else {
       if (end < 0) end = line.length;
-      cell = line.slice(at, end);
+      cell = withoutBlanks(line.slice(at, end));
       if (cell.includes('"')) unsure("A quotation mark stands in the midst of a value.");
     }
     cells.push(cell);
