@@ -165,7 +165,7 @@ def test_both_pages_share_what_they_draw_and_measure():
         browser.modules(browser.HERE / name / "main.js") for name in ("playground", "audit")
     ]
     shared = {path.name for path in set(of_pages[0]) & set(of_pages[1])}
-    assert shared == {"chart.js", "diagram.js", "metrics.js", "random.js", "temperature.js"}
+    assert shared == {path.name for path in (browser.HERE / "shared").glob("*.js")}
 
 
 def test_the_command_writes_the_page_of_an_audit(tmp_path, capsys):

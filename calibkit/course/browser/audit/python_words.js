@@ -8,7 +8,7 @@ export function shortNumber(value, digits = 4) {
   if (value === 0) return "0";
   const [mantissa, power] = value.toExponential(digits - 1).split("e"), exponent = Number(power);
   const bare = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
-  if (exponent >= -4 && exponent < digits) return bare(value.toFixed(digits - 1 - exponent));
+  if (exponent >= -4 && exponent < digits) return bare(fixed(value, digits - 1 - exponent));
   return `${bare(mantissa)}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 

@@ -59,13 +59,13 @@ export function measuresSection({ measures, temperature }) {
   const fits = !temperature.misfit;
   return `<h2>Every measure with its interval</h2>
 <p>Below a value stands its 95 % interval; differences are paired, sample by sample, and bold where the interval leaves
-0 out. Measures marked * have an interval that the command draws at random; this page leaves it out. Smooth ECE and MCE have none
-that covers as often as it says.</p>`
+0 out. Measures marked * have an interval that the command draws at random; this page leaves it out. Smooth ECE and MCE
+have none that covers as often as it says.</p>`
     + table("Measures", fits ? ["measure", "as it is", "with temperature", "difference"] : ["measure", "as it is"],
       compared(measures, fits ? temperature.measures : null, temperature.gain))
     + `<p class="note">Signed gap: mean confidence less accuracy. Adaptive: bins of equal counts. Debiased: the root of a
-mean square, to be compared with itself alone. Smooth: without bins. MCE: the worst bin. AURC: the share of wrong answers, in the
-mean over all coverages.</p>`;
+mean square, to be compared with itself alone. Smooth: without bins. MCE: the worst bin. AURC: the share of wrong answers,
+in the mean over all coverages.</p>`;
 }
 
 // means: what the temperature says of the model.

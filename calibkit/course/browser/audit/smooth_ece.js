@@ -1,38 +1,15 @@
 // Smooth ECE: a kernel instead of bins, whose width is the error itself.
 // As calibkit.metrics.smooth: residuals on a grid, smoothed in the cosine basis.
+import { rootOf } from "../shared/root.js";
+
 const GRID = 1 << 14, COARSE = 1 << 11;
 
 export function smoothEce({ confidence, correct, n }) {
   const spectrum = cosines(residuals(confidence, correct, n)).map((value) => value / 2);
   const error = (s) => smoothed(spectrum, s, s >= 32 / COARSE ? COARSE : GRID);
-  let low = 1 / GRID, high = 2;
-  if (error(low) <= low) return error(low);
-  while (high - low > 1e-3) { // the error falls as the width grows
-    const middle = (low + high) / 2;
-    if (error(middle) > middle) low = middle;
-    else high = middle;
-  }
-  return Math.min(secant(error, low, high), 1);
-}
-
-// The root of error(s) - s between two widths, by the false position with Illinois' halving.
-function secant(error, low, high) {
-  let atLow = error(low) - low, atHigh = error(high) - high, side = 0, width = high;
-  for (let step = 0; step < 40 && high - low > 1e-12; step += 1) {
-    width = (low * atHigh - high * atLow) / (atHigh - atLow);
-    const at = error(width) - width;
-    if (Math.abs(at) < 1e-12) return width;
-    if (at > 0) {
-      [low, atLow] = [width, at];
-      if (side === 1) atHigh /= 2;
-      side = 1;
-    } else {
-      [high, atHigh] = [width, at];
-      if (side === -1) atLow /= 2;
-      side = -1;
-    }
-  }
-  return width;
+  const least = 1 / GRID;
+  if (error(least) <= least) return error(least); // below a step of the grid no width matters
+  return Math.min(rootOf((width) => error(width) - width, least, 2, 1e-11), 1);
 }
 
 // Sums of (confidence - hit) / n, each shared by the two nearest points; an end is its own mirror.

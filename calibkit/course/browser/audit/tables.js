@@ -37,7 +37,8 @@ under-confident on another. ${verdict}</p>`
 export function coverageSection({ coverage, measures: { aurc } }) {
   return `<h2>Leaving the unsure to somebody else</h2><p>Answer only where the confidence is high enough: the curve says what
 share of the answers is then wrong. Its mean over all coverages is the AURC,
-${number("aurc", aurc.value)}${ends("aurc", aurc)}; a confidence that says nothing would have ${percent(coverage[0].risk, 2)}.</p>
+${number("aurc", aurc.value)}${ends("aurc", aurc)}; a confidence that says nothing would have
+${percent(coverage[0].risk, 2)}.</p>
 <div class="row"><div class="picture" id="picture-risk"></div>`
     + table("Coverage and risk", ["answered", "confidence from", "wrong"],
       coverage.map((row) => [percent(row.coverage, 0), row.threshold.toFixed(4), percent(row.risk, 2)])) + "</div>";
@@ -58,8 +59,8 @@ that overlap come to light here first. Rows are counted from 0.</p>`
 // command: the line that makes the whole page.
 export function methodSection({ calibkit, bins }, command) {
   return `<h2>How this was made, and what is left out</h2><p>calibkit ${escaped(calibkit)} in this browser: ${bins} bins of
-equal width, closed on the right; 95 % intervals from rows that are independent of one another. Accuracy has Wilson's, means have
-Student's with a term for their skewness. The halves of the temperature and the draws of the test are those of the command,
-so that its numbers are the same.</p><p>Left out are the intervals of binned errors, Platt scaling of a binary model, a second
-model, clusters and weights. The command has them:</p><p><code>${escaped(command)}</code></p>`;
+equal width, closed on the right; 95 % intervals from rows that are independent of one another. Accuracy has Wilson's, means
+have Student's with a term for their skewness. The halves of the temperature and the draws of the test are those of the
+command, so that its numbers are the same.</p><p>Left out are the intervals of binned errors, Platt scaling of a binary model, a
+second model, clusters and weights. The command has them:</p><p><code>${escaped(command)}</code></p>`;
 }
