@@ -53,6 +53,7 @@ DECISIVE = ("verdicts", "what follows here", "on digits and made data")
 PANORAMA = 1.9  # times as wide as high: several plots side by side
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
+HOME = '<a href="index.html">The course</a>'  # on pages that stand beside those of Sphinx
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=select_autoescape(), trim_blocks=True
 )
@@ -212,6 +213,7 @@ def write(folder: Path) -> None:
     _landing(folder, course)
     _embeds(folder / "extra" / "embed", course)
     _playground(folder / "extra" / "play.html", course)
+    browser.write(browser.audit(HOME), folder / "extra" / "audit.html")
     described = api.groups()
     _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
@@ -445,8 +447,7 @@ def authors() -> str:
 
 def _playground(target: Path, course: list[Lesson]) -> None:
     lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
-    home = '<a href="index.html">The course</a>'
-    browser.write(browser.playground(lessons, home), target)
+    browser.write(browser.playground(lessons, HOME), target)
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:
