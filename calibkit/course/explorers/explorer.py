@@ -117,6 +117,12 @@ class Face:
     style: str
     script: str
 
+    @property
+    def module(self) -> str:
+        """What anywidget runs: a module whose content is with the host."""
+        export = f"\nexport default {{ render: rendering({self.bind}) }};\n"
+        return self.script + _script("render.js") + export
+
 
 def _script(name: str) -> str:
     return HERE.joinpath(name).read_text(encoding="utf-8")
@@ -186,10 +192,19 @@ class Shown:
 
     def widget(self):
         """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""
-        from calibkit.course.explorers.live import Live, rendering
+        from calibkit.course.explorers.live import Live
 
-        script = self.face.script + rendering(self.face.bind)
-        return Live(_esm=script, face=self._page(script=""), packed=self.packed, at=self.at)
+        return Live(_esm=self.face.module, **self._content())
+
+    def module(self) -> str:
+        """The same as an ES module that holds its content, for pages that others make.
+
+        Its default export is what anywidget asks of a widget, `render({ model, el })`, so that
+        JupyterLab and MyST show it; a plain page calls its `mount(element)`.
+        """
+        filled = {"CONTENT": json.dumps(self._content()), "BIND": self.face.bind}
+        own = re.sub("|".join(filled), lambda place: filled[place[0]], _script("module.js"))
+        return self.face.script + _script("render.js") + own
 
     def html(self) -> str:
         """The same as one self-contained piece of HTML: no kernel, no network."""
@@ -203,6 +218,10 @@ class Shown:
             "text/html": self.html(),
             "text/plain": self.words,
         }
+
+    def _content(self) -> dict[str, Any]:
+        """What a host keeps of it: the page without a script, what the script unpacks, places."""
+        return {"face": self._page(script=""), "packed": self.packed, "at": self.at}
 
     def _page(self, script: str) -> str:
         return PAGE.format(

@@ -29,7 +29,7 @@ from calibkit.course import (
     verdicts,
 )
 from calibkit.course.experiments import arbiter
-from calibkit.course.explorers import networks, stored
+from calibkit.course.explorers import anywhere, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
 from calibkit.course.site import address, api, card, figures, findings, graph, landing, reader
 from calibkit.course.site.reader import SUFFIX
@@ -450,7 +450,7 @@ def _playground(target: Path, course: list[Lesson]) -> None:
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:
-    """A small page for each slider, to stand in an <iframe> elsewhere."""
+    """For each slider a page to stand in an <iframe>; those that are kept also as modules."""
     page, colours = TEMPLATES.get_template("embed.html"), figures.style()
     shown = {"networks": (ALL_NETWORKS, networks().html(), "../sliders.html#networks")}
     for name, explorer in landing.sliders().items():
@@ -464,6 +464,9 @@ def _embeds(folder: Path, course: list[Lesson]) -> None:
         parts = {"title": title, "slider": html, "back": back, "colours": colours}
         written = page.render(**parts)
         (folder / f"{name}.html").write_text(written, encoding="utf-8")
+    for name in anywhere.names():
+        module = anywhere.explorer(name).module()
+        (folder / f"{name}.mjs").write_text(module, encoding="utf-8")
 
 
 def _modules(folder: Path, described: Mapping[str, list[api.Module]], course: list[Lesson]) -> None:
