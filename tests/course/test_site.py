@@ -220,7 +220,8 @@ def test_the_moving_picture_is_the_stored_training_frame_by_frame():
     frames = stored("overconfidence").frames
     for place, frame in enumerate(frames):
         right, sure = (100 * frame.values[f"test_{x}"] for x in ("accuracy", "confidence"))
-        words = f"Epoch {frame.values['epoch']:.0f}: on new images {sure:.0f} % sure, {right:.0f} % right"
+        shares = f"on new images {sure:.0f} % sure, {right:.0f} % right"
+        words = f"Epoch {frame.values['epoch']:.0f}: {shares}"
         assert words in stored_film
         assert f"@keyframes f{place} " in stored_film
     assert "prefers-reduced-motion" in stored_film
