@@ -10,7 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 import calibkit
 from calibkit.course import checkout, claims, pages
 from calibkit.course.explorers import Explorer, stored
-from calibkit.course.site import address, api, card, findings, landing, reader, sources
+from calibkit.course.site import address, api, card, film, findings, landing, reader, sources
 
 
 def test_headings_of_outputs_are_no_sections():
@@ -211,3 +211,17 @@ def test_the_contents_of_a_module_are_what_a_reader_calls():
         name for name in calibkit.metrics.__all__ if callable(getattr(calibkit.metrics, name))
     }
     assert all(named.values())
+
+
+def test_the_moving_picture_is_the_stored_training_frame_by_frame():
+    stored_film = (checkout.root() / "notebooks" / "images" / "training.svg").read_text("utf-8")
+    assert stored_film == film.drawn()
+    assert len(stored_film.encode()) < 400_000
+    frames = stored("overconfidence").frames
+    for place, frame in enumerate(frames):
+        right, sure = (100 * frame.values[f"test_{x}"] for x in ("accuracy", "confidence"))
+        shares = f"on new images {sure:.0f} % sure, {right:.0f} % right"
+        words = f"Epoch {frame.values['epoch']:.0f}: {shares}"
+        assert words in stored_film
+        assert f"@keyframes f{place} " in stored_film
+    assert "prefers-reduced-motion" in stored_film
