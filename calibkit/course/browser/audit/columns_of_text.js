@@ -74,8 +74,15 @@ export function numbersOrWords(name, words) {
   if (share(numbers) < MOSTLY) numbers = read((text) => text.replace(/^(-?\d+),(\d+)$/, "$1.$2"));
   const whole = words.every((word) => word !== null && WHOLE.test(word.trim()));
   if (share(numbers) >= MOSTLY) return ofNumbers(name, numbers, whole);
-  const mixed = words.some((word) => word !== null && PLAIN.test(word.trim()));
-  return new Column(name, "O", null, words, mixed);
+  return new Column(name, "O", null, words, filled.some(dependsOnPieces));
+}
+
+// pandas reads a large file in pieces. In a piece that holds numbers alone, 07 is 7, and where all is
+// true or false, TRUE is True.
+function dependsOnPieces(word) {
+  const bare = word.trim();
+  if (PLAIN.test(bare)) return String(Number(bare)) !== bare;
+  return [...TRUE, ...FALSE].includes(bare) && !["True", "False"].includes(bare);
 }
 
 // A list of numbers in a cell is several columns to the command.

@@ -9,11 +9,13 @@ import { tableOf } from "./columns_of_text.js";
 import { tableOfRecords } from "./records.js";
 import { refuse, unsure } from "./refusals.js";
 
+const LARGEST = 2 ** 28; // bytes
 const TEXTS = [".csv", ".tsv", ".txt"], RECORDS = [".jsonl", ".ndjson", ".json"];
 
 export const intake = (bytes, file, options) => read(tableIn(bytes, file), question(options));
 
 export function tableIn(bytes, file) {
+  if (bytes.length > LARGEST) unsure("The file is larger than a browser reads at once.");
   const ending = /\.[^.]*$/.exec(file.toLowerCase())?.[0] ?? "";
   if (![...TEXTS, ...RECORDS].includes(ending)) {
     unsure("This page reads texts, .csv, .tsv, .txt and .jsonl. The command reads more: .parquet, .feather, .npz, .npy, "

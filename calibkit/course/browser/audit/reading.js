@@ -34,7 +34,7 @@ export function read(table, asked) {
   const lost = marked.length - rows.length;
   const told = [toldOf(marked, found, asked), lost ? `${lost} of ${marked.length} rows left out` : "",
     scored === "probs" ? "" : `taken as ${KIND_WORDS[scored]}`, of.told];
-  const groups = asked.groups === null ? null : part.of(asked.groups);
+  const groups = asked.groups === null ? null : demandUnmixed(part.of(asked.groups));
   const kind = found.event ? "confidence" : scored === "logits" || (scored === "logprobs" && !lonely) ? "logits" : "probs";
   return { scores, classes: columns.length, labels: of.labels, kind, scored, names: of.names, groups,
     told: told.filter(Boolean).join("; "), rows: Uint32Array.from(rows) };

@@ -93,7 +93,8 @@ export function eventSection({ binary: it }, misfit) {
 <p>It is predicted with ${percent(it.predicted, 2)} in the mean and came in ${percent(it.rate, 2)} of cases, a difference of
 ${number("gap", it.gap.value, true)}${ends("gap", it.gap, true)}. The probability of the event has an ECE of
 ${number("ece", it.ece.value)}${luck} and an AUC of ${number("auc", it.auc.value)}${ends("auc", it.auc)}.</p>
-<div class="row"><div class="picture" id="picture-event"></div></div>`
+<div class="row"><div class="picture" id="picture-event"></div></div>
+<p class="note">Hatched: predicted too high by so much. Dotted: predicted too low.</p>`
     + table("The event, as it is and with the temperature", ["", ...names, ...(misfit ? [] : ["difference"])], rows)
     + `<h3>What a threshold costs</h3>
 <p>Whoever acts from a probability t on takes (1 − t) / t false alarms for one event found. The net benefit is the share of

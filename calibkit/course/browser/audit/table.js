@@ -5,7 +5,7 @@ import { unsure } from "./refusals.js";
 export class Column {
   // kind: "i" whole numbers, "f" numbers, "b" true and false, "O" words: the letters of numpy.
   // numbers: a Float64Array, NaN where one is missing; words: texts, null where one is missing.
-  // mixed: whether some words are numbers.
+  // mixed: whether some words may be read as others, in pieces of the file.
   constructor(name, kind, numbers, words, mixed = false) {
     Object.assign(this, { name, kind, numbers, words, mixed });
     this.length = (numbers ?? words).length;
@@ -78,10 +78,9 @@ export class Table {
   }
 }
 
-// A column whose words count. Where words and numbers stand in one, pandas reads them in pieces, and
-// what a number's text is then depends on the piece.
+// A column whose words count.
 export function demandUnmixed(column) {
-  if (column.mixed) unsure(`Column ${quoted(column.name)} holds numbers among words.`);
+  if (column.mixed) unsure(`Column ${quoted(column.name)} holds numbers, or true and false, among words.`);
   return column;
 }
 
