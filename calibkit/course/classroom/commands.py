@@ -35,6 +35,10 @@ def add(commands) -> None:
     add.set_defaults(command=_kit)
     add.add_argument("name", metavar="NAME", help="such as measure_and_repair; list: all of them")
     add.add_argument("out", metavar="OUT", nargs="?", help="the new folder; default: kit_NAME")
+    words = "30 questions, your own reliability diagram; collects the files of a class: one page"
+    add = commands.add_parser("own-diagram", help=words)
+    add.set_defaults(command=_own_diagram)
+    add.add_argument("target", nargs="?", default="own.html", help="the page; default: own.html")
     add = commands.add_parser("grade", help="run and grade the notebooks of a class")
     add.set_defaults(command=_grade)
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
@@ -77,6 +81,15 @@ def _kit(options) -> int:
         return 0
     first, *_ = kits.write(options.name, options.out or f"kit_{options.name}")
     print(f"open {first.resolve()}")
+    return 0
+
+
+def _own_diagram(options) -> int:
+    from calibkit.course import browser
+    from calibkit.course.browser import own_diagram
+
+    page = browser.write(own_diagram.page(), options.target).resolve()
+    print(f"open {page}, or {page}#class for the files of a class")
     return 0
 
 
