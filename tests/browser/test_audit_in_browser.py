@@ -376,7 +376,7 @@ def test_what_it_does_not_read_is_left_to_the_command(visit, tmp_path):
     choose(page, tmp_path / "my table.parquet")
     page.locator("#question", has_text="This page does not read this file").wait_for()
     assert page.locator("#command").inner_text() == 'python -m calibkit audit "my table.parquet"'
-    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     choose(page, tmp_path / "empty.csv")
     page.locator("#refusal", has_text="does not begin with a header").wait_for()
 

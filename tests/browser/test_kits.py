@@ -77,7 +77,9 @@ def test_links_to_the_playground_are_settings_that_it_has(browser, made):
     links = {
         link.replace("&amp;", "&")
         for name in kits.names()
-        for link in re.findall(r"play\.html(#[^\"]+)", (made / name / "slides.html").read_text())
+        for link in re.findall(
+            r"play\.html(#[^\"]+)", (made / name / "slides.html").read_text(encoding="utf-8")
+        )
     }
     assert len(links) >= 7
     with watched(browser) as (page, seen):

@@ -245,7 +245,9 @@ def test_a_teacher_drops_files_and_the_change_is_judged_as_in_python(page, build
 def test_files_come_by_the_keyboard_too_and_one_student_is_not_judged(page, tmp_path):
     page.goto(page.url + "#class")
     for when in ("before", "after"):
-        (tmp_path / f"{when}.json").write_text(json.dumps(drawn_round("a", when, 3)))
+        (tmp_path / f"{when}.json").write_text(
+            json.dumps(drawn_round("a", when, 3)), encoding="utf-8"
+        )
     page.locator("#files").set_input_files([*tmp_path.glob("*.json")])
     page.locator("#taken", has_text="1 students with both").wait_for()
     assert "as soon as two students" in page.locator("#verdicts").inner_text()

@@ -25,7 +25,10 @@ def page(home: str = "") -> str:
         HOME / "own.html",
         HOME / "main.js",
         [browser.HERE / "shared" / "theme.css", HOME / "own.css"],
-        {"questions": questions(), "network": json.loads((HOME / "network.json").read_text())},
+        {
+            "questions": questions(),
+            "network": json.loads((HOME / "network.json").read_text(encoding="utf-8")),
+        },
         {"home": home},
     )
 
