@@ -71,12 +71,17 @@ def _rounded(digits: int):
 
 
 def _softmax(e: np.ndarray) -> np.ndarray:
-    return torch.from_numpy(e).softmax(-1).numpy() if e.size > 1 else np.full(e.shape, np.nan)
+    return torch.from_numpy(e).softmax(-1).numpy() if e.size > 1 else _nothing(e)
+
+
+def _nothing(e: np.ndarray) -> np.ndarray:
+    """A single number has no sum, order or softmax."""
+    raise ValueError(f"this cannot be made of {e}")
 
 
 def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
     """Zeros alone do not show that something was rounded."""
-    return lambda e: rounding(e) if rounding(e).any() else np.full(e.shape, np.nan)
+    return lambda e: rounding(e) if rounding(e).any() else _nothing(e)
 
 
 RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -84,6 +89,23 @@ RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "negative results became 0.": lambda e: np.maximum(e, 0),
     "you took a square root.": np.sqrt,
     "you squared.": np.square,
+    "you took the larger of the answer and 1 minus it: it may be below 1/2.": lambda e: np.maximum(
+        e, 1 - e
+    ),
+    "you took the smaller of the answer and 1 minus it: it may be above 1/2.": lambda e: np.minimum(
+        e, 1 - e
+    ),
+    "results above 1 became 1.": lambda e: np.minimum(e, 1),
+    "your numbers were divided by their sum.": lambda e: e / e.sum() if e.ndim else _nothing(e),
+    "your numbers were divided by the largest of them.": lambda e: (
+        e / e.max() if e.ndim else _nothing(e)
+    ),
+    "each row was divided by its sum.": lambda e: e / e.sum(axis=1, keepdims=True),
+    "each column was divided by its sum.": lambda e: e / e.sum(axis=0, keepdims=True),
+    "the last two axes are exchanged.": lambda e: e.swapaxes(1, 2),
+    "the first two axes are exchanged.": lambda e: e.swapaxes(0, 1),
+    "the rows stand in another order, each moved down by one.": lambda e: np.roll(e, 1, 0),
+    "the rows stand in another order, each moved up by one.": lambda e: np.roll(e, -1, 0),
     "this is 1 minus the answer.": lambda e: 1 - e,
     "this is 1 divided by the answer.": lambda e: 1 / e,
     "this is 1 too large.": lambda e: e + 1,
@@ -96,6 +118,11 @@ RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the columns stand in reversed order.": lambda e: e[:, ::-1],
     "the numbers are right, but sorted: keep the order of the samples.": lambda e: np.sort(e, 0),
     "these are running sums (cumsum).": lambda e: np.cumsum(e, 0),
+    "these are running sums along each row.": lambda e: np.cumsum(e, 1),
+    "these are differences of neighbours.": lambda e: np.diff(e, axis=0, prepend=0),
+    "these are ranks, not the numbers.": lambda e: (
+        e.argsort(axis=0).argsort(axis=0) if e.ndim else _nothing(e)
+    ),
     "this is one number, the mean over all: one for each was asked.": np.mean,
     "this is one number, the sum over all: one for each was asked.": np.sum,
     "this is the mean over the rows: a number for each entry was asked.": lambda e: e.mean(axis=0),

@@ -23,6 +23,10 @@ PATCHES = {
     "one image of 3 x 3, patches of 3: one token": _images(1, 3, 3, 3),
     "two images of 2 x 2, patches of 1": _images(2, 2, 2, 1),
     "one image, 6 high and 3 wide, patches of 3": _images(1, 6, 3, 3),
+    "two images of 6 x 9, patches of 3, with fractions and numbers below 0": (
+        _images(2, 6, 9, 3)[0] / 7 - 5,
+        3,
+    ),
 }
 
 
@@ -102,6 +106,9 @@ ATTENTION = {
     "one token only": _mixed(1, 3, 1.0, 3),
     "3 tokens of 1 number": _mixed(3, 1, 1.0, 4),
     "queries of hundreds": _mixed(6, 4, 300.0, 5),
+    "4 tokens of 4 numbers": _mixed(4, 4, 1.0, 6),
+    "150 tokens of 6 numbers": _mixed(150, 6, 1.0, 7),
+    "queries of thousands, whose exponentials overflow": _mixed(5, 3, 5e3, 8),
 }
 
 

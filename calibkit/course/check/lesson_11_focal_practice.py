@@ -15,6 +15,10 @@ LABEL_PROBABILITIES = {
     "one p": torch.tensor([0.4]),
     "p all above 1/2": torch.tensor([0.8, 0.6, 0.51]),
     "p all below 1/5": torch.tensor([0.02, 0.1]),
+    "p a millionth beside the thresholds": torch.tensor(
+        [0.199999, 0.200001, 0.499999, 0.500001, 0.2, 0.5], dtype=torch.float64
+    ),
+    "hundredths": torch.arange(101, dtype=torch.float64) / 100,
 }
 
 
@@ -97,8 +101,15 @@ def _networks() -> dict[str, tuple[Tensor]]:
         )
         for m, n, k in shapes
     }
+    drawn_as_many = 3 * torch.randn(4, 4, 4, generator=generator, dtype=torch.float64)
     far = torch.tensor([[[90.0, 0.0, 0.0]], [[0.0, 90.0, 0.0]]], dtype=torch.float64)
-    return drawn | {"two networks that are sure of different classes": (far,)}
+    steep = 100 * torch.randn(3, 6, 4, generator=generator)
+    return drawn | {
+        "two networks that are sure of different classes": (far,),
+        "as many networks as images and classes": (drawn_as_many,),
+        "logits of hundreds in float32, whose exponentials overflow": (steep,),
+        "logits of thousands, whose exponentials overflow": (30 * steep.double(),),
+    }
 
 
 @exercise(

@@ -15,6 +15,8 @@ CERTAIN = torch.tensor(
 OVER, BOTH, UNDER = ORDINARY
 HUNDRED = torch.cat([ORDINARY[OVER][0], ORDINARY[OVER][0].flip(1).sqrt()])
 HUNDRED = HUNDRED / HUNDRED.sum(dim=1, keepdim=True)
+SLIPS = torch.tensor([1e-9, 4e-9, 2e-8, 3e-10, 6e-9, 1e-10], dtype=torch.float64)
+NEARLY = torch.stack([1 - SLIPS, SLIPS.flip(0) / 9, SLIPS - SLIPS.flip(0) / 9], dim=1).abs()
 TOP_CASES = {
     f"{OVER}, a share of 0.1": (ORDINARY[OVER][0], 0.1),
     f"{BOTH}, a share of 0.3": (ORDINARY[BOTH][0], 0.3),
@@ -24,6 +26,9 @@ TOP_CASES = {
     "the whole of 7 rows": (ORDINARY[UNDER][0], 1.0),
     "one row of 5": (CERTAIN, 0.2),
     "100 rows, a share of 0.29": (HUNDRED, 0.29),
+    "100 rows, a share of 0.07": (HUNDRED, 0.07),
+    "7 rows, a share of 0.05, so none": (ORDINARY[UNDER][0], 0.05),
+    "rows that are nearly certain": (NEARLY, 0.5),
 }
 
 
@@ -111,6 +116,8 @@ def _cost(share: float, warmup: int, epochs: int, scoring: float) -> float:
             (0.5, 0, 10, 0.5),
             (0.3, 12, 12, 1 / 3),
             (0.9, 1, 5, 0.4),
+            (0.25, 1, 1, 0.3),
+            (1.0, 3, 8, 0.5),
         )
     },
     mistakes=[
@@ -170,6 +177,7 @@ def _reader() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     p, y, chosen = cases[f"12 of {OVER}"]
     return cases | {
         "two images chosen": (p, y, chosen[:2]),
+        "images chosen in no order": (p, y, chosen.flip(0).roll(5)),
         "all images chosen": (SHY[0].double(), SHY[1], torch.arange(len(SHY[1]))),
         "only surprising labels chosen": (p, y, (p.argmax(dim=1) != y).nonzero()[:, 0]),
         "only expected labels chosen": (p, y, (p.argmax(dim=1) == y).nonzero()[:, 0]),

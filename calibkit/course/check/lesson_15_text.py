@@ -19,6 +19,8 @@ def _padded() -> dict[str, tuple[Tensor, Tensor]]:
         (2, (2, 1), 1),
         (6, (3,), 4),
         (7, (4, 6, 2), 3),
+        (3, (3, 2, 1), 3),
+        (60, (50, 3), 2),
     ):
         texts = torch.randint(1, 9, (len(sizes), length), generator=generator)
         for row, size in zip(texts, sizes, strict=True):
@@ -101,7 +103,17 @@ def _chains() -> dict[str, tuple[Tensor, Tensor, Tensor, Tensor]]:
         note = torch.randint(words, (length,), generator=generator)
         made = note, table(topics), table(topics, topics), table(topics, words)
         cases[f"a note of {length} word(s), {topics} topics, {words} words"] = made
-    return cases
+    often = torch.arange(10) % 3
+    start, moves, says = table(2), table(2, 2), table(2, 3)
+    never = torch.tensor([[1.0, 0.0], [0.25, 0.75]], dtype=torch.float64)
+    rare = torch.tensor([[1e-6, 2e-6, 3e-6, 1 - 6e-6], [4e-6, 1e-6, 2e-6, 1 - 7e-6]]).double()
+    return cases | {
+        "a note of 8 words": (often[:8], start, moves, says),
+        "a note of 10 words": (often, start, moves, says),
+        "a first topic that is certain": (often[:4], torch.eye(2).double()[1], moves, says),
+        "moves that never happen": (often[:6].flip(0), start, never, says),
+        "10 words that are said once in a million": (often, start, moves, rare),
+    }
 
 
 def _forward(words, start, moves, says) -> Tensor:
@@ -190,6 +202,7 @@ def _alone(words, start, moves, says) -> Tensor:
             "the topic never moves in yours: the matrix `moves` is missing.",
         ),
     ],
+    absolute=1e-80,  # ten rare words have a probability of about 1e-57
 )
 def note_probability(words, start, moves, says):
     """p(words) of a hidden Markov chain: start (H,), moves (H, H), says (H, V), words (length,)."""

@@ -19,8 +19,11 @@ def _sentences() -> dict[str, tuple[Tensor, Tensor]]:
         ((5, 2, 3, 1), 6, 2.0, True),
         ((4, 4), 4, 2.0, False),
         ((2, 7), 7, 0.5, True),
+        ((3, 3), 5, 1.5, False),
+        ((1,), 3, 1.0, False),
+        ((30, 45, 2), 9, 1.0, False),
     ):
-        n, longest = len(lengths), max(lengths) + 1
+        n, longest = len(lengths), max(lengths) + (lengths != (3, 3))  # these have no padding
         logits = torch.randn(n, longest, words, generator=generator, dtype=torch.float64)
         labels = torch.randint(1, words, (n, longest), generator=generator)
         labels = logits[..., 1:].argmax(dim=2) + 1 if right else labels
@@ -125,11 +128,14 @@ def _translations() -> dict[str, tuple[Tensor, Tensor, Tensor, int]]:
     """All translations (m, T) of a sentence with their probabilities, a prefix, the words."""
     small = torch.tensor([[4, 6, 3], [5, 6, 3], [4, 7, 3], [5, 7, 3], [4, 3, 0]])
     share = torch.tensor([0.3, 0.2, 0.1, 0.1, 0.3], dtype=torch.float64)
+    rare = torch.tensor([0.5, 2e-9, 0.25, 1e-9, 0.25 - 3e-9], dtype=torch.float64)
     cases = {
         "five translations, prefix of one word": (small, share, torch.tensor([4]), 8),
         "five translations, another first word": (small, share, torch.tensor([5]), 8),
         "five translations, prefix of two words": (small, share, torch.tensor([4, 7]), 8),
         "five translations, nothing yet": (small, share, small[0, :0], 8),
+        "a prefix of probability 3e-9": (small, rare, torch.tensor([5]), 8),
+        "a larger vocabulary than the words that occur": (small, share, torch.tensor([4]), 30),
     }
     generator = torch.Generator().manual_seed(161)
     for words, length, seen in ((6, 4, 2), (7, 3, 1), (5, 5, 3)):

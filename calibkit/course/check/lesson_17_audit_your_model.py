@@ -31,6 +31,15 @@ GROUPED = {
         torch.tensor([True, False, True, True]),
         torch.tensor([0, 0, 0, 1]),
     ),
+    "groups of 1, 4 and 30 predictions": (
+        *_confidences(35, 2, 4)[:2],
+        torch.tensor([2, 1, 2, 2, 0, 1, 1, 2, 1] + [2] * 26),
+    ),
+    "groups of very sure predictions": (
+        torch.tensor([0.999, 0.998, 0.9995, 0.99, 0.9999, 0.96], dtype=torch.float64),
+        torch.tensor([True, False, True, True, True, True]),
+        torch.tensor([1, 0, 1, 0, 1, 0]),
+    ),
     "all predictions wrong": (
         torch.tensor([0.5, 0.75, 0.6, 0.8], dtype=torch.float64),
         torch.zeros(4, dtype=torch.bool),

@@ -14,7 +14,7 @@ def _pair(n: int, classes: int, T: float, seed: int) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     logits = 2 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
     noise = 0.5 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
-    return ((logits + noise) / T).softmax(dim=1).float(), logits.softmax(dim=1)
+    return ((logits + noise) / T).softmax(dim=1), logits.softmax(dim=1)
 
 
 _SAME = _pair(4, 3, 1.0, 3)[1]
@@ -23,8 +23,10 @@ CASES = {
     "20 rows that are too cautious, 3 classes": _pair(20, 3, 2.0, 1),
     "one row only": _pair(1, 5, 0.7, 2),
     "the posterior itself": (_SAME, _SAME),
-    "rows of zeros and ones": (torch.eye(3)[[0, 1, 2, 0]], _SAME),
+    "rows of zeros and ones": (torch.eye(3, dtype=torch.float64)[[0, 1, 2, 0]], _SAME),
     "two classes only": _pair(6, 2, 0.6, 4),
+    "as many rows as classes": _pair(4, 4, 0.6, 5),
+    "300 rows, 12 classes": _pair(300, 12, 0.7, 6),
 }
 
 

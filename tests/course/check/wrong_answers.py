@@ -245,7 +245,7 @@ ECE = [
     (lambda p, y, b: np.histogram(p, b), None),
     (lambda p, y, b: metrics.ece, "function"),
     (lambda p, y, b: metrics.ece(p, y, bins=b) * 0.9, None),
-    (lambda p, y, b: metrics.ece(p, y, bins=b) + 1e-3, "close"),
+    (lambda p, y, b: metrics.ece(p, y, bins=b) + 1e-3, r"close\s+but\s+not"),
     (lambda p, y, b: metrics.ece(p.sort(1).values, y, bins=b), None),
 ]
 
@@ -703,7 +703,7 @@ GRADIENT_RATIO = [
     (lambda p, g: (1 - p) ** g + g * p * (1 - p) ** (g - 1), None),
     (lambda p, g: slope(p, g).sort().values, None),
     (lambda p, g: 1 - (1 - p) ** g, None),
-    (lambda p, g: slope(p.log().exp_().neg_().neg_(), g) * 1.001, "close"),
+    (lambda p, g: slope(p.log().exp_().neg_().neg_(), g) * 1.001, r"close\s+but\s+not"),
 ]
 
 
@@ -769,7 +769,7 @@ GAMMA_STAR = [
     ),
     (lambda p0: theory.gradient_ratio(p0, 2.0), None),
     (lambda p0: math.log(star(p0)), "logarithm"),
-    (lambda p0: star(p0) * 1.01, "close"),
+    (lambda p0: star(p0) * 1.01, r"close\s+but\s+not"),
     (lambda p0: str(star(p0)), "text"),
     (lambda p0: gamma_star(p0), "not known"),  # noqa: F821
 ]
