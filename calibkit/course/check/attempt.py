@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
@@ -14,6 +15,7 @@ from calibkit.course.check import common_mistakes, running
 Arguments = Mapping[str, object]
 Results = Mapping[str, np.ndarray]  # by the name of the case
 PROBES = 8
+PATIENCE = 0.5  # seconds of computing in which an answer is asked more
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,16 @@ class Attempt:
     wrong: Sequence[str]
     tolerance: float
     absolute: float
+    until: float = field(default_factory=lambda: time.process_time() + PATIENCE)
 
     def same(self, one: np.ndarray, other: np.ndarray) -> bool:
         return close(one, other, self.tolerance, self.absolute)
+
+    def agrees(self, one: np.ndarray, other: np.ndarray) -> bool:
+        """Whether a mistake leads to this result: small numbers must agree more closely."""
+        scale = min(1, np.abs(other).max(initial=0)) if np.isfinite(other).all() else 1
+        absolute = max(min(self.absolute, 1e-6), self.absolute * scale)
+        return close(one, other, self.tolerance, absolute)
 
     def right(self, arguments: Arguments) -> np.ndarray | None:
         """The right result; None where there is none, or none that is finite."""
@@ -56,8 +65,11 @@ class Attempt:
         return result if np.isfinite(result).all() else None
 
     def results(self, arguments: Arguments) -> tuple[np.ndarray, np.ndarray] | None:
-        """The right result and the answer's for other arguments; None where either has none."""
-        expected = self.right(arguments)
+        """The right result and the answer's for other arguments.
+
+        None where either has none, and when the time for such questions is up.
+        """
+        expected = self.right(arguments) if time.process_time() < self.until else None
         if expected is None:
             return None
         try:

@@ -8,7 +8,6 @@ diagnosis that does not fit everywhere is said with "perhaps", or not at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
 
 import numpy as np
 
@@ -16,23 +15,25 @@ from calibkit.course.check import common_mistakes, dependence, relations, runnin
 from calibkit.course.check.attempt import Attempt, Mistake, close
 
 __all__ = ["Attempt", "Mistake", "close", "hint"]
+LARGE = 50  # numbers whose exponentials are a matter of concern
 MOST = 0.6  # share of the cases that a mistake must explain to be named with "perhaps"
 
 
 def hint(attempt: Attempt) -> str | None:
     """The mistake in words; None if it cannot be told."""
     arguments = attempt.inputs[attempt.wrong[0]]
-    known, constants = _known(attempt.mistakes), list(common_mistakes.of_constants(arguments))
+    known = _known(attempt.mistakes)
     certain = (
         _certain(known, attempt)
-        or _not_finite(attempt)
         or dependence.of_nothing(attempt)
         or _certain(common_mistakes.of_results(arguments), attempt)
-        or _certain(constants, attempt)
+        or _not_finite(attempt)
+        or _certain(common_mistakes.of_constants(arguments), attempt)
         or _certain(common_mistakes.of_measures(arguments), attempt)
         or relations.of_axes(attempt)
+        or relations.whole(attempt)
         or dependence.unused(attempt)
-        or _certain(common_mistakes.of_arguments(arguments), attempt)
+        or _certain(common_mistakes.of_arguments(arguments), attempt, 1 if _many(attempt) else 3)
         or _certain(_doubled(attempt), attempt)
     )
     if certain:
@@ -43,7 +44,7 @@ def hint(attempt: Attempt) -> str | None:
         or relations.weak(attempt)
         or _looks(attempt)
     )
-    return " ".join(filter(None, [facts, _perhaps(chain(known, constants), attempt)])) or None
+    return " ".join(filter(None, [facts, _perhaps(known, attempt)])) or None
 
 
 def _known(mistakes: Sequence[Mistake]) -> list[common_mistakes.Diagnosis]:
@@ -77,16 +78,27 @@ def _remembered(made: Callable) -> Callable:
     return once
 
 
-def _certain(diagnoses: Iterable[common_mistakes.Diagnosis], attempt: Attempt) -> str | None:
-    """The first diagnosis that fits all cases in which it can be made, and all probes."""
+def _certain(
+    diagnoses: Iterable[common_mistakes.Diagnosis], attempt: Attempt, least: int = 1
+) -> str | None:
+    """The first diagnosis that fits all cases in which it can be made, and most probes."""
     right = [case for case in attempt.given if case not in attempt.wrong]
     for words, made in diagnoses:
         fits = _all_fit(made, [*attempt.wrong, *right], attempt)
         # one that cannot be made in most of the wrong cases explains little
         explained = sum(fits[case] for case in fits if case in attempt.wrong)
-        if explained > len(attempt.wrong) / 2 and not _refuted(made, attempt):
+        if (
+            explained > len(attempt.wrong) / 2
+            and explained >= least
+            and not _refuted(made, attempt)
+        ):
             return words
     return None
+
+
+def _many(attempt: Attempt) -> bool:
+    """Whether the results are fractions, which do not agree by accident; whole numbers do."""
+    return any((attempt.given[case] % 1 != 0).any() for case in attempt.wrong)
 
 
 def _all_fit(made: Callable, cases: Sequence[str], attempt: Attempt) -> dict[str, bool]:
@@ -129,7 +141,7 @@ def _fits(made: Callable, case: str, attempt: Attempt) -> bool | None:
     """Whether this mistake leads to the given result; None where it cannot be made."""
     if (made, case) not in attempt.fits:
         result = _made(made, attempt.recalled(case), attempt.inputs[case])
-        fit = None if result is None else attempt.same(result, attempt.given[case])
+        fit = None if result is None else attempt.agrees(result, attempt.given[case])
         attempt.fits[made, case] = fit
     return attempt.fits[made, case]
 
@@ -140,26 +152,36 @@ def _refuted(made: Callable, attempt: Attempt) -> bool:
     for arguments, given in attempt.probes:
         result = _made(made, attempt.reference, arguments)
         if result is not None and np.isfinite(result).all():
-            fits.append(attempt.same(result, given))
+            fits.append(attempt.agrees(result, given))
     return sum(fits) < len(fits) / 2
 
 
 def _not_finite(attempt: Attempt) -> str | None:
     """What NaN or infinity tells, where it is all that is wrong."""
-    results = [attempt.given[case] for case in attempt.wrong]
-    if all(np.isnan(result).any() for result in results):
+    if not all((~np.isfinite(attempt.given[case])).any() for case in attempt.wrong):
+        return None
+    nan = any(np.isnan(attempt.given[case]).any() for case in attempt.wrong)
+    if all(_largest(attempt.inputs[case]) > LARGE for case in attempt.wrong):
+        return (
+            f"your result is {'NaN' if nan else 'infinite'} where numbers are large: their "
+            "exponential is infinite, or 0 if they are below 0. Subtract the largest of each row "
+            "first, or use softmax, log_softmax or logsumexp, which do."
+        )
+    if nan:
         return (
             "your result is NaN, as 0/0, 0 times log 0 or the mean of nothing give it. Leave out "
             "what is empty, or sum with nansum."
         )
-    if all((~np.isfinite(result)).any() for result in results):
-        return (
-            "your result is infinite, as log 0 or the exponential of a large number give it. "
-            "log_softmax and logsumexp do not overflow."
-        )
-    return None
+    return "your result is infinite, as log 0, 1/0 or the exponential of a large number give it."
+
+
+def _largest(arguments: dict) -> float:
+    numbers = (np.abs(running.numbers(value)) for value in arguments.values())
+    return max(part.max(initial=0) for part in numbers)
 
 
 def _looks(attempt: Attempt) -> str | None:
-    first = attempt.wrong[0]
-    return common_mistakes.of_looks(attempt.expected[first], attempt.given[first])
+    return common_mistakes.of_looks(
+        [(attempt.expected[case], attempt.given[case]) for case in attempt.wrong],
+        [*attempt.expected.values()],
+    )

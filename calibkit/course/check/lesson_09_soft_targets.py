@@ -123,11 +123,11 @@ KEPT = {
         0.7,
     ),
     "100 predictions, 0.29 kept (29, though 0.29 * 100 is 28.999999999999996)": (
-        *_judged(100, 5),
+        *_judged(100, 7, 3.0),
         0.29,
     ),
     "100 predictions, 0.07 kept (7, though 0.07 * 100 is 7.000000000000001)": (
-        *_judged(100, 6, 0.2),
+        *_judged(100, 8, 3.0),
         0.07,
     ),
     "one of 20 kept": (*_judged(20, 7), 0.05),

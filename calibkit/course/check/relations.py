@@ -16,6 +16,14 @@ from torch import Tensor
 from calibkit.course.check.attempt import Attempt
 
 NEAR = 0.02
+CONSTANTS = {
+    "ln 10, as if a logarithm had base 10": math.log(10),
+    "1 / ln 10, as if a logarithm had base 10": 1 / math.log(10),
+    "ln 2, as if a logarithm had base 2": math.log(2),
+    "1 / ln 2, as if a logarithm had base 2": 1 / math.log(2),
+    "the square root of 2": math.sqrt(2),
+    "1 over the square root of 2": math.sqrt(0.5),
+}
 Reduction = Callable[..., np.ndarray]
 REDUCTIONS: dict[str, Reduction] = {
     "mean": np.mean,
@@ -45,6 +53,17 @@ def of_axes(attempt: Attempt) -> str | None:
     return _axis_too_many(attempt) or _axis_too_few(attempt)
 
 
+def whole(attempt: Attempt) -> str | None:
+    """Whole numbers where fractions were asked."""
+    fractions = sum((expected % 1 != 0).any() for expected, _ in _pairs(attempt))
+    if fractions < 3 or any((given % 1 != 0).any() for _, given in _pairs(attempt)):
+        return None
+    return (
+        "all your numbers are whole, though fractions were asked: is something rounded, divided "
+        "with //, or compared, so that only True or False is left?"
+    )
+
+
 def strong(attempt: Attempt) -> str | None:
     """One relation for all numbers."""
     return _factor(attempt) or _order(attempt)
@@ -55,7 +74,6 @@ def weak(attempt: Attempt) -> str | None:
     return (
         _cut(attempt)
         or _where_wrong(attempt)
-        or _shift(attempt)
         or _factor_by_counts(attempt)
         or _factor_along(attempt)
     )
@@ -90,7 +108,7 @@ def _along(axes: tuple[int, ...]) -> str:
 
 def _axis_too_many(attempt: Attempt) -> str | None:
     pairs = [(given, expected) for expected, given in _pairs(attempt)]
-    if any(given.ndim <= expected.ndim for given, expected in pairs):
+    if any(given.size <= expected.size or given.ndim <= expected.ndim for given, expected in pairs):
         return None
     found = _reduced(attempt, pairs)
     if not found:
@@ -134,10 +152,13 @@ def _factor(attempt: Attempt) -> str | None:
     if len(values) < 3 or not values.all():
         return None
     if np.allclose(values, values[0], rtol=1e-4):
+        base = next(
+            (f", {w}" for w, c in CONSTANTS.items() if math.isclose(c, values[0], rel_tol=1e-4)), ""
+        )
         near = " They are close but not equal." if abs(values[0] - 1) < NEAR else ""
-        return f"each of your numbers is {values[0]:.4g} times the answer.{near}"
+        return f"each of your numbers is {values[0]:.4g} times the answer{base}.{near}"
     for words, sizes in _sizes([attempt.inputs[case] for case in known]):
-        for name, power in (("", 1), ("the square root of ", 0.5), ("the square of ", 2)):
+        for name, power in (("", 1), ("the square root of ", 0.5)):
             for way, sign in (("large", 1), ("small", -1)):
                 if np.allclose(values, sizes ** (sign * power), rtol=1e-4):
                     return f"your numbers are too {way} by the factor of {name}{words}."
@@ -145,25 +166,24 @@ def _factor(attempt: Attempt) -> str | None:
 
 
 def _sizes(cases: list[dict]) -> Iterator[tuple[str, np.ndarray]]:
-    """Numbers that each case has, in words, and products and quotients of two of them."""
+    """Numbers that each case has, in words, and the quotients of two of them."""
     found: dict[str, np.ndarray] = {}
     for name, value in cases[0].items():
         if isinstance(value, Tensor):
             for axis in range(value.ndim):
-                words = f"the size of axis {axis} of `{name}`"
+                where = f"axis {axis} of " if value.ndim > 1 else ""
+                words = f"the length of {where}`{name}`"
                 found[words] = np.array([case[name].shape[axis] for case in cases], dtype=float)
         else:
             found[f"`{name}`"] = np.array([case[name] for case in cases], dtype=float)
+    found = {words: sizes for words, sizes in found.items() if (sizes > 0).all()}
     for words, sizes in found.items():
-        if (sizes > 0).all():
-            yield words, sizes
-            less = np.where(sizes > 1, sizes - 1, 1)
-            yield f"m - 1, where m is {words}", less
-            yield f"m / (m - 1), as if by n - 1 in place of n, where m is {words}", sizes / less
+        less = np.where(sizes > 1, sizes - 1, 1)
+        yield words, sizes
+        yield f"m / (m - 1), as if by n - 1 in place of n, where m is {words}", sizes / less
     for (one, first), (other, second) in combinations(found.items(), 2):
-        if (first > 0).all() and (second > 0).all() and (first != second).any():
-            yield f"{one} times {other}", first * second
-            yield f"{one} divided by {other}", first / second
+        yield f"{one} times {other}", first * second
+        yield f"{one} divided by {other}", first / second
 
 
 def _order(attempt: Attempt) -> str | None:
@@ -171,6 +191,8 @@ def _order(attempt: Attempt) -> str | None:
     pairs = _pairs(attempt)
     if any(expected.size != given.size for expected, given in pairs):
         return None
+    if all(attempt.same(expected.ravel(), given.ravel()) for expected, given in pairs):
+        return None  # the shape alone is wrong
     if not all(
         attempt.same(np.sort(expected, axis=None), np.sort(given, axis=None))
         for expected, given in pairs
@@ -224,20 +246,6 @@ def _where_wrong(attempt: Attempt) -> str | None:
                     f"{wrong.sum()} of {wrong.size} numbers are wrong, and each of them is {words}."
                 )
     return None
-
-
-def _shift(attempt: Attempt) -> str | None:
-    """The same number was added everywhere."""
-    entries = _entries(attempt)
-    if entries is None:
-        return None
-    expected, given, wrong = entries
-    difference = given - expected
-    if wrong.size < 3 or not np.allclose(difference, difference[0], atol=attempt.absolute):
-        return None
-    more = "more" if difference[0] > 0 else "less"
-    near = " They are close but not equal." if abs(difference[0]) < NEAR else ""
-    return f"each of your numbers is {abs(difference[0]):.4g} {more} than the answer.{near}"
 
 
 def _ratios(attempt: Attempt) -> dict[str, np.ndarray] | None:
