@@ -364,14 +364,14 @@ def of_looks(wrong: list[tuple[np.ndarray, np.ndarray]], answers: list[np.ndarra
         )
     if not any(result.any() for _, result in wrong):
         return "your result is 0. Do two things cancel, or is nothing left to sum?"
+    expected, result = wrong[0]
+    if expected.ndim == 2:
+        told = _of_tables(expected, result, np.abs(result - expected) > 1e-5)
+        if told:
+            return told
     if all((e >= 0).all() for e in answers) and any((r < 0).any() for _, r in wrong):
         return "your result is negative in some case, which cannot be."
-    expected, result = wrong[0]
-    return (
-        _of_tables(expected, result, np.abs(result - expected) > 1e-5)
-        if expected.ndim == 2
-        else None
-    )
+    return None
 
 
 def _of_tables(expected: np.ndarray, result: np.ndarray, wrong: np.ndarray) -> str | None:

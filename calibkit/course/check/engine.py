@@ -177,12 +177,16 @@ class Exercise:
             self.tolerance,
             self.absolute,
         )
-        shown = min(wrong, key=self._size)
+        shown = min(wrong, key=lambda case: (self._fits(case, given), self._size(case)))
         told = hint(attempt), self._difference(shown, given[shown])
         right = len(given) - len(wrong)
         return f"Not quite: {' '.join(filter(None, told))}" + (
             f" ({right} of {len(given)} cases are right.)" if right else ""
         )
+
+    def _fits(self, case: str, given: dict[str, np.ndarray]) -> bool:
+        """Whether the shape is right; where it is not, that comes first."""
+        return given[case].shape == self._expected[case].shape
 
     def _size(self, case: str) -> int:
         """How many numbers a student has to look at; one or none tell little."""

@@ -33,7 +33,9 @@ def hint(attempt: Attempt) -> str | None:
         or relations.of_axes(attempt)
         or relations.whole(attempt)
         or dependence.unused(attempt)
-        or _certain(common_mistakes.of_arguments(arguments), attempt, 1 if _many(attempt) else 3)
+        or _certain(
+            common_mistakes.of_arguments(arguments), attempt, 1 if _fractions(attempt) else 3
+        )
         or _certain(_doubled(attempt), attempt)
     )
     if certain:
@@ -96,7 +98,7 @@ def _certain(
     return None
 
 
-def _many(attempt: Attempt) -> bool:
+def _fractions(attempt: Attempt) -> bool:
     """Whether the results are fractions, which do not agree by accident; whole numbers do."""
     return any((attempt.given[case] % 1 != 0).any() for case in attempt.wrong)
 
@@ -123,6 +125,7 @@ def _perhaps(diagnoses: Iterable[common_mistakes.Diagnosis], attempt: Attempt) -
         count, of_wrong = sum(fits.values()), sum(fits[case] for case in wrong)
         all_right = count - of_wrong == len(given) - len(wrong)
         explains = of_wrong == len(wrong) or (all_right and of_wrong > 1)
+        explains &= _fractions(attempt) or of_wrong > 2
         if explains and count > max(most, MOST * len(given)):
             best, most = words, count
     return best and f"Perhaps: {best}"

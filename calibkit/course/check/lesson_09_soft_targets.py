@@ -98,6 +98,10 @@ def _shared_out(rows: Tensor) -> Tensor:
             lambda p, w: p / (1 + w * (_entropy(p) + p.log())),
             "you divided by the bracket. Multiply: q_k = p_k (c + weight log p_k).",
         ),
+        Mistake(
+            lambda p, w: 1 + w * _entropy(p),
+            "this is the number c alone. Solve q_k / p_k - weight log p_k = c for q_k.",
+        ),
     ],
 )
 def penalty_posterior(p, weight):
@@ -204,6 +208,18 @@ def _misses(confidence, correct, coverage) -> Tensor:
             lambda c, a, share: 1 - c[_order(c)][: _count(c, share)].mean(),
             "this is the error rate that the confidences state. Asked is the measured one: use "
             "correct.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[_order(c)][: _count(c, share) + 1].mean(),
+            "you kept one prediction too many.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[_order(c)][: int(share * len(c))].mean(),
+            "you cut coverage * n off: 0.29 * 100 is 28.999999999999996. Round it.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[_order(c)][: math.ceil(share * len(c))].mean(),
+            "you rounded coverage * n up: 0.07 * 100 is 7.000000000000001. Round it.",
         ),
     ],
 )

@@ -154,6 +154,10 @@ def _odds_slope(p0: float) -> float:
             lambda p0: 5.0 if p0 < 0.2 else 3.0,
             "this is the rounded rule of FLSD-53. Asked is the exact gamma*.",
         ),
+        Mistake(
+            lambda p0: _star(-math.log(p0) / (1 - p0), math.log(1 - p0) * (1 - p0) / math.log(p0)),
+            "s lost its factor p0: s = -p0 log p0 / (1 - p0).",
+        ),
     ],
 )
 def gamma_star(p0):

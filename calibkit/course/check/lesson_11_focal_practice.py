@@ -84,6 +84,10 @@ def _steps(p: Tensor, low: float = 0.2, high: float = 0.5, gammas=(5.0, 3.0, 2.0
             lambda p: torch.full_like(p, _steps(p.mean()).item()),
             "all samples have one gamma here. Each sample has its own, by its own p.",
         ),
+        Mistake(
+            lambda p: _steps(p, gammas=(6.0, 3.0, 2.0)),
+            "the steps add up to 6 where p < 0.2: there it is 5.",
+        ),
     ],
 )
 def sample_gamma(p):

@@ -109,6 +109,12 @@ def _after_the_sum(scores: Tensor, one_hot: Tensor, factor: float) -> Tensor:
             lambda z, rows, old, new: (-z * (old / new) ** 2).softmax(dim=1) @ rows,
             "the sign is reversed: a score is a *negative* squared distance already.",
         ),
+        Mistake(
+            lambda z, rows, old, new: (
+                (z * (old / new) ** 2).softmax(dim=1)[:, :, None] * rows
+            ).amax(dim=1),
+            "you took the best clean digit of each class. Probabilities add up: take the sum.",
+        ),
     ],
 )
 def informed_posterior(scores, one_hot, old, new):
@@ -263,6 +269,10 @@ def _members() -> dict[str, tuple[Tensor]]:
             lambda p: p.amax(dim=2).var(dim=0, correction=min(1, len(p) - 1)).mean(),
             "this is the variance of the members' confidences. Two members can be equally sure of "
             "different classes.",
+        ),
+        Mistake(
+            lambda p: p.mean(dim=1).amax(dim=1).mean() - p.mean(dim=(0, 1)).amax(),
+            "you averaged over the images first. Take the maximum of each image, then the mean.",
         ),
     ],
 )

@@ -89,6 +89,14 @@ def _with_nan(probs: Tensor) -> Tensor:
             lambda p, share: _top(metrics.entropy(p), 1 - share),
             "you left out as many rows as you were asked to take.",
         ),
+        Mistake(
+            lambda p, share: _top(-p.square().sum(dim=1), share),
+            "you took 1 - sum of p^2 (Gini) or a variance. The entropy is -sum of p log p.",
+        ),
+        Mistake(
+            lambda p, share: _top(torch.special.entr(p).amax(dim=1), share),
+            "you took the largest term of each row. The entropy is the sum of -p log p.",
+        ),
     ],
 )
 def top_entropy(probs, share):
@@ -159,6 +167,30 @@ def _cost(share: float, warmup: int, epochs: int, scoring: float) -> float:
                 (warmup * (1 + scoring) + (epochs - warmup) * share) / epochs
             ),
             "you scored during the warm-up, where nothing is chosen, and not afterwards.",
+        ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: (
+                _cost(share, warmup, epochs, 0.0) + scoring / epochs
+            ),
+            "you scored once. All images are scored again before each later epoch.",
+        ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: _cost(
+                share, warmup, epochs, (1 - share) * scoring
+            ),
+            "you scored only the images that are not chosen. All of them are scored.",
+        ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: (
+                (warmup * share + (epochs - warmup) * (share + scoring)) / epochs
+            ),
+            "the warm-up trains on all images, not on a share of them.",
+        ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: (
+                _cost(share, warmup, epochs, scoring) * epochs / (epochs - warmup)
+            ),
+            "you divided by the later epochs. Divide by all of them.",
         ),
     ],
 )
@@ -243,6 +275,16 @@ def _gap(posterior: Tensor, labels: Tensor) -> Tensor:
                 .mean()
             ),
             "you took absolute values image by image. The gap is the plain mean.",
+        ),
+        Mistake(
+            lambda q, y, chosen: metrics.ece(q[chosen], y[chosen]),
+            "this is the ECE, which has no sign. Asked is the signed gap.",
+        ),
+        Mistake(
+            lambda q, y, chosen: _gap(
+                *(part[~torch.isin(torch.arange(len(y)), chosen)] for part in (q, y))
+            ),
+            "this is the gap of the images that were not chosen.",
         ),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from calibkit import metrics
 from calibkit.course.check.engine import Mistake, exercise
 
 
@@ -117,6 +118,18 @@ def _by_sentence(probs: Tensor, labels: Tensor) -> Tensor:
             lambda p, y: (_gap(p[..., 1:], y - 1))[y != 0].mean(),
             "you left out the word 0 from the probabilities. Leave out places, not words.",
         ),
+        Mistake(
+            lambda p, y: (p.amax(dim=2) - p.gather(2, y[..., None])[..., 0])[y != 0].mean(),
+            "you subtracted the probability of the label. Subtract the share of hits.",
+        ),
+        Mistake(
+            lambda p, y: metrics.ece(p[y != 0], y[y != 0]),
+            "this is the ECE, which has no sign. Asked is the signed gap.",
+        ),
+        Mistake(
+            lambda p, y: _gap(p, y)[(y != 0) & (p.argmax(dim=2) != 0)].mean(),
+            "you left out the places where the *network* says padding, too. Labels tell it.",
+        ),
     ],
 )
 def masked_gap(probs, labels):
@@ -179,6 +192,21 @@ def _surest(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     return torch.nn.functional.one_hot(best, words).double()
 
 
+def _all_later(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
+    later = rows[fits, len(prefix) :]
+    each = p[fits].repeat_interleave(later.shape[1])
+    law = torch.zeros(words, dtype=torch.float64).index_add(0, later.flatten(), each)
+    return law / law.sum()
+
+
+def _one_late(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
+    place = min(len(prefix) + 1, rows.shape[1] - 1)
+    law = torch.zeros(words, dtype=torch.float64).index_add(0, rows[fits, place], p[fits])
+    return law / law.sum()
+
+
 def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     """The law of the last word of the prefix in place of the one after it."""
     place = max(0, len(prefix) - 1)
@@ -231,6 +259,14 @@ def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
                 _law(rows, p, prefix, words) / ((rows[:, : len(prefix)] == prefix).all(dim=1)).sum()
             ),
             "you divided by the number of translations that fit. Divide by their probability.",
+        ),
+        Mistake(
+            _all_later,
+            "you counted every word that comes later. Asked is the one word after the prefix.",
+        ),
+        Mistake(
+            _one_late,
+            "you read one column too far to the right: the next word stands in column len(prefix).",
         ),
     ],
 )

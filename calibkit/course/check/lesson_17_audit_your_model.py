@@ -114,6 +114,26 @@ def _z(c: Tensor, h: Tensor) -> Tensor:
             "you took the variance from the hits. Under the claim that is tested, a hit has the "
             "chance c, so its variance is c (1 - c).",
         ),
+        Mistake(
+            lambda c, h, g: 2 * torch.special.ndtr(-_by_group(c, h, g, _z).abs()),
+            "this is the p-value of z. Asked is z itself.",
+        ),
+        Mistake(
+            lambda c, h, g: _by_group(c, h, g, lambda c, h: 2 * (c - h).sum() / len(c) ** 0.5),
+            "you took 1/4 for every variance. A hit of chance c has the variance c (1 - c).",
+        ),
+        Mistake(
+            lambda c, h, g: _by_group(
+                c, h, g, lambda c, h: (c - h).sum() / (len(c) * c.mean() * (1 - c.mean())).sqrt()
+            ),
+            "you took the variance of the mean confidence. Sum the c (1 - c) of the hits.",
+        ),
+        Mistake(
+            lambda c, h, g: _by_group(
+                c, h, g, lambda c, h: (c - h).abs().sum() / (c * (1 - c)).sum().sqrt()
+            ),
+            "you took absolute values of c - h. The differences are added up with their signs.",
+        ),
     ],
     slips={
         r"bool tensor": "`correct` holds True and False, which cannot be subtracted. Turn it into "

@@ -83,6 +83,14 @@ def _of_the_prediction(probs: Tensor, posterior: Tensor) -> Tensor:
             lambda p, q: _refinement(p) - _refinement(q),
             "you compared how unsure the two are. Compare their rows, entry by entry.",
         ),
+        Mistake(
+            lambda p, q: (torch.xlogy(q, q) - torch.xlogy(q, p)).sum(dim=1).mean(),
+            "this is the Kullback-Leibler divergence, the part of the NLL. Take squares.",
+        ),
+        Mistake(
+            lambda p, q: (p.mean(dim=0) - q.mean(dim=0)).square().sum(),
+            "you averaged the rows first. Take the squares of each image, then the mean.",
+        ),
     ],
 )
 def avoidable_brier(probs, posterior):

@@ -249,7 +249,7 @@ WRONG |= {
         (lambda y, j, lam, k: lam * one_hot(y) + (1 - lam) * one_hot(y[j]), "class is missing"),
         (lambda y, j, lam, k: torch.lerp(y[j].double(), y.double(), lam), "numbers of the classes"),
         (lambda y, j, lam, k: one_hot(y, k) * lam, "do not sum to 1"),
-        (lambda y, j, lam, k: one_hot(y if lam > 0.5 else y[j], k), "hard labels"),
+        (lambda y, j, lam, k: one_hot(y if lam > 0.5 else y[j], k), "hard labels|are whole"),
         (
             lambda y, j, lam, k: (
                 lam * one_hot(y, k)
