@@ -70,7 +70,16 @@ EDGES = {
     ),
 }
 
-PREDICTIONS = ORDINARY | EDGES
+
+def _many(n: int, classes: int) -> Predictions:
+    """More rows than any batch, and more classes than digits have."""
+    generator = torch.Generator().manual_seed(1)
+    logits = 2 * torch.randn(n, classes, generator=generator)
+    return logits.softmax(dim=1), torch.randint(classes - 1, (n,), generator=generator)
+
+
+LONG = {"300 predictions, 12 classes": _many(300, 12)}
+PREDICTIONS = ORDINARY | EDGES | LONG
 
 
 def binned(cases: dict[str, Predictions], bins: list[int]) -> dict[str, tuple]:
@@ -81,7 +90,7 @@ def binned(cases: dict[str, Predictions], bins: list[int]) -> dict[str, tuple]:
     }
 
 
-BINNED = binned(PREDICTIONS, [15, 10, 4, 10, 10, 15, 4, 5, 8, 10]) | {
+BINNED = binned(PREDICTIONS, [15, 10, 4, 10, 10, 15, 4, 5, 8, 10, 20]) | {
     "neighbouring bins, one over- and one under-confident": (
         rows([0.53, 0.57, 0.63, 0.67]),
         _ints(1, 2, 0, 0),
@@ -93,7 +102,23 @@ BINNED = binned(PREDICTIONS, [15, 10, 4, 10, 10, 15, 4, 5, 8, 10]) | {
         _ints(0, 1, 0, 1),
         4,
     ),
+    "confidences exactly on the edges of 16 bins, right and wrong": (
+        rows([0.4375, 0.5, 0.5625, 0.625, 0.6875, 0.8125, 0.9375]),
+        _ints(0, 0, 2, 0, 1, 0, 0),
+        16,
+    ),
     "a single bin": (*BOLD, 1),
     "41 predictions (one more than 4 times 10), in 10 bins": (BOLD[0][:41], BOLD[1][:41], 10),
 }
-POSITIVE = {name: case for name, case in PREDICTIONS.items() if case[0].all()}
+# a number that is added or cut for safety, such as 1e-8, shows in their logarithms
+SMALL = "labels of probability 3e-9, 2e-8 and 1e-4"
+TINY = {
+    SMALL: (
+        torch.tensor(
+            [[0.75, 0.25 - 3e-9, 3e-9], [2e-8, 0.25, 0.75 - 2e-8], [1e-4, 0.4999, 0.5]] * 2,
+            dtype=torch.float64,
+        ),
+        _ints(2, 0, 0, 0, 2, 2),
+    )
+}
+POSITIVE = {name: case for name, case in PREDICTIONS.items() if case[0].all()} | TINY

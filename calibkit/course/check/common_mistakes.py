@@ -71,12 +71,17 @@ def _rounded(digits: int):
 
 
 def _softmax(e: np.ndarray) -> np.ndarray:
-    return torch.from_numpy(e).softmax(-1).numpy() if e.size > 1 else np.full(e.shape, np.nan)
+    return torch.from_numpy(e).softmax(-1).numpy() if e.size > 1 else _nothing(e)
+
+
+def _nothing(e: np.ndarray) -> np.ndarray:
+    """A single number has no sum, order or softmax."""
+    raise ValueError(f"this cannot be made of {e}")
 
 
 def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
     """Zeros alone do not show that something was rounded."""
-    return lambda e: rounding(e) if rounding(e).any() else np.full(e.shape, np.nan)
+    return lambda e: rounding(e) if rounding(e).any() else _nothing(e)
 
 
 RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -84,6 +89,23 @@ RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "negative results became 0.": lambda e: np.maximum(e, 0),
     "you took a square root.": np.sqrt,
     "you squared.": np.square,
+    "you took the larger of the answer and 1 minus it: it may be below 1/2.": lambda e: np.maximum(
+        e, 1 - e
+    ),
+    "you took the smaller of the answer and 1 minus it: it may be above 1/2.": lambda e: np.minimum(
+        e, 1 - e
+    ),
+    "results above 1 became 1.": lambda e: np.minimum(e, 1),
+    "your numbers were divided by their sum.": lambda e: e / e.sum() if e.ndim else _nothing(e),
+    "your numbers were divided by the largest of them.": lambda e: (
+        e / e.max() if e.ndim else _nothing(e)
+    ),
+    "each row was divided by its sum.": lambda e: e / e.sum(axis=1, keepdims=True),
+    "each column was divided by its sum.": lambda e: e / e.sum(axis=0, keepdims=True),
+    "the last two axes are exchanged.": lambda e: e.swapaxes(1, 2),
+    "the first two axes are exchanged.": lambda e: e.swapaxes(0, 1),
+    "the rows stand in another order, each moved down by one.": lambda e: np.roll(e, 1, 0),
+    "the rows stand in another order, each moved up by one.": lambda e: np.roll(e, -1, 0),
     "this is 1 minus the answer.": lambda e: 1 - e,
     "this is 1 divided by the answer.": lambda e: 1 / e,
     "this is 1 too large.": lambda e: e + 1,
@@ -96,6 +118,19 @@ RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the columns stand in reversed order.": lambda e: e[:, ::-1],
     "the numbers are right, but sorted: keep the order of the samples.": lambda e: np.sort(e, 0),
     "these are running sums (cumsum).": lambda e: np.cumsum(e, 0),
+    "these are running sums along each row.": lambda e: np.cumsum(e, 1),
+    "a mean was subtracted, so that your numbers sum to 0.": lambda e: (
+        e - e.mean(axis=-1, keepdims=True) if e.ndim else _nothing(e)
+    ),
+    "your numbers were scaled to length 1 (their squares sum to 1).": lambda e: (
+        e / np.linalg.norm(e, axis=-1, keepdims=True) if e.ndim else _nothing(e)
+    ),
+    "these are odds, q / (1 - q): the answer is q itself.": lambda e: e / (1 - e),
+    "these are log-odds, log(q / (1 - q)): the answer is q itself.": lambda e: np.log(e / (1 - e)),
+    "these are differences of neighbours.": lambda e: np.diff(e, axis=0, prepend=0),
+    "these are ranks, not the numbers.": lambda e: (
+        e.argsort(axis=0).argsort(axis=0) if e.ndim else _nothing(e)
+    ),
     "this is one number, the mean over all: one for each was asked.": np.mean,
     "this is one number, the sum over all: one for each was asked.": np.sum,
     "this is the mean over the rows: a number for each entry was asked.": lambda e: e.mean(axis=0),
@@ -124,6 +159,15 @@ def _clamped(epsilon: float):
     return lambda t: t.clamp(min=epsilon)
 
 
+def _kept_within(epsilon: float):
+    def kept(t: Tensor) -> Tensor:
+        if t.min() < 0 or t.max() > 1:
+            raise ValueError("these are no probabilities")
+        return t.clamp(epsilon, 1 - epsilon)
+
+    return kept
+
+
 def _raised(epsilon: float):
     return lambda t: t + epsilon
 
@@ -148,6 +192,10 @@ TABLES: dict[str, Callable[[Tensor], Tensor]] = {
     "the columns of `{}` were moved by one: Python counts classes from 0.": lambda t: t.roll(1, 1),
     "the last column of `{}` was left out.": lambda t: t[:, :-1],
     "the first column of `{}` was left out.": lambda t: t[:, 1:],
+    "the inverse of `{}` was taken.": torch.linalg.inv,
+    "each column of `{}` was divided by its sum.": lambda t: t / t.sum(0, keepdim=True),
+    "the rows of `{}` were averaged first.": lambda t: t.mean(0, keepdim=True).expand_as(t),
+    "the columns of `{}` were averaged first.": lambda t: t.mean(1, keepdim=True).expand_as(t),
 }
 WHOLE: dict[str, Callable[[Tensor], Tensor]] = {
     "`{}` was moved by one: count from 0.": lambda t: t - 1,
@@ -163,6 +211,8 @@ FLOATS: dict[str, Callable[[Tensor], Tensor]] = {
     "`{}` was sorted.": lambda t: t.sort().values,
     "`{}` was squared.": torch.square,
     "a square root was taken of `{}`.": torch.sqrt,
+    "a softmax was taken of `{}`.": lambda t: t.softmax(0),
+    "a logarithm was taken of `{}`.": torch.log,
     "`{}` was averaged before the formula: each entry goes in by itself.": lambda t: (
         t.mean().expand_as(t)
     ),
@@ -175,6 +225,7 @@ ANY_FLOATS = {
     for what, change in (
         ("cut below (clamp) at", _clamped),
         ("raised by an epsilon of", _raised),
+        ("kept away from 0 and 1 by", _kept_within),
     )
 } | {
     "`{}` was rounded to 1 decimal.": lambda t: t.round(decimals=1),
@@ -191,6 +242,13 @@ NUMBERS: dict[str, Callable[[float], float]] = {
     "you computed with twice {}.": lambda v: 2 * v,
     "you computed with half of {}.": lambda v: v / 2,
     "you computed with {} squared.": lambda v: v * v,
+    "you computed with the square root of {}.": math.sqrt,
+    "you computed with the logarithm of {}.": math.log,
+    "you computed with the exponential of {}.": math.exp,
+    "{} was cut off to a whole number.": int,
+    "{} was rounded to a whole number.": round,
+    "where {} is below 1 you computed with 1.": lambda v: max(v, 1),
+    "where {} is above 1 you computed with 1.": lambda v: min(v, 1),
 }
 CONSTANTS = (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
 
@@ -293,23 +351,27 @@ def _numbers(arguments: Arguments) -> list[str]:
     return [name for name, value in arguments.items() if not isinstance(value, Tensor)]
 
 
-def of_looks(expected: np.ndarray, result: np.ndarray) -> str | None:
-    """What the two results tell without a guess at the cause; None where shapes differ."""
-    if expected.shape != result.shape:
+def of_looks(wrong: list[tuple[np.ndarray, np.ndarray]], answers: list[np.ndarray]) -> str | None:
+    """What the wrong pairs of right and given results tell without a guess at the cause."""
+    if any(expected.shape != result.shape for expected, result in wrong):
         return None
-    off = np.abs(result - expected)
-    if (expected % 1 == 0).all() and (result % 1 != 0).any():
+    if all((e % 1 == 0).all() for e in answers) and any((r % 1 != 0).any() for _, r in wrong):
         return "a whole number was expected."
-    if off.max() < 0.02 * np.abs(expected).max():
+    if all(np.abs(r - e).max() < 0.02 * np.abs(e).max() for e, r in wrong):
         return (
             "the results are close but not equal. Look for a number that was added or cut for "
             "safety, a rounding, float32, or a sample on the edge."
         )
-    if not result.any():
+    if not any(result.any() for _, result in wrong):
         return "your result is 0. Do two things cancel, or is nothing left to sum?"
-    if (expected >= 0).all() and (result < 0).any():
-        return "your result is negative, which cannot be: look for a sign."
-    return _of_tables(expected, result, off > 1e-5) if expected.ndim == 2 else None
+    expected, result = wrong[0]
+    if expected.ndim == 2:
+        told = _of_tables(expected, result, np.abs(result - expected) > 1e-5)
+        if told:
+            return told
+    if all((e >= 0).all() for e in answers) and any((r < 0).any() for _, r in wrong):
+        return "your result is negative in some case, which cannot be."
+    return None
 
 
 def _of_tables(expected: np.ndarray, result: np.ndarray, wrong: np.ndarray) -> str | None:
@@ -327,11 +389,18 @@ def _of_tables(expected: np.ndarray, result: np.ndarray, wrong: np.ndarray) -> s
 def others(name: str, arguments: Arguments) -> Iterator:
     """Other values that the argument could as well have, to see whether an answer uses it."""
     value = arguments[name]
-    if isinstance(value, Tensor):
-        yield value.roll(1, 0)
-        if value.is_floating_point():  # rows of probabilities stay such rows
-            yield (value + value.mean(-1, keepdim=True)) / 2
-        else:
-            yield torch.zeros_like(value)
-    else:
+    if not isinstance(value, Tensor):
         yield from (value + 1, value / 2) if isinstance(value, float) else (value + 1, 2 * value)
+        return
+    yield value.roll(1, 0)
+    if not value.is_floating_point():
+        yield torch.zeros_like(value)
+        yield value.clamp(min=1) if value.ndim > 1 else value.flip(0)
+        return
+    yield (value + value.mean(-1, keepdim=True)) / 2  # rows of probabilities stay such rows
+    if value.ndim == 1:
+        yield from (value / 2, value + (value.max() - value.min()) / 3)
+    else:
+        turned = value.clone()
+        turned[::2] = turned[::2].flip(-1)
+        yield turned

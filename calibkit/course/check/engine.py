@@ -7,7 +7,9 @@ mistake, and gets its hint (`hints`).
 
 from __future__ import annotations
 
+import html
 import inspect
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +22,10 @@ from calibkit.course.check.hints import Attempt, Mistake, close, hint
 from calibkit.course.check.running import NotYet, Refused
 
 SHORT = 12  # arguments and results up to this many numbers are shown in full
+WIDE = 80  # columns of a reply
+# Words tell the outcome; a bar in a colour that the colour-blind can tell apart goes with them.
+COLOURS = {"Correct": "#009E73", "Not yet": "#0072B2"}
+ERROR_COLOUR = "#D55E00"
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,13 @@ class Reply:
         return self.passed
 
     def __repr__(self) -> str:
-        return self.text
+        return textwrap.fill(self.text, WIDE, break_long_words=False, break_on_hyphens=False)
+
+    def _repr_html_(self) -> str:
+        first, colon, rest = (html.escape(part) for part in self.text.partition(":"))
+        colour = COLOURS.get(first, ERROR_COLOUR)
+        style = f"border-left: 0.4em solid {colour}; padding-left: 0.7em; max-width: {WIDE}ch"
+        return f'<div style="{style}"><strong>{first}{colon}</strong>{rest}</div>'
 
 
 @dataclass(eq=False, repr=False)
@@ -41,16 +53,19 @@ class Exercise:
     """A checker; call it with an answer.
 
     `cases` holds the arguments by the name of the case, the ordinary ones first; `slips` advice by
-    a pattern of the error that the answer raises.
+    a pattern of the error that the answer raises. Results are right up to `tolerance` times the
+    answer plus `absolute`, which must be less where answers are small.
     """
 
     reference: Callable
     cases: Mapping[str, tuple]
     mistakes: Sequence[Mistake]
     slips: dict[str, str] = field(default_factory=dict)
-    tolerance: float = 1e-5  # of float32 sums, absolute and relative
+    tolerance: float = 1e-5  # of float32 sums, relative
+    absolute: float | None = None  # by default the same number
 
     def __post_init__(self) -> None:
+        self.absolute = self.tolerance if self.absolute is None else self.absolute
         self.name = self.reference.__name__
         self.names = tuple(inspect.signature(self.reference).parameters)
         self.inputs = {
@@ -143,14 +158,14 @@ class Exercise:
             )
 
     def _close(self, expected: np.ndarray, result: np.ndarray) -> bool:
-        return close(expected, result, self.tolerance)
+        return close(expected, result, self.tolerance, self.absolute)
 
     @cached_property
     def _expected(self) -> dict[str, np.ndarray]:
         return {case: running.numbers(self.reference(**a)) for case, a in self.inputs.items()}
 
     def _told(self, answer: Callable, given: dict[str, np.ndarray], wrong: list[str]) -> str:
-        """The mistake by name if it can be told, then the first case that fails."""
+        """The mistake by name if it can be told, then the smallest case that fails."""
         attempt = Attempt(
             answer,
             self.reference,
@@ -160,12 +175,23 @@ class Exercise:
             given,
             wrong,
             self.tolerance,
+            self.absolute,
         )
-        told = hint(attempt), self._difference(wrong[0], given[wrong[0]])
+        shown = min(wrong, key=lambda case: (self._fits(case, given), self._size(case)))
+        told = hint(attempt), self._difference(shown, given[shown])
         right = len(given) - len(wrong)
         return f"Not quite: {' '.join(filter(None, told))}" + (
             f" ({right} of {len(given)} cases are right.)" if right else ""
         )
+
+    def _fits(self, case: str, given: dict[str, np.ndarray]) -> bool:
+        """Whether the shape is right; where it is not, that comes first."""
+        return given[case].shape == self._expected[case].shape
+
+    def _size(self, case: str) -> int:
+        """How many numbers a student has to look at; one or none tell little."""
+        size = sum(running.numbers(value).size for value in self.inputs[case].values())
+        return size if size > len(self.names) else SHORT + size
 
     def _shape_words(self, got: tuple, expected: tuple, case: str) -> str:
         """The two shapes, and what the axes of the right one stand for."""

@@ -1,159 +1,190 @@
 """Which mistake an answer has made: its results are compared with those that mistakes lead to.
 
-The mistakes of the exercise come first, then what all exercises know (`common_mistakes`).
+The mistakes of the exercise come first, then what all exercises know (`common_mistakes`), then
+facts: how the numbers go together (`relations`), what the answer looks at (`dependence`). A
+diagnosis that does not fit everywhere is said with "perhaps", or not at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from calibkit.course.check import common_mistakes, running
+from calibkit.course.check import common_mistakes, dependence, relations, running
+from calibkit.course.check.attempt import Attempt, Mistake, close
 
-Results = Mapping[str, np.ndarray]  # by the name of the case
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong answer and the hint for whoever gives it."""
-
-    function: Callable
-    hint: str
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A wrong answer to an exercise.
-
-    answer, reference: the two functions. mistakes: those that people make.
-    inputs: by case the arguments by name. expected, given: by case the right results and the
-        answer's. wrong: the cases that differ, in order.
-    tolerance: absolute and relative, up to which results are the same.
-    """
-
-    answer: Callable
-    reference: Callable
-    mistakes: Sequence[Mistake]
-    inputs: Mapping[str, dict]
-    expected: Results
-    given: Results
-    wrong: Sequence[str]
-    tolerance: float
+__all__ = ["Attempt", "Mistake", "close", "hint"]
+LARGE = 50  # numbers whose exponentials are a matter of concern
+MOST = 0.6  # share of the cases that a mistake must explain to be named with "perhaps"
 
 
 def hint(attempt: Attempt) -> str | None:
     """The mistake in words; None if it cannot be told."""
-    first = attempt.wrong[0]
-    arguments, result = attempt.inputs[first], attempt.given[first]
-    return (
-        _likely(_known(attempt.mistakes), attempt)
-        or _not_finite(result)
-        or _likely(common_mistakes.of_results(arguments), attempt)
-        or _likely(common_mistakes.of_constants(arguments), attempt)
-        or _likely(common_mistakes.of_measures(arguments), attempt)
-        or _unused(attempt)
-        or _likely(common_mistakes.of_arguments(arguments), attempt)
-        or _likely(_doubled(attempt.mistakes), attempt)
-        or common_mistakes.of_looks(attempt.expected[first], result)
+    arguments = attempt.inputs[attempt.wrong[0]]
+    known = _known(attempt.mistakes)
+    certain = (
+        _certain(known, attempt)
+        or dependence.of_nothing(attempt)
+        or _certain(common_mistakes.of_results(arguments), attempt)
+        or _not_finite(attempt)
+        or _certain(common_mistakes.of_constants(arguments), attempt)
+        or _certain(common_mistakes.of_measures(arguments), attempt)
+        or relations.of_axes(attempt)
+        or relations.whole(attempt)
+        or dependence.unused(attempt)
+        or _certain(
+            common_mistakes.of_arguments(arguments), attempt, 1 if _fractions(attempt) else 3
+        )
+        or _certain(_doubled(attempt), attempt)
     )
+    if certain:
+        return certain
+    facts = (
+        relations.strong(attempt)
+        or dependence.of_places(attempt)
+        or relations.weak(attempt)
+        or _looks(attempt)
+    )
+    return " ".join(filter(None, [facts, _perhaps(known, attempt)])) or None
 
 
-def close(expected: np.ndarray, result: np.ndarray, tolerance: float) -> bool:
-    """Whether two results are the same, in shape as well; NaN equals NaN.
-
-    >>> close(np.array([0.5]), np.array(0.5000001), 1e-5), close(np.ones(2), np.ones(3), 1e-5)
-    (True, False)
-    """
-    same = expected.shape == result.shape or expected.size == result.size == 1
-    limits = {"rtol": tolerance, "atol": tolerance, "equal_nan": True}
-    return same and np.allclose(result.reshape(expected.shape), expected, **limits)
+def _known(mistakes: Sequence[Mistake]) -> list[common_mistakes.Diagnosis]:
+    return [
+        (mistake.hint, lambda _, a, made=mistake: made.function(*a.values()))
+        for mistake in mistakes
+    ]
 
 
-def _known(mistakes: Sequence[Mistake]) -> Iterable[common_mistakes.Diagnosis]:
-    for mistake in mistakes:
-        yield mistake.hint, lambda _, a, made=mistake: made.function(*a.values())
-
-
-def _doubled(mistakes: Sequence[Mistake]) -> Iterable[common_mistakes.Diagnosis]:
+def _doubled(attempt: Attempt) -> Iterable[common_mistakes.Diagnosis]:
     """A mistake of this exercise and a wrong factor at once."""
-    for mistake in mistakes:
-        for words, factor in common_mistakes.FACTORS.items():
+    for words, made in _known(attempt.mistakes):
+        once = _remembered(made)
+        for more, factor in common_mistakes.FACTORS.items():
             yield (
-                f"two things at once: {mistake.hint} And {words}",
-                lambda _, a, made=mistake, by=factor: (
-                    by(a) * running.numbers(made.function(*a.values()))
-                ),
+                f"two things at once: {words} And {more}",
+                lambda reference, a, once=once, by=factor: by(a) * once(reference, a),
             )
 
 
-def _likely(likely: Iterable[common_mistakes.Diagnosis], attempt: Attempt) -> str | None:
-    """The diagnosis that fits the first wrong case, and most cases, wrong and right."""
+def _remembered(made: Callable) -> Callable:
+    """The same mistake, computed once for the same arguments."""
+    results: dict[int, np.ndarray] = {}
+
+    def once(reference: Callable, arguments: dict) -> np.ndarray:
+        key = id(arguments)
+        if key not in results:
+            results[key] = running.numbers(made(reference, arguments))
+        return results[key]
+
+    return once
+
+
+def _certain(
+    diagnoses: Iterable[common_mistakes.Diagnosis], attempt: Attempt, least: int = 1
+) -> str | None:
+    """The first diagnosis that fits all cases in which it can be made, and most probes."""
+    right = [case for case in attempt.given if case not in attempt.wrong]
+    for words, made in diagnoses:
+        fits = _all_fit(made, [*attempt.wrong, *right], attempt)
+        # one that cannot be made in most of the wrong cases explains little
+        explained = sum(fits[case] for case in fits if case in attempt.wrong)
+        if (
+            explained > len(attempt.wrong) / 2
+            and explained >= least
+            and not _refuted(made, attempt)
+        ):
+            return words
+    return None
+
+
+def _fractions(attempt: Attempt) -> bool:
+    """Whether the results are fractions, which do not agree by accident; whole numbers do."""
+    return any((attempt.given[case] % 1 != 0).any() for case in attempt.wrong)
+
+
+def _all_fit(made: Callable, cases: Sequence[str], attempt: Attempt) -> dict[str, bool]:
+    """Whether a mistake fits, by case, False where it cannot be made; empty if one refutes it."""
+    fits = {}
+    for case in cases:
+        fit = _fits(made, case, attempt)
+        if fit is False or (fit is None and case == cases[0]):
+            return {}
+        fits[case] = bool(fit)
+    return fits
+
+
+def _perhaps(diagnoses: Iterable[common_mistakes.Diagnosis], attempt: Attempt) -> str | None:
+    """The diagnosis that fits most cases, and the wrong ones or the right ones all."""
     best, most = None, 0
     given, wrong = attempt.given, attempt.wrong
-    for words, made in likely:
+    for words, made in diagnoses:
         if not _fits(made, wrong[0], attempt):
             continue
-        fits = {case: _fits(made, case, attempt) for case in given}
-        share = sum(fits[case] for case in wrong) / len(wrong)
-        # a mistake that would show in cases that are right was not made
-        if share >= 0.5 and sum(fits.values()) > max(most, len(given) / 2):
-            best, most = words, sum(fits.values())
-    return best
+        fits = {case: bool(_fits(made, case, attempt)) for case in given}
+        count, of_wrong = sum(fits.values()), sum(fits[case] for case in wrong)
+        all_right = count - of_wrong == len(given) - len(wrong)
+        explains = of_wrong == len(wrong) or (all_right and of_wrong > 1)
+        explains &= _fractions(attempt) or of_wrong > 2
+        if explains and count > max(most, MOST * len(given)):
+            best, most = words, count
+    return best and f"Perhaps: {best}"
 
 
-def _fits(made: Callable, case: str, attempt: Attempt) -> bool:
-    """Whether this mistake leads to the given result; one that cannot be made does not."""
+def _made(made: Callable, reference: Callable, arguments: dict) -> np.ndarray | None:
+    """What a mistake leads to; None where it cannot be made."""
     try:
         with np.errstate(all="ignore"):
-            result = running.numbers(made(attempt.reference, attempt.inputs[case]))
+            return running.numbers(made(reference, arguments))
     except Exception:
-        return False
-    return close(result, attempt.given[case], attempt.tolerance)
+        return None
 
 
-def _not_finite(result: np.ndarray) -> str | None:
-    if np.isnan(result).any():
+def _fits(made: Callable, case: str, attempt: Attempt) -> bool | None:
+    """Whether this mistake leads to the given result; None where it cannot be made."""
+    if (made, case) not in attempt.fits:
+        result = _made(made, attempt.recalled(case), attempt.inputs[case])
+        fit = None if result is None else attempt.agrees(result, attempt.given[case])
+        attempt.fits[made, case] = fit
+    return attempt.fits[made, case]
+
+
+def _refuted(made: Callable, attempt: Attempt) -> bool:
+    """Whether a mistake leads elsewhere than the answer on most of the probes."""
+    fits = []
+    for arguments, given in attempt.probes:
+        result = _made(made, attempt.reference, arguments)
+        if result is not None and np.isfinite(result).all():
+            fits.append(attempt.agrees(result, given))
+    return sum(fits) < len(fits) / 2
+
+
+def _not_finite(attempt: Attempt) -> str | None:
+    """What NaN or infinity tells, where it is all that is wrong."""
+    if not all((~np.isfinite(attempt.given[case])).any() for case in attempt.wrong):
+        return None
+    nan = any(np.isnan(attempt.given[case]).any() for case in attempt.wrong)
+    if all(_largest(attempt.inputs[case]) > LARGE for case in attempt.wrong):
+        return (
+            f"your result is {'NaN' if nan else 'infinite'} where numbers are large: their "
+            "exponential is infinite, or 0 if they are below 0. Subtract the largest of each row "
+            "first, or use softmax, log_softmax or logsumexp, which do."
+        )
+    if nan:
         return (
             "your result is NaN, as 0/0, 0 times log 0 or the mean of nothing give it. Leave out "
             "what is empty, or sum with nansum."
         )
-    if np.isinf(result).any():
-        return (
-            "your result is infinite, as log 0 or the exponential of a large number give it. "
-            "log_softmax and logsumexp do not overflow."
-        )
-    return None
+    return "your result is infinite, as log 0, 1/0 or the exponential of a large number give it."
 
 
-def _unused(attempt: Attempt) -> str | None:
-    """Which argument never matters to the answer, though it should."""
-    first, *rest = attempt.given.values()
-    if rest and all(close(first, other, attempt.tolerance) for other in rest):
-        return "your function returns the same whatever it is given."
-    names = next(iter(attempt.inputs.values()))
-    ignored = running.limited(lambda: [name for name in names if _ignores(name, attempt)])
-    if not ignored:
-        return None
-    words = " and ".join(f"`{name}`" for name in ignored)
-    return f"your result does not change when {words} changes: is the argument ignored?"
+def _largest(arguments: dict) -> float:
+    numbers = (np.abs(running.numbers(value)) for value in arguments.values())
+    return max(part.max(initial=0) for part in numbers)
 
 
-def _ignores(name: str, attempt: Attempt) -> bool:
-    seen = False
-    for case, given in attempt.given.items():
-        arguments = attempt.inputs[case]
-        for other in common_mistakes.others(name, arguments):
-            changed = arguments | {name: other}
-            try:
-                expected = running.numbers(attempt.reference(**changed))
-                result = running.result(attempt.answer, case, changed, {})
-            except Exception:
-                continue
-            if close(attempt.expected[case], expected, attempt.tolerance):
-                continue
-            if not close(given, result, attempt.tolerance):
-                return False
-            seen = True
-    return seen
+def _looks(attempt: Attempt) -> str | None:
+    return common_mistakes.of_looks(
+        [(attempt.expected[case], attempt.given[case]) for case in attempt.wrong],
+        [*attempt.expected.values()],
+    )

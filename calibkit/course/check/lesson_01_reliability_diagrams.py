@@ -34,6 +34,8 @@ def _rounded_up(confidence: Tensor, bins: int) -> Tensor:
 # Exact in binary, then hundredths, which are not: there the rounding of c * 100 shows.
 EDGES = torch.tensor([0.0, 0.1, 0.25, 0.3, 0.5, 0.625, 0.75, 0.8, 0.99, 1.0])
 HUNDREDTHS = torch.arange(101, dtype=torch.float64) / 100
+SEVENTHS = torch.arange(8, dtype=torch.float64) / 7
+NEAR = torch.cat([SEVENTHS[:-1] + 1e-10, SEVENTHS, SEVENTHS[1:] - 1e-10])
 
 
 @exercise(
@@ -44,6 +46,8 @@ HUNDREDTHS = torch.arange(101, dtype=torch.float64) / 100
         "hundredths in 100 bins": (HUNDREDTHS, 100),
         "confidences in no order, 4 bins": (EDGES.flip(0).roll(3), 4),
         "tenths stored in float32, in 10 bins": (torch.arange(11) / 10, 10),
+        "numbers just above and just below the edges of 7 bins": (NEAR, 7),
+        "a single bin": (EDGES, 1),
     },
     mistakes=[
         Mistake(

@@ -128,6 +128,9 @@ CURVES = {
     "a loss that never stops falling": ([2.0, 1.5, 1.1, 0.8, 0.6], 2),
     "a patience longer than the training": ([1.0, 0.9, 1.1, 1.2], 10),
     "a single epoch": ([0.7], 1),
+    "a loss that falls by a millionth an epoch": ([0.5 - 1e-6 * k for k in range(9)], 3),
+    "losses of thousands": ([9e3, 5e3, 2e3, 3e3, 4e3, 1e3], 2),
+    "60 epochs": ([2 / (1 + k) + 0.02 * k for k in range(60)], 40),
 }
 
 

@@ -23,6 +23,10 @@ PATCHES = {
     "one image of 3 x 3, patches of 3: one token": _images(1, 3, 3, 3),
     "two images of 2 x 2, patches of 1": _images(2, 2, 2, 1),
     "one image, 6 high and 3 wide, patches of 3": _images(1, 6, 3, 3),
+    "two images of 6 x 9, patches of 3, with fractions and numbers below 0": (
+        _images(2, 6, 9, 3)[0] / 7 - 5,
+        3,
+    ),
 }
 
 
@@ -102,6 +106,9 @@ ATTENTION = {
     "one token only": _mixed(1, 3, 1.0, 3),
     "3 tokens of 1 number": _mixed(3, 1, 1.0, 4),
     "queries of hundreds": _mixed(6, 4, 300.0, 5),
+    "4 tokens of 4 numbers": _mixed(4, 4, 1.0, 6),
+    "40 tokens of 6 numbers": _mixed(40, 6, 1.0, 7),
+    "queries of thousands, whose exponentials overflow": _mixed(5, 3, 5e3, 8),
 }
 
 
@@ -155,6 +162,18 @@ def _weights(queries: Tensor, keys: Tensor) -> Tensor:
         Mistake(
             lambda q, k, v: _weights(q, v) @ v,
             "you compared the queries with the values. Compare them with the keys.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.T / math.sqrt(k.shape[1])).sigmoid() @ v,
+            "you took a sigmoid. The softmax makes the weights of each row sum to 1.",
+        ),
+        Mistake(
+            lambda q, k, v: (q @ k.T).softmax(dim=1) @ v / math.sqrt(k.shape[1]),
+            "you divided by sqrt(d) after the softmax. Divide the scores, before it.",
+        ),
+        Mistake(
+            lambda q, k, v: v[(q @ k.T).argmax(dim=1)],
+            "you took the value of the best key alone. Take the mean of all values.",
         ),
     ],
 )

@@ -28,6 +28,11 @@ def _steps(n: int, batch_size: int) -> int:
             (257, 128, 7),
             (1, 1, 1),
             (1281, 128, 64),
+            (200, 128, 78),
+            (1700, 600, 10),
+            (60000, 64, 93800),
+            (65, 32, 8),
+            (1000, 1000, 7),
         )
     },
     mistakes=[
@@ -86,7 +91,7 @@ def _posteriors() -> dict[str, tuple[Tensor, Tensor]]:
     cases = {}
     for (name, (p, _)), sharper in zip(ORDINARY.items(), (1, 1, 9), strict=True):
         other = 2 * torch.randn(p.shape, generator=generator, dtype=torch.float64)
-        cases[name] = (p, (sharper * p.double().log() + other).softmax(dim=1))
+        cases[name] = (p.double(), (sharper * p.double().log() + other).softmax(dim=1))
     first, posterior = next(iter(cases.values()))
     return cases | {
         "one prediction only": (first[:1], posterior[:1]),
@@ -94,7 +99,10 @@ def _posteriors() -> dict[str, tuple[Tensor, Tensor]]:
             first[:6],
             torch.eye(3, dtype=torch.float64)[[0, 1, 2] * 2],
         ),
-        "predictions that are certain": (torch.eye(3)[[0, 1, 2, 0]], posterior[:4]),
+        "predictions that are certain": (
+            torch.eye(3, dtype=torch.float64)[[0, 1, 2, 0]],
+            posterior[:4],
+        ),
         "a model that reports the posterior itself": (posterior[:9], posterior[:9]),
     }
 

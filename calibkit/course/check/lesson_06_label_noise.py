@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from calibkit import curation
-from calibkit.course.check.cases import PREDICTIONS
+from calibkit.course.check.cases import PREDICTIONS, SMALL, TINY
 from calibkit.course.check.engine import Mistake, exercise
 
 RATES = {
@@ -15,6 +15,9 @@ RATES = {
     "2 classes": [0.05, 0.3],
     "4 classes with equal rates": [0.2, 0.2, 0.2, 0.2],
     "a class whose labels are all drawn": [1.0, 0.5, 0.1],
+    "12 classes": [0.02 * k for k in range(12)],
+    "rates that sum to more than 1": [0.9, 0.8, 0.3],
+    "one class alone is noisy": [0.0, 0.0, 0.4],
 }
 
 
@@ -77,6 +80,16 @@ def _law(p: Tensor, **options) -> Tensor:
             "you never draw the true class again. Here it may be drawn, like any other.",
         ),
         Mistake(
+            lambda p: curation.transition_matrix(p, kind="uniform", exclude_true=True),
+            "you share p_i out evenly over the other classes, p_i / (K - 1) beside the diagonal. "
+            "Class j gets a share in proportion to p_j, and the own class may be drawn again.",
+        ),
+        Mistake(
+            lambda p: torch.diag(1 - p) + p[:, None] * (1 - torch.eye(len(p))) / len(p),
+            "you share the drawn labels out evenly, and the share of the own class is lost, so "
+            "that the rows do not sum to 1. Class j gets p_i p_j / sum(p), also where j is i.",
+        ),
+        Mistake(
             lambda p: torch.diag(1 - p) + p / p.sum(),
             "every row moves the whole label. Only the share p_i of class i is drawn: "
             "multiply row i by p_i.",
@@ -95,7 +108,21 @@ def _through() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
         ramp = torch.linspace(0.1, 0.5, p.shape[1], dtype=torch.float64)
         cases[name] = (p.double(), curation.transition_matrix(ramp, kind="uniform"), y)
     p, y = next(iter(PREDICTIONS.values()))
-    return cases | {"a matrix that changes no label": (p, torch.eye(p.shape[1]), y)}
+    tiny, labels = TINY[SMALL]
+    classwise = torch.tensor([0.1, 0.5, 0.2], dtype=torch.float64)
+    return cases | {
+        "a matrix that changes no label": (p, torch.eye(p.shape[1]), y),
+        f"a matrix that changes no label, {SMALL}": (
+            tiny,
+            torch.eye(3, dtype=torch.float64),
+            labels,
+        ),
+        "classes confused in proportion": (
+            p.double(),
+            curation.transition_matrix(classwise, kind="classwise"),
+            y,
+        ),
+    }
 
 
 def _log_at(probs: Tensor, labels: Tensor) -> Tensor:

@@ -26,6 +26,16 @@ def _to_another_prior() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     return cases | {
         "a prior that stays what it was": (p, half, half),
         "from even shares to uneven ones": (p, even, half),
+        "a class that does not occur in the new place": (
+            PREDICTIONS["7 under-confident predictions, 5 classes"][0].double(),
+            torch.full((5,), 0.2, dtype=torch.float64),
+            torch.tensor([0.5, 0.0, 0.25, 0.125, 0.125], dtype=torch.float64),
+        ),
+        "a class of one in a million that becomes the commonest": (
+            torch.tensor([[1 - 1e-9, 1e-9], [0.75, 0.25], [1 - 1e-12, 1e-12]]).double(),
+            torch.tensor([1 - 1e-6, 1e-6]).double(),
+            torch.tensor([1e-6, 1 - 1e-6]).double(),
+        ),
     }
 
 
@@ -116,6 +126,12 @@ def _by_class() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
         logits[torch.arange(n), labels] += 1
         return logits.softmax(dim=1), labels, torch.tensor(order)
 
+    def uneven(sizes: list[int], order: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+        labels = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
+        labels = labels[torch.randperm(len(labels), generator=generator)]
+        logits = 2 * torch.randn(len(labels), len(sizes), generator=generator)
+        return logits.softmax(dim=1), labels, torch.tensor(order)
+
     few = torch.tensor([[0.75, 0.25], [0.25, 0.75], [0.375, 0.625]])
     return {
         "60 images, 3 classes": drawn(60, 3, [2, 0, 1]),
@@ -127,6 +143,8 @@ def _by_class() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
             torch.tensor([0, 1, 2, 2]),
             torch.tensor([1, 2, 0]),
         ),
+        "classes of 40, 12, 5 and 1 images": uneven([40, 12, 5, 1], [0, 1, 2, 3]),
+        "classes of 3, 90 and 20 images": uneven([3, 90, 20], [1, 2, 0]),
     }
 
 

@@ -30,6 +30,13 @@ COOLED = {
     "one row only": _case(1, 3, 1.0, 3, 3.0),
     "two classes only": _case(12, 2, 3.0, 4, 1.7),
     "logits of hundreds": _case(15, 4, 300.0, 5, 40.0),
+    "logits of hundreds at T = 1, whose softmax has zeros": _case(15, 4, 500.0, 6, 1.0),
+    "logits of hundreds in float32, at T = 1.5": (
+        _scored(20, 5, 200.0, 7)[0].float(),
+        _scored(20, 5, 200.0, 7)[1],
+        1.5,
+    ),
+    "300 rows, 10 classes, a T of 0.1": _case(300, 10, 0.3, 8, 0.1),
 }
 
 
@@ -107,6 +114,9 @@ MATCHED = {
     "two classes only": _target(10, 2, 4.0, 4, 0.75),
     "logits of tens": _target(12, 6, 60.0, 5, 0.55),
     "an accuracy little above chance": _target(14, 10, 3.0, 6, 0.16),
+    "a T below 0.1": _target(12, 4, 0.2, 7, 0.75),
+    "a T of about 40": _target(12, 4, 90.0, 8, 0.7),
+    "logits in float32": (_scored(20, 5, 6.0, 9)[0].float(), 0.7),
 }
 
 
@@ -193,6 +203,7 @@ def _of_probabilities(logits: Tensor, accuracy: float) -> float:
         "subtract the accuracy, and search from 0.05 to 50.",
     },
     tolerance=0.01,
+    absolute=1e-4,
 )
 def matching_temperature(logits, accuracy):
     """The T at which softmax(logits / T) of logits (n, K) has this mean confidence: one number."""

@@ -17,6 +17,7 @@ WEIGHTS = {
     "one row only": (1, 5, 1.0),
     "two classes only": (4, 2, 0.3),
     "weight 0": (4, 3, 0.0),
+    "150 rows of 12 classes, weight 0.7": (150, 12, 0.7),
 }
 
 
@@ -97,6 +98,10 @@ def _shared_out(rows: Tensor) -> Tensor:
             lambda p, w: p / (1 + w * (_entropy(p) + p.log())),
             "you divided by the bracket. Multiply: q_k = p_k (c + weight log p_k).",
         ),
+        Mistake(
+            lambda p, w: 1 + w * _entropy(p),
+            "this is the number c alone. Solve q_k / p_k - weight log p_k = c for q_k.",
+        ),
     ],
 )
 def penalty_posterior(p, weight):
@@ -120,6 +125,20 @@ KEPT = {
     "10 predictions, 0.7 kept (7 of them, though 0.7 * 10 may round below 7)": (
         *_judged(10, 4, 0.5),
         0.7,
+    ),
+    "100 predictions, 0.29 kept (29, though 0.29 * 100 is 28.999999999999996)": (
+        *_judged(100, 7, 3.0),
+        0.29,
+    ),
+    "100 predictions, 0.07 kept (7, though 0.07 * 100 is 7.000000000000001)": (
+        *_judged(100, 8, 3.0),
+        0.07,
+    ),
+    "one of 20 kept": (*_judged(20, 7), 0.05),
+    "confidences close to 1 that differ by 1e-9": (
+        1 - 1e-9 * torch.tensor([3, 1, 6, 2, 5, 4], dtype=torch.float64),
+        torch.tensor([False, True, False, True, False, True]),
+        0.5,
     ),
     "the confident ones are all wrong": (
         torch.tensor([0.9, 0.8, 0.2, 0.1], dtype=torch.float64),
@@ -189,6 +208,18 @@ def _misses(confidence, correct, coverage) -> Tensor:
             lambda c, a, share: 1 - c[_order(c)][: _count(c, share)].mean(),
             "this is the error rate that the confidences state. Asked is the measured one: use "
             "correct.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[_order(c)][: _count(c, share) + 1].mean(),
+            "you kept one prediction too many.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[_order(c)][: int(share * len(c))].mean(),
+            "you cut coverage * n off: 0.29 * 100 is 28.999999999999996. Round it.",
+        ),
+        Mistake(
+            lambda c, a, share: _wrong(a)[_order(c)][: math.ceil(share * len(c))].mean(),
+            "you rounded coverage * n up: 0.07 * 100 is 7.000000000000001. Round it.",
         ),
     ],
 )

@@ -13,10 +13,12 @@ from calibkit.course.check.engine import Mistake, exercise
 SHARES = torch.tensor([0.03, 0.1, 0.2, 0.37, 0.5, 0.8, 0.97], dtype=torch.float64)
 FOCAL_CASES = {f"gamma = {gamma}": (SHARES, gamma) for gamma in (2.0, 1.0, 3.0, 0.5, 0.0)} | {
     "probabilities close to 0 and to 1": (
-        torch.tensor([1e-4, 1e-3, 0.999, 0.9999], dtype=torch.float64),
+        torch.tensor([1e-4, 1e-3, 0.99, 0.999], dtype=torch.float64),
         2.0,
     ),
-    "one probability in float32": (torch.tensor([0.25]), 2.0),
+    "one probability": (torch.tensor([0.25], dtype=torch.float64), 2.0),
+    "probabilities in no order": (SHARES.flip(0).roll(3), 5.0),
+    "200 probabilities": (torch.linspace(0.02, 0.98, 200, dtype=torch.float64), 1.5),
 }
 
 
@@ -108,12 +110,13 @@ def _odds_slope(p0: float) -> float:
 
 
 @exercise(
-    cases={f"p0 = {p0}": (p0,) for p0 in (0.1, 0.2, 0.25, 0.4, 0.02, 0.48)},
+    cases={f"p0 = {p0}": (p0,) for p0 in (0.1, 0.2, 0.25, 0.4, 0.02, 0.48, 0.003)},
     mistakes=[
         Mistake(
             lambda p0: 0.0,
             "you found gamma = 0, which always solves the equation (cross-entropy). It lies on "
-            "the principal branch of W; take branch -1: lambertw(y, -1).",
+            "the principal branch of W; take branch -1: lambertw(y, -1). (If you did: are p0 and "
+            "1 - p0 exchanged?)",
         ),
         Mistake(
             lambda p0: theory.gamma_star(p0) + 1 / _odds_slope(p0),
@@ -150,6 +153,10 @@ def _odds_slope(p0: float) -> float:
         Mistake(
             lambda p0: 5.0 if p0 < 0.2 else 3.0,
             "this is the rounded rule of FLSD-53. Asked is the exact gamma*.",
+        ),
+        Mistake(
+            lambda p0: _star(-math.log(p0) / (1 - p0), math.log(1 - p0) * (1 - p0) / math.log(p0)),
+            "s lost its factor p0: s = -p0 log p0 / (1 - p0).",
         ),
     ],
 )

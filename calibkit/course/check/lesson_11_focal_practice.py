@@ -15,6 +15,10 @@ LABEL_PROBABILITIES = {
     "one p": torch.tensor([0.4]),
     "p all above 1/2": torch.tensor([0.8, 0.6, 0.51]),
     "p all below 1/5": torch.tensor([0.02, 0.1]),
+    "p a millionth beside the thresholds": torch.tensor(
+        [0.199999, 0.200001, 0.499999, 0.500001, 0.2, 0.5], dtype=torch.float64
+    ),
+    "hundredths": torch.arange(101, dtype=torch.float64) / 100,
 }
 
 
@@ -80,6 +84,10 @@ def _steps(p: Tensor, low: float = 0.2, high: float = 0.5, gammas=(5.0, 3.0, 2.0
             lambda p: torch.full_like(p, _steps(p.mean()).item()),
             "all samples have one gamma here. Each sample has its own, by its own p.",
         ),
+        Mistake(
+            lambda p: _steps(p, gammas=(6.0, 3.0, 2.0)),
+            "the steps add up to 6 where p < 0.2: there it is 5.",
+        ),
     ],
 )
 def sample_gamma(p):
@@ -97,8 +105,15 @@ def _networks() -> dict[str, tuple[Tensor]]:
         )
         for m, n, k in shapes
     }
+    drawn_as_many = 3 * torch.randn(4, 4, 4, generator=generator, dtype=torch.float64)
     far = torch.tensor([[[90.0, 0.0, 0.0]], [[0.0, 90.0, 0.0]]], dtype=torch.float64)
-    return drawn | {"two networks that are sure of different classes": (far,)}
+    steep = 100 * torch.randn(3, 6, 4, generator=generator)
+    return drawn | {
+        "two networks that are sure of different classes": (far,),
+        "as many networks as images and classes": (drawn_as_many,),
+        "logits of hundreds in float32, whose exponentials overflow": (steep,),
+        "logits of thousands, whose exponentials overflow": (30 * steep.double(),),
+    }
 
 
 @exercise(

@@ -19,6 +19,7 @@ MIX_CASES = {
         ("lam = 0.5", [2, 1, 0], [0, 2, 1], 0.5, 3),
         ("a sample that is its own partner", [3, 1], [0, 1], 0.6, 4),
         ("two samples with the same partner", [1, 2, 0], [1, 1, 0], 0.6, 3),
+        ("12 classes", [11, 0, 5, 5, 10, 3], [5, 3, 0, 1, 2, 4], 0.35, 12),
     )
 }
 
@@ -116,7 +117,7 @@ def mixed_labels(labels, partner, lam, classes):
 def _errors() -> dict[str, tuple[Tensor, Tensor]]:
     """Errors (seeds, strengths) on two splits whose best strengths differ."""
     generator = torch.Generator().manual_seed(12)
-    shapes = ((3, 4), (2, 5), (2, 6), (4, 4), (1, 3), (3, 1))
+    shapes = ((3, 4), (2, 5), (2, 6), (4, 4), (1, 3), (3, 1), (20, 7))
     draw = {"generator": generator, "dtype": torch.float64}
     return {
         f"{seeds} seeds, {strengths} strengths": tuple(torch.rand(2, seeds, strengths, **draw))

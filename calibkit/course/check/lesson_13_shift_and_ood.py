@@ -30,7 +30,12 @@ def _worlds() -> dict[str, tuple[Tensor, Tensor, float, float]]:
         )
         rows = torch.nn.functional.one_hot(owner, classes).double()
         cases[f"{n} images, {centres} clean digits, noise {old} to {new}"] = scores, rows, old, new
-    return cases
+    scores, rows, *_ = next(iter(cases.values()))
+    return cases | {
+        "scores of -800 to -1,600, whose exponentials are 0": (scores - 800, rows, 0.4, 0.3),
+        "scores of -3,000, read at more noise": (50 * scores - 3000, rows, 0.4, 0.8),
+        "probabilities close to 0": (8 * scores, rows, 0.8, 0.4),
+    }
 
 
 def _informed(scores: Tensor, one_hot: Tensor, factor: float) -> Tensor:
@@ -104,6 +109,12 @@ def _after_the_sum(scores: Tensor, one_hot: Tensor, factor: float) -> Tensor:
             lambda z, rows, old, new: (-z * (old / new) ** 2).softmax(dim=1) @ rows,
             "the sign is reversed: a score is a *negative* squared distance already.",
         ),
+        Mistake(
+            lambda z, rows, old, new: (
+                (z * (old / new) ** 2).softmax(dim=1)[:, :, None] * rows
+            ).amax(dim=1),
+            "you took the best clean digit of each class. Probabilities add up: take the sum.",
+        ),
     ],
 )
 def informed_posterior(scores, one_hot, old, new):
@@ -121,6 +132,13 @@ def _score_pairs() -> dict[str, tuple[Tensor, Tensor]]:
         "all scores equal": ([0.7, 0.7], [0.7, 0.7, 0.7]),
         "negative scores": ([-0.1, -2.0, -0.4], [-1.0, -3.0]),
         "one of each": ([0.6], [0.2]),
+        "a tie of one each": ([0.4], [0.4]),
+        "scores that differ by 1e-9": ([0.5 + 1e-9, 0.5], [0.5 - 1e-9, 0.5, 0.5 + 2e-9]),
+        "scores of thousands": ([4e3, -2e3, 7e3, 1e3], [1e3, 5e3, -4e3]),
+        "25 familiar and 40 strange images, with many ties": (
+            [(k * k) % 17 / 16 for k in range(25)],
+            [(3 * k + 1) % 11 / 16 for k in range(40)],
+        ),
     }
     return {
         name: tuple(torch.tensor(side, dtype=torch.float64) for side in sides)
@@ -187,7 +205,7 @@ def strange_auroc(familiar, strange):
 def _members() -> dict[str, tuple[Tensor]]:
     """Probabilities (M, n, K) of M networks that disagree."""
     generator = torch.Generator().manual_seed(15)
-    shapes = ((3, 4, 5), (5, 6, 3), (2, 3, 4), (4, 2, 3), (2, 1, 6), (1, 3, 4))
+    shapes = ((3, 4, 5), (5, 6, 3), (2, 3, 4), (4, 2, 3), (2, 1, 6), (1, 3, 4), (4, 4, 4))
     drawn = {
         f"{m} networks, {n} images, {k} classes": (
             (2 * torch.randn(m, n, k, generator=generator, dtype=torch.float64)).softmax(dim=2),
@@ -251,6 +269,10 @@ def _members() -> dict[str, tuple[Tensor]]:
             lambda p: p.amax(dim=2).var(dim=0, correction=min(1, len(p) - 1)).mean(),
             "this is the variance of the members' confidences. Two members can be equally sure of "
             "different classes.",
+        ),
+        Mistake(
+            lambda p: p.mean(dim=1).amax(dim=1).mean() - p.mean(dim=(0, 1)).amax(),
+            "you averaged over the images first. Take the maximum of each image, then the mean.",
         ),
     ],
 )

@@ -15,6 +15,8 @@ CERTAIN = torch.tensor(
 OVER, BOTH, UNDER = ORDINARY
 HUNDRED = torch.cat([ORDINARY[OVER][0], ORDINARY[OVER][0].flip(1).sqrt()])
 HUNDRED = HUNDRED / HUNDRED.sum(dim=1, keepdim=True)
+SLIPS = torch.tensor([1e-9, 4e-9, 2e-8, 3e-10, 6e-9, 1e-10], dtype=torch.float64)
+NEARLY = torch.stack([1 - SLIPS, SLIPS.flip(0) / 9, SLIPS - SLIPS.flip(0) / 9], dim=1).abs()
 TOP_CASES = {
     f"{OVER}, a share of 0.1": (ORDINARY[OVER][0], 0.1),
     f"{BOTH}, a share of 0.3": (ORDINARY[BOTH][0], 0.3),
@@ -24,6 +26,9 @@ TOP_CASES = {
     "the whole of 7 rows": (ORDINARY[UNDER][0], 1.0),
     "one row of 5": (CERTAIN, 0.2),
     "100 rows, a share of 0.29": (HUNDRED, 0.29),
+    "100 rows, a share of 0.07": (HUNDRED, 0.07),
+    "7 rows, a share of 0.05, so none": (ORDINARY[UNDER][0], 0.05),
+    "rows that are nearly certain": (NEARLY, 0.5),
 }
 
 
@@ -84,6 +89,14 @@ def _with_nan(probs: Tensor) -> Tensor:
             lambda p, share: _top(metrics.entropy(p), 1 - share),
             "you left out as many rows as you were asked to take.",
         ),
+        Mistake(
+            lambda p, share: _top(-p.square().sum(dim=1), share),
+            "you took 1 - sum of p^2 (Gini) or a variance. The entropy is -sum of p log p.",
+        ),
+        Mistake(
+            lambda p, share: _top(torch.special.entr(p).amax(dim=1), share),
+            "you took the largest term of each row. The entropy is the sum of -p log p.",
+        ),
     ],
 )
 def top_entropy(probs, share):
@@ -111,6 +124,8 @@ def _cost(share: float, warmup: int, epochs: int, scoring: float) -> float:
             (0.5, 0, 10, 0.5),
             (0.3, 12, 12, 1 / 3),
             (0.9, 1, 5, 0.4),
+            (0.25, 1, 1, 0.3),
+            (1.0, 3, 8, 0.5),
         )
     },
     mistakes=[
@@ -153,6 +168,30 @@ def _cost(share: float, warmup: int, epochs: int, scoring: float) -> float:
             ),
             "you scored during the warm-up, where nothing is chosen, and not afterwards.",
         ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: (
+                _cost(share, warmup, epochs, 0.0) + scoring / epochs
+            ),
+            "you scored once. All images are scored again before each later epoch.",
+        ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: _cost(
+                share, warmup, epochs, (1 - share) * scoring
+            ),
+            "you scored only the images that are not chosen. All of them are scored.",
+        ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: (
+                (warmup * share + (epochs - warmup) * (share + scoring)) / epochs
+            ),
+            "the warm-up trains on all images, not on a share of them.",
+        ),
+        Mistake(
+            lambda share, warmup, epochs, scoring: (
+                _cost(share, warmup, epochs, scoring) * epochs / (epochs - warmup)
+            ),
+            "you divided by the later epochs. Divide by all of them.",
+        ),
     ],
 )
 def selection_cost(share, warmup, epochs, scoring):
@@ -170,6 +209,7 @@ def _reader() -> dict[str, tuple[Tensor, Tensor, Tensor]]:
     p, y, chosen = cases[f"12 of {OVER}"]
     return cases | {
         "two images chosen": (p, y, chosen[:2]),
+        "images chosen in no order": (p, y, chosen.flip(0).roll(5)),
         "all images chosen": (SHY[0].double(), SHY[1], torch.arange(len(SHY[1]))),
         "only surprising labels chosen": (p, y, (p.argmax(dim=1) != y).nonzero()[:, 0]),
         "only expected labels chosen": (p, y, (p.argmax(dim=1) == y).nonzero()[:, 0]),
@@ -235,6 +275,16 @@ def _gap(posterior: Tensor, labels: Tensor) -> Tensor:
                 .mean()
             ),
             "you took absolute values image by image. The gap is the plain mean.",
+        ),
+        Mistake(
+            lambda q, y, chosen: metrics.ece(q[chosen], y[chosen]),
+            "this is the ECE, which has no sign. Asked is the signed gap.",
+        ),
+        Mistake(
+            lambda q, y, chosen: _gap(
+                *(part[~torch.isin(torch.arange(len(y)), chosen)] for part in (q, y))
+            ),
+            "this is the gap of the images that were not chosen.",
         ),
     ],
 )

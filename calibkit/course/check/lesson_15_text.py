@@ -19,6 +19,8 @@ def _padded() -> dict[str, tuple[Tensor, Tensor]]:
         (2, (2, 1), 1),
         (6, (3,), 4),
         (7, (4, 6, 2), 3),
+        (3, (3, 2, 1), 3),
+        (60, (50, 3), 2),
     ):
         texts = torch.randint(1, 9, (len(sizes), length), generator=generator)
         for row, size in zip(texts, sizes, strict=True):
@@ -82,6 +84,14 @@ def _mask(texts: Tensor) -> Tensor:
             lambda v, x: (v * _mask(x)).sum(dim=2) / v.shape[2],
             "the sum runs over the parts of a vector. It must run over the words, dimension 1.",
         ),
+        Mistake(
+            lambda v, x: v.masked_fill(x[..., None] == 0, -torch.inf).amax(dim=1),
+            "this is the largest of the vectors' parts. Asked is the mean over the words.",
+        ),
+        Mistake(
+            lambda v, x: (v * _mask(x)).sum(dim=1) / (_mask(x).sum(dim=1) + 1),
+            "you divided by one more than the number of words.",
+        ),
     ],
 )
 def masked_mean(vectors, texts):
@@ -101,7 +111,16 @@ def _chains() -> dict[str, tuple[Tensor, Tensor, Tensor, Tensor]]:
         note = torch.randint(words, (length,), generator=generator)
         made = note, table(topics), table(topics, topics), table(topics, words)
         cases[f"a note of {length} word(s), {topics} topics, {words} words"] = made
-    return cases
+    often = torch.arange(8) % 3
+    start, moves, says = table(2), table(2, 2), table(2, 3)
+    never = torch.tensor([[1.0, 0.0], [0.25, 0.75]], dtype=torch.float64)
+    rare = torch.tensor([[1e-6, 2e-6, 3e-6, 1 - 6e-6], [4e-6, 1e-6, 2e-6, 1 - 7e-6]]).double()
+    return cases | {
+        "a note of 8 words": (often, start, moves, says),
+        "a first topic that is certain": (often[:4], torch.eye(2).double()[1], moves, says),
+        "moves that never happen": (often[:6].flip(0), start, never, says),
+        "8 words that are said once in a million": (often, start, moves, rare),
+    }
 
 
 def _forward(words, start, moves, says) -> Tensor:
@@ -116,6 +135,13 @@ def _best_path(words, start, moves, says) -> Tensor:
     for word in words[1:]:
         best = (best[:, None] * moves).amax(dim=0) * says[:, word]
     return best.amax()
+
+
+def _said_before(words, start, moves, says) -> Tensor:
+    forward = start * says[:, words[0]]
+    for word in words[1:]:
+        forward = (forward * says[:, word]) @ moves
+    return forward.sum()
 
 
 def _alone(words, start, moves, says) -> Tensor:
@@ -189,7 +215,16 @@ def _alone(words, start, moves, says) -> Tensor:
             lambda w, s, m, e: (s * e[:, w].prod(dim=1)).sum(),
             "the topic never moves in yours: the matrix `moves` is missing.",
         ),
+        Mistake(
+            lambda w, s, m, e: _forward(torch.cat([w[:1], w]), s, m, e).sum(),
+            "the first word is counted twice: the loop begins with the second, words[1:].",
+        ),
+        Mistake(
+            _said_before,
+            "you say each word before the move. The topic moves first: (forward @ moves) * says.",
+        ),
     ],
+    absolute=1e-80,  # eight rare words have a probability of about 1e-46
 )
 def note_probability(words, start, moves, says):
     """p(words) of a hidden Markov chain: start (H,), moves (H, H), says (H, V), words (length,)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from calibkit import metrics
 from calibkit.course.check.engine import Mistake, exercise
 
 
@@ -19,8 +20,11 @@ def _sentences() -> dict[str, tuple[Tensor, Tensor]]:
         ((5, 2, 3, 1), 6, 2.0, True),
         ((4, 4), 4, 2.0, False),
         ((2, 7), 7, 0.5, True),
+        ((3, 3), 5, 1.5, False),
+        ((1,), 3, 1.0, False),
+        ((30, 45, 2), 9, 1.0, False),
     ):
-        n, longest = len(lengths), max(lengths) + 1
+        n, longest = len(lengths), max(lengths) + (lengths != (3, 3))  # these have no padding
         logits = torch.randn(n, longest, words, generator=generator, dtype=torch.float64)
         labels = torch.randint(1, words, (n, longest), generator=generator)
         labels = logits[..., 1:].argmax(dim=2) + 1 if right else labels
@@ -114,6 +118,18 @@ def _by_sentence(probs: Tensor, labels: Tensor) -> Tensor:
             lambda p, y: (_gap(p[..., 1:], y - 1))[y != 0].mean(),
             "you left out the word 0 from the probabilities. Leave out places, not words.",
         ),
+        Mistake(
+            lambda p, y: (p.amax(dim=2) - p.gather(2, y[..., None])[..., 0])[y != 0].mean(),
+            "you subtracted the probability of the label. Subtract the share of hits.",
+        ),
+        Mistake(
+            lambda p, y: metrics.ece(p[y != 0], y[y != 0]),
+            "this is the ECE, which has no sign. Asked is the signed gap.",
+        ),
+        Mistake(
+            lambda p, y: _gap(p, y)[(y != 0) & (p.argmax(dim=2) != 0)].mean(),
+            "you left out the places where the *network* says padding, too. Labels tell it.",
+        ),
     ],
 )
 def masked_gap(probs, labels):
@@ -125,11 +141,14 @@ def _translations() -> dict[str, tuple[Tensor, Tensor, Tensor, int]]:
     """All translations (m, T) of a sentence with their probabilities, a prefix, the words."""
     small = torch.tensor([[4, 6, 3], [5, 6, 3], [4, 7, 3], [5, 7, 3], [4, 3, 0]])
     share = torch.tensor([0.3, 0.2, 0.1, 0.1, 0.3], dtype=torch.float64)
+    rare = torch.tensor([0.5, 2e-9, 0.25, 1e-9, 0.25 - 3e-9], dtype=torch.float64)
     cases = {
         "five translations, prefix of one word": (small, share, torch.tensor([4]), 8),
         "five translations, another first word": (small, share, torch.tensor([5]), 8),
         "five translations, prefix of two words": (small, share, torch.tensor([4, 7]), 8),
         "five translations, nothing yet": (small, share, small[0, :0], 8),
+        "a prefix of probability 3e-9": (small, rare, torch.tensor([5]), 8),
+        "a larger vocabulary than the words that occur": (small, share, torch.tensor([4]), 30),
     }
     generator = torch.Generator().manual_seed(161)
     for words, length, seen in ((6, 4, 2), (7, 3, 1), (5, 5, 3)):
@@ -171,6 +190,21 @@ def _surest(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
     fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
     best = rows[fits][p[fits].argmax(), len(prefix)]
     return torch.nn.functional.one_hot(best, words).double()
+
+
+def _all_later(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
+    later = rows[fits, len(prefix) :]
+    each = p[fits].repeat_interleave(later.shape[1])
+    law = torch.zeros(words, dtype=torch.float64).index_add(0, later.flatten(), each)
+    return law / law.sum()
+
+
+def _one_late(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
+    fits = (rows[:, : len(prefix)] == prefix).all(dim=1)
+    place = min(len(prefix) + 1, rows.shape[1] - 1)
+    law = torch.zeros(words, dtype=torch.float64).index_add(0, rows[fits, place], p[fits])
+    return law / law.sum()
 
 
 def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
@@ -225,6 +259,14 @@ def _repeated(rows: Tensor, p: Tensor, prefix: Tensor, words: int) -> Tensor:
                 _law(rows, p, prefix, words) / ((rows[:, : len(prefix)] == prefix).all(dim=1)).sum()
             ),
             "you divided by the number of translations that fit. Divide by their probability.",
+        ),
+        Mistake(
+            _all_later,
+            "you counted every word that comes later. Asked is the one word after the prefix.",
+        ),
+        Mistake(
+            _one_late,
+            "you read one column too far to the right: the next word stands in column len(prefix).",
         ),
     ],
 )

@@ -31,6 +31,15 @@ GROUPED = {
         torch.tensor([True, False, True, True]),
         torch.tensor([0, 0, 0, 1]),
     ),
+    "groups of 1, 4 and 30 predictions": (
+        *_confidences(35, 2, 4)[:2],
+        torch.tensor([2, 1, 2, 2, 0, 1, 1, 2, 1] + [2] * 26),
+    ),
+    "groups of very sure predictions": (
+        torch.tensor([0.999, 0.998, 0.9995, 0.99, 0.9999, 0.96], dtype=torch.float64),
+        torch.tensor([True, False, True, True, True, True]),
+        torch.tensor([1, 0, 1, 0, 1, 0]),
+    ),
     "all predictions wrong": (
         torch.tensor([0.5, 0.75, 0.6, 0.8], dtype=torch.float64),
         torch.zeros(4, dtype=torch.bool),
@@ -104,6 +113,26 @@ def _z(c: Tensor, h: Tensor) -> Tensor:
             ),
             "you took the variance from the hits. Under the claim that is tested, a hit has the "
             "chance c, so its variance is c (1 - c).",
+        ),
+        Mistake(
+            lambda c, h, g: 2 * torch.special.ndtr(-_by_group(c, h, g, _z).abs()),
+            "this is the p-value of z. Asked is z itself.",
+        ),
+        Mistake(
+            lambda c, h, g: _by_group(c, h, g, lambda c, h: 2 * (c - h).sum() / len(c) ** 0.5),
+            "you took 1/4 for every variance. A hit of chance c has the variance c (1 - c).",
+        ),
+        Mistake(
+            lambda c, h, g: _by_group(
+                c, h, g, lambda c, h: (c - h).sum() / (len(c) * c.mean() * (1 - c.mean())).sqrt()
+            ),
+            "you took the variance of the mean confidence. Sum the c (1 - c) of the hits.",
+        ),
+        Mistake(
+            lambda c, h, g: _by_group(
+                c, h, g, lambda c, h: (c - h).abs().sum() / (c * (1 - c)).sum().sqrt()
+            ),
+            "you took absolute values of c - h. The differences are added up with their signs.",
         ),
     ],
     slips={

@@ -14,7 +14,7 @@ def _pair(n: int, classes: int, T: float, seed: int) -> tuple[Tensor, Tensor]:
     generator = torch.Generator().manual_seed(seed)
     logits = 2 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
     noise = 0.5 * torch.randn(n, classes, generator=generator, dtype=torch.float64)
-    return ((logits + noise) / T).softmax(dim=1).float(), logits.softmax(dim=1)
+    return ((logits + noise) / T).softmax(dim=1), logits.softmax(dim=1)
 
 
 _SAME = _pair(4, 3, 1.0, 3)[1]
@@ -23,8 +23,10 @@ CASES = {
     "20 rows that are too cautious, 3 classes": _pair(20, 3, 2.0, 1),
     "one row only": _pair(1, 5, 0.7, 2),
     "the posterior itself": (_SAME, _SAME),
-    "rows of zeros and ones": (torch.eye(3)[[0, 1, 2, 0]], _SAME),
+    "rows of zeros and ones": (torch.eye(3, dtype=torch.float64)[[0, 1, 2, 0]], _SAME),
     "two classes only": _pair(6, 2, 0.6, 4),
+    "as many rows as classes": _pair(4, 4, 0.6, 5),
+    "300 rows, 12 classes": _pair(300, 12, 0.7, 6),
 }
 
 
@@ -80,6 +82,14 @@ def _of_the_prediction(probs: Tensor, posterior: Tensor) -> Tensor:
         Mistake(
             lambda p, q: _refinement(p) - _refinement(q),
             "you compared how unsure the two are. Compare their rows, entry by entry.",
+        ),
+        Mistake(
+            lambda p, q: (torch.xlogy(q, q) - torch.xlogy(q, p)).sum(dim=1).mean(),
+            "this is the Kullback-Leibler divergence, the part of the NLL. Take squares.",
+        ),
+        Mistake(
+            lambda p, q: (p.mean(dim=0) - q.mean(dim=0)).square().sum(),
+            "you averaged the rows first. Take the squares of each image, then the mean.",
         ),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_mistake_with_a_name_is_named(replies):
     silent = [
         (word, reply)
         for _, word, reply in replies
-        if word and word not in repr(reply) and not re.search(word, repr(reply))
+        if word and word not in reply.text and not re.search(word, reply.text)
     ]
     assert silent == []
 
@@ -93,12 +93,12 @@ def test_every_known_mistake_is_told_by_its_own_hint(name):
     for mistake in exercise.mistakes:
         reply = exercise(mistake.function)
         assert not reply, mistake.hint
-        assert mistake.hint in repr(reply) or "raised" in repr(reply), (mistake.hint, reply)
+        assert mistake.hint in reply.text or "raised" in reply.text, (mistake.hint, reply)
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_an_unknown_mistake_is_shown_a_case(name):
-    assert "yours is 42" in repr(check.EXERCISES[name](lambda *_: 42.0))
+    assert "yours is 42" in check.EXERCISES[name](lambda *_: 42.0).text
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -66,7 +66,7 @@ ENTRIES = [
     ("exponential of minus", [4.48169, 0.13534, 1]),
     ("their order is reversed", [0, 2, -1.5]),
     ("but sorted", [-1.5, 0, 2]),
-    ("running sums", [-1.5, 0.5, 0.5]),
+    ("running sums (cumsum)", [-1.5, 0.5, 0.5]),
     ("the mean over all", 1 / 6),
     ("the sum over all", 0.5),
     ("first of the numbers", -1.5),
@@ -113,8 +113,13 @@ def test_results_that_are_tables():
 
 
 def test_one_number_has_no_softmax_and_zeros_no_rounding():
-    assert np.isnan(only(common_mistakes.RESULTS, "a softmax of the answer")(np.array(0.3)))
-    assert np.isnan(only(common_mistakes.RESULTS, "rounded down")(np.array([0.2, 0.7]))).all()
+    for word, result in (
+        ("a softmax of the answer", np.array(0.3)),
+        ("divided by their sum", np.array(0.3)),
+        ("rounded down", np.array([0.2, 0.7])),
+    ):
+        with pytest.raises(ValueError, match="cannot be made"):
+            only(common_mistakes.RESULTS, word)(result)
 
 
 @pytest.mark.parametrize(
@@ -220,6 +225,8 @@ def test_a_sample_left_out():
 def test_other_values_of_an_argument():
     assert list(common_mistakes.others("k", {"k": 4})) == [5, 8]
     assert list(common_mistakes.others("x", {"x": 4.0})) == [5.0, 2.0]
-    rolled, mixed = common_mistakes.others("probs", ARGUMENTS)
+    assert len(list(common_mistakes.others("labels", ARGUMENTS))) == 3
+    rolled, mixed, turned = common_mistakes.others("probs", ARGUMENTS)
+    assert torch.equal(turned, torch.stack([TABLE[0].flip(0), TABLE[1]]))
     assert torch.equal(rolled, TABLE.flip(0))
     torch.testing.assert_close(mixed[0], torch.tensor([0.416667, 0.266667, 0.316667]))

@@ -32,7 +32,7 @@ def said(name, answer):
     reply = check.EXERCISES[name](answer)
     assert not reply
     assert reply.passed is False
-    return repr(reply)
+    return reply.text
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def short(monkeypatch):
 def test_a_reply_is_true_when_passed():
     assert check.signed_gap(gap)
     assert bool(check.signed_gap(gap)) is True
-    assert repr(check.signed_gap(gap)) == "Correct: signed_gap agrees on all 10 cases."
+    assert repr(check.signed_gap(gap)) == "Correct: signed_gap agrees on all 11 cases."
 
 
 def test_a_changed_argument_is_told_by_name():
@@ -334,14 +334,15 @@ def test_a_memory_is_told():
 
 def test_nan_and_infinity_are_explained():
     assert "0/0" in said("ece", lambda p, y, bins: float("nan"))
-    assert "log_softmax" in said("ece", lambda p, y, bins: float("inf"))
+    assert "log 0, 1/0" in said("ece", lambda p, y, bins: float("inf"))
 
 
 def test_the_shape_is_named_as_a_shape():
     told = said("bin_index", lambda c, bins: bins_of(c, bins)[:, None])
+    assert "one step is left" not in told
     assert "numbers of shape (10,) were expected, one for each entry of `confidence`" in told
     assert "got shape (10, 1). An axis of length 1 is left over: squeeze it." in told
-    assert "one number was expected, got shape (50,)." in said(
+    assert "one number was expected, got shape (3,)." in said(
         "signed_gap", lambda p, y: p.amax(1).double() - (p.argmax(1) == y).double()
     )
     assert "squeeze" not in said("bin_index", lambda c, bins: bins_of(c, bins).tolist() * 2)
@@ -349,7 +350,7 @@ def test_the_shape_is_named_as_a_shape():
 
 def test_two_numbers_are_shown_until_they_differ():
     told = said("signed_gap", lambda p, y: gap(p, y) + 2.3e-5)
-    assert "the answer is 0.56377, yours is 0.56379" in told or "0.5638" in told
+    assert "the answer is -0.71973, yours is -0.71971" in told
     first, second = told.split("the answer is ")[1].split(" (")[0].rstrip(".").split(", yours is ")
     assert first != second
 
@@ -362,7 +363,7 @@ def test_a_long_answer_is_told_its_wrong_entry():
     told = said("bin_index", answer)
     assert "entry 56 of the answer is 55, yours is 99" in told
     assert "hundredths in 100 bins (confidence of shape (101,), bins = 100)" in told
-    assert "(5 of 6 cases are right.)" in told
+    assert "(7 of 8 cases are right.)" in told
 
 
 def test_the_case_is_shown_by_name_and_value():
@@ -429,6 +430,30 @@ def test_two_mistakes_at_once_are_both_named():
     assert "sign is reversed" in told
 
 
+def test_a_reply_wraps_at_words_and_has_a_colour_beside_its_words():
+    wrong = check.brier(lambda p, y: 0.5 * check.brier.reference(p, y))
+    assert max(map(len, repr(wrong).splitlines())) <= engine.WIDE
+    assert " ".join(repr(wrong).split()) == wrong.text
+    colours = [
+        reply._repr_html_().split("solid ")[1].split(";")[0]
+        for reply in (wrong, check.signed_gap(gap), check.signed_gap(lambda p, y: None))
+    ]
+    assert len({*colours}) == 3
+    assert "<strong>Not quite:</strong>" in wrong._repr_html_()
+    assert "&lt;" in engine.Reply(False, "Not quite: a < b")._repr_html_()
+
+
+def test_the_smallest_wrong_case_is_shown():
+    told = said("brier", lambda p, y: check.brier.reference(p, y) + 0.25 * p[0].amax())
+    assert "For one prediction only (probs = [[" in told
+
+
+def test_small_answers_have_an_absolute_tolerance_of_their_own():
+    right = check.note_probability.reference
+    assert check.note_probability(lambda *a: right(*a) * (1 + 1e-6))
+    assert not check.note_probability(lambda *a: right(*a) + 1e-9)
+
+
 def test_a_mistake_that_would_show_elsewhere_is_not_blamed():
     def answer(p, y):
         return 2 * gap(p, y) if len(y) == 1 else gap(p, y)
@@ -436,7 +461,7 @@ def test_a_mistake_that_would_show_elsewhere_is_not_blamed():
     told = said("signed_gap", answer)
     assert "twice" not in told
     assert "one prediction only" in told
-    assert "(9 of 10 cases are right.)" in told
+    assert "(10 of 11 cases are right.)" in told
 
 
 def test_a_refusal_on_the_way_comes_after_an_earlier_wrong_case():
@@ -539,8 +564,8 @@ def test_ties_in_length_are_shown_in_full_up_to_twelve():
         """The sum of x."""
         return x.sum() + 1
 
-    assert "x = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])" in repr(total(lambda x: 3.7))
-    assert "b (x of shape (13,))" in repr(total(lambda x: 1.0 if len(x) == 12 else 3.7))
+    assert "x = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])" in total(lambda x: 3.7).text
+    assert "b (x of shape (13,))" in total(lambda x: 1.0 if len(x) == 12 else 3.7).text
 
 
 def test_the_tolerance_is_that_of_float32():
@@ -574,7 +599,7 @@ def test_a_result_of_twelve_numbers_is_shown_in_full():
         """n numbers."""
         return torch.arange(n) * 1.0
 
-    told = repr(ramp(lambda n, scale: [0.5, *range(1, n)]))
+    told = ramp(lambda n, scale: [0.5, *range(1, n)]).text
     assert "the answer is [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], yours is [0.5, 1," in told
     assert "scale = 0.1235" in told
 

@@ -245,7 +245,7 @@ ECE = [
     (lambda p, y, b: np.histogram(p, b), None),
     (lambda p, y, b: metrics.ece, "function"),
     (lambda p, y, b: metrics.ece(p, y, bins=b) * 0.9, None),
-    (lambda p, y, b: metrics.ece(p, y, bins=b) + 1e-3, "close"),
+    (lambda p, y, b: metrics.ece(p, y, bins=b) + 1e-3, "close but not"),
     (lambda p, y, b: metrics.ece(p.sort(1).values, y, bins=b), None),
 ]
 
@@ -563,7 +563,7 @@ EQUAL_STEPS = [
     (lambda n, b, steps: max(0, round(steps / -(-n // b))), "not for 0"),
     (lambda n, b, steps: max(1, math.floor(steps / (n / b))), None),
     (lambda n, b, steps: max(2, round(steps / -(-n // b))), None),
-    (lambda n, b, steps: 1 + round(steps / -(-n // b)), "1 too large"),
+    (lambda n, b, steps: 1 + round(steps / -(-n // b)), "plus 1"),
     (lambda n, b, steps: max(1, round(steps / (n % b or 1))), None),
     (lambda n, b, steps: min(1, round(steps / -(-n // b))), None),
     (lambda n, b, steps: max(1, round(-(-n // b) / steps)), None),
@@ -703,7 +703,7 @@ GRADIENT_RATIO = [
     (lambda p, g: (1 - p) ** g + g * p * (1 - p) ** (g - 1), None),
     (lambda p, g: slope(p, g).sort().values, None),
     (lambda p, g: 1 - (1 - p) ** g, None),
-    (lambda p, g: slope(p.log().exp_().neg_().neg_(), g) * 1.001, "close"),
+    (lambda p, g: slope(p.log().exp_().neg_().neg_(), g) * 1.001, "close but not"),
 ]
 
 
@@ -769,7 +769,7 @@ GAMMA_STAR = [
     ),
     (lambda p0: theory.gradient_ratio(p0, 2.0), None),
     (lambda p0: math.log(star(p0)), "logarithm"),
-    (lambda p0: star(p0) * 1.01, "close"),
+    (lambda p0: star(p0) * 1.01, "close but not"),
     (lambda p0: str(star(p0)), "text"),
     (lambda p0: gamma_star(p0), "not known"),  # noqa: F821
 ]
@@ -856,9 +856,9 @@ MIXED_LABELS = [
     (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y, k).flip(0), None),
     (lambda y, j, lam, k: lam * one_hot(y, k) - (1 - lam) * one_hot(y[j], k), None),
     (lambda y, j, lam, k: mix(y, j, lam, k).argmax(1), "shape"),
-    (lambda y, j, lam, k: mix(y, j, lam, k).T, "transposed"),
+    (lambda y, j, lam, k: mix(y, j, lam, k).T, "axes are exchanged"),
     (lambda y, j, lam, k: mix(y, j, lam, k).softmax(1), "softmax"),
-    (lambda y, j, lam, k: mix(y, j, lam, k).round(), "hard labels"),
+    (lambda y, j, lam, k: mix(y, j, lam, k).round(), "hard labels|rounded to a whole"),
     (lambda y, j, lam, k: mix(y, j, lam, k + 1), "shape"),
     (lambda y, j, lam, k: mix(y, j, lam, k).sum(0), "shape"),
     (lambda y, j, lam, k: mix(y, j, 0.5, k), "ignored"),

@@ -1,0 +1,218 @@
+"""What an answer looks at: one place of the input is changed, and what moves is compared.
+
+Where the right result moves and the answer's does not, the answer passes over that place. Where
+only the answer's moves, it looks at something that should not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit.course.check import running
+from calibkit.course.check.attempt import Attempt
+from calibkit.course.check.common_mistakes import others
+
+PLACES = 20  # a case of more rows or entries is not tried
+CASES = 2
+STILL = 1e-4  # of the tolerance: less is rounding
+
+
+def of_nothing(attempt: Attempt) -> str | None:
+    """Whether the answer is the same everywhere."""
+    first, *rest = attempt.given.values()
+    if rest and np.isfinite(first).all() and all(attempt.same(first, other) for other in rest):
+        return "your function returns the same whatever it is given."
+    return None
+
+
+def unused(attempt: Attempt) -> str | None:
+    """Which argument never matters to the answer, though it should."""
+    names = next(iter(attempt.inputs.values()))
+    if any(attempt.expected[case].shape != attempt.given[case].shape for case in attempt.wrong):
+        return None  # whatever it is, it is no result
+    ignored = running.limited(lambda: [name for name in names if _ignores(name, attempt)])
+    if not ignored or len(ignored) == len(names) > 1:
+        return None
+    words = " and ".join(f"`{name}`" for name in ignored)
+    return f"your result does not change when {words} changes: is the argument ignored?"
+
+
+def _ignores(name: str, attempt: Attempt) -> bool:
+    """Whether at least two changes of the argument, or the only one there is, leave it cold."""
+    seen: set[int] = set()
+    kinds = 0
+    for case, given in attempt.given.items():
+        arguments = attempt.inputs[case]
+        for kind, other in enumerate(others(name, arguments)):
+            kinds = max(kinds, kind + 1)
+            results = attempt.results(arguments | {name: other})
+            if results is None or attempt.same(attempt.expected[case], results[0]):
+                continue
+            if not np.array_equal(given, results[1], equal_nan=True):
+                return False
+            seen.add(kind)
+    return len(seen) >= min(2, kinds) > 0
+
+
+def of_places(attempt: Attempt) -> str | None:
+    """Which rows or entries the answer passes over, or should pass over."""
+    return running.limited(lambda: next(filter(None, _of_arguments(attempt)), None))
+
+
+def _of_arguments(attempt: Attempt) -> Iterator[str | None]:
+    for name, value in next(iter(attempt.inputs.values())).items():
+        # a row of whole numbers, such as a text, has no other that it could as well be
+        if isinstance(value, Tensor) and (value.ndim == 1 or value.is_floating_point()):
+            fit = [case for case in attempt.wrong if 3 < _places(case, name, attempt) <= PLACES]
+            tried = [_Tried(name, case, attempt) for case in fit[:CASES]]
+            if tried:
+                yield _extra(tried) or _idle(tried) or _mixed(tried)
+
+
+def _places(case: str, name: str, attempt: Attempt) -> int:
+    return int(np.prod(_shape(attempt.inputs[case][name])))
+
+
+def _shape(value: Tensor) -> tuple[int, ...]:
+    """The shape of the places: entries of a vector, rows of a table."""
+    return tuple(value.shape) if value.ndim == 1 else tuple(value.shape[:-1])
+
+
+class _Tried:
+    """One argument of one case, changed at each place.
+
+    `matters`, `seen` (places): whether the right result moves there, and whether the answer's does.
+    `mixed`: a row of the answer that moves with another row of the input, and that row.
+    """
+
+    def __init__(self, name: str, case: str, attempt: Attempt) -> None:
+        self.name, self.case, self.arguments = name, case, attempt.inputs[case]
+        value = self.arguments[name]
+        self.smooth = value.is_floating_point()
+        self.matters = np.zeros(_shape(value), dtype=bool)
+        self.still, self.seen, self.idle = (np.zeros(_shape(value), dtype=bool) for _ in range(3))
+        self.mixed: tuple[int, int] | None = None
+        for place in np.ndindex(self.matters.shape):
+            moves = [_moves(attempt, case, name, other) for other in _changed(value, place)]
+            moves = [move for move in moves if move is not None]
+            if moves:
+                self._note(place, *np.max(moves, axis=0))
+        slight = [_moves(attempt, case, name, _slightly(value))] if self.smooth else []
+        # a result that follows the order of the numbers alone does not move with the numbers
+        self.smooth &= any(move is not None and move[0].max() > STILL for move in slight)
+
+    def _note(self, place: tuple[int, ...], right: np.ndarray, yours: np.ndarray) -> None:
+        self.matters[place] = right.max() > 1
+        self.still[place] = right.max() < STILL
+        self.seen[place] = yours.max() > 1
+        self.idle[place] = yours.max() < STILL
+        if right.ndim and len(right) == len(self.matters):
+            rows, own = (part.reshape(len(right), -1).max(axis=1) for part in (yours, right))
+            others = rows * (own < STILL)
+            if (own > STILL).sum() == 1 and others.max() > 1:
+                self.mixed = self.mixed or (int(others.argmax()), int(own.argmax()))
+
+    def pattern(self, places: np.ndarray, among: np.ndarray) -> str | None:
+        """The places in words; None if no short words tell them."""
+        if not places.any() or (places == among).all():
+            return None
+        return next(
+            (words for words, mask in self._patterns() if ((mask & among) == places).all()), None
+        )
+
+    def _patterns(self) -> Iterator[tuple[str, np.ndarray]]:
+        what = "entry" if self.arguments[self.name].ndim == 1 else "row"
+        for axis, size in enumerate(self.matters.shape):
+            shape = [1] * self.matters.ndim
+            shape[axis] = size
+            index = np.arange(size).reshape(shape)
+            each = "" if self.matters.ndim == 1 else f" along axis {axis}"
+            for words, mask in (
+                (f"the first {what}", index == 0),
+                (f"the last {what}", index == size - 1),
+                (f"every {what} but the first", index > 0),
+                (f"every {what} but the last", index < size - 1),
+                (f"the second half (from {what} {size // 2} on)", index >= size // 2),
+                (f"every second {what}", index % 2 == 1),
+            ):
+                yield f"{words}{each} of `{self.name}`", np.broadcast_to(mask, self.matters.shape)
+        for name, value in self.arguments.items():
+            if isinstance(value, Tensor) and tuple(value.shape) == self.matters.shape:
+                for number in value.unique() if not value.is_floating_point() else []:
+                    mask = (value == number).numpy()
+                    yield f"`{self.name}` where `{name}` is {number.item()}", mask
+
+
+def _extra(tried: list[_Tried]) -> str | None:
+    """Places at which the answer looks though it should not."""
+    if not all(one.smooth for one in tried):
+        return None
+    extra = [one.seen & one.still for one in tried]
+    if not all(places.any() for places in extra):
+        return None
+    words = {one.pattern(e, one.still) for one, e in zip(tried, extra, strict=True)}
+    place = np.argwhere(extra[0])[0].tolist()
+    told = words.pop() if len(words) == 1 else None
+    told = told or f"place {', '.join(map(str, place))} of `{tried[0].name}` ({tried[0].case})"
+    return f"your result changes with {told}, which should not matter there."
+
+
+def _idle(tried: list[_Tried]) -> str | None:
+    """Places that the answer passes over."""
+    if len(tried) < 2 or any(
+        one.smooth != one.arguments[one.name].is_floating_point() for one in tried
+    ):
+        return None
+    words = {one.pattern(one.idle & one.matters, one.matters) for one in tried}
+    told = words.pop()
+    return (
+        f"your result does not change with {told}, but it should." if told and not words else None
+    )
+
+
+def _mixed(tried: list[_Tried]) -> str | None:
+    """Rows of the answer that move with other rows of the input."""
+    if not all(one.mixed and one.smooth for one in tried):
+        return None
+    moved, changed = tried[0].mixed
+    return (
+        f"your row {moved} changes when row {changed} of `{tried[0].name}` does. Each row of the "
+        "result comes from its own row alone."
+    )
+
+
+def _slightly(value: Tensor) -> Tensor:
+    return value + 1e-3 * (value.flip(-1) - value)
+
+
+def _changed(value: Tensor, place: tuple[int, ...]) -> Iterator[Tensor]:
+    """The tensor with another entry or row at this place: one that it could as well have."""
+    old = value[place]
+    if value.dtype == torch.bool:
+        news = [~old]
+    elif not value.is_floating_point():
+        news = [other for other in value.unique() if other != old][:3]
+    elif value.ndim > 1:
+        news = [old.flip(0), old.roll(1), (old + old.mean()) / 2]
+    else:
+        news = [value.min(), value.max(), value.mean()]
+    for new in news:
+        if not torch.equal(new, old):
+            changed = value.clone()
+            changed[place] = new
+            yield changed
+
+
+def _moves(attempt: Attempt, case: str, name: str, other: Tensor) -> np.ndarray | None:
+    """How far the right result and the answer's move, entry by entry, in units of the tolerance."""
+    before = attempt.expected[case], attempt.given[case]
+    after = attempt.results(attempt.inputs[case] | {name: other})
+    if after is None or any(b.shape != a.shape for b, a in zip(before, after, strict=True)):
+        return None
+    limit = attempt.absolute + attempt.tolerance * np.abs(before[0]).max(initial=0)
+    moved = [np.abs(b - a) / limit for b, a in zip(before, after, strict=True)]
+    return None if np.isnan(moved[1]).any() or moved[0].shape != moved[1].shape else np.stack(moved)
