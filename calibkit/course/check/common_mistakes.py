@@ -59,7 +59,13 @@ FACTORS: dict[str, Callable[[Arguments], float]] = {
 
 
 def _scaled(factor: Callable[[Arguments], float]):
-    return lambda reference, a: factor(a) * np.asarray(reference(**a), dtype=float)
+    def scaled(reference: Callable, arguments: Arguments) -> np.ndarray:
+        by = factor(arguments)
+        if math.isnan(by):
+            raise ValueError("there is no such number here")
+        return by * np.asarray(reference(**arguments), dtype=float)
+
+    return scaled
 
 
 def _after(change: Callable[[np.ndarray], np.ndarray]):
