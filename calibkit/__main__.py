@@ -152,6 +152,24 @@ def _play(options) -> int:
     return 0
 
 
+def _explorer(options) -> int:
+    from calibkit.course.explorers import anywhere
+
+    if options.name is None:
+        print("\n".join(anywhere.names()))
+        return 0
+    page = anywhere.write(options.name, options.target or options.name)
+    print(f"open {page.resolve()}")
+    return 0
+
+
+def _audit_page(options) -> int:
+    from calibkit.course import browser
+
+    print(f"open {browser.write(browser.audit(), options.target).resolve()}")
+    return 0
+
+
 def _claims(options) -> int:
     from calibkit.course import checkout, claims, experiments
 
@@ -306,6 +324,15 @@ def _parser() -> argparse.ArgumentParser:
     add = commands.add_parser("play", help="write the playground: a network trains in the browser")
     add.set_defaults(command=_play)
     add.add_argument("target", nargs="?", default="play.html", help="the page; default: play.html")
+    add = commands.add_parser("explorer", help="write a slider as a folder, for pages of your own")
+    add.set_defaults(command=_explorer)
+    add.add_argument("name", nargs="?", help="of the slider; without it all names are printed")
+    add.add_argument("target", nargs="?", help="the folder; by default one of the slider's name")
+    what = "write the page that audits predictions in the browser, where nothing is installed"
+    add = commands.add_parser("audit-page", help=what)
+    add.set_defaults(command=_audit_page)
+    where = "the page; default: audit_page.html"
+    add.add_argument("target", nargs="?", default="audit_page.html", help=where)
     add = commands.add_parser("site", help="write the whole course as a web site into build/site")
     add.set_defaults(command=_site)
     add.add_argument("target", nargs="?", help="folder of the site, by default build/site")

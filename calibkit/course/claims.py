@@ -195,7 +195,7 @@ def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     lines += ["", counted(given), by_chance(given), false_discoveries(given)]
     silent = [claim for claim in listed if claim not in ids]
     if silent:
-        lines.append(f"Built and tested, without a verdict: {', '.join(silent)}.")
+        lines.append(f"Without a verdict: {', '.join(silent)}.")
     return "\n".join(lines)
 
 

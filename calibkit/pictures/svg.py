@@ -46,10 +46,15 @@ def text(
 def picture(width: int, height: int, *parts: str, scale: float = 1) -> str:
     """A whole SVG on white, with the hatches that areas are filled with, shown at `scale`."""
     background = tag("rect", width=width, height=height, fill="#FFFFFF")
-    content = "".join([_hatch(OVER), _hatch(UNDER), background, *parts])
+    content = "".join([hatches(), background, *parts])
     place: dict[str, Any] = {"viewBox": f"0 0 {width} {height}", "width": round(width * scale)}
     place |= {"height": round(height * scale), "font_family": "system-ui, sans-serif"}
     return tag("svg", content, xmlns="http://www.w3.org/2000/svg", **place)
+
+
+def hatches() -> str:
+    """What the areas of over- and of under-confidence are filled with; each picture has its own."""
+    return _hatch(OVER) + _hatch(UNDER)
 
 
 def image(picture: str, words: str = "") -> str:

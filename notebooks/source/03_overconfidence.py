@@ -17,8 +17,8 @@ explorers.stored("overconfidence")
 # **You will be able to**
 # - write the loop that trains a network, and say what its loss rewards;
 # - tell on which images over-confidence appears, and when;
-# - place a network on the map of this course: how much accuracy it loses on new images, and how much of this loss it
-#   still claims;
+# - place a network on the map of this course: how much accuracy it loses on new images, and how much too sure it stays
+#   there;
 # - split the loss into the parts of the right and of the wrong predictions, and stop in time.
 #
 # **Time.** 45 minutes; 20 more for the homework.
@@ -186,10 +186,10 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 #
 # ## 3. The map of this course
 #
-# So two numbers tell the story of a network. **Lost:** its accuracy on the training images minus that on new images
-# (the generalisation gap). **Claimed:** its mean confidence on new images minus its accuracy there. We draw them as a
-# map. A *nearest neighbour* answers with the label of the most similar training image, and is always sure. So it claims
-# all that it loses, and lies on the diagonal. A calibrated network claims nothing, and lies on the level line. Claimed
+# Two numbers place a network on the map. **Lost:** its accuracy on the training images minus that on new images (the
+# generalisation gap). **Claimed:** its mean confidence on new images minus its accuracy there. We draw them as a map.
+# A *nearest neighbour* answers with the label of the most similar training image, and is always sure. So it claims all
+# that it loses, and lies on the diagonal. A calibrated network claims nothing, and lies on the level line. Claimed
 # divided by lost is called **kappa** here: the part of the lost accuracy that a network still claims.
 
 # %%
@@ -279,10 +279,10 @@ grid = [dict(setting, seed=seed) for setting in settings.values() for seed in fr
 newly = sweep.run(recipe, grid, device=device)
 
 # %% [markdown]
-# **Predict before you run:** for this test we take a smaller network, and call it *plain*: two layers of 128 units.
-# Draw the map on paper. The plain network lies at some 20 points lost and 15 claimed. Where do you put a network with
-# 16 units a layer, one with 5 layers, one with thirty times the weight decay (0.003 in place of 0.0001), and the plain
-# one after a temperature?
+# **Predict before you run:** we now take a smaller network and call it *plain*: two layers of 128 units. Draw the map
+# on paper. The plain network lies at some 20 points lost and 15 claimed. Where do you put a network with 16 units a
+# layer, one with 5 layers, one with thirty times the weight decay (0.003 in place of 0.0001), and the plain one after
+# a temperature?
 
 # %% tags=["answer", "drawing"]
 where = {name: places(**setting) for name, setting in settings.items()}
@@ -367,7 +367,7 @@ shown.groupby("net", sort=False)[["accuracy", "ECE", "ECE after T", "NLL", "NLL 
 # Look at the slider again: the loss of the new images falls, turns and rises, while their error still falls a little.
 # How can both be? The next picture shows the price (the loss) of a prediction: -log of the probability that it gave to
 # the right label. The arrows go from the **turning point** (the epoch of the lowest NLL on `cal`) to the last epoch.
-# The printed **entropy** says how evenly a wrong answer spreads over the classes.
+# The *norm* is the size of the last weights; the **entropy** says how evenly a wrong answer spreads.
 
 # %% tags=["drawing"]
 turns = [one.history.cal_nll.idxmin() for one in films.outcomes]

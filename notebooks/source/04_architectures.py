@@ -84,7 +84,9 @@ for ax, (name, strengths_of) in zip(axes, shades.items(), strict=True):
 #   tokens, in shares that depend on the content of this image.
 # - **Mixer**: an MLP-Mixer reads the same tokens, but mixes them with learned weights that are the same for every image.
 #
-# What a form assumes before it has seen an image is its **inductive bias**. A convolution assumes most: what matters is local, and may occur anywhere. Attention and Mixer also use the same weights for every patch, but assume nothing about which patches are neighbours. A dense network assumes none of this.
+# What a form assumes before it has seen an image is its **inductive bias**. A convolution assumes most: what matters
+# is local, and may occur anywhere. Attention and Mixer treat the pixels of each patch alike, but assume nothing about
+# which patches are neighbours. A dense network assumes none of this.
 #
 # ### Exercise: from image to tokens (homework)
 #
@@ -119,7 +121,8 @@ check.patch_tokens(my_patch_tokens)
 #
 # </details>
 #
-# In **attention**, three linear layers make of every token a *query*, a *key* and a *value*, each of $d$ numbers. In matrices with one row a token,
+# In **attention**, three linear layers give each token a *query* (it seeks), a *key* (it offers) and a *value*, each
+# of $d$ numbers. In matrices with one row a token,
 #
 # $$\mathrm{attention}(Q,K,V)=\mathrm{softmax}\bigl(QK^\top/\sqrt{d}\bigr)\,V.$$
 #
@@ -229,9 +232,9 @@ explorers.Explorer(
 # <details><summary>What came out</summary>
 #
 # No: the rate decides which one has the lowest ECE. It is Mixer at 0.003, convolution at 0.01, and attention at 0.03
-# and 0.1. At 0.1 the accuracy of attention is only 69 %: its low ECE only says that its confidence is about as low.
-# From rate to rate, the ECE of each *single* architecture changes by 6 to 10 points. After a temperature each, all lie
-# between 1.5 and 4 points, at every rate.
+# and 0.1. At 0.1 the accuracy of attention is only 69 %: its low ECE says: its confidence is low, too. From rate to
+# rate, the ECE of each *single* architecture changes by 6 to 10 points. After a temperature each, all lie between 1.5
+# and 4 points, at every rate.
 #
 # </details>
 #
@@ -241,7 +244,7 @@ explorers.Explorer(
 # ## 3. Each at its own best
 #
 # Now each architecture gets its own rate and its own weight decay, for each number of images. We tried 40 pairs of a
-# rate and a decay (stored), and take the pair with the lowest NLL *after T* on `cal`, as the mean over three other
+# rate and a decay (stored), and take the pair whose NLL *after T* on `cal` is lowest in the mean over three other
 # seeds. (AdamW's decay cannot be compared with the 0.003 of lesson 03.) In the code and in the table, `place` is the
 # number of training images: `few`, `usual` and `many` stand for 250, 1,500 and 6,000 at the default scale. All train
 # for the same number of steps: where there are more images, each is seen less often.
@@ -294,8 +297,8 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # The slider at the top shows these networks *without* a temperature: with 250 images Mixer is the most over-confident,
-# by 28 points; with 6,000 none is by more than 2. But the settings were chosen for the result *with* one; without,
-# others do better at 250 images ([evidence](evidence/04_architectures.ipynb)).
+# by 28 points; with 6,000 none is by more than 2. But the settings were chosen for the NLL after T; before T, other
+# settings do better at 250 images ([evidence](evidence/04_architectures.ipynb)).
 #
 # **Predict before you run:** after one temperature each, in what do the four differ: in ECE, in accuracy, in NLL?
 

@@ -253,7 +253,7 @@ for fraction in small:
 # ## 4. What can the small hospital do?
 #
 # It has 150 labelled scans. It can train on all of them. Or it can keep some back, and fit one temperature on these
-# (lesson 08). So few images do not suffice for more than one number.
+# (lesson 08). They are too few for more than one number.
 #
 # **Predict before you run:** how many of 150 would you keep back for T: none, 15, 30 or 75? What does it cost in accuracy, what does it bring?
 

@@ -66,7 +66,7 @@ def digits(seed):
 
 train, cal, test = digits(SEED)
 noisy = curation.symmetric_noise(train.labels, 0.2, classes=K, seed=SEED)
-print(f"drawn {len(noisy.flipped) / len(train):.1%}, wrong {len(noisy.changed) / len(train):.1%}")
+print(f"shuffled {len(noisy.flipped) / len(train):.1%}, wrong {len(noisy.changed) / len(train):.1%}")
 
 # %% tags=["drawing"]
 sharp = data.noisy_digits(size.train, noise=1e-6, seed=SEED, calibration=1, test=1).train
@@ -241,8 +241,9 @@ slider
 # Somewhere the two curves cross: there the difference is zero. This does not show a good network, since its accuracy is
 # already falling.
 #
-# **Stop here.** You train with 30 % noise, and you have only *noisy* labels to look at. The figure has their loss (NLL), on
-# images kept aside (`cal`). At which epoch do you stop? Set `stop`, and see what your clinic's patients get.
+# **When would you stop?** You train with 30 % noise, and you have only *noisy* labels to look at. The figure has their
+# loss (NLL), on images kept aside (`cal`). At which epoch do you stop? Set `stop`, and see what your clinic's patients
+# get.
 
 # %% tags=["drawing"]
 runs = np.stack([run.history.noisy_cal_nll for run in swept.where(rate=some)])
@@ -288,8 +289,9 @@ print(claims.concluded("06", "06b"))
 # \;-\; \underbrace{r\,\bigl(a - \tfrac1K\bigr)}_{\text{doubt taught by labels}}$$
 #
 # Here $x$ is the accuracy on training images minus the accuracy on new images, both counted against *noisy* labels.
-# Kappa is the share of $x$ that is still claimed, as on the map of lesson 03. (The formula is no discovery: it is true
-# by the definition of kappa.) The second term needs no network. The first is large for a network that memorises.
+# Kappa is the share of $x$ that is still claimed, as on the map of lesson 03. (It is true by definition: against noisy
+# labels the accuracy is lower by the second term.) The second term needs no network. The first is large for a network
+# that memorises.
 #
 # **Predict before you run:** on our digits, few and hard, the networks end too sure at 20 % noise. Now networks with
 # six convolutional layers, trained for 15 epochs: on 40,000 photographs of ten things, or on 40,000 clear digits

@@ -49,7 +49,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. One number
 #
-# You cannot: T treats all images alike. **Temperature scaling** (Guo et al. 2017) divides the logits $z$ by one number $T>0$:
+# Impossible: T treats all images alike. **Temperature scaling** (Guo et al. 2017) divides the logits $z$ by one number
+# $T>0$:
 #
 # $$p=\mathrm{softmax}(z/T).$$
 #
@@ -252,7 +253,8 @@ print(claims.concluded("08", "T1"))
 #
 # ## 3. What one number leaves
 #
-# **Predict before you run:** does T help (a) each digit by itself, in the network that saw some digits rarely, (b) on images with more pixel noise than `cal` had?
+# **Predict before you run:** does T help (a) with how often each digit is said, in the network that saw some digits
+# rarely, (b) on images with more pixel noise than `cal` had?
 
 # %% tags=["answer", "drawing"]
 tables = {"plain": before_and_after(plain, 2000), "rare digits": before_and_after(rare, 2000),
@@ -265,7 +267,7 @@ for name, table in tables.items():
 one = swept.one(kind="plain", seed=SEED)
 new, after = one.predictions["test"], fitted(one).probs(one.predictions["test"].logits).amax(dim=1)
 truth = new.posterior.gather(1, new.predicted[:, None])[:, 0]
-print("\nImages by the exact probability of the network's answer (plain, one seed):")
+print("\nImages, by how probable the network's answer really is (plain, one seed):")
 groups = {"above 90 %": truth > 0.9, "10 to 90 %": (truth > 0.1) & (truth <= 0.9), "below 10 %": truth <= 0.1}
 for words, member in groups.items():
     print(f"{words}: {member.double().mean():.0%} of the images, confidence {new.confidence[member].mean():.0%} "
@@ -518,8 +520,8 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 
 # %% [markdown]
 # **On average, yes, for images of the same kind: one temperature takes most of the over-confidence away. For the plain
-# network fifty images often bring the ECE below 5 %, two hundred nearly always. Single images are not repaired (on average they are further
-# off than before), nor how often a rare class is said; images with more noise only in part.**
+# network fifty images often bring the ECE below 5 %, two hundred nearly always. Single images are not repaired, nor
+# how often a rare class is said; images with more noise only in part.**
 #
 # ## Three things to take away
 #

@@ -17,7 +17,7 @@ explorers.stored("soft_label")
 #
 # **You will be able to**
 # - say which answer a loss asks for (the one with the lowest expected loss), and find it by yourself;
-# - tell what label smoothing does to the ECE, to the temperature, and to the order of doubt;
+# - tell what label smoothing does to the ECE, to the temperature, and to which images come out surest;
 # - choose which images go to the doctor, and say what that costs.
 #
 # **Time.** 40 minutes; 10 more for the homework.

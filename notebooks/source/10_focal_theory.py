@@ -97,8 +97,8 @@ check.gradient_ratio(my_gradient_ratio)
 #
 # </details>
 #
-# This **gradient ratio** $g$ says how strongly an image moves the weights, compared with cross-entropy. By the chain rule it holds for the weights of *every* layer,
-# image by image, because $L_\gamma$ depends on the network through $u$ alone.
+# This **gradient ratio** $g$ says how strongly an image moves the weights, compared with cross-entropy. By the chain
+# rule one $g$ for each image holds in *every* layer, because $L_\gamma$ depends on the network through $u$ alone.
 #
 # **Predict before you run:** gamma is 3, and a network gives the right class only 5 %. Is the gradient of this image smaller than under cross-entropy, equal, or larger?
 
@@ -241,9 +241,10 @@ for gamma in (0.0, 1.0, 3.0, 5.0):
 # $$R'(p)=-q\frac{g(p)}{p}+(1-q)\frac{g(1-p)}{1-p},\qquad
 # \frac{g(p)}{p}=(1-p)^\gamma\left(\frac{1}{p}+\gamma\frac{-\log p}{1-p}\right).$$
 #
-# Every part of $g(p)/p$ falls as $p$ grows: $-\log p/(1-p)$ because it is the mean of $1/t$ over $[p,1]$. So $R'$ rises,
-# $R$ is convex, and there is one minimiser. At $p=1/2$: $R'=2g(1/2)(1-2q) < 0$, hence $p^* > 1/2$. At $p=q$:
-# $R'=g(1-q)-g(q)$, and if that is positive, $p^* < q$. So let $D(\gamma)=\log g(q)-\log g(1-q)$. It starts at $D(0)=0$ and
+# Every part of $g(p)/p$ falls as $p$ grows: $-\log p/(1-p)$ because it is the mean of $1/t$ over $[p,1]$. So $R'$
+# rises, $R$ is convex, and there is one minimiser. At $p=1/2$: $R'=2g(1/2)(1-2q) < 0$, hence $p^* > 1/2$. At $p=q$:
+# $R'=g(1-q)-g(q)$, and if that is positive, $p^* < q$. With $s(p)=-p\log p/(1-p)$, $g(p)=(1-p)^\gamma(1+\gamma s(p))$.
+# So let $D(\gamma)=\log g(q)-\log g(1-q)$. It starts at $D(0)=0$ and
 #
 # $$D'(\gamma)=\log\frac{1-q}{q}+\frac{s(q)}{1+\gamma s(q)}-\frac{s(1-q)}{1+\gamma s(1-q)}
 # \le\log\frac{1-q}{q}+s(q)-s(1-q),$$
@@ -306,8 +307,8 @@ check.focal_posterior(my_focal_posterior)
 #
 # </details>
 #
-# **Predict before you run:** we undo $p^*$ for two kinds of models, both trained with gamma 3. One is linear: with its
-# two weights it cannot learn the labels of its 4,000 points by heart. The other is the network from above. Is the
+# **Predict before you run:** we undo $p^*$ for two kinds of models, both trained with gamma 3. One is linear, on 4,000
+# points of two classes: its two weights cannot learn the labels by heart. The other is the network from above. Is the
 # output closer to the truth afterwards? (The true calibration error compares it with the exact posterior; 0 is
 # perfect.)
 
@@ -381,8 +382,8 @@ explorers.Explorer(
 # With $p^*$ undone, a network trained with *any* of these gammas is about as over-confident as one trained with
 # cross-entropy. So there are two errors. Training makes a network over-confident, here as elsewhere. Reading $p^*$ as
 # if it were a probability makes every answer less sure. The two have opposite signs, and at one gamma they cancel. Why
-# is the first error about the same for every gamma? A likely reason: for the *undone* output the cheapest answer is the
-# truth, as for the output of cross-entropy. So training drives it to the labels in the same way.
+# is the first error about the same for every gamma? A likely reason: for the *undone* output, as for that of
+# cross-entropy, the loss is lowest at the truth. So training drives both to the labels alike.
 #
 # A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: the whole interval lies where the sentence says;
 # REVERSED: on the other side.
@@ -492,9 +493,9 @@ for role, places in where.items():
 # *Difficulty: hard · importance: high · 15 minutes*
 #
 # After 60 epochs with gamma 5 the mean confidence on new images is 77 %, with cross-entropy 93 % (section 2). Two
-# explanations: (a) the sum of loss and weight penalty has its minimum at a confidence below 100 %; (b) it has its
-# minimum at 100 %, and training has not reached it yet. Design an experiment that tells them apart. What varies, what
-# stays, what is measured, and which result speaks for which?
+# explanations: (a) the loss with weight decay has its minimum at a confidence below 100 %; (b) it has its minimum at
+# 100 %, and training has not reached it yet. Design an experiment that tells them apart. What varies, what stays, what
+# is measured, and which result speaks for which?
 #
 # <details><summary>Answer</summary>
 #

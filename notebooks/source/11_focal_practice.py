@@ -281,8 +281,8 @@ print(points(guess))
 # them apart: A is focal loss, a little less accurate, with the higher NLL; C is cross-entropy.
 #
 # A temperature divides all logits by one number: it repairs their *scale*. It leaves the accuracy, and nearly all of
-# the order of the confidences; these come from the training. Focal loss changes both, and its diagram as trained shows
-# only the better scale.
+# the order of the confidences; these come from the training. Focal loss can change these, too, but its diagram as
+# trained shows only the better scale.
 #
 # </details>
 #
@@ -409,7 +409,8 @@ for name, rows in where.items():
 # <details><summary>What came out</summary>
 #
 # Up to gamma 3, gamma moves a network nearly straight **down** in the mean (gamma 5, in the evidence, also loses less
-# accuracy, as it learns less by heart). A temperature goes exactly down: the same accuracy is lost, less of it is claimed.
+# accuracy from training to new images). A temperature goes exactly down: the same accuracy is lost, less of it is
+# claimed.
 #
 # </details>
 #
@@ -432,8 +433,8 @@ for loss in ("cross-entropy", "focal, gamma 1", "focal, gamma 3", "FLSD-53"):
 # %% [markdown]
 # At the smaller weight decay, as trained, gamma 2 and 3 repair most of the ECE, as the papers say. After one
 # temperature each, gamma 1 is close to cross-entropy, and larger gammas have the higher NLL in the mean of three seeds
-# (undecided). With ten times the weight decay all have a lower NLL after T. There gamma 3 and FLSD-53 have a higher NLL
-# than cross-entropy; gamma 1 is undecided.
+# (gamma 3 undecided). Ten times the weight decay lowers the NLL after T of all. There gamma 3 and FLSD-53 have a
+# higher NLL than cross-entropy; gamma 1 is undecided.
 #
 # ## 6. Your day
 #

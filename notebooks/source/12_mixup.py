@@ -90,7 +90,7 @@ check.mixed_labels(my_mixed_labels)
 #
 # So mixup asks for *doubt*: the label of a blend is not certain. How much doubt is that?
 #
-# **Predict before you run:** what share of the labels stays nearly certain (the larger part above 95 %) at alpha 0.1, and at alpha 2?
+# **Predict before you run:** in what share of the blends has one image more than 95 % at alpha 0.1, and at alpha 2?
 
 # %% tags=["answer"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)

@@ -48,8 +48,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. The accuracy falls. Does the confidence?
 #
-# A **distribution shift** is a change between training and use. At first, the pixel noise gets stronger: an image
-# says less about its label (so this is more than a *covariate shift*).
+# A **distribution shift** is a change between training and use. At first, the pixel noise gets stronger: an image says
+# less about its label.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -108,8 +108,8 @@ for noise in (0.4, 0.6, 0.8, 1.0):
 # ## 2. Would a perfect reader do better?
 #
 # Is this a fault of the network? We can ask exact readers. An image is one of 1,797 clean digits plus Gaussian noise.
-# At distance $d$ from it, a clean digit has the score $-d^2/(2\,\mathrm{noise}^2)$. The exact posterior is a softmax of
-# all scores, summed over the digits of each class. It depends on the noise that we believe in:
+# A clean digit at distance $d$ from the image has the score $-d^2/(2\,\mathrm{noise}^2)$. The exact posterior is a
+# softmax of all scores, summed over the digits of each class. It depends on the noise that we believe in:
 #
 # - the **informed posterior** is computed with the noise that the images really have. No reader can be better;
 # - the **uninformed posterior** is always computed with noise 0.4. For the old scanner it is perfect, and nobody has
@@ -229,11 +229,10 @@ for reader, found in at.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# About 30 points. An exact posterior is calibrated where an image means what it meant; more noise
-# changes that. The informed posterior is
-# calibrated at every noise, because it knows the noise; its accuracy falls too. The network adds its own
-# over-confidence. Up to noise 0.8 the T of the old scanner removes about this
-# part: the gap that remains is near that of the uninformed posterior.
+# About 30 points. An exact posterior is calibrated while an image says the same about its label; more noise changes
+# that. The informed posterior is calibrated at every noise, because it knows the noise; its accuracy falls too. The
+# network adds its own over-confidence. Up to noise 0.8 the T of the old scanner removes about this over-confidence:
+# the gap that remains is near that of the uninformed posterior.
 #
 # </details>
 #
@@ -314,12 +313,12 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (on ten new seeds, within two
-# points). **C** is not noisier: it *blurs*. Its pixels vary less, so the formula finds too little noise, adds none, and
-# promises the accuracy of the old scanner. Two signs warn you. First, the noise found lies below the old one. Second,
-# on C the network is 7 points less sure than on the imitation; on a good imitation it is equally sure. (Equal
-# confidence alone proves little: blur *and* noise can cancel in it, while the accuracy falls, in the evidence by more
-# than ten points.)
+# **A** and **B** are noisier scanners, and the accuracy on the imitation is nearly theirs (on ten new seeds, within
+# two points on average). **C** is not noisier: it *blurs*. Its pixels vary less, so the formula finds too little
+# noise, adds none, and promises the accuracy of the old scanner. Two signs warn you. First, the noise found lies below
+# the old one. Second, on C the network is 7 points less sure than on the imitation; on a good imitation it is equally
+# sure. (Equal confidence alone proves little: blur *and* noise can cancel in it, while the accuracy falls, in the
+# evidence by more than ten points.)
 #
 # An imitation is only as good as the change that you thought of. So compare what you *can* see on both sides.
 #
@@ -529,7 +528,8 @@ for name, rows in where.items():
 # ## Three things to take away
 #
 # 1. A posterior or a temperature is right for the images that it was made for, and calibration is measured on them.
-# 2. Unlabelled new images show *what* changed. Imitate it on old labelled images, and check the imitation.
+# 2. Unlabelled new images can show that an imitation is wrong, not that it is right. Imitate the change, then test it
+#    on a few labels.
 # 3. Hard and strange are two things. A calibrated model can be sure of an image that belongs to none of its classes.
 #
 # ## Recall

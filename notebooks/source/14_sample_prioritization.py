@@ -120,8 +120,8 @@ for column, place in zip(axes.T, places.tolist(), strict=True):
 _ = alt_text.note(axes[0, 0], "Five images taken, then the five surest, clean above noisy: " + "; ".join(words))
 
 # %% [markdown]
-# In the middle stands what the exact posterior (the best possible reader) says. Some images that the network doubts are
-# clear to the posterior. Others nobody can read.
+# In the middle stands what the exact posterior (the best possible reader) says. Some images that the network doubts
+# are clear to the posterior. Others leave it in doubt.
 #
 # ## 2. Fewer steps, or a better choice?
 #
@@ -186,8 +186,8 @@ for name, rows in runs.items():
 #
 # Random images leave nearly no gap. So the small gap came from the few steps: over-confidence grows with the training.
 # The choice itself has the opposite effect: at equal steps the network is more over-confident with the least sure
-# images (and in the mean less accurate). About half of this is
-# repetition: the choice returns to half of the images, chance meets all (evidence).
+# images (and in the mean less accurate). Repetition does this: random images that return as often leave about this
+# gap, and a higher NLL (evidence).
 #
 # </details>
 #
@@ -274,7 +274,7 @@ explorers.Explorer(
     "confidence; the bands span the seeds, the grey line marks the chosen noise.")
 
 # %% [markdown]
-# We found this by looking at these seeds (*post hoc*). So we judge it again on new seeds, with 30 %:
+# We found this on these seeds (*post hoc*), and judge it again on new seeds, at 30 %:
 
 # %% tags=["nbval-check-output"]
 print(verdicts.judge("14e", "noise 0.1, 30%, after T, new seeds: a lower NLL by entropy than at random",
@@ -334,10 +334,10 @@ check.chosen_gap(my_chosen_gap)
 #
 # </details>
 #
-# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. In
-# another order, they chose *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy
-# of a *stranger*, a network that was trained on other images. The table is about the chosen images. `doubt that stays`
-# is the entropy of the exact posterior; a label is *unlikely* if it is not the most probable class of this posterior.
+# **A game: four rules without a name.** Each chose 10 % of the training images before every epoch, at noise 0.4. The
+# four, in another order: *at random*; by the network's own *entropy*; by its *loss* (highest first); by the entropy of
+# a *stranger*, a network that was trained on other images. The table is about the chosen images. `doubt that stays` is
+# the entropy of the exact posterior; a label is *unlikely* if it is not the most probable class of this posterior.
 # Which is which?
 
 # %% tags=["drawing"]
@@ -370,8 +370,8 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # </details>
 #
 # A choice by the image alone does not change $P(\text{label}\mid\text{image})$ among the chosen: there, too, the exact
-# posterior is calibrated. It can still change how sure the network is: C ends far more over-confident than B. A choice
-# by the label can change this probability: it collects images with unlikely labels.
+# posterior is calibrated. It can still change how sure the network is, by repetition: C beside B. A choice by the
+# label can change this probability: it takes more planted wrong labels (evidence).
 #
 # ## 5. Would a better network choose better?
 #
@@ -497,11 +497,11 @@ check.selection_cost(my_selection_cost)
 #
 # ## The answer
 #
-# **It depends on the kind of doubt. On clear digits the doubted images were better to train on than random ones, and
-# 30 % of them came about as far as all (a tenth did not). On ambiguous digits they were worse than random ones, and on
-# photographs no gain was seen.** **On digits at noise 0.4 the network was more over-confident than with random images.
-# A temperature repairs this, but not the rest. And scoring costs a part of what is saved. So compare with a random
-# choice, at equal steps.**
+# **It depended on the noise of the digits. On clear digits the doubted images were better to train on than random
+# ones, and 30 % of them came about as far as all (a tenth did not). On ambiguous digits they were worse than random
+# ones, which return less often, and on photographs no gain was seen.** **On digits at noise 0.4 the network was more
+# over-confident than with random images. A temperature repairs this, but not the rest. And scoring costs a part of
+# what is saved. So compare with a random choice, at equal steps.**
 #
 # All verdicts, other rules (also one that knows the exact posterior), calibrating losses and the poster's numbers:
 # [evidence](evidence/14_sample_prioritization.ipynb). Next: [15 Text](15_text.ipynb).
@@ -512,7 +512,7 @@ check.selection_cost(my_selection_cost)
 # 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits the choice by entropy was better
 #    than a random one where little doubt was aleatoric.
 # 3. Ask what a choice looks at. A choice that sees the labels can change the probability of the labels among the
-#    chosen. Even a choice of images alone can make a network more over-confident.
+#    chosen. Even a choice of images alone can make a network more over-confident, by repetition.
 #
 # ## Recall
 #

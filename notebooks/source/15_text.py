@@ -83,7 +83,7 @@ for note in (["fever", "tablet", "sleep"], ["sleep", "tablet", "fever"]):
 #
 # How likely is a note under one class? We would have to add up the probabilities of all paths of topics. A class uses
 # three of the four topics, so there are $3^{16}$ paths for 16 words. The **forward algorithm** finds the sum in 16
-# steps. Let $f_t(h)$ be the probability of the first $t$ words *and* of topic $h$ behind word $t$:
+# steps. Let $f_t(h)$ be the probability that the first $t$ words occur *with* topic $h$ behind word $t$:
 #
 # $$f_1(h)=p(h)\,p(w_1\mid h),\qquad f_t(h)=\Big[\sum_g f_{t-1}(g)\,p(h\mid g)\Big]\,p(w_t\mid h),\qquad p(w_1\dots w_n)=\sum_h f_n(h).$$
 #

@@ -51,8 +51,8 @@ DEVICE = "auto"
 #
 # For real sentences nobody knows how probable each translation is. So we invent a translator. For each sentence he
 # draws a noun among synonyms (*voiture* 50 %, *véhicule* 30 %, *bolide* 20 %), an article and an adjective that agree
-# with it, and a verb. An adverb becomes one of two phrases (*de façon* or *de manière* with one of two synonyms). It
-# stands at the end (45 %) or in front (30 %), or he leaves it out (25 %).
+# with it, and a verb. An adverb becomes *de façon* or *de manière*, with one of two synonyms. It stands at the end (45
+# %) or in front (30 %), or he leaves it out (25 %).
 
 # %%
 source = "the green car hides the road often"
@@ -64,8 +64,8 @@ for text, p in list(everything.items())[:5]:
 # %% [markdown]
 # A **token** of this lesson is a word, or the mark that ends a sentence. The **prefix** is the tokens that are written
 # already. At each place a model says how probable each token is, given the source and the prefix. The diamonds are the
-# **next-word law**: the exact probability of the next token, given the same. We know this law because we have the list
-# of all translations. In expectation nothing has a lower NLL.
+# **next-word law**: the exact probability of the next token, given both. We know this law because we have the list of
+# all translations. In expectation nothing has a lower NLL.
 #
 # ### Exercise: the next-word law
 #
@@ -105,7 +105,8 @@ check.next_law(my_next_law)
 #
 # Small transformers learn this pair of languages from 300, 800 or 3,000 sentences. To judge them we let them predict
 # each token from the *true* tokens before it (**teacher forcing**). So each token is a prediction, with a row of
-# probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions: once a network pads, they raise the accuracy and lower the ECE for nothing.
+# probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions: padded as in its
+# training, they raise the accuracy and lower the ECE for nothing.
 #
 # ### Exercise: the gap without padding
 #
@@ -262,10 +263,10 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Here smoothing and focal loss have half the ECE of cross-entropy (not with chosen weight decays). But smoothing is *further* from the law: it gives some
-# probability to every word, also to impossible ones. The ECE looks at the most probable word, on average. Where no law
-# is known, the NLL tells more, as in expectation it is lowest at the law. Focal loss has the lowest NLL after one T,
-# and is nearest to the law.
+# Here smoothing and focal loss have half the ECE of cross-entropy (not with chosen weight decays). But smoothing is
+# *further* from the law: it gives some probability to every word, also to impossible ones. The ECE looks at the most
+# probable word, on average. Where no law is known, the NLL tells more, as in expectation it is lowest at the law.
+# After one T focal loss has the lowest NLL, and is nearest to the law.
 #
 # </details>
 #
@@ -348,8 +349,8 @@ for width in (1, 8):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With no adverb in front, the sentence ends without one in 36 % (25 of 70), and an adverb follows in 64 %. But these
-# are shared by two phrases, one half each, and the best synonym has 60 %: 0.64 x 0.5 x 0.6 = 19 %. So the most probable
+# With no adverb in front, the sentence ends without one in 36 % (25 of 70), and an adverb follows in 64 %. But two
+# phrases share the 64 %, one half each, and the best synonym has 60 %: 0.64 x 0.5 x 0.6 = 19 %. So the most probable
 # *single* sentence lacks the adverb, and a wide beam finds this shorter sentence, with the exact law as with a network
 # (Stahlberg and Byrne 2019). A doctor's "slowly" is lost.
 #
@@ -375,9 +376,9 @@ for loss, n in groups[1:]:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Trained on 800 sentences, cross-entropy says 23 % where 8 % is exact. (Less than a point of this comes from the
-# search: evidence.) Trained on 3,000, said and exact agree on average, at some 11 %, and still nearly all sentences are
-# right: each is one right wording of many.
+# Trained on 800 sentences at the usual weight decay, cross-entropy says 23 % where 8 % is exact. (Less than a point of
+# this comes from the wider beam: evidence.) Trained on 3,000, said and exact agree on average, at some 11 %, and still
+# nearly all sentences are right: each is one right wording of many.
 #
 # </details>
 #
@@ -416,8 +417,8 @@ for value, row in real.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map fewer sentences move a network to the right and up. On captions, too,
-# fewer sentences give a larger ECE (not after T). There focal loss has the largest ECE of the three; on the toy sentences the smallest.
+# On the map fewer sentences move a network to the right and up. On captions, too, fewer sentences give a larger ECE
+# (not after T). There focal loss has the largest ECE as trained, and after T the smallest.
 #
 # </details>
 #

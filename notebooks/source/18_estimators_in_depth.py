@@ -46,9 +46,9 @@ DEVICE = "auto"
 # ## 1. Three meanings of "calibrated"
 #
 # A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: the probabilities
-# that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a lion.
-# All kinds are equally common. (Of model 4 three kinds of nine are drawn; the other six are the same with the animals
-# exchanged in turn.)
+# that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a
+# lion. All kinds are equally common. (Of model 4 three kinds of nine are drawn; the other six are these with the
+# animals moved on in turn.)
 
 # %% tags=["drawing"]
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -169,7 +169,7 @@ check.avoidable_brier(my_avoidable_brier)
 # A repair of the outputs, such as a temperature, sees only the rows of probabilities. So take all images that get the
 # same row p, and let r be their mean posterior. In this group class k occurs with the share $r_k$, so here the formula
 # holds with r. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$, which a map from rows to rows could
-# remove. The other is the **refinement** $\sum_k r_k(1 - r_k)$. No map makes it smaller.
+# remove. The other is the **refinement** $\sum_k r_k(1 - r_k)$. Low is good, and no map lowers it.
 #
 # **Predict before you run:** which model has the larger calibration part, A or B? And the larger refinement?
 
@@ -275,9 +275,9 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 # ## 4. Is it calibrated at all?
 #
 # A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the
-# ECE, and **Spiegelhalter's** z. It is the difference, in standard deviations, of the measured Brier score and the one
-# that the model itself expects. The **power of a test** is the probability that it rejects a model that is *not*
-# calibrated. The slider sets the size of the test set, and shows the power of the ECE test for four readers.
+# ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above what the
+# model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated.
+# The slider sets the size of the test set, and shows the power of the ECE test for four readers.
 
 # %% tags=["drawing"]
 sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]
@@ -314,8 +314,8 @@ slider
 
 # %% [markdown]
 # **Predict before you run:** 1,000 images. Which test rejects more often, the one by the ECE or z, (a) for a reader
-# with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the others?
-# And if one takes both tests, each at half the level (2.5 %)?
+# with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the
+# others? And if one takes both tests, each at p below 2.5 %, not 5 %?
 
 # %% tags=["answer"]
 even = torch.arange(len(posterior))[:, None] % 2 == 0
@@ -443,8 +443,9 @@ for column in ("ECE", "Brier"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No and yes. On the map both lie at about the same place, near height zero. The ECE decides nothing. The Brier score of focal
-# loss is higher in each of three seeds, which is still undecided (evidence). The map does not show what a model knows.
+# No and yes. On the map both lie at about the same place, near height zero. The ECE decides nothing. The Brier score,
+# paired, decides for cross-entropy in each of three seeds (for the losses in general: undecided). The map does not
+# show what a model knows.
 #
 # </details>
 #

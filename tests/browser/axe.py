@@ -17,6 +17,9 @@ RUN = """async root => (
 ).violations.map(v => `${v.id}: ${v.nodes.map(n => n.html.slice(0, 120)).join(" | ")}`)"""
 ALL = 'runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]'
 BUT_COLOURS = ALL + ', rules: {"color-contrast": {enabled: false}}'
+# best practice, too: heads of tables, landmarks, headings
+EVERY = "rules: {}"
+EVERY_BUT_COLOURS = 'rules: {"color-contrast": {enabled: false}}'
 COLOURS = 'runOnly: ["color-contrast"]'
 
 

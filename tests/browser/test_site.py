@@ -12,12 +12,14 @@ from tests.browser import axe
 from tests.browser.drive import EXPORTED, Visit, walk_all, watched
 
 WIDE, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
-WEIGHT = 600_000  # bytes of the landing page with all that it loads
-FIRST_PICTURE = 1_000  # ms
+WEIGHT = 500_000  # bytes of the landing page with all that it loads
+FIRST_PICTURE = 300  # ms, the best of some loads: other programs may hold the processor
+LOADS = 5
 # one page of each kind: what all pages of a kind share is judged there
 KINDS = (
     "index.html",
     "08_temperature.html",
+    "findings.html",
     "verdicts.html",
     "sliders.html",
     "api/calibkit.metrics.html",
@@ -32,6 +34,8 @@ CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2
   .filter(part => part.clientWidth && part.scrollWidth > part.clientWidth + 1
     && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
 TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
+SLIDERS = """() => [...document.querySelectorAll('.calibkit-explorer input[type=range]')]
+  .map(part => part.getBoundingClientRect().width).filter(Boolean)"""
 UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
 # one token of each colour is enough: a lesson has thousands, and axe looks at each of them
 FEW_TOKENS = """() => { const seen = new Set();
@@ -42,9 +46,13 @@ FEW_TOKENS = """() => { const seen = new Set();
 }"""
 WATCH_FOR_A_PICTURE = """new MutationObserver((_, watcher) => {
   if (!document.querySelector('.picture svg')) return;
-  window.drawn = performance.now();
   watcher.disconnect();
+  requestAnimationFrame(() => { window.drawn = performance.now(); });
 }).observe(document, {childList: true, subtree: true})"""
+GAP = """() => [...document.querySelectorAll('.gap strong')]
+  .map(part => Number(part.textContent.replace('−', '-')))"""
+CHOSEN = """() => ['sure', 'right'].map(name => Math.round(parseFloat(
+  document.querySelector(`.hero svg text.${name}`).textContent.match(/[\\d.]+/)[0])))"""
 ID = re.compile(r'\sid="([^"]*)"')
 LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
 RING = """handle => {
@@ -72,28 +80,81 @@ def names(made):
 
 
 @pytest.mark.parametrize("screen", [WIDE, NARROW], ids=["wide", "narrow"])
-def test_the_landing_page_is_light_and_its_first_slider_moves_within_one_screen(
+def test_the_landing_page_says_what_it_is_and_starts_something_within_one_screen(
     browser, made, build, screen
 ):
     with watched(browser, **screen) as (page, seen):
-        loaded = set()
-        page.on("request", lambda request: loaded.add(unquote(urlsplit(request.url).path)))
-        page.add_init_script(WATCH_FOR_A_PICTURE)
         page.goto((made / "index.html").as_uri())
-        root = page.locator(".calibkit-explorer").first
-        root.locator(".picture svg").first.wait_for()
+        page.locator(".hero .picture svg").first.wait_for()
         page.screenshot(path=build / f"site_index_{screen['width']}.png")
-        assert page.evaluate("drawn") < FIRST_PICTURE
-        box = root.locator(".picture").bounding_box()
-        assert box["y"] + box["height"] <= screen["height"]
+        for part in ("h1", ".lead", ".actions", *([".hero .picture"] if screen is WIDE else [])):
+            box = page.locator(f".content {part}").first.bounding_box()
+            assert box["y"] + box["height"] <= screen["height"], part
+        words = page.locator(".lead").inner_text()
+        assert "JupyterLab" in words
+        assert "PyTorch" in words
+        links = [link.get_attribute("href") for link in page.locator(".actions a").all()]
+        assert links[:3] == ["00_start_here.html", "play.html", "class_guide.html"]
+        assert len(links) == 4
+        assert page.locator("head meta[name=description]").count() == 1
+        assert page.locator("head link[rel='shortcut icon']").count() == 1
+        assert seen == []
+
+
+def test_the_landing_page_is_light_and_its_picture_comes_at_once(browser, made):
+    times = []
+    for _ in range(LOADS):
+        with watched(browser, **WIDE) as (page, seen):
+            loaded = set()
+            page.on("request", lambda r, found=loaded: found.add(unquote(urlsplit(r.url).path)))
+            page.add_init_script(WATCH_FOR_A_PICTURE)
+            page.goto((made / "index.html").as_uri())
+            page.locator(".hero .picture svg").first.wait_for()
+            times.append(page.evaluate("window.drawn"))
+            files = [Path(path) for path in loaded if path.startswith(made.as_posix())]
+            assert len(files) > 3
+            assert sum(file.stat().st_size for file in files) <= WEIGHT
+            assert seen == []
+    assert min(times) <= FIRST_PICTURE
+
+
+def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(browser, made):
+    with watched(browser, **WIDE) as (page, seen):
+        page.goto((made / "index.html").as_uri())
+        root = page.locator(".hero .calibkit-explorer")
+        root.locator("svg").first.wait_for()
+        met = set()
+        for key in ("", "ArrowRight", "End"):
+            root.locator("input").focus()
+            page.keyboard.press(key or "Shift")
+            said, right, gap = page.evaluate(GAP)
+            assert [said, right] == page.evaluate(CHOSEN)
+            assert gap == said - right
+            met.add((said, right))
+        assert len(met) > 1
         before = root.locator(".readout").inner_text()
-        root.locator("input").focus()
-        page.keyboard.press("ArrowRight")
+        x, y = 200, 180  # amid the dots
+        box = root.locator("svg").first.bounding_box()
+        page.mouse.click(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
         assert root.locator(".readout").inner_text() != before
+        assert page.evaluate(GAP)[:2] == page.evaluate(CHOSEN)
         assert page.evaluate("scrollY") == 0
-        files = [Path(path) for path in loaded if path.startswith(made.as_posix())]
-        assert len(files) > 3
-        assert sum(file.stat().st_size for file in files) <= WEIGHT
+        assert seen == []
+
+
+def test_a_way_through_lights_its_lessons_in_the_graph(browser, made):
+    with watched(browser, **WIDE) as (page, seen):
+        page.goto((made / "index.html").as_uri())
+        way = page.locator(".tracks li").first
+        way.locator("a").first.focus()
+        lit = page.locator("svg.graph .lesson.on")
+        numbers = lit.evaluate_all("all => all.map(one => one.dataset.number)")
+        assert numbers == way.get_attribute("data-lessons").split()
+        page.locator("svg.graph .lesson[data-number='15']").focus()
+        numbers = lit.evaluate_all("all => all.map(one => one.dataset.number)")
+        assert numbers == ["00", "01", "08", "09", "15"]
+        page.keyboard.press("Enter")
+        page.locator("article h1", has_text="15 ·").wait_for()
         assert seen == []
 
 
@@ -104,7 +165,7 @@ def test_every_slider_of_the_landing_page_moves(browser, made, remember):
         visit = Visit()
         walk_all(page, EXPORTED, "landing", visit)
         remember(visit.walks)
-        assert len(visit.walks) == 4
+        assert len(visit.walks) == 5
         assert visit.complaints + seen == []
 
 
@@ -138,6 +199,8 @@ def test_search_finds_a_lesson_without_a_network(browser, made):
         page.locator("#search-results a").first.wait_for()
         hits = page.locator("#search-results a").evaluate_all("all => all.map(a => a.href)")
         assert any("06_label_noise.html" in hit for hit in hits)
+        marked = page.locator("#search-results li", has_text="06 · ").locator(".context mark")
+        assert marked.first.inner_text().lower() == "memorised"
         page.locator("#search-results a").first.click()
         page.locator("article h1").wait_for()
         assert seen == []
@@ -208,16 +271,18 @@ def test_every_page_is_open_to_everyone_and_one_of_each_kind_narrow_and_dark(
             root = page.locator("html")
             described = "/" in name and name not in KINDS  # their text is made by one template
             found[name] = axe.violations(
-                page, root, script, axe.BUT_COLOURS if described else axe.ALL
+                page, root, script, axe.EVERY_BUT_COLOURS if described else axe.EVERY
             )
             page.set_viewport_size(NARROW)
             found[name] += cramped(page)
             if name in KINDS:
-                found[name] += axe.violations(page, root, script, axe.BUT_COLOURS)
+                found[name] += axe.violations(page, root, script, axe.EVERY_BUT_COLOURS)
                 page.emulate_media(color_scheme="dark")
                 found[name] += axe.violations(page, root, script, axe.COLOURS)
             page.emulate_media(media="print", color_scheme="light")
             found[name] += page.evaluate(CLIPPED)
+            if page.locator(".skip-to-content:visible").count():
+                found[name].append("the link to the content is printed")
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert seen == []
 
@@ -227,10 +292,62 @@ def cramped(page):
     problems = page.evaluate(CLIPPED)
     if page.evaluate(TOO_WIDE) > 0:
         problems.append("the page is wider than the screen")
+    found = page.evaluate(SLIDERS)
+    problems += [f"a slider of {wide:.0f} pixels" for wide in found if wide < NARROW["width"] * 0.8]
     if page.locator(".picture svg text").count():
         smallest = page.evaluate(SMALLEST_WORDS)
         problems += [f"words of {smallest:.1f} pixels"] if smallest < LEGIBLE else []
     return problems
+
+
+@pytest.mark.parametrize("name", ["temperature", "networks", "08_temperature-1"])
+def test_an_embedded_slider_fills_the_screen_of_a_projector(browser, made, build, name):
+    with watched(browser, width=1920, height=1080) as (page, seen):
+        page.goto((made / "embed" / f"{name}.html").as_uri())
+        page.locator(".picture svg").first.wait_for()
+        page.screenshot(path=build / f"site_embed_{name}.png")
+        boxes = [panel.bounding_box() for panel in page.locator(".picture > svg").all()]
+        assert min(box["x"] for box in boxes) < 0.1 * 1920
+        assert max(box["x"] + box["width"] for box in boxes) > 0.9 * 1920
+        assert max(box["height"] for box in boxes) > 0.6 * 1080
+        assert max(box["y"] + box["height"] for box in boxes) <= 1080
+        assert seen == []
+
+
+def test_pictures_are_dark_on_dark_pages(browser, made):
+    """No white slab: what lies under the words of a slider, and how a figure is turned."""
+    with watched(browser, **WIDE) as (page, seen):
+        page.emulate_media(color_scheme="dark")
+        page.goto((made / "08_temperature.html").as_uri())
+        page.locator(".picture svg").first.wait_for()
+        papers = page.locator(".picture svg > rect").evaluate_all(
+            "all => all.map(one => getComputedStyle(one).fill)"
+        )
+        assert set(papers) == {"rgb(22, 24, 29)"}
+        turned = page.locator("article img").evaluate_all(
+            "all => all.map(one => getComputedStyle(one).filter)"
+        )
+        assert turned
+        assert all("invert" in one for one in turned)
+        assert seen == []
+
+
+def test_figures_fill_their_column(browser, made):
+    with watched(browser, **WIDE) as (page, _):
+        page.goto((made / "08_temperature.html").as_uri())
+        page.evaluate(UNFOLD)
+        column = page.locator("article").bounding_box()["width"]
+        panels = page.locator(".calibkit-explorer").evaluate_all(
+            """all => all.map(one => [...one.querySelectorAll('.picture > svg')]
+              .map(part => part.getBoundingClientRect().width))"""
+        )
+        for widths in panels:
+            assert sum(widths) > 0.65 * column
+        figures = page.locator("article .output_area img").evaluate_all(
+            "all => all.map(one => [one.getBoundingClientRect().width, Number(one.width)])"
+        )
+        assert len(figures) > 2
+        assert all(width > 0.65 * column for width, _ in figures)
 
 
 def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
@@ -243,7 +360,7 @@ def test_nothing_of_the_folder_but_an_older_site_is_removed(tmp_path):
 def test_every_lesson_that_stands_in_notebooks_is_there_and_leads_to_the_next(made):
     stems = sorted(path.stem for path in (checkout.root() / "notebooks").glob("*.ipynb"))
     home = (made / "index.html").read_text(encoding="utf-8")
-    for stem, following in zip(stems, [*stems[1:], "sliders"], strict=True):
+    for stem, following in zip(stems, [*stems[1:], "findings"], strict=True):
         assert f'href="{stem}.html"' in home
         text = (made / f"{stem}.html").read_text(encoding="utf-8")
         assert re.search(r'class="next-page" href="([^"]+)"', text)[1] == f"{following}.html"

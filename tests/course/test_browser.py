@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 import torch
 
+import calibkit
 from calibkit import __main__
+from calibkit.auditing import names, trust
 from calibkit.course import browser, checkout
 from calibkit.lab.data.handwriting import all_digits
 
 LESSONS = {"05": "05_dataset_size.html", "06": "06_label_noise.html"}
 PLAYGROUND = browser.HERE / "playground"
 LONGEST, WIDEST, WEIGHT = 150, 125, 400_000  # lines, letters, bytes
+AUDIT_WEIGHT = 300_000
 
 
 def block(page, name):
@@ -134,6 +137,59 @@ def test_the_command_writes_the_page(tmp_path, capsys):
     assert (tmp_path / "new" / "play.html").read_text("utf-8") == browser.playground()
     assert __main__.main(["play", str(tmp_path)]) == 0
     assert (tmp_path / "index.html").exists()
+
+
+def test_the_page_of_an_audit_is_light_and_its_policy_forbids_every_connection():
+    page = browser.audit('<a href="index.html">The course</a>')
+    assert len(page.encode()) <= AUDIT_WEIGHT
+    assert "default-src 'none'" in page
+    assert "connect-src" not in page  # so that none is allowed
+    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
+    assert '<a href="index.html">The course</a>' in page
+
+
+def test_the_page_of_an_audit_knows_which_intervals_are_to_be_trusted():
+    table = block(browser.audit(), "trust")
+    assert set(table) == {"aurc", "aurc paired", "auc"}
+    for name, kinds in table.items():
+        measure, _, paired = name.partition(" ")
+        for kind, classes in (("2", 2), ("more", 10)):
+            for n, covers in kinds[kind]:
+                assert covers == trust.covers(measure, classes, n, 0.95, paired=bool(paired))
+    assert any(covers for _, covers in table["aurc"]["more"])
+    assert block(browser.audit(), "version") == calibkit.__version__
+
+
+def test_both_pages_share_what_they_draw_and_measure():
+    of_pages = [
+        browser.modules(browser.HERE / name / "main.js") for name in ("playground", "audit")
+    ]
+    shared = {path.name for path in set(of_pages[0]) & set(of_pages[1])}
+    assert shared == {path.name for path in (browser.HERE / "shared").glob("*.js")}
+
+
+def test_the_command_writes_the_page_of_an_audit(tmp_path, capsys):
+    assert __main__.main(["audit-page", str(tmp_path / "new" / "audit.html")]) == 0
+    assert capsys.readouterr().out.startswith("open ")
+    assert (tmp_path / "new" / "audit.html").read_text("utf-8") == browser.audit()
+
+
+def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():
+    text = (browser.HERE / "audit" / "name_words.js").read_text("utf-8")
+    lists = {name: set(words.split()) for name, words in re.findall(
+        r"export const (\w+) = words\([`\"]([^`\"]*)[`\"]\)", text)}  # fmt: skip
+    assert lists == {
+        "LABEL_NAMES": set(names.LABELS),
+        "MAYBE_LABEL_NAMES": set(names.MAYBE_LABELS),
+        "CORRECT_NAMES": set(names.CORRECT),
+        "WRONG_NAMES": set(names.WRONG),
+        "DECISION_NAMES": set(names.DECISIONS),
+        "CONFIDENCE_NAMES": set(names.CONFIDENCES),
+        "EITHER_NAMES": set(names.EITHER),
+        "SCORE_NAMES": set(names.SCORES),
+        "BESIDE_NAMES": set(names.BESIDE),
+        "OTHER_WORDS": set(names._OTHER),
+    }
 
 
 def test_the_package_brings_all_that_the_page_is_made_of():

@@ -60,7 +60,7 @@ def test_the_table_sets_them_beside_the_sources_figures(folder):
         in text
     )
     assert "By chance 0.2 of 3 would be decided, 0.1 of them HOLDS" in text  # 3 times .05
-    assert "without a verdict: X2" in text
+    assert "Without a verdict: X2" in text
 
 
 def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from calibkit.course import explorers
-from calibkit.course.site import landing
+from calibkit.course import checkout, explorers, syllabus
+from calibkit.course.site import figures, findings, graph, landing
 from calibkit.pictures import palette
 from tests.pictures.reading import Look
 from tests.pictures.reading_svg import picture
@@ -67,3 +67,111 @@ def test_the_other_sliders_show_the_lessons_own_pictures(shown, lesson, chosen):
 def inside(panel):
     """A picture without the size at which it is shown."""
     return re.sub(r' width="\d+" height="\d+"', "", panel, count=1)
+
+
+def test_the_numbers_beside_the_plane_are_those_of_the_network_that_is_marked():
+    explorer = landing.plane()
+    right, sure = (round(100 * explorer.chosen[name]) for name in ("accuracy", "confidence"))
+    assert (sure, right) == landing.hundred(explorers.stored("start_here").first)
+    assert explorer.topic.label == "06 label noise"
+
+
+FOUND = {one.lesson: one for one in findings.findings()}
+
+
+def test_there_are_twelve_findings_of_twelve_lessons_in_order():
+    assert len(FOUND) == len(findings.findings()) == 12
+    assert list(FOUND) == sorted(FOUND)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "stored", "places"),
+    [
+        ("02", "test_images", (0, -1)),
+        ("03", "overconfidence", (-1,)),
+        ("06", "label_noise", (36, 47)),
+        ("07", "class_prior", (6,)),
+        ("08", "temperature", (3, 12)),
+        ("09", "soft_targets", (12, 13)),
+        ("11", "focal_practice", (0, -1)),
+        ("12", "mixup_alpha", (0, 2, -1)),
+        ("13", "severity", (20, 26)),
+        ("15", "note_length", (0, 6)),
+        ("17", "audit_power", (0, -1)),
+    ],
+)
+def test_every_number_of_a_finding_stands_in_its_lessons_own_readouts(lesson, stored, places):
+    """Those of the frames that it speaks of, which have a decimal more."""
+    explorer = explorers.stored(stored)
+    readouts = " ".join(explorer.frames[place].readout for place in places)
+    values = " ".join(value for slider in explorer.sliders for value in slider.values)
+    known = [numbers(words) for words in (readouts, values)]
+    whole = {int(x + half) for x in known[0] for half in (0.49, 0.5)}
+    allowed = {*known[0], *known[1], *whole}
+    told = numbers(FOUND[lesson].words)
+    assert len(told) >= 3
+    assert set(told) <= allowed | {90}  # the limit that 11 speaks of
+
+
+def numbers(words):
+    return [float(x.replace(",", "")) for x in re.findall(r"\d+(?:,\d{3})*(?:\.\d+)?", words)]
+
+
+@pytest.mark.parametrize("lesson", FOUND)
+def test_the_picture_of_a_finding_shows_its_curves(lesson):
+    one = FOUND[lesson]
+    drawn = picture(one.picture)
+    for curve in one.curves:
+        assert curve.told in drawn.words
+        assert findings.percent(curve.shares[0]) in drawn.words
+    assert one.picture.count("<polyline") == len(one.curves)
+    hatched = [f'"url(#finding-{lesson}-{name})"' in one.picture for name in ("over", "under")]
+    if one.area:
+        sure, right = (curve.shares for curve in one.curves)
+        off = [a - b for a, b in zip(sure, right, strict=True)]
+        assert hatched == [max(off) > 0, min(off) < 0]
+    else:
+        assert hatched == [False, False]
+
+
+def test_the_graph_has_every_lesson_and_an_arrow_from_what_it_needs():
+    entries = syllabus.entries()
+    links = {one.number: f"{one.number}.html" for one in entries}
+    drawn = graph.drawn(links)
+    assert re.findall(r'href="([^"]+)"', drawn) == list(links.values())
+    arrows = set(re.findall(r'class="arrow whole" data-from="(\d\d)" data-to="(\d\d)"', drawn))
+    for one in entries:
+        met = {other for other, to in arrows if to == one.number}
+        reached = met.union(*(syllabus.above(other) for other in met))
+        assert reached == syllabus.above(one.number)  # what is needed, by way of the arrows
+    boxes = re.findall(r'<rect x="([\d.]+)" y="([\d.]+)"', drawn)
+    assert len(set(boxes)) == len(entries)
+    listed = re.findall(r'data-number="(\d\d)"', graph.nested(links))
+    assert sorted(listed) == sorted(links)
+    assert drawn.count('class="map"') == sum("03" in one.part_of for one in entries)
+
+
+def test_every_colour_of_a_stored_slider_has_one_for_dark_pages():
+    known = figures.counterparts()
+    stored = sorted((checkout.results() / "explorers").glob("*.json"))
+    for path in stored:
+        for frame in explorers.stored(path.stem).frames:
+            found = re.findall(r'(?:fill|stroke)="(#\w+)"', "".join(frame.panels))
+            assert set(found) <= set(known), path.stem
+    assert len(stored) > 20
+
+
+def contrast(one, other):
+    """The ratio of two colours that WCAG defines."""
+    tones = []
+    for colour in (one, other):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        lines = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        tones.append(sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), lines, strict=True)))
+    return (max(tones) + 0.05) / (min(tones) + 0.05)
+
+
+def test_words_and_lines_can_be_read_on_dark_paper():
+    for light, dark in figures.DARK.items():
+        if dark != figures.PAPER:
+            assert contrast(dark, figures.PAPER) >= 4.5, light

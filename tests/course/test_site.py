@@ -7,9 +7,10 @@ import struct
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import calibkit
 from calibkit.course import checkout, claims, pages
 from calibkit.course.explorers import Explorer, stored
-from calibkit.course.site import landing, reader, sources
+from calibkit.course.site import address, api, card, film, findings, landing, reader, sources
 
 
 def test_headings_of_outputs_are_no_sections():
@@ -136,3 +137,91 @@ def test_the_arbiters_table_is_a_page_with_its_figure():
     assert "<table" in html
     assert 'src="data:image/png;base64,' in html
     assert "glossary" in sources.text_pages()
+
+
+def test_the_findings_are_what_the_evidence_concluded():
+    found = findings.results()
+    assert 18 <= len(found) <= 26
+    for one in found:
+        line = claims.concluded(one.lesson, one.claim)
+        assert one.words[1:-1] in line
+        assert sum(many for _, many in one.counts) == int(re.search(r"(\d+) verdict", line)[1])
+    assert len({one.lesson for one in found}) > 15
+
+
+def test_a_picture_of_a_finding_stands_on_the_page_of_findings_and_each_line_leads_on():
+    page = sources._findings(sources.lessons())
+    aims = re.findall(r'href="([^"]+)#verdict-', page)
+    assert len(aims) == len(findings.results())
+    assert all(aim.startswith("evidence_") for aim in aims)
+    assert page.count("<svg") == len(findings.findings())
+    assert 'href="verdicts.html"' in page
+
+
+def test_the_sidebar_has_five_parts_and_every_lesson_once():
+    course = [lesson for lesson in sources.lessons() if not lesson.is_evidence]
+    texts = dict.fromkeys(sources.text_pages(), "A title")
+    groups = sources._groups(course, texts)
+    assert list(groups) == ["Start", "Core", "Electives", "For teachers", "Reference"]
+    named = [name for pages_of in groups.values() for _, name in pages_of]
+    assert len(named) == len(set(named))
+    assert {lesson.stem for lesson in course} <= set(named)
+    assert set(texts) - set(named) == set(sources.BEHIND)
+    assert "class_guide" in [name for _, name in groups["For teachers"]]
+
+
+def test_a_head_without_words_is_no_head():
+    html = "<table><thead><tr><th></th><th>a</th></tr></thead></table>"
+    assert sources.with_places(html) == html.replace("<th></th>", "<td></td>")
+
+
+def test_the_card_is_as_large_as_cards_are(tmp_path):
+    path = card.write(tmp_path, 93, 79)
+    width, height = struct.unpack(">16xII", path.read_bytes()[:24])
+    assert (width, height) == (1200, 630)
+    assert path.stat().st_size < 300_000
+
+
+def test_code_leads_to_the_package_until_there_is_a_repository(monkeypatch):
+    urls = {"Homepage": "https://site.org/c", "Repository": "https://code.org/c"}
+    monkeypatch.setattr(address, "_urls", lambda: urls)
+    assert (address.site(), address.code()) == ("https://site.org/c/", "https://code.org/c")
+    urls["Repository"] = "https://calibkit.example/repository"
+    assert address.code() == "api.html"
+
+
+def test_the_package_is_described_in_three_groups_methods_first_without_internal_modules():
+    groups = api.groups()
+    assert list(groups) == ["Methods", "Pictures", "Experiments and lessons"]
+    names = [one.short for one in groups["Methods"]]
+    assert set(names) == set(calibkit.METHODS)
+    assert names[:2] == ["metrics", "recalibration"]
+    every = [one for modules in groups.values() for one in modules]
+    assert not {one.short for one in every} & {"validate", "threads", "devices", "pages", "runner"}
+    assert len(every) < 24
+    for one in every:
+        assert one.says
+        assert not one.lesson or one.lesson in {found.lesson for found in findings.findings()}
+
+
+def test_the_contents_of_a_module_are_what_a_reader_calls():
+    (metrics,) = [one for one in api.groups()["Methods"] if one.short == "metrics"]
+    named = dict(metrics.parts())
+    assert set(named) == {
+        name for name in calibkit.metrics.__all__ if callable(getattr(calibkit.metrics, name))
+    }
+    assert all(named.values())
+
+
+def test_the_moving_picture_is_the_stored_training_frame_by_frame():
+    stored_film = (checkout.root() / "notebooks" / "images" / "training.svg").read_text("utf-8")
+    assert stored_film == film.drawn()
+    assert len(stored_film.encode()) < 400_000
+    frames = stored("overconfidence").frames
+    for place, frame in enumerate(frames):
+        right, sure = (100 * frame.values[f"test_{x}"] for x in ("accuracy", "confidence"))
+        shares = f"on new images {sure:.0f} % sure, {right:.0f} % right"
+        words = f"Epoch {frame.values['epoch']:.0f}: {shares}"
+        assert words in stored_film
+        assert f"@keyframes f{place} " in stored_film
+    assert "prefers-reduced-motion" in stored_film

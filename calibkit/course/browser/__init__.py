@@ -16,9 +16,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from calibkit import __version__
+from calibkit.auditing import trust
 from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
+LEVEL = 0.95  # of the intervals on the page of an audit
 IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.M)
@@ -161,6 +164,45 @@ def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
         {"digits": digits_text(), "lessons": dict(lessons or {})},
         {"home": home},
     )
+
+
+def audit(home: str = "") -> str:
+    """The page that audits a file of predictions in the browser, as `calibkit audit` does.
+
+    home: HTML of a link back to where the page belongs.
+
+    >>> "connect-src" in audit(), len(audit()) < 300_000
+    (False, True)
+    """
+    folder, shared = HERE / "audit", HERE / "shared"
+    return assemble(
+        folder / "audit.html",
+        folder / "main.js",
+        [shared / "theme.css", folder / "audit.css"],
+        {"trust": _trusted_intervals(), "version": __version__},
+        {"home": home},
+    )
+
+
+def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:
+    """Of intervals that follow from a formula, at which numbers of rows they cover.
+
+    By measure, and by "2" classes or "more", the tabulated numbers of rows with whether the
+    interval may be printed there.
+    """
+    sizes = sorted({int(row["n"]) for row in trust.rows()})
+    classes = {"2": trust.MOST_CLASSES, "more": trust.MOST_CLASSES + 1}
+
+    def covers(name: str, count: int, n: int) -> bool:
+        measure, _, paired = name.partition(" ")
+        return trust.covers(measure, count, n, LEVEL, paired=bool(paired))
+
+    return {
+        name: {
+            kind: [(n, covers(name, count, n)) for n in sizes] for kind, count in classes.items()
+        }
+        for name in ("aurc", "aurc paired", "auc")
+    }
 
 
 def digits_text() -> str:

@@ -1,8 +1,9 @@
-"""The commands for a class: `student`, `teacher`, `key`, `grade`, `quiz`, `handouts`."""
+"""The commands for a class: `student`, `teacher`, `key`, `grade`, `quiz`, ..."""
 
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 WRITTEN = {  # by command: the function that writes a folder, and what it writes
     "student": ("forms.student", "notebooks to hand out: no outputs, no solutions"),
@@ -10,7 +11,9 @@ WRITTEN = {  # by command: the function that writes a folder, and what it writes
     "key": ("forms.key", "exercises with executed solutions, and all answers"),
     "quiz": ("quiz.write", "recall questions as Markdown and for Moodle (GIFT)"),
     "handouts": ("handouts.write", "a page to print for each lesson"),
+    "rubric": ("rubrics.write", "what to read exercises in words for: to read, and to fill"),
 }
+ROSTER = "all students, each of whom gets a row or column: a CSV file with a column `student`"
 ONLY = "lessons whose names start so, such as 01 06; default: all"
 
 
@@ -24,11 +27,30 @@ def add(commands) -> None:
         if name in ("student", "teacher"):
             words = "the evidence of these lessons too, for those who ask for it"
             add.add_argument("--evidence", action="store_true", help=words)
+        if name == "rubric":
+            add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
+    add = commands.add_parser(
+        "kit", help="90 minutes ready to give: slides, notes, quiz, notebooks"
+    )
+    add.set_defaults(command=_kit)
+    add.add_argument("name", metavar="NAME", help="such as measure_and_repair; list: all of them")
+    add.add_argument("out", metavar="OUT", nargs="?", help="the new folder; default: kit_NAME")
+    words = "30 questions, your own reliability diagram; collects the files of a class: one page"
+    add = commands.add_parser("own-diagram", help=words)
+    add.set_defaults(command=_own_diagram)
+    add.add_argument("target", nargs="?", default="own.html", help="the page; default: own.html")
     add = commands.add_parser("grade", help="run and grade the notebooks of a class")
     add.set_defaults(command=_grade)
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
-    add.add_argument("--out", default="grades.csv", help="the table; default: grades.csv")
-    add.add_argument("--only", nargs="+", default=(), metavar="NN", help="lessons, such as 01 06")
+    words = "the table; default: grades.csv, and none for single students"
+    add.add_argument("--out", metavar="FILE", help=words)
+    words = "a page for each student; default: beside the table, as grades_feedback"
+    add.add_argument("--feedback", metavar="FOLDER", help=words)
+    words = "lessons, such as 01 06, or students by name, such as anna"
+    add.add_argument("--only", nargs="+", default=(), metavar="NAME", help=words)
+    words = "of the unseen cases; that of an earlier run gives the same cases again; default: drawn"
+    add.add_argument("--seed", type=int, metavar="N", help=words)
+    add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
     words = "those that were set, by the column's name: signed_gap cooled_nll; default: all"
     add.add_argument("--exercises", nargs="+", default=(), metavar="NAME", help=words)
     trust = "grade without a sandbox where none works: students' code may do what you may"
@@ -40,6 +62,8 @@ def _written(options) -> int:
     module, _, function = WRITTEN[options.written][0].partition(".")
     write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
     more = {"with_evidence": True} if getattr(options, "evidence", False) else {}
+    if getattr(options, "roster", None) is not None:
+        more["roster"] = options.roster
     paths = write(options.out, options.only, **more)
     if options.written == "key":
         paths, verdicts = paths
@@ -49,11 +73,44 @@ def _written(options) -> int:
     return 0
 
 
-def _grade(options) -> int:
-    from calibkit.course.classroom import grading
+def _kit(options) -> int:
+    from calibkit.course.classroom import kits
 
-    chosen = {"exercises": options.exercises, "trust": options.trust}
-    table = grading.grade(options.folder, options.only, **chosen)
-    print("\n".join(grading.summary(table)))
-    print(f"the table: {grading.write(table, options.out).resolve()}")
+    if options.name == "list":
+        print("\n".join(kits.names()))
+        return 0
+    first, *_ = kits.write(options.name, options.out or f"kit_{options.name}")
+    print(f"open {first.resolve()}")
+    return 0
+
+
+def _own_diagram(options) -> int:
+    from calibkit.course import browser
+    from calibkit.course.browser import own_diagram
+
+    page = browser.write(own_diagram.page(), options.target).resolve()
+    print(f"open {page}, or {page}#class for the files of a class")
+    return 0
+
+
+def _grade(options) -> int:
+    from calibkit.course.classroom import feedback, gradebook, grading
+
+    lessons, students = grading.named(options.only, options.folder)
+    chosen = {name: getattr(options, name) for name in ("exercises", "trust", "seed", "roster")}
+    book = grading.grade(options.folder, lessons, students=students, **chosen)
+    print("\n".join(book.summary()))
+    out = options.out
+    if students:  # looked at again: their class's table stays as it is
+        print("\n".join(book.replies()))
+    elif out is None:
+        out = "grades.csv"
+    pages = options.feedback
+    if out is not None:
+        table = gradebook.write(book.table(), out).resolve()
+        print(f"the table: {table}")
+        pages = pages or table.with_name(f"{table.stem}_feedback")
+    if pages is not None:
+        feedback.write(book, pages)
+        print(f"a page for each student: {Path(pages).resolve()}")
     return 0

@@ -9,24 +9,21 @@ solution is graded in the same way, so that nobody loses points to a sandbox tha
 
 from __future__ import annotations
 
-import csv
-import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
 from tqdm.auto import tqdm
 
-from calibkit.course import check
+from calibkit import validate
+from calibkit.course import check, checkout
 from calibkit.course.check.running import TimeUp
-from calibkit.course.classroom import reading, sandbox, unseen
+from calibkit.course.classroom import examining, reading, sandbox, submissions, unseen
+from calibkit.course.classroom.gradebook import UNKNOWN, Grade, Gradebook, Marked
+from calibkit.course.classroom.submissions import Submission
 
-LARGEST = 20 << 20  # bytes of a notebook
-FORMULA = ("=", "+", "-", "@")  # what makes a spreadsheet compute a cell
+SEEDS = 10**9  # a spreadsheet keeps such a number exactly
 NOT_HANDED_IN = "not handed in"
-UNKNOWN = "?"  # in place of points: an error of the grader, and no fault of the student's
 NO_SANDBOX = (
     "no sandbox works here: bubblewrap (Linux: apt install bubblewrap) is not there, or may not "
     "make namespaces. Students' code could then read and delete your files. If you trust these "
@@ -34,21 +31,27 @@ NO_SANDBOX = (
 )
 
 
-@dataclass(frozen=True)
-class Submission:
-    """What one student handed in: the cells of code of each notebook by its file name."""
+def named(words: Iterable[str], folder: str | Path) -> tuple[list[str], list[str]]:
+    """Lessons and students that the words of `--only` mean: ["06"] and ["anna"] of 06 and anna.
 
-    student: str
-    notebooks: Mapping[str, list[str]]
-    troubles: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Grade:
-    """Points for one exercise, UNKNOWN for an error of ours, and what the checker said."""
-
-    points: int | str
-    message: str
+    A word is a lesson where a lesson's name starts so. Where a student's does, too, it must say
+    which is meant, as lesson:06 or student:06; else ValueError is raised.
+    """
+    known = [lesson.name for lesson in checkout.lessons()]
+    lessons, students = [], []
+    for word in words:
+        kind, mark, name = word.partition(":")
+        if mark and kind in ("lesson", "student"):
+            (lessons if kind == "lesson" else students).append(name)
+        elif not any(lesson.startswith(word) for lesson in known):
+            students.append(word)
+        elif any(word == one.student for one in submissions.read(Path(folder))):
+            raise ValueError(
+                f"{word} is a lesson and a student: say lesson:{word} or student:{word}"
+            )
+        else:
+            lessons.append(word)
+    return lessons, students
 
 
 def grade(
@@ -58,91 +61,47 @@ def grade(
     exercises: Iterable[str] = (),
     trust: bool = False,
     seed: int | None = None,
-) -> pd.DataFrame:
-    """One row a student: columns `student`, an exercise each, `total`, `message`.
+    students: Iterable[str] = (),
+    roster: str | Path | None = None,
+) -> Gradebook:
+    """Grade what a class handed in.
 
     folder: NAME.ipynb, or a folder NAME with notebooks, for each student.
     only: lessons whose names start so; by default those of which anything was handed in.
     exercises: those that were set, by the names of their checkers, such as "ece"; by default all.
-    trust: grade without a sandbox where none works. seed: of the hidden cases, by default a
-    secret one, the same for all students of this run.
+    trust: grade without a sandbox where none works. seed: of the cases that no notebook shows, the
+    same for all students of a run, by default a secret one; the same seed gives the same cases, and
+    the same marks to an answer without chance or a clock in it.
+    students: grade these alone. roster: a CSV file with all students, of whom each gets a row.
 
     An error that is not the student's gives "?" in place of points, which counts as none.
 
-    Raises ValueError for a folder without notebooks, an unknown exercise, without a sandbox or
-    `trust`, and where the course's own solution is not graded right.
+    Raises ValueError for a folder without notebooks, an unknown exercise or student, a roster that
+    cannot be read, without a sandbox or `trust`, and where the course's own solution is not graded
+    right.
     """
     walls = sandbox.bubblewrap()
     if walls is None and not trust:
         raise ValueError(NO_SANDBOX)
-    handed_in = submissions(Path(folder))
+    everything = submissions.read(Path(folder))
     exercises = set(exercises)
     asked = [
         task
         for task in _tasks(only, exercises)
-        if only or exercises or any(_cells(one, task) for one in handed_in)
+        if only or exercises or any(_cells(one, task) for one in everything)
     ]
     if not asked:
         raise ValueError(f"no notebook in {folder} holds an exercise of the course")
-    seed = secrets.randbits(63) if seed is None else seed
+    handed_in, unknown = submissions.on_the_roster(everything, roster)
+    handed_in = submissions.of(students, handed_in)
+    seed = secrets.randbelow(SEEDS) if seed is None else validate.integer("seed", seed, 0)
     _rehearse(asked[0], seed, walls or [])
-    rows = []
+    marked = []
     for one in tqdm(handed_in, unit="student"):
         grades = {task.checker: _graded(one, task, seed, walls or []) for task in asked}
-        rows.append(_row(one, grades))
-    return pd.DataFrame(rows)
-
-
-def write(table: pd.DataFrame, path: str | Path) -> Path:
-    """Write the table as CSV for a spreadsheet, in which no cell computes anything."""
-    safe = table.map(lambda cell: _inert(cell) if isinstance(cell, str) else cell)
-    safe.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC, encoding="utf-8-sig")
-    return Path(path)
-
-
-def submissions(folder: Path) -> list[Submission]:
-    """The students of a folder, by name; links are not followed.
-
-    Raises ValueError where there is none.
-    """
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder; name the one with the students' notebooks")
-    notebooks: dict[str, list[Path]] = {}
-    # by name without ending, so that "08 (1)", a second download, comes after "08"
-    for path in sorted(folder.rglob("*.ipynb"), key=lambda path: path.with_suffix("")):
-        inside = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in inside.parts)
-        linked = any(
-            place.is_symlink() for place in (path, *path.parents) if folder in place.parents
-        )
-        if not hidden and not linked and path.is_file():
-            student = inside.parts[0] if len(inside.parts) > 1 else path.stem
-            notebooks.setdefault(student, []).append(path)
-    if not notebooks:
-        raise ValueError(f"no notebook in {folder}; it holds NAME.ipynb or NAME/ for each student")
-    return [_submission(student, paths) for student, paths in sorted(notebooks.items())]
-
-
-def _submission(student: str, paths: Iterable[Path]) -> Submission:
-    notebooks, troubles = {}, []
-    for path in paths:
-        try:
-            notebooks[path.name] = code(path)
-        except ValueError as error:
-            troubles.append(f"{path.name}: {error}")
-    return Submission(student, notebooks, tuple(troubles))
-
-
-def code(path: Path) -> list[str]:
-    """The cells of code of a notebook; raises ValueError for a file that is none."""
-    if path.stat().st_size > LARGEST:
-        raise ValueError(f"larger than {LARGEST >> 20} MB; clear its outputs")
-    try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        made = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
-        return [source if isinstance(source, str) else "".join(source) for source in made]
-    except (ValueError, RecursionError, TypeError, KeyError):
-        raise ValueError("this is no notebook that can be read") from None
+        marked.append(Marked(one.student, grades, one.troubles, bool(walls)))
+    titles = {task.checker: task.title for task in asked}
+    return Gradebook(seed, titles, tuple(marked), tuple(unknown))
 
 
 def _rehearse(task: reading.Exercise, seed: int, walls: list[str]) -> None:
@@ -186,45 +145,33 @@ def _cells(submission: Submission, task: reading.Exercise) -> tuple[list[str], s
     return next(((cells, task.function) for cells in holding), None)
 
 
-def _row(submission: Submission, grades: Mapping[str, Grade]) -> dict:
-    points = {name: one.points for name, one in grades.items()}
-    total = sum(number for number in points.values() if number != UNKNOWN)
-    words = [*submission.troubles, *(f"{name}: {one.message}" for name, one in grades.items())]
-    return {"student": submission.student, **points, "total": total, "message": " | ".join(words)}
-
-
 def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: list[str]) -> Grade:
     handed_in = _cells(submission, task)
     if handed_in is None:
         return Grade(0, NOT_HANDED_IN)
     exercise = check.EXERCISES[task.checker]
     withheld = unseen.withheld(exercise, task.solution)
+    answer = sandbox.Answer(*handed_in, withheld=withheld, walls=walls, seed=seed)
     try:
-        with sandbox.Answer(*handed_in, withheld=withheld, walls=walls) as answer:
-            reply = unseen.extended(exercise, seed)(answer)
+        with answer as function:
+            found = examining.examine(exercise, seed, function)
+            gone = bool(getattr(function, "why", ""))  # its process: what came after is no result
     except TimeUp:
-        return Grade(0, "the cells that the function needs had not ended in time")
+        return _failed(0, "the cells that the function needs had not ended in time", answer)
     except (sandbox.Missing, sandbox.Ended, sandbox.Raised, NotImplementedError) as error:
-        return Grade(0, f"{type(error).__name__}: {error}")
+        return _failed(0, f"{type(error).__name__}: {error}", answer)
     except Exception as error:
-        return Grade(UNKNOWN, f"not graded, for an error of the grader: {error!r}")
-    return Grade(int(reply.passed), " ".join(reply.text.split()))
+        words = f"not graded, for an error of the grader: {error!r}"
+        return _failed(UNKNOWN, words, answer)
+    return Grade(
+        int(found.reply.passed),
+        " ".join(found.reply.text.split()),
+        found.share,
+        None if gone else found.smallest,
+        tuple(answer.attempts),
+    )
 
 
-def _inert(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, and no terminal for a command.
-
-    >>> _inert("=1+1")
-    "'=1+1"
-    """
-    text = "".join(sign for sign in text if sign.isprintable())
-    return f"'{text}" if text.startswith(FORMULA) else text
-
-
-def summary(table: pd.DataFrame) -> Iterator[str]:
-    """One line a student, for the screen."""
-    points = [name for name in table.columns if name not in ("student", "total", "message")]
-    unknown = (table[points] == UNKNOWN).sum(axis=1)
-    for student, total, open_ in zip(table.student, table.total, unknown, strict=True):
-        words = f", {open_} not graded: see the message in the table" if open_ else ""
-        yield f"{_inert(student)}: {total} of {len(points)}{words}"
+def _failed(points: int | str, message: str, answer: sandbox.Answer) -> Grade:
+    """The grade of an answer that came to no result."""
+    return Grade(points, message, attempts=tuple(answer.attempts))

@@ -37,6 +37,7 @@ START = 120.0  # seconds in which a busy machine imports torch
 MEMORY = 1_500 << 20  # bytes that an answer may take beyond those of the libraries
 TICK = 0.05  # seconds between two looks at its memory
 LONGEST = 32 << 20  # bytes of a reply
+ATTEMPTS = 20  # that are kept of an answer; who tries more has tried enough
 TMP = 64 << 20  # bytes of /tmp in the sandbox
 LIMITS = {"CPU": 60, "FSIZE": 16 << 20, "NOFILE": 128, "CORE": 0, "DATA": 4 << 30}
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache")
@@ -95,7 +96,10 @@ class Answer:
 
     cells: the code of the notebook. function: its name. withheld: functions of calibkit that raise
     in there, such as "calibkit.metrics:ece". walls: what `bubblewrap` returned; none for a class
-    that one trusts, whose code may then read and delete files.
+    that one trusts, whose code may then read and delete files. seed: where its random numbers
+    begin.
+
+    `attempts` has what it tried to do to files and programs, in words (see `attempts`).
 
     Use it in a `with`; entering raises Missing where the notebook does not define the function,
     `Ended`, TimeUp or an error of the student's own (`Raised`) where the definition fails, and
@@ -109,9 +113,12 @@ class Answer:
         *,
         withheld: Sequence[str] = (),
         walls: Sequence[str] = (),
+        seed: int = 0,
     ) -> None:
         self.order = {"cells": list(cells), "function": function, "withheld": list(withheld)}
+        self.order["seed"] = seed
         self.walls, self.why = list(walls), ""
+        self.attempts: list[str] = []
 
     def __enter__(self) -> Answer:
         self.room = tempfile.TemporaryDirectory(prefix="calibkit-grade-")
@@ -184,13 +191,20 @@ class Answer:
         deadline = time.monotonic() + seconds
         while True:
             with contextlib.suppress(queue.Empty):
-                return self._read(self.replies.get(timeout=TICK))
+                reply = self._read(self.replies.get(timeout=TICK))
+                if "tried" not in reply:
+                    return reply
+                self._remember(str(reply["tried"]))
             if time.monotonic() > deadline:
                 self._end(f"it had not ended after {seconds:g} seconds")
                 raise running.TimeUp
             if self._memory() > 2 * MEMORY:
                 self._end("it took too much memory")
                 raise Ended(self.why)
+
+    def _remember(self, words: str) -> None:
+        if len(self.attempts) < ATTEMPTS and words not in self.attempts:
+            self.attempts.append(words[: worker.LONGEST])
 
     def _read(self, line: bytes) -> dict:
         """A reply that may be forged: any JSON at all, or none."""
@@ -264,6 +278,7 @@ def _environment(home: str) -> dict[str, str]:
     needed = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     names = ("HOME", "USERPROFILE", "TMPDIR", "TEMP", "MPLCONFIGDIR", "CALIBKIT_CACHE")
     quiet = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
+    quiet["PYTHONHASHSEED"] = "0"  # sets in one order, so that a run can be repeated
     return needed | dict.fromkeys(names, home) | quiet | {"PYTHONPATH": str(PACKAGE.parent)}
 
 

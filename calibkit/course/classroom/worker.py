@@ -11,7 +11,9 @@ import contextlib
 import importlib
 import json
 import os
+import random
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -25,15 +27,23 @@ def main() -> None:
     requests, replies = _own_pipes()
 
     def send(message: dict) -> None:
-        replies.write(json.dumps(message) + "\n")
-        replies.flush()
+        # in one piece, at once: what was told cannot be taken back, or end up within a result
+        with lock:
+            replies.write(json.dumps(message) + "\n")
+            replies.flush()
+
+    lock = threading.RLock()
 
     import torch
+
+    from calibkit.course.classroom import attempts
 
     torch.set_num_threads(1)
     send({"ready": True})
     order = json.loads(requests.readline())
     _confine(order)
+    _seed(order["seed"])
+    attempts.tell(lambda words: send({"tried": words}), os.environ["HOME"])
     send({"confined": True})
     try:
         answer = _defined(order)
@@ -69,6 +79,16 @@ def _confine(order: dict) -> None:
         withhold(name)
     confine.limit(order["limits"])
     confine.forbid_processes()
+
+
+def _seed(seed: int) -> None:
+    """Begin the random numbers that an answer may draw, so that it can be run again as it was."""
+    import numpy as np
+    import torch
+
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    torch.manual_seed(seed)
 
 
 def _defined(order: dict) -> Callable | None:

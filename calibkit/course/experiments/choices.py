@@ -49,6 +49,7 @@ WAYS: dict[str, tuple[float, ...]] = {
     "focal": (0.5, 1.0, 2.0, 3.0),
 }
 DECAYS = (0.0, 1e-4, 5e-4, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2)
+SURE = 50.0  # a logit beside which 0 is no chance
 PATH = Path("strengths") / "choices.csv"
 
 
@@ -97,19 +98,6 @@ class Doubtful(Selection):
         entropy = metrics.entropy(self.posterior)
         chance = torch.rand(len(logits), generator=generator)
         return chance + (entropy > entropy.median())
-
-
-@dataclass(frozen=True, kw_only=True)
-class RandomPool(Selection):
-    """Takes a random part of a pool that stays the same, so that its samples return more often.
-
-    members: (n,) Booleans, which samples are in it. Blind to images, labels and network.
-    """
-
-    members: Tensor
-
-    def _worth(self, logits: Tensor, labels, generator) -> Tensor:
-        return torch.rand(len(logits), generator=generator) + self.members
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,14 +188,6 @@ def rule(size: scale.Budget, name: str, share: float, noise: float, seed: int) -
             **options, other=nn.functional.cross_entropy(last, train.labels, reduction="none")
         )
     raise ValueError(f"name must be one of {', '.join(RULES)}, got {name!r}")
-
-
-def pool(size: scale.Budget, share: float, seed: int) -> RandomPool:
-    """A random half of the training images, of which each epoch takes a share of all."""
-    order = torch.randperm(size.train, generator=torch.Generator().manual_seed(seed))
-    members = torch.zeros(size.train, dtype=torch.bool)
-    members[order[: size.train // 2]] = True
-    return RandomPool(share=share, warmup=warmup(size), members=members)
 
 
 def cure(way: str, strength: float) -> dict[str, Any]:
@@ -372,6 +352,23 @@ def described(outcome: Any) -> dict[str, float]:
         }
         rows.append(row)
     return pd.DataFrame(rows).mean().to_dict()
+
+
+def same_returns(outcome: Any, seed: int) -> MaxEntropy:
+    """The choices of a run with each image replaced by another one, drawn once.
+
+    So each epoch takes as many images that return, after as many epochs, but which ones they are
+    is blind to images, labels and network. outcome: as `taken` wants it.
+    """
+    plan = outcome.trial
+    n, select = len(plan.train), plan.recipe.select
+    other = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    # logits that doubt just what is to be taken
+    judge = torch.zeros(plan.recipe.epochs, n, K)
+    judge[:, :, 0] = SURE
+    for epoch, (chosen, _) in enumerate(taken(outcome), select.warmup):
+        judge[epoch, other[chosen], 0] = 0.0
+    return MaxEntropy(share=select.share, warmup=select.warmup, target=judge)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,11 @@ STYLE = """\
 .calibkit-explorer .readout { margin: .4em 0; }
 .calibkit-explorer :is(input, button):focus-visible {
   outline: 3px solid #0072B2; outline-offset: 3px; }
+@media (max-width: 40rem) { /* on a telephone a slider has a line of its own */
+  .calibkit-explorer label:has(input) { flex: 1 1 100%; flex-wrap: wrap; gap: .2em .6em; }
+  .calibkit-explorer label > input { order: 1; flex: 1 0 100%; height: 1.8em; margin: 0; }
+  .calibkit-explorer label > output { margin-left: auto; text-align: right; }
+}
 </style>"""
 # Of a choice among many beside a slider, and a picture that is clicked. On a telephone the words
 # about the dot that was tapped stand above the picture, in a place that keeps its height.
@@ -112,6 +117,12 @@ class Face:
     style: str
     script: str
 
+    @property
+    def module(self) -> str:
+        """What anywidget runs: a module whose content is with the host."""
+        export = f"\nexport default {{ render: rendering({self.bind}) }};\n"
+        return self.script + _script("render.js") + export
+
 
 def _script(name: str) -> str:
     return HERE.joinpath(name).read_text(encoding="utf-8")
@@ -181,10 +192,19 @@ class Shown:
 
     def widget(self):
         """The live face: an ipywidgets control, moved by mouse or keys; see `live.Live`."""
-        from calibkit.course.explorers.live import Live, rendering
+        from calibkit.course.explorers.live import Live
 
-        script = self.face.script + rendering(self.face.bind)
-        return Live(_esm=script, face=self._page(script=""), packed=self.packed, at=self.at)
+        return Live(_esm=self.face.module, **self._content())
+
+    def module(self) -> str:
+        """The same as an ES module that holds its content, for pages that others make.
+
+        Its default export is what anywidget asks of a widget, `render({ model, el })`, so that
+        JupyterLab and MyST show it; a plain page calls its `mount(element)`.
+        """
+        filled = {"CONTENT": json.dumps(self._content()), "BIND": self.face.bind}
+        own = re.sub("|".join(filled), lambda place: filled[place[0]], _script("module.js"))
+        return self.face.script + _script("render.js") + own
 
     def html(self) -> str:
         """The same as one self-contained piece of HTML: no kernel, no network."""
@@ -198,6 +218,10 @@ class Shown:
             "text/html": self.html(),
             "text/plain": self.words,
         }
+
+    def _content(self) -> dict[str, Any]:
+        """What a host keeps of it: the page without a script, what the script unpacks, places."""
+        return {"face": self._page(script=""), "packed": self.packed, "at": self.at}
 
     def _page(self, script: str) -> str:
         return PAGE.format(

@@ -36,6 +36,8 @@ async function bindPlane(root, packed, moved = () => {}) {
     for (const name of Object.keys(bars)) part(name).setAttribute("d", bars[name]);
     picture.setAttribute("aria-label", `${topic.alt} ${said}`);
     readout.textContent = said;
+    // for a page that shows the two shares, in thousandths, beside it
+    root.dispatchEvent(new CustomEvent("chosen", { bubbles: true, detail: { sure, right } }));
     moved([at, Number(slider.value)]);
   };
   const goTo = (at, place) => {

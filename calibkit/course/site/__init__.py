@@ -44,15 +44,23 @@ def build(target: str | Path | None = None) -> Path:
     with tempfile.TemporaryDirectory() as work:
         source, made = Path(work, "source"), Path(work, "site")
         sources.write(source)
-        extra = {"html_extra_path": [str(source / "extra")]}
-        settings, trees = Path(__file__).parent, Path(work, "doctrees")
-        app = Sphinx(source, settings, made, trees, "html", extra, status=None, warning=warnings)
+        settings, trees, more = Path(__file__).parent, Path(work, "doctrees"), given(source)
+        app = Sphinx(source, settings, made, trees, "html", more, status=None, warning=warnings)
         app.build()
         if warnings.getvalue() or app.statuscode:
             raise SiteError(f"Sphinx warns of something in the site:\n{warnings.getvalue()}")
         shutil.rmtree(target, ignore_errors=True)  # no page of an older site may stay
         shutil.move(made, target)
     return target / "index.html"
+
+
+def given(source: Path) -> dict[str, list[str]]:
+    """The settings of Sphinx that name folders of `sources.write`."""
+    static = str(Path(__file__).parent / "static")
+    return {
+        "html_extra_path": [str(source / "extra")],
+        "html_static_path": [static, str(source / "static")],
+    }
 
 
 def _check(target: Path) -> None:

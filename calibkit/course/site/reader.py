@@ -1,16 +1,23 @@
-"""What Sphinx learns here: to read our pieces of HTML, and docstrings that are plain English."""
+"""What Sphinx learns here: pieces of HTML, docstrings in plain English, words for the search."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
 
 from bs4 import BeautifulSoup, NavigableString, PageElement, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.parsers import Parser
 
+from calibkit.course.explorers.explorer import pack
+from calibkit.course.site import address, card
+
 SUFFIX = ".fragment"
+ABOUT = "about.json"  # what `sources.write` says of the pages
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 NAMED = re.compile(r"([a-z_]\w*(?:, \w+)*): ")  # an argument at the beginning of its line
 
@@ -109,7 +116,8 @@ def _plain(words: str) -> str:
 
 
 def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
-    lines[:] = as_rst(lines)
+    """A docstring as Sphinx reads it; that of a module stands on its page already."""
+    lines[:] = [] if what == "module" else as_rst(lines)
 
 
 def _skipped(app, what, name, obj, skip, options) -> bool | None:
@@ -127,11 +135,67 @@ def _levelled(app, page: str, template: str, context: dict, doctree) -> None:
     )
 
 
+def _about(app, page: str, template: str, context: dict, doctree) -> None:
+    """What a page says of itself to search engines and to those that show a link."""
+    about = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))
+    described = about.pop("described").get(page, "")
+    about.pop("order")
+    context |= about | {"described": described, "address": address.site(), "card": card}
+
+
+def _neighbours(app, page: str, template: str, context: dict, doctree) -> None:
+    """A lesson leads to the next one by its number, wherever the sidebar has it."""
+    order = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))["order"]
+    if page not in order:
+        return
+    place, uri = order.index(page), app.builder.get_relative_uri
+    for name, other in (("prev", place - 1), ("next", place + 1)):
+        context[name] = None
+        if 0 <= other < len(order):
+            title = app.env.titles[order[other]].astext()
+            context[name] = {"link": uri(page, order[other]), "title": title}
+
+
+def text(source: str) -> str:
+    """The words of a piece of HTML, without what is not read: scripts, styles, pictures' data.
+
+    >>> text("<p>A <b>b</b> &amp; c</p><script>let d = 1</script><p>e</p>")
+    'A b & c e'
+    """
+    kept = re.sub(r"(?s)<(script|style|svg|math)\b.*?</\1>", " ", source)
+    return " ".join(unescape(re.sub(r"(?s)<[^>]*>", " ", kept)).split())
+
+
+def _kept(app, doctree: nodes.document, page: str) -> None:
+    """Keep the words of a page for the excerpts of the search."""
+    parts = (
+        node.astext() for node in doctree.findall(nodes.Text) if node.parent.tagname != "comment"
+    )
+    app.env.calibkit_texts[page] = text("\n".join(parts))
+
+
+def _begun(app, env, names) -> None:
+    env.calibkit_texts = getattr(env, "calibkit_texts", {})
+
+
+def _excerpts(app, error: Exception | None) -> None:
+    """Write the words of all pages as a script, packed as sliders are."""
+    if error is None:
+        words = pack(app.env.calibkit_texts)
+        target = Path(app.outdir, "_static", "excerpts.js")
+        target.write_text(f'window.EXCERPTS = "{words}";\n', encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Sphinx calls this: the parser for fragments, and the filter for docstrings."""
     app.add_source_suffix(SUFFIX, "fragment")
     app.add_source_parser(FragmentParser)
     app.connect("autodoc-process-docstring", _docstring)
     app.connect("autodoc-skip-member", _skipped)
+    app.connect("env-before-read-docs", _begun)
+    app.connect("doctree-resolved", _kept)
+    app.connect("build-finished", _excerpts)
+    app.connect("html-page-context", _about)
+    app.connect("html-page-context", _neighbours, priority=800)
     app.connect("html-page-context", _levelled, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,49 +3,57 @@
 from __future__ import annotations
 
 import base64
-import inspect
 import itertools
-import pkgutil
+import json
 import re
 import shutil
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from importlib import import_module
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 from nbformat import NotebookNode
 
-import calibkit
-from calibkit.course import browser, checkout, claims, experiments, pages, paths, verdicts
+from calibkit.course import (
+    browser,
+    checkout,
+    claims,
+    experiments,
+    pages,
+    paths,
+    syllabus,
+    verdicts,
+)
 from calibkit.course.experiments import arbiter
-from calibkit.course.explorers import networks, stored
+from calibkit.course.explorers import anywhere, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
-from calibkit.course.site import landing
+from calibkit.course.site import address, api, card, figures, findings, graph, landing, reader
 from calibkit.course.site.reader import SUFFIX
 
-# The parts of the course, each with the number of its first lesson.
-PARTS = {
-    0: "Start here",
-    1: "I · Seeing",
-    3: "II · Why",
-    5: "III · Data",
-    8: "IV · Cures",
-    13: "V · Beyond the test set",
-    18: "VI · In depth",
-}
+# Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
+TEACHERS = re.compile(r"class|kit|your_numbers_differ|reliability_of")
+RUN = "any_machine"
+BEHIND = ("claims", arbiter.NAME)
 HERE_ONE_READS = (
     '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
     "To run its cells and to have your exercises checked, open it in JupyterLab: "
     '<a href="any_machine.html">how to run it on any machine</a>.</p>'
 )
+DESCRIPTION = (
+    "An interactive course in JupyterLab and PyTorch on the calibration of neural networks: train "
+    "them in seconds, see where their probabilities are wrong, and learn what helps."
+)
 ALL_NETWORKS = "All networks of the course"
+CARDS = 4  # columns that a telephone has no room for
+DECISIVE = ("verdicts", "what follows here", "on digits and made data")
 PANORAMA = 1.9  # times as wide as high: several plots side by side
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
+HOME = '<a href="index.html">The course</a>'  # on pages that stand beside those of Sphinx
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=select_autoescape(), trim_blocks=True
 )
@@ -71,17 +79,11 @@ class Lesson:
         return self.path.stem[:2]
 
     @property
-    def part(self) -> str:
-        """The part of the course that the lesson belongs to, by its number."""
-        return PARTS[max(first for first in PARTS if first <= int(self.number))]
-
-    @property
     def short(self) -> str:
-        """Its name in a narrow list: in the README's table, or else from that of its file."""
-        table = (checkout.root() / "README.md").read_text(encoding="utf-8")
-        name = self.path.stem
-        words = re.search(rf"\[(\d\d [^\]]+)\]\(notebooks/{name}\.ipynb\)", table)
-        return words[1] if words else f"{self.number} {name[3:].replace('_', ' ').capitalize()}"
+        """Its name in a narrow list, or else from that of its file."""
+        entry = syllabus.entry(self.number)
+        words = self.path.stem[3:].replace("_", " ").capitalize()
+        return entry.short if entry else f"{self.number} {words}"
 
     @cached_property
     def notebook(self) -> NotebookNode:
@@ -127,6 +129,29 @@ class Lesson:
 
 def home() -> Path:
     return checkout.root() / "notebooks"
+
+
+def carded(html: str) -> str:
+    """Tables of many columns as cards on a telephone: each cell has its heading, the verdict first.
+
+    >>> cells = "<th>a</th><th>b</th><th>verdicts</th><th>c</th>"
+    >>> row = cells.replace("th>", "td>")
+    >>> html = f"<table><thead><tr>{cells}</tr></thead><tbody><tr>{row}</tr></tbody></table>"
+    >>> carded(html).partition("<tbody>")[2][:66]
+    '<tr><td data-label="a">a</td><td data-label="b">b</td><td class="d'
+    """
+    tree = BeautifulSoup(html, "html.parser")
+    for table in tree.select("table"):
+        heads = [head.get_text(strip=True) for head in table.select("thead th")]
+        if len(heads) < CARDS:
+            continue
+        table["class"] = [*table.get("class", []), "cards"]
+        for row in table.select("tbody tr"):
+            for cell, head in zip(row.find_all(["td", "th"]), heads, strict=False):
+                if head in DECISIVE:
+                    cell["class"] = "decisive"
+                cell["data-label"] = head
+    return str(tree)
 
 
 def drawn(notebook: NotebookNode, folder: Path | None = None) -> str:
@@ -181,27 +206,67 @@ def write(folder: Path) -> None:
     beside = [lesson for lesson in every if lesson.is_evidence]
     texts = {name: (path.parent, pages.read(path)) for name, path in text_pages().items()}
     fragments = {lesson.stem: lesson.html for lesson in every}
-    fragments |= {name: drawn(text, folder) for name, (folder, text) in texts.items()}
+    fragments |= {name: carded(drawn(text, at)) for name, (at, text) in texts.items()}
     fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
     for name, html in fragments.items():
         (folder / f"{name}{SUFFIX}").write_text(html, encoding="utf-8")
     _landing(folder, course)
     _embeds(folder / "extra" / "embed", course)
     _playground(folder / "extra" / "play.html", course)
-    described = modules()
-    for name in described:
-        page = f"{name}\n{'=' * len(name)}\n\n.. automodule:: {name}\n   :members:\n"
-        (folder / "api" / f"{name}.rst").write_text(page, encoding="utf-8")
+    browser.write(browser.audit(HOME), folder / "extra" / "audit.html")
+    described = api.groups()
+    _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
-    toc = {"parts": _by_part(course), "evidence": beside, "modules": described, "texts": titles}
-    for name in ("index.rst", "api.rst"):
+    toc = {"groups": _groups(course, titles), "evidence": beside, "api": described}
+    toc |= {"headline": headline(), "texts": titles, "says": api.SAYS}
+    told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
+    about = {"headline": toc["headline"], "described": told, "first_lesson": course[0].stem}
+    about["order"] = [*(lesson.stem for lesson in course), "findings"]
+    (folder / "findings.txt").write_text(_findings(every), encoding="utf-8")
+    (folder / reader.ABOUT).write_text(json.dumps(about), encoding="utf-8")
+    for name in ("index.rst", "findings.rst", "api.rst"):
         written = TEMPLATES.get_template(f"{name}.j2").render(**toc)
         (folder / name).write_text(written, encoding="utf-8")
 
 
-def _by_part(course: list[Lesson]) -> list[tuple[str, list[Lesson]]]:
-    groups = itertools.groupby(course, key=lambda lesson: lesson.part)
-    return [(part, list(members)) for part, members in groups]
+def _groups(course: list[Lesson], texts: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """The sidebar: (title, name of the page) under each caption."""
+    tracks: dict[str, list[tuple[str, str]]] = {name: [] for name in syllabus.TRACKS}
+    for lesson in course:
+        entry = syllabus.entry(lesson.number)
+        tracks[entry.track if entry else "elective"].append((lesson.short, lesson.stem))
+    start, core, elective = tracks.values()
+    teachers = [(title, name) for name, title in texts.items() if TEACHERS.match(name)]
+    others = [
+        (title, name)
+        for name, title in texts.items()
+        if not TEACHERS.match(name) and name not in (RUN, *BEHIND)
+    ]
+    return {
+        "Start": [*start, (texts[RUN], RUN)] if RUN in texts else start,
+        "Core": core,
+        "Electives": elective,
+        "For teachers": [*teachers, ("All sliders", "sliders")],
+        "Reference": [("Findings", "findings"), *others, ("The package", "api")],
+    }
+
+
+def _findings(every: list[Lesson]) -> str:
+    """The page of findings: one line a result, each with a link to its evidence."""
+    pages_of = {lesson.number: lesson.stem for lesson in every}  # evidence, where there is some
+    drawn = {one.lesson: one for one in findings.findings()}
+    names = {row.claim: row.name for row in claims.listed(home() / claims.PAGE)}
+    groups = itertools.groupby(findings.results(), key=lambda one: one.lesson)
+    shorts = {one.number: one.short for one in syllabus.entries()}
+    return TEMPLATES.get_template("findings.html").render(
+        groups=[(number, list(members)) for number, members in groups],
+        drawn=drawn,
+        names=names,
+        shorts=shorts,
+        evidence=pages_of,
+        stems={lesson.number: lesson.stem for lesson in every if not lesson.is_evidence},
+        verdicts=len(claims.printed(home())),
+    )
 
 
 def with_places(html: str) -> str:
@@ -213,10 +278,15 @@ def with_places(html: str) -> str:
         # its first 24 bytes, which end with width and height
         head = base64.b64decode(str(image["src"]).removeprefix(PNG)[:32])
         width, height = struct.unpack(">16xII", head)
+        image["width"], image["height"] = str(width), str(height)
+        image["style"] = f"--natural: {width}px"
         if width >= PANORAMA * height:  # on a telephone it keeps its size and scrolls
             _scrolls(image, "panorama")
     for table in tree.select(".output_html > div > style + table"):
         _scrolls(table)
+    for corner in tree.select("th"):
+        if not corner.get_text(strip=True):  # a heading without words is read as one by readers
+            corner.name = "td"
     seen: dict[str, int] = {}
     for text in tree.select(".output_stdout > pre"):
         lines = [_placed(line, seen) for line in text.decode_contents().split("\n")]
@@ -287,13 +357,13 @@ def _verdicts(course: list[Lesson]) -> str:
 
 def _summary(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
     """The table of `claims.summary` as HTML."""
-    return drawn(pages.text_page(claims.summary(printed, listed)))
+    return carded(drawn(pages.text_page(claims.summary(printed, listed))))
 
 
 def _concluded(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
     """The table of `claims.conclusions_table` as HTML, each claim with its words."""
     table = claims.conclusions_table(claims.conclusions(home()), printed, listed)
-    return drawn(pages.text_page(_with_words(table, listed)))
+    return carded(drawn(pages.text_page(_with_words(table, listed))))
 
 
 def _with_words(table: str, listed: list[claims.Claim]) -> str:
@@ -306,7 +376,7 @@ def _with_words(table: str, listed: list[claims.Claim]) -> str:
 def _evidence(printed: list[claims.Printed], listed: list[claims.Claim]) -> str:
     """The table of `claims.evidence` as HTML, each claim with its words."""
     table = claims.evidence(printed, listed, experiments.photographed(home() / "results"))
-    return drawn(pages.text_page(_with_words(table, listed)))
+    return carded(drawn(pages.text_page(_with_words(table, listed))))
 
 
 def _gallery(course: list[Lesson]) -> str:
@@ -318,13 +388,24 @@ def _gallery(course: list[Lesson]) -> str:
 def _landing(folder: Path, course: list[Lesson]) -> None:
     promised, right = landing.hundred(stored("start_here").first)
     map_words = re.findall(r"!\[([^\]]+)\]\(images/course_map\.svg\)", course[0].prose)
+    entries = [one for one in syllabus.entries() if any(one.number == x.number for x in course)]
+    stems = {lesson.number: lesson.stem for lesson in course}
+    links = {number: f"{stem}.html" for number, stem in stems.items()}
     written = TEMPLATES.get_template("landing.html").render(
         said=promised,
         right=right,
+        start_minutes=sum(paths.minutes(course[0].number)),
+        code=address.code(),
+        audit=(folder / "extra" / "audit.html").exists(),
+        plane=_explained(landing.plane().html()),
         sliders={name: explorer.html() for name, explorer in landing.sliders().items()},
-        parts=_by_part(course),
+        entries=entries,
+        names={one.number: one.short for one in entries},
         paths=paths.PATHS,
-        stems={lesson.number: lesson.stem for lesson in course},
+        graph=graph.drawn(links),
+        nested=graph.nested(links),
+        findings=findings.findings(),
+        stems=stems,
         verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "Map of the course.",
         authors=authors(),
@@ -334,6 +415,24 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
     images.mkdir()
     shutil.copy(home() / "images" / "course_map.svg", images)
     (folder / "extra" / ".nojekyll").touch()  # a host leaves _static alone
+    static = folder / "static"
+    static.mkdir()
+    card.write(static, promised, right)
+    (static / "figures.css").write_text(figures.style(), encoding="utf-8")
+
+
+def _explained(html: str) -> str:
+    """An explorer whose description is folded, where there is no room for it."""
+    opened = '<details class="description"><summary>How to read the picture</summary><p>'
+    return re.sub(
+        r'(?s)<p class="description">(.*?)</p>', rf"{opened}\1</p></details>", html, count=1
+    )
+
+
+def headline() -> str:
+    """The question that the landing page opens with."""
+    promised, _ = landing.hundred(stored("start_here").first)
+    return f"Can a network’s “{promised}\u00a0% sure” be believed?"
 
 
 def authors() -> str:
@@ -348,13 +447,12 @@ def authors() -> str:
 
 def _playground(target: Path, course: list[Lesson]) -> None:
     lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
-    home = '<a href="index.html">The course</a>'
-    browser.write(browser.playground(lessons, home), target)
+    browser.write(browser.playground(lessons, HOME), target)
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:
-    """A small page for each slider, to stand in an <iframe> elsewhere."""
-    page = TEMPLATES.get_template("embed.html")
+    """For each slider a page to stand in an <iframe>; those that are kept also as modules."""
+    page, colours = TEMPLATES.get_template("embed.html"), figures.style()
     shown = {"networks": (ALL_NETWORKS, networks().html(), "../sliders.html#networks")}
     for name, explorer in landing.sliders().items():
         title = " and ".join(slider.label for slider in explorer.sliders)
@@ -364,17 +462,20 @@ def _embeds(folder: Path, course: list[Lesson]) -> None:
             back = f"../{lesson.stem}.html#slider-{number}"
             shown[f"{lesson.stem}-{number}"] = (lesson.title, html, back)
     for name, (title, html, back) in shown.items():
-        written = page.render(title=title, slider=html, back=back)
+        parts = {"title": title, "slider": html, "back": back, "colours": colours}
+        written = page.render(**parts)
         (folder / f"{name}.html").write_text(written, encoding="utf-8")
+    for name in anywhere.names():
+        module = anywhere.explorer(name).module()
+        (folder / f"{name}.mjs").write_text(module, encoding="utf-8")
 
 
-def modules() -> dict[str, str]:
-    """The first line of the docstring of every public module, by its name."""
-    wings = [calibkit, *(import_module(f"calibkit.{wing}") for wing in calibkit.WINGS)]
-    names = [
-        f"{wing.__name__}.{m.name}" for wing in wings for m in pkgutil.iter_modules(wing.__path__)
-    ]
-    shown = [
-        name for name in names if "._" not in name and name.split(".")[-1] not in calibkit.WINGS
-    ]
-    return {name: str(inspect.getdoc(import_module(name))).split("\n")[0] for name in shown}
+def _modules(folder: Path, described: Mapping[str, list[api.Module]], course: list[Lesson]) -> None:
+    """A page for each module, with the finding that shows what it is for."""
+    page = TEMPLATES.get_template("module.rst.j2")
+    drawn = {one.lesson: one for one in findings.findings()}
+    stems = {lesson.number: lesson.stem for lesson in course}
+    for one in itertools.chain.from_iterable(described.values()):
+        stem = stems.get(one.lesson or "")
+        written = page.render(one=one, finding=stem and drawn.get(one.lesson), stem=stem)
+        (folder / f"{one.name}.rst").write_text(written, encoding="utf-8")

@@ -223,8 +223,7 @@ print(
         "D5",
         given,
         "as trained the images of the rarest class have the larger ECE, on digits and photographs, "
-        "and after one temperature on digits; by predicted class it is undecided but for one case "
-        "after T, in which what is said to be the rarest is not sure enough",
+        "and after one temperature on digits; by predicted class it is undecided but for one case after T",
     )
 )
 
@@ -407,7 +406,7 @@ print(
 judge = partial(verdicts.judge, "07o", expect="below")
 given = [
     judge(
-        "taken out after T and shifts, the prior leaves a lower NLL than taken out alone",
+        "prior out: the NLL is lower with T and shifts first than without",
         less("T and shifts, prior out", "prior out", "NLL"),
         post_hoc=True,
     )
@@ -656,7 +655,9 @@ print(
         given,
         "as trained the error of the rarest class stays above that of the commonest without weights and "
         "sampling, and on photographs; with them, a strong weight decay and the exponential form it is "
-        "undecided, and so it mostly is after the repair; in the step form it stays above with weights",
+        "undecided; after the repair it is undecided in five of six cases with them, and above in "
+        "all without; "
+        "in the step form it stays above with weights",
     )
 )
 

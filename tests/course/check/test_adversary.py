@@ -11,6 +11,8 @@ from calibkit.course import check
 from calibkit.course.check import engine
 from tests.course.check import adversary
 
+pytestmark = pytest.mark.slow
+
 ANSWERS = [(name, answer) for name, answers in adversary.TABLE.items() for answer in answers]
 
 

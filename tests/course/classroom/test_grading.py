@@ -7,12 +7,25 @@ import shutil
 import nbformat
 import pandas as pd
 import pytest
+import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
 from calibkit import __main__
 from calibkit.course import check, checkout
 from calibkit.course.check import running
-from calibkit.course.classroom import forms, grading, reading, sandbox, slicing, unseen
+from calibkit.course.classroom import (
+    examining,
+    feedback,
+    forms,
+    gradebook,
+    grading,
+    reading,
+    rosters,
+    sandbox,
+    slicing,
+    submissions,
+    unseen,
+)
 
 LESSON = checkout.lessons("06")[0]
 TASKS = {t.checker: t for t in reading.exercises(LESSON.name, reading.committed(LESSON))}
@@ -20,6 +33,7 @@ MATRIX, NLL = TASKS["noise_matrix"], TASKS["noisy_nll"]
 IMPORTS = "import os\nimport torch\nfrom calibkit import check, curation"
 RENAMED = MATRIX.solution.replace("my_noise_matrix", "anna") + "\ncheck.noise_matrix(anna)"
 CALL = "\n\n\ncheck.noise_matrix(my_noise_matrix)"
+LAST = ["total", "warning", "seed", "message"]
 WALLS = sandbox.bubblewrap()
 ANSWERS = {
     "right": MATRIX.solution + CALL,
@@ -71,7 +85,7 @@ def table(handed_in):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sandbox, "Answer", Here)
         patch.setattr(sandbox, "bubblewrap", list)
-        found = grading.grade(handed_in, seed=1)
+        found = grading.grade(handed_in, seed=1).table()
     return found.set_index("student")
 
 
@@ -94,7 +108,7 @@ def my_noise_matrix(p):
     for name, answer in {"right": ANSWERS["right"], "wrong": ANSWERS["wrong"]}.items():
         write(tmp_path / "class" / f"{name}.ipynb", IMPORTS, answer)
     write(tmp_path / "class" / "hostile.ipynb", IMPORTS, hostile)
-    graded = grading.grade(tmp_path / "class", trust=not walls).set_index("student")
+    graded = grading.grade(tmp_path / "class", trust=not walls).table().set_index("student")
     assert dict(graded.total) == {"hostile": 0, "right": 1, "wrong": 0}
     assert "had not ended" in graded.message["hostile"]
     assert ours.read_text(encoding="utf-8") == "precious"
@@ -102,7 +116,8 @@ def my_noise_matrix(p):
 
 def test_one_row_a_student_and_one_column_an_exercise(table):
     assert sorted(table.index) == sorted([*ANSWERS, "in a folder", "junk", "deep"])
-    assert [*table.columns] == ["noisy_nll", "noise_matrix", "total", "message"]
+    shown = ["noisy_nll", "noisy_nll_unseen", "noise_matrix", "noise_matrix_unseen"]
+    assert [*table.columns] == [*shown, *LAST]
 
 
 SOLVED = {lesson.name: reading.committed(lesson) for lesson in checkout.lessons()}
@@ -116,7 +131,7 @@ def solved_by_a_student(names):
         tasks = [task for task in ALL if task.lesson == name]
         handout = forms.without_answers(reading.committed(checkout.lessons(name)[0]))
         solved[f"{name}.ipynb"] = reading.filled(handout, tasks)
-    return grading.Submission("anna", solved)
+    return submissions.Submission("anna", solved)
 
 
 def test_the_keys_solutions_in_the_students_form_are_graded_right(monkeypatch):
@@ -146,7 +161,9 @@ def test_a_package_within_tmp_is_seen_in_the_sandbox(tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox, "PACKAGE", copied)
     monkeypatch.setattr(sandbox, "bubblewrap", lambda: sandbox._walls() if WALLS else [])
     write(tmp_path / "class" / "anna.ipynb", IMPORTS, ANSWERS["right"])
-    assert grading.grade(tmp_path / "class", exercises=["noise_matrix"]).total.tolist() == [1]
+    assert grading.grade(tmp_path / "class", exercises=["noise_matrix"]).table().total.tolist() == [
+        1
+    ]
 
 
 def test_nobody_is_graded_where_the_sandbox_does_not_work(handed_in, monkeypatch):
@@ -162,21 +179,24 @@ def test_an_error_of_the_grader_is_no_zero(monkeypatch, tmp_path):
     monkeypatch.setattr(sandbox, "Answer", Here)
     monkeypatch.setattr(sandbox, "bubblewrap", list)
     monkeypatch.setattr(grading, "_rehearse", lambda *_: None)
-    monkeypatch.setattr(unseen, "extended", broken)
+    monkeypatch.setattr(unseen, "cases", broken)
     write(tmp_path / "anna.ipynb", IMPORTS, ANSWERS["right"])
-    graded = grading.grade(tmp_path)
+    book = grading.grade(tmp_path)
+    graded = book.table()
     assert (graded.noise_matrix[0], graded.total[0]) == ("?", 0)
     assert "an error of the grader: KeyError('a bug')" in graded.message[0]
-    assert [*grading.summary(graded)] == [
-        "anna: 0 of 1, 1 not graded: see the message in the table"
+    assert [*book.summary()] == [
+        "anna: 0 of 1, 1 not graded: see the message in the table",
+        f"the seed of this run: {book.seed}",
     ]
 
 
 def test_exercises_that_were_not_set_have_no_column(handed_in, monkeypatch):
     monkeypatch.setattr(sandbox, "Answer", Here)
     monkeypatch.setattr(sandbox, "bubblewrap", list)
-    graded = grading.grade(handed_in, exercises=["noisy_nll"]).set_index("student")
-    assert [*graded.columns] == ["noisy_nll", "total", "message"]
+    book = grading.grade(handed_in, exercises=["noisy_nll"])
+    graded = book.table().set_index("student")
+    assert [*graded.columns] == ["noisy_nll", "noisy_nll_unseen", *LAST]
     assert graded.total["right"] == 1
     with pytest.raises(ValueError, match=r"called noise; there are signed_gap, .*noise_matrix"):
         grading.grade(handed_in, exercises=["noise"])
@@ -205,18 +225,18 @@ def test_the_message_says_why(table, student, said):
 
 
 def test_the_csv_holds_no_formula(table, tmp_path):
-    path = grading.write(table.reset_index(), tmp_path / "grades.csv")
+    path = gradebook.write(table.reset_index(), tmp_path / "grades.csv")
     rows = [*csv.reader(path.open(encoding="utf-8-sig"))]
     assert rows[0] == ["student", *table.columns]
     assert len(rows) == 1 + len(table)
-    assert not [cell for row in rows for cell in row if cell.startswith(grading.FORMULA)]
+    assert not [cell for row in rows for cell in row if cell.startswith(gradebook.FORMULA)]
     assert any(row[0] == "'=cmd" for row in rows)
 
 
 def test_the_last_notebook_by_name_counts(tmp_path):
     write(tmp_path / "anna" / "a.ipynb", ANSWERS["right"])
     write(tmp_path / "anna" / "b.ipynb", ANSWERS["wrong"])
-    (anna,) = grading.submissions(tmp_path)
+    (anna,) = submissions.read(tmp_path)
     cells, function = grading._cells(anna, MATRIX)
     assert (cells, function) == ([ANSWERS["wrong"]], "my_noise_matrix")
 
@@ -224,23 +244,23 @@ def test_the_last_notebook_by_name_counts(tmp_path):
 def test_a_second_download_comes_after_the_first(tmp_path):
     write(tmp_path / "anna" / "06_label_noise.ipynb", "first = 1" + CALL)
     write(tmp_path / "anna" / "06_label_noise (1).ipynb", "second = 2" + CALL)
-    (anna,) = grading.submissions(tmp_path)
+    (anna,) = submissions.read(tmp_path)
     assert "second = 2" in grading._cells(anna, MATRIX)[0][0]
 
 
 def test_the_notebook_that_calls_the_checker_counts_before_one_that_names_the_function(tmp_path):
     write(tmp_path / "anna" / "06_label_noise.ipynb", MATRIX.solution + CALL)
     write(tmp_path / "anna" / "08_temperature.ipynb", "# as my_noise_matrix of 06")
-    (anna,) = grading.submissions(tmp_path)
+    (anna,) = submissions.read(tmp_path)
     assert grading._cells(anna, MATRIX)[0] == [MATRIX.solution + CALL]
 
 
 def test_a_large_notebook_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(grading, "LARGEST", 100)
+    monkeypatch.setattr(submissions, "LARGEST", 100)
     (tmp_path / "anna.ipynb").write_text(
         json.dumps({"cells": [], "x": "x" * 200}), encoding="utf-8"
     )
-    (anna,) = grading.submissions(tmp_path)
+    (anna,) = submissions.read(tmp_path)
     assert "clear its outputs" in anna.troubles[0]
 
 
@@ -258,16 +278,211 @@ def test_a_folder_without_notebooks_is_refused(tmp_path):
         grading.grade(tmp_path, trust=True)
 
 
-def test_the_command_writes_the_table(tmp_path, monkeypatch, capsys):
-    graded = pd.DataFrame([{"student": "anna", "ece": 1, "total": 1, "message": "ece: Correct"}])
-    monkeypatch.setattr(grading, "grade", lambda folder, only, exercises, trust: graded)
+def marked(*grades, student="anna"):
+    """A gradebook of one student."""
+    given = {f"exercise_{place}": one for place, one in enumerate(grades)}
+    titles = dict.fromkeys(given, "a title")
+    return gradebook.Gradebook(5, titles, (gradebook.Marked(student, given),))
+
+
+def test_the_command_writes_the_table_and_the_pages(tmp_path, monkeypatch, capsys):
+    book = marked(gradebook.Grade(1, "Correct", 1.0))
+    monkeypatch.setattr(grading, "grade", lambda *_, **__: book)
     out = tmp_path / "grades.csv"
     assert __main__.main(["grade", "class", "--out", str(out)]) == 0
-    assert "anna: 1 of 1" in capsys.readouterr().out
-    assert "ece: Correct" in out.read_text(encoding="utf-8-sig")
+    said = capsys.readouterr().out
+    assert "anna: 1 of 1" in said
+    assert "seed of this run: 5" in said
+    assert "exercise_0: Correct" in out.read_text(encoding="utf-8-sig")
+    assert (tmp_path / "grades_feedback" / "anna.html").exists()
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(sandbox, "Answer", Here)
+    monkeypatch.setattr(sandbox, "bubblewrap", list)
+
+
+# right on the round numbers of the notebook's cases, and on no others
+ROUND = """def my_noise_matrix(p):
+    matrix = torch.diag(1 - p) + p[:, None] * p / p.sum()
+    return matrix if torch.allclose(100 * p, (100 * p).round()) else 2 * matrix"""
+
+
+def test_a_disputed_mark_is_replayed_with_equal_cases_and_marks(tmp_path, quick, capsys):
+    """By the command that the student's page names; nothing of the class's table is touched."""
+    folder, out = tmp_path / "class", tmp_path / "grades.csv"
+    write(folder / "anna.ipynb", IMPORTS, ROUND + CALL)
+    write(folder / "ben.ipynb", IMPORTS, ANSWERS["right"])
+    assert __main__.main(["grade", str(folder), "--out", str(out)]) == 0
+    page = (tmp_path / "grades_feedback" / "anna.html").read_text(encoding="utf-8")
+    first = pd.read_csv(out).set_index("student")
+    seed = int(first.seed["anna"])
+    assert f"grade FOLDER --seed {seed} --only anna" in page
+    capsys.readouterr()
+    again, pages = tmp_path / "again.csv", tmp_path / "again"
+    words = ["grade", str(folder), "--seed", str(seed), "--only", "anna"]
+    assert __main__.main([*words, "--out", str(again), "--feedback", str(pages)]) == 0
+    second = pd.read_csv(again).set_index("student")
+    assert [*second.index] == ["anna"]
+    pd.testing.assert_series_equal(first.loc["anna"], second.loc["anna"])
+    assert (pages / "anna.html").read_text(encoding="utf-8") == page
+    assert "a case that the notebook does not show" in page  # the smallest that fails
+    assert first.message["anna"].partition(": ")[2] in capsys.readouterr().out
+    assert first.total["anna"] == first.noise_matrix_unseen["anna"] == 0
+
+
+def test_a_run_without_a_seed_draws_one_and_records_it(tmp_path, quick):
+    write(tmp_path / "anna.ipynb", IMPORTS, ANSWERS["wrong"])
+    seeds = {grading.grade(tmp_path).table().seed[0] for _ in range(3)}
+    assert len(seeds) == 3
+    assert max(seeds) < 10**9
+
+
+def test_the_cases_depend_on_the_seed_alone():
+    one, same, other = (unseen.cases(check.EXERCISES["noisy_nll"], seed) for seed in (3, 3, 4))
+    for name, case in one.items():
+        assert all(map(torch.equal, case, same[name]))
+        assert not all(map(torch.equal, case, other[name]))
+
+
+def test_the_share_of_unseen_cases_stands_beside_the_point(table):
+    assert table.noise_matrix_unseen["right"] == 1
+    assert table.noise_matrix_unseen["wrong"] == 0
+    assert pd.isna(table.noisy_nll_unseen["in a folder"])  # not handed in
+    assert set(table.seed) == {1}
+
+
+def test_a_partly_right_answer_has_a_share_and_its_smallest_failing_case():
+    exercise = check.EXERCISES["noise_matrix"]
+    others = [case for (case,) in unseen.cases(exercise, 7).values()][1:]
+
+    def answer(p):
+        right = exercise.reference(p)
+        return right + 0.25 if any(torch.equal(p, one) for one in others) else right
+
+    found = examining.examine(exercise, 7, answer)
+    assert (found.right, found.unseen) == (1, 3)
+    assert not found.reply.passed
+    case = eval(found.smallest.call.removeprefix("noise_matrix"), {"torch": torch})
+    smallest = min(others, key=len)
+    assert len(case) == len(smallest)
+    assert any(torch.equal(case, one) for one in others)
+    assert found.smallest.expected != found.smallest.given
+    assert examining.examine(exercise, 7, exercise.reference).share == 1
+
+
+def roster_of(tmp_path, text):
+    path = tmp_path / "roster.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_each_student_of_the_roster_has_a_row_and_unknown_ones_are_named(tmp_path, quick):
+    folder = tmp_path / "class"
+    write(folder / "ANNA.ipynb", IMPORTS, ANSWERS["right"])
+    write(folder / "stranger.ipynb", IMPORTS, ANSWERS["right"])
+    write(folder / "Carl Ü_77_assignsubmission_file_" / "06.ipynb", IMPORTS, ANSWERS["wrong"])
+    path = roster_of(tmp_path, "id;student\n1;Anna\n2;Ben\n3; Carl  U\u0308\n")
+    book = grading.grade(folder, roster=path)
+    table = book.table().set_index("student")
+    assert dict(table.total) == {"Anna": 1, "Ben": 0, "Carl U\u0308": 0, "stranger": 1}
+    assert "nothing was handed in" in table.message["Ben"]
+    assert "not on the roster" in table.message["stranger"]
+    assert "not on the roster: stranger" in [*book.summary()]
+    again = grading.grade(folder, roster=path, students=["Anna"], seed=book.seed).table()
+    assert [*again.student] == ["Anna"]
+
+
+def test_two_submissions_of_one_student_are_taken_together(tmp_path, quick):
+    folder = tmp_path / "class"
+    write(folder / "Anna_1_assignsubmission_file_" / "a.ipynb", IMPORTS, ANSWERS["right"])
+    write(folder / "anna" / "b.ipynb", IMPORTS, NLL.solution + "\ncheck.noisy_nll(my_noisy_nll)")
+    table = grading.grade(folder, roster=roster_of(tmp_path, "student\nAnna\n")).table()
+    assert table.total.tolist() == [2]
+    assert "taken together" in table.message[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("student\n", "names nobody"), ("student\nAnna\nanna\n", "twice"), ("", "names nobody")],
+)
+def test_a_roster_that_is_none_is_refused(tmp_path, quick, text, words):
+    write(tmp_path / "class" / "anna.ipynb", IMPORTS, ANSWERS["right"])
+    with pytest.raises(ValueError, match=words):
+        grading.grade(tmp_path / "class", roster=roster_of(tmp_path, text))
+    with pytest.raises(ValueError, match="cannot be read"):
+        grading.grade(tmp_path / "class", roster=tmp_path / "none.csv")
+
+
+def test_moodles_list_names_students_by_first_and_last_name(tmp_path):
+    text = "First name,Last name,Email address\nAnna,Muster,a@example.org\n,,\n"
+    assert rosters.read(roster_of(tmp_path, text)) == ["Anna Muster"]
+    assert rosters.read(roster_of(tmp_path, "name,group\nBen,2\n")) == ["Ben"]
+
+
+def test_only_names_lessons_and_students_and_asks_where_both_are_meant(tmp_path):
+    write(tmp_path / "anna.ipynb", "x = 1")
+    write(tmp_path / "06.ipynb", "x = 1")
+    assert grading.named(["anna", "08"], tmp_path) == (["08"], ["anna"])
+    assert grading.named(["student:06", "lesson:06"], tmp_path) == (["06"], ["06"])
+    with pytest.raises(ValueError, match="lesson:06 or student:06"):
+        grading.named(["06"], tmp_path)
+    with pytest.raises(ValueError, match=r"nothing is there of bert; there are 06, anna"):
+        submissions.of(["bert"], submissions.read(tmp_path))
+
+
+SWALLOWED = """
+def my_noise_matrix(p):
+    for harm in (os.remove, os.rmdir, lambda path: open(path, "w")):
+        try:
+            harm({path!r})
+        except OSError:
+            pass
+    return torch.diag(1 - p) + p[:, None] * p / p.sum()
+"""
+
+
+def test_who_tries_to_delete_and_hides_it_is_right_and_warned_of(tmp_path):
+    """Behind walls where there are some; else on a folder that cannot be there."""
+    ours = tmp_path / "precious.txt"
+    ours.write_text("precious", encoding="utf-8")
+    path = str(ours) if WALLS else "/nowhere/precious.txt"
+    write(tmp_path / "class" / "anna.ipynb", IMPORTS, SWALLOWED.format(path=path) + CALL)
+    write(tmp_path / "class" / "ben.ipynb", IMPORTS, ANSWERS["right"])
+    out = tmp_path / "grades.csv"
+    trust = [] if WALLS else ["--trust"]
+    assert __main__.main(["grade", str(tmp_path / "class"), "--out", str(out), *trust]) == 0
+    table = pd.read_csv(out, keep_default_na=False).set_index("student")
+    assert dict(table.total) == {"anna": 1, "ben": 1}
+    assert table.warning["ben"] == ""
+    for words in (f"delete {path}", f"write {path}"):
+        assert words in table.warning["anna"]
+    assert ("nothing was harmed" in table.warning["anna"]) == bool(WALLS)
+    pages = tmp_path / "grades_feedback"
+    assert "Warning." in (pages / "anna.html").read_text(encoding="utf-8")
+    assert "Warning." not in (pages / "ben.html").read_text(encoding="utf-8")
+    assert ours.read_text(encoding="utf-8") == "precious"
+
+
+def test_a_page_of_feedback_runs_and_hides_nothing(tmp_path):
+    words = "<script>alert(1)</script>\x1b[31m"
+    failing = examining.Failing("a case", "ece(<b>)", "1", words)
+    book = marked(gradebook.Grade(0, words, 1 / 3, failing), student="a/<b>:?")
+    (path,) = feedback.write(book, tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert path.parent == tmp_path
+    assert path.name == "a__b___.html"
+    assert "<script" not in text
+    assert "\x1b" not in text
+    assert "default-src 'none'" in text
+    for told in ("0 of 1", "33%", "ece(&lt;b&gt;)", "expected: 1", "--seed 5"):
+        assert told in text
+    twins = gradebook.Gradebook(1, {}, (gradebook.Marked("a", {}), gradebook.Marked("A", {})))
+    assert len({path.name.casefold() for path in feedback.write(twins, tmp_path)}) == 2
 
 
 def test_the_students_form_handed_back_untouched_gets_nothing(tmp_path):
     (path,) = forms.student(tmp_path / "out", ["06"])
-    cells, _ = grading._cells(grading.Submission("anna", {"a": grading.code(path)}), NLL)
+    cells, _ = grading._cells(submissions.Submission("anna", {"a": submissions.code(path)}), NLL)
     assert any(NLL.stub in cell for cell in cells)

@@ -184,11 +184,21 @@ def test_a_stored_row_is_made_again():
     assert again.scaled_nll.item() == pytest.approx(row.scaled_nll, abs=2e-3)
 
 
-def test_a_pool_stays_the_same_and_its_parts_change():
+def test_the_same_returns_are_those_of_other_images():
     size = budget("smoke")
-    pool, generator = choices.pool(size, 0.1, seed=3), torch.Generator().manual_seed(0)
-    logits = torch.zeros(size.train, choices.K)
-    parts = [set(pool.choose(logits, generator=generator).tolist()) for _ in range(200)]
-    assert set.union(*parts) == set(pool.members.nonzero().flatten().tolist())
-    assert len(set.union(*parts)) == size.train // 2
-    assert parts[0] != parts[1]
+    images = choices.digits(size, 0.4, 3).train
+    plan = choices.trial(
+        size, "entropy", 0.1, 3, watch={"train": images}, keep=("train",), epochs=6
+    )
+    run = training.train_trials([plan], device="cpu", progress=False)[0]
+    control = choices.same_returns(run, 7)
+    own = [chosen for chosen, _ in choices.taken(run)]
+    epochs = range(control.warmup, 6)
+    blind = [control.choose(control.target[epoch]) for epoch in epochs]
+    assert len(own) == len(blind) == len(epochs)
+    other = torch.randperm(size.train, generator=torch.Generator().manual_seed(7))
+    for taken, instead in zip(own, blind, strict=True):
+        assert set(instead.tolist()) == set(other[taken].tolist())
+    counts = [torch.bincount(torch.cat(part), minlength=size.train) for part in (own, blind)]
+    assert torch.equal(counts[0].sort().values, counts[1].sort().values)
+    assert not torch.equal(*counts)

@@ -135,7 +135,7 @@ def test_the_live_face_is_the_page_without_its_script():
     assert widget.face.removesuffix("</div>") in products(play=True).html()
     assert widget.packed == products().packed
     assert widget.at == [1, 0]
-    assert "bind(el.firstElementChild" in widget._esm
+    assert "rendering(bind)" in widget._esm
 
 
 def test_a_live_face_is_an_ipywidgets_control_that_can_be_observed():

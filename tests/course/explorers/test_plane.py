@@ -247,7 +247,7 @@ def test_jupyter_is_offered_the_widget_the_page_and_words(explorer):
     assert "<script" not in widget.face
     assert widget.face.removesuffix("</div>") in explorer.html()
     assert widget.at == explorer.at
-    assert "bindPlane(el.firstElementChild" in widget._esm
+    assert "rendering(bindPlane)" in widget._esm
     assert widget._esm.count("async function unpack") == 1
 
 

@@ -1,5 +1,5 @@
 // The pictures beside the diagrams: over the epochs, the histogram, and the course's plane.
-import { Chart } from "./chart.js";
+import { Chart } from "../shared/chart.js";
 
 const percent = (share) => `${Math.round(100 * share)}`;
 const signed = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;

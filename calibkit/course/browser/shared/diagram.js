@@ -1,6 +1,6 @@
 // The reliability diagram, as calibkit.pictures.reliability draws it.
 //
-//   const picture = new Diagram(host, { title, most, picked });
+//   const picture = new Diagram(host, { title, most, picked, words });
 //   picture.show(reliability, chosen);   // as often as wanted, less than 1 ms
 // host: an element that is emptied. most: samples that the strip of counts has room for.
 // picked(bin): called when a bin is clicked; without it nothing can be clicked. chosen: a bin that
@@ -11,6 +11,7 @@ const LEFT = 46, TOP = 30, SIDE = 272, STRIP = 48, GAP = 10, WIDTH = 330;
 const FLOOR = TOP + SIDE + GAP + STRIP, HEIGHT = FLOOR + 42;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const LOWEST = Math.log(0.5); // of the counts: a bin of one sample is seen
+const WORDS = { things: "images", across: "how sure it is (%)", up: "how often right (%)", came: "right" };
 let drawn = 0; // diagrams of the page, as each needs hatches of its own name
 
 const across = (share) => (LEFT + share * SIDE).toFixed(1);
@@ -18,10 +19,11 @@ const up = (share) => (TOP + (1 - share) * SIDE).toFixed(1);
 const box = (x0, x1, y0, y1) => `M${across(x0)},${y0}V${y1}H${across(x1)}V${y0}z`;
 
 export class Diagram {
-  constructor(host, { title, most, picked = null }) {
+  constructor(host, { title, most, picked = null, words = {} }) {
     drawn += 1;
+    this.words = { ...WORDS, ...words };
     this.most = 10 ** String(Math.floor(most)).length;
-    host.innerHTML = skeleton(`hatch-${drawn}`, this.most);
+    host.innerHTML = skeleton(`hatch-${drawn}`, this.most, this.words);
     this.svg = host.querySelector("svg");
     this.title = title;
     this.svg.querySelector(".title").textContent = title;
@@ -44,7 +46,7 @@ export class Diagram {
     }
     const mark = chosen === null ? "" : box(chosen / this.bins, (chosen + 1) / this.bins, TOP, FLOOR);
     this.svg.querySelector(".chosen").setAttribute("d", mark);
-    this.svg.setAttribute("aria-label", `${this.title}: ${describe(binned)}`);
+    this.svg.setAttribute("aria-label", `${this.title}: ${describe(binned, this.words)}`);
   }
 }
 
@@ -65,15 +67,15 @@ export function pathsOf({ bins, counts, hits, confidence, accuracy }, most) {
 }
 
 // In words, for those who do not see it.
-function describe({ bins, counts, confidence, accuracy }) {
+function describe({ bins, counts, confidence, accuracy }, { things, came }) {
   const percent = (share) => Math.round(100 * share);
   const told = Array.from(counts, (count, b) => count
-    ? `${count} images with mean confidence ${percent(confidence[b])} %, ${percent(accuracy[b])} % right`
+    ? `${count} ${things} with mean confidence ${percent(confidence[b])} %, ${percent(accuracy[b])} % ${came}`
     : "").filter(Boolean);
-  return `${told.length} of ${bins} bins hold images. ${told.join("; ")}.`;
+  return `${told.length} of ${bins} bins hold ${things}. ${told.join("; ")}.`;
 }
 
-function skeleton(name, most) {
+function skeleton(name, most, axes) {
   const words = (x, y, text, more = "") => `<text x="${x}" y="${y}" ${more}>${text}</text>`;
   const middle = LEFT + SIDE / 2, percent = (share) => `${100 * share}`;
   const below = TICKS.map((tick) => words(across(tick), FLOOR + 16, percent(tick), 'text-anchor="middle"'));
@@ -90,7 +92,7 @@ ${words(middle, 19, "", 'class="title" text-anchor="middle"')}
 <path class="frame" d="M${LEFT},${TOP}V${up(0)}H${across(1)}M${LEFT},${FLOOR - STRIP}V${FLOOR}H${across(1)}"/>
 <path class="chosen"/>${below.join("")}${beside.join("")}
 ${words(LEFT - 6, FLOOR - STRIP + 9, most, 'text-anchor="end"')}
-${words(middle, FLOOR + 34, "how sure it is (%)", 'text-anchor="middle"')}
-${words(0, 0, "how often right (%)", `text-anchor="middle" transform="translate(12 ${TOP + SIDE / 2}) rotate(-90)"`)}
+${words(middle, FLOOR + 34, axes.across, 'text-anchor="middle"')}
+${words(0, 0, axes.up, `text-anchor="middle" transform="translate(12 ${TOP + SIDE / 2}) rotate(-90)"`)}
 </svg>`;
 }

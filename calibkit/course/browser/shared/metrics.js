@@ -3,13 +3,13 @@
 // Logits and probabilities of n samples and K classes are one flat typed array, row after row.
 //   softmaxRows(logits, classes, temperature) -> probabilities, a Float64Array
 //   topOf(probs, labels, classes) -> { predicted, confidence, correct }, one entry a sample
-//   reliability({ confidence, correct }, bins) -> counts, hits, confidence, accuracy of each bin
+//   reliability({ confidence, correct }, bins, place) -> counts, hits, confidence, accuracy of each bin
 //   accuracyOf, confidenceOf, gapOf({ confidence, correct }) -> a fraction
 //   eceOf, mceOf(reliability) -> a fraction
 //   nllOf, brierOf(probs, labels, classes) -> a mean over the samples, in nats and on [0, 2]
 //   wilson(hits, count) -> [low, high], the interval of a share
 export const BINS = 15;
-const Z = 1.959963984540054; // of a 95 % interval
+export const Z = 1.959963984540054; // of a 95 % interval
 
 export function softmaxRows(logits, classes, temperature = 1) {
   const probs = new Float64Array(logits.length);
@@ -50,11 +50,12 @@ export function binOf(value, bins = BINS) {
 }
 
 // confidence and accuracy of a bin without samples are NaN; bin is that of each sample.
-export function reliability({ confidence, correct }, bins = BINS) {
+// place(value, bins): the bin of a value; by default the bins have equal widths.
+export function reliability({ confidence, correct }, bins = BINS, place = binOf) {
   const n = confidence.length, counts = new Float64Array(bins), hits = new Float64Array(bins);
   const sums = new Float64Array(bins), bin = new Uint8Array(n);
   for (let i = 0; i < n; i += 1) {
-    const b = binOf(confidence[i], bins);
+    const b = place(confidence[i], bins);
     bin[i] = b;
     counts[b] += 1;
     hits[b] += correct[i];

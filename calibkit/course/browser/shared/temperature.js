@@ -3,6 +3,8 @@
 //   fitTemperature(logits, labels, classes) -> { temperature, clamped }
 // As calibkit.recalibration.nll_temperature: the root of the slope of the NLL in log(1 / T).
 // clamped: the NLL falls up to an end of LIMITS; look at the data before using such a T.
+import { rootOf } from "./root.js";
+
 export const LIMITS = [1e-3, 1e3];
 
 export function fitTemperature(logits, labels, classes) {
@@ -11,13 +13,7 @@ export function fitTemperature(logits, labels, classes) {
   if (slope(low) >= 0) return { temperature: LIMITS[1], clamped: true };
   if (slope(high) <= 0) return { temperature: LIMITS[0], clamped: true };
   if (slope(-2) < 0 && slope(2) > 0) [low, high] = [-2, 2]; // it mostly lies here
-  while (high - low > 1e-12) { // regula falsi would be faster; this cannot fail
-    const middle = (low + high) / 2;
-    if (middle === low || middle === high) break;
-    if (slope(middle) < 0) low = middle;
-    else high = middle;
-  }
-  return { temperature: Math.exp(-(low + high) / 2), clamped: false };
+  return { temperature: Math.exp(-rootOf(slope, low, high, 1e-12)), clamped: false };
 }
 
 // d/dbeta of sum_i -log softmax(beta z_i)[y_i]: the sum of E z - z_y. It rises with beta.

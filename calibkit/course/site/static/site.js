@@ -17,3 +17,40 @@ filter?.addEventListener("change", () => {
     lesson.closest("section").hidden = rows.every((row) => row.hidden);
   });
 });
+
+// The landing page: the gap of the network that was chosen in the picture of all networks.
+const gap = document.querySelector(".landing .gap");
+if (gap) addEventListener("chosen", ({ detail: { sure, right } }) => {
+  const said = Math.round(sure / 10), kept = Math.round(right / 10), off = said - kept;
+  const names = off > 0 ? "over-confident" : "under-confident";
+  gap.querySelector(".sure").textContent = said;
+  gap.querySelector(".right").textContent = kept;
+  gap.querySelector(".off").textContent = `${off > 0 ? "+" : off < 0 ? "−" : ""}${Math.abs(off)}`;
+  gap.querySelector(".off + span").textContent =
+    `points: the gap. It is ${off ? names : "calibrated on average"}.`;
+});
+
+// The graph of prerequisites: a lesson with all before it, or a way through.
+const graph = document.querySelector("svg.graph");
+const light = (numbers) => {
+  graph.classList.toggle("lit", Boolean(numbers));
+  graph.querySelectorAll(".lesson").forEach((one) => {
+    one.classList.toggle("on", Boolean(numbers?.has(one.dataset.number)));
+  });
+  graph.querySelectorAll(".arrow").forEach((one) => {
+    const both = numbers?.has(one.dataset.from) && numbers.has(one.dataset.to);
+    one.classList.toggle("on", Boolean(both));
+  });
+};
+const lights = (part, numbers) => {
+  for (const begin of ["pointerenter", "focusin"]) part.addEventListener(begin, () => light(numbers));
+  for (const end of ["pointerleave", "focusout"]) part.addEventListener(end, () => light(null));
+};
+if (graph) {
+  graph.querySelectorAll(".lesson").forEach((one) => {
+    lights(one, new Set([one.dataset.number, ...one.dataset.before.split(" ")]));
+  });
+  document.querySelectorAll(".tracks li").forEach((way) => {
+    lights(way, new Set(way.dataset.lessons.split(" ")));
+  });
+}

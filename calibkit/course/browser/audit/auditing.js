@@ -1,0 +1,52 @@
+// The whole audit: from what was read of a file to all numbers of the page.
+//
+//   audit(given, file, trust) -> found, everything but the test, which is drawn
+//   testOf(found) -> { test, power, event }, which takes longest
+// As calibkit.auditing.audits.
+import { BINS } from "../shared/metrics.js";
+import { Measured } from "./measuring.js";
+import { advise } from "./advice.js";
+import { calibrationTest } from "./testing.js";
+import { classTable, groupTable, surestMistakes } from "./findings.js";
+import { concerns, offGroups, repeated } from "./concerns.js";
+import { coverageTable } from "./risk.js";
+import { coverOf } from "./trust.js";
+import { crossFitted } from "./cooling.js";
+import { eventOf } from "./event.js";
+import { judgeRows } from "./judging.js";
+import { logitsOf, scoresOf } from "./scoring.js";
+import { refuse } from "./refusals.js";
+
+export function audit(given, file, trust) {
+  const scores = scoresOf(given), { classes, event } = scores, { labels } = given, covers = coverOf(trust);
+  if (scores.n < 4) refuse(`logits must hold at least 4 rows that weigh, got ${scores.n}`);
+  const names = given.names ?? Array.from({ length: classes }, (_, k) => String(k)), logits = logitsOf(scores);
+  const cooling = crossFitted(logits, labels, classes);
+  const before = new Measured(judgeRows(scores, labels, { logits: scores.logits }), covers);
+  const cooled = judgeRows({ ...scores, values: logits }, labels, { logits: true, temperature: cooling.ofRow });
+  const after = new Measured(cooled, covers);
+  const binary = classes === 2 && !event ? eventOf(before, after, names) : null;
+  const gain = after.less(before), groups = given.groups && groupTable(before.rows, given.groups);
+  const rise = (name, mine, theirs) =>
+    ({ name, value: mine.values.ece - theirs.values.ece, error: mine.errorOfRise(theirs) });
+  const rises = [rise("the ECE", after, before)];
+  if (binary) rises.push(rise("the ECE of the event", binary.cooled, binary.measured));
+  return {
+    name: file.replace(/\.[^.]*$/, ""), names, told: given.told, bins: BINS, fileRows: given.rows,
+    before, after, cooling, gain, binary, groups, event,
+    warnings: [...offGroups(groups), ...scores.warnings, ...repeated(scores, before.rows),
+      ...concerns(before, cooling, event)],
+    advice: advise(cooling, gain, rises, before.estimate("gap"), scores, given.classes === 1),
+    classes: classTable(before.rows, names), coverage: coverageTable(before.rows, before.aurc.curve),
+    mistakes: surestMistakes(before.rows, names),
+  };
+}
+
+// The draws of the command, one for one; of very many rows they would take too long.
+const MOST_DRAWN = 200_000; // rows
+
+export function testOf({ before, binary }) {
+  if (before.rows.n > MOST_DRAWN) return { test: null, power: [], event: null };
+  const whole = calibrationTest(before.rows);
+  return { ...whole, event: binary && calibrationTest(binary.measured.rows, []).test };
+}

@@ -1,0 +1,147 @@
+"""Write a kit: a folder with the plan, slides, notes, quiz, rubric, the playground, notebooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+from calibkit.course import browser, checkout, pages
+from calibkit.course.classroom import forms, reading, rubrics
+from calibkit.course.classroom.kits import slides
+from calibkit.course.classroom.kits.places import KitError, fill
+
+SOURCES = Path("notebooks", "teaching", "kits")
+LESSONS = re.compile(r"^Lessons: (?P<numbers>[\d ]+)$", re.MULTILINE)
+STUDENT, PLAY, SLIDES = "student", "play.html", "slides.html"
+# By page: its title, and the parts of the source that stand on it.
+PAGES = {
+    "start_here.html": ("", ("Before the class", "Plan", "After the class")),
+    "notes.html": ("notes", ("On the board", "Answers and replies", "Exercises", "Rubric")),
+    "quiz.html": ("quiz", ("Quiz",)),
+    "quiz_answers.html": ("answers to the quiz", ("Quiz answers",)),
+}
+PARTS = {"Slides", *(part for _, parts in PAGES.values() for part in parts)}
+STYLE = """\
+body { max-width: 56rem; margin: 1rem auto; padding: 0 1rem; font: 1rem/1.5 sans-serif; }
+table { border-collapse: collapse; } th, td { text-align: left; vertical-align: top;
+  padding: .3rem .7rem .3rem 0; border-bottom: 1px solid #767676; }
+.wide { overflow-x: auto; } pre { overflow-x: auto; padding: .5rem; border: 1px solid #767676; }
+.formula { display: block; margin: .5rem 0; overflow-x: auto; }
+.anchor-link { display: none; }
+figure { margin: 1rem 0; background: #fff; } figure img { max-width: 100%; }
+@media (prefers-color-scheme: dark) { html { color-scheme: dark; } }
+@media print { body { max-width: none; } h2, h3 { break-after: avoid; }
+  tr { break-inside: avoid; } }"""
+PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
+style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+{style}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""
+FILES = f"""\
+## What is in this folder
+
+| file | what it is for |
+|---|---|
+| [{SLIDES}]({SLIDES}) | the slides: arrow keys move, N shows the notes for the speaker, \
+F11 fills the screen; printing gives a page for each slide, with its notes |
+| [notes.html](notes.html) | what you write on the board, what students may answer and \
+what you reply, exercises with solutions, rubric |
+| [quiz.html](quiz.html) | the quiz to print; its answers: \
+[quiz_answers.html](quiz_answers.html) |
+| rubric.csv | the rubric as a table to fill, for a spreadsheet |
+| [{PLAY}]({PLAY}) | the playground, a network that trains in the browser; the notes of the \
+slides link to settings of it |
+| {STUDENT}/ | the notebooks to hand out: no outputs, no solutions |
+
+All pages work without a network and without a server: open them in a browser.
+"""
+
+
+def names() -> list[str]:
+    """The kits that there are."""
+    return sorted(path.stem for path in (checkout.root() / SOURCES).glob("*.md"))
+
+
+def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
+    """The lessons of a kit, and its pages by the names of their files, the first to open first.
+
+    Raises ValueError for an unknown kit, KitError for a source with a place that nothing fills.
+    """
+    if name not in names():
+        raise ValueError(f"no kit is called {name}; there are {', '.join(names())}")
+    text = fill((checkout.root() / SOURCES / f"{name}.md").read_text(encoding="utf-8"))
+    title, lessons, parts = _read(name, text)
+    made = {
+        file: _page(f"{title}: {words}" if words else title, parts, wanted)
+        for file, (words, wanted) in PAGES.items()
+    }
+    made[SLIDES] = slides.page(title, parts["Slides"], _html)
+    made[PLAY] = browser.playground()
+    return lessons, made
+
+
+def write(name: str, folder: str | Path) -> list[Path]:
+    """Write the kit into a new folder; returns the pages, the first to open first.
+
+    Raises the errors of `page_texts`, and ValueError for a folder that is not empty.
+    """
+    lessons, made = page_texts(name)
+    folder = forms._empty(folder)
+    for file, page in made.items():
+        (folder / file).write_text(page, encoding="utf-8", newline="\n")
+    rubrics.write(folder, lessons)
+    (folder / "rubric.md").unlink()  # the notes have it
+    forms.student(folder / STUDENT, lessons)
+    return [folder / file for file in made]
+
+
+def _read(name: str, text: str) -> tuple[str, list[str], dict[str, str]]:
+    """Title, lessons and parts of a source."""
+    title, found = re.match(r"# (.+)\n", text), LESSONS.search(text)
+    parts = {
+        heading: reading.section(text, heading)
+        for heading in re.findall(r"^## (.+)$", text, re.MULTILINE)
+    }
+    if title is None or found is None or parts.keys() != PARTS:
+        raise KitError(
+            f"{name}.md needs a title, a line Lessons: 00 08 and the parts "
+            f"{', '.join(sorted(PARTS))}; it has {', '.join(sorted(parts))}"
+        )
+    return title[1], found["numbers"].split(), parts
+
+
+def _page(title: str, parts: Mapping[str, str], wanted: tuple[str, ...]) -> str:
+    shown = [f"## {part}\n\n{parts[part]}" if len(wanted) > 1 else parts[part] for part in wanted]
+    if "Plan" in wanted:
+        shown.insert(1, FILES)
+    return PAGE.format(title=escape(title), style=STYLE, body=_html("\n\n".join(shown)))
+
+
+def _html(text: str) -> str:
+    """Markdown as HTML, formulas as MathML; links lead to files of the kit."""
+    files = [*PAGES, SLIDES, PLAY]
+    lessons = {
+        f"{lesson.name}.ipynb": f"{STUDENT}/{lesson.name}.ipynb" for lesson in reading.chosen()
+    }
+    known = lessons | {file: file for file in files}
+    return MarkdownWithMath(renderer=pages.Renderer(known)).render(text)

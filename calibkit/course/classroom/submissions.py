@@ -1,0 +1,118 @@
+"""What a class handed in: the notebooks of each student, beside the list of the class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from calibkit.course.classroom import rosters
+
+LARGEST = 20 << 20  # bytes of a notebook
+NOTHING, NOT_ON_IT = "nothing was handed in", "not on the roster"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in: the cells of code of each notebook by its file name."""
+
+    student: str
+    notebooks: Mapping[str, list[str]]
+    troubles: tuple[str, ...] = ()
+
+
+def read(folder: Path) -> list[Submission]:
+    """The students of a folder, by name; links are not followed.
+
+    Raises ValueError where there is none.
+    """
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder; name the one with the students' notebooks")
+    notebooks: dict[str, list[Path]] = {}
+    # by name without ending, so that "08 (1)", a second download, comes after "08"
+    for path in sorted(folder.rglob("*.ipynb"), key=lambda path: path.with_suffix("")):
+        inside = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in inside.parts)
+        linked = any(
+            place.is_symlink() for place in (path, *path.parents) if folder in place.parents
+        )
+        if not hidden and not linked and path.is_file():
+            student = inside.parts[0] if len(inside.parts) > 1 else path.stem
+            notebooks.setdefault(student, []).append(path)
+    if not notebooks:
+        raise ValueError(f"no notebook in {folder}; it holds NAME.ipynb or NAME/ for each student")
+    return [_submission(student, paths) for student, paths in sorted(notebooks.items())]
+
+
+def _submission(student: str, paths: Iterable[Path]) -> Submission:
+    notebooks, troubles = {}, []
+    for path in paths:
+        try:
+            notebooks[path.name] = code(path)
+        except ValueError as error:
+            troubles.append(f"{path.name}: {error}")
+    return Submission(student, notebooks, tuple(troubles))
+
+
+def code(path: Path) -> list[str]:
+    """The cells of code of a notebook; raises ValueError for a file that is none."""
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"larger than {LARGEST >> 20} MB; clear its outputs")
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        made = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        return [source if isinstance(source, str) else "".join(source) for source in made]
+    except (ValueError, RecursionError, TypeError, KeyError):
+        raise ValueError("this is no notebook that can be read") from None
+
+
+def on_the_roster(
+    handed_in: list[Submission], path: str | Path | None
+) -> tuple[list[Submission], list[str]]:
+    """A submission for each student of the roster, empty ones too, then those of nobody on it.
+
+    Also the names of the latter. Without a roster all stay as they are.
+    """
+    if path is None:
+        return handed_in, []
+    students = rosters.read(path)
+    owner = rosters.assign(students, [one.student for one in handed_in])
+    known = [_merged(s, [one for one in handed_in if owner[one.student] == s]) for s in students]
+    others = [one for one in handed_in if owner[one.student] is None]
+    noted = [replace(one, troubles=(NOT_ON_IT, *one.troubles)) for one in others]
+    return known + noted, [one.student for one in others]
+
+
+def _merged(student: str, parts: list[Submission]) -> Submission:
+    """All that a student handed in as one submission."""
+    if not parts:
+        return Submission(student, {}, (NOTHING,))
+    troubles = [trouble for part in parts for trouble in part.troubles]
+    if len(parts) > 1:
+        names = ", ".join(part.student for part in parts)
+        troubles.insert(0, f"several submissions, taken together: {names}")
+    notebooks = {
+        (name if len(parts) == 1 else f"{part.student}/{name}"): cells
+        for part in parts
+        for name, cells in part.notebooks.items()
+    }
+    return Submission(student, notebooks, tuple(troubles))
+
+
+def of(students: Iterable[str], handed_in: list[Submission]) -> list[Submission]:
+    """The submissions of these students, all where none is named.
+
+    Raises ValueError for a student of whom there is none.
+    """
+    students = list(students)
+    if not students:
+        return handed_in
+    owner = rosters.assign(students, [one.student for one in handed_in])
+    missing = [student for student in students if student not in owner.values()]
+    if missing:
+        raise ValueError(
+            f"nothing is there of {', '.join(missing)}; there are {', '.join(owner)}, and lessons "
+            "by the beginnings of their names"
+        )
+    return [one for one in handed_in if owner[one.student] is not None]

@@ -1,0 +1,439 @@
+"""Findings: twelve small pictures of stored runs with a sentence, and what the evidence concludes.
+
+Every number in a sentence is read from the explorer that the lesson itself stored, every
+conclusion from notebooks/results/conclusions.json.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from calibkit.course import claims
+from calibkit.course.explorers import Frame, stored
+from calibkit.pictures import svg
+from calibkit.pictures.palette import (
+    ACCURACY,
+    BLACK,
+    CONFIDENCE,
+    CURED,
+    DIAGONAL,
+    OVER,
+    TRAINED,
+    TRUTH,
+    UNDER,
+    Role,
+)
+
+WIDTH, HEIGHT = 340, 168  # pixels of a picture
+PLOT = svg.Axes(38, 14, 182, 112)
+LINE = 16  # least distance of the words at the ends of two lines
+DARK = "#8A3A6B"  # the colour of confidence, for words
+ROOM = 0.06  # above and below the lines, of their range
+
+
+# (lesson, claim) of conclusions.json: one line each on the page of findings
+RESULTS = (
+    ("02", "M6"), ("02", "02a"), ("03", "O7"), ("03", "O4"), ("03", "O2"), ("04", "O10"),
+    ("05", "D1"), ("05", "05l"), ("06", "D3"), ("07", "D5"), ("08", "T1"), ("08", "08s"),
+    ("09", "T2"), ("10", "F4"), ("11", "F7"), ("12", "X1"), ("13", "S3"), ("13", "13o"),
+    ("14", "P3"), ("15", "X5"), ("16", "D8"), ("17", "17c"), ("17", "17d"), ("18", "18c"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the evidence of a lesson concludes on a claim.
+
+    counts: (word, how many) of its verdicts.
+    """
+
+    lesson: str
+    claim: str
+    counts: tuple[tuple[str, int], ...]
+    words: str
+
+
+def results() -> list[Result]:
+    """The results of the page of findings, as the evidence printed them."""
+    return [_result(lesson, claim) for lesson, claim in RESULTS]
+
+
+def _result(lesson: str, claim: str) -> Result:
+    head, _, words = claims.concluded(lesson, claim).partition("): ")
+    counts = re.findall(r"(\d+) ([A-Z][A-Z ]*[A-Z])", head.partition("(")[2])
+    words = words.removeprefix("holds: ")
+    counted = tuple((word, int(many)) for many, word in counts)
+    return Result(lesson, claim, counted, f"{words[0].upper()}{words[1:]}.")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of a picture, from left to right, and the word at its end.
+
+    least: whether its lowest value is the one to be read, and not its last.
+    """
+
+    word: str
+    role: Role
+    shares: Sequence[float]
+    least: bool = False
+
+    @property
+    def told(self) -> str:
+        """The share that is written beside it."""
+        share = min(self.shares) if self.least else self.shares[-1]
+        return f"{self.word} {percent(share)} %"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a lesson found, for somebody who has not read it.
+
+    words: one sentence with its numbers. axis: what grows from left to right, with the first and
+    the last value. curves: the first two have the area between them where `area` says so.
+    """
+
+    lesson: str
+    title: str
+    words: str
+    axis: tuple[str, str, str]
+    curves: tuple[Curve, ...]
+    area: bool = False
+
+    @property
+    def alt(self) -> str:
+        """The picture in words."""
+        first, name, last = self.axis
+        told = "; ".join(
+            f"{one.word} from {percent(one.shares[0])} to {percent(one.shares[-1])} %"
+            for one in self.curves
+        )
+        return f"Across: {name} from {first} to {last}. {told}."
+
+    @property
+    def picture(self) -> str:
+        """The curves as SVG, whose colours a dark page changes."""
+        plot = _plot(self.curves)
+        first, name, last = self.axis
+        parts = [svg.hatches()]
+        if self.area:
+            sure, right = self.curves[:2]
+            parts += _between(plot, sure.shares, right.shares)
+        bottom = plot.top + plot.height
+        edge = plot.left + plot.width
+        look = {"stroke": DIAGONAL.colour, "stroke_width": 1}
+        parts.append(svg.tag("path", d=f"M{plot.left},{bottom}H{edge}", **look))
+        parts += [
+            svg.text(plot.left, bottom + 17, _whole(first), anchor="start"),
+            svg.text((plot.left + edge) / 2, bottom + 34, name),
+            svg.text(edge, bottom + 17, _whole(last), anchor="end"),
+        ]
+        heights = (_apart(plot, self.curves, place) for place in (0, -1))
+        for curve, begin, end in zip(self.curves, *heights, strict=True):
+            parts += _line(plot, curve, begin, end)
+        size = {"viewBox": f"0 0 {WIDTH} {HEIGHT}", "width": WIDTH, "height": HEIGHT}
+        look = {"role": "img", "aria_label": self.alt, "font_family": "system-ui, sans-serif"}
+        drawn = svg.tag("svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", **size, **look)
+        return drawn.replace("calibkit-", f"finding-{self.lesson}-")  # a hatch is found by its name
+
+
+def percent(share: float) -> str:
+    """A share as a number of per cent: whole from 10 on, else with one decimal.
+
+    >>> percent(0.934), percent(0.0123), percent(0.04), percent(-0.035)
+    ('93', '1.2', '4', '-3.5')
+    """
+    value = 100 * share
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}".removesuffix(".0")
+
+
+def findings() -> list[Finding]:
+    """The twelve, in the order of their lessons."""
+    return [
+        _test_images(), _overconfidence(), _dataset_size(), _label_noise(), _rare(), _temperature(),
+        _soft_targets(), _focal(), _mixup(), _noisier(), _short_texts(), _audits(),
+    ]  # fmt: skip
+
+
+def _frames(name: str, **chosen: str) -> list[tuple[str, Frame]]:
+    """(value of the free slider, frame) of a stored explorer; `chosen` fixes the other one."""
+    explorer = stored(name)
+    shown = [slider.values for slider in explorer.sliders]
+    if not chosen:
+        return list(zip(shown[0], explorer.frames, strict=True))
+    ((which, value),) = chosen.items()
+    many = len(shown[1])
+    if which == "first":
+        start = many * shown[0].index(value)
+        return list(zip(shown[1], explorer.frames[start : start + many], strict=True))
+    return list(zip(shown[0], explorer.frames[shown[1].index(value) :: many], strict=True))
+
+
+def _whole(value: str) -> str:
+    """A whole number with its thousands apart.
+
+    >>> _whole("1500"), _whole("0.4"), _whole("10,000")
+    ('1,500', '0.4', '10,000')
+    """
+    return f"{int(value):,}" if value.isdigit() else value
+
+
+def _pair(frames: Sequence[tuple[str, Frame]], prefix: str = "") -> tuple[Curve, Curve]:
+    """Mean confidence and accuracy of the frames."""
+    sure, right = (
+        [frame.values[f"{prefix}{name}"] for _, frame in frames]
+        for name in ("confidence", "accuracy")
+    )
+    return Curve("sure", CONFIDENCE, sure), Curve("right", ACCURACY, right)
+
+
+def _read(pattern: str, frames: Sequence[tuple[str, Frame]]) -> list[float]:
+    """The share that each frame states after some words."""
+    return [float(re.search(pattern, frame.readout)[1]) / 100 for _, frame in frames]
+
+
+def _test_images() -> Finding:
+    frames = _frames("test_images")
+    measured = _read(r"the truth: measured ([\d.]+)%", frames)
+    (first, _), (last, _) = frames[0], frames[-1]
+    words = (
+        f"Measured on {first} images, even exact probabilities seem to be wrong by "
+        f"{percent(measured[0])} points on average; on {last} images by {percent(measured[-1])}."
+    )
+    curve = Curve("ECE", TRUTH, measured)
+    axis = (first, "images in the test set", last)
+    return Finding("02", "A small test set shows errors that are not there", words, axis, (curve,))
+
+
+def _overconfidence() -> Finding:
+    frames = _frames("overconfidence")
+    sure, right = _pair(frames, "test_")
+    last = frames[-1]
+    words = (
+        f"After {last[0]} passes over its images a network is right on "
+        f"{percent(last[1].values['train_accuracy'])} % of them. Of new images it is "
+        f"{percent(sure.shares[-1])} % sure, and right on {percent(right.shares[-1])} %."
+    )
+    axis = (frames[0][0], "epochs of training", last[0])
+    title = "Training begins too unsure and ends too sure"
+    return Finding("03", title, words, axis, (sure, right), area=True)
+
+
+def _dataset_size() -> Finding:
+    frames = _frames("dataset_size")
+    sure, right = _pair(frames)
+    words = (
+        f"Taught by {frames[0][0]} images, a network is {percent(sure.shares[0])} % sure and "
+        f"{percent(right.shares[0])} % right; by {_whole(frames[-1][0])}, "
+        f"{percent(sure.shares[-1])} and {percent(right.shares[-1])} %."
+    )
+    axis = (frames[0][0], "training images", frames[-1][0])
+    title = "With few images it is almost as sure"
+    return Finding("05", title, words, axis, (sure, right), area=True)
+
+
+def _label_noise(noise: str = "30%") -> Finding:
+    frames = _frames("label_noise", first=noise)
+    sure, right = _pair(frames)
+    words = (
+        f"With {noise.replace('%', ' %')} of the labels wrong, a network learns them all by heart: "
+        f"it ends {percent(sure.shares[-1])} % sure, and right on {percent(right.shares[-1])} % of "
+        f"clean images. After {frames[0][0]} epoch it was too unsure."
+    )
+    axis = (frames[0][0], "epochs of training", frames[-1][0])
+    title = "Wrong labels are learned by heart"
+    return Finding("06", title, words, axis, (sure, right), area=True)
+
+
+def _rare(rarer: str = "100") -> Finding:
+    frames = _frames("class_prior")
+    clear, doubtful = (
+        Curve(f"{name}", role, [frame.values[name] for _, frame in frames])
+        for name, role in (("clear", CURED), ("doubtful", TRAINED))
+    )
+    place = [value for value, _ in frames].index(rarer)
+    words = (
+        f"Make a digit {rarer} times rarer: the exact probability of a clear one falls from "
+        f"{percent(clear.shares[0])} to {percent(clear.shares[place])} %, that of a doubtful one "
+        f"from {percent(doubtful.shares[0])} to {percent(doubtful.shares[place])} %."
+    )
+    axis = (frames[0][0], "times rarer", frames[-1][0])
+    return Finding(
+        "07", "Doubtful images of a rare class lose most", words, axis, (clear, doubtful)
+    )
+
+
+def _temperature() -> Finding:
+    frames = _frames("temperature")
+    errors = [frame.values["ece"] for _, frame in frames]
+    trained = errors[[value for value, _ in frames].index("1.0")]
+    best = min(range(len(errors)), key=errors.__getitem__)
+    words = (
+        f"Divide all scores by {frames[best][0]}, and the average distance between confidence and "
+        f"accuracy (ECE) falls from {percent(trained)} to {percent(errors[best])} points. No "
+        f"answer changes."
+    )
+    axis = (frames[0][0], "temperature T", frames[-1][0])
+    title = "One number repairs most of the gap"
+    return Finding("08", title, words, axis, (Curve("ECE", TRAINED, errors, least=True),))
+
+
+def _soft_targets() -> Finding:
+    frames = _frames("soft_targets", second="as trained")
+    sure, right = _pair(frames)
+    cooled = _frames("soft_targets", second="after temperature")[-1][1].values["confidence"]
+    words = (
+        f"Labels smoothed by {frames[-1][0]} leave a network {percent(sure.shares[-1])} % sure "
+        f"where it is {percent(right.shares[-1])} % right. One temperature brings it to "
+        f"{percent(cooled)} %."
+    )
+    axis = (frames[0][0], "label smoothing", frames[-1][0])
+    title = "Too much smoothing makes it too unsure"
+    return Finding("09", title, words, axis, (sure, right), area=True)
+
+
+def _focal() -> Finding:
+    frames = _frames("focal_practice")
+    wrong = _read(r"sure of, ([\d.]+)% are wrong", frames)
+    _, right = _pair(frames)
+    words = (
+        f"Of the answers above 90 %, {percent(wrong[0])} % are wrong with cross-entropy and "
+        f"{percent(wrong[-1])} % with focal loss (gamma {frames[-1][0]}). In all it makes no fewer "
+        f"mistakes: {percent(right.shares[0])} and {percent(right.shares[-1])} % are right."
+    )
+    axis = (frames[0][0], "gamma of the focal loss", frames[-1][0])
+    title = "Focal loss: fewer wrong answers above 90 %"
+    return Finding("11", title, words, axis, (Curve("wrong", OVER, wrong),))
+
+
+def _mixup() -> Finding:
+    frames = _frames("mixup_alpha")
+    sure, right = _pair(frames)
+    gaps = [a - b for a, b in zip(sure.shares, right.shares, strict=True)]
+    best = min(range(len(gaps)), key=lambda place: abs(gaps[place]))
+    words = (
+        f"Trained on blends of two images (alpha {frames[best][0]}), the network’s confidence is "
+        f"{percent(gaps[best])} points above its accuracy, in place of {percent(gaps[0])}; with "
+        f"alpha {frames[-1][0]} it is {percent(-gaps[-1])} points below."
+    )
+    axis = (frames[0][0], "alpha of mixup", frames[-1][0])
+    title = "Blended images lower the confidence"
+    return Finding("12", title, words, axis, (sure, right), area=True)
+
+
+def _noisier() -> Finding:
+    frames = _frames("severity", first="network")
+    sure, right = _pair(frames)
+    usual = [value for value, _ in frames].index("0.4")
+    words = (
+        f"From the noise of its training ({frames[usual][0]}) to a noise of {frames[-1][0]} the "
+        f"accuracy falls from {percent(right.shares[usual])} to {percent(right.shares[-1])} %, and "
+        f"the confidence only from {percent(sure.shares[usual])} to {percent(sure.shares[-1])} %."
+    )
+    axis = (frames[0][0], "noise of the new images", frames[-1][0])
+    title = "Under more noise the confidence stays high"
+    return Finding("13", title, words, axis, (sure, right), area=True)
+
+
+def _short_texts() -> Finding:
+    frames = _frames("note_length", first="CNN")
+    sure, right = _pair(frames)
+    words = (
+        f"Of notes of at most {frames[0][0]} words a network is {percent(sure.shares[0])} % sure "
+        f"and {percent(right.shares[0])} % right; of {frames[-1][0]} words, "
+        f"{percent(sure.shares[-1])} and {percent(right.shares[-1])} %."
+    )
+    axis = (frames[0][0], "words of a note", frames[-1][0])
+    title = "On short texts the confidence stays high"
+    return Finding("15", title, words, axis, (sure, right), area=True)
+
+
+def _audits() -> Finding:
+    frames = _frames("audit_power")
+    bold, rare = (
+        Curve(word, role, _read(rf"(\d+)% \({name}\)", frames))
+        for word, role, name in (("too sure", TRAINED, "too sure"), ("rare", TRUTH, "rare class"))
+    )
+    words = (
+        f"An audit of {frames[0][0]} images finds a network that is too sure in "
+        f"{percent(bold.shares[0])} % of the draws, and a fault of one rare class in "
+        f"{percent(rare.shares[0])} %; with {frames[-1][0]} images, in "
+        f"{percent(rare.shares[-1])} %."
+    )
+    axis = (frames[0][0], "images in the audit", frames[-1][0])
+    title = "Some faults need thousands of images to be found"
+    return Finding("17", title, words, axis, (bold, rare))
+
+
+def _plot(curves: Sequence[Curve]) -> svg.Axes:
+    """The axes: places along x, and the range of all shares; one curve alone begins at 0."""
+    every = [share for one in curves for share in one.shares]
+    low, high = min(every) if len(curves) > 1 else 0.0, max(every)
+    room = ROOM * (high - low)
+    ends = (low - room if len(curves) > 1 else 0.0, high + room)
+    places = (0.0, float(len(curves[0].shares) - 1))
+    return svg.Axes(PLOT.left, PLOT.top, PLOT.width, PLOT.height, places, ends)
+
+
+def _between(plot: svg.Axes, sure: Sequence[float], right: Sequence[float]) -> Iterator[str]:
+    """The area between two curves, hatched where the first lies above and dotted below."""
+    for role, sign in ((OVER, 1), (UNDER, -1)):
+        drawn = ""
+        for place in range(len(sure) - 1):
+            corners = _strip(place, sure, right, sign)
+            if corners:
+                drawn += f"M{plot.points(*zip(*corners, strict=True))}z"
+        if drawn:
+            yield svg.tag("path", d=drawn.replace(" ", "L"), **svg.fill(role) | {"stroke": "none"})
+
+
+def _strip(
+    place: int, sure: Sequence[float], right: Sequence[float], sign: int
+) -> list[tuple[float, float]]:
+    """The corners of the part of one step in which sign * (sure - right) is above 0."""
+    offs = [sign * (sure[i] - right[i]) for i in (place, place + 1)]
+    if max(offs) <= 0:
+        return []
+    cut = offs[0] / (offs[0] - offs[1]) if min(offs) < 0 else None
+    at = partial(_at, place, cut)
+    ends = [0.0 if offs[0] >= 0 else cut, 1.0 if offs[1] >= 0 else cut]
+    upper = [at(end, sure) for end in ends]
+    return upper + [at(end, right) for end in reversed(ends)]
+
+
+def _at(place: int, cut: float | None, end: float, shares: Sequence[float]) -> tuple[float, float]:
+    low, high = shares[place], shares[place + 1]
+    return place + end, low + end * (high - low)
+
+
+def _apart(plot: svg.Axes, curves: Sequence[Curve], place: int) -> list[float]:
+    """The height of the words at a place of each curve, none over another."""
+    heights = [plot.y(one.shares[place]) for one in curves]
+    if len(heights) < 2 or abs(heights[0] - heights[1]) >= LINE:
+        return heights
+    middle, above = sum(heights) / 2, heights[0] <= heights[1]
+    return [middle - LINE / 2, middle + LINE / 2][:: 1 if above else -1]
+
+
+def _line(plot: svg.Axes, curve: Curve, begin: float, end: float) -> Iterator[str]:
+    """The curve with its first share and, at its end or over its lowest place, what is told."""
+    points = plot.points(range(len(curve.shares)), curve.shares)
+    yield svg.tag("polyline", points=points, fill="none", **svg.stroke(curve.role, 2.2))
+    words = {"font_weight": "bold", "fill": _colour(curve.role)}
+    yield svg.text(plot.left - 6, begin + 5, percent(curve.shares[0]), anchor="end", **words)
+    if curve.least:
+        place = min(range(len(curve.shares)), key=curve.shares.__getitem__)
+        x, y = plot.x(place), plot.y(curve.shares[place])
+        yield svg.text(x, plot.top + 28, curve.told, **words)
+    else:
+        x = plot.left + plot.width
+        yield svg.text(x + 9, end + 5, curve.told, anchor="start", **words)
+        y = plot.y(curve.shares[-1])
+    yield svg.marker(curve.role, x, y, 4)
+
+
+def _colour(role: Role) -> str:
+    return {CONFIDENCE: DARK, ACCURACY: ACCURACY.colour}.get(role, BLACK)

@@ -1,0 +1,113 @@
+"""The lessons as notebooks/lessons.toml lists them: names, questions, tracks, prerequisites."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from calibkit.course import checkout
+
+FILE = "lessons.toml"
+TRACKS = ("start", "core", "elective")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A lesson in the list.
+
+    asks: its question in a line. track: one of TRACKS. needs: the numbers of the lessons to be
+    read before it. part_of: by its number, the part of a lesson that is enough.
+    """
+
+    number: str
+    name: str
+    asks: str
+    track: str
+    needs: Sequence[str] = ()
+    part_of: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def short(self) -> str:
+        """Its name in a narrow list, such as '03 Over-confidence'."""
+        return f"{self.number} {self.name}"
+
+    @property
+    def file(self) -> Path:
+        """Its notebook."""
+        (lesson,) = checkout.lessons(self.number)
+        return lesson.notebook
+
+    @property
+    def minutes(self) -> list[int]:
+        """The minutes of all its sittings and of its homework, as its head states them."""
+        (lesson,) = checkout.lessons(self.number)
+        words = re.search(r"\*\*Time\.\*\* (.*)", lesson.source.read_text(encoding="utf-8"))[1]
+        found = re.findall(r"(\d+)(?: more)? minutes|(\d+) more", words)
+        return [int(sitting or more) for sitting, more in found]
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Every lesson of the list, in order.
+
+    Raises ValueError for an unknown track, and for a prerequisite that does not come before.
+    """
+    text = (checkout.root() / "notebooks" / FILE).read_text(encoding="utf-8")
+    every = tuple(Entry(**row) for row in tomllib.loads(text)["lesson"])
+    for place, entry in enumerate(every):
+        before = {one.number for one in every[:place]}
+        if entry.track not in TRACKS:
+            raise ValueError(f"{FILE}: track of {entry.number} must be one of {TRACKS}")
+        if late := {*entry.needs, *entry.part_of} - before:
+            raise ValueError(f"{FILE}: {entry.number} needs {sorted(late)}, which must come before")
+    return every
+
+
+def entry(number: str) -> Entry | None:
+    """The lesson with this number; None where the list has none."""
+    return next((one for one in entries() if one.number == number), None)
+
+
+def above(number: str) -> set[str]:
+    """All lessons that come before a lesson, directly or by way of others.
+
+    >>> sorted(above("08"))
+    ['00', '01']
+    """
+    needs = {one.number: one.needs for one in entries()}
+    return set(needs[number]).union(*(above(other) for other in needs[number]))
+
+
+def depth(number: str) -> int:
+    """The longest way to a lesson from one that needs none.
+
+    >>> depth("00"), depth("08"), depth("15")
+    (0, 2, 4)
+    """
+    needs = {one.number: one.needs for one in entries()}
+    return max((1 + depth(other) for other in needs[number]), default=0)
+
+
+def direct(number: str) -> list[str]:
+    """What a lesson needs, without what its other needs need anyway.
+
+    >>> direct("15")
+    ['09']
+    """
+    needs = next(one.needs for one in entries() if one.number == number)
+    return [one for one in needs if not any(one in above(other) for other in needs)]
+
+
+def table() -> str:
+    """Markdown: the lessons with question and minutes, as the README has it."""
+    rows = [
+        f"| [{one.short}](notebooks/{one.file.name}) | {one.asks} | "
+        f"{' + '.join(map(str, one.minutes))} |"
+        for one in entries()
+    ]
+    head = ["| notebook | asks | minutes to work through |", "|---|---|---|"]
+    return "\n".join([*head, *rows])

@@ -1,0 +1,118 @@
+"""An explorer as a folder, in each of the ways that its page names."""
+
+import functools
+import http.server
+import threading
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from calibkit.course import execution
+from calibkit.course.explorers import anywhere
+from tests.browser import axe, lab
+from tests.browser.drive import EXPORTED, HANDLE, LIVE, Visit, walk_all, watched
+
+NAMES = ("focal_practice", "networks")  # a face each
+PAGE = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>Of somebody else</title>
+<link rel="icon" href="data:,"><div id="explorer"></div><div id="again"></div>
+<script type="module">
+import {{ mount }} from "./{name}.mjs";
+mount(document.getElementById("explorer"));
+mount(document.getElementById("again"));
+</script></html>"""
+# As a book in MyST does it: the default export, a model that holds nothing, a shadow root.
+BOOK = """<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>A book</title>
+<link rel="icon" href="data:,"><div id="book"></div>
+<script type="module">
+import explorer from "./{name}.mjs";
+const root = document.getElementById("book").attachShadow({{ mode: "open" }});
+const el = root.appendChild(document.createElement("div"));
+const model = {{ get: () => undefined, set() {{}}, save_changes() {{}}, on() {{}}, off() {{}} }};
+explorer.render({{ model, el }});
+</script></html>"""
+CELL = """\
+import pathlib
+import anywidget
+
+class Explorer(anywidget.AnyWidget):
+    _esm = pathlib.Path("{name}.mjs")
+
+Explorer()"""
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def folder(request, build):
+    """A folder as the command writes it, and two pages of others beside it."""
+    made = anywhere.write(request.param, build / "anywhere" / request.param).parent
+    for name, page in {"page": PAGE, "book": BOOK}.items():
+        written = page.format(name=request.param)
+        (made / f"{name}.html").write_text(written, encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def served(folder):
+    """Its address on a web server."""
+    quiet = type("Quiet", (http.server.SimpleHTTPRequestHandler,), {"log_message": lambda *_: None})
+    quiet.extensions_map = {**quiet.extensions_map, ".mjs": "text/javascript"}
+    handler = functools.partial(quiet, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_the_page_works_from_a_disk(browser, folder, build, remember):
+    visit, script = Visit(), axe.script(build.parent / "axe")
+    with watched(browser, width=390) as (page, seen):
+        page.goto((folder / "index.html").as_uri())
+        page.locator(".picture svg").first.wait_for()
+        walk_all(page, EXPORTED, f"anywhere {folder.name}", visit)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        found = axe.violations(page, page.locator("html"), script) if script else []
+        page.screenshot(path=build / f"anywhere_{folder.name}.png", full_page=True)
+    assert found == []
+    remember(visit.walks)
+    assert visit.complaints + seen == []
+
+
+def test_a_page_of_somebody_else_shows_it_twice(browser, served, folder, remember):
+    visit = Visit()
+    with watched(browser, home=served) as (page, seen):
+        page.goto(f"{served}/page.html")
+        page.locator("#again .picture svg").first.wait_for()
+        first, second = (page.locator(f"#{name} .readout") for name in ("explorer", "again"))
+        assert first.inner_text() == second.inner_text()
+        before = second.inner_text()
+        page.locator(f"#explorer {HANDLE}").last.press("End")
+        assert first.inner_text() != before == second.inner_text()
+        walk_all(page, EXPORTED, f"a page with {folder.name}", visit)
+    remember(visit.walks)
+    assert visit.complaints + seen == []
+
+
+def test_a_book_shows_it_in_a_shadow_root(browser, served):
+    with watched(browser, home=served) as (page, seen):
+        page.goto(f"{served}/book.html")
+        page.locator("#book .picture svg").first.wait_for()
+        readout = page.locator("#book .readout")
+        before = readout.inner_text()
+        page.locator(f"#book {HANDLE}").last.press("End")
+        assert readout.inner_text() != before
+    assert seen == []
+
+
+def test_jupyterlab_shows_the_same_file_without_calibkit(browser, folder, remember):
+    code = CELL.format(name=folder.name)
+    notebook = new_notebook(cells=[new_code_cell(code)], metadata={"kernelspec": execution.KERNEL})
+    visit = Visit()
+    lab.write(notebook, folder, "own")
+    work = folder.parent / f"{folder.name}_lab"
+    work.mkdir()
+    with lab.running(folder, work) as running, watched(browser, home=running.home) as (page, seen):
+        lab.open_notebook(page, running, "own")
+        assert lab.restart_and_run_all(page) == "done"
+        page.locator(".calibkit-explorer .picture svg").first.wait_for()
+        walk_all(page, LIVE, f"own notebook, {folder.name}", visit)
+    remember(visit.walks)
+    assert visit.complaints + seen == []

@@ -1,0 +1,513 @@
+"""The audit in the browser: read as the command reads, or refused; the same numbers; its page."""
+
+import base64
+import json
+import math
+import re
+import time
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from calibkit import auditing
+from calibkit.auditing import export, files
+from calibkit.course import browser as pages
+from tests.auditing.collection import CASES, NAMES, PROBS, WORDS
+from tests.auditing.test_random_exports import Export
+from tests.browser import axe
+from tests.browser.drive import watched
+
+TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".json")
+FORM = {"first_class": "first", "drop_missing": "drop"}  # names of options on the page
+RANDOM = range(2000, 2060)  # seeds of exports that are put together at random
+DISGUISED = range(60)  # and of those that are written as strangers may write them
+# What a file says to the page: packed numbers travel faster than lists.
+READ = """([bytes, file, options]) => {
+  const c = calibkit, packed = numbers => {
+    const raw = new Uint8Array(Float64Array.from(numbers).buffer), parts = [];
+    for (let at = 0; at < raw.length; at += 30000) {
+      parts.push(String.fromCharCode(...raw.subarray(at, at + 30000)));
+    }
+    return btoa(parts.join(""));
+  };
+  try {
+    const raw = Uint8Array.from(atob(bytes), letter => letter.charCodeAt(0));
+    const {scores, labels, rows, kind, names, told} = c.intake(raw, file, options);
+    return {scores: packed(scores), labels: packed(labels), rows: packed(rows), kind, names, told};
+  } catch (error) {
+    if (!(error instanceof c.Refused || error instanceof c.Unsure)) throw error;
+    return {refused: error.message, unsure: error instanceof c.Unsure};
+  }
+}"""
+ALL_NUMBERS = """([bytes, file, options]) => {
+  const raw = Uint8Array.from(atob(bytes), letter => letter.charCodeAt(0));
+  const {trust, version} = calibkit.page;
+  return JSON.stringify(calibkit.inOneGo(raw, file, options, trust, version));
+}"""
+# Files whose numbers are compared, of each form of scores and labels some.
+COMPARED = (
+    *("exported.csv", "keras.csv", "bools.csv", "signs.csv", "yes.csv", "named.csv", "credit.csv"),
+    *("repaid.csv", "p0.csv", "percent.csv", "pct.csv", "comma.csv", "signed_percent.csv"),
+    *("quoted_comma.csv", "logit.csv", "log_prob.csv", "two_models.csv", "holes.csv", "marks.csv"),
+    *("rare.csv", "words.csv", "order.csv", "numbers.csv", "logits.csv", "log_probs.csv"),
+    *("per_cent.csv", "whole.csv", "two_decimals.csv", "one_based.csv", "last_absent.csv"),
+    *("top3.csv", "sigmoids.csv", "ignored.csv", "confidence.csv", "predicted.csv", "hundred.csv"),
+    *("sentinel.csv", "rare_percent.csv", "absent_class.csv", "harness.jsonl", "list.json"),
+    *("wide.csv", "bom.csv", "excel.csv", "tabs.tsv"),
+)
+# Their scores are rounded. Rows that tie before the temperature differ by rounding alone after it,
+# in the command as on the page; which of them is the surer one, the AURC depends on.
+TIED = {"comma.csv": 1e-3, "two_decimals.csv": 3e-3}
+LEFT_OUT = ("ece", "ada_ece", "debiased_ece", "overconfidence_error", "classwise_ece")
+BUDGET = 5  # seconds for 100,000 rows of 10 classes
+
+
+@pytest.fixture(scope="module")
+def path(build):
+    return pages.write(pages.audit(), build / "audit_page.html")
+
+
+@pytest.fixture
+def visit(browser, path):
+    """Opens the page; at the end nothing was wrong with it, and nothing was asked of a network."""
+    opened = []
+
+    def visit(**screen):
+        watch = watched(browser, **screen)
+        page, seen = watch.__enter__()
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        opened.append((watch, seen, asked))
+        page.goto(path.as_uri())
+        page.locator("#example").wait_for()
+        return page
+
+    yield visit
+    complaints = [words for _, seen, _ in opened for words in seen]
+    asked = {url for _, _, urls in opened for url in urls}
+    for watch, _, _ in opened:
+        watch.__exit__(None, None, None)
+    assert complaints == []
+    assert {url for url in asked if not url.startswith("blob:")} <= {path.as_uri()}
+
+
+def told(capsys, title, lines):
+    with capsys.disabled():
+        print(f"\n  {title}", *lines, sep="\n    ")
+
+
+# --- files ---
+
+
+def given_to(page, what, file, options):
+    """What the page makes of a file with the options of the command."""
+    form = {
+        FORM.get(name, name): value if isinstance(value, bool) else str(value)
+        for name, value in options.items()
+    }
+    content = base64.b64encode(file.read_bytes()).decode()
+    return page.evaluate(what, [content, file.name, form])
+
+
+def collection(folder):
+    """Every file of the audit's own collection that is a text, with and without its options."""
+    for case in CASES:
+        if not case.name.endswith(TEXTS):
+            continue
+        case.make(folder / case.name)
+        yield folder / case.name, {}
+        if case.options and "columns" not in case.options:
+            yield folder / case.name, case.options
+
+
+def exports(folder):
+    for seed in RANDOM:
+        file = folder / f"export_{seed}.csv"
+        Export(seed).write(file)
+        yield file, {}
+
+
+def disguised(folder):
+    """Exports as strangers write them: parted and quoted in other ways, with gaps, with options."""
+    for seed in DISGUISED:
+        random = np.random.default_rng(seed)
+        made = Export(5000 + seed)
+        table = pd.DataFrame(made.columns)
+        names = list(table)
+        for _ in range(random.integers(3)):
+            row, name = random.integers(len(table)), names[random.integers(len(names))]
+            table[name] = table[name].astype(object)
+            table.loc[row, name] = random.choice(["", "NA", "?", "nan", "n/a", " ", "-"])
+        table["site"] = random.choice(["Köln", "A, B", 'the "old" one', "7", "x"], len(table))
+        apart = str(random.choice([",", ";", "\t", "|"]))
+        how = {"sep": apart, "decimal": "," if apart == ";" and random.random() < 0.6 else "."}
+        how |= {"quoting": int(random.integers(3)), "index": bool(random.random() < 0.2)}
+        how |= {"lineterminator": str(random.choice(["\n", "\r\n"]))}
+        how |= {"float_format": [None, "%.3f", "%.6g"][random.integers(3)]}
+        how |= {"encoding": str(random.choice(["utf-8", "utf-8-sig", "utf-16"]))}
+        file = folder / f"disguised_{seed}.csv"
+        table.to_csv(file, **how)
+        yield file, {}
+        name = names[random.integers(len(names))]
+        options = (
+            {"drop_missing": True},
+            {"label": name},
+            {"scores": name},
+            {"groups": "site", "drop_missing": True},
+            {"predicted": name},
+            {"kind": str(random.choice(["probs", "logits", "percent", "logprobs"]))},
+            {"positive": "1"},
+            {"first_class": 1},
+            {"missing": "?", "drop_missing": True},
+        )
+        yield file, options[random.integers(len(options))]
+
+
+def unpacked(text):
+    return np.frombuffer(base64.b64decode(text))
+
+
+def judged(page, file, options):
+    """In a word, how the page's reading stands to the command's."""
+    seen = given_to(page, READ, file, options)
+    where, given = f"{file.name} {options}", by_the_command(file, options)
+    if isinstance(given, str):
+        assert "refused" in seen, f"{where}: read, but the command says {given}"
+        if seen["unsure"]:
+            return "left to the command, which asks"
+        return "refused in the same words" if seen["refused"] == given else "refused"
+    if "refused" in seen:
+        assert seen["unsure"], f"{where}: {seen['refused']}"
+        return "left to the command, which reads it"
+    assert seen["told"] == given.told, where
+    assert (seen["kind"], seen["names"]) == (given.kind, given.names), where
+    assert unpacked(seen["labels"]).tolist() == list(given.labels), where
+    assert unpacked(seen["rows"]).tolist() == np.flatnonzero(given.kept).tolist(), where
+    np.testing.assert_allclose(unpacked(seen["scores"]), np.ravel(given.scores), 1e-14, 0, where)
+    return "read alike"
+
+
+def by_the_command(file, options):
+    """Its reading, or its refusal but for the nearest name, which it alone says."""
+    try:
+        return files.read(file, **options)
+    except ValueError as error:
+        return re.sub(r"; did you mean '.*'\?", "", str(error))
+
+
+@pytest.mark.parametrize("corpus", [collection, exports, disguised], ids=lambda f: f.__name__)
+def test_no_file_is_read_differently(visit, tmp_path, capsys, corpus):
+    page, found = visit(), {}
+    for file, options in corpus(tmp_path):
+        how = judged(page, file, options)
+        found[how] = found.get(how, 0) + 1
+    told(
+        capsys,
+        f"{corpus.__name__}: {sum(found.values())} readings",
+        [f"{v:4} {k}" for k, v in found.items()],
+    )
+    assert found["read alike"] >= 10
+    assert found["refused in the same words"] > 10 * found.get("refused", 0)
+    unread = sum(count for how, count in found.items() if how.startswith("left to"))
+    assert unread < 0.2 * sum(found.values())
+
+
+# --- numbers ---
+
+
+def differences(theirs, mine, where=""):
+    """(place, difference) of all numbers; a difference of infinity where something is no number.
+
+    theirs: of the command. What it draws for intervals the page leaves out, as null.
+    """
+    if isinstance(theirs, dict):
+        for name, value in theirs.items():
+            if name not in ("Platt", "Platt less temperature", "platt", "resamples"):
+                yield from differences(value, mine.get(name, "missing"), f"{where}.{name}")
+    elif isinstance(theirs, list) and isinstance(mine, list) and len(theirs) == len(mine):
+        for place, pair in enumerate(zip(theirs, mine, strict=True)):
+            yield from differences(*pair, f"{where}[{place}]")
+    elif mine is None and where.endswith(".interval") and where.split(".")[-2] in LEFT_OUT:
+        return
+    elif isinstance(theirs, float | int) and isinstance(mine, float | int):
+        yield where, abs(theirs - mine) / max(1, abs(theirs))
+    else:
+        yield f"{where}: {theirs} and {mine}", 0 if theirs == mine else math.inf
+
+
+def numbers_of_both(page, file, options):
+    mine = json.loads(given_to(page, ALL_NUMBERS, file, options))
+    theirs = export.numbers(auditing.audit_files(file, **options))
+    for found in (mine, theirs):  # classes of one p-value stand in any order
+        found["classes"].sort(key=lambda row: row["name"])
+    return mine, theirs
+
+
+def test_the_numbers_are_those_of_the_command(visit, tmp_path, capsys):
+    page, lines, made = visit(), [], {}
+    for file, options in collection(tmp_path):
+        made[file.name] = file, options  # with its options where it needs some
+    for name in COMPARED:
+        file, options = made[name]
+        mine, theirs = numbers_of_both(page, file, options)
+        allowed = TIED.get(name, 0)
+        most, where = 0.0, ""
+        for place, off in differences(theirs, mine):
+            limit = allowed if "temperature" in place and "aurc" in place else 0
+            assert off <= max(1e-6, limit), f"{name} {place}: {off}"
+            if off > most and not limit:
+                most, where = off, place
+        lines.append(f"{name:20} {theirs['samples']:5} rows  {most:.1e}  {where}")
+    told(capsys, "largest relative difference to the command's numbers", lines)
+    assert len(lines) >= 30
+
+
+def test_groups_clusters_of_copies_and_many_classes_too(visit, tmp_path, capsys):
+    random, page, lines = np.random.default_rng(1), visit(), []
+    z = random.normal(0, 2, (3000, 40))
+    labels = np.array([random.choice(40, p=row / row.sum()) for row in np.exp(z * 0.6)])
+    wide = pd.DataFrame(z, columns=[f"logit_{k}" for k in range(40)]).assign(label=labels)
+    wide["site"] = random.choice(["north", "south", "x < y & z"], 3000)
+    copied = pd.concat([wide.head(800), wide.head(300)])
+    for name, table in {"wide": wide, "copied": copied}.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        mine, theirs = numbers_of_both(page, tmp_path / f"{name}.csv", {"groups": "site"})
+        most = max(off for _, off in differences(theirs, mine))
+        lines.append(f"{name:20} {len(table):5} rows  {most:.1e}")
+        assert most < 1e-6
+        assert mine["groups"][0]["name"] == "north"
+    assert any("repeat an earlier row" in text for text in mine["warnings"])
+    told(capsys, "with groups, 40 classes, copies", lines)
+
+
+def test_the_random_numbers_are_those_of_numpy(visit):
+    page = visit()
+    drawn = """n => { const random = new calibkit.NumpyRandom(), order = [...random.order(n)];
+      return [order, Array.from({length: 3000}, () => random.uniform())]; }"""
+    for n in (4, 1000):
+        random = np.random.default_rng(0)
+        order, uniform = page.evaluate(drawn, n)
+        assert order == random.permutation(np.arange(n)).tolist()
+        assert uniform == random.random(3000).tolist()
+
+
+# --- its page ---
+
+
+def shown(page):
+    """Waits for the whole result."""
+    page.locator("#download:enabled").wait_for(timeout=30_000)
+
+
+def choose(page, file):
+    page.locator("#file").set_input_files(file)
+
+
+def written(folder, name="predictions.csv", **more):
+    columns = {f"p_{animal}": PROBS[:, k] for k, animal in enumerate(NAMES)}
+    pd.DataFrame({"label": WORDS} | columns | more).to_csv(folder / name, index=False)
+    return folder / name
+
+
+def test_a_passer_by_sees_a_result_at_once(visit, build):
+    page = visit(width=1366, height=768)
+    page.locator("#example").click()
+    shown(page)
+    assert "made_up_example" in page.locator("#title").inner_text()
+    lead = page.locator(".lead").inner_text()
+    assert "over-confident by" in lead
+    assert "Off by more than luck: outdoor" in lead
+    for part in ("#title", ".lead", "#picture-before svg"):
+        assert page.locator(part).bounding_box()["y"] < 768, part
+    page.screenshot(path=build / "audit_page_wide.png", full_page=True)
+
+
+def test_a_file_that_is_chosen_or_dropped_is_shown_as_the_command_shows_it(visit, tmp_path):
+    page, file = visit(), written(tmp_path)
+    choose(page, file)
+    shown(page)
+    report = auditing.audit_files(file)
+    accuracy = report.measures["accuracy"].value
+    assert f"right in {accuracy * 100:.1f}\u00a0%" in page.locator(".lead").inner_text()
+    assert (
+        page.locator("#told").inner_text()
+        == "Labels from 'label', scores from p_cat, p_dog, p_eel."
+    )
+    assert f"p = {report.test.p_value:.3f}" in page.locator("#test").inner_text() or (
+        "p ≤ 0.001" in page.locator("#test").inner_text()
+    )
+    said = page.locator("#live").text_content()
+    assert said.startswith("Audit of predictions: 400 samples, right in")
+    drop = """text => { const data = new DataTransfer();
+      data.items.add(new File([text], "dropped.csv"));
+      document.getElementById("drop").dispatchEvent(
+        new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: data})); }"""
+    page.evaluate(drop, file.read_text("utf-8"))
+    page.locator("#title", has_text="dropped").wait_for()
+    shown(page)
+    assert f"right in {accuracy * 100:.1f}\u00a0%" in page.locator(".lead").inner_text()
+
+
+def test_a_refusal_names_the_option_and_the_form_answers_it(visit, tmp_path):
+    page = visit()
+    file = written(tmp_path, y_true=WORDS[::-1])
+    choose(page, file)
+    page.locator("#question").wait_for()
+    assert "--label label or --label y_true" in page.locator("#refusal").inner_text()
+    assert page.evaluate("document.activeElement.id") == "question-title"
+    assert page.locator("label.named").all_inner_texts()[0].startswith("Label column")
+    assert page.locator("#result").is_hidden()
+    page.locator("[name=label]").select_option("label")
+    line = f"python -m calibkit audit {file.name} --label=label"
+    assert page.locator("#command").inner_text() == line
+    page.get_by_role("button", name="Read it so").click()
+    shown(page)
+    assert "Labels from 'label'" in page.locator("#told").inner_text()
+    assert page.locator("#question").is_hidden()
+    assert line in page.locator("#rest").inner_text()
+
+
+def test_what_it_does_not_read_is_left_to_the_command(visit, tmp_path):
+    page = visit()
+    (tmp_path / "my table.parquet").write_bytes(b"PAR1")
+    choose(page, tmp_path / "my table.parquet")
+    page.locator("#question", has_text="This page does not read this file").wait_for()
+    assert page.locator("#command").inner_text() == 'python -m calibkit audit "my table.parquet"'
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
+    choose(page, tmp_path / "empty.csv")
+    page.locator("#refusal", has_text="does not begin with a header").wait_for()
+
+
+def test_groups_and_a_binary_model_have_their_sections(visit, tmp_path, build):
+    page = visit(width=390)
+    random = np.random.default_rng(4)
+    p = random.random(900)
+    table = pd.DataFrame({"y_true": (random.random(900) < p**2).astype(int), "y_prob": p})
+    table["site"] = random.choice(["<b>bold</b>", "Köln"], 900)
+    table.to_csv(tmp_path / "binary.csv", index=False)
+    choose(page, tmp_path / "binary.csv")
+    shown(page)
+    page.locator("#options summary").click()
+    page.locator("[name=groups]").select_option("site")
+    page.get_by_role("button", name="Read it so").click()
+    page.locator("h2", has_text="Group by group").wait_for()
+    shown(page)
+    assert page.locator("h2", has_text="The event: 1").count() == 1
+    assert page.locator("b").count() == 0  # what a file holds stays text
+    assert page.locator("th", has_text="<b>bold</b>").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.screenshot(path=build / "audit_page_390.png", full_page=True)
+
+
+def test_the_numbers_are_saved_as_json(visit, tmp_path):
+    page, file = visit(), written(tmp_path)
+    choose(page, file)
+    shown(page)
+    with page.expect_download() as saved:
+        page.locator("#download").click()
+    assert saved.value.suggested_filename == "predictions.audit.json"
+    saved.value.save_as(tmp_path / "saved.json")
+    mine = json.loads((tmp_path / "saved.json").read_text("utf-8"))
+    theirs = export.numbers(auditing.audit_files(file))
+    assert set(theirs) - set(mine) == {"resamples"}
+    assert mine["calibkit"] == theirs["calibkit"]
+    assert mine["test"] == pytest.approx(theirs["test"], abs=1e-6)
+
+
+def test_everything_is_reached_by_tab_and_needs_no_mouse(visit):
+    page = visit()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "example":
+            break
+    page.keyboard.press("Enter")
+    shown(page)
+    assert page.evaluate("document.activeElement.id") == "title"
+    page.evaluate("document.getElementById('options').open = true")
+    reached = []
+    page.evaluate("document.getElementById('file').focus()")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.name || document.activeElement.id"))
+    wanted = page.evaluate(
+        "[...document.querySelectorAll('main :is(input, select, button)')]"
+        ".filter(part => part.checkVisibility() && !part.disabled && part.id !== 'file')"
+        ".map(part => part.name || part.id)"
+    )
+    assert set(wanted) <= set(reached)
+
+
+def test_a_second_file_ends_the_first(visit, tmp_path):
+    page = visit()
+    large(tmp_path / "large.csv", 20_000)
+    choose(page, tmp_path / "large.csv")
+    choose(page, written(tmp_path))
+    shown(page)
+    page.wait_for_timeout(500)
+    assert page.locator("#title").inner_text() == "Calibration audit of predictions"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong(visit, build, tmp_path, scheme):
+    script = axe.script(build.parent / "axe")
+    if script is None:
+        pytest.skip("axe-core is not here and npm cannot fetch it; set CALIBKIT_AXE to axe.min.js")
+    page = visit()
+    page.emulate_media(color_scheme=scheme)
+    assert axe.violations(page, page.locator("html"), script) == []
+    page.locator("#example").click()
+    shown(page)
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    assert axe.violations(page, page.locator("html"), script) == []
+    choose(page, written(tmp_path, y_true=WORDS[::-1]))
+    page.locator("#question").wait_for()
+    assert axe.violations(page, page.locator("html"), script) == []
+
+
+def test_it_prints_on_the_width_of_paper(visit):
+    page = visit(width=680)
+    page.locator("#example").click()
+    shown(page)
+    page.emulate_media(media="print")
+    wide = "all => all.filter(t => t.getBoundingClientRect().right > innerWidth).length"
+    assert page.eval_on_selector_all("table, svg", wide) == 0
+    assert page.locator("#choose").is_hidden()
+    levels = page.eval_on_selector_all(
+        "h1, article :is(h2, h3)", "all => all.map(h => +h.tagName[1])"
+    )
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def large(file, n, classes=10):
+    random = np.random.default_rng(0)
+    z = random.normal(0, 2, (n, classes))
+    labels = (z * 0.7 + random.gumbel(size=z.shape)).argmax(1)
+    p = np.exp(z - z.max(1, keepdims=True))
+    p /= p.sum(1, keepdims=True)
+    table = pd.DataFrame(p, columns=[f"p_{k}" for k in range(classes)]).assign(label=labels)
+    table.to_csv(file, index=False)
+    return file
+
+
+def test_a_hundred_thousand_rows_are_read_in_seconds_and_the_page_stays_quick(
+    visit, tmp_path, capsys
+):
+    page = visit()
+    large(tmp_path / "large.csv", 100_000)
+    page.evaluate(
+        """() => { let last = performance.now(); window.longest = 0;
+        setInterval(() => { const now = performance.now();
+          window.longest = Math.max(window.longest, now - last); last = now; }, 20); }"""
+    )
+    begun = time.monotonic()
+    choose(page, tmp_path / "large.csv")
+    expect(page.locator(".lead")).to_contain_text("100,000 samples", timeout=60_000)
+    took, frozen = time.monotonic() - begun, page.evaluate("longest") / 1000
+    told(capsys, "100,000 rows of 10 classes", [f"{took:.1f} s, page held for {frozen:.2f} s"])
+    assert frozen < 1
+    assert (
+        took < 4 * BUDGET
+    )  # a machine that has other work; the budget itself is in the benchmarks

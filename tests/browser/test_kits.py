@@ -1,0 +1,90 @@
+"""Slides of the kits in a browser: keys, notes, nothing cut off, a page each in print, links."""
+
+import re
+
+import pytest
+
+from calibkit.course.classroom import kits
+from calibkit.course.classroom.kits import writing
+from tests.browser import axe
+from tests.browser.drive import watched
+
+CUT = """() => {
+  const slide = document.querySelector('.slide.now'), box = slide.getBoundingClientRect();
+  return [...slide.querySelectorAll('.shown > *, .shown img')]
+    .filter(part => part.getBoundingClientRect().bottom > box.bottom + 1
+      || part.scrollWidth > part.clientWidth + 1 && part.tagName !== 'A')
+    .map(part => part.outerHTML.slice(0, 80));
+}"""
+PRINTED = """() => [...document.querySelectorAll('.slide')].filter(slide =>
+  [...slide.querySelectorAll('.shown > *, .notes > *')].some(part =>
+    part.getBoundingClientRect().bottom > slide.getBoundingClientRect().bottom + 1))
+  .map(slide => slide.id)"""
+SMALL = """() => [...document.querySelectorAll('.slide.now .shown img')]
+  .filter(image => image.getBoundingClientRect().height < 0.25 * innerHeight).length"""
+SCREENS = [{"width": 1366, "height": 768}, {"width": 1024, "height": 768}]
+
+
+@pytest.fixture(scope="module")
+def made(build):
+    for name in kits.names():
+        (build / "kits" / name).mkdir(parents=True)
+        for file, text in writing.page_texts(name)[1].items():
+            (build / "kits" / name / file).write_text(text, encoding="utf-8")
+    return build / "kits"
+
+
+def current(page):
+    return page.locator(".slide.now").get_attribute("id")
+
+
+@pytest.mark.parametrize("name", kits.names())
+def test_slides(browser, build, made, name):
+    path = made / name / "slides.html"
+    with watched(browser) as (page, seen):
+        page.goto(path.as_uri())
+        count = page.locator(".slide").count()
+        for screen in SCREENS:
+            page.set_viewport_size(screen)
+            page.keyboard.press("Home")
+            for place in range(1, count + 1):
+                assert current(page) == str(place)
+                assert page.evaluate(CUT) == [], (place, screen)
+                assert page.evaluate(SMALL) == 0, (place, screen)
+                page.keyboard.press("ArrowRight")
+            assert current(page) == str(count)  # it stays at the end
+        page.keyboard.press("PageUp")
+        assert page.url.endswith(f"#{count - 1}")
+        page.reload()
+        assert current(page) == str(count - 1)
+        assert page.locator(".slide.now .notes").is_hidden()
+        page.keyboard.press("n")
+        assert page.locator(".slide.now .notes").is_visible()
+        page.keyboard.press("n")
+        script = axe.script(build) if name == kits.names()[0] else None  # all are made alike
+        if script is not None:
+            assert axe.violations(page, page.locator("html"), script) == []
+        printed = page.pdf(prefer_css_page_size=True, print_background=True)
+        assert len(re.findall(rb"/Type\s*/Page\b", printed)) == count
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 1123, "height": 631})
+        assert page.evaluate(PRINTED) == []
+    assert seen == []
+
+
+def test_links_to_the_playground_are_settings_that_it_has(browser, made):
+    """Each address is what the page itself would write for the settings that it reads there."""
+    links = {
+        link.replace("&amp;", "&")
+        for name in kits.names()
+        for link in re.findall(
+            r"play\.html(#[^\"]+)", (made / name / "slides.html").read_text(encoding="utf-8")
+        )
+    }
+    assert len(links) >= 7
+    with watched(browser) as (page, seen):
+        page.goto((made / kits.names()[0] / "play.html").as_uri())
+        again = page.evaluate("l => l.map(h => calibkit.toHash(calibkit.fromHash(h)))", [*links])
+        for link, own in zip(links, again, strict=True):
+            assert {*link[1:].split("&")} == {*own[1:].split("&")}
+    assert seen == []

@@ -1,0 +1,184 @@
+"""A kit is whole: 90 minutes, numbers of the lessons alone, nothing left open."""
+
+import re
+
+import pytest
+
+from calibkit import __main__
+from calibkit.course import browser, checkout
+from calibkit.course.classroom import kits, reading, rubrics
+from calibkit.course.classroom.kits import places, slides, writing
+
+NAMES = kits.names()
+SOURCES = {
+    name: (checkout.root() / writing.SOURCES / f"{name}.md").read_text(encoding="utf-8")
+    for name in NAMES
+}
+LINK = re.compile(r"play\.html#([^)\"]+)")
+each = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kits")
+    for name in NAMES:
+        kits.write(name, folder / name)
+    return folder
+
+
+def test_there_are_three_kits():
+    assert NAMES == ["audit", "label_noise_and_temperature", "measure_and_repair"]
+
+
+@each
+def test_a_kit_holds_what_a_lecturer_needs(made, name):
+    folder = made / name
+    files = {path.name for path in folder.iterdir()}
+    assert files == {*writing.PAGES, "slides.html", "play.html", "rubric.csv", "student"}
+    numbers = re.search(r"^Lessons: (.+)$", SOURCES[name], re.MULTILINE)[1].split()
+    assert [path.name[:2] for path in sorted((folder / "student").glob("*.ipynb"))] == numbers
+    for file in files - {"student", "rubric.csv"}:
+        text = (folder / file).read_text(encoding="utf-8")
+        assert "{{" not in text
+        assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", text)
+        for target in re.findall(r'href="([^"#]+)', text):
+            assert (folder / target).exists(), (file, target)
+    notes = (folder / "notes.html").read_text(encoding="utf-8")
+    assert "<math" in notes
+    assert notes.count("you reply") == 1
+    assert notes.count("known mistakes") >= 2
+    assert "a full answer says" in notes
+    assert "<math" in (folder / "slides.html").read_text(encoding="utf-8")
+
+
+def part(name, heading):
+    return reading.section(SOURCES[name], heading)
+
+
+@each
+def test_the_plan_has_90_minutes_called_estimates_and_the_slides_in_order(name):
+    plan = part(name, "Plan")
+    assert "estimates" in plan
+    rows = re.findall(r"^\| (\d+) \|.*\|\s*([^|]*?)\s*\|$", plan, re.MULTILINE)
+    assert sum(int(minutes) for minutes, _ in rows) == 90
+    shown = [int(number) for _, cell in rows for number in re.findall(r"\d+", cell)]
+    assert shown == sorted(shown)
+    assert shown[-1] == len(slides.SLIDE.findall(part(name, "Slides")))
+
+
+@each
+def test_no_number_of_a_slide_is_typed_by_hand(name):
+    text = places.PLACE.sub("", part(name, "Slides"))
+    text = re.sub(r"\$\$.*?\$\$|\$.*?\$|play\.html#[^)]*|```.*?```", "", text, flags=re.DOTALL)
+    assert re.findall(r"[-+]?\d+\.\d+|\d+ ?%|\d+ points", text) == []
+    assert len(places.PLACE.findall(part(name, "Slides"))) >= 10
+
+
+@each
+def test_exercises_and_rubrics_of_the_plan_are_in_the_notes(name):
+    numbers = re.search(r"^Lessons: (.+)$", SOURCES[name], re.MULTILINE)[1].split()
+    tasks = [
+        task
+        for lesson in reading.chosen(numbers)
+        for task in reading.exercises(lesson.name, reading.committed(lesson))
+    ]
+    titles = {task.title for task in tasks}
+    plan = part(name, "Plan") + part(name, "After the class")
+    named = set(re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", plan)) - {"Predict before you run"}
+    named = {one + " (homework)" if one + " (homework)" in titles else one for one in named}
+    assert named
+    assert named <= titles | {"cross-fitting"}
+    graded = re.search(r"--exercises ([\w ]+) --out", plan)[1].split()
+    for checker in graded:
+        assert re.search(rf"exercise \d\d \| {checker} ", part(name, "Exercises"))
+    assert set(graded) <= {task.checker for task in tasks}
+    words = [task for task in tasks if not task.checker]
+    assert len(re.findall(r"\{\{ rubric", part(name, "Rubric"))) == len(words)
+    assert {one.title for one in rubrics.every(numbers)} == {task.title for task in words}
+
+
+@each
+def test_a_quiz_has_the_answers_to_its_questions(name):
+    asked = re.findall(r"\{\{ quiz (.+?) \}\}", part(name, "Quiz"))
+    assert asked == re.findall(r"\{\{ answers (.+?) \}\}", part(name, "Quiz answers"))
+    assert asked
+
+
+@each
+def test_replies_answer_what_students_say(name):
+    rows = re.findall(r"^\| (.*) \| (.*) \| (.*) \|$", part(name, "Answers and replies"), re.M)[1:]
+    assert len(rows) >= 8
+    assert all(said.startswith('"') and reply for _, said, reply in rows)
+
+
+def test_links_to_the_playground_name_settings_that_it_has():
+    """The browser's tests open them; this is what can be seen without one."""
+    text = (browser.HERE / "playground" / "settings.js").read_text(encoding="utf-8")
+    known = set(re.findall(r'\{ name: "(\w+)"', text))
+    links = [link for name in NAMES for link in LINK.findall(SOURCES[name])]
+    assert len(links) >= 8
+    for link in links:
+        assert {pair.partition("=")[0] for pair in link.split("&")} <= known
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("{{ 00 | no such line ([0-9]+) }}", "nothing fits"),
+        ("{{ 00 | right on ([\\d.]+%) }}", "different things fit"),
+        ("{{ 00 | signed gap }}", "one group"),
+        ("{{ 00 | ( }}", "unterminated"),
+        ("{{ 99 | x }}", "no lesson starts with"),
+        ("{{ figure 00 | no such figure }}", "0 figures"),
+        ("{{ slider temperature | 99 }}", "99"),
+        ("{{ slider nothing | 1 }}", "nothing"),
+        ("{{ readout temperature | 2.8 | nothing ([0-9]) }}", "nothing fits"),
+        ("{{ quiz 00 | 9 }}", "has the questions"),
+        ("{{ rubric 00 | no such title }}", "no rubric"),
+        ("{{ exercise 00 | ece }}", "no such exercise"),
+        ("{{ magic 00 | x }}", "there is no magic"),
+        ("{{ broken", "cannot be read"),
+    ],
+)
+def test_a_place_that_nothing_fills_stops_the_kit(place, words):
+    with pytest.raises(kits.KitError, match=words):
+        places.fill(f"before {place} after")
+
+
+def test_places_are_filled_from_the_lessons_print_figures_and_sliders():
+    (lesson,) = reading.chosen(["00"])
+    said = places.printed(reading.committed(lesson))
+    right = places.fill("{{ 00 | the network: +right on ([\\d.]+%) }}")
+    assert f"the network:   right on {right.replace(' ', '')}" in said
+    assert places.fill("{{ figure 00 | Eight clean }}").startswith('<figure><img src="data:image/')
+    readout = places.fill("{{ readout temperature | 2.8 | (T = .*) }}")
+    assert readout.replace(" %", "") in places._at("temperature", "2.8").readout.replace(" %", "")
+    third = places._at("label_noise", "20%, 3")
+    assert third.readout.startswith("Noise 20%, epoch 3:")
+
+
+def test_a_source_without_a_part_is_refused():
+    with pytest.raises(kits.KitError, match="needs a title"):
+        writing._read("x", "# x\n\nLessons: 00\n\n## Plan\n")
+
+
+def test_the_command_writes_a_kit_and_lists_all(tmp_path, capsys):
+    assert __main__.main(["kit", "list"]) == 0
+    assert capsys.readouterr().out.split() == NAMES
+    assert __main__.main(["kit", "audit", str(tmp_path / "new")]) == 0
+    assert "start_here.html" in capsys.readouterr().out
+    assert __main__.main(["kit", "audit", str(tmp_path / "new")]) == 2
+    assert "not empty" in capsys.readouterr().err
+    assert __main__.main(["kit", "other"]) == 2
+    assert "there are audit" in capsys.readouterr().err
+
+
+def test_slides_work_without_a_script_and_forbid_all_that_is_not_theirs():
+    text = "### One *word*\n\nShown.\n\n> Hidden.\n> More.\n\nShown too.\n\n### Two\n\n$x$\n"
+    page = slides.page("A & B", text, writing._html)
+    assert page.count('<section id="') == 2
+    assert page.count("<h1>") == page.count("<h2>") == page.count('<aside class="notes"') == 1
+    assert "A &amp; B" in page
+    assert "Hidden." not in re.sub(r"<aside.*?</aside>", "", page, flags=re.DOTALL)
+    assert "default-src 'none'" in page
+    assert page.count("<script>") == 1

@@ -1,0 +1,83 @@
+"""The page of one's own diagram, before any browser opens it: its questions, its network."""
+
+import json
+import re
+from urllib.parse import urlparse
+
+from calibkit import __main__
+from calibkit.course.browser import own_diagram
+from calibkit.course.classroom import reading
+from calibkit.course.classroom.kits import places
+
+QUESTIONS = own_diagram.questions()
+NETWORK = json.loads((own_diagram.HOME / "network.json").read_text(encoding="utf-8"))
+
+
+def test_thirty_questions_each_with_two_options_a_reason_and_a_source():
+    assert len({one["id"] for one in QUESTIONS}) == len(QUESTIONS) == 30
+    for one in QUESTIONS:
+        assert one.keys() == {"id", "text", "options", "right", "why", "source"}
+        assert len(set(one["options"])) == 2
+        assert "?" in one["text"]
+        assert one["why"].endswith((".", ".)"))
+        assert urlparse(one["source"]).scheme == "https"
+
+
+def test_neither_place_is_right_more_often():
+    assert sum(one["right"] for one in QUESTIONS) == 15
+
+
+def test_where_numbers_decide_the_reason_names_them_and_they_say_the_same():
+    """The right option is the one that the reason names with the larger (or smaller) number."""
+    larger = {
+        "rome": (41.9, 40.7), "jupiter": (318, 95), "brazil": (8.5, 7.7), "gold": (19.3, 11.3),
+        "nigeria": (200, 84), "tip": (53.9, 34.8), "vienna": (16.4, 12.3), "venus": (243, 225),
+        "edinburgh": (3.2, 2.6), "reno": (119.8, 118.2), "milan": (45.5, 43.7),
+        "nitrogen": (78, 21),
+    }  # fmt: skip
+    by_id = {one["id"]: one for one in QUESTIONS}
+    for name, (more, less) in larger.items():
+        why = by_id[name]["why"].replace(",", "")
+        assert more > less
+        assert re.search(rf"\b{more:g}\b", why) or f"{more:.1f}" in why
+        assert re.search(rf"\b{less:g}\b", why) or f"{less:.1f}" in why
+
+
+def test_the_network_is_that_of_lesson_00():
+    """To half a point: another machine rounds otherwise, and a training ends a little apart."""
+    (lesson,) = reading.chosen(["00"])
+    printed = places.printed(reading.committed(lesson))
+    line = re.search(r"the network: +right on ([\d.]+)%.*?([\d.]+)% sure.*?([-+.\d]+)", printed)
+    right, sure = (float(line[place]) / 100 for place in (1, 2))
+    assert abs(NETWORK["score"]["right"] - right) < 0.005
+    assert abs(NETWORK["score"]["sure"] - sure) < 0.005
+
+
+def test_its_bins_and_its_score_agree():
+    binned, score = NETWORK["binned"], NETWORK["score"]
+    assert sum(binned["counts"]) == binned["n"] == 10_000
+    assert sum(binned["hits"]) == round(score["right"] * binned["n"])
+    sums = [n * c for n, c in zip(binned["counts"], binned["confidence"], strict=True) if n]
+    assert abs(sum(sums) / binned["n"] - score["sure"]) < 1e-5
+    assert abs(score["gap"] - (score["sure"] - score["right"])) < 1e-6
+    within = [
+        n * (c - h / n) ** 2
+        for n, h, c in zip(binned["counts"], binned["hits"], binned["confidence"], strict=True)
+        if n
+    ]
+    assert sum(within) / binned["n"] < score["brier"] < score["right"]
+
+
+def test_it_is_light_and_forbids_every_connection():
+    page = own_diagram.page()
+    assert len(page.encode()) < 60_000
+    assert "default-src 'none'" in page
+    assert "connect-src" not in page
+    assert not re.search(r"""(?:src|href)=["'](?:https?:)?//""", page)
+
+
+def test_the_command_writes_the_page(tmp_path, capsys):
+    target = tmp_path / "own.html"
+    assert __main__.main(["own-diagram", str(target)]) == 0
+    assert target.read_text(encoding="utf-8") == own_diagram.page()
+    assert "own.html#class" in capsys.readouterr().out
