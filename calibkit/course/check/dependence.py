@@ -136,7 +136,7 @@ class _Tried:
                 (f"the last {what}", index == size - 1),
                 (f"every {what} but the first", index > 0),
                 (f"every {what} but the last", index < size - 1),
-                (f"the second half (from {what} {size // 2} on)", index >= size // 2),
+                ("the second half", index >= size // 2),
                 (f"every second {what}", index % 2 == 1),
             ):
                 yield f"{words}{each} of `{self.name}`", np.broadcast_to(mask, self.matters.shape)
@@ -154,7 +154,7 @@ def _extra(tried: list[_Tried]) -> str | None:
     extra = [one.seen & one.still for one in tried]
     if not all(places.any() for places in extra):
         return None
-    words = {one.pattern(e, one.still) for one, e in zip(tried, extra, strict=True)}
+    words = {one.pattern(e, np.ones_like(e)) for one, e in zip(tried, extra, strict=True)}
     place = np.argwhere(extra[0])[0].tolist()
     told = words.pop() if len(words) == 1 else None
     told = told or f"place {', '.join(map(str, place))} of `{tried[0].name}` ({tried[0].case})"

@@ -31,8 +31,7 @@ def hint(attempt: Attempt) -> str | None:
         or _certain(common_mistakes.of_constants(arguments), attempt)
         or _certain(common_mistakes.of_measures(arguments), attempt)
         or relations.of_axes(attempt)
-        or relations.whole(attempt)
-        or dependence.unused(attempt)
+        or " ".join(filter(None, [relations.whole(attempt), dependence.unused(attempt)]))
         or _certain(
             common_mistakes.of_arguments(arguments), attempt, 1 if _fractions(attempt) else 3
         )

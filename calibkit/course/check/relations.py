@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from calibkit.course.check.attempt import Attempt
@@ -21,8 +22,6 @@ CONSTANTS = {
     "1 / ln 10, as if a logarithm had base 10": 1 / math.log(10),
     "ln 2, as if a logarithm had base 2": math.log(2),
     "1 / ln 2, as if a logarithm had base 2": 1 / math.log(2),
-    "the square root of 2": math.sqrt(2),
-    "1 over the square root of 2": math.sqrt(0.5),
 }
 Reduction = Callable[..., np.ndarray]
 REDUCTIONS: dict[str, Reduction] = {
@@ -34,6 +33,12 @@ REDUCTIONS: dict[str, Reduction] = {
     "first": lambda e, axis: np.moveaxis(e, axis, range(len(axis)))[(0,) * len(axis)],
     "last": lambda e, axis: np.moveaxis(e, axis, range(len(axis)))[(-1,) * len(axis)],
 }
+COUNTED = {
+    "was multiplied by": 1.0,
+    "was divided by": -1.0,
+    "was multiplied by the square root of": 0.5,
+    "was divided by the square root of": -0.5,
+}
 # What wrong entries may be, where the others are right.
 ELSEWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "0": np.zeros_like,
@@ -41,8 +46,6 @@ ELSEWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "minus the answer": np.negative,
     "1 minus the answer": lambda e: 1 - e,
     "1 divided by the answer": lambda e: 1 / e,
-    "twice the answer": lambda e: 2 * e,
-    "half of the answer": lambda e: e / 2,
     "the answer plus 1": lambda e: e + 1,
     "the answer minus 1": lambda e: e - 1,
 }
@@ -71,12 +74,7 @@ def strong(attempt: Attempt) -> str | None:
 
 def weak(attempt: Attempt) -> str | None:
     """Relations that tell where to look."""
-    return (
-        _cut(attempt)
-        or _where_wrong(attempt)
-        or _factor_by_counts(attempt)
-        or _factor_along(attempt)
-    )
+    return _cut(attempt) or _where_wrong(attempt) or _factor_by_counts(attempt)
 
 
 def _pairs(attempt: Attempt) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -85,49 +83,31 @@ def _pairs(attempt: Attempt) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(attempt.expected[case], attempt.given[case]) for case in cases]
 
 
-def _axes(count: int) -> Iterator[tuple[int, ...]]:
-    for size in range(1, count + 1):
-        yield from combinations(range(count), size)
-
-
-def _reduced(attempt: Attempt, pairs: list) -> tuple[str, tuple[int, ...]] | None:
-    """The reduction that makes the second of each pair from the first."""
-    for axes in _axes(pairs[0][0].ndim):
+def _reduced(attempt: Attempt, pairs: list) -> tuple[str, str] | None:
+    """The reduction that makes the second of each pair from the first, and along which axes."""
+    if any(large.size <= small.size or large.ndim <= small.ndim for large, small in pairs):
+        return None
+    count = pairs[0][0].ndim
+    for axes in (axes for size in range(1, count + 1) for axes in combinations(range(count), size)):
         for word, reduction in REDUCTIONS.items():
             try:
                 if all(attempt.same(small, reduction(large, axis=axes)) for large, small in pairs):
-                    return word, axes
+                    return word, f"along {' and '.join(f'axis {axis}' for axis in axes)}"
             except (ValueError, IndexError):  # no such axis, or nothing along it
                 continue
     return None
 
 
-def _along(axes: tuple[int, ...]) -> str:
-    return ("axis " if len(axes) == 1 else "axes ") + " and ".join(map(str, axes))
-
-
 def _axis_too_many(attempt: Attempt) -> str | None:
-    pairs = [(given, expected) for expected, given in _pairs(attempt)]
-    # one row has the same sum, mean and largest
-    pairs = [(g, e) for g, e in pairs if not (g.size == e.size and attempt.same(e, g))]
-    if any(g.size <= e.size or g.ndim <= e.ndim for g, e in pairs):
-        return None
-    found = _reduced(attempt, pairs)
-    if not found:
-        return None
-    word, axes = found
-    return f"one step is left: the answer is the {word} of your numbers along {_along(axes)}."
+    # one row has the same sum, mean and largest, and tells nothing
+    pairs = [(g, e) for e, g in _pairs(attempt) if not (g.size == e.size and attempt.same(e, g))]
+    told = _reduced(attempt, pairs)
+    return told and f"one step is left: the answer is the {told[0]} of your numbers {told[1]}."
 
 
 def _axis_too_few(attempt: Attempt) -> str | None:
-    pairs = _pairs(attempt)
-    if any(expected.ndim <= given.ndim for expected, given in pairs):
-        return None
-    found = _reduced(attempt, pairs)
-    if not found:
-        return None
-    word, axes = found
-    return f"this is the {word} of the right numbers along {_along(axes)}: each of them was asked."
+    told = _reduced(attempt, _pairs(attempt))
+    return told and f"this is the {told[0]} of the right numbers {told[1]}: each of them was asked."
 
 
 def _ratio(expected: np.ndarray, given: np.ndarray, attempt: Attempt) -> float | None:
@@ -179,10 +159,7 @@ def _sizes(cases: list[dict]) -> Iterator[tuple[str, np.ndarray]]:
         else:
             found[f"`{name}`"] = np.array([case[name] for case in cases], dtype=float)
     found = {words: sizes for words, sizes in found.items() if (sizes > 0).all()}
-    for words, sizes in found.items():
-        less = np.where(sizes > 1, sizes - 1, 1)
-        yield words, sizes
-        yield f"m / (m - 1), as if by n - 1 in place of n, where m is {words}", sizes / less
+    yield from found.items()
     for (one, first), (other, second) in combinations(found.items(), 2):
         yield f"{one} times {other}", first * second
         yield f"{one} divided by {other}", first / second
@@ -219,108 +196,46 @@ def _entries(attempt: Attempt) -> tuple[np.ndarray, np.ndarray, np.ndarray] | No
 
 def _cut(attempt: Attempt) -> str | None:
     """Right up to some number, and that number beyond it."""
-    entries = _entries(attempt)
-    if entries is None:
+    expected, given, wrong = _entries(attempt) or (None, None, np.zeros(0))
+    if wrong.sum() < 2 or wrong.all() or not np.allclose(given[wrong], given[wrong][0]):
         return None
-    expected, given, wrong = entries
     value = given[wrong][0]
-    if wrong.sum() < 2 or wrong.all() or not np.allclose(given[wrong], value):
-        return None
-    if (expected[wrong] > value).all() and (given <= value + attempt.absolute).all():
-        return f"yours never goes above {value:.4g}, though the answer does."
-    if (expected[wrong] < value).all() and (given >= value - attempt.absolute).all():
-        return f"yours never goes below {value:.4g}, though the answer does."
+    for where, sign in (("above", 1), ("below", -1)):
+        beyond = (sign * expected[wrong] > sign * value).all()
+        if beyond and (sign * given <= sign * value + attempt.absolute).all():
+            return f"yours never goes {where} {value:.4g}, though the answer does."
     return None
 
 
 def _where_wrong(attempt: Attempt) -> str | None:
     """All wrong entries are the same thing."""
-    entries = _entries(attempt)
-    if entries is None:
-        return None
-    expected, given, wrong = entries
+    expected, given, wrong = _entries(attempt) or (None, None, np.zeros(0))
     if wrong.sum() < 3 or np.unique(expected[wrong].round(4)).size < 3:
         return None
     for words, change in ELSEWHERE.items():
         with np.errstate(all="ignore"):
             if attempt.same(change(expected[wrong]), given[wrong]):
-                return (
-                    f"{wrong.sum()} of {wrong.size} numbers are wrong, and each of them is {words}."
-                )
+                return f"{wrong.sum()} of {wrong.size} numbers are wrong; each of them is {words}."
     return None
-
-
-def _ratios(attempt: Attempt) -> dict[str, np.ndarray] | None:
-    """Entry by entry, by case; None where a result has zeros or another shape."""
-    found = {}
-    for case, given in attempt.given.items():
-        expected = attempt.expected[case]
-        if expected.shape != given.shape or not np.isfinite(given).all():
-            return None
-        with np.errstate(all="ignore"):
-            found[case] = np.where(np.abs(expected) > 1e-9, given / expected, np.nan)
-    return found
-
-
-def _agree(one: np.ndarray, other: np.ndarray) -> bool:
-    known = np.isfinite(one) & np.isfinite(other)
-    return known.any() and np.allclose(one[known], other[known], rtol=1e-4)
 
 
 def _factor_by_counts(attempt: Attempt) -> str | None:
-    """Entry j is off by the number of entries j of an argument."""
-    ratios = _ratios(attempt)
-    if ratios is None or any(ratio.ndim != 1 for ratio in ratios.values()):
-        return None
-    for name, counts in _counts(attempt):
-        for root, power in (("", 1), ("the square root of ", 0.5)):
-            for way, sign in (("large", 1), ("small", -1)):
-                if all(_agree(ratio, counts[c] ** (sign * power)) for c, ratio in ratios.items()):
-                    return (
-                        f"each entry is too {way} by {root}the number of samples in its group, "
-                        f"counted in `{name}`."
-                    )
-    return None
-
-
-def _counts(attempt: Attempt) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
-    """How often each number occurs in an argument of whole numbers, as long as the result."""
+    """Entry j is off by the number of entries j of an argument of whole numbers."""
     for name, value in next(iter(attempt.inputs.values())).items():
-        if not isinstance(value, Tensor) or value.is_floating_point() or value.ndim != 1:
+        if not isinstance(value, Tensor) or value.dtype != torch.int64 or value.ndim != 1:
             continue
-        counts = {
-            case: np.bincount(arguments[name].numpy().astype(int)).astype(float)
-            for case, arguments in attempt.inputs.items()
-            if (arguments[name] >= 0).all()
-        }
-        results = attempt.expected
-        if all(case in counts and counts[case].shape == results[case].shape for case in results):
-            yield name, counts
-
-
-def _factor_along(attempt: Attempt) -> str | None:
-    """Each row, each column or each case has one factor of its own."""
-    ratios = _ratios(attempt)
-    if ratios is None:
-        return None
-    several = [ratio for ratio in ratios.values() if np.isfinite(ratio).sum() >= 3]
-    if len(several) < 2:
-        return None
-    for axis, words in (
-        (None, "all numbers of a case are"),
-        (1, "each row is"),
-        (0, "each column is"),
-    ):
-        if axis is not None and any(r.ndim != 2 or min(r.shape) < 2 for r in several):
-            return None
-        with np.errstate(all="ignore"):
-            middle = [np.nanmedian(r, axis=axis, keepdims=True) for r in several]
-        if all(
-            _agree(ratio, np.broadcast_to(m, ratio.shape))
-            for ratio, m in zip(several, middle, strict=True)
-        ):
-            return (
-                f"{words} off by a factor of {'their' if axis is None else 'its'} own: look at "
-                "what you divide by, or at a weight."
-            )
+        for words, power in COUNTED.items():
+            if all(
+                attempt.same(
+                    _scaled(attempt.expected[case], attempt.inputs[case][name], power), given
+                )
+                for case, given in attempt.given.items()
+            ):
+                return f"each entry {words} the number of samples in its group, by `{name}`."
     return None
+
+
+def _scaled(expected: np.ndarray, groups: Tensor, power: float) -> np.ndarray:
+    """The entries times a power of their counts; nothing where there is no count for each."""
+    counts = groups.clamp(min=0).bincount().double().numpy()
+    return expected * counts**power if counts.shape == expected.shape else np.array([])

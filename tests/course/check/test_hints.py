@@ -3,7 +3,9 @@
 from dataclasses import FrozenInstanceError
 
 import pytest
+import torch
 
+from calibkit.course import check
 from calibkit.course.check.engine import exercise
 from calibkit.course.check.hints import Mistake
 
@@ -69,3 +71,49 @@ def test_a_mistake_is_named_where_there_is_one_case():
         return x
 
     assert "no seven." in repr(same(lambda x: 7 * x))
+
+
+def test_a_mistake_that_fits_all_cases_and_no_probe_is_said_with_perhaps():
+    @exercise(
+        cases={f"case {x}": (float(x),) for x in (1, 3, 10, 30)},
+        mistakes=[Mistake(lambda x: 2 * x, "you doubled.")],
+    )
+    def same(x):
+        """The number itself."""
+        return x
+
+    assert "you doubled." in repr(same(lambda x: 2 * x))
+    told = same(lambda x: 2 * x if x in (1, 3, 10, 30) else 5 * x).text
+    assert "Perhaps: you doubled." in told
+
+
+def test_what_does_not_fit_everywhere_is_said_with_perhaps():
+    @exercise(
+        cases={f"case {x}": (float(x),) for x in range(1, 9)},
+        mistakes=[Mistake(lambda x: x if x < 6 else 2.3 * x, "you raised it late.")],
+    )
+    def same(x):
+        """The number itself."""
+        return x
+
+    told = same(lambda x: x if x < 6 or x == 8 else 2.3 * x).text
+    assert "Perhaps: you raised it late." in told
+
+
+def test_the_misleading_replies_of_the_first_readers_are_gone():
+    def larger(familiar, strange):
+        won = check.strange_auroc.reference(familiar, strange)
+        return max(won, 1 - won)
+
+    assert "direction is reversed" not in check.strange_auroc(larger).text
+    means = check.strange_auroc(lambda a, b: float(a.mean() > b.mean())).text
+    assert "rounded up" not in means
+    assert "whole" in means
+
+
+def test_the_commonest_wrong_noise_matrix_is_named():
+    def even(p):
+        beside = p[:, None] * (1 - torch.eye(len(p))) / (len(p) - 1)
+        return beside + torch.diag(1 - p)
+
+    assert "p_i / (K - 1)" in check.noise_matrix(even).text

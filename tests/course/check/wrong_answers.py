@@ -856,7 +856,7 @@ MIXED_LABELS = [
     (lambda y, j, lam, k: lam * one_hot(y, k) + (1 - lam) * one_hot(y, k).flip(0), None),
     (lambda y, j, lam, k: lam * one_hot(y, k) - (1 - lam) * one_hot(y[j], k), None),
     (lambda y, j, lam, k: mix(y, j, lam, k).argmax(1), "shape"),
-    (lambda y, j, lam, k: mix(y, j, lam, k).T, "axes are exchanged"),
+    (lambda y, j, lam, k: mix(y, j, lam, k).T, "transposed"),
     (lambda y, j, lam, k: mix(y, j, lam, k).softmax(1), "softmax"),
     (lambda y, j, lam, k: mix(y, j, lam, k).round(), "hard labels|rounded to a whole"),
     (lambda y, j, lam, k: mix(y, j, lam, k + 1), "shape"),

@@ -1,0 +1,89 @@
+"""What an answer looks at: told by a changed row, entry or argument."""
+
+import pytest
+import torch
+
+from calibkit.course import check
+from calibkit.course.check.engine import exercise
+
+GENERATOR = torch.Generator().manual_seed(1)
+
+
+def drawn(*shape):
+    return torch.rand(*shape, generator=GENERATOR, dtype=torch.float64)
+
+
+MASKED = {
+    f"{n} numbers": (drawn(n), torch.arange(n) % 3, scale)
+    for n, scale in ((5, 2.0), (7, 0.5), (9, 3.0), (6, 1.5))
+}
+TABLES = {f"{n} rows": (drawn(n, 3),) for n in (4, 6, 5)}
+
+
+@exercise(cases=MASKED, mistakes=[])
+def masked_sum(x, kind, scale):
+    """The sum of sin(x) where kind is not 0, times scale."""
+    return (x.sin() * (kind != 0)).sum() * scale
+
+
+@exercise(cases=TABLES, mistakes=[])
+def own_rows(x):
+    """The sine of each row's own sum of squares."""
+    return x.square().sum(dim=1).sin()
+
+
+def test_right_answers_pass():
+    assert masked_sum(lambda x, kind, scale: scale * x[kind > 0].sin().sum())
+    assert own_rows(lambda x: torch.stack([(row @ row).sin() for row in x]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda x, k, s: (x.sin() * (k != 0)).square().sum() * 1.7, "when `scale` changes"),
+        (
+            lambda x, k, s: (x.cos() * (k == 1)).sum() * s,
+            "does not change with `x` where `kind` is 2",
+        ),
+        (lambda x, k, s: (x.cos() * (k + 1)).sum() * s, "changes with `x` where `kind` is 0"),
+        (
+            lambda x, k, s: (x.cos() * (k != 0))[: len(x) // 2].sum() * s,
+            "does not change with the second half",
+        ),
+        (lambda x, k, s: 0.25, "the same whatever it is given"),
+    ],
+)
+def test_what_an_answer_does_not_look_at(answer, words):
+    reply = masked_sum(answer)
+    assert not reply
+    assert words in reply.text
+
+
+def test_rows_that_depend_on_others():
+    told = own_rows(lambda x: x.square().sum(dim=1).sin() * (1 + x[:, 0].mean())).text
+    assert "changes when row" in told
+    assert "Each row of the result comes from its own row alone" in told
+
+
+def test_rows_of_its_own_are_not_blamed():
+    assert "changes when" not in own_rows(lambda x: x.square().sum(dim=1).cos()).text
+
+
+def test_a_result_that_follows_the_order_alone_is_not_blamed():
+    """The reference does not move with the numbers themselves, so nothing should not matter."""
+
+    def answer(confidence, correct, coverage):
+        return (confidence * ~correct).sum()
+
+    assert "should not matter" not in check.selective_risk(answer).text
+
+
+def test_a_slow_answer_is_asked_little():
+    calls = []
+
+    def answer(x, kind, scale):
+        calls.append(sum(range(300_000)))
+        return x.cos().sum() * (kind != 1).sum() ** scale
+
+    assert not masked_sum(answer)
+    assert len(calls) < 200

@@ -1,0 +1,122 @@
+"""Facts about wrong numbers: told where they hold in every case, and only there."""
+
+import numpy as np
+import pytest
+import torch
+
+from calibkit.course import check
+from calibkit.course.check import relations
+from calibkit.course.check.engine import exercise
+
+GENERATOR = torch.Generator().manual_seed(0)
+
+
+def table(rows, columns):
+    return torch.rand(rows, columns, generator=GENERATOR, dtype=torch.float64) + 0.1
+
+
+def drawn(groups):
+    return torch.tensor(groups), torch.rand(len(groups), generator=GENERATOR).double() + 0.5
+
+
+TABLES = {
+    f"{n} x {k}": (table(n, k), factor) for n, k, factor in ((3, 4, 2.0), (5, 2, 0.5), (4, 4, 3.0))
+}
+GROUPS = {"a": drawn([0, 1, 1, 2]), "b": drawn([1, 0, 0, 0, 1]), "c": drawn([2, 2, 2, 1, 0, 0])}
+
+
+@exercise(cases=TABLES, mistakes=[])
+def scaled(x, factor):
+    """The table times the factor."""
+    return x * factor
+
+
+@exercise(cases=TABLES, mistakes=[])
+def column_means(x, factor):
+    """The mean of each column times the factor, one number for each."""
+    return x.mean(dim=0) * factor
+
+
+@exercise(cases=GROUPS, mistakes=[])
+def group_means(groups, x):
+    """The mean of each group."""
+    return torch.bincount(groups, x) / torch.bincount(groups)
+
+
+def means(x, factor):
+    return x.mean(dim=0) * factor
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "words"),
+    [
+        (scaled, lambda x, f: 1.3 * f * x, "each of your numbers is 1.3 times the answer"),
+        (scaled, lambda x, f: 2.302585093 * f * x, "ln 10, as if a logarithm had base 10"),
+        (scaled, lambda x, f: 1.004 * f * x, "They are close but not equal"),
+        (scaled, lambda x, f: f * x * x.shape[0] ** 0.5, "square root of the length of axis 0"),
+        (scaled, lambda x, f: f * x / x.shape[1] * len(x), "axis 0 of `x` divided by the length"),
+        (scaled, lambda x, f: x * f * f**0.5, "too large by the factor of the square root of `fac"),
+        (scaled, lambda x, f: (x * f).flatten().roll(3).view(x.shape), "at other places"),
+        (scaled, lambda x, f: (x * f).clamp(max=0.9), "yours never goes above 0.9"),
+        (scaled, lambda x, f: (x * f).clamp(min=0.7), "yours never goes below 0.7"),
+        (
+            scaled,
+            lambda x, f: torch.where(x * f > 0.8, 1 - x * f, x * f),
+            "each of them is 1 minus",
+        ),
+        (scaled, lambda x, f: (x * f).amax(dim=1), "the largest of the right numbers along axis 1"),
+        (scaled, lambda x, f: (x * f).round() * 2, "all your numbers are whole"),
+        (column_means, lambda x, f: x * f, "the answer is the mean of your numbers along axis 0"),
+        (
+            column_means,
+            lambda x, f: means(x, f).amin(),
+            "the smallest of the right numbers along ax",
+        ),
+        (
+            group_means,
+            lambda g, x: torch.bincount(g, x),
+            "multiplied by the number of samples in its",
+        ),
+        (
+            group_means,
+            lambda g, x: torch.bincount(g, x) / torch.bincount(g) ** 1.5,
+            "was divided by the square root of the number of samples in its group, by `groups`",
+        ),
+    ],
+)
+def test_a_relation_is_told(asked, answer, words):
+    reply = asked(answer)
+    assert not reply
+    assert words in reply.text
+
+
+@pytest.mark.parametrize("asked", [scaled, column_means, group_means])
+def test_right_answers_pass(asked):
+    assert asked(asked.reference)
+    assert asked(lambda *arguments: asked.reference(*arguments).float())
+
+
+def test_a_relation_that_holds_in_one_case_only_is_not_told():
+    def answer(x, factor):
+        return x * factor * (1.3 if len(x) == 3 else 1.0 + x[0, 0])
+
+    told = scaled(answer).text
+    assert "times the answer" not in told
+    assert "by the factor" not in told
+
+
+def test_n_minus_1_is_told_with_one_row():
+    """Where n is 1, an answer that takes care of it is right."""
+
+    def answer(probs, posterior):
+        squares = (probs - posterior).square().sum(dim=1)
+        return squares.sum() / max(1, len(squares) - 1)
+
+    assert "divided by n - 1" in check.avoidable_brier(answer).text
+
+
+def test_what_holds_of_few_numbers_is_not_told():
+    expected, given = {"a": np.array(2.0)}, {"a": np.array(3.0)}
+    attempt = relations.Attempt(None, None, [], {"a": {}}, expected, given, ["a"], 1e-5, 1e-5)
+    assert relations.strong(attempt) is None
+    assert relations.weak(attempt) is None
