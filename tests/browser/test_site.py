@@ -34,6 +34,7 @@ CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2
   .filter(part => part.clientWidth && part.scrollWidth > part.clientWidth + 1
     && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
 TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
+PAPERS = """all => all.map(one => getComputedStyle(one.querySelector(':scope > rect')).fill)"""
 SLIDERS = """() => [...document.querySelectorAll('.calibkit-explorer input[type=range]')]
   .map(part => part.getBoundingClientRect().width).filter(Boolean)"""
 UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
@@ -320,9 +321,7 @@ def test_pictures_are_dark_on_dark_pages(browser, made):
         page.emulate_media(color_scheme="dark")
         page.goto((made / "08_temperature.html").as_uri())
         page.locator(".picture svg").first.wait_for()
-        papers = page.locator(".picture svg > rect").evaluate_all(
-            "all => all.map(one => getComputedStyle(one).fill)"
-        )
+        papers = page.locator(".picture svg").evaluate_all(PAPERS)
         assert set(papers) == {"rgb(22, 24, 29)"}
         turned = page.locator("article img").evaluate_all(
             "all => all.map(one => getComputedStyle(one).filter)"
