@@ -1,4 +1,4 @@
-"""Imports and calls go down: the wings of the README, and one training from recipe to table."""
+"""Imports and calls go down: the table of wings, and one training from recipe to table."""
 
 import ast
 import graphlib
@@ -58,8 +58,8 @@ def test_every_module_stands_in_a_wing_and_takes_nothing_from_above():
     assert up == []
 
 
-def test_the_readme_names_every_part_of_every_wing():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_table_names_every_part_of_every_wing():
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \| (.*) \|$", text, re.MULTILINE))
     named = {name: set(re.findall(r"`([a-z_]+)`", row)) for name, row in rows.items()}
     parts = {"methods": {*calibkit.METHODS, *TOOLS}}

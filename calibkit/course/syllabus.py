@@ -103,10 +103,9 @@ def direct(number: str) -> list[str]:
 
 
 def table() -> str:
-    """Markdown: the lessons with question and minutes, as the README has it."""
+    """Markdown: the lessons with question and minutes, as notebooks/the_course.md has it."""
     rows = [
-        f"| [{one.short}](notebooks/{one.file.name}) | {one.asks} | "
-        f"{' + '.join(map(str, one.minutes))} |"
+        f"| [{one.short}]({one.file.name}) | {one.asks} | {' + '.join(map(str, one.minutes))} |"
         for one in entries()
     ]
     head = ["| notebook | asks | minutes to work through |", "|---|---|---|"]

@@ -1,4 +1,4 @@
-"""The list of the lessons: the same in its file, in the README and at the head of each lesson."""
+"""The list of the lessons: the same in its file, on its page and at the head of each lesson."""
 
 import re
 
@@ -26,8 +26,9 @@ def test_the_head_of_a_lesson_needs_what_the_list_says(number):
         assert re.search(rf"{words} (of )?\[{other}", needs), f"{part} of {other}: {needs}"
 
 
-def test_the_readme_has_the_table_of_the_lessons():
-    assert syllabus.table() in (checkout.root() / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_the_course_has_the_table_of_the_lessons():
+    page = checkout.root() / "notebooks" / "the_course.md"
+    assert syllabus.table() in page.read_text(encoding="utf-8")
 
 
 def test_the_core_can_be_read_by_itself():

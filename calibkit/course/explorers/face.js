@@ -8,6 +8,13 @@ async function unpack(packed) {
   return JSON.parse(await new Response(stream).text());
 }
 
+// A page may let pictures grow with it; how large they were drawn is told to its style.
+function sized(picture) {
+  for (const panel of picture.children) {
+    panel.style.setProperty("--natural", `${panel.getAttribute("width")}px`);
+  }
+}
+
 // A step is read out once: by the slider in somebody's hand, whose value in words ends with the
 // readout, or, where the button moved it, by the readout itself.
 // root: the explorer's element. at: where the sliders stand. moved: told where they went.
@@ -28,6 +35,7 @@ async function bind(root, packed, moved = () => {}) {
       slider.parentElement.querySelector("output").textContent = value;
     });
     picture.innerHTML = panels.join("").replaceAll("calibkit-", own);
+    sized(picture);
     picture.setAttribute("aria-label", words);
     readout.textContent = words;
     moved(sliders.map((slider) => Number(slider.value)));

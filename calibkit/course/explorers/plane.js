@@ -12,6 +12,7 @@ async function bindPlane(root, packed, moved = () => {}) {
   const own = `calibkit-${Math.random().toString(36).slice(2)}-`; // a hatch is found by its name
   picture.innerHTML = [...picture.querySelectorAll("img")].map(unpainted).join("")
     .replaceAll("calibkit-", own);
+  sized(picture);
   const plane = picture.querySelector("svg"), part = (name) => picture.querySelector(`.${name}`);
   plane.classList.add("clicked");
   let drawn = -1;

@@ -150,6 +150,16 @@ def percent(share: float) -> str:
     return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}".removesuffix(".0")
 
 
+def _points(share: float) -> str:
+    """A difference of shares in words.
+
+    >>> _points(0.01), _points(0.123)
+    ('1 point', '12 points')
+    """
+    number = percent(share)
+    return f"{number} point" if number == "1" else f"{number} points"
+
+
 def findings() -> list[Finding]:
     """The twelve, in the order of their lessons."""
     return [
@@ -316,7 +326,7 @@ def _mixup() -> Finding:
     best = min(range(len(gaps)), key=lambda place: abs(gaps[place]))
     words = (
         f"Trained on blends of two images (alpha {frames[best][0]}), the network’s confidence is "
-        f"{percent(gaps[best])} points above its accuracy, in place of {percent(gaps[0])}; with "
+        f"{_points(gaps[best])} above its accuracy, in place of {percent(gaps[0])}; with "
         f"alpha {frames[-1][0]} it is {percent(-gaps[-1])} points below."
     )
     axis = (frames[0][0], "alpha of mixup", frames[-1][0])

@@ -35,7 +35,7 @@ from calibkit.course.site import address, api, card, figures, findings, graph, l
 from calibkit.course.site.reader import SUFFIX
 
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
-TEACHERS = re.compile(r"class|kit|your_numbers_differ|reliability_of")
+TEACHERS = re.compile(r"class|commands|kit|scales|your_numbers_differ|your_own_diagram")
 RUN = "any_machine"
 BEHIND = ("claims", arbiter.NAME)
 HERE_ONE_READS = (

@@ -14,7 +14,7 @@ from calibkit.course.classroom import grading, kits, reading, sandbox
 
 HOME = checkout.root() / "notebooks"
 GUIDE = (HOME / "class_guide.md").read_text(encoding="utf-8")
-README = (checkout.root() / "README.md").read_text(encoding="utf-8")
+COURSE = (checkout.root() / "notebooks" / "the_course.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 LESSONS = {lesson.name[:2]: lesson for lesson in checkout.lessons()}
@@ -64,10 +64,10 @@ def minutes(number):
 
 def test_the_minutes_are_those_of_the_lessons():
     guide = re.findall(r"\[(\d\d)\]\([\w.]+\) \((\d+(?: \+ \d+)*)\)", GUIDE)
-    readme = re.findall(r"^\| \[(\d\d) .* \| (\d+(?: \+ \d+)*) \|$", README, re.MULTILINE)
+    listed = re.findall(r"^\| \[(\d\d) .* \| (\d+(?: \+ \d+)*) \|$", COURSE, re.MULTILINE)
     assert len(guide) > 8
-    assert len(readme) == len(LESSONS)
-    for number, sittings in guide + readme:
+    assert len(listed) == len(LESSONS)
+    for number, sittings in guide + listed:
         assert sittings == minutes(number), number
 
 
