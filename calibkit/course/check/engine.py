@@ -24,8 +24,7 @@ from calibkit.course.check.running import NotYet, Refused
 SHORT = 12  # arguments and results up to this many numbers are shown in full
 WIDE = 80  # columns of a reply
 # Words tell the outcome; a bar in a colour that the colour-blind can tell apart goes with them.
-COLOURS = {"Correct": "#009E73", "Not yet": "#0072B2"}
-ERROR_COLOUR = "#D55E00"
+COLOURS = {"Correct:": "#009E73", "Not yet:": "#0072B2", "Not quite:": "#D55E00"}
 
 
 @dataclass(frozen=True)
@@ -42,10 +41,11 @@ class Reply:
         return textwrap.fill(self.text, WIDE, break_long_words=False, break_on_hyphens=False)
 
     def _repr_html_(self) -> str:
-        first, colon, rest = (html.escape(part) for part in self.text.partition(":"))
-        colour = COLOURS.get(first, ERROR_COLOUR)
+        head = next((head for head in COLOURS if self.text.startswith(head)), "")
+        colour = COLOURS.get(head, COLOURS["Not quite:"])
+        rest = html.escape(self.text.removeprefix(head))
         style = f"border-left: 0.4em solid {colour}; padding-left: 0.7em; max-width: {WIDE}ch"
-        return f'<div style="{style}"><strong>{first}{colon}</strong>{rest}</div>'
+        return f'<div style="{style}"><strong>{head}</strong>{rest}</div>'
 
 
 @dataclass(eq=False, repr=False)
