@@ -426,6 +426,23 @@ def test_pause_step_and_stop(visit):
     page.locator("#epoch", has_text="epoch 1 of").wait_for()
 
 
+def test_what_a_link_sets_is_seen(visit):
+    assert visit("testNoise=0.8").locator("#set-testNoise").is_visible()
+    assert visit("images=500").locator("#set-testNoise").is_hidden()
+
+
+def test_a_change_during_a_training_can_be_trained_at_once(visit):
+    page = visit("epochs=200")
+    page.locator("#train").press("Enter")
+    page.locator("#epoch", has_not_text="epoch 0 of").wait_for()
+    assert page.evaluate("document.activeElement.id") == "pause"  # the keyboard is not lost
+    assert page.locator("#train").is_disabled()
+    page.get_by_role("button", name="40 % wrong labels").click()
+    page.locator("#train:enabled").click()
+    page.locator("#stale").wait_for(state="hidden")
+    page.locator("#epoch", has_text="of 60").wait_for()  # the preset's own number
+
+
 def test_fifty_stops_leave_one_worker_and_no_memory_behind(visit):
     page = visit("images=100&width=4&depth=0&epochs=200")
     session, sizes = page.context.new_cdp_session(page), []

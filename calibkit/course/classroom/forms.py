@@ -19,7 +19,7 @@ from calibkit.course.classroom import reading
 
 BESIDE = ("results", "images")  # what lessons load and show
 NOTES = "teaching"  # the folder of the notes, beside the notebooks
-FOR_TEACHERS = ("class_guide.md",)
+FOR_TEACHERS = ("class_guide.md", "commands.md")
 LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>(?:evidence/)?\d\d_\w+)\.ipynb\)")
 ABOVE = re.compile(r"\[(?P<words>[^\]]*)\]\(\.\./[^)]*\)")  # out of the folder of the lessons
 OWN_WORDS = "*Your answer:*\n\n"

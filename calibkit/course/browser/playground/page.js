@@ -5,7 +5,7 @@ import { BRUSHED, View } from "./view.js";
 import { readDigits } from "./digits.js";
 import { fromHash, toHash } from "./address.js";
 import { buildPresets } from "./presets.js";
-import { defaults, differences, retrains } from "./settings.js";
+import { changesMore, defaults, differences, retrains } from "./settings.js";
 import { buildControls } from "./controls.js";
 import { preview } from "./brushed.js";
 
@@ -40,6 +40,7 @@ export class Page {
     }
     addEventListener("hashchange", () => this.change(fromHash(location.hash)));
     if (matchMedia("(max-width: 48rem)").matches) at("settings").open = false;
+    at("more").open = changesMore(this.session.settings); // what a link sets is seen
   }
 
   // --- what the visitor does ---
@@ -70,7 +71,7 @@ export class Page {
 
   train() {
     const { session, conductor } = this;
-    if (conductor.state !== "paused") {
+    if (session.stale || conductor.state !== "paused") {
       if (conductor.state !== "ready" || session.stale) this.begin();
       session.guess = guesses().find((input) => input.checked)?.value ?? null;
     }
@@ -131,7 +132,7 @@ export class Page {
   }
 
   draw() {
-    if (!this.session.judged) return;
+    if (!this.session.run.scores) return; // a new run has no answer yet
     performance.mark("begun");
     this.view.draw(this.session, this.digits);
     performance.measure("picture", "begun");

@@ -68,3 +68,8 @@ export function differences(settings, others) {
 // Whether a training would be another one.
 export const retrains = (settings, others) => SETTINGS.some(
   ({ name, live, when }) => !live && settings[name] !== others[name] && (!when || when(settings) || when(others)));
+
+// Whether a setting of the folded groups is not as at the start.
+export function changesMore(settings) {
+  return SETTINGS.some(({ name, group, start }) => group !== "first" && settings[name] !== start);
+}

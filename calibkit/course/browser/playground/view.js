@@ -71,8 +71,9 @@ export class View {
 
   // The state of the buttons, and a sentence for the live region.
   buttons({ state, epoch, epochs, stale, live }) {
-    at("train").textContent = state === "paused" ? "Continue" : "Train";
-    at("train").disabled = state === "running";
+    const held = document.activeElement;
+    at("train").textContent = state === "paused" && !stale ? "Continue" : "Train";
+    at("train").disabled = state === "running" && !stale;
     at("pause").disabled = state !== "running";
     at("stop").disabled = !["running", "paused"].includes(state);
     at("keep").disabled = !epoch;
@@ -80,6 +81,7 @@ export class View {
     at("progress").value = epoch / epochs;
     at("stale").hidden = !stale;
     if (live) at("live").textContent = live;
+    if (held?.disabled) at(state === "running" ? "pause" : "train").focus({ preventScroll: true });
   }
 }
 
