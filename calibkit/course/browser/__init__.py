@@ -147,6 +147,16 @@ def _visit(path: Path, above: list[Path], done: dict[Path, str]) -> None:
     done[path] = text
 
 
+def page(name: str, data: Mapping[str, Any], home: str = "") -> str:
+    """The page of a folder here: NAME.html, main.js and NAME.css, in the theme that all share.
+
+    data: as `assemble` takes it. home: HTML of a link back to where the page belongs.
+    """
+    folder = HERE / name
+    styles = [HERE / "shared" / "theme.css", folder / f"{name}.css"]
+    return assemble(folder / f"{name}.html", folder / "main.js", styles, data, {"home": home})
+
+
 def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
     """The page on which the visitor's own network trains.
 
@@ -156,14 +166,7 @@ def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
     >>> "connect-src" in playground(), len(playground()) < 400_000
     (False, True)
     """
-    folder, shared = HERE / "playground", HERE / "shared"
-    return assemble(
-        folder / "playground.html",
-        folder / "main.js",
-        [shared / "theme.css", folder / "playground.css"],
-        {"digits": digits_text(), "lessons": dict(lessons or {})},
-        {"home": home},
-    )
+    return page("playground", {"digits": digits_text(), "lessons": dict(lessons or {})}, home)
 
 
 def audit(home: str = "") -> str:
@@ -174,14 +177,7 @@ def audit(home: str = "") -> str:
     >>> "connect-src" in audit(), len(audit()) < 300_000
     (False, True)
     """
-    folder, shared = HERE / "audit", HERE / "shared"
-    return assemble(
-        folder / "audit.html",
-        folder / "main.js",
-        [shared / "theme.css", folder / "audit.css"],
-        {"trust": _trusted_intervals(), "version": __version__},
-        {"home": home},
-    )
+    return page("audit", {"trust": _trusted_intervals(), "version": __version__}, home)
 
 
 def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:

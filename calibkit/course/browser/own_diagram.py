@@ -21,16 +21,8 @@ def page(home: str = "") -> str:
     >>> "connect-src" in page(), len(page()) < 60_000
     (False, True)
     """
-    return browser.assemble(
-        HOME / "own.html",
-        HOME / "main.js",
-        [browser.HERE / "shared" / "theme.css", HOME / "own.css"],
-        {
-            "questions": questions(),
-            "network": json.loads((HOME / "network.json").read_text(encoding="utf-8")),
-        },
-        {"home": home},
-    )
+    network = json.loads((HOME / "network.json").read_text(encoding="utf-8"))
+    return browser.page("own", {"questions": questions(), "network": network}, home)
 
 
 def questions() -> list[dict[str, Any]]:
