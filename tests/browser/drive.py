@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -218,6 +219,11 @@ def visit_page(browser, path: Path, shots: Path | None = None) -> Visit:
         visit.complaints += dead_links(page, path)
         visit.complaints += seen
     return visit
+
+
+def sliders_in(notebook: Path) -> int:
+    """How many sliders the stored outputs of a notebook hold."""
+    return len(re.findall(r'<input[^>]*type=\\"range', notebook.read_text(encoding="utf-8")))
 
 
 def dead_links(page, path: Path) -> list[str]:

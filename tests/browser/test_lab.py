@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from calibkit.course import checkout
+from tests.browser.drive import sliders_in
 from tests.browser.lab import at_scale, running, visit_notebook, write
 
 NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
@@ -29,4 +30,4 @@ def test_a_notebook_runs_and_its_sliders_move(browser, lab, build, remember, not
     visit = visit_notebook(browser, lab, notebook.stem, build)
     remember(visit.walks)
     assert visit.complaints == []
-    assert len(visit.walks) == notebook.read_text(encoding="utf-8").count('<input type=\\"range')
+    assert len(visit.walks) == sliders_in(notebook)

@@ -5,7 +5,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from calibkit.course import checkout, pages
 from tests.browser import axe
-from tests.browser.drive import visit_page, watched
+from tests.browser.drive import sliders_in, visit_page, watched
 from tests.course.test_pages import PROOF, hostile
 
 NOTEBOOKS = sorted((checkout.root() / "notebooks").glob("*.ipynb"))
@@ -23,7 +23,7 @@ def test_a_page_works_from_its_file(browser, exported, build, remember, notebook
     visit = visit_page(browser, exported / f"{notebook.stem}.html", build)
     remember(visit.walks)
     assert visit.complaints == []
-    assert len(visit.walks) == notebook.read_text(encoding="utf-8").count('<input type=\\"range')
+    assert len(visit.walks) == sliders_in(notebook)
 
 
 @pytest.mark.parametrize("name", TEXTS)
