@@ -96,7 +96,7 @@ test-evidence: $(VENV)/.test
 test-browser: SCALE = smoke
 test-browser: $(VENV)/.browser
 	$(BIN)/python -m tests.browser.chromium
-	CALIBKIT_BROWSER_SCALE=$(SCALE) $(BIN)/python -m pytest -o addopts= tests/browser $(ARGS)
+	CALIBKIT_BROWSER_SCALE=$(SCALE) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o addopts= tests/browser $(ARGS)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m tests.benchmarks $(ONLY)

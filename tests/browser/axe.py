@@ -10,6 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from filelock import FileLock
+
 VERSION = "4.10.3"
 # preload would fetch the style sheets, which a page that lies in a file may not
 RUN = """async root => (
@@ -32,9 +34,11 @@ def script(folder: Path) -> Path | None:
     if named:
         return Path(named)
     found = folder / "node_modules" / "axe-core" / "axe.min.js"
-    if not found.exists() and shutil.which("npm"):
-        command = ["npm", "install", "--no-save", "--prefix", str(folder), f"axe-core@{VERSION}"]
-        subprocess.run(command, capture_output=True, timeout=120, check=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "npm.lock"):  # two processes of tests ask at once
+        if not found.exists() and shutil.which("npm"):
+            command = ["npm", "install", "--no-save", "--prefix", folder, f"axe-core@{VERSION}"]
+            subprocess.run(command, capture_output=True, timeout=120, check=False)
     return found if found.exists() else None
 
 

@@ -11,12 +11,6 @@ from calibkit.course import checkout
 from tests.browser import chromium
 from tests.browser.drive import EXPORTED, LIVE
 
-WALKS = pytest.StashKey[list]()
-
-
-def pytest_configure(config):
-    config.stash[WALKS] = []
-
 
 @pytest.fixture(scope="session")
 def browser():
@@ -33,23 +27,29 @@ def scale():
 
 @pytest.fixture(scope="session")
 def build():
-    """Where screenshots and latencies go: build/browser, emptied first."""
-    folder = checkout.root() / "build" / "browser"
+    """Where screenshots go: build/browser, one for each process, emptied first."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    folder = checkout.root() / "build" / (f"browser_{worker}" if worker else "browser")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder
 
 
 @pytest.fixture
-def remember(request):
-    """Keep the walks of a visit for the summary."""
-    return request.config.stash[WALKS].extend
+def remember(record_property):
+    """Keep the walks of a visit for the summary, which may be made in another process."""
+
+    def keep(walks):
+        for walk in walks:
+            record_property("walk", [str(walk), walk.face.name, walk.times])
+
+    return keep
 
 
 def summary(walks):
-    lines = [str(walk) for walk in walks]
+    lines = [words for words, _, _ in walks]
     for face in (EXPORTED, LIVE):
-        times = [time for walk in walks if walk.face is face for time in walk.times]
+        times = [time for _, name, met in walks if name == face.name for time in met]
         if times:
             lines.append(
                 f"{face.name}: median {median(times):.1f} ms over {len(times)} steps, "
@@ -58,10 +58,19 @@ def summary(walks):
     return lines
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    lines = summary(config.stash[WALKS])
-    if lines:
+def pytest_terminal_summary(terminalreporter):
+    walks = [
+        value
+        for kind in ("passed", "failed")
+        for report in terminalreporter.getreports(kind)
+        if report.when == "call"
+        for name, value in report.user_properties
+        if name == "walk"
+    ]
+    if walks:
+        lines = summary(walks)
         terminalreporter.section("from key press to new picture")
         terminalreporter.write_line("\n".join(lines))
-        report = checkout.root() / "build" / "browser" / "latencies.txt"
-        report.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        folder = checkout.root() / "build" / "browser"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "latencies.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
