@@ -514,7 +514,7 @@ for column in ("ECE", "Brier"):
 #     rejections = []
 #     for seed in range(size.draws // 4):
 #         chosen, labels = test_set(500, seed)
-#         tested = metrics.calibration_test(reader(1.2)[chosen], labels, bins=bins, resamples=99)
+#         tested = metrics.calibration_test(reader(1.2)[chosen], labels, bins=bins, resamples=99, seed=seed)
 #         rejections.append(tested.p_value <= 0.05)
 #     print(bins, "bins: power", np.mean(rejections))
 # ```

@@ -58,8 +58,10 @@ def rejected(probs: Tensor, posterior: Tensor, n: int, tests: int, block: int = 
     """
     found = []
     for seed in range(tests):
-        chosen, labels = test_set(posterior, n, 1000 * block + seed)
-        made = metrics.calibration_test(probs[chosen], labels, resamples=RESAMPLES)
+        number = 1000 * block + seed
+        chosen, labels = test_set(posterior, n, number)
+        # draws of its own: with those of another test set the two would reject together
+        made = metrics.calibration_test(probs[chosen], labels, resamples=RESAMPLES, seed=number)
         either = min(made.p_value, made.p_value_z) <= 0.025
         found.append((made.p_value <= 0.05, made.p_value_z <= 0.05, either))
     return np.mean(found, axis=0)

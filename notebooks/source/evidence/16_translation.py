@@ -184,6 +184,10 @@ for ax, (column, words) in zip(axes, named.items(), strict=True):
 judge = verdicts.judge
 real = experiments.stored("captions", "laptop")
 captions = list(experiments.verdicts("captions", real))
+scaled = {
+    n: np.array([numbers(runs["cross-entropy", n, seed], seed)[1]["ECE"] for seed in seeds])
+    for n in (few, many)
+}
 ends = {n: by_step("cross-entropy", n, "ece") for n in (few, some, many)}
 print(
     verdicts.conclude(
@@ -204,6 +208,11 @@ print(
                     as_trained=True,
                 )
                 for n, name in ((few, "fewest"), (some, "middle"), (many, "most"))
+            ),
+            judge(
+                "D8",
+                "after one temperature each, a tenth of the sentences has the larger token ECE at the end",
+                scaled[few] - scaled[many],
             ),
             *(verdict for verdict in captions if verdict.claim == "D8"),
         ],

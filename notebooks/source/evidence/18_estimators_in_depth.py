@@ -84,7 +84,7 @@ assert np.isclose(truth[range(9), says.argmax(axis=1)][np.isclose(says.max(axis=
 # %% [markdown]
 # ## Is it calibrated at all? Two tests
 #
-# By the ECE (hits drawn from the confidences; Bröcker and Smith's idea, as in Vaicenavicius et al. 2019), and Spiegelhalter's z. A block has 200 test sets of 1,000 images (50 for 18b), so that near 5 % luck moves its share by 3 points; the limit of 12 % was set when a block had 50.
+# By the ECE (hits drawn from the confidences; Bröcker and Smith's idea, as in Vaicenavicius et al. 2019), and Spiegelhalter's z. A block has 200 test sets of 1,000 images (50 for 18b), so that near 5 % luck moves its share by 3 points, and the mean of five by 1.4; hence the limit of 8 %. Each test set has resamples of its own: where all shared one set of 99, they rejected together, and the share was 7 % for the ECE test.
 
 # %% tags=["nbval-check-output"]
 judge = verdicts.judge
@@ -98,22 +98,22 @@ print(
         [
             judge(
                 "18a",
-                "the ECE test rejects the posterior on at most 12 % of test sets",
+                "the ECE test rejects the posterior on at most 8 % of test sets",
                 level[:, 0],
                 expect="below",
-                than=0.12,
+                than=0.08,
             ),
-            judge("18a", "z does so too", level[:, 1], expect="below", than=0.12),
+            judge("18a", "z does so too", level[:, 1], expect="below", than=0.08),
             judge(
                 "18a",
                 "one of both, each at half the level, does so too",
                 level[:, 2],
                 expect="below",
-                than=0.12,
+                than=0.08,
             ),
         ],
         "holds: at level 5 % both tests, and the two together at half the level, reject the "
-        "calibrated reader in less than 12 % of the test sets",
+        "calibrated reader in less than 8 % of the test sets",
     )
 )
 gain = [rejected(reader(1.2), 2000, seed)[0] - rejected(reader(1.2), 200, seed)[0] for seed in seeds]
@@ -176,12 +176,12 @@ print(
 
 
 # %%
-def four_tests(probs, labels):
+def four_tests(probs, labels, seed):
     """Which tests reject: the ECE with 15 bins, with one, z of the predicted class, z of the row."""
     confidence, predicted = probs.max(dim=1)
     hit_or_miss = torch.stack([confidence, 1 - confidence], dim=1)
-    binned = metrics.calibration_test(probs, labels, resamples=99)
-    one_bin = metrics.calibration_test(probs, labels, bins=1, resamples=99)
+    binned = metrics.calibration_test(probs, labels, resamples=99, seed=seed)
+    one_bin = metrics.calibration_test(probs, labels, bins=1, resamples=99, seed=seed)
     top = metrics.calibration_test(hit_or_miss, (predicted != labels).long(), resamples=1)
     return [p <= 0.05 for p in (binned.p_value, one_bin.p_value, top.p_value_z, binned.p_value_z)]
 
@@ -189,7 +189,7 @@ def four_tests(probs, labels):
 found = []
 for seed in range(size.draws):
     chosen, labels = test_set(1000, seed)
-    found.append(four_tests(reader(1.1)[chosen], labels))
+    found.append(four_tests(reader(1.1)[chosen], labels, seed))
 ways = ("ECE, 15 bins", "ECE, one bin", "z of the predicted class", "z of the whole row")
 print(
     "T = 1.1, n = 1,000, share rejected:",
