@@ -88,17 +88,23 @@ def _lines(notebook) -> Iterable[str]:
                 yield from output.text.splitlines()
 
 
-def conclusions(folder: Path) -> list[tuple[str, str, str]]:
-    """(lesson, claim, line) of every conclusion that the evidence of `folder` printed, in order."""
+def conclusions(folder: Path) -> list[tuple[str, str, str, list[str]]]:
+    """(lesson, claim, line, verdicts) of every conclusion that the evidence of `folder` printed.
+
+    In their order; verdicts: the lines that the conclusion counts, which stand above it.
+    """
     import nbformat
 
-    paths = sorted((folder / EVIDENCE).glob("*.ipynb"))
-    return [
-        (path.name[:2], *found)
-        for path in paths
-        for line in _lines(nbformat.read(path, as_version=4))
-        if (found := conclusion(line))
-    ]
+    found = []
+    for path in sorted((folder / EVIDENCE).glob("*.ipynb")):
+        judged: list[str] = []
+        for line in _lines(nbformat.read(path, as_version=4)):
+            if parse(line):
+                judged.append(line)
+            elif counts := conclusion(line):
+                found.append((path.name[:2], *counts, judged))
+                judged = []
+    return found
 
 
 def keep_conclusions(folder: Path) -> None:
@@ -140,12 +146,21 @@ def concluded(lesson: str, claim: str) -> str:
 
     Raises ValueError for a claim without conclusion there.
     """
+    return _kept(lesson, claim)[0]
+
+
+def judged(lesson: str, claim: str) -> list[Verdict]:
+    """The verdicts on a claim, as the evidence of a lesson printed them. Raises as `concluded`."""
+    return [verdict for line in _kept(lesson, claim)[1] if (verdict := parse(line))]
+
+
+def _kept(lesson: str, claim: str) -> tuple[str, list[str]]:
     rows = json.loads((checkout.results() / CONCLUSIONS).read_text(encoding="utf-8"))
-    lines = {(number, name): line for number, name, line in rows}
-    if (lesson, claim) not in lines:
-        named = [name for number, name in lines if number == lesson]
+    kept = {(number, name): (line, verdicts) for number, name, line, verdicts in rows}
+    if (lesson, claim) not in kept:
+        named = [name for number, name in kept if number == lesson]
         raise ValueError(f"claim must be one of {', '.join(named)} in {lesson}, got {claim!r}")
-    return lines[lesson, claim]
+    return kept[lesson, claim]
 
 
 def listed(page: Path) -> list[Claim]:
@@ -210,7 +225,9 @@ def _row(p: Printed, q: float | None, claim: Claim | None) -> str:
 
 
 def conclusions_table(
-    found: Iterable[tuple[str, str, str]], printed: Iterable[Printed], listed: Iterable[Claim]
+    found: Iterable[tuple[str, str, str, list[str]]],
+    printed: Iterable[Printed],
+    listed: Iterable[Claim],
 ) -> str:
     """Markdown: what follows on each claim of the list, a line each, with its verdicts counted.
 
@@ -220,7 +237,7 @@ def conclusions_table(
     """
     verdicts = [(p.lesson, p.verdict) for p in printed]
     by_claim: dict[str, list[tuple[str, str]]] = {}
-    for lesson, claim, line in found:
+    for lesson, claim, line, _ in found:
         by_claim.setdefault(claim, []).append((lesson, line))
     lines = ["| id | verdicts | what follows here | lesson |", "|---|---|---|---|"]
     for row in listed:

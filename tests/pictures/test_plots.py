@@ -171,3 +171,16 @@ def test_a_path_joins_the_epochs_and_names_both_ends():
 def test_a_plane_without_places_is_refused(places):
     with pytest.raises(ValueError, match="places must map looks to at least 1 place"):
         plots.plane(places)
+
+
+def test_differences_have_a_row_each_hollow_where_zero_is_inside():
+    rows = {"focal": (0.02, 0.01, 0.03), "mixup": (-0.01, -0.03, 0.01)}
+    ax = plots.differences(rows)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["focal", "mixup"]
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [dot.get_markerfacecolor() for dot in dots] == [palette.BLACK, "none"]
+    assert [dot.get_xdata()[0] for dot in dots] == [0.02, -0.01]
+    said = alt_text.describe(ax.figure)
+    assert "focal +0.020, from +0.010 to +0.030; mixup -0.010, from -0.030 to +0.010" in said
+    with pytest.raises(ValueError, match="rows must map"):
+        plots.differences({})

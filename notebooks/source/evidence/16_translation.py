@@ -216,10 +216,10 @@ print(
             ),
             *(verdict for verdict in captions if verdict.claim == "D8"),
         ],
-        "as trained, where data are few: fewer sentences end with the larger token ECE, and its "
-        "rise late in the training is seen with the two smaller sets, not with the largest. Real "
-        "captions agree as trained; after one temperature each the quarter's ECE is no larger in "
-        "the mean",
+        "where data are few: fewer sentences end with the larger token ECE, as trained and after one "
+        "temperature each; its rise late in the training is seen with the two smaller sets, not with "
+        "the largest. Real captions agree as trained; after one temperature each the quarter's ECE is "
+        "no larger in the mean",
     )
 )
 
