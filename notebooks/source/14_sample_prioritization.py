@@ -375,13 +375,11 @@ for letter, rule in zip("ABCD", rules, strict=True):
 #
 # ## 5. Would a better network choose better?
 #
-# A poster (Tata et al. 2022) asks: *Can calibration improve sample prioritization?* It has two ideas. Train with a
-# **calibrating loss**: label smoothing, mixup or focal loss. Or let a larger, calibrated network, the **target model**,
-# choose the images for the one that is trained.
+# A poster (Tata et al. 2022) has two ideas. Train with a calibrating loss: label smoothing, mixup or focal loss. Or let
+# a larger, calibrated network, the **target model**, choose for the one that is trained, the **current model**.
 #
-# **Predict before you run:** in each row below the noise is 0.4, each side has its best strength and one temperature,
-# and a dot is a difference with its interval over five seeds. In which rows does the calibrating loss, or the
-# least sure 10 %, win (left of zero: a lower NLL)?
+# **Predict before you run:** noise 0.4, best strengths, one temperature each. In which rows does the calibrating loss,
+# or the least sure 10 %, win (left of zero)?
 
 # %% tags=["answer", "drawing"]
 fig, axes = plt.subplots(1, 2, figsize=(9.4, 3.4), layout="constrained")
@@ -398,16 +396,14 @@ print(f"accuracy with the target model's choice minus with the network's own: {m
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Of nine dots on the left one lies clearly below zero: smoothing with a random 10 %. All three that train on the least
-# sure 10 % lie above. On the right all three lie above, and by far more: with each loss a random 10 % is better. The
-# target model's choice costs accuracy in every comparison. So neither idea makes the choice better at noise 0.4
-# (clear digits were not tried).
+# On the left one of nine dots lies clearly below zero. All three with the least sure 10 % lie above, and on the right
+# all three lie far above: a random 10 % is better. The target model's choice costs accuracy in each comparison. So
+# neither idea makes the choice better at noise 0.4 (clear digits were not tried).
 #
 # </details>
 #
-# **On photographs.** Cross-entropy on parts of 20,000 photographs, equal epochs, as trained. **Predict before you
-# run:** photographs of cats and lorries are clear to people. Which choice gives the higher accuracy: by entropy, or at
-# random?
+# **On photographs.** Parts of 20,000 photographs, equal epochs, as trained. **Predict before you run:** cats and lorries
+# are clear to people. Which choice gives the higher accuracy?
 
 # %% tags=["answer"]
 photographs = experiments.on_photographs("parts", SCALE, device=device)
@@ -418,8 +414,7 @@ for value, row in photographs.groupby("value", sort=False).mean(numeric_only=Tru
 # <details><summary>What came out</summary>
 #
 # At random, in the mean. With 10 % the three seeds differ too much for a verdict. With 30 % the NLL after a temperature
-# is higher by entropy in each seed (evidence). So clear images alone do not make the choice pay. These networks had 15
-# epochs; we have not tried longer training.
+# is higher by entropy in each seed (evidence). So clear images alone do not make the choice pay, at 15 epochs.
 #
 # </details>
 #
