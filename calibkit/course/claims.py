@@ -133,12 +133,18 @@ def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
         own = [p for p in printed if p.verdict.claim == row.claim]
         lessons = ", ".join(dict.fromkeys(p.lesson for p in own))
         fair, trained = (
-            in_words([p.verdict for p in own if p.verdict.as_trained is mark])
+            _with_late([p.verdict for p in own if p.verdict.as_trained is mark])
             for mark in (False, True)
         )
         cells = (row.claim, row.name, row.tested, fair or NONE, trained or NONE, lessons or NONE)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _with_late(verdicts: Sequence[Verdict]) -> str:
+    """The verdicts counted by their words, and how many were put down when the data had been seen."""
+    late = sum(verdict.post_hoc for verdict in verdicts)
+    return in_words(verdicts) + (f", {late} post hoc" if late else "")
 
 
 def concluded(lesson: str, claim: str) -> str:

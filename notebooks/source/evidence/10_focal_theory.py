@@ -134,7 +134,7 @@ judge = verdicts.judge
 print(
     verdicts.conclude(
         "F1",
-        [judge("F1", "gamma 3 predicts with more entropy", lead("entropy", 3.0))],
+        [judge("F1", "gamma 3 predicts with more entropy", lead("entropy", 3.0), as_trained=True)],
         "holds as trained: the networks' predictions have more entropy; the bound itself is proved "
         "below and checked",
     )
@@ -437,7 +437,13 @@ print(
                 margin=0.002,
                 control=paired("gap"),
             ),
-            judge("F4", "it is less sure of its mistakes", paired("on mistakes"), expect="below"),
+            judge(
+                "F4",
+                "it is less sure of its mistakes",
+                paired("on mistakes"),
+                expect="below",
+                as_trained=True,
+            ),
         ],
         "holds but for one number: cross-entropy is above 90 % on a third of its mistakes here, not "
         "on almost all",

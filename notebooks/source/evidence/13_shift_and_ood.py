@@ -161,7 +161,7 @@ print(
         ],
         "the two curves cross: up to about noise 0.7 the shift adds a little more to the network's "
         "gap, beyond it less; after the T of the old noise the network's gap is near the uninformed "
-        "posterior's up to noise 0.8",
+        "posterior's at noise 0.6 and 0.8",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -978,7 +978,7 @@ print(
             )
             for rival in rivals
         ],
-        "ahead of one network and of longer training by less than a point; against five times the "
+        "ahead of one network by less than a point; against longer training and against five times the "
         "weights undecided",
     )
 )
@@ -1030,7 +1030,7 @@ print(
             )
             for group in pooling.members.unique()
         ],
-        "holds: by 24 points for readers of different pixels, by .3 and 1 for networks with the same "
+        "holds: by 24 points for readers of different pixels, by .4 and 1 for networks with the same "
         "images",
     )
 )
@@ -1067,7 +1067,7 @@ print(
 # | the same | a temperature may not find strange images | 13f |
 # | Thulasidasan et al. 2019 (S2) | mixup is less confident on other images and on noise | S2 |
 # | Minderer et al. 2021, Ovadia et al. 2019 (S3) | accuracy and calibration decay with the severity, less in the newest networks (Minderer) | S3, 13d |
-# | Guillory et al. 2021, Garg et al. 2022 | DoC (their regression over known shifts and the plain difference) and ATC foretell the accuracy under many shifts of photographs | 13n: not under noise on digits; ATC better than an imitation of the wrong change |
+# | Guillory et al. 2021, Garg et al. 2022 | DoC (their regression over known shifts and the plain difference) and ATC (after a temperature) foretell the accuracy under many shifts of photographs | 13n, as trained: not under noise on digits; ATC better than an imitation of the wrong change |
 #
 # References: Mukhoti et al. 2020, [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (table 3); Thulasidasan et al. 2019, [arXiv:1905.11001](https://arxiv.org/abs/1905.11001);
 # Minderer et al. 2021, [arXiv:2106.07998](https://arxiv.org/abs/2106.07998); Ovadia et al. 2019, [arXiv:1906.02530](https://arxiv.org/abs/1906.02530);
