@@ -8,7 +8,6 @@ import { buildPresets } from "./presets.js";
 import { changesMore, defaults, differences, retrains } from "./settings.js";
 import { buildControls } from "./controls.js";
 import { preview } from "./brushed.js";
-import { buildSharing } from "./sharing.js";
 
 const QUIET = 150; // ms without a move before new data are drawn
 const at = (id) => document.getElementById(id);
@@ -25,7 +24,6 @@ export class Page {
     this.refresh = buildControls(lessons, (name, value) =>
       this.change({ ...this.session.settings, [name]: value }));
     this.refreshPresets = buildPresets((settings) => this.change({ ...settings }));
-    buildSharing(() => this.session.settings);
     this.listen();
     preview(this.session.settings, this.digits);
     this.begin();
@@ -121,7 +119,8 @@ export class Page {
   hear(answer) {
     const { session, conductor } = this;
     session.take(answer);
-    let words = conductor.state === "paused" ? session.words : null;
+    let words = null;
+    if (conductor.state === "paused") words = session.words;
     if (conductor.state === "done" && answer.task === "epoch") {
       at("score").textContent = session.settle();
       for (const input of guesses()) input.checked = false;
