@@ -40,6 +40,8 @@ OPENS = {
     "outputs_hidden": ("answer", "I have predicted: show the answer", "Show what it prints"),
 }
 UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
+EMPTY_HEAD = re.compile(r"<th(\s[^>]*)?>\s*</th>")
+FIRST_CELL = re.compile(r"(<tr>\s*)<td([^>]*)>(.*?)</td>", re.DOTALL)
 DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
 HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
@@ -153,6 +155,7 @@ def export(
     resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
     html = exporter.from_notebook_node(notebook, resources)[0]
     html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
+    html = EMPTY_HEAD.sub(r"<td\1></td>", html)  # a heading without words is read as one
     return html if trust else safe(html)
 
 
@@ -287,6 +290,9 @@ class Renderer(IPythonRenderer):
         return super().block_html(drawn)
 
     def table(self, text):  # like a wide formula, it scrolls by itself
+        head, mark, rows = text.partition("<tbody>")
+        if EMPTY_HEAD.match(head.partition("<tr>")[2].lstrip()):  # its rows have names
+            text = head + mark + FIRST_CELL.sub(r'\1<th scope="row"\2>\3</th>', rows)
         return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
 
     def image(self, text, url, title=None):

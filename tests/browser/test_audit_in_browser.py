@@ -457,14 +457,14 @@ def test_axe_finds_nothing_wrong(visit, build, tmp_path, scheme):
         pytest.skip("axe-core is not here and npm cannot fetch it; set CALIBKIT_AXE to axe.min.js")
     page = visit()
     page.emulate_media(color_scheme=scheme)
-    assert axe.violations(page, page.locator("html"), script) == []
+    assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
     page.locator("#example").click()
     shown(page)
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
-    assert axe.violations(page, page.locator("html"), script) == []
+    assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
     choose(page, written(tmp_path, y_true=WORDS[::-1]))
     page.locator("#question").wait_for()
-    assert axe.violations(page, page.locator("html"), script) == []
+    assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
 
 
 def test_it_prints_on_the_width_of_paper(visit):

@@ -490,9 +490,14 @@ def test_a_run_is_kept_and_compared(visit):
     train(page)
     kept = page.locator("#diagram-test .accuracy").get_attribute("d")
     right = page.locator("#is").inner_text()
+    assert page.locator("#gaps").is_hidden()
     page.locator("#keep").click()
     page.locator("#set-wrong").press("ArrowRight")
     train(page)
+    cells = page.locator("#numbers tr", has_text="gap").locator("td").all_inner_texts()
+    assert cells[0] != cells[1]
+    gaps = f"Gap, sure minus right: {cells[0]} kept, {cells[1]} now."
+    assert page.locator("#gaps").inner_text() == gaps
     assert page.locator("#diagram-kept .accuracy").get_attribute("d") == kept
     assert page.locator("#diagram-test .accuracy").get_attribute("d") != kept
     assert page.locator("#now-settings").inner_text() == "wrong labels: 5 %"
@@ -501,6 +506,7 @@ def test_a_run_is_kept_and_compared(visit):
     assert round(float(cells[0].split()[0])) == int(right)
     page.locator("#forget").click()
     assert page.locator("#comparison").is_hidden()
+    assert page.locator("#gaps").is_hidden()
 
 
 def test_temperature_and_noise_of_new_images_need_no_training(visit):
@@ -534,4 +540,44 @@ def test_everyone_can_use_it(visit, build, scheme, width):
     script = axe.script(build)
     if script is None:
         pytest.skip("axe-core is not there and npm cannot fetch it")
-    assert axe.violations(page, page.locator("html"), script) == []
+    assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+
+
+REFUSE = "void (navigator.clipboard.writeText = async () => { throw new Error('a file'); })"
+
+
+def test_the_link_is_copied_or_shown_and_selected(visit):
+    page = visit(TRIAL)
+    page.evaluate("void (navigator.clipboard.writeText = async text => { window.kept = text; })")
+    page.locator("#set-wrong").press("ArrowRight")
+    page.locator("#copy-link").press("Enter")
+    page.locator("#copied", has_text="The link is copied.").wait_for()
+    link = page.evaluate("kept")
+    assert link.startswith("file:")
+    assert "wrong=0.05" in link
+    assert page.locator("#link").is_hidden()
+    page.evaluate(REFUSE)
+    page.locator("#copy-link").press("Enter")
+    page.locator("#copied", has_text="selected").wait_for()
+    assert page.locator("#copied").get_attribute("role") == "status"
+    assert page.locator("#link").input_value() == link
+    selected = "[document.activeElement.id, document.activeElement.selectionEnd]"
+    assert page.evaluate(selected) == ["link", len(link)]
+    page.locator("#set-wrong").press("ArrowRight")  # the link is of other settings now
+    assert page.locator("#link").is_hidden()
+    assert page.locator("#copied").inner_text() == ""
+
+
+def test_a_chosen_preset_is_pressed_and_goes_back(visit):
+    page = visit(TRIAL)
+    chip = page.get_by_role("button", name="40 % wrong labels")
+    pressed = page.locator("#chips [aria-pressed=true]")
+    assert pressed.count() == 0
+    chip.click()
+    assert pressed.all_inner_texts() == ["40 % wrong labels"]
+    page.locator("#set-wrong").press("ArrowLeft")
+    assert pressed.count() == 0
+    chip.click()
+    chip.click()
+    assert pressed.count() == 0
+    assert page.evaluate("calibkit.toHash(calibkit.page.session.settings)") == ""

@@ -25,11 +25,20 @@ KINDS = (
     "api/calibkit.metrics.html",
     "embed/promise.html",
 )
+SMALLEST = 11  # pixels of the words of pictures on a laptop, all less than 1.7 times as large
 LEGIBLE = 9.5  # pixels of the smallest words of a slider's picture on a telephone
 
 SMALLEST_WORDS = """() => Math.min(...[...document.querySelectorAll('.picture svg text')].map(
   words => parseFloat(getComputedStyle(words).fontSize)
     * Math.hypot(words.getScreenCTM().a, words.getScreenCTM().b)))"""
+# pixels of the words of pictures, but for large numbers, which are 22 of a picture's own units
+WORDS = """() => [...document.querySelectorAll('article :is(.picture, .figure) svg text')]
+  .filter(words => words.getBoundingClientRect().width && words.getAttribute('font-size') < 20)
+  .map(words => parseFloat(getComputedStyle(words).fontSize)
+    * Math.hypot(words.getScreenCTM().a, words.getScreenCTM().b))"""
+SHADED = """() => [...document.querySelectorAll('.formula, .wide')]
+  .filter(box => box.scrollWidth > box.clientWidth + 1)
+  .map(box => getComputedStyle(box).backgroundImage.split('linear-gradient').length - 1)"""
 CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2, .picture)')]
   .filter(part => part.clientWidth && part.scrollWidth > part.clientWidth + 1
     && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
@@ -329,6 +338,27 @@ def test_pictures_are_dark_on_dark_pages(browser, made):
         assert turned
         assert all("invert" in one for one in turned)
         assert seen == []
+
+
+@pytest.mark.parametrize("name", ["index", "findings", "03_overconfidence", "08_temperature"])
+def test_the_words_of_pictures_are_of_one_scale(browser, made, name):
+    with watched(browser, **WIDE) as (page, _):
+        page.goto((made / f"{name}.html").as_uri())
+        page.locator("article svg text").first.wait_for()
+        page.evaluate(UNFOLD)
+        sizes = page.evaluate(WORDS)
+        assert len(sizes) > 40
+        assert min(sizes) >= SMALLEST
+        assert max(sizes) < 1.7 * SMALLEST
+
+
+def test_what_scrolls_in_its_box_shows_that_more_follows(browser, made):
+    with watched(browser, **NARROW) as (page, _):
+        page.goto((made / "10_focal_theory.html").as_uri())
+        page.evaluate(UNFOLD)
+        shades = page.evaluate(SHADED)
+        assert len(shades) > 3
+        assert set(shades) == {4}
 
 
 def test_figures_fill_their_column(browser, made):

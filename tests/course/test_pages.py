@@ -416,3 +416,17 @@ def test_what_jupyterlab_folds_is_folded_on_pages(tags, source, output):
     assert inside_details(html, "the_source") == source
     assert inside_details(html, "the output") == output
     assert ("I have predicted" in html) == ("answer" in tags)
+
+
+def test_rows_of_a_table_without_a_corner_have_headings_and_no_heading_is_empty():
+    text = "| | paper |\n|---|---|\n| row | 1 |\n\n| a | b |\n|---|---|\n| c | 2 |"
+    tree = BeautifulSoup(pages.export(pages.text_page(text)), "html.parser")
+    first, second = (table.select("td, th") for table in tree.select("table"))
+    assert [(cell.name, cell.text) for cell in first] == [
+        ("td", ""),
+        ("th", "paper"),
+        ("th", "row"),
+        ("td", "1"),
+    ]
+    assert first[2]["scope"] == "row"
+    assert [cell.name for cell in second] == ["th", "th", "td", "td"]

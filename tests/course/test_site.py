@@ -185,9 +185,10 @@ def test_the_card_is_as_large_as_cards_are(tmp_path):
 def test_code_leads_to_the_package_until_there_is_a_repository(monkeypatch):
     urls = {"Homepage": "https://site.org/c", "Repository": "https://code.org/c"}
     monkeypatch.setattr(address, "_urls", lambda: urls)
-    assert (address.site(), address.code()) == ("https://site.org/c/", "https://code.org/c")
+    assert address.site() == "https://site.org/c/"
+    assert address.code() == {"words": "Code", "link": "https://code.org/c"}
     urls["Repository"] = "https://calibkit.example/repository"
-    assert address.code() == "api.html"
+    assert address.code() == {"words": "The package", "link": "api.html"}
 
 
 def test_the_package_is_described_in_three_groups_methods_first_without_internal_modules():

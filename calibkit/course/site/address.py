@@ -15,11 +15,13 @@ def site() -> str:
     return f"{_urls()['Homepage'].rstrip('/')}/"
 
 
-def code() -> str:
-    """Where "Code" leads: the repository, or the site's own page where there is none yet."""
+def code() -> dict[str, str]:
+    """A button's words and link: to the repository, or where there is none yet to the package."""
     repository = _urls()["Repository"]
     host = urlsplit(repository).hostname or ""
-    return "api.html" if host.endswith(PLACEHOLDER) else repository
+    if host.endswith(PLACEHOLDER):
+        return {"words": "The package", "link": "api.html"}
+    return {"words": "Code", "link": repository}
 
 
 def _urls() -> dict[str, str]:

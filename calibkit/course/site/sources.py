@@ -50,7 +50,8 @@ DESCRIPTION = (
 ALL_NETWORKS = "All networks of the course"
 CARDS = 4  # columns that a telephone has no room for
 DECISIVE = ("verdicts", "what follows here", "on digits and made data")
-PANORAMA = 1.9  # times as wide as high: several plots side by side
+PANORAMA = 1.7  # times as wide as high: several plots side by side
+DESCRIBED = re.compile(r'(?s)<p class="description">(?P<words>.*?)</p>')  # what an explorer is
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
 HOME = '<a href="index.html">The course</a>'  # on pages that stand beside those of Sphinx
@@ -396,9 +397,8 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         right=right,
         start_minutes=sum(paths.minutes(course[0].number)),
         code=address.code(),
-        audit=(folder / "extra" / "audit.html").exists(),
         plane=_explained(landing.plane().html()),
-        sliders={name: explorer.html() for name, explorer in landing.sliders().items()},
+        sliders={name: _apart(explorer.html()) for name, explorer in landing.sliders().items()},
         entries=entries,
         names={one.number: one.short for one in entries},
         paths=paths.PATHS,
@@ -421,12 +421,21 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
     (static / "figures.css").write_text(figures.style(), encoding="utf-8")
 
 
+def _apart(html: str) -> dict[str, str]:
+    """An explorer, and beside it, as `how`, its description, which a page shows elsewhere.
+
+    >>> _apart('<div><p class="description">Across: T &amp; more.</p></div>')
+    {'how': 'Across: T & more.', 'html': '<div></div>'}
+    """
+    described = DESCRIBED.search(html)
+    how = unescape(described["words"]) if described else ""
+    return {"how": how, "html": DESCRIBED.sub("", html, count=1)}
+
+
 def _explained(html: str) -> str:
     """An explorer whose description is folded, where there is no room for it."""
     opened = '<details class="description"><summary>How to read the picture</summary><p>'
-    return re.sub(
-        r'(?s)<p class="description">(.*?)</p>', rf"{opened}\1</p></details>", html, count=1
-    )
+    return DESCRIBED.sub(rf"{opened}\g<words></p></details>", html, count=1)
 
 
 def headline() -> str:

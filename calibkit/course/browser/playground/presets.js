@@ -18,21 +18,27 @@ export const PRESETS = [
   { words: "13: new images with twice the noise", change: { testNoise: 0.8 } },
 ];
 
-// The list of all, and buttons for those that have a chip. chosen(settings): called with theirs.
-// Returns show(settings), which names in the list what the settings are.
+// The list of all, and buttons for those that have a chip. chosen(settings): called with theirs;
+// a button that is pressed already leads back to the settings at the start.
+// Returns show(settings), which names in the list what the settings are, and presses its button.
 export function buildPresets(chosen) {
   const list = document.getElementById("presets"), chips = document.getElementById("chips");
-  const all = PRESETS.map(({ change }) => ({ ...defaults(), ...change }));
+  const all = PRESETS.map(({ change }) => ({ ...defaults(), ...change })), buttons = new Map();
   PRESETS.forEach(({ words, chip }, place) => {
     list.add(new Option(words, place));
     if (!chip) return;
     const button = document.createElement("button");
     button.textContent = chip;
-    button.addEventListener("click", () => chosen(all[place]));
+    button.addEventListener("click", () => {
+      chosen(button.getAttribute("aria-pressed") === "true" ? defaults() : all[place]);
+    });
+    buttons.set(place, button);
     chips.append(button);
   });
   list.addEventListener("change", () => chosen(all[list.value]));
   return (settings) => {
-    list.value = all.findIndex((one) => toHash(one) === toHash(settings));
+    const now = all.findIndex((one) => toHash(one) === toHash(settings));
+    list.value = now;
+    buttons.forEach((button, place) => button.setAttribute("aria-pressed", place === now));
   };
 }

@@ -6,7 +6,7 @@ import { rowOf, signOf } from "./judged.js";
 import { histogram, nllOverEpochs, overEpochs, plane } from "./pictures.js";
 import { showImages } from "./thumbnails.js";
 import { imagesOf, titleOf } from "./brushed.js";
-import { numbers, verdict } from "./words.js";
+import { gaps, numbers, verdict } from "./words.js";
 import { differences } from "./settings.js";
 
 const TITLES = {
@@ -58,8 +58,9 @@ export class View {
   }
 
   compare({ kept, judged, T, run }) {
-    at("comparison").hidden = !kept;
+    at("comparison").hidden = at("gaps").hidden = !kept;
     if (!kept) return;
+    at("gaps").textContent = gaps(kept.judged.test, judged.test);
     this.diagrams.kept.show(kept.judged.test.binned);
     const before = numbers(kept.judged, kept.T), now = numbers(judged, T);
     at("numbers").innerHTML = now.map(([words, value], row) =>

@@ -27,14 +27,18 @@ export function scored(guess, gap, { right, guesses }) {
   return `You guessed: ${SIGNS[guess]}. ${well} ${right} of ${guesses} guesses right so far.`;
 }
 
+const points = (gap) => `${gap < 0 ? "−" : "+"}${Math.abs(100 * gap).toFixed(1)} points`;
+
+// The gap of the kept run beside that of now; both are judged sets of new images.
+export const gaps = (kept, now) => `Gap, sure minus right: ${points(kept.gap)} kept, ${points(now.gap)} now.`;
+
 // The numbers of a run for the table that compares two.
 export function numbers({ train, test }, T) {
   const percent = (share) => `${(100 * share).toFixed(1)} %`;
-  const points = `${test.gap < 0 ? "−" : "+"}${Math.abs(100 * test.gap).toFixed(1)} points`;
   return [
     ["right on new digits", percent(test.accuracy)],
     ["how sure, on average", percent(test.confidence)],
-    ["gap: sure minus right", points],
+    ["gap: sure minus right", points(test.gap)],
     ["ECE", percent(test.ece)],
     ["NLL", `${test.nll.toFixed(3)} nats`],
     ["right on its training labels", percent(train.accuracy)],

@@ -31,6 +31,7 @@ PAGE = """\
 </head>
 <body>
 <main aria-label="Slides: arrow keys move, N shows the notes">
+<h1>{title}</h1>
 {slides}
 </main>
 <script>
@@ -66,11 +67,10 @@ def _slide(place: int, count: int, heading: str, body: str, html: Callable[[str]
     notes = "\n".join(
         re.sub("^> ?", "", line) for part in NOTES.findall(body) for line in part.splitlines()
     )
-    level = "h1" if place == 1 else "h2"
     title = html(heading).strip().removeprefix("<p>").removesuffix("</p>")
     aside = f'<aside class="notes" hidden>{html(notes)}</aside>' if notes else ""
     return (
         f'<section id="{place}" class="slide" aria-label="Slide {place} of {count}">\n'
-        f'<div class="shown"><{level}>{title}</{level}>\n{html(NOTES.sub("", body))}</div>\n'
+        f'<div class="shown"><h2>{title}</h2>\n{html(NOTES.sub("", body))}</div>\n'
         f'{aside}<p class="number" aria-hidden="true">{place} / {count}</p>\n</section>'
     )

@@ -30,7 +30,8 @@ STYLE = """\
 body { max-width: 56rem; margin: 1rem auto; padding: 0 1rem; font: 1rem/1.5 sans-serif; }
 table { border-collapse: collapse; } th, td { text-align: left; vertical-align: top;
   padding: .3rem .7rem .3rem 0; border-bottom: 1px solid #767676; }
-.wide { overflow-x: auto; } pre { overflow-x: auto; padding: .5rem; border: 1px solid #767676; }
+.wide { overflow-x: auto; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: .5rem; border: 1px solid #767676; }
 .formula { display: block; margin: .5rem 0; overflow-x: auto; }
 .anchor-link { display: none; }
 figure { margin: 1rem 0; background: #fff; } figure img { max-width: 100%; }
