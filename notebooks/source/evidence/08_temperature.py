@@ -431,17 +431,17 @@ print(
 )
 print(
     verdicts.conclude(
-        "08s",
+        "08w",
         [
             verdicts.judge(
-                "08s",
+                "08w",
                 "cross-entropy: after T, S99 holds at least 20 points fewer images",
                 change("share in S99"),
                 expect="below",
                 margin=0.2,
             ),
             verdicts.judge(
-                "08s",
+                "08w",
                 "cross-entropy: after T, a larger share of S99 is right (an empty set holds no mistake)",
                 np.nan_to_num(state("right in S99"), nan=1.0)
                 - np.nan_to_num(state("right in S99", "plain", "as trained"), nan=1.0),

@@ -524,9 +524,10 @@ print(
     verdicts.conclude(
         "F8",
         said,
-        "the feature norms end in the paper's order and begin in another. As trained, focal loss "
-        "to the end is ahead of cross-entropy stopped by error, in ECE and not in error; beside "
-        "the other two stoppings, and after one temperature each, it is undecided",
+        "the feature norms end in the paper's order and begin in another. As trained, focal loss, to the "
+        "end or stopped by the error, too, has a lower ECE than cross-entropy stopped by the error, and no "
+        "fewer errors (more, where both are stopped); with the other two criteria, and after one "
+        "temperature each, it is undecided",
     )
 )
 nll = {
