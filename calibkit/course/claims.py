@@ -144,7 +144,7 @@ def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
 def _with_late(verdicts: Sequence[Verdict]) -> str:
     """The verdicts counted by their words, and how many of them were put down after a look."""
     late = sum(verdict.post_hoc for verdict in verdicts)
-    return in_words(verdicts) + (f", {late} post hoc" if late else "")
+    return in_words(verdicts) + (f" ({late} post hoc)" if late else "")
 
 
 def concluded(lesson: str, claim: str) -> str:

@@ -530,6 +530,7 @@ print(
         "temperature each, it is undecided",
     )
 )
+# %% tags=["nbval-check-output"]
 nll = {
     key: wide["NLL after T", *key]
     for key in (("FL-3", "none"), ("CE", "NLL after T"), ("FL-3", "NLL after T"))
