@@ -341,7 +341,7 @@ for way in names:
 #
 # A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the
 # sentence says. (In the last line, "blended images with whole labels" are images only, "doubting labels alone" labels
-# only. So there images only has a lower NLL than mixup and than labels only.)
+# only. So on new seeds images only has a lower NLL than mixup and than labels only; for these two no gain is shown.)
 
 # %% tags=["nbval-check-output"]
 for claim, way in (("12h", "mixup"), ("12o", "images only")):

@@ -12,8 +12,8 @@ explorers.stored("subset_share")
 
 # %% [markdown]
 # In each epoch these networks trained only on the part of the images that they doubted most. Left: the reliability
-# diagram on new images. Right: confidence, accuracy and ECE during the training. Move the share from 100 % down to 10
-# %. What happens to the gap (confidence minus accuracy)? Why?
+# diagram on new images. Right: confidence, accuracy and ECE during the training. Move the share from 100 % down
+# to 10 %. What happens to the gap (confidence minus accuracy)? Why?
 #
 # **You will be able to**
 # - choose the images of an epoch by entropy, and set up the control that such a choice needs;
@@ -186,7 +186,7 @@ for name, rows in runs.items():
 # Random images leave nearly no gap. So the small gap came from the few steps: over-confidence grows with the training.
 # The choice itself has the opposite effect: at equal steps the network is more over-confident with the least sure
 # images (and in the mean less accurate). The same unsure images are chosen again and again: random images shown as
-# often leave about the same gap, and a higher NLL (evidence).
+# often leave about the same gap (evidence).
 #
 # </details>
 #
@@ -274,8 +274,8 @@ explorers.Explorer(
     "confidence; the bands span the seeds, the grey line marks the chosen noise.")
 
 # %% [markdown]
-# The gap grows with the noise, to +16.2 % (random images: +5.0 %). The lower NLL at noise 0.1 was found on these seeds
-# (*post hoc*); we judge it again on new seeds, at 30 %:
+# The gap grows with the noise, from -2.5 % to +16.2 % (random images: +5.0 %). The lower NLL at noise 0.1 was found on
+# these seeds (*post hoc*); we judge it again on new seeds, at 30 %:
 
 # %% tags=["nbval-check-output"]
 print(verdicts.judge("14e", "noise 0.1, 30%, after T, new seeds: a lower NLL by entropy than at random",
@@ -380,8 +380,8 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # A poster (Tata et al. 2022) has two ideas. Train with a calibrating loss: label smoothing, mixup or focal loss. Or let
 # a larger, calibrated network, the **target model**, choose for the one that is trained, the **current model**.
 #
-# Noise 0.4, best strengths, one temperature each. Left, the three losses minus cross-entropy, each on all images, the
-# least sure 10 % and a random 10 %; right, least sure minus random 10 %, for each loss. A dot is filled if its interval
+# Noise 0.4, best strengths, one temperature each. Left, three losses minus cross-entropy, each on all images, the least
+# sure 10 % and a random 10 %; right, least sure minus random 10 %, for each loss. A dot is filled if its interval
 # excludes zero.
 #
 # **Predict before you run:** in which of the 9 + 3 rows is a filled dot left of zero (better)? And does the target
@@ -403,9 +403,9 @@ print(f"accuracy with the target model's choice minus with the network's own: {m
 # <details><summary>What came out</summary>
 #
 # In one: smoothing on a random 10 %. All three losses with the least sure 10 % lie above zero, and so, just, does focal
-# loss on all images. On the right all three lie far above. The target model's choice costs accuracy in all 12
-# comparisons (four losses, three shares). So neither idea makes the choice better at noise 0.4 (clear digits: not
-# tried).
+# loss on all images. On the right (another scale) all three lie far above. The target model's choice costs accuracy in
+# all 12 comparisons (four losses, three shares). So neither idea makes the choice better at noise 0.4 (clear digits:
+# not tried).
 #
 # </details>
 #
