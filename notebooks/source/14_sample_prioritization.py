@@ -49,7 +49,7 @@ DEVICE = "auto"
 #
 # **Prioritizing samples** means to choose, before each epoch, its training images. A **max-entropy subset** has the
 # images whose prediction has the highest entropy $-\sum_kp_k\log p_k$. It needs no labels. An untrained network cannot
-# choose, so some **warm-up epochs** on all images come first.
+# choose: some **warm-up epochs** on all images come first.
 #
 # ### Exercise: the least sure
 #
@@ -373,16 +373,16 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # A choice by the image alone does not change $P(\text{label}\mid\text{image})$ among the chosen: there, too, the exact
 # posterior is calibrated. It can still change how sure the network is, by repetition: C beside B. A choice by the label
 # can change this probability: it takes more planted wrong labels (evidence). Here this is too little to show in the
-# exact posterior's gap, so that column names no rule.
+# exact posterior's gap: that column names no rule.
 #
 # ## 5. Would a better network choose better?
 #
 # A poster (Tata et al. 2022) has two ideas. Train with a calibrating loss: label smoothing, mixup or focal loss. Or let
 # a larger, calibrated network, the **target model**, choose for the one that is trained, the **current model**.
 #
-# Noise 0.4, best strengths, one temperature each. Left, three losses minus cross-entropy, each on all images, the least
-# sure 10 % and a random 10 %; right, least sure minus random 10 %, for each loss. A dot is filled if its interval
-# excludes zero.
+# The NLL at noise 0.4, best strengths, one temperature each. Left, three losses minus cross-entropy, each on all
+# images, the least sure 10 % and a random 10 %; right, least sure minus random 10 %, for each loss. A dot is filled if
+# its interval excludes zero.
 #
 # **Predict before you run:** in which of the 9 + 3 rows is a filled dot left of zero (better)? And does the target
 # model's choice raise the accuracy?
