@@ -47,10 +47,10 @@ DEVICE = "auto"
 # ## 1. What it does to one image
 #
 # While a network trains, every image pulls at the logit of its label, to give it a higher probability. Its *pull* is
-# the slope of the loss by this logit. It depends on the probability $p$ that the label has already. Under cross-entropy
-# it is $1-p$; focal loss multiplies it by the gradient ratio $g$ of lesson 10. Take three images. One is read rightly
-# and **surely** ($p=0.95$). On one the network is **unsure** ($p=0.4$). One is **missed**: the network is sure of
-# another class ($p=0.02$).
+# how steeply the loss falls as this logit grows (minus its slope). It depends on the probability $p$ that the label has
+# already. Under cross-entropy it is $1-p$; focal loss multiplies it by the gradient ratio $g$ of lesson 10. Take three
+# images. One is read rightly and **surely** ($p=0.95$). On one the network is **unsure** ($p=0.4$). One is **missed**:
+# the network is sure of another class ($p=0.02$).
 #
 # **Predict before you run:** gamma rises from 0 to 3. Which of the three images loses nearly all of its pull? Is there
 # one that pulls *harder* than before?
@@ -62,7 +62,7 @@ chance = np.linspace(0.002, 0.998, 300)
 
 
 def pull(p, gamma):
-    """The slope of the loss by the logit of the label: 1 - p, times focal loss's factor."""
+    """How steeply the loss falls with the label's logit: 1 - p, times focal loss's factor."""
     p = torch.as_tensor(p, dtype=torch.float64)
     return (1 - p) * theory.gradient_ratio(p, gamma)
 
@@ -227,7 +227,7 @@ print(f"gamma {gamma:g}, weight decay {decay:g}: gap {means.gap[gamma, decay]:+.
 #
 # For example gamma 5 without weight decay, and gamma 0 with a weight decay of 0.01. Both gaps are small, yet the second
 # NLL is clearly lower. So a small gap does not say that a network is good. And there is no best gamma by itself:
-# another weight decay needs another gamma. If both are large, the network is not sure enough.
+# another weight decay needs another gamma. If gamma and weight decay are both large, the network is not sure enough.
 #
 # </details>
 #
@@ -289,8 +289,8 @@ print(points(guess))
 # ## 4. The fair contest
 #
 # Wang et al. (2021) noted that networks trained to be less sure can be *worse* once all are recalibrated. So compare
-# after recalibration. (Berta et al. 2025 choose the epoch in the same way: the one with the lowest loss after
-# recalibration.) These are the rules of our contest:
+# after recalibration. (Berta et al. 2025 use this rule to choose the epoch at which a training stops: the one with the
+# lowest loss after recalibration.) These are the rules of our contest:
 #
 # - **One temperature for each side**, fitted on its own calibration images (`cal`).
 # - **One grid for both:** five weight decays for cross-entropy; the same five for focal loss, each with five gammas.
@@ -433,8 +433,8 @@ for loss in ("cross-entropy", "focal, gamma 1", "focal, gamma 3", "FLSD-53"):
 # %% [markdown]
 # At the smaller weight decay, as trained, gamma 2 and 3 repair most of the ECE, as the papers say. After one
 # temperature each, gamma 1 is close to cross-entropy, and larger gammas have the higher NLL in the mean of three seeds
-# (gamma 3 undecided). Ten times the weight decay lowers the NLL after T of all. There gamma 3 and FLSD-53 have a
-# higher NLL than cross-entropy; gamma 1 is undecided.
+# (for gamma 3 the seeds differ so much that the verdict in the evidence is INCONCLUSIVE). Ten times the weight decay
+# lowers the NLL after T of all. There gamma 3 and FLSD-53 have a higher NLL than cross-entropy; gamma 1 is undecided.
 #
 # ## 6. Your day
 #
@@ -509,8 +509,8 @@ for name, setting in sides.items():
 #
 # ## Three things to take away
 #
-# 1. Under focal loss, images that are surely right hardly pull any more. Networks trained with it are less confident,
-#    at nearly the same accuracy: on the map, gammas from 0 to 3 move them down, in the mean nearly straight.
+# 1. Under focal loss, images that are surely right hardly pull any more. Networks trained with it are less confident:
+#    on the map, gammas from 0 to 3 move them down, in the mean nearly straight. (On photographs the accuracy is lower by one or two points.)
 # 2. On these digits gamma 3 had the lower NLL as trained, at one small weight decay. With weight decays chosen for both
 #    sides and one temperature each, no lower NLL of focal loss was shown.
 # 3. Compare losses after recalibration, with the same grid for both, chosen and judged on different seeds.
@@ -537,8 +537,8 @@ for name, setting in sides.items():
 #
 # <details><summary>4. Why is there no best gamma by itself?</summary>
 #
-# The scale of the logits also depends on weight decay and on the length of the training. Together they can make a network
-# not sure enough.
+# The scale of the logits also depends on weight decay and on the length of the training. A large gamma and a strong
+# weight decay together can make a network not sure enough.
 #
 # </details>
 #

@@ -11,7 +11,8 @@ from calibkit.course import explorers
 explorers.stored("blend")
 
 # %% [markdown]
-# You see a blend of a 3 and a 7: left of clean images, right under the noise that the networks of this course meet.
+# Both pictures show a blend of a 3 and a 7. On the left both images are clean; on the right both have noise, like the
+# images that the networks of this course meet. (On the right the network without blends says 5 even at 100 % of the 3.)
 # Bars show the label that mixup gives to the blend, the other marks the answers of two networks. Move the slider to the
 # middle. Neither network follows the label exactly. Which of them is less sure?
 #
@@ -90,7 +91,8 @@ check.mixed_labels(my_mixed_labels)
 #
 # So mixup asks for *doubt*: the label of a blend is not certain. How much doubt is that?
 #
-# **Predict before you run:** in what share of the blends has one image more than 95 % at alpha 0.1, and at alpha 2?
+# **Predict before you run:** in what share of the blends does one image have a weight above 95 % at alpha 0.1, and at
+# alpha 2?
 
 # %% tags=["answer"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -242,8 +244,8 @@ print(f"alpha {alpha:g}, T {T:g}: gap {gap:+.1%}, NLL {nll:.3f}")
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# `cal` and `test` are tensors of errors, (seeds, strengths). Return one number for each seed: the test
-# error of the strength that a careful person would have chosen.
+# `cal` and `test` are tensors of errors, (seeds, strengths). For each seed, from its own row, return the test error of
+# the strength that a careful person would have chosen.
 
 # %%
 def my_honest_choice(cal, test):
@@ -272,10 +274,11 @@ check.honest_choice(my_honest_choice)
 # Mixup has two halves, so we train each alone. **Images only:** the images are blended, and the blend gets the whole
 # label of its larger part. So no doubt is taught. **Labels only:** the image stays as it is, and only its label is
 # blended; its own class keeps the larger share. So doubt alone is taught. Beside them stand two rivals from lesson 09:
-# label smoothing and a confidence penalty.
+# label smoothing (a part of each label goes to all classes in equal shares) and a confidence penalty (cross-entropy
+# minus a multiple of the entropy of the prediction).
 #
-# All strengths (five each) and weight decays (the same six for all, also for the plain network) were chosen on `cal` images of three *other* seeds, by the NLL after T
-# ([stored table](results/strengths/mixed.csv)):
+# All strengths (five each) and weight decays (the same six for all, also for the plain network) were chosen for all seeds together, on `cal` images of three *other* seeds, by the NLL after T ([stored
+# table](results/strengths/mixed.csv)):
 
 # %% tags=["drawing"]
 best = mixed.chosen(mixed.stored(), "after T")
@@ -331,13 +334,13 @@ for way in names:
 # (A dot right of zero: a larger value than for cross-entropy.) *Images only* has a lower NLL than the plain network in
 # every seed. On average all five methods are a little more accurate, which no T can give. The ECE is small for all, the
 # plain network too: for the confidence *on average* one number does what each of these methods does. And now that the
-# plain network has its best weight decay, no difference in NLL between it and mixup is shown: its earlier lead is gone.
+# plain network has its best weight decay, no difference in NLL between it and mixup is shown: mixup's earlier lead is
+# gone.
 #
 # </details>
 #
 # A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the
-# sentence says. (In the last line, "blended images with whole labels" are images only, "doubting labels alone" labels
-# only.)
+# sentence says. (In the last line, "blended images with whole labels" are images only.)
 
 # %% tags=["nbval-check-output"]
 for claim, way in (("12h", "mixup"), ("12o", "images only")):

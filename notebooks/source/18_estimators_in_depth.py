@@ -11,7 +11,7 @@ from calibkit.course import explorers
 explorers.stored("two_models")
 
 # %% [markdown]
-# The diagrams of both models on one test set; the slider sets its size. How many images do *you* need to see that model A is not calibrated? And would you buy B?
+# The diagrams of both models on one test set; the slider sets its size. How many images do *you* need to see that A is not calibrated? And would you buy B?
 #
 # **You will be able to**
 # - tell three meanings of "calibrated" apart, and show a model that has one and lacks the next;
@@ -46,9 +46,9 @@ DEVICE = "auto"
 # ## 1. Three meanings of "calibrated"
 #
 # A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: the probabilities
-# that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a
-# lion. All kinds are equally common. (Of model 4 three kinds of nine are drawn; the other six are these with the
-# animals moved on in turn.)
+# that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a lion.
+# All kinds are equally common. (Of model 4 three kinds of nine are drawn; in the others bars and diamonds move on one
+# or two places, cat to dog to lion to cat.)
 
 # %% tags=["drawing"]
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -104,12 +104,12 @@ for name, (says, truth) in models.items():
 #
 # Model 3 states the truth. Model 1 is right about its most probable animal, and wrong about the other two. Model 2 is
 # right about each animal on average, as the errors of two kinds cancel; only the whole row shows them. Model 4 is the
-# surprise: it is right about each animal on average, but *where 40 % is the largest number* it is right on 80 %.
+# surprise: also right about each animal on average, but *where 40 % is the largest number* it is right on 80 %.
 #
 # </details>
 #
-# So canonical calibration implies the other two. With three classes or more, confidence does not imply classwise,
-# classwise does not imply confidence, and neither implies canonical.
+# So canonical calibration implies the other two. With three classes or more these imply neither each other nor
+# canonical calibration.
 #
 # ### Exercise: two classes
 #
@@ -224,8 +224,8 @@ explorers.keep(explorers.Explorer(
 #
 # </details>
 #
-# For a network r is not known. But fit a map, and see by how much the Brier score falls on held-out images: the
-# calibration part is at least so large, apart from luck. (Whole rows can be tested: Widmann et al. 2019.)
+# For a network r is not known. But fit a map: the calibration part is at least as large as the fall of the Brier score
+# on held-out images, apart from luck.
 #
 # ## 3. A number that jumps, and a diagram without bins
 #
@@ -254,7 +254,7 @@ for epsilon in (0, 0.001, 0.004):
 # <details><summary>What came out</summary>
 #
 # With ten bins there is an edge at 1/2, and the smallest $\varepsilon$ separates the two groups. With fifteen both stay
-# in one bin, until $\varepsilon$ reaches 1/30. The smECE changes a little when the numbers change a little.
+# in one bin. The smECE changes a little when the numbers change a little.
 #
 # </details>
 #
@@ -276,8 +276,9 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 #
 # A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the
 # ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above what the
-# model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated.
-# The slider sets the size of the test set, and shows the power of the ECE test for four readers.
+# model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The
+# slider sets the size of the test set, and shows the power of the ECE test for four readers: the posterior at T = 1,
+# 1.1, 1.2 and 1.5.
 
 # %% tags=["drawing"]
 sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]
@@ -288,7 +289,7 @@ for T in temperatures:
         rows.append({"n": n, "T": T, "ECE test": by_ece, "z test": by_z})
 power = pd.DataFrame(rows)
 luck = 1.96 * (0.05 * 0.95 / size.draws) ** 0.5
-names = {T: f"exact error {metrics.true_calibration_error(reader(T), posterior):.1%}" for T in temperatures}
+names = {T: f"T = {T:g}, exact error {metrics.true_calibration_error(reader(T), posterior):.1%}" for T in temperatures}
 looks = {T: palette.group(i, name) for i, (T, name) in enumerate(names.items())}
 
 
@@ -314,8 +315,8 @@ slider
 
 # %% [markdown]
 # **Predict before you run:** 1,000 images. Which test rejects more often, the one by the ECE or z, (a) for a reader
-# with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the
-# others? And if one takes both tests, each at p below 2.5 %, not 5 %?
+# with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the others?
+# And both tests together, each at p below 2.5 %, not 5 %?
 
 # %% tags=["answer"]
 even = torch.arange(len(posterior))[:, None] % 2 == 0
@@ -328,17 +329,18 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At T = 1.1 all gaps have one sign. z adds them up, over the whole row: it rejects far more often. For the mixed reader the errors
-# cancel in its sum, and z rejects rarely. Both together are nearly as good as the better of the two, and do not reject
-# the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which error the
-# test would have found.
+# At T = 1.1 all gaps have one sign. z adds them up, over all classes: it rejects far more often. For the mixed reader
+# the errors cancel in its sum, and z rejects rarely. Both together are nearly as good as the better one, and do not
+# reject the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which
+# error the test would have found.
 #
 # </details>
 #
 # ## 5. Two models, one test set
 #
-# Both models are scored on the *same* images. An image that is hard for one model is hard for the other; in the
-# difference this cancels. The **paired interval** is the interval of the mean difference, image by image:
+# Both models are scored on the *same* images. An image that is hard for one is hard for the other; in the difference
+# this cancels. The **paired interval** is the interval of the mean difference, image by image (by hand from a normal
+# distribution; the package resamples):
 
 # %%
 chosen, labels = test_set(1000, SEED)
@@ -351,7 +353,7 @@ print("the package: B minus A,", np.round(by_package, 3))
 # %% [markdown]
 # **Predict before you run:** we draw 1,000 labelled images again and again. On what share of these test sets does the
 # better of A and B have (a) the lower ECE, (b) the lower Brier score? And the better of the posterior and a reader with
-# T = 1.1?
+# T = 1.1? (*Decides*: the paired interval excludes zero; the separate ones do not overlap.)
 
 # %% tags=["answer"]
 others = {"A": model_a, "T = 1.1": reader(1.1)}
@@ -366,8 +368,8 @@ for name, pair in pairs.items():
 # <details><summary>What came out</summary>
 #
 # Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Between models that
-# differ in calibration alone both numbers name the better one on most test sets. Separate intervals decide only where
-# models differ as much as A and B. For closer pairs the *paired* interval still decides on some of the test sets.
+# differ in calibration alone both numbers name the better one on most test sets. For models closer than A and B only
+# the *paired* interval decides, on some of the test sets.
 #
 # </details>
 #
@@ -393,9 +395,9 @@ print(claims.concluded("18", "18d"))
 #
 # *Difficulty: hard · importance: high · 15 minutes*
 #
-# First in words: which models does z miss, which models does the ECE test miss, and which test would you plan for a
-# network of your own? Then **your turn**: construct a model with an exact error of several per cent that z rejects far
-# less often than the ECE test does.
+# First in words: which models does z miss, which does the ECE test miss, and which test would you plan for your own
+# network? Then **your turn**: construct a model with an exact error of several per cent that z rejects far less often
+# than the ECE test.
 #
 # <details><summary>Answer</summary>
 #
@@ -454,7 +456,8 @@ for metric in ("ece", "brier", "accuracy"):
 # this, and no later repair can change it; A needs only one temperature.** **A proper score, compared image by image on
 # the same 1,000 images, tells. The ECE alone named the worse model nearly every time.**
 #
-# All verdicts, the bias of five estimators, a diagram without bins, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own model](17_audit_your_model.ipynb).
+# All verdicts, the bias of five estimators, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own
+# model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #
@@ -540,4 +543,4 @@ for metric in ("ece", "brier", "accuracy"):
 # - Vaicenavicius et al.: *Evaluating model calibration in classification*. AISTATS 2019.
 #   [arXiv:1902.06977](https://arxiv.org/abs/1902.06977) (the three meanings)
 # - Widmann, Lindsten, Zachariah: *Calibration tests in multi-class classification: a unifying framework*. NeurIPS 2019.
-#   [arXiv:1910.11385](https://arxiv.org/abs/1910.11385)
+#   [arXiv:1910.11385](https://arxiv.org/abs/1910.11385) (a test of whole rows)

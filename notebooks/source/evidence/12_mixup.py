@@ -368,8 +368,8 @@ print(
             ),
         ],
         "after one temperature each, blended images with whole labels have a lower NLL than "
-        "cross-entropy, on old and on new seeds. On new seeds they also beat mixup, and doubting "
-        "labels alone, which show no gain",
+        "cross-entropy, on old and on new seeds. On new seeds they also have a lower NLL than "
+        "mixup and than labels only; labels only show no gain",
     )
 )
 

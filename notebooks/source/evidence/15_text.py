@@ -475,8 +475,8 @@ print(
             )
             for way in ("mixup", "smoothing", "focal")
         ],
-        "mixup has the lower NLL after one temperature at usual and at chosen strengths; smoothing at "
-        "chosen strengths alone; focal loss never",
+        "mixup has the lower NLL after one temperature at usual and at chosen strengths; smoothing "
+        "only at chosen strengths; focal loss never",
     )
 )
 

@@ -440,11 +440,9 @@ print(
                 for name in ("usual", "chosen")
             ),
         ],
-        "as trained, gaps measured after true words are too small for sentences that a network "
-        "draws itself, more with smoothing than with cross-entropy. After one temperature each it is "
-        "undecided "
-        "whether smoothing goes astray more often than cross-entropy",
-
+        "as trained, gaps measured after true words understate the gap on sentences that a network draws "
+        "itself, in the mean most with smoothing. After one temperature each it is undecided whether "
+        "smoothing goes astray more often than cross-entropy",
     )
 )
 print(
