@@ -17,8 +17,7 @@ explorers.stored("overconfidence")
 # **You will be able to**
 # - write the loop that trains a network, and say what its loss rewards;
 # - tell on which images over-confidence appears, and when;
-# - place a network on the map of this course: how much accuracy it loses on new images, and how much too sure it stays
-#   there;
+# - place a network on the map of this course;
 # - split the loss into the parts of the right and of the wrong predictions, and stop in time.
 #
 # **Time.** 45 minutes; 20 more for the homework.
@@ -54,7 +53,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. The lines that train
 #
-# In this course `training.fit` trains our networks. Once, we write it ourselves: for every batch of 100 images,
+# `training.fit` trains our networks. Once, we write it ourselves: for every batch of 100 images,
 # compute the loss, find the direction in which each weight lowers it, and take a small step.
 
 # %%
@@ -175,8 +174,8 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # <details><summary>What came out</summary>
 #
 # Before: many training images are still read wrongly when the gap on new images opens. From then on the network mainly
-# learns its training images by heart: the left curves rise to 1, but the accuracy on new images rises little. The
-# confidence on new images rises all the same.
+# learns its training images by heart: the left curves rise to 1, but on new images the accuracy rises little, and the
+# confidence rises all the same.
 #
 # </details>
 #
@@ -187,9 +186,10 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # ## 3. The map of this course
 #
 # Two numbers place a network on the map. **Lost:** its accuracy on the training images minus that on new images (the
-# generalisation gap). **Claimed:** its mean confidence on new images minus its accuracy there. We draw them as a map.
-# A *nearest neighbour* answers with the label of the most similar training image, and is always sure. So it claims all
-# that it loses, and lies on the diagonal. A calibrated network claims nothing, and lies on the level line. Claimed
+# generalisation gap). **Claimed:** its mean confidence on new images minus its accuracy there.
+# A *nearest neighbour* answers with the label of the most similar training image, and is always 100 % sure. It is right
+# on all its training images. So it loses 100 % minus its accuracy, claims as much, and lies on the diagonal. A
+# calibrated network claims nothing, and lies on the level line. Claimed
 # divided by lost is called **kappa** here: the part of the lost accuracy that a network still claims.
 
 # %%
@@ -199,11 +199,11 @@ explorers.networks("03", "epochs")
 # Every dot is a network of this course. Each coloured line is one training, each dot on it one epoch; move along it
 # with the arrow keys. On digits a training starts below the level line (not sure enough), crosses it, and ends between
 # the two lines. Trainings on partly wrong labels end further out, on nearly the same slope. On photographs a training
-# starts above the level line and moves down. (For the photographs, the training accuracy is a mean over the epoch,
-# while the network still changed. So it is too low, and dots may lie too far to the left.) The list above the map has
-# all other lessons: look at *03 width of the network* and *03 weight decay* after the next question, not before.
+# starts above the level line, falls nearly to it, then rises, and ends between the two lines. (For photographs the
+# training accuracy is a mean over the epoch: too low, so dots may lie too far left.) The list above the map has all
+# other lessons; open those of 03 after the next question, not before.
 #
-# Where do *other* networks end? Guo et al. (2017) found that deeper and wider networks are more over-confident, and so are
+# Guo et al. (2017) found that deeper and wider networks are more over-confident, and so are
 # those with **batch normalisation** (each unit's inputs are brought to mean 0 and variance 1 over the batch) and with
 # less **weight decay** (every step pulls the weights a little towards zero). We change one thing at a time.
 # `training.trial` describes one training; `sweep.run` carries out one for every setting and seed.
@@ -280,7 +280,7 @@ newly = sweep.run(recipe, grid, device=device)
 
 # %% [markdown]
 # **Predict before you run:** we now take a smaller network and call it *plain*: two layers of 128 units. Draw the map
-# on paper. The plain network lies at some 20 points lost and 15 claimed. Where do you put a network with 16 units a
+# on paper. The plain network lies at some 20 points lost and 15 claimed. Where do you put a network with 16 units per
 # layer, one with 5 layers, one with thirty times the weight decay (0.003 in place of 0.0001), and the plain one after
 # a temperature?
 
@@ -296,18 +296,20 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Another **width** (16, 32 and 128 units were tried) moves a network along a line from the corner: it claims about the
-# same part of what it loses. **Weight decay** and a **temperature** move it down: it claims less of what it loses.
+# Another **width** (16, 32 and 128 units were tried) moves a network along a line through the point (0, 0): it claims
+# about the same part of what it loses. Guo's finding on width does not show here: the narrower networks claim more
+# points, since they lose more. (On photographs it does; batch normalisation is in the evidence.) **Weight decay** and
+# a **temperature** move it down: it claims less of what it loses.
 # Depth is no clear case: five layers lie a little above the line, one layer well below.
 #
 # </details>
 #
 # So the map tells two kinds of change apart: *how much* is lost, and *how much of it is claimed*. In later lessons
 #
-# - more data moves a network along the line, towards the corner; wrong labels move it away from the corner;
+# - more data moves a network along the line, towards (0, 0); wrong labels move it away from there;
 # - losses that ask for less confidence (09 and 11) move it down.
 #
-# On other networks we had seen that width and depth hardly change kappa. So we tested it on new seeds: is kappa within
+# On other networks width and depth had hardly changed kappa. We tested it on new seeds: is kappa within
 # 0.1 of the plain network's? As a control, the strong weight decay must *not* pass this test. A **verdict** (00) gives
 # the mean over the seeds, its 95 % interval, and a word such as HOLDS. The second line counts all verdicts on the
 # question; they stand in the [evidence](evidence/03_overconfidence.ipynb).
@@ -356,7 +358,8 @@ shown.groupby("net", sort=False)[["accuracy", "ECE", "ECE after T", "NLL", "NLL 
 # <details><summary>Answer</summary>
 #
 # One temperature, fitted on 2,000 labelled images, removes most of the deep network's ECE and costs no accuracy.
-# Nothing removes the small network's errors afterwards. So compare the accuracy, and the NLL *after* a temperature. The
+# Nothing removes the small network's wrong predictions afterwards. So compare the accuracy, and the NLL *after* a
+# temperature. The
 # colleague is right where no temperature can be fitted: no labelled images are kept aside, or they differ from the
 # images that will come.
 #
@@ -367,7 +370,8 @@ shown.groupby("net", sort=False)[["accuracy", "ECE", "ECE after T", "NLL", "NLL 
 # Look at the slider again: the loss of the new images falls, turns and rises, while their error still falls a little.
 # How can both be? The next picture shows the price (the loss) of a prediction: -log of the probability that it gave to
 # the right label. The arrows go from the **turning point** (the epoch of the lowest NLL on `cal`) to the last epoch.
-# The *norm* is the size of the last weights; the **entropy** says how evenly a wrong answer spreads.
+# The *norm* is the size of the weights in the last *layer*; the **entropy** says how evenly a wrong answer's
+# probability spreads over the digits.
 
 # %% tags=["drawing"]
 turns = [one.history.cal_nll.idxmin() for one in films.outcomes]
@@ -420,8 +424,9 @@ print(claims.concluded("03", "O3"))
 # %% [markdown]
 # The training images are read rightly. To lower their price still further, the network makes its weights larger. This
 # makes *every* answer more extreme: a new image read rightly gets a little cheaper, one read wrongly costs much more,
-# and the entropy of the wrong answers falls. It never ends: 99.99 % is still cheaper than 99.9 %. (**Label smoothing**,
-# which spreads a part of each target over all classes, gives the price a lowest point.) With $p_i$ for the probability
+# and the entropy of the wrong answers falls. It never ends: 99.99 % is still cheaper than 99.9 %. (With **label
+# smoothing**, which spreads a part of each target over all classes, the loss is lowest at a probability below 100 %.)
+# With $p_i$ for the probability
 # of image $i$'s label:
 #
 # $$\mathrm{NLL}=\underbrace{\frac{1}{n}\sum_{\text{right}}-\log p_i}_{\text{part of the right}}
@@ -479,10 +484,11 @@ for who, kept_epochs in keeps.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Eve's network is by far the least over-confident, and a little less often right. Ben's is hardly better than Ada's:
+# (The printed epochs are means over the seeds.) Eve's network is by far the least over-confident, and a little less
+# often right. Ben's is hardly better than Ada's:
 # the accuracy does not see how sure a network is. A proper score such as the NLL does. But after one temperature each,
 # Ada and Ben have the lower NLL: the temperature repairs the confidence that the longer training spoiled, and the
-# accuracy that it gained stays. So stop in time if you cannot fit a temperature; if you can, train on and fit one.
+# accuracy that it gained stays.
 #
 # </details>
 #

@@ -2,7 +2,7 @@
 # # 04 · Architectures: does the form of a network decide how sure it is?
 #
 # **Question.** A clinic has a thousand labelled X-rays. Its data scientist wants a transformer, because a well-known
-# study found transformers among the best calibrated networks. Should the clinic follow?
+# study (Minderer et al. 2021) found transformers among the best calibrated networks. Should the clinic follow?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -46,8 +46,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. Four ways to read an image
 #
-# A 3 of 8 x 8 pixels, as four networks read it. (The 3 is shown without noise; the networks are trained on noisy
-# digits.) Orange: what one unit, or one patch, looks at.
+# A 3 of 8 x 8 pixels, as four networks read it. (Shown without noise; the networks are trained on noisy digits.)
+# Orange: what one unit, or one patch, looks at.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -85,7 +85,7 @@ for ax, (name, strengths_of) in zip(axes, shades.items(), strict=True):
 # - **Mixer**: an MLP-Mixer reads the same tokens, but mixes them with learned weights that are the same for every image.
 #
 # What a form assumes before it has seen an image is its **inductive bias**. A convolution assumes most: what matters
-# is local, and may occur anywhere. Attention and Mixer treat the pixels of each patch alike, but assume nothing about
+# is local, and may occur anywhere. Attention and Mixer read every patch with the same weights, but assume nothing about
 # which patches are neighbours. A dense network assumes none of this.
 #
 # ### Exercise: from image to tokens (homework)
@@ -121,8 +121,9 @@ check.patch_tokens(my_patch_tokens)
 #
 # </details>
 #
-# In **attention**, three linear layers give each token a *query* (it seeks), a *key* (it offers) and a *value*, each
-# of $d$ numbers. In matrices with one row a token,
+# In **attention**, three linear layers give each token a *query* (what it looks for), a *key* (what it offers) and
+# a *value*, each
+# of $d$ numbers. In matrices with one row per token,
 #
 # $$\mathrm{attention}(Q,K,V)=\mathrm{softmax}\bigl(QK^\top/\sqrt{d}\bigr)\,V.$$
 #
@@ -232,7 +233,8 @@ explorers.Explorer(
 # <details><summary>What came out</summary>
 #
 # No: the rate decides which one has the lowest ECE. It is Mixer at 0.003, convolution at 0.01, and attention at 0.03
-# and 0.1. At 0.1 the accuracy of attention is only 69 %: its low ECE says: its confidence is low, too. From rate to
+# and 0.1. At 0.1 the accuracy of attention is only 69 %: its ECE is low because its confidence is low, too. From rate
+# to
 # rate, the ECE of each *single* architecture changes by 6 to 10 points. After a temperature each, all lie between 1.5
 # and 4 points, at every rate.
 #
@@ -245,8 +247,9 @@ explorers.Explorer(
 #
 # Now each architecture gets its own rate and its own weight decay, for each number of images. We tried 40 pairs of a
 # rate and a decay (stored), and take the pair whose NLL *after T* on `cal` is lowest in the mean over three other
-# seeds. (AdamW's decay cannot be compared with the 0.003 of lesson 03.) In the code and in the table, `place` is the
-# number of training images: `few`, `usual` and `many` stand for 250, 1,500 and 6,000 at the default scale. All train
+# seeds. (AdamW's decay cannot be compared with the 0.003 of lesson 03.) In the code and in the table `place` (not a
+# place on the map) is the number of training images: `few`, `usual` and `many` are 250, 1,500 and 6,000 at the default
+# scale. All train
 # for the same number of steps: where there are more images, each is seen less often.
 
 # %%
@@ -297,7 +300,8 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # The slider at the top shows these networks *without* a temperature: with 250 images Mixer is the most over-confident,
-# by 28 points; with 6,000 none is by more than 2. But the settings were chosen for the NLL after T; before T, other
+# by 28 points; with 6,000 none is over-confident by more than 2 points. But the settings were chosen for the NLL after
+# T; before T, other
 # settings do better at 250 images ([evidence](evidence/04_architectures.ipynb)).
 #
 # **Predict before you run:** after one temperature each, in what do the four differ: in ECE, in accuracy, in NLL?
@@ -332,7 +336,7 @@ _ = fig.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="lower center"
 # Hardly in ECE: all lie at 1 to 4 points, whatever the architecture and the number of images. But with 250 images
 # convolution reads 70 % of the digits, dense 68 %, Mixer 55 % and attention 54 %, and the NLL differs by half a nat. So
 # the architectures differ in what they *know*, and after a temperature the confidence of each is close to its accuracy.
-# With more images the differences shrink. None reaches the exact posterior.
+# With more images the differences shrink.
 #
 # </details>
 #
@@ -350,14 +354,13 @@ print(verdicts.judge("O10", statement, difference, expect="below"))
 print(claims.concluded("04", "O10"))
 
 # %% [markdown]
-# The second line counts all our verdicts on the study's findings, most of them in the
-# [evidence](evidence/04_architectures.ipynb). One of these findings is about larger networks on noisier images; we test
-# it in the evidence, not here.
+# The second line counts all our verdicts on the study's findings; most of them, and those on larger networks, stand in
+# the [evidence](evidence/04_architectures.ipynb).
 #
 # ## 4. Is it the neighbourhood?
 #
 # Convolution leads attention and Mixer in accuracy, most with few images. It assumes that neighbouring pixels belong
-# together. Is this assumption the reason? We can test it: we exchange the 64 pixels, in all images in the same way.
+# together. Is this the reason? We exchange the 64 pixels, in all images in the same way.
 # Then a digit looks so:
 
 # %% tags=["drawing"]
@@ -425,8 +428,9 @@ for kind in kinds:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The ECE of attention and Mixer rises to 16 or 17 points, that of dense to 22, and that of convolution to 24. This
-# finding of the study holds here. Dense loses the least accuracy. A temperature from the old images suits none of them
+# The ECE of attention and Mixer rises to 16 or 17 points, that of dense to 22, and that of convolution to 24. The
+# study, too, found that under a shift the ECE of ViT and Mixer rises less than that of convolution. Dense loses the
+# least accuracy. A temperature from the old images suits none of them
 # ([13 Shift and strange inputs](13_shift_and_ood.ipynb)).
 #
 # </details>
@@ -461,7 +465,10 @@ _ = plots.plane(where)
 plt.show()
 
 # %% [markdown]
-# With 250 images the form decides how far to the right a network lies: attention and Mixer lose 45 points of accuracy on new images, the others 30. How high it lies depends on the settings: with the rate and decay that are best *as trained*, attention and Mixer lie below the line of 0 instead (evidence). After one temperature each, all lie close to it.
+# With 250 images the form decides how far to the right a network lies: attention and Mixer lose 45 points of accuracy
+# on new images, the others 30. How high it lies depends on the settings: with the rate and decay whose NLL is
+# lowest *before* T, attention and Mixer lie below the line of 0 instead (evidence). So kappa differs from that in 03.
+# After one temperature each, all lie close to the line of 0.
 #
 # ### Exercise: form or data? (homework)
 #
@@ -490,10 +497,10 @@ plt.show()
 # knows: trained on 250 digits, convolution read 70 % and attention 54 %; trained on 5,000 photographs, 68 % and 48 %. A
 # clinic with a thousand images and no pretrained network takes the form that knows most, and fits a temperature.**
 #
-# One finding of the study held: on noisier images than those of the training, the ECE of attention and Mixer rose less
+# One finding of the study held: under more noise the ECE of attention and Mixer rose less
 # than that of convolution. Pretraining was not tested.
 #
-# All verdicts, sizes of networks, noisier images, the settings and the study's findings: [evidence](evidence/04_architectures.ipynb). Next: [05 Dataset size](05_dataset_size.ipynb).
+# All verdicts: [evidence](evidence/04_architectures.ipynb). Next: [05 Dataset size](05_dataset_size.ipynb).
 #
 # ## Three things to take away
 #

@@ -14,8 +14,8 @@ explorers.stored("class_prior")
 # this digit rarer in training, and leaves the image as it is. Watch how much probability each of the two loses.
 #
 # **You will be able to**
-# - measure the error of each class of a network that rarely saw some of them;
-# - tell what part of this error comes from the class shares of the training set, and what part does not;
+# - measure the error of each class, common or rare;
+# - tell which part of it comes from the class shares of the training set;
 # - take the shares out again, in the right order, and check it on new data;
 # - say which question an error "by true class" answers, and which one "by predicted class".
 #
@@ -127,7 +127,7 @@ check.class_errors(my_class_errors)
 #
 # </details>
 #
-# (In the package: `metrics.ece_by_group`.) Now a network for each $\rho$ and seed:
+# Now a network for each $\rho$ and seed:
 
 # %%
 def recipe(rho, seed):
@@ -165,7 +165,8 @@ for name, place in {"commonest": 0, "rarest": -1}.items():
 #
 # The **prior** $\pi_k$ of a class is its share before one has seen the image. Let $q(x)$ be the exact posterior where
 # all digits are equally common (known for our digits). Imbalance changes how often a class occurs, not what its images
-# look like. By Bayes' rule we divide by the prior of the training and multiply by that of the new images:
+# look like. By Bayes' rule we divide by the prior of the new images, which $q$ contains, and multiply by that of the
+# training:
 #
 # $$q^{\text{train}}_k(x) = \frac{q_k(x)\, \pi^{\text{train}}_k / \pi^{\text{test}}_k}{\sum_j q_j(x)\, \pi^{\text{train}}_j / \pi^{\text{test}}_j}.$$
 #
@@ -274,7 +275,7 @@ print(claims.concluded("07", "07n"))
 #
 # ## 3. Take the prior out again
 #
-# The prior is known, so it can be taken out, without any training. In logits $z$ the product is a sum:
+# The prior is known, so it can be taken out without training. In logits $z$ the product is a sum:
 #
 # $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
 #
@@ -322,11 +323,18 @@ explorers.Explorer(
     "the images of each class, as trained and after the chosen repair, at ratio 100. Bands span the seeds.")
 
 # %% [markdown]
+# <details><summary>What you may have found</summary>
+#
+# The lowest NLL of the two sliders is 0.97, at T = 2 with 75 % of the prior taken out. The mean probability of the
+# rarest digit is 13 % there.
+#
+# </details>
+#
 # You looked at the new images to choose; a clinic cannot. What it can keep aside are images *drawn as the training
-# images were*. Fit on these: a temperature, or a temperature with one constant for each class, here called a shift
-# (**bias-corrected temperature**, Alexandari et al. 2020). With the shifts the network says each class as often as it
-# comes there; the prior stays in. Then take the prior out. Run this cell, change `make` as the comment says, and run
-# it again.
+# images were*. Fit on these a temperature, alone or with one constant for each class, here called a shift
+# (**bias-corrected temperature**, Alexandari et al. 2020). With the shifts the mean probability of each class equals
+# its share among these images; so the training prior is still in the output. Then take the prior out. Run this cell,
+# then again with `make` changed as the comment says.
 
 # %%
 def repair(make, run):
@@ -372,7 +380,8 @@ means.round(3)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - The *prior alone* helps the rarest digit, but too little: the network still says it too seldom (mean probability
+# - *Taking out the prior alone* helps the rarest digit, but too little: the network still says it too seldom (mean
+#   probability
 #   below 10 %).
 # - *One temperature first* gives the lowest error on images of the rarest digit, and goes too far: it says this digit
 #   twice as often as it comes, and the accuracy on all images is lower than with the prior alone. (On new seeds the
@@ -438,7 +447,7 @@ print(claims.concluded("07", "07o"))
 # Many train against imbalance: **oversampling** shows the images of rare classes more often, **class weights** multiply
 # their loss. A network of six convolutions learned from CIFAR-10 photographs (three seeds, [stored
 # runs](from_laptop_to_paper.md), as trained), with all ten things equally common and at $\rho = 100$. (At 100 it had a
-# quarter of the photographs: a part of the difference.)
+# quarter of the photographs; this may explain a part.)
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("imbalance", SCALE, device=device)
@@ -451,14 +460,16 @@ table = photographs.groupby("value")[list(heads)].mean().loc[list(groups)]
 table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 
 # %% [markdown]
-# These networks learn all their training images by heart. Class weights can change such networks little, though batch
-# normalization and weight decay, which we have not varied on photographs, restore a part (Byrd and Lipton 2019). On
-# digits each way of training had its own strength and weight decay. With a strong weight decay, oversampling and class
-# weights do help: the error of the rarest class falls from 70 points to 11 to 13, that of the commonest rises from 2
+# These networks learn all their training images by heart. Class weights can change such networks little. With batch
+# normalisation or weight decay they have some effect again (Byrd and Lipton 2019); we did not vary these on
+# photographs. On digits each way had its own strength and weight decay. With a strong decay both do help: the error of
+# the rarest class falls from 70 points to between 11 and 13, that of the commonest rises
+# from 2
 # to 13 or 14 ([evidence](evidence/07_class_imbalance.ipynb)).
 
 #
-# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict** where the
+# **The map of this lesson.** Across: accuracy lost on new images. Upwards: what of it is still claimed. **Predict**
+# where the
 # networks go as $\rho$ grows: on new images as unequal as the training images, and on balanced ones?
 
 # %% tags=["answer", "drawing"]
@@ -480,8 +491,8 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # On images as unequal as in training the network loses *less* as $\rho$ grows: most show common digits. On balanced
-# images it loses more and more, and claims a similar part of what it loses. (In the step form it claims clearly more at
-# ratio 100 than at 1; see the evidence.)
+# images it loses more and more, and claims a similar part of what it loses. (In the step form clearly more; see the
+# evidence.)
 #
 # </details>
 #
@@ -494,8 +505,9 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
       "prior taken out.")
 
 # %% [markdown]
-# **Both. The training set costs an exact model a little, and a calibrated network that saw all digits equally often
-# much more. The rest, more than half, is this network's own: it knows less of a class that it rarely saw, and is still
+# **Both. The training set costs an exact model a little. On these seeds it costs a calibrated network that saw all
+# digits equally often more; on five new seeds this is undecided. The rest, here more than half, is this network's own:
+# it knows less of a class that it rarely saw, and is still
 # confident. First repair its confidence on images kept aside, then take the prior out.**
 #
 # ## Three things to take away
@@ -505,7 +517,8 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 #    the class and is over-confident.
 # 2. The prior can be taken out by logit adjustment. First make the confidence right: by a temperature and a shift for
 #    each class, fitted on images drawn as the training images were.
-# 3. "The error of a class" needs three words more: of the images *of* it or *predicted* as it, and compared with what.
+# 3. "The error of a class" needs two more facts: is it taken over the images *of* the class or those *predicted* as it,
+#    and with what is it compared?
 #
 # ## Recall
 #
@@ -571,6 +584,10 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 # - *Dataset Curation Beyond Accuracy*. Anonymous authors, paper under double-blind review. (section 3, figure 1, tables 1 and 2)
 # - Menon et al.: *Long-tail learning via logit adjustment*. ICLR 2021.
 #   [arXiv:2007.07314](https://arxiv.org/abs/2007.07314)
+# - Alexandari et al.: *Maximum Likelihood with Bias-Corrected Calibration is Hard-To-Beat at Label Shift Adaptation*.
+#   ICML 2020. [arXiv:1901.06852](https://arxiv.org/abs/1901.06852)
+# - Byrd, Lipton: *What is the Effect of Importance Weighting in Deep Learning?* ICML 2019.
+#   [arXiv:1812.03372](https://arxiv.org/abs/1812.03372)
 # - Saerens et al.: *Adjusting the Outputs of a Classifier to New a Priori Probabilities*.
 #   Neural Computation 14, 2002. [doi:10.1162/089976602753284446](https://doi.org/10.1162/089976602753284446)
 # - Cui et al.: *Class-Balanced Loss Based on Effective Number of Samples*. CVPR 2019.

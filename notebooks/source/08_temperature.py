@@ -49,7 +49,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. One number
 #
-# Impossible: T treats all images alike. **Temperature scaling** (Guo et al. 2017) divides the logits $z$ by one number
+# To the slider's question: there is no such T, since T treats all images alike. **Temperature scaling** (Guo et
+# al. 2017) divides the logits $z$
+# by one number
 # $T>0$:
 #
 # $$p=\mathrm{softmax}(z/T).$$
@@ -213,11 +215,19 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # One number from 200 images takes the ECE from more than ten points to a few, on images that it never saw. The answers
-# stay the same, and so does the accuracy. The order of the images hardly changes.
+# stay the same, and so does the accuracy. The order of the images hardly changes. (T keeps the order of the classes
+# within an image. But with three classes or more it may change which image is surer.)
 #
 # </details>
 #
-# **Play.** Turn T over the new images. Is the ECE lowest where the NLL is? (Look for the two dotted lines; here both are lowest within one step of the slider.)
+# **Play.** Turn T over the new images. Is the ECE lowest where the NLL is? Move T to the end, and compare where the two
+# dotted lines stop.
+#
+# <details><summary>What you may have found</summary>
+#
+# Both are lowest at T = 2.8 here.
+#
+# </details>
 
 # %% tags=["drawing"]
 dial = [tenths / 10 for tenths in range(4, 51, 2)]
@@ -372,6 +382,13 @@ average.round(3)
 # </details>
 #
 # **Play.** Which map has the best diagram with 100 images, and which with the most?
+#
+# <details><summary>What you may have found</summary>
+#
+# With 100 images those of the temperature and of the shrunk matrix lie nearest to the diagonal; the matrix is far too
+# sure. With 5,000 all four lie near it: a diagram does not show which map is nearest to the truth.
+#
+# </details>
 
 # %% tags=["drawing"]
 def needed(name, n):
@@ -416,7 +433,8 @@ print(claims.concluded("08", "08p"))
 # ## 5. Which mistake made this diagram?
 #
 # Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One passed *probabilities*
-# in place of logits. One fitted T on images with *30 % wrong labels*. Below are their diagrams on new images. Decide
+# in place of logits. One fitted T on images with *wrong labels* (30 % were shuffled). Below are their diagrams on new
+# images. Decide
 # which hospital made which mistake before you open the answer.
 
 # %% tags=["drawing"]
@@ -472,7 +490,10 @@ print(f"{len(photographs)} runs: T is above 1 where the network is too sure, and
       f"{photographs.scaled_ece.mean():.1%} after T.")
 
 # %% [markdown]
-# **The map of this lesson.** Right: accuracy lost on new images. Up: what of it is still claimed. **Predict:** in which
+# (In the other three runs T is within 3 % of 1.)
+#
+# **The map of this lesson.** Across: accuracy lost on new images. Upwards: what of it is still claimed. **Predict:** in
+# which
 # direction does T move a network?
 
 # %% tags=["answer", "drawing"]
