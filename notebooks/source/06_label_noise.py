@@ -485,7 +485,7 @@ clinic(for_test=250)  # change me
 # %% [markdown]
 # ### Exercise: 500 careful labels
 #
-# *Difficulty: medium · importance: high · 4 minutes*
+# *Difficulty: medium · importance: high · 6 minutes*
 #
 # They have four uses: add them to the 20,000 reports for training, estimate the matrix, fit a temperature, test. How do
 # you divide the 500? For each use, say what happens if you take *old* labels instead.
