@@ -193,7 +193,7 @@ shared = sweep.run(partial(architectures.trial, size), grid, device=device)
 # **Predict before you run:** does the same architecture have the lowest ECE at each rate?
 
 # %% tags=["answer"]
-# judged(one): two rows a network, "as trained" and "after T", each with its accuracy, ECE and NLL
+# judged(one): two rows per network, "as trained" and "after T", each with its accuracy, ECE and NLL
 together = pd.DataFrame([row for one in shared.outcomes for row in architectures.judged(one)])
 by_rate = together.groupby(["state", "rate", "kind"], sort=False)[["ECE", "accuracy"]].mean()
 for rate in rates:

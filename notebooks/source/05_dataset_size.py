@@ -323,7 +323,7 @@ explorers.Explorer(
 # verdict on the fifth:
 
 # %% tags=["nbval-check-output"]
-# spending: for each number of labels kept, a table with one row a seed; kept[2] is a fifth of the labels
+# spending: for each number of labels kept, a table with one row per seed; kept[2] is a fifth of the labels
 print(verdicts.judge("05l", "a fifth of 150 labels kept for T: the NLL is lower than without",
                      (spending[kept[2]].NLL - spending[0].NLL).to_numpy(), expect="below"))
 print(claims.concluded("05", "05l"))

@@ -219,7 +219,7 @@ slider
 # </details>
 
 # %% tags=["nbval-check-output"]
-# raw: the ECE as trained, one row a seed and one column an alpha; column 2 is alpha 0.05
+# raw: the ECE as trained, one row per seed and one column per alpha; column 2 is alpha 0.05
 print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than none", raw[:, 2] - raw[:, 0],
                      expect="below", as_trained=True))
 print(claims.concluded("09", "T2"))
@@ -354,8 +354,8 @@ def auroc(probs, labels):
     return metrics.auroc(sure[right], sure[~right])
 
 
-order = scored(auroc, True)  # True: after the temperature; one row a seed, one column an alpha
-print(verdicts.judge("09l", "after temperature, smoothing 0.3 ranks doubt worse than none (AUROC)",
+order = scored(auroc, True)  # True: after the temperature; one row per seed, one column per alpha
+print(verdicts.judge("09l", "after temperature, smoothing 0.3 orders right before wrong less well than none (AUROC)",
                      order[:, alphas.index(0.3)] - order[:, 0], expect="below"))
 print(claims.concluded("09", "09l"))
 

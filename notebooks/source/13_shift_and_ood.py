@@ -12,7 +12,7 @@ explorers.stored("new_scanner")
 # %% [markdown]
 # Two digits, and below each the probability of every class. Bars: a network that was trained under noise 0.4. Diamonds: the best
 # possible reader, who knows how strong the noise is. Move the slider to the right. Which of the two begins to doubt?
-# (Chosen from 200 digits for what the network does: it starts right on both, and stays sure.)
+# (Chosen from 200 digits: the network stays sure.)
 #
 # **You will be able to**
 # - say why confidence does not follow accuracy when the images change, and why this is not the network's fault alone;
@@ -233,8 +233,7 @@ for reader, found in at.iterrows():
 # About 30 points. The uninformed posterior takes each image for one with noise 0.4. Under noise 0.8 an image of the
 # same look says less about its label, so this posterior is too sure. The informed posterior is calibrated at every
 # noise, because it knows the noise; its accuracy falls too. The network adds its own over-confidence. From noise 0.4 to
-# 0.8 the T of the old scanner removes roughly the part that the network adds: the gap that remains is near that of the
-# uninformed posterior.
+# 0.8 the T of the old scanner removes roughly this part: the gap that remains is near that of the uninformed posterior.
 #
 # </details>
 #
@@ -319,10 +318,9 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # noises, within two points on average). **C** is not noisier: it *blurs*. Its pixels vary less, so the formula finds too little noise,
 # adds none, and promises the accuracy of the old scanner. Two signs warn you. First, the noise found lies below the old
 # one. Second, on C the network is 7 points less sure than on the imitation; on a good imitation it is equally sure.
-# (Equal confidence alone proves little. Under blur *and* much noise the network was nearly as sure as on the imitation,
-# while its accuracy was more than ten points lower: evidence.)
+# (Equal confidence alone proves little. Under blur *and* much noise it hid more than ten points of accuracy: evidence.)
 #
-# An imitation is only as good as the change that you thought of. So compare what you *can* see on both sides.
+# An imitation is only as good as the change that you thought of. Compare what you *can* see on both sides.
 #
 # </details>
 
@@ -517,8 +515,7 @@ for name, rows in where.items():
 # <details><summary>What came out</summary>
 #
 # From noise 0.6 on the confidence stays, so each further point lost is claimed (slope 1). Kappa rises: the stronger the
-# shift, the larger the *share* of the lost accuracy that is still claimed. (Over a third of this rise is seen, too, in
-# networks that were trained under the stronger noise: evidence.)
+# shift, the larger the *share* of the lost accuracy that is still claimed. (Networks trained under that noise show a third of this rise.)
 #
 # </details>
 #

@@ -520,8 +520,8 @@ check.selection_cost(my_selection_cost)
 # ## Three things to take away
 #
 # 1. A part of the images means fewer steps. Compare with a random part, at equal steps.
-# 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits the choice by entropy was better
-#    than a random one where little doubt was aleatoric.
+# 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits entropy chose better than chance
+#    where little doubt was aleatoric.
 # 3. Ask what a choice looks at. A choice that sees the labels can change the probability of the labels among the
 #    chosen. Even a choice of images alone can make a network more over-confident, by repetition.
 #

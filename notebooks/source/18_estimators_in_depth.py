@@ -445,8 +445,8 @@ for metric in ("ece", "brier", "accuracy"):
 # <details><summary>What came out</summary>
 #
 # Hardly, and yes. The ECE decides in one seed, and there for focal loss. The Brier score, paired, decides for
-# cross-entropy in each seed (for the losses in general three seeds are too few). Focal loss is also less accurate, so
-# these two are not right equally often. On the map both lie near height zero: it does not show what a model knows.
+# cross-entropy in each seed (three seeds are too few for a claim on the losses). Focal loss is also less accurate.
+# On the map both lie near height zero: it does not show knowledge.
 #
 # </details>
 #

@@ -186,7 +186,7 @@ print(
         ],
         "as trained, a tenth of the data gives a larger ECE than all, on digits (equal epochs "
         "or equal steps) and on photographs; between neighbouring sizes it is not always shown; "
-        "after one temperature each, no larger difference than a point is shown",
+        "after one temperature each, no difference above one point is shown",
     )
 )
 # %% tags=["nbval-check-output"]

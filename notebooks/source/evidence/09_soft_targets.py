@@ -609,12 +609,12 @@ print(
 
 # %% tags=["nbval-check-output"]
 for claim, parts, words in [
-    ("09k", [("smoothing 0.3 ranks doubt worse than none (AUROC)", "doubt", "below", True)], "undecided"),
+    ("09k", [("smoothing 0.3 orders right before wrong less well than none (AUROC)", "doubt", "below", True)], "undecided"),
     (
         "09l",
         [
             (
-                "after temperature, smoothing 0.3 ranks doubt worse than none (AUROC)",
+                "after temperature, smoothing 0.3 orders right before wrong less well than none (AUROC)",
                 "scaled_doubt",
                 "below",
                 False,
