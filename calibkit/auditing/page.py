@@ -44,7 +44,7 @@ caption {{ text-align: left; color: {GREY}; padding-bottom: .3rem; }}
 th, td {{ padding: .3rem .7rem; text-align: right; vertical-align: top;
   border-bottom: 1px solid #ddd; }}
 th:first-child, td:first-child {{ text-align: left; padding-left: 0; }}
-thead th {{ border-bottom: 2px solid {BLACK}; vertical-align: bottom;
+thead :is(th, td) {{ border-bottom: 2px solid {BLACK}; vertical-align: bottom;
   max-width: 9rem; overflow-wrap: break-word; }}
 th {{ font-weight: 600; }} td {{ white-space: nowrap; }}
 tbody th {{ font-weight: 400; overflow-wrap: break-word; max-width: 16rem; }}
@@ -128,7 +128,7 @@ def _cell(name: str, estimate: Estimate, *, signed: bool = False) -> str:
 
 def _table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in a frame that scrolls where it is wider than the page; cells are HTML."""
-    columns = "".join(f'<th scope="col">{cell}</th>' for cell in head)
+    columns = "".join(f'<th scope="col">{cell}</th>' if cell else "<td></td>" for cell in head)
     lines = "".join(
         f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>\n'
         for first, *others in rows

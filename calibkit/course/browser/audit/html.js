@@ -39,7 +39,7 @@ export function ends(name, { interval }, signed = false) {
 
 // A table in a frame that scrolls where it is wider than the page; cells are HTML.
 export function table(caption, head, rows) {
-  const columns = head.map((words) => `<th scope="col">${words}</th>`).join("");
+  const columns = head.map((words) => (words ? `<th scope="col">${words}</th>` : "<td></td>")).join("");
   const lines = rows.map(([first, ...others]) =>
     `<tr><th scope="row">${first}</th>${others.map((one) => `<td>${one}</td>`).join("")}</tr>`).join("\n");
   return `<div class="scroll" tabindex="0" role="region" aria-label="${escaped(caption)}">
