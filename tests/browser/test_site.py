@@ -47,13 +47,6 @@ PAPERS = """all => all.map(one => getComputedStyle(one.querySelector(':scope > r
 SLIDERS = """() => [...document.querySelectorAll('.calibkit-explorer input[type=range]')]
   .map(part => part.getBoundingClientRect().width).filter(Boolean)"""
 UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
-# one token of each colour is enough: a lesson has thousands, and axe looks at each of them
-FEW_TOKENS = """() => { const seen = new Set();
-  for (const token of document.querySelectorAll('.highlight span')) {
-    if (seen.has(token.className)) token.replaceWith(token.textContent);
-    seen.add(token.className);
-  }
-}"""
 WATCH_FOR_A_PICTURE = """new MutationObserver((_, watcher) => {
   if (!document.querySelector('.picture svg')) return;
   watcher.disconnect();
@@ -277,7 +270,7 @@ def test_every_page_is_open_to_everyone_and_one_of_each_kind_narrow_and_dark(
             page.set_viewport_size(WIDE)
             page.goto((made / name).as_uri())
             page.evaluate(UNFOLD)
-            page.evaluate(FEW_TOKENS)
+            page.evaluate(axe.FEW_TOKENS)
             root = page.locator("html")
             described = "/" in name and name not in KINDS  # their text is made by one template
             found[name] = axe.violations(
