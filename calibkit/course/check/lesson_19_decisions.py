@@ -112,7 +112,7 @@ def _by(c: float) -> float:
         ),
         Mistake(
             lambda p, q, c: (_paid(p > _by(c), p, c) - _paid(q > _by(c), q, c)).mean(),
-            "you let the model judge itself: its cost is computed with `said`. Both with the truth.",
+            "its cost is computed with `said`, so the model judges itself. Take the truth.",
         ),
         Mistake(
             lambda p, q, c: ((1 + c) * (q - _by(c)).clamp(min=0) * (p <= _by(c))).mean(),
@@ -120,7 +120,7 @@ def _by(c: float) -> float:
         ),
         Mistake(
             lambda p, q, c: ((1 + c) * (_by(c) - q).clamp(min=0) * (p > _by(c))).mean(),
-            "you counted checks in vain alone. What was not checked and should have been costs more.",
+            "you counted checks in vain alone. What should have been checked and was not costs more.",
         ),
         Mistake(
             lambda p, q, c: ((1 + c) * (q - _by(c)) * ((p > _by(c)) != (q > _by(c)))).mean(),
@@ -128,7 +128,7 @@ def _by(c: float) -> float:
         ),
         Mistake(
             lambda p, q, c: (p - q).abs().mean(),
-            "this is the mean distance of the two probabilities. It knows neither c nor a decision.",
+            "this is the mean distance of the two probabilities. It knows no c and no decision.",
         ),
         Mistake(
             lambda p, q, c: (p - q).square().mean(),
@@ -205,12 +205,8 @@ def _expected(p: Tensor, costs: Tensor) -> Tensor:
             "you took the most probable class for the truth. Weigh the costs of all classes.",
         ),
         Mistake(
-            lambda p, costs: costs.mean(dim=1).argmin().expand(len(p)),
-            "you took the action that is cheapest if all classes are equally probable.",
-        ),
-        Mistake(
             lambda p, costs: _expected(p.mean(dim=0, keepdim=True), costs).argmin().expand(len(p)),
-            "you averaged the probabilities of all images first. Decide for each image.",
+            "you took one action for all images, the cheapest on average. Decide for each image.",
         ),
         Mistake(
             lambda p, costs: (p @ costs).argmin(dim=1),

@@ -63,9 +63,7 @@ def cost_frame(
     return Frame((_bars(now, always, ceiling, title, y_label), lines), readout)
 
 
-def _bars(
-    now: Mapping[Role, float], always: float, ceiling: float, title: str, label: str
-) -> str:
+def _bars(now: Mapping[Role, float], always: float, ceiling: float, title: str, label: str) -> str:
     """A bar for each model, its number at the end, and an upright line at the cost of `always`."""
     axes = svg.Axes(**BARS, x_range=(0, ceiling), y_range=(0, 1))
     parts = []
@@ -108,7 +106,12 @@ def _lines(
         parts.append(svg.tag("polyline", points=points, fill="none", **svg.stroke(role)))
     parts += [
         axes.line(ratios[0], always, ratios[-1], always, **svg.stroke(ALWAYS, 1.5)),
-        axes.frame("cost c of a miss (log)", label, [r for r in (1, 2, 5, 10, 20, 50) if r in ratios], ticks),
+        axes.frame(
+            "cost c of a miss (log)",
+            label,
+            [r for r in (1, 2, 5, 10, 20, 50) if r in ratios],
+            ticks,
+        ),
         # what moves comes last, so that the frames of one slider begin alike
         axes.line(ratios[place], 0, ratios[place], ceiling, stroke=palette.GREY, stroke_width=1.5),
     ]
