@@ -188,8 +188,7 @@ for c in (1, 20):
 # - **C** does not look at the image at all. It always says the share of dangerous doses, about 20 %.
 # - **D** is very careful: its probabilities are all drawn towards the middle.
 #
-# Here are the four reliability diagrams, of the probability of a dangerous dose. **Predict before you run:** which one is A, which B, C, D? The costs under the slider above may help. And which two have
-# about the same ECE?
+# These are the four reliability diagrams of the probability of a dangerous dose, in another order.
 
 # %% tags=["drawing"]
 order = {"1": "D", "2": "C", "3": "A", "4": "B"}
@@ -207,22 +206,34 @@ for ax, (number, name) in zip(axes, order.items(), strict=True):
     _ = alt_text.note(ax, f"Diagram {number} of a dangerous dose: {told}")
 _ = axes[0].set_ylabel("share that is dangerous")
 
+
+def mean_ece(models):
+    return np.mean([pharmacy.event_ece(*pair) for pair in zip(models, labels, strict=True)])
+
+
+def mean_cost(models, c):
+    return np.mean([pharmacy.cost(*pair, c) for pair in zip(models, truth, strict=True)])
+
+
+# %% [markdown]
+# **Predict before you run:** which diagram is A, which B, C, D? The costs under the slider may help. And which two models have
+# about the same ECE?
+
 # %% tags=["answer"]
 my_guess = {"1": "A", "2": "B", "3": "C", "4": "D"}  # change me
 print(f"{sum(my_guess[number] == name for number, name in order.items())} of 4 are right:", order)
 for name in "ABCD":
-    ece = np.mean([pharmacy.event_ece(one[name], told) for one, told in zip(says, labels, strict=True)])
-    costs = [np.mean([pharmacy.cost(one[name], known, c) for one, known in zip(says, truth, strict=True)])
-             for c in (1, 20)]
-    print(f"{name}: ECE {ece:.1%}; 100 prescriptions cost {costs[0]:.0f} at c = 1, {costs[1]:.0f} at c = 20")
+    models = [one[name] for one in says]
+    print(f"{name}: ECE {mean_ece(models):.1%}; 100 prescriptions cost {mean_cost(models, 1):.0f} at c = 1, "
+          f"{mean_cost(models, 20):.0f} at c = 20")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
 # C has one point, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too. A states
-# 0 and 100 % too often; D never goes far from the middle. **A and D have about the same ECE.** Ordered by the ECE the
-# models are C, B, then A and D. Ordered by the cost at c = 1 they are A, D, B, C: the other way round! And at c = 20
-# the cheapest at c = 1 has become the dearest. The ECE does not know c, and it does not know which model has looked at the image.
+# 0 and 100 % too often; D hardly ever goes far from the middle. **A and D have about the same ECE.** Ordered by the ECE, the
+# models are C, B, then A and D. Ordered by the cost at c = 1, they are A, D, B, C: the other way round! And at c = 20
+# the cheapest of c = 1 has become the dearest. The ECE depends neither on c nor on how much a model has seen of the image.
 #
 # </details>
 #
@@ -251,17 +262,28 @@ for name in "ABCD":
 # And what does the temperature change at c = 1?
 
 # %% tags=["answer", "drawing"]
-def costs_at(c):
-    """The mean cost of 100 images over the seeds, before and after the temperature."""
-    rows = {name: [pharmacy.cost(one[name], known, c) for one, known in zip(says, truth, strict=True)]
-            for name in "ABCD"}
-    rows["A, after T"] = [pharmacy.cost(one, known, c) for one, known in zip(cured, truth, strict=True)]
-    rows["posterior"] = [pharmacy.cost(known, known, c) for known in truth]
-    return rows
-
-
-cured = [pharmacy.event(pharmacy.scaler(one).probs(one.predictions["test"].logits.double())) for one in whole]
+exact = [one.trial.score["test"].posterior for one in whole]
+as_trained = [one.predictions["test"].logits.double().softmax(dim=1) for one in whole]
+repaired = [pharmacy.scaler(one).probs(one.predictions["test"].logits.double()) for one in whole]
+cured = [pharmacy.event(rows) for rows in repaired]
+model_a, model_b = ([one[name] for one in says] for name in "AB")
 ratios = list(pharmacy.RATIOS)
+
+
+def costs_at(c):
+    """The cost of 100 images by model, one a seed."""
+    models = {name: [one[name] for one in says] for name in "ABCD"} | {"A, after T": cured, "posterior": truth}
+    return {name: [pharmacy.cost(*pair, c) for pair in zip(rows, truth, strict=True)]
+            for name, rows in models.items()}
+
+
+def cost_with(threshold, c=20):
+    """The mean cost of 100 prescriptions where A as trained checks above the threshold."""
+    paid = [metrics.action_cost((rows[:, 1] > threshold).long(), known, metrics.alarm_costs(c))
+            for rows, known in zip(model_a, truth, strict=True)]
+    return 100 * np.mean(paid)
+
+
 table = {name: np.array([costs_at(c)[name] for c in ratios]).T for name in ("posterior", *"ABCD", "A, after T")}
 roles = {"posterior": palette.TRUTH.named("posterior"),
          **{name: palette.group(place, f"model {name}") for place, name in enumerate("ABCD")}}
@@ -296,31 +318,28 @@ for ax, c in zip(axes, (1, 20), strict=True):
     _ = alt_text.note(ax, f"Cost of 100 prescriptions at c = {c}, whiskers one standard deviation of the seeds: "
                           + ", ".join(f"{name} {value:.0f}" for name, value in bars.items()))
 plt.show()
-ece = [np.mean([pharmacy.event_ece(one, told) for one, told in zip(rows, labels, strict=True)])
-       for rows in ([one["A"] for one in says], cured)]
-print(f"ECE of A: {ece[0]:.1%} before, {ece[1]:.1%} after T")
+print(f"ECE of A: {mean_ece(model_a):.1%} before, {mean_ece(cured):.1%} after T")
 for c in (1, 20):
     print(f"c = {c}: " + ", ".join(f"{name} {np.mean(values):.1f}" for name, values in costs_at(c).items()))
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At c = 20 the temperature takes away nearly half of what A cost, from 103 to 55, and A is now cheaper than B. At c = 1 it changes
-# hardly anything: it moves stated probabilities, but few of them cross 1/2. (D is the same network as A, and after its temperature it is the same model.)
+# At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: stated
+# probabilities move, but few of them cross 1/2. (D is the same network as A, and after its temperature the same model.)
 #
-# After the repair about 30 remain above the posterior. They are not an error of calibration: the ECE is about 1.5 %, little more than luck.
-# The network gives the same probability to images of different q. This is the grouping loss of lesson 18. Only a better model lowers it.
+# About 30 remain above the posterior. Of these no rising map of the probabilities could remove more than a fiftieth (evidence):
+# the network gives one probability to images of different q. This is the grouping loss of lesson 18. Only a better model lowers it.
 #
 # </details>
 #
-# So the useful order is: repair each offer first, and then compare the costs at *your* c. A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: all of it lies where the sentence says.
+# So first repair each offer, then compare the costs at *your* c. A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: all of it lies where the sentence says.
 
 # %% tags=["nbval-check-output"]
 def regrets(rows, c):
     return np.array([pharmacy.regret(one, known, c) for one, known in zip(rows, truth, strict=True)])
 
 
-model_a, model_b = [one["A"] for one in says], [one["B"] for one in says]
 print(verdicts.judge("19a", "at c = 20 one temperature takes away at least half of the regret of A",
                      1 - regrets(cured, 20) / regrets(model_a, 20), than=0.5))
 print(claims.concluded("19", "19a"))
@@ -335,25 +354,16 @@ print(claims.concluded("19", "19b"))
 
 # %% tags=["answer"]
 my_threshold = 0.01  # change me
-grid = np.logspace(-7, -0.5, 80)
-
-
-def cost_with(threshold, c=20):
-    """The mean cost of 100 prescriptions where A checks above the threshold."""
-    paid = [metrics.action_cost((rows[:, 1] > threshold).long(), known, metrics.alarm_costs(c))
-            for rows, known in zip(model_a, truth, strict=True)]
-    return 100 * np.mean(paid)
-
-
-best = min(grid, key=cost_with)
-print(f"your threshold {my_threshold}: {cost_with(my_threshold):.0f}; textbook 1/21: {cost_with(1 / 21):.0f}; "
-      f"the best one {best:.1g}: {cost_with(best):.0f}; temperature and 1/21: {np.mean(costs_at(20)['A, after T']):.0f}")
+best = min(np.logspace(-7, -0.5, 80), key=cost_with)
+for words, threshold in {"yours": my_threshold, "textbook": 1 / 21, "best": best}.items():
+    print(f"{words}: threshold {threshold:.2g}, 100 prescriptions cost {cost_with(threshold):.0f}")
+print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The best threshold for A lies below a thousandth. With it A costs about as much as after its temperature. But it is right for c = 20 alone, and for another c it
-# must be tuned again. After a temperature the textbook threshold serves every c. (How many labels each of the two needs: evidence.)
+# The best threshold lies below a thousandth. With it A costs as much as after its temperature, but it is right for c = 20
+# alone. After a temperature the textbook threshold serves every c. (How many labels each of the two needs: evidence.)
 #
 # </details>
 #
@@ -400,25 +410,18 @@ check.cheapest_action(my_cheapest_action)
 # %% tags=["answer"]
 costs = pharmacy.reading_costs(wrong=10, passed=50, ask=1)
 ASK = 10  # the last row
-for name in ("posterior", "A", "A, after T"):
-    paid, asked = [], []
-    for one in whole:
-        test = one.predictions["test"]
-        T = {"A": 1, "A, after T": pharmacy.scaler(one).temperature}.get(name)
-        exact = one.trial.score["test"].posterior
-        probs = exact if T is None else (test.logits.double() / T).softmax(dim=1)
-        actions = metrics.cheapest_action(probs, costs)
-        paid.append(100 * metrics.action_cost(actions, exact, costs))
-        asked.append((actions == ASK).double().mean().item())
-    print(f"{name}: asks for {np.mean(asked):.0%} of the images, 100 images cost {np.mean(paid):.0f}")
+for name, rows in {"posterior": exact, "A": as_trained, "A, after T": repaired}.items():
+    actions = [metrics.cheapest_action(probs, costs) for probs in rows]
+    asked = torch.stack([(taken == ASK).double() for taken in actions]).mean()
+    paid = [metrics.action_cost(*pair, costs) for pair in zip(actions, exact, strict=True)]
+    print(f"{name}: asks for {asked:.0%} of the images, 100 images cost {100 * np.mean(paid):.0f}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# As trained A asks for 31 %, less often than the posterior, which reads better. It costs nearly three times as much as a pharmacist
+# As trained A asks for 31 %, less often than the posterior, which reads better, and costs nearly three times as much as a pharmacist
 # who reads everything. After its temperature it asks for 83 %, and is a little cheaper than the pharmacist alone. The *order* of
-# its confidences hardly changes: the area under the risk-coverage curve (lesson 09) is .135 before and .133 after.
-# Measures of the order cannot see what a wrong threshold costs.
+# its confidences hardly changes (evidence), so a measure of this order alone cannot see what a wrong threshold costs.
 #
 # </details>
 #

@@ -120,7 +120,7 @@ def _by(c: float) -> float:
         ),
         Mistake(
             lambda p, q, c: ((1 + c) * (_by(c) - q).clamp(min=0) * (p > _by(c))).mean(),
-            "you counted checks in vain alone. What should have been checked and was not costs more.",
+            "you counted checks in vain alone. What passed and should be checked costs, too.",
         ),
         Mistake(
             lambda p, q, c: ((1 + c) * (q - _by(c)) * ((p > _by(c)) != (q > _by(c)))).mean(),

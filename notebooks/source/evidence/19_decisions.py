@@ -131,7 +131,7 @@ given += [
 ]
 given += [judge("19a", "photographs: at c = 20 it lowers the cost by 3 or more", photographed(20), margin=3)]
 print(verdicts.conclude("19a", given,
-    "holds where training ended far too sure: A, and networks of label noise, rare classes and focal loss; weight decay gains less than 3, smoothing and mixup nothing; of photographs three seeds leave the size undecided",
+    "holds for A and for networks of label noise, rare classes and focal loss; weight decay gains less than 3, smoothing and mixup lose a little; of photographs three seeds leave the size undecided",
 ))
 
 # %% [markdown]
@@ -357,7 +357,7 @@ given = [
     judge("19e", "top only has a regret of 5 or more", lost, margin=5),
 ]
 print(verdicts.conclude("19e", given,
-    "the direction holds, the size does not: a model whose confidence is calibrated pays about 3 of 100 images more than it expects, and about 2 more than the posterior",
+    "the direction holds, the size does not: a model whose confidence is calibrated pays for 100 images about 3 more than it expects, and about 2 more than the posterior",
 ))
 
 # %% [markdown]
