@@ -19,7 +19,7 @@ explorers.stored("cost_of_a_miss")
 # - say which errors of a probability cost something, and compute the exact regret of a model;
 # - choose between models by what they cost after a repair, and not by their ECE.
 #
-# **Time.** 40 minutes; 20 more for the homework.
+# **Time.** 45 minutes.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
 
