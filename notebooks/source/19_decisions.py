@@ -47,17 +47,25 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. When is it worth a check?
 #
-# A prescription is dangerous with probability q. To check it is in vain with probability 1 - q. To let it pass goes
-# wrong with probability q, and costs c then. Both expected costs are straight lines; here for c = 4.
+# Left, four prescriptions: noisy images of one digit each, with the exact probability q that it is an 8 or a 9. A check is in vain with
+# probability 1 - q. To let it pass goes wrong with probability q, and costs c then. Both expected costs are straight lines; right, for c = 4.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
-q, c = np.linspace(0, 1, 101), 4
-fig, ax = plt.subplots(figsize=(5.4, 2.9))
+fig, axes = plt.subplot_mosaic([["1", "2", "line"], ["3", "4", "line"]], figsize=(8.6, 3.3),
+                               width_ratios=[1, 1, 3.4], layout="constrained")
+shown = pharmacy.splits(size, SEED).test[:2000]
+chances = pharmacy.event(shown.posterior)[:, 1]
+for panel, wanted in zip("1234", (0.01, 0.1, 0.5, 0.99), strict=True):
+    place = (chances - wanted).abs().argmin().item()
+    _ = axes[panel].imshow(shown.inputs[place, 0], cmap="gray_r", vmin=-0.5, vmax=1.5)
+    _ = axes[panel].set(title=f"q = {chances[place]:.0%}", xticks=[], yticks=[])
+    _ = alt_text.note(axes[panel], f"A noisy {shown.labels[place]}, dangerous with probability {chances[place]:.0%}")
+q, c, ax = np.linspace(0, 1, 101), 4, axes["line"]
 _ = ax.plot(q, 1 - q, **palette.group(0, "check it: 1 - q").line(marker=None))
 _ = ax.plot(q, c * q, **palette.group(3, "let it pass: 4 q").line(marker=None))
 _ = ax.axvline(1 / (1 + c), color=palette.GREY, ls=":", lw=1.5)
-_ = ax.text(0.21, 1.25, "from here on\nchecking is cheaper", va="center")
+_ = ax.text(0.22, 0.2, "from here on checking is cheaper", va="center")
 _ = ax.set(xlabel="probability q of a dangerous dose", ylabel="expected cost", ylim=(0, 1.6), xlim=(0, 1))
 _ = ax.legend(loc="upper right")
 _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 to 0, letting pass rises from 0; "
@@ -68,7 +76,7 @@ _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 
 #
 # $$t = \frac{1}{1 + c}.$$
 #
-# For c = 1 this is 1/2. For c = 20 it is 1/21, about 5 %: check, although 19 of 20 checks are in vain. The rule holds for the
+# For c = 1 this is 1/2. For c = 20 it is 1/21, about 5 %: check, although 20 of 21 such checks are in vain. The rule holds for the
 # *true* probability q. A model says p, and you compare *p* with t.
 #
 # ## 2. Which errors cost something?
@@ -478,8 +486,8 @@ for c in (1, 20):
 print("100 prescriptions at c = 20 cost", pharmacy.as_words({name: np.mean(v) for name, v in costs_at(20).items()}))
 
 # %% [markdown]
-# **Buy A, which costs the most at c = 20 as it is, and give it one temperature: 100 prescriptions then cost about 55 in place of 103, less than with any of the four as offered.**
-# **The ECE does not tell: it is lowest (0.4 %) for the useless model C, and 10 % for both A and D, of which A costs a third more. It cannot know where your threshold lies, nor what a model knows once it is repaired.**
+# **Buy A, the dearest at c = 20, and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
+# **The ECE does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs a third more.**
 #
 # All verdicts, tuned thresholds, some 35 networks, decision curves, deferral and the grouping loss: [evidence](evidence/19_decisions.ipynb).
 #
