@@ -114,12 +114,13 @@ def regret(probs: Array, posterior: Array, costs: Array, *, weights: Weights = N
 def net_benefit(
     scores: Array, happened: Array, *, threshold: float, weights: Weights = None
 ) -> float:
-    """Net benefit of an alarm where the score is above `threshold`, in true alarms per row.
+    """Net benefit of an alarm where the score is `threshold` or more, in true alarms per row.
 
         NB(t) = TP / n - FP / n * t / (1 - t)
 
     It is the base rate less `decision_cost` over c where t = 1 / (1 + c), so that both order models
-    alike. 0 is the benefit of no alarm at all.
+    alike (a score of exactly t has an alarm here, as in scikit-learn, and none there). 0 is the
+    benefit of no alarm at all.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def net_benefit(
         came = validate.labels(came, n=len(came), classes=2, name="happened")
     t = validate.number("threshold", threshold, 0, 1, open_low=True, open_high=True)
     came = came.double()
-    each = torch.where(said > t, came - (1 - came) * t / (1 - t), 0.0)
+    each = torch.where(said >= t, came - (1 - came) * t / (1 - t), 0.0)
     if weights is None:
         return mean(each, None)
     each, checked = kept(weights, each)
