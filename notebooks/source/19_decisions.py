@@ -454,7 +454,9 @@ for seed in (0, 1, 2):
     own = trained[(trained.loss == "cross-entropy") & (trained.decay == 5e-4) & (trained.seed == seed)]
     T = recalibration.TemperatureScaler().fit(kept["cal"], kept["cal_labels"])
     for words, probs in {"as trained": kept["test"].softmax(dim=1), "after T": T.probs(kept["test"])}.items():
-        rows += [{"seed": seed, "which": words, "c": c, "cost": brakes(probs, kept["test_labels"], c)} for c in (1, 20)]
+        for c in (1, 20):
+            paid = brakes(probs, kept["test_labels"], c)
+            rows.append({"seed": seed, "which": words, "c": c, "cost": paid})
         at = plane.place(own.train_accuracy.item(), metrics.accuracy(probs, kept["test_labels"]),
                          probs.amax(dim=1).mean().item())
         look = palette.TRAINED if words == "as trained" else palette.CURED
@@ -483,7 +485,8 @@ for c in (1, 20):
 # ## The answer
 
 # %%
-print("100 prescriptions at c = 20 cost", pharmacy.as_words({name: np.mean(v) for name, v in costs_at(20).items()}))
+means = {name: np.mean(values) for name, values in costs_at(20).items()}
+print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 
 # %% [markdown]
 # **Buy A, the dearest at c = 20, and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**

@@ -122,17 +122,31 @@ given = [
         fall(plain, 20) / regrets(plain, 20),
         than=0.5,
     ),
-    judge("19a", "A: at c = 1 it changes the regret by less than 1", fall(plain, 1), expect="within",
-          margin=1, control=fall(plain, 20)),
+    judge(
+        "19a",
+        "A: at c = 1 it changes the regret by less than 1",
+        fall(plain, 1),
+        expect="within",
+        margin=1,
+        control=fall(plain, 20),
+    ),
 ]
 given += [
     judge("19a", f"{name}: at c = 20 it lowers the regret by 3 or more", fall(name, 20), margin=3)
     for name in pharmacy.WAYS[2:]
 ]
-given += [judge("19a", "photographs: at c = 20 it lowers the cost by 3 or more", photographed(20), margin=3)]
-print(verdicts.conclude("19a", given,
-    "holds for A and for networks of label noise, rare classes and focal loss; weight decay gains less than 3, smoothing and mixup lose a little; of photographs three seeds leave the size undecided",
-))
+given += [
+    judge("19a", "photographs: at c = 20 it lowers the cost by 3 or more", photographed(20), margin=3)
+]
+print(
+    verdicts.conclude(
+        "19a",
+        given,
+        "holds for A and for networks of label noise, rare classes and focal loss; weight decay gains"
+        " less than 3, smoothing and mixup lose a little; of photographs three seeds leave the size "
+        "undecided",
+    )
+)
 
 # %% [markdown]
 # ## Two models of one ECE, and two whose order turns over
@@ -152,21 +166,49 @@ def of_four(name, measure, *more):
 ece = {name: of_four(name, pharmacy.event_ece) for name in "ABCD"}
 regret = {(name, c): of_four(name, pharmacy.regret, c) for name in "ABCD" for c in (1, 20)}
 given = [
-    judge("19b", "at c = 1 A, of the higher ECE, has a lower regret than B, by 3 or more",
-          regret["A", 1] - regret["B", 1], expect="below", margin=3),
-    judge("19b", "at c = 20 A has a higher regret than B, by 3 or more",
-          regret["A", 20] - regret["B", 20], margin=3),
-    judge("19b", "A and D have the same ECE within 0.02", ece["A"] - ece["D"], expect="within",
-          margin=0.02, control=ece["A"] - ece["B"]),
-    judge("19b", "at c = 20 A has a higher regret than D, by 10 or more",
-          regret["A", 20] - regret["D", 20], margin=10),
+    judge(
+        "19b",
+        "at c = 1 A, of the higher ECE, has a lower regret than B, by 3 or more",
+        regret["A", 1] - regret["B", 1],
+        expect="below",
+        margin=3,
+    ),
+    judge(
+        "19b",
+        "at c = 20 A has a higher regret than B, by 3 or more",
+        regret["A", 20] - regret["B", 20],
+        margin=3,
+    ),
+    judge(
+        "19b",
+        "A and D have the same ECE within 0.02",
+        ece["A"] - ece["D"],
+        expect="within",
+        margin=0.02,
+        control=ece["A"] - ece["B"],
+    ),
+    judge(
+        "19b",
+        "at c = 20 A has a higher regret than D, by 10 or more",
+        regret["A", 20] - regret["D", 20],
+        margin=10,
+    ),
     judge("19b", "C has the lowest ECE: lower than B's", ece["C"] - ece["B"], expect="below"),
-    judge("19b", "and at c = 1 the highest regret: higher than A's by 3 or more",
-          regret["C", 1] - regret["A", 1], margin=3),
+    judge(
+        "19b",
+        "and at c = 1 the highest regret: higher than A's by 3 or more",
+        regret["C", 1] - regret["A", 1],
+        margin=3,
+    ),
 ]
-print(verdicts.conclude("19b", given,
-    "holds: the ECE orders neither A against B at c = 1, nor A against D at c = 20, and is lowest for the model that is useless at c = 1",
-))
+print(
+    verdicts.conclude(
+        "19b",
+        given,
+        "holds: the ECE orders neither A against B at c = 1, nor A against D at c = 20, and is lowest"
+        " for the model that is useless at c = 1",
+    )
+)
 
 # %% [markdown]
 # ## Which measure orders models as regret does?
@@ -199,21 +241,52 @@ def lead(measure, c, part):
 
 
 given = [
-    judge("19c", "c = 1: the Brier score's rank correlation with regret is above the ECE's by 0.2 or more",
-          lead("Brier", 1, table), margin=0.2),
-    judge("19c", "c = 20: that of the NLL is above the ECE's by 0.1 or more", lead("NLL", 20, table), margin=0.1),
-    judge("19c", "c = 20: that of the Brier score is above the ECE's by 0.1 or more",
-          lead("Brier", 20, table), margin=0.1),
-    judge("19c", "c = 1: that of the refinement is above the ECE's by 0.2 or more",
-          lead("refinement", 1, table), margin=0.2),
-    judge("19c", "c = 20: that of the refinement is below the ECE's by 0.1 or more",
-          lead("refinement", 20, table), expect="below", margin=0.1),
-    judge("19c", "after T, c = 20: that of the Brier score is above the ECE's by 0.2 or more",
-          lead("Brier", 20, repaired), margin=0.2),
+    judge(
+        "19c",
+        "c = 1: the Brier score's rank correlation with regret is above the ECE's by 0.2 or more",
+        lead("Brier", 1, table),
+        margin=0.2,
+    ),
+    judge(
+        "19c",
+        "c = 20: that of the NLL is above the ECE's by 0.1 or more",
+        lead("NLL", 20, table),
+        margin=0.1,
+    ),
+    judge(
+        "19c",
+        "c = 20: that of the Brier score is above the ECE's by 0.1 or more",
+        lead("Brier", 20, table),
+        margin=0.1,
+    ),
+    judge(
+        "19c",
+        "c = 1: that of the refinement is above the ECE's by 0.2 or more",
+        lead("refinement", 1, table),
+        margin=0.2,
+    ),
+    judge(
+        "19c",
+        "c = 20: that of the refinement is below the ECE's by 0.1 or more",
+        lead("refinement", 20, table),
+        expect="below",
+        margin=0.1,
+    ),
+    judge(
+        "19c",
+        "after T, c = 20: that of the Brier score is above the ECE's by 0.2 or more",
+        lead("Brier", 20, repaired),
+        margin=0.2,
+    ),
 ]
-print(verdicts.conclude("19c", given,
-    "the Brier score orders these models better than the ECE at c = 1 and the NLL does at c = 20; whether the rest differs by the stated margins is undecided",
-))
+print(
+    verdicts.conclude(
+        "19c",
+        given,
+        "the Brier score orders these models better than the ECE at c = 1 and the NLL does at c = 20;"
+        " whether the rest differs by the stated margins is undecided",
+    )
+)
 
 # %% [markdown]
 # ## A tuned threshold against a calibrated probability
@@ -249,8 +322,14 @@ def with_labels(seed, n, draw):
     logits, told = cal.logits.double(), cal.labels
     chosen = torch.randperm(len(told), generator=torch.Generator().manual_seed(97 * draw + seed))[:n]
     happened = pharmacy.dangerous(told[chosen]).long().numpy()
-    tuner = TunedThresholdClassifierCV(FrozenEstimator(Stated()), scoring=make_scorer(saved), cv="prefit",
-                                       refit=False, thresholds=200, response_method="decision_function")
+    tuner = TunedThresholdClassifierCV(
+        FrozenEstimator(Stated()),
+        scoring=make_scorer(saved),
+        cv="prefit",
+        refit=False,
+        thresholds=200,
+        response_method="decision_function",
+    )
     tuner.fit(log_odds(pharmacy.event(logits[chosen].softmax(dim=1))), happened)
     checked = torch.from_numpy(log_odds(said[plain, False, seed])[:, 0] > tuner.best_threshold_).long()
     best = pharmacy.cost(truth, truth, 20)
@@ -268,18 +347,31 @@ by_labels = {
 }
 for n, found in by_labels.items():
     tuned, calibrated = found.mean(axis=0)
-    print(f"{n} labels: regret {tuned:.1f} with a tuned threshold, {calibrated:.1f} with a temperature and 1/21")
+    print(
+        f"{n} labels: regret {tuned:.1f} with a tuned threshold, {calibrated:.1f} with a temperature and 1/21"
+    )
 
 # %% tags=["nbval-check-output"]
 few, many = (found[:, 0] - found[:, 1] for found in (by_labels[numbers[0]], by_labels[numbers[-1]]))
 given = [
     judge("19d", f"{numbers[0]} labels: the tuned threshold has more regret, by 3 or more", few, margin=3),
-    judge("19d", f"{numbers[-1]:,} labels: the two have the same regret within 3", many, expect="within", margin=3,
-          control=few),
+    judge(
+        "19d",
+        f"{numbers[-1]:,} labels: the two have the same regret within 3",
+        many,
+        expect="within",
+        margin=3,
+        control=few,
+    ),
 ]
-print(verdicts.conclude("19d", given,
-    "with 50 labels a temperature has less regret than a tuned threshold; whether the two are alike with 1,000 is undecided",
-))
+print(
+    verdicts.conclude(
+        "19d",
+        given,
+        "with 50 labels a temperature has less regret than a tuned threshold; whether the two are "
+        "alike with 1,000 is undecided",
+    )
+)
 
 # %% [markdown]
 # ## A proper score is an average of costs
@@ -311,7 +403,8 @@ shown = [(palette.TRUTH.named("posterior"), known)]
 shown += [(role, {seed: four[seed][name] for seed in seeds}) for name, role in looks.items()]
 for role, models in shown:
     benefit = [
-        np.mean([metrics.net_benefit(models[s][:, 1], known[s][:, 1], threshold=t) for s in seeds]) for t in ts
+        np.mean([metrics.net_benefit(models[s][:, 1], known[s][:, 1], threshold=t) for s in seeds])
+        for t in ts
     ]
     rate = np.mean([known[s][:, 1].mean() for s in seeds])
     _ = left.plot(ts, rate - np.array(benefit), **role.line(marker=None))
@@ -326,7 +419,7 @@ _ = right.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 # Costs of section 5 of the lesson: 10 for a wrong number, 50 for a dangerous one typed as harmless, 1 to ask. *Top only* says the posterior's largest probability for its class, and spreads the rest evenly: given its confidence c, it is right with c, exactly. *Coarse* says the mean posterior of all images with its favourite (lesson 18): calibrated in the whole row. Zhao et al. (2021) call a model **decision-calibrated** if the cost that it expects of its own decisions is the cost that they have. Margins: 5 of 100 images for a gap, .5 for none.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def top_only(posterior):
     best = posterior.max(dim=1, keepdim=True)
     rest = ((1 - best.values) / 9).expand_as(posterior)
@@ -345,20 +438,35 @@ def expected_less_paid(rows, posterior):
 
 tops = [top_only(posterior) for posterior in exact.values()]
 coarse = [readers.coarse(posterior) for posterior in exact.values()]
-gap = np.array([abs(metrics.true_calibration_error(one, q)) for one, q in zip(tops, exact.values(), strict=True)])
+gap = np.array(
+    [abs(metrics.true_calibration_error(one, q)) for one, q in zip(tops, exact.values(), strict=True)]
+)
 optimism = np.array([expected_less_paid(one, q) for one, q in zip(tops, exact.values(), strict=True)])
 of_coarse = np.array([expected_less_paid(one, q) for one, q in zip(coarse, exact.values(), strict=True)])
-lost = np.array([100 * metrics.regret(one, q, reading) for one, q in zip(tops, exact.values(), strict=True)])
+lost = np.array(
+    [100 * metrics.regret(one, q, reading) for one, q in zip(tops, exact.values(), strict=True)]
+)
 print(f"top only: exact calibration error of the confidence {gap.max():.1e}; regret {lost.mean():.1f}")
 print(f"cost less expected cost: top only {optimism.mean():.1f}, coarse {of_coarse.mean():.1e}")
+
+# %% tags=["nbval-check-output"]
 given = [
-    judge("19e", "top only, calibrated in its confidence, pays more than it expects, by 5 or more", optimism,
-          margin=5),
+    judge(
+        "19e",
+        "top only, calibrated in its confidence, pays more than it expects, by 5 or more",
+        optimism,
+        margin=5,
+    ),
     judge("19e", "top only has a regret of 5 or more", lost, margin=5),
 ]
-print(verdicts.conclude("19e", given,
-    "the direction holds, the size does not: a model whose confidence is calibrated pays for 100 images about 3 more than it expects, and about 2 more than the posterior",
-))
+print(
+    verdicts.conclude(
+        "19e",
+        given,
+        "the direction holds, the size does not: a model whose confidence is calibrated pays for 100 "
+        "images about 3 more than it expects, and about 2 more than the posterior",
+    )
+)
 
 # %% [markdown]
 # ## Deferral
@@ -374,19 +482,30 @@ def variants(seed):
     vector = recalibration.VectorScaler().fit(cal.logits, cal.labels)
     members = [rows_of(name, seed) for name in (plain, *pharmacy.MEMBERS)]
     return {
-        "posterior": exact[seed], "as trained": logits.softmax(dim=1), "temperature": rows_of(plain, seed, True),
-        "vector scaling": vector.probs(logits), "ensemble of 3": torch.stack(members).mean(dim=0),
-        "focal loss": rows_of("11 focal loss", seed), "focal loss, T": rows_of("11 focal loss", seed, True),
-    }  # fmt: skip
+        "posterior": exact[seed],
+        "as trained": logits.softmax(dim=1),
+        "temperature": rows_of(plain, seed, True),
+        "vector scaling": vector.probs(logits),
+        "ensemble of 3": torch.stack(members).mean(dim=0),
+        "focal loss": rows_of("11 focal loss", seed),
+        "focal loss, T": rows_of("11 focal loss", seed, True),
+    }
 
 
 rows = []
 for seed in seeds:
     for name, probs in variants(seed).items():
         told = labels[seed]
-        rows.append({"model": name, "seed": seed, "accuracy": metrics.accuracy(probs, told),
-                     "AURC": metrics.aurc(probs, told), "AUGRC": metrics.augrc(probs, told),
-                     "asking": 100 * metrics.regret(probs, exact[seed], reading)})
+        rows.append(
+            {
+                "model": name,
+                "seed": seed,
+                "accuracy": metrics.accuracy(probs, told),
+                "AURC": metrics.aurc(probs, told),
+                "AUGRC": metrics.augrc(probs, told),
+                "asking": 100 * metrics.regret(probs, exact[seed], reading),
+            }
+        )
 deferral = pd.DataFrame(rows)
 deferral.groupby("model", sort=False).mean().drop(columns="seed").round(3)
 
@@ -398,29 +517,68 @@ def less(column, model, other="as trained"):
 
 
 given = [
-    judge("19f", "a temperature changes the AUGRC by less than 0.005", less("AUGRC", "temperature"),
-          expect="within", margin=0.005, control=less("AUGRC", "posterior")),
-    judge("19f", "and lowers the regret of asking by 50 or more", less("asking", "temperature"), expect="below",
-          margin=50),
-    judge("19f", "vector scaling changes the AUGRC by less than 0.005", less("AUGRC", "vector scaling"),
-          expect="within", margin=0.005, control=less("AUGRC", "posterior")),
-    judge("19f", "an ensemble of three lowers the AUGRC by 0.005 or more", less("AUGRC", "ensemble of 3"),
-          expect="below", margin=0.005),
-    judge("19f", "focal loss lowers the AUGRC by 0.005 or more", less("AUGRC", "focal loss"), expect="below",
-          margin=0.005),
-    judge("19f", "each after T, focal loss and cross-entropy have the same regret of asking within 3",
-          less("asking", "focal loss, T", "temperature"), expect="within", margin=3,
-          control=less("asking", "temperature")),
-]  # fmt: skip
-print(verdicts.conclude("19f", given,
-    "maps leave the order of confidences, and so the AUGRC, nearly as it is, while a temperature takes most of the regret off asking; an ensemble lowers the AUGRC, by how much is undecided; focal loss raises it a little, and asks as well as cross-entropy once both have a temperature",
-))
+    judge(
+        "19f",
+        "a temperature changes the AUGRC by less than 0.005",
+        less("AUGRC", "temperature"),
+        expect="within",
+        margin=0.005,
+        control=less("AUGRC", "posterior"),
+    ),
+    judge(
+        "19f",
+        "and lowers the regret of asking by 50 or more",
+        less("asking", "temperature"),
+        expect="below",
+        margin=50,
+    ),
+    judge(
+        "19f",
+        "vector scaling changes the AUGRC by less than 0.005",
+        less("AUGRC", "vector scaling"),
+        expect="within",
+        margin=0.005,
+        control=less("AUGRC", "posterior"),
+    ),
+    judge(
+        "19f",
+        "an ensemble of three lowers the AUGRC by 0.005 or more",
+        less("AUGRC", "ensemble of 3"),
+        expect="below",
+        margin=0.005,
+    ),
+    judge(
+        "19f",
+        "focal loss lowers the AUGRC by 0.005 or more",
+        less("AUGRC", "focal loss"),
+        expect="below",
+        margin=0.005,
+    ),
+    judge(
+        "19f",
+        "each after T, focal loss and cross-entropy have the same regret of asking within 3",
+        less("asking", "focal loss, T", "temperature"),
+        expect="within",
+        margin=3,
+        control=less("asking", "temperature"),
+    ),
+]
+print(
+    verdicts.conclude(
+        "19f",
+        given,
+        "maps leave the order of confidences, and so the AUGRC, nearly as it is, while a temperature "
+        "takes most of the regret off asking; an ensemble lowers the AUGRC, by how much is undecided;"
+        " focal loss raises it a little, and asks as well as cross-entropy once both have a "
+        "temperature",
+    )
+)
 
 # %% [markdown]
 # **An expert who errs elsewhere.** The expert reads 97 % of the digits, but of 1 and 7 only 60 % (drawn for each image). Nobody pays for asking; each wrong number costs 1. *By confidence*: leave the least sure images to the expert, with the share that has the fewest errors on 500 images. *By both*: estimate on these 500, digit by digit, how often the expert is right, and ask where the expected right of the expert, $\sum_k p_k e_k$, is above the network's confidence. The network is A after its temperature. (Learning to defer as posed by Mozannar and Sontag 2020; theirs is one training of both parts.) Margin: half a point of accuracy.
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def with_expert(seed):
     """Share of right answers: network, expert, by confidence, by both, by both with the posterior."""
     skill = torch.full((10,), 0.97, dtype=torch.float64)
@@ -435,7 +593,10 @@ def with_expert(seed):
     (seen, seen_labels, seen_right), (probs, told, right) = parts
     seen, seen_labels, seen_right = seen[:500], seen_labels[:500], seen_right[:500]
     estimated = torch.stack(
-        [(seen_right[seen_labels == k].double().sum() + 1) / ((seen_labels == k).sum() + 2) for k in range(10)]
+        [
+            (seen_right[seen_labels == k].double().sum() + 1) / ((seen_labels == k).sum() + 2)
+            for k in range(10)
+        ]
     )
     sure, own = seen.max(dim=1)
     cuts = torch.linspace(0, 1.01, 102, dtype=torch.float64)
@@ -452,15 +613,30 @@ def with_expert(seed):
 expert = np.array([with_expert(seed) for seed in seeds])
 names = ("network alone", "expert alone", "by confidence", "by both", "by both, posterior")
 print(", ".join(f"{name} {share:.1%}" for name, share in zip(names, expert.mean(axis=0), strict=True)))
+
+# %% tags=["nbval-check-output"]
 given = [
-    judge("19g", "by both is right more often than by confidence, by 0.005 or more", expert[:, 3] - expert[:, 2],
-          margin=0.005),
-    judge("19g", "by confidence is right more often than the expert alone, by 0.005 or more",
-          expert[:, 2] - expert[:, 1], margin=0.005),
+    judge(
+        "19g",
+        "by both is right more often than by confidence, by 0.005 or more",
+        expert[:, 3] - expert[:, 2],
+        margin=0.005,
+    ),
+    judge(
+        "19g",
+        "by confidence is right more often than the expert alone, by 0.005 or more",
+        expert[:, 2] - expert[:, 1],
+        margin=0.005,
+    ),
 ]
-print(verdicts.conclude("19g", given,
-    "holds: to ask where the expert is expected to be right more often beats a threshold on the confidence of the network",
-))
+print(
+    verdicts.conclude(
+        "19g",
+        given,
+        "holds: to ask where the expert is expected to be right more often beats a threshold on the "
+        "confidence of the network",
+    )
+)
 
 # %% [markdown]
 # ## The grouping loss, inside a bin and in decisions
@@ -470,19 +646,26 @@ print(verdicts.conclude("19g", given,
 # %%
 inside = torch.cat([known[s][(said[plain, True, s][:, 1] - 0.05).abs() < 0.01, 1] for s in seeds])
 quantiles = inside.quantile(torch.tensor([0.1, 0.5, 0.9], dtype=torch.float64))
-print(f"{len(inside)} images: mean truth {inside.mean():.1%}, 10, 50 and 90 %:",
-      ", ".join(f"{x:.1%}" for x in quantiles.tolist()), f"; above 1/21: {(inside > 1 / 21).double().mean():.0%}")
+print(
+    f"{len(inside)} images: mean truth {inside.mean():.1%}, 10, 50 and 90 %:",
+    ", ".join(f"{x:.1%}" for x in quantiles.tolist()),
+    f"; above 1/21: {(inside > 1 / 21).double().mean():.0%}",
+)
 fig, ax = plt.subplots(figsize=(5, 2.6))
 _ = ax.hist(inside.numpy(), bins=np.linspace(0, 0.6, 61), color=palette.SKY)
 _ = ax.axvline(inside.mean().item(), **palette.TRUTH.line(marker=None, label="their mean"))
 _ = ax.set(xlabel="exact probability of a dangerous dose", ylabel="images", yscale="log")
 _ = ax.legend()
-_ = alt_text.note(ax, f"Exact probabilities of {len(inside)} images that are given 4 to 6 %: mean {inside.mean():.1%}, "
-                      f"nine in ten below {quantiles[2]:.1%}, some above 50 %.")
+_ = alt_text.note(
+    ax,
+    f"Exact probabilities of {len(inside)} images that are given 4 to 6 %: mean {inside.mean():.1%}, "
+    f"nine in ten below {quantiles[2]:.1%}, some above 50 %.",
+)
 
 
 # %% [markdown]
 # The best threshold on the same scores, found with the exact posterior, is the best that any rising map of the scores can do. What remains then is the grouping loss, in costs. Margin: three quarters of the regret.
+
 
 # %% tags=["nbval-check-output"]
 def remains(name, after, c):
@@ -496,15 +679,31 @@ def remains(name, after, c):
 
 
 given = [
-    judge("19h", f"A after T, c = {c}: at least three quarters of the regret is grouping loss",
-          remains(plain, True, c), than=0.75)
+    judge(
+        "19h",
+        f"A after T, c = {c}: at least three quarters of the regret is grouping loss",
+        remains(plain, True, c),
+        than=0.75,
+    )
     for c in (1, 20)
 ]
-given += [judge("19h", "A as trained, c = 20: less than half of it is", remains(plain, False, 20), than=0.5,
-                expect="below")]
-print(verdicts.conclude("19h", given,
-    "holds: after a temperature nearly all of the regret is what no rising map of the scores removes; before it, less than half",
-))
+given += [
+    judge(
+        "19h",
+        "A as trained, c = 20: less than half of it is",
+        remains(plain, False, 20),
+        than=0.5,
+        expect="below",
+    )
+]
+print(
+    verdicts.conclude(
+        "19h",
+        given,
+        "holds: after a temperature nearly all of the regret is what no rising map of the scores "
+        "removes; before it, less than half",
+    )
+)
 
 # %% [markdown]
 # ## What is left
