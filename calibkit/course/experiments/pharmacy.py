@@ -25,6 +25,7 @@ DANGEROUS = (8, 9)  # tablets
 RATIOS = (1, 2, 3, 5, 10, 20, 30, 50)  # costs of a miss, where a check in vain costs 1
 SEEN = 4  # columns of eight that a model of the half image sees
 COOLED = 8.0  # temperature of the over-cautious model: about the ECE of the network as trained
+LEAST_EPOCHS = 40  # after fewer, at smoke, all networks check everything
 Sees = Literal["whole image", "left half"]
 
 
@@ -50,7 +51,7 @@ def trial(
     learn, cal, test = parts if sees == "whole image" else map(left_half, parts)
     learn = options.pop("learn", learn)
     made = functools.partial(models.mlp, 64, 10, width=options.pop("width", 128))
-    options = {"epochs": size.epochs} | options
+    options = {"epochs": max(size.epochs, LEAST_EPOCHS)} | options
     return training.trial(made, learn, {"cal": cal, "test": test}, seed=10 * seed, **options)
 
 
