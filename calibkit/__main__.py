@@ -83,7 +83,7 @@ def _audit(options) -> int:
 AUDIT = (
     *("label", "groups", "labels", "calibration", "other", "name", "kind", "bins", "scores"),
     *("positive", "first_class", "classes", "predicted", "columns", "missing", "drop_missing"),
-    *("clusters", "weights"),
+    *("clusters", "weights", "costs"),
 )
 
 
@@ -371,6 +371,8 @@ def _add_audit(commands) -> None:
     add.add_argument("--weights", metavar="COLUMN", help=what)
     add.add_argument("--calibration", metavar="FILE", help="data to fit the temperature on")
     add.add_argument("--other", metavar="FILE", help="a second model on the same rows")
+    what = "of a binary model, what a false alarm and a miss cost, such as 1 20"
+    add.add_argument("--costs", nargs=2, type=float, metavar=("ALARM", "MISS"), help=what)
     add.add_argument("--name", help="name of the model; default: of the file")
     add.add_argument("--bins", type=int, help="bins of equal width; default: 15")
     add.add_argument("--target", default="audit.html", help="the page; default: audit.html")

@@ -14,6 +14,7 @@ from calibkit import validate
 from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
+from calibkit.auditing.costs import checked
 from calibkit.auditing.measures import Measured
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import rows_of
@@ -66,6 +67,7 @@ def audit(
     clusters: Array | Sequence | None = None,
     weights: Array | Sequence | None = None,
     other: Array | None = None,
+    costs: Sequence[float] | None = None,
     class_names: Sequence[str] | None = None,
     name: str = "your model",
     other_name: str = "the other model",
@@ -93,6 +95,8 @@ def audit(
     weights : (n,) of the rows, none negative. Only their ratios count, so that weights make
         nothing surer than it is.
     other : scores of a second model on the same rows, of the same form.
+    costs : of a false alarm and of a miss, such as (1, 20), of a binary model: the page says what
+        its decisions cost, as it is and after its temperature.
     class_names, name, other_name : words for the page.
     bins : of equal width; level : of the intervals; resamples : draws of the gaps of bins for
         their intervals; seed : of all that is drawn.
@@ -112,6 +116,7 @@ def audit(
         validate.level(level),
         validate.integer("resamples", resamples, 10),
         validate.integer("seed", seed, 0),
+        None if costs is None else checked(costs),
     )
     given: Any = logits if probs is None else probs
     kind = "probs" if logits is None else kind or "logits"
@@ -122,6 +127,8 @@ def audit(
     units = units_of(len(scores), weights, clusters)
     apart, more = _apart(calibration, scores, units, kind, class_names)
     judged = _judge(scores, target, units, apart, how)
+    if how.costs is not None and judged.mapped is None:
+        raise ValueError("costs are of a binary model: one of two classes, or of one score")
     found = _found(judged, names, groups, how)
     second: dict[str, Any] = {"other": None, "difference": None}
     if other is not None:
@@ -140,7 +147,7 @@ def audit(
         other_name=other_name,
         weighted=not units.even,
         clusters=0 if clusters is None else units.count,
-        **vars(how),
+        **how.shown(),
         **second,
         **judged.fields(),
         **found,
@@ -153,6 +160,11 @@ class _Options:
     level: float
     resamples: int
     seed: int
+    costs: tuple[float, float] | None = None  # of a false alarm and of a miss
+
+    def shown(self) -> dict[str, Any]:
+        """Those that a record keeps."""
+        return {name: value for name, value in vars(self).items() if name != "costs"}
 
     def measured(self, scores: Scores, labels: Tensor, units: Units, of_row=None) -> Measured:
         rows = rows_of(
@@ -225,7 +237,7 @@ def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str
         codes, of_groups = groups_of(groups, len(rows))
         by_group = findings.groups(rows, units, codes, of_groups, how.bins, how.level)
     if judged.mapped is not None:
-        event = binary(judged.before, judged.after, judged.mapped, names, TESTS)
+        event = binary(judged.before, judged.after, judged.mapped, names, TESTS, how.costs)
     return {
         "test": test,
         "power": power,

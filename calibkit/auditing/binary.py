@@ -12,6 +12,7 @@ from torch import Tensor
 
 from calibkit.auditing import intervals, trust
 from calibkit.auditing.cooling import Apart, halves
+from calibkit.auditing.costs import Costs, of_decisions
 from calibkit.auditing.findings import calibration
 from calibkit.auditing.intervals import NONE
 from calibkit.auditing.measures import Estimate, Measured
@@ -36,6 +37,7 @@ class Binary:
     none could be fitted. maps: by "as it is", "temperature" and "Platt" the NLL, the Brier score
     of the event (half of that over both classes) and the ECE of the event; gain: what temperature
     and Platt change in them, paired, and Platt less temperature. benefit: see `net_benefit`.
+    costs: of decisions, where the audit was told what a false alarm and a miss cost.
     """
 
     event: str
@@ -52,6 +54,7 @@ class Binary:
     maps: dict[str, dict[str, Estimate]]
     gain: dict[str, dict[str, Estimate]]
     benefit: pd.DataFrame
+    costs: Costs | None = None
 
     @property
     def platt_is_better(self) -> bool:
@@ -65,9 +68,14 @@ BEYOND = "Platt less temperature"
 
 
 def binary(
-    as_it_is: Measured, cooled: Measured, mapped: Mapped, names: list[str], resamples: int
+    as_it_is: Measured,
+    cooled: Measured,
+    mapped: Mapped,
+    names: list[str],
+    resamples: int,
+    costs: tuple[float, float] | None = None,
 ) -> Binary:
-    """The event of a binary model; see `Binary`."""
+    """The event of a binary model; see `Binary`. costs: of a false alarm and of a miss."""
     rows, units, level = event_rows(as_it_is.rows), as_it_is.units, as_it_is.level
     mine = replace(as_it_is, rows=rows)
     event = rows.correct.double()
@@ -83,6 +91,10 @@ def binary(
         rows, units, bins=mine.bins, resamples=resamples, seed=mine.seed, sizes=()
     )
     estimates = event_estimates(mine)
+    decided = None
+    if costs is not None:
+        deciding = {name: model.rows for name, model in models.items()}
+        decided = of_decisions(deciding, units, level, *costs)
     return Binary(
         event=names[1],
         usual=names[usual],
@@ -98,6 +110,7 @@ def binary(
         maps={name: _three(event_estimates(model)) for name, model in models.items()},
         gain={name: _three(each) for name, each in gain.items()},
         benefit=net_benefit(rows.confidence, event, units),
+        costs=decided,
     )
 
 

@@ -103,6 +103,26 @@ def _temperature(record: Record) -> dict[str, Any]:
     }
 
 
+def _costs(it: Binary) -> dict[str, Any]:
+    """The costs of decisions; nothing where none were asked for."""
+    if it.costs is None:
+        return {}
+    paid = it.costs
+    models = [
+        {
+            "model": name,
+            "cost": _estimate(one.cost),
+            "difference": None if one.less is None else _estimate(one.less),
+            "acted": one.acted,
+            "missed": one.missed,
+            "alarms": one.alarms,
+        }
+        for name, one in paid.models.items()
+    ]
+    ends = {"alarm": paid.alarm, "miss": paid.miss, "threshold": paid.threshold}
+    return {"costs": ends | {"models": models, "none": paid.none, "all": paid.all}}
+
+
 def _binary(it: Binary) -> dict[str, Any]:
     return {
         "event": it.event,
@@ -119,6 +139,7 @@ def _binary(it: Binary) -> dict[str, Any]:
         "maps": {name: _estimates(found) for name, found in it.maps.items()},
         "gain": {name: _estimates(found) for name, found in it.gain.items()},
         "net_benefit": _rows(it.benefit),
+        **_costs(it),
     }
 
 

@@ -267,6 +267,7 @@ def _event(record: Record) -> str:
         f'<div class="row">{picture}{figures.keys(record.level, of_event=True)}</div>'
         + _maps(record, it)
         + _benefit(it)
+        + _costs(record, it)
     )
 
 
@@ -333,6 +334,64 @@ def _benefit(it: Binary) -> str:
         "0 and above that of acting on all.</p>"
         + _table("Net benefit by threshold (score at or above it)", head, rows)
     )
+
+
+def _costs(record: Record, it: Binary) -> str:
+    """What decisions cost now and after a map, where a false alarm and a miss have a price."""
+    paid = it.costs
+    if paid is None:
+        return ""
+    shown = [name for name in paid.models if name != "temperature" or not record.cooling.misfit]
+    rows = []
+    for name in shown:
+        one = paid.models[name]
+        less = "" if one.less is None else _hundred(one.less, signed=True)
+        shares = (_percent(share, 2) for share in (one.acted, one.missed, one.alarms))
+        rows.append([name, _hundred(one.cost), less, *shares])
+    rows += [
+        ["act on all", _hundred(_alone(paid.all)), "", "", "", ""],
+        ["act on none", _hundred(_alone(paid.none)), "", "", "", ""],
+    ]
+    head = ("", "100 rows cost", "difference", "acts on", "events missed", "false alarms")
+    return (
+        "<h3>What miscalibration costs</h3>"
+        f"<p>A false alarm costs {paid.alarm:g}, a miss {paid.miss:g}. So of a calibrated "
+        f"probability it is cheapest to act from {_percent(paid.threshold, 2)} on. "
+        f"{_costs_in_words(record, it)} A difference is paired, row by row, and bold where its "
+        "interval leaves 0 out; an interval stands only where at least five misses decide it.</p>"
+        + _table("Cost of decisions", head, rows)
+    )
+
+
+def _costs_in_words(record: Record, it: Binary) -> str:
+    """What the temperature changes in the cost, in a sentence."""
+    assert it.costs is not None
+    if record.cooling.misfit:
+        return "No temperature fits, so that none is compared."
+    less = it.costs.models["temperature"].less
+    assert less is not None
+    if not less.clear:
+        return "Whether a temperature changes the cost, these rows cannot tell."
+    word = "less" if less.value < 0 else "more"
+    ends = sorted(100 * abs(end) for end in (less.low, less.high))
+    return (
+        f"<strong>After a temperature 100 rows cost {100 * abs(less.value):.1f} {word} "
+        f"({ends[0]:.1f} to {ends[1]:.1f}).</strong>"
+    )
+
+
+def _alone(value: float) -> Estimate:
+    return Estimate(value, math.nan, math.nan)
+
+
+def _hundred(found: Estimate, *, signed: bool = False) -> str:
+    """The cost of 100 rows with its interval below."""
+    sign = "+" if signed else ""
+    value, low, high = (
+        f"{100 * x:{sign}.1f}".replace("-", "−") for x in (found.value, found.low, found.high)
+    )
+    strong = f"<strong>{value}</strong>" if signed and found.clear else value
+    return f"{strong}<small>{low} to {high}</small>" if found.known else strong
 
 
 def _measures(record: Record) -> str:

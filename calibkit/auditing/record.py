@@ -113,8 +113,21 @@ class Record:
         return [
             f"event {it.event}: predicted {it.said:.1%}, came {it.rate:.1%}, ECE of the event "
             f"{it.ece.value:.2%} ({p_words(it.test.p_value)}){auc}; always {it.usual} is right "
-            f"on {it.most:.2%}"
+            f"on {it.most:.2%}",
+            *self._costs(),
         ]
+
+    def _costs(self) -> list[str]:
+        """What 100 rows cost, as it is and after the temperature."""
+        paid = None if self.binary is None else self.binary.costs
+        if paid is None:
+            return []
+        now, then = paid.models["as it is"], paid.models["temperature"]
+        words = f"a false alarm costs {paid.alarm:g}, a miss {paid.miss:g}: 100 rows cost "
+        words += f"{100 * now.cost.value:.1f}"
+        if not self.cooling.misfit:
+            words += f", after the temperature {100 * then.cost.value:.1f}"
+        return [f"{words} (threshold {paid.threshold:.3f})"]
 
     def _temperature(self) -> str:
         if self.cooling.misfit:

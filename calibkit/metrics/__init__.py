@@ -8,6 +8,14 @@ the predicted class take a `TopLabel`, confidences and hits alone, in the place 
 from calibkit.metrics import plane as plane
 from calibkit.metrics.bootstrap import bootstrap_interval
 from calibkit.metrics.classwise import classwise_ece
+from calibkit.metrics.decisions import (
+    action_cost,
+    alarm_costs,
+    cheapest_action,
+    decision_cost,
+    net_benefit,
+    regret,
+)
 from calibkit.metrics.diagram import Reliability, reliability, wilson_interval
 from calibkit.metrics.errors import (
     ada_ece,
@@ -35,6 +43,7 @@ from calibkit.metrics.paired import paired_interval
 from calibkit.metrics.proper import BrierParts, brier, brier_decomposition, nll
 from calibkit.metrics.scores import (
     accuracy,
+    augrc,
     aurc,
     auroc,
     confident_share,
@@ -56,7 +65,10 @@ __all__ = [
     "Tally",
     "TopLabel",
     "accuracy",
+    "action_cost",
     "ada_ece",
+    "alarm_costs",
+    "augrc",
     "aurc",
     "auroc",
     "bootstrap_interval",
@@ -65,22 +77,26 @@ __all__ = [
     "brier_decomposition",
     "calibration_test",
     "calibration_test_of",
+    "cheapest_action",
     "classwise_ece",
     "confident_share",
     "corp",
     "debiased_ece",
     "debiased_ece_of",
+    "decision_cost",
     "ece",
     "ece_by_group",
     "ece_of",
     "entropy",
     "fpr_at_tpr",
     "mce",
+    "net_benefit",
     "nll",
     "overconfidence_error",
     "paired_interval",
     "paired_interval_of",
     "pixels",
+    "regret",
     "reliability",
     "reliability_of",
     "risk_coverage",

@@ -119,6 +119,27 @@ def aurc(probs: Scored, labels: Labels = None) -> float:
     return float(risk_coverage(probs, labels)[1].mean())
 
 
+def augrc(probs: Scored, labels: Labels = None) -> float:
+    """Area under the generalized risk-coverage curve, AUGRC.
+
+    The generalized risk at coverage k / n is (errors among the k most confident) / n: the chance
+    that a prediction is kept *and* wrong. The curve joins these points from (0, 0) by straight
+    lines, so that with A the accuracy and AUROC that of telling hits from errors
+
+        AUGRC = (1 - AUROC) A (1 - A) + (1 - A)^2 / 2
+
+    in [0, 1/2]. Unlike in `aurc` an error of high confidence is not weighed by how few are kept.
+
+    Arguments and errors as in `aurc`. Source: Traub et al. (2024), arXiv:2407.01032.
+
+    >>> augrc([[0.9, 0.1], [0.6, 0.4]], [0, 1])  # half an error is kept over half of the axis: 1/8
+    0.125
+    """
+    coverage, risk = risk_coverage(probs, labels)
+    errors = coverage * risk
+    return float((errors.sum() - errors[-1] / 2) / len(errors))
+
+
 def auroc(in_scores: Array, out_scores: Array) -> float:
     """Area under the ROC curve for telling in-distribution samples from the others.
 

@@ -1,5 +1,7 @@
 """The page of a binary model, against scikit-learn."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from sklearn.metrics import brier_score_loss, confusion_matrix, log_loss, roc_au
 import calibkit
 from calibkit import metrics
 from calibkit.auditing.binary import area, net_benefit
+from calibkit.auditing.costs import of_decisions
 from calibkit.auditing.units import units_of
 
 
@@ -163,3 +166,107 @@ def test_the_printed_lines_say_where_platt_scaling_beats_the_temperature():
     even = calibkit.audit(probs=score, labels=(np.random.default_rng(1).random(4_000) < score) * 1)
     assert not even.binary.platt_is_better
     assert "Platt scaling" not in str(even)
+
+
+def paid(rows, event, alarm, miss):
+    """What every row costs where it is acted on from the cheapest threshold on."""
+    acted = rows >= alarm / (alarm + miss)
+    return alarm * (acted & (event == 0)) + miss * (~acted & (event == 1))
+
+
+@pytest.mark.parametrize(("alarm", "miss"), [(1, 20), (2.5, 1)])
+def test_the_costs_of_decisions_are_those_of_the_rows(alarm, miss):
+    found = calibkit.audit(
+        SCORE, EVENT, calibration=(CAL_SCORE, CAL_EVENT), costs=(alarm, miss), resamples=20
+    )
+    costs = found.binary.costs
+    cooled = (SCORE / found.cooling.value).sigmoid().numpy()
+    before, after = paid(PROB, EVENT, alarm, miss), paid(cooled, EVENT, alarm, miss)
+    as_it_is, temperature = costs.models["as it is"], costs.models["temperature"]
+    assert list(costs.models) == ["as it is", "temperature", "Platt"]
+    assert as_it_is.cost.value == pytest.approx(before.mean())
+    assert temperature.cost.value == pytest.approx(after.mean())
+    assert temperature.less.value == pytest.approx((after - before).mean())
+    assert as_it_is.less is None
+    assert costs.none == pytest.approx(miss * EVENT.mean())
+    assert costs.all == pytest.approx(alarm * (EVENT == 0).mean())
+    half = 1.96 * (after - before).std() / len(EVENT) ** 0.5
+    assert temperature.less.high - temperature.less.low == pytest.approx(2 * half, rel=0.02)
+    page, words = found.html(), str(found)
+    assert "What miscalibration costs" in page
+    assert f"{100 * before.mean():.1f}" in page
+    assert f"100 rows cost {100 * before.mean():.1f}, after the temperature" in words
+
+
+def test_without_costs_the_page_and_the_numbers_are_as_before():
+    assert BINARY.costs is None
+    assert "What miscalibration costs" not in FOUND.html()
+    assert "costs" not in FOUND.numbers()["binary"]
+
+
+def test_few_misses_have_no_interval():
+    """In a simulation intervals of fewer than five misses cover too rarely."""
+    score = torch.full((400,), -6.0, dtype=torch.float64)
+    score[:200] = 3.0
+    event = torch.zeros(400, dtype=torch.long)
+    event[:150] = 1
+    for misses, known in ((4, False), (5, True)):
+        came = event.clone()
+        came[200 : 200 + misses] = 1
+        found = calibkit.audit(score, came, costs=(1, 20), resamples=20).binary.costs
+        assert found.models["as it is"].cost.known == known
+        assert found.models["as it is"].missed == pytest.approx(misses / 400)
+
+
+def test_costs_of_clusters_and_weights():
+    weights = np.random.default_rng(2).integers(0, 4, len(EVENT))
+    copies = np.repeat(np.arange(len(EVENT)), weights)
+    found = calibkit.audit(SCORE, EVENT, weights=weights, costs=(1, 20), resamples=20).binary.costs
+    assert found.models["as it is"].cost.value == pytest.approx(
+        paid(PROB[copies], EVENT[copies], 1, 20).mean()
+    )
+    double = np.r_[np.arange(len(EVENT)), np.arange(len(EVENT))]
+    twice = calibkit.audit(
+        SCORE[double], EVENT[double], clusters=double, costs=(1, 20), resamples=20
+    ).binary.costs
+    once = calibkit.audit(SCORE, EVENT, costs=(1, 20), resamples=20).binary.costs
+    wide, narrow = (each.models["as it is"].cost for each in (twice, once))
+    assert wide.high - wide.low == pytest.approx(narrow.high - narrow.low, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("costs", "words"),
+    [
+        ((1,), "costs must be two numbers"),
+        (20, "costs must be two numbers"),
+        ((1, 0), "costs, of a miss, must lie in"),
+        ((float("inf"), 1), "costs, of a false alarm, must lie in"),
+    ],
+)
+def test_bad_costs_are_named(costs, words):
+    with pytest.raises(ValueError, match=words):
+        calibkit.audit(SCORE, EVENT, costs=costs)
+
+
+def test_costs_of_many_classes_are_refused():
+    probs = torch.eye(3)[torch.arange(60) % 3]
+    with pytest.raises(ValueError, match="costs are of a binary model"):
+        calibkit.audit(probs=0.9 * probs + 0.1 / 3, labels=torch.arange(60) % 3, costs=(1, 20))
+
+
+def test_intervals_of_costs_that_are_shown_cover_the_truth():
+    """1,000 rows, a miss at 20 false alarms: of 150 samples at most about one in ten may fail."""
+    random = np.random.default_rng(5)
+    odds = random.normal(size=50_000) * 2 - 2
+    chance, said = 1 / (1 + np.exp(-odds)), torch.from_numpy(1.8 * odds).sigmoid()
+    acted = said.numpy() >= 1 / 21
+    truth = np.where(acted, 1 - chance, 20 * chance).mean()
+    covered = []
+    for _ in range(150):
+        chosen = random.integers(len(odds), size=1000)
+        came = torch.from_numpy(random.random(1000) < chance[chosen])
+        rows = SimpleNamespace(correct=came, confidence=said[chosen])
+        cost = of_decisions({"as it is": rows}, units_of(1000), 0.95, 1, 20).models["as it is"].cost
+        assert cost.known
+        covered.append(cost.low <= truth <= cost.high)
+    assert np.mean(covered) > 0.89

@@ -23,11 +23,12 @@ def audits():
     yield calibkit.audit(z, labels, groups=groups, other=z / 2)
     yield calibkit.audit(two, of_two, clusters=np.arange(600) // 2, class_names=["no", "yes"])
     yield calibkit.audit(z, z.argmax(1))
+    yield calibkit.audit(two, of_two, costs=(1, 20))
     impossible = torch.tensor([[0.5, 0.5, 0.0]] * 99 + [[1.0, 0.0, 0.0]])
     yield calibkit.audit(probs=impossible, labels=[0, 1, 0] * 33 + [1])
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(5))
 def test_the_json_keeps_to_its_schema(number, tmp_path):
     found = list(audits())[number]
     path = found.write_json(tmp_path / "audit.json")

@@ -88,6 +88,9 @@ def test_all_functions_are_in_the_tables():
     others |= {"paired_interval", "paired_interval_of", "fpr_at_tpr", "pixels"} | {
         f.__name__ for f in OF_HITS
     }
+    # see tests/metrics/test_decisions.py
+    others |= {"action_cost", "alarm_costs", "cheapest_action", "decision_cost"}
+    others |= {"net_benefit", "regret"}
     classes = {"BrierParts", "CalibrationTest", "Corp", "Reliability", "Tally", "TopLabel"}
     assert {f.__name__ for f in SCORED} | others | classes == {
         *metrics.__all__,

@@ -53,6 +53,29 @@ def test_aurc_of_a_perfect_order_and_of_none():
     assert constant.numpy() == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize("name", ["random", "tied", "edges", "half", "tiny"])
+def test_augrc_is_the_closed_form_of_accuracy_and_auroc(name):
+    """Traub et al. (2024): (1 - AUROC) A (1 - A) + (1 - A)^2 / 2, ties counted half."""
+    probs, labels = reference.cases()[name]
+    confidence, correct = probs.double().amax(1), probs.argmax(1) == labels
+    a = metrics.accuracy(probs, labels)
+    told_apart = 0.5 if a in (0, 1) else metrics.auroc(confidence[correct], confidence[~correct])
+    expected = (1 - told_apart) * a * (1 - a) + (1 - a) ** 2 / 2
+    assert metrics.augrc(probs, labels) == pytest.approx(expected, abs=1e-12)
+    assert metrics.augrc(metrics.TopLabel(confidence, correct)) == metrics.augrc(probs, labels)
+
+
+def test_augrc_at_its_ends():
+    sure = np.linspace(1, 0.1, 1000)
+    hits = np.arange(1000) < 700
+    best, worst = (
+        metrics.augrc(metrics.TopLabel(sure, h)) for h in (hits, ~(np.arange(1000) < 300))
+    )
+    assert best == pytest.approx(0.3**2 / 2)
+    assert worst == pytest.approx(0.7 * 0.3 + 0.3**2 / 2)
+    assert metrics.augrc(metrics.TopLabel(sure, np.zeros(1000, bool))) == pytest.approx(0.5)
+
+
 @pytest.mark.parametrize("tpr", [0.5, 0.95, 1.0])
 @pytest.mark.parametrize("ties", [False, True])
 def test_fpr_is_the_roc_curves(tpr, ties):

@@ -336,7 +336,7 @@ def test_bad_weights(function, value, kind, message):
 
 @pytest.mark.parametrize(
     "function",
-    [metrics.debiased_ece, metrics.risk_coverage, metrics.aurc, metrics.corp],
+    [metrics.debiased_ece, metrics.risk_coverage, metrics.aurc, metrics.augrc, metrics.corp],
 )
 def test_measures_that_count_rows_take_no_weights(function):
     top = metrics.TopLabel.of(PROBS, LABELS, [1, 2, 3])

@@ -3,6 +3,7 @@
 from calibkit.course.explorers.along import along_frame, ranked_frame
 from calibkit.course.explorers.blends import blend_frame
 from calibkit.course.explorers.cooled import cooled_frame
+from calibkit.course.explorers.costs import cost_frame
 from calibkit.course.explorers.explorer import Explorer, Frame, Slider
 from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
@@ -24,6 +25,7 @@ __all__ = [
     "blend_frame",
     "cooled_frame",
     "cooling_frame",
+    "cost_frame",
     "film_frame",
     "keep",
     "labels_frame",

@@ -1,4 +1,4 @@
-"""An independent set of answers to the exercises of lessons 03 to 18, right and wrong ones.
+"""An independent set of answers to the exercises of lessons 03 to 19, right and wrong ones.
 
 Written from the texts of the exercises alone, before anything of the checkers was read. `TABLE`
 has, for each exercise, its answers: a short name, "wrong" or "right", the function, and for a wrong
@@ -5417,6 +5417,185 @@ def _(probs, posterior):
         for said, true in zip(probs.tolist(), posterior.tolist(), strict=True)
         for a, b in zip(said, true, strict=True)
     ) / len(probs)
+
+
+# 19: the regret of decisions, and the cheapest action
+
+deciding = Exercise("decision_regret")
+
+
+def bayes(c):
+    """The textbook threshold."""
+    return 1 / (1 + c)
+
+
+def charged(check, truth, c):
+    """Expected cost of each image where `check` says what is checked, (n,)."""
+    return torch.where(check, 1 - truth, c * truth)
+
+
+for wrong_name, wrong_diagnosis, wrong_threshold in (
+    ("threshold 1/c", "the threshold is 1/(1 + c)", lambda c: 1 / c),
+    ("threshold c/(1+c)", "the threshold of the other class", lambda c: c / (1 + c)),
+    ("threshold half", "a fixed threshold", lambda c: 0.5),
+    ("threshold 1/(2+c)", "off by one in the threshold", lambda c: 1 / (2 + c)),
+):
+    deciding.wrong(
+        wrong_name,
+        wrong_diagnosis,
+        lambda said, posterior, c, at=wrong_threshold: (
+            charged(said > at(c), posterior, c) - charged(posterior > at(c), posterior, c)
+        ).mean(),
+    )
+deciding.wrong(
+    "below",
+    "checks below the threshold",
+    lambda said, posterior, c: (
+        charged(said < bayes(c), posterior, c) - charged(posterior > bayes(c), posterior, c)
+    ).mean(),
+)
+deciding.wrong(
+    "not subtracted",
+    "the cost of the model, without that of the posterior",
+    lambda said, posterior, c: charged(said > bayes(c), posterior, c).mean(),
+)
+deciding.wrong(
+    "own beliefs",
+    "judged with its own probabilities",
+    lambda said, posterior, c: (
+        charged(posterior > bayes(c), said, c) - charged(said > bayes(c), said, c)
+    ).mean(),
+)
+deciding.wrong(
+    "drawn outcomes",
+    "draws outcomes, so that the result is random",
+    lambda said, posterior, c: (
+        lambda y: (charged(said > bayes(c), y, c) - charged(posterior > bayes(c), y, c)).mean()
+    )(torch.bernoulli(posterior)),
+)
+deciding.wrong(
+    "sign",
+    "posterior minus model",
+    lambda said, posterior, c: (
+        charged(posterior > bayes(c), posterior, c) - charged(said > bayes(c), posterior, c)
+    ).mean(),
+)
+deciding.wrong(
+    "sum",
+    "sum, not mean",
+    lambda said, posterior, c: (
+        charged(said > bayes(c), posterior, c) - charged(posterior > bayes(c), posterior, c)
+    ).sum(),
+)
+deciding.wrong(
+    "of those that differ",
+    "the mean over the images decided differently, not over all",
+    lambda said, posterior, c: (
+        lambda gone: gone[gone > 0].mean() if (gone > 0).any() else gone.mean()
+    )(charged(said > bayes(c), posterior, c) - charged(posterior > bayes(c), posterior, c)),
+)
+deciding.wrong(
+    "misses cost 1",
+    "the costs are exchanged",
+    lambda said, posterior, c: (
+        torch.where(said > bayes(c), c * (1 - posterior), posterior)
+        - torch.where(posterior > bayes(c), c * (1 - posterior), posterior)
+    ).mean(),
+)
+deciding.wrong(
+    "divided by c",
+    "in misses, not in checks in vain",
+    lambda said, posterior, c: (
+        (
+            charged(said > bayes(c), posterior, c) - charged(posterior > bayes(c), posterior, c)
+        ).mean()
+        / c
+    ),
+)
+deciding.wrong(
+    "hard truth",
+    "takes the favourite of the posterior for the outcome",
+    lambda said, posterior, c: (
+        lambda y: (charged(said > bayes(c), y, c) - charged(posterior > bayes(c), y, c)).mean()
+    )((posterior > 0.5).double()),
+)
+deciding.right(
+    "difference of costs",
+    lambda said, posterior, c: (
+        charged(said > bayes(c), posterior, c) - torch.minimum(1 - posterior, c * posterior)
+    ).mean(),
+)
+deciding.right(
+    "numpy where",
+    lambda said, posterior, c: np.where(
+        (said.numpy() > bayes(c)) != (posterior.numpy() > bayes(c)),
+        np.abs((1 + c) * posterior.numpy() - 1),
+        0,
+    ).mean(),
+)
+deciding.right(
+    "sum over n",
+    lambda said, posterior, c: (
+        sum(
+            abs(q + c * q - 1)
+            for p, q in zip(said.tolist(), posterior.tolist(), strict=True)
+            if (p > bayes(c)) is not (q > bayes(c))
+        )
+        / len(said)
+    ),
+)
+
+acting = Exercise("cheapest_action")
+acting.wrong("argmax", "the dearest", lambda probs, costs: (probs @ costs.T).argmax(dim=1))
+acting.wrong("likeliest", "the costs are ignored", lambda probs, costs: probs.argmax(dim=1))
+acting.wrong(
+    "costs of the likeliest",
+    "only the most probable class counts",
+    lambda probs, costs: costs.T[probs.argmax(dim=1)].argmin(dim=1),
+)
+acting.wrong(
+    "likelier two",
+    "only the two most probable classes count",
+    lambda probs, costs: (
+        (probs * (probs >= probs.topk(2, dim=1).values[:, -1:])) @ costs.T
+    ).argmin(dim=1),
+)
+acting.wrong(
+    "one decision",
+    "one action for all images",
+    lambda probs, costs: (probs @ costs.T).mean(dim=0).argmin().repeat(len(probs)),
+)
+acting.wrong(
+    "cost",
+    "the cost, not the action",
+    lambda probs, costs: (probs @ costs.T).amin(dim=1),
+)
+acting.wrong(
+    "absolute", "gains count as costs", lambda probs, costs: (probs @ costs.abs().T).argmin(dim=1)
+)
+acting.wrong(
+    "squared costs", "squares", lambda probs, costs: (probs @ costs.square().T).argmin(dim=1)
+)
+acting.wrong(
+    "median",
+    "the median cost",
+    lambda probs, costs: (probs[:, None] * costs).median(2)[0].argmin(1),
+)
+acting.wrong(
+    "minimax", "the worst case", lambda probs, costs: costs.amax(1).argmin().repeat(len(probs))
+)
+acting.wrong(
+    "scaled",
+    "each action's costs are divided by their sum",
+    lambda probs, costs: (probs @ (costs / costs.sum(dim=1, keepdim=True)).T).argmin(dim=1),
+)
+acting.wrong(
+    "first rows only", "the last action is left out", lambda p, costs: (p @ costs[:-1].T).argmin(1)
+)
+acting.right("einsum", lambda probs, costs: torch.einsum("nk,ak->na", probs, costs).argmin(dim=1))
+acting.right("transposed", lambda probs, costs: (costs @ probs.T).argmin(dim=0))
+acting.right("numpy", lambda probs, costs: (probs.numpy() @ costs.numpy().T).argmin(axis=1))
+acting.right("sorted", lambda probs, costs: (probs @ costs.T).argsort(dim=1, stable=True)[:, 0])
 
 
 def asked(exercise: str, function: Callable) -> tuple[bool, str, float]:

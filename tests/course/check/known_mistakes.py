@@ -829,3 +829,40 @@ WRONG |= {
         (lambda w, s, m, e: sum(paths(w, s, m, e)) / len(s), "averaged"),
     ],
 }
+
+
+def lost(said, truth, c, threshold=None, scale=None):
+    """Image by image in plain Python; threshold, scale: what stands for 1 / (1 + c) and 1 + c."""
+    t = 1 / (1 + c) if threshold is None else threshold
+    factor = 1 + c if scale is None else scale
+    pairs = zip(said.tolist(), truth.tolist(), strict=True)
+    return [factor * abs(q - t) if (p > t) != (q > t) else 0.0 for p, q in pairs]
+
+
+def prices(probs, costs):
+    return [[float(row.double() @ line.double()) for line in costs] for row in probs]
+
+
+RIGHT |= {
+    "decision_regret": lambda p, q, c: np.mean(lost(p, q, c)),
+    "cheapest_action": lambda p, costs: [int(np.argmin(row)) for row in prices(p, costs)],
+}
+WRONG |= {
+    "decision_regret": [
+        (lambda p, q, c: np.mean(lost(p, q, c, 0.5)), "whatever a miss costs"),
+        (lambda p, q, c: np.mean(lost(p, q, c, c / (1 + c))), "needs a low one"),
+        (lambda p, q, c: np.mean(lost(p, q, c, None, 1)), "factor 1 + c is missing"),
+        (lambda p, q, c: np.mean(lost(p, q, c, None, c)), "the factor c"),
+        (lambda p, q, c: np.sum(lost(p, q, c)), "number of images"),
+        (lambda p, q, c: np.mean(np.array(lost(p, q, c)) > 0), "share of images"),
+        (lambda p, q, c: np.mean(np.minimum(1 - q.numpy(), c * q.numpy())), "nobody can avoid"),
+    ],
+    "cheapest_action": [
+        (lambda p, costs: [int(np.argmax(row)) for row in prices(p, costs)], "dearest"),
+        (lambda p, costs: [int(np.argmin(row)) + 1 for row in prices(p, costs)], "from 1"),
+        (lambda p, costs: [min(row) for row in prices(p, costs)], "which action has it"),
+        (lambda p, costs: np.argmax(p.numpy(), axis=1), "most probable class"),
+        (lambda p, costs: prices(p, costs), "expected costs of all"),
+        (lambda p, costs: prices(1 - p, costs) and np.argmin(prices(1 - p, costs), 1), "not"),
+    ],
+}

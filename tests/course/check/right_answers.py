@@ -1198,6 +1198,54 @@ NOTE_PROBABILITY = [
     lambda w, s, m, e: float(note_by_logs(w, s, m, e)),
 ]
 
+
+def regret_of_costs(said, posterior, c):
+    check, best = (one > 1 / (1 + c) for one in (said, posterior))
+    paid, least = (torch.where(way, 1 - posterior, c * posterior) for way in (check, best))
+    return (paid - least).mean()
+
+
+def regret_loop(said, posterior, c):
+    total = 0.0
+    for p, q in zip(said.tolist(), posterior.tolist(), strict=True):
+        paid = 1 - q if p * (1 + c) > 1 else c * q
+        total += paid - min(1 - q, c * q)
+    return total / len(said)
+
+
+DECISION_REGRET = [
+    regret_of_costs,
+    regret_loop,
+    lambda p, q, c: metrics.regret(
+        torch.stack([1 - p, p], 1), torch.stack([1 - q, q], 1), metrics.alarm_costs(c)
+    ),
+    lambda p, q, c: float(
+        np.mean(
+            np.abs((1 + c) * q.numpy() - 1)
+            * ((p.numpy() > 1 / (1 + c)) ^ (q.numpy() > 1 / (1 + c)))
+        )
+    ),
+    lambda p, q, c: ((1 + c) * q - 1).abs()[(p > 1 / (1 + c)) ^ (q > 1 / (1 + c))].sum() / len(p),
+]
+
+
+def action_loop(probs, costs):
+    found = []
+    for row in probs.tolist():
+        expected = [sum(p * x for p, x in zip(row, line, strict=True)) for line in costs.tolist()]
+        found.append(expected.index(min(expected)))
+    return found
+
+
+CHEAPEST_ACTION = [
+    action_loop,
+    lambda p, costs: metrics.cheapest_action(p, costs),
+    lambda p, costs: torch.einsum("nk,ak->na", p, costs).argmin(1),
+    lambda p, costs: (p[:, None] * costs[None]).sum(2).min(1).indices,
+    lambda p, costs: np.argmin(p.numpy() @ costs.numpy().T, axis=1),
+    lambda p, costs: (-(costs @ p.T)).argmax(0),
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

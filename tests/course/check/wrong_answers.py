@@ -1910,6 +1910,89 @@ NOTE_PROBABILITY = [
     (lambda w, s, m, e: s @ e[:, w[0]], None),
 ]
 
+
+def priced(p, q, c, *, t=None, by=None):
+    """The regret with another threshold, or another price."""
+    t = 1 / (1 + c) if t is None else t
+    return ((1 + c) * (q - t).abs() if by is None else by) * ((p > t) != (q > t))
+
+
+def pays(check, q, c):
+    return torch.where(check, 1 - q, c * q)
+
+
+def clips_in_place(said, posterior, c):
+    said.clamp_(1e-3, 1 - 1e-3)
+    return priced(said, posterior, c).mean()
+
+
+DECISION_REGRET = [
+    (clips_in_place, "changes its argument `said`"),
+    (lambda p, q, c: priced(p, q, c, t=0.5).mean(), "whatever a miss costs"),
+    (lambda p, q, c: priced(p, q, c, t=c / (1 + c)).mean(), "needs a low one"),
+    (lambda p, q, c: priced(p, q, c, by=(q - 1 / (1 + c)).abs()).mean(), "factor 1 + c is missing"),
+    (lambda p, q, c: priced(p, q, c, by=c * (q - 1 / (1 + c)).abs()).mean(), "the factor c"),
+    (lambda p, q, c: priced(p, q, c, by=(1 + c) * (p - q).abs()).mean(), "between the two"),
+    (lambda p, q, c: priced(p, q, c, by=(1 + c) * (p - 1 / (1 + c)).abs()).mean(), "of `said`"),
+    (lambda p, q, c: priced(p, q, c, by=1.0).mean(), "share of images"),
+    (lambda p, q, c: priced(p, q, c).sum(), "grows with the number of images"),
+    (lambda p, q, c: priced(p, q, c), "one number"),
+    (lambda p, q, c: -priced(p, q, c).mean(), "sign is reversed"),
+    (lambda p, q, c: priced(q, p, c).mean(), "of `said`"),
+    (lambda p, q, c: pays(p > 1 / (1 + c), q, c).mean(), "whole expected cost"),
+    (lambda p, q, c: pays(q > 1 / (1 + c), q, c).mean(), "nobody can avoid"),
+    (lambda p, q, c: ((1 + c) * (q - 1 / (1 + c)).abs()).mean(), "every image has a price"),
+    (lambda p, q, c: priced(p, q, c, by=(1 + c) * (q - 1 / (1 + c))).mean(), "cancel"),
+    (lambda p, q, c: priced(p, q, c, by=(1 + c) * (q - 1 / (1 + c)) ** 2).mean(), None),
+    (lambda p, q, c: (p - q).abs().mean(), "mean distance"),
+    (lambda p, q, c: (p - q).square().mean(), "squared distance"),
+    (lambda p, q, c: priced(p, q, c).max(), None),
+    (lambda p, q, c: priced(p, q, c).median(), None),
+    (lambda p, q, c: priced(p, q, 1.0).mean(), None),
+    (lambda p, q, c: priced(p, q, c)[(p > 1 / (1 + c)) != (q > 1 / (1 + c))].mean(), None),
+    (lambda p, q, c: 100 * priced(p, q, c).mean(), "per cent"),
+    (lambda p, q, c: ((p > 1 / (1 + c)) == (q > 1 / (1 + c))).double().mean(), None),
+    (lambda p, q, c: round(float(priced(p, q, c).mean()), 2), "2 decimals"),
+    (lambda p, q, c: 0.0, None),
+]
+
+
+def prices_in_place(probs, costs):
+    costs -= costs.min()
+    return (probs @ costs.T).argmin(dim=1)
+
+
+CHEAPEST_ACTION = [
+    (prices_in_place, "changes its argument `costs`"),
+    (lambda p, costs: (p @ costs.T).argmax(1), "dearest"),
+    (lambda p, costs: (p @ costs.T).min(1).values, "which action has it"),
+    (lambda p, costs: p @ costs.T, "expected costs of all actions"),
+    (lambda p, costs: p.argmax(1), "most probable class"),
+    (lambda p, costs: costs[:, p.argmax(1)].argmin(0), "for the truth"),
+    (lambda p, costs: (p @ costs.T).argmin(1) + 1, "from 1"),
+    (lambda p, costs: (p @ costs.T).argmin(0), "dim=0"),
+    (lambda p, costs: (p @ costs).argmin(1), "Transpose"),
+    (lambda p, costs: (p.softmax(1) @ costs.T).argmin(1), "softmax"),
+    (lambda p, costs: (p.log() @ costs.T).argmin(1), "logarithm"),
+    (lambda p, costs: ((1 - p) @ costs.T).argmin(1), "not"),
+    (lambda p, costs: (p[:, None] * costs).amax(2).argmin(1), "largest part"),
+    (lambda p, costs: (p[:, None] * costs).amin(2).argmin(1), None),
+    (lambda p, costs: costs.mean(1).argmin().expand(len(p)), "one action for all"),
+    (lambda p, costs: costs.amax(1).argmin().expand(len(p)), "worst case"),
+    (lambda p, costs: (p.mean(0) @ costs.T).argmin().expand(len(p)), "one action for all"),
+    (lambda p, costs: (p @ costs.T).argmin(), "shape"),
+    (lambda p, costs: one_hot((p @ costs.T).argmin(1), len(costs)), "zeros with a one"),
+    (lambda p, costs: (p.square() @ costs.T).argmin(1), None),
+    (lambda p, costs: (p @ costs.T.abs()).argmin(1), None),
+    (lambda p, costs: (p @ costs.T / costs.sum(1)).argmin(1), None),
+    (lambda p, costs: (p @ costs.T).argsort(1)[:, 1:2].squeeze(1), None),
+    (lambda p, costs: (p.round() @ costs.T).argmin(1), None),
+    (lambda p, costs: (p[:, :-1] @ costs[:, :-1].T).argmin(1), None),
+    (lambda p, costs: (p @ costs[:-1].T).argmin(1), None),
+    (lambda p, costs: (p @ costs.T).argmin(1).sort().values, None),
+    (lambda p, costs: torch.zeros(len(p), dtype=torch.long), None),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

@@ -81,6 +81,7 @@ DIAGRAMS = {
     "two_models": 2,
     "blend": 0,
     "class_prior": 0,
+    "cost_of_a_miss": 0,
     "new_scanner": 0,
     "noisy_labels": 0,
     "soft_label": 0,
@@ -95,6 +96,7 @@ def test_every_stored_explorer_is_read():
     others = {
         "blend",
         "class_prior",
+        "cost_of_a_miss",
         "new_scanner",
         "next_word",
         "noisy_labels",
@@ -415,3 +417,21 @@ def test_the_histograms_of_test_sets_have_the_mean_and_the_truth_of_the_readout(
             assert measured == pytest.approx(mean, abs=0.5 * np.diff(bars.x).max())
             assert line.x == pytest.approx([exact] * 2, abs=ROUNDED)
             assert legend.keys[role.words] == [{Look(role.colour), reading.line(role)}]
+
+
+def test_the_costs_of_four_models_are_those_of_the_words_and_none_beats_the_posterior():
+    roles = {name: palette.group(place, f"model {name}") for place, name in enumerate("ABCD")}
+    roles["posterior"] = palette.TRUTH
+    order = {}
+    for (ratio,), (_, lines), readout in read("cost_of_a_miss"):
+        told = dict(re.findall(r"(posterior|[A-D]) (\d+)", readout))
+        assert set(told) == set(roles)
+        (plot,) = lines.plots
+        for name, role in roles.items():
+            line, cost = plot.one("line", reading.line(role)), float(told[name])
+            place = abs(plot.x.place(line.x) - plot.x.place(float(ratio))).argmin()
+            assert line.y[place] == pytest.approx(min(cost, 150), abs=0.8)
+            assert cost >= float(told["posterior"])
+        order[float(ratio)] = min("ABCD", key=lambda name: float(told[name]))
+    assert order[1] == "A"
+    assert order[20] == "B"

@@ -1,0 +1,569 @@
+# %% [markdown]
+# # 19 · Decisions: what does a wrong probability cost?
+#
+# **Question.** In a pharmacy a machine reads the number of tablets on each prescription. From eight tablets on the dose
+# is dangerous, and a pharmacist must check it. A check in vain costs 1. A dangerous dose that nobody checks costs c.
+# Four vendors offer a model. Which one do you buy, and does its ECE tell?
+
+# %% tags=["drawing"]
+from calibkit.course import explorers
+
+explorers.stored("cost_of_a_miss")
+
+# %% [markdown]
+# What 100 prescriptions cost with each model, and with the exact posterior, which nobody can beat. The slider sets c.
+# Which model would you buy at c = 1, and which at c = 20?
+#
+# **You will be able to**
+# - turn a probability and a table of costs into the cheapest action;
+# - say which errors of a probability cost something, and compute the exact regret of a model;
+# - choose between models by what they cost after a repair, and not by their ECE.
+#
+# **Time.** 45 minutes.
+#
+# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+
+# %% tags=["drawing"]
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import torch
+
+from calibkit import metrics, recalibration
+from calibkit.course import check, claims, verdicts
+from calibkit.course.experiments import nights, pharmacy
+from calibkit.course.scale import begin
+from calibkit.lab import sweep
+from calibkit.metrics import plane
+from calibkit.pictures import alt_text, palette, plots
+
+# %% tags=["parameters"]
+SCALE = "laptop"
+SEED = 0
+DEVICE = "auto"
+
+# %% [markdown]
+# ## 1. When is it worth a check?
+#
+# Left, four prescriptions: noisy images of one digit each, with the exact probability q that it is an 8 or a 9. A check is in vain with
+# probability 1 - q. To let it pass goes wrong with probability q, and costs c then. Both expected costs are straight lines; right, for c = 4.
+
+# %% tags=["drawing"]
+size, seeds, device = begin(SCALE, SEED, DEVICE)
+fig, axes = plt.subplot_mosaic([["1", "2", "line"], ["3", "4", "line"]], figsize=(8.6, 3.3),
+                               width_ratios=[1, 1, 3.4], layout="constrained")
+shown = pharmacy.splits(size, SEED).test[:2000]
+chances = pharmacy.event(shown.posterior)[:, 1]
+for panel, wanted in zip("1234", (0.01, 0.1, 0.5, 0.99), strict=True):
+    place = (chances - wanted).abs().argmin().item()
+    _ = axes[panel].imshow(shown.inputs[place, 0], cmap="gray_r", vmin=-0.5, vmax=1.5)
+    _ = axes[panel].set(title=f"q = {chances[place]:.0%}", xticks=[], yticks=[])
+    _ = alt_text.note(axes[panel], f"A noisy {shown.labels[place]}, dangerous with probability {chances[place]:.0%}")
+q, c, ax = np.linspace(0, 1, 101), 4, axes["line"]
+_ = ax.plot(q, 1 - q, **palette.group(0, "check it: 1 - q").line(marker=None))
+_ = ax.plot(q, c * q, **palette.group(3, "let it pass: 4 q").line(marker=None))
+_ = ax.axvline(1 / (1 + c), color=palette.GREY, ls=":", lw=1.5)
+_ = ax.text(0.22, 0.2, "from here on checking is cheaper", va="center")
+_ = ax.set(xlabel="probability q of a dangerous dose", ylabel="expected cost", ylim=(0, 1.6), xlim=(0, 1))
+_ = ax.legend(loc="upper right")
+_ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 to 0, letting pass rises from 0; "
+                      "the lines cross at q = 0.2.")
+
+# %% [markdown]
+# They cross where $1 - q = c\,q$. So the cheapest rule is: check, if the probability is above the **Bayes threshold**
+#
+# $$t = \frac{1}{1 + c}.$$
+#
+# For c = 1 this is 1/2. For c = 20 it is 1/21, about 5 %: check, although 20 of 21 such checks are in vain. The rule holds for the
+# *true* probability q. A model says p, and you compare *p* with t.
+#
+# ## 2. Which errors cost something?
+#
+# **Model A** is the network of the course, trained to the end on 1,500 noisy digits. Below, each dot is one test image:
+# across, what A says; upwards, the exact posterior q. The lines mark the threshold t, on both axes.
+
+# %% tags=["drawing"]
+def recipe(sees, seed):
+    return pharmacy.trial(size, seed, sees)
+
+
+swept = sweep.run(recipe, {"sees": ["whole image", "left half"], "seed": seeds}, device=device)
+whole, half = ([one for one in swept.outcomes if one.setting["sees"] == sees] for sees in ("whole image", "left half"))
+says = [pharmacy.four(*pair) for pair in zip(whole, half, strict=True)]  # a seed each: A to D, (n, 2)
+truth = [pharmacy.truth(one) for one in whole]
+labels = [one.predictions["test"].labels for one in whole]
+
+
+def wrong_side(p, q, t):
+    """Images that should have been checked and were not, and those checked for nothing."""
+    return (p <= t) & (q > t), (p > t) & (q <= t)
+
+
+def two_sides(said, ratios):
+    """Dots of 1,500 images, a panel for each cost ratio; what A or D decides wrongly has a colour."""
+    fig, axes = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True, layout="constrained")
+    p, q = (part[:1500, 1].clamp(1e-4, 1 - 1e-4) for part in (said, truth[0]))
+    for ax, c in zip(axes, ratios, strict=True):
+        t = 1 / (1 + c)
+        missed, in_vain = wrong_side(p, q, t)
+        looks = {"decided as the posterior does": (~(missed | in_vain), palette.GREY, "."),
+                 "not checked, but should be": (missed, palette.VERMILLION, "X"),
+                 "checked, but should not be": (in_vain, palette.GREEN, "P")}
+        for words, (which, colour, mark) in looks.items():
+            _ = ax.scatter(p[which], q[which], s=14, c=colour, marker=mark, lw=0, alpha=0.6, label=words)
+        _ = ax.axvline(t, color=palette.BLACK, lw=1)
+        _ = ax.axhline(t, color=palette.BLACK, lw=1)
+        _ = ax.set(xscale="logit", yscale="logit", title=f"c = {c}: t = {t:.2f}",
+                   xlabel="probability that the model says", xlim=(8e-5, 1 - 8e-5), ylim=(8e-5, 1 - 8e-5))
+        ticks = [1e-4, 0.01, 0.5, 0.99]
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(plt.FixedLocator(ticks))
+            axis.set_minor_locator(plt.NullLocator())
+            axis.set_major_formatter(plt.FixedFormatter(["0.01 %", "1 %", "50 %", "99 %"]))
+        _ = alt_text.note(ax, f"c = {c}, threshold {t:.3f}: of 1,500 images {int(missed.sum())} lie left of the "
+                              f"threshold and above it, {int(in_vain.sum())} right of it and below it.")
+    _ = axes[0].set_ylabel("exact posterior")
+    _ = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=3, markerscale=1.6)
+
+
+two_sides(says[0]["A"], (1, 20))
+
+# %% [markdown]
+# - A dot on the diagonal would be right. Most are far from it: where the truth lies between 5 and 40 %, A states less than 2 % half of the time.
+# - Only two of the four fields are wrong decisions. In the other two p is wrong as well, and this costs *nothing*.
+# - At c = 1 the lines stand in the middle, and the dots on the wrong side are those near 1/2. At c = 20 they stand at 5 %. What
+#   A pushed down to 0 lies left of the line: dangerous doses that nobody checks.
+#
+# The price of one wrong decision is the distance between the two lines of section 1, at q. So an image costs more than with
+# the posterior by
+#
+# $$(1 + c)\,|q - t| \quad\text{if } t \text{ lies between } p \text{ and } q, \qquad 0 \quad\text{otherwise.}$$
+#
+# The mean over all images is the **regret** of the model: what its probabilities cost more than the true ones.
+#
+# ### Exercise: the regret
+#
+# *Difficulty: easy · importance: high · 5 minutes*
+#
+# `said` and `posterior` (n,) are the two probabilities of a dangerous dose, `c` is the cost of a miss. Return the mean
+# regret, one number. A prescription is checked if the probability is above t.
+
+# %%
+def my_decision_regret(said, posterior, c):
+    ...  # your code here
+
+
+check.decision_regret(my_decision_regret)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# `(said > t) != (posterior > t)` is True where the two decide differently.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_decision_regret(said, posterior, c):
+#     t = 1 / (1 + c)
+#     differ = (said > t) != (posterior > t)
+#     return ((1 + c) * (posterior - t).abs() * differ).mean().item()
+# ```
+#
+# </details>
+#
+# The package computes the same from a table of costs, a row for each action:
+
+# %%
+said, known = says[0]["A"], truth[0]
+for c in (1, 20):
+    t = 1 / (1 + c)
+    between = (said[:, 1] > t) != (known[:, 1] > t)
+    by_hand = ((1 + c) * (known[:, 1] - t).abs() * between).mean().item()
+    by_package = metrics.regret(said, known, metrics.alarm_costs(c))
+    print(f"c = {c}: regret of A {by_hand:.3f} an image; decided differently: {between.double().mean():.1%}")
+    assert np.isclose(by_hand, by_package)
+
+# %% [markdown]
+# ## 3. Whose diagram is this?
+#
+# The other vendors:
+#
+# - **B** sees only the left half of each prescription. It has been given a temperature, fitted on 1,500 labelled images.
+# - **C** does not look at the image at all. It always says the share of dangerous doses, about 20 %.
+# - **D** is very careful: its probabilities are all drawn towards the middle.
+#
+# These are the four reliability diagrams of the probability of a dangerous dose, in another order.
+
+# %% tags=["drawing"]
+order = {"1": "D", "2": "C", "3": "A", "4": "B"}
+fig, axes = plt.subplots(1, 4, figsize=(11.5, 3.4))
+for ax, (number, name) in zip(axes, order.items(), strict=True):
+    every = [metrics.reliability(metrics.TopLabel(one[name][:, 1], pharmacy.dangerous(told)), bins=10)
+             for one, told in zip(says, labels, strict=True)]
+    pooled = sum(every[1:], every[0])
+    drawn = pooled.counts > 0
+    place, share = pooled.confidence[drawn], pooled.accuracy[drawn]
+    _ = ax.plot([0, 1], [0, 1], **palette.DIAGONAL.line(marker=None))
+    _ = ax.plot(place, share, "o-", color=palette.BLUE)
+    _ = ax.set(title=f"diagram {number}", xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="probability stated")
+    told = ", ".join(f"{x:.0%} stated, {y:.0%} true" for x, y in zip(place, share, strict=True))
+    _ = alt_text.note(ax, f"Diagram {number} of a dangerous dose: {told}")
+_ = axes[0].set_ylabel("share that is dangerous")
+
+
+def mean_ece(models):
+    return np.mean([pharmacy.event_ece(*pair) for pair in zip(models, labels, strict=True)])
+
+
+def mean_cost(models, c):
+    return np.mean([pharmacy.cost(*pair, c) for pair in zip(models, truth, strict=True)])
+
+
+# %% [markdown]
+# **Predict before you run:** which diagram is A, which B, C, D? The costs under the slider may help. And which two models have
+# about the same ECE?
+
+# %% tags=["answer"]
+my_guess = {"1": "A", "2": "B", "3": "C", "4": "D"}  # change me
+print(f"{sum(my_guess[number] == name for number, name in order.items())} of 4 are right:", order)
+for name in "ABCD":
+    models = [one[name] for one in says]
+    print(f"{name}: ECE {mean_ece(models):.1%}; 100 prescriptions cost {mean_cost(models, 1):.0f} at c = 1, "
+          f"{mean_cost(models, 20):.0f} at c = 20")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# C has one point, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too. A states
+# 0 and 100 % too often; D hardly ever goes far from the middle. **A and D have about the same ECE.** Ordered by the ECE, the
+# models are C, B, then A and D. Ordered by the cost at c = 1, they are A, D, B, C: the other way round! And at c = 20
+# the cheapest of c = 1 has become the dearest. The ECE depends neither on c nor on how much a model has seen of the image.
+#
+# </details>
+#
+# ### Exercise: the same ECE, other costs
+#
+# *Difficulty: medium · importance: high · 5 minutes*
+#
+# A and D are wrong by about ten points each, on average. (a) On which images does A state too little, and on which does D state too
+# much? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20, and a miss 1. Which of the two would you
+# prefer, and why?
+#
+# <details><summary>Answer</summary>
+#
+# (a) A states nearly 0 where the truth is 5 to 40 %; D states 6 to 24 % where the truth is below 1 %. (b) At c = 20 the
+# threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
+# ones above it, and each costs 1. (c) Now t = 20/21. A often states more than that where the truth is about 70 %, and checks
+# in vain for 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. An error
+# is judged by the side of the threshold to which it leads, and by the price of that side.
+#
+# </details>
+#
+# ## 4. Repair first, then buy
+#
+# 1,500 labelled prescriptions are at hand. A temperature for A and D is fitted on them. (B has one already, and no temperature changes
+# C.) **Predict before you run:** at c = 20 the posterior costs about 25. A cost more than 100. What does it cost after its temperature?
+# And what does the temperature change at c = 1?
+
+# %% tags=["answer", "drawing"]
+exact = [one.trial.score["test"].posterior for one in whole]
+as_trained = [one.predictions["test"].logits.double().softmax(dim=1) for one in whole]
+repaired = [pharmacy.scaler(one).probs(one.predictions["test"].logits.double()) for one in whole]
+cured = [pharmacy.event(rows) for rows in repaired]
+model_a, model_b = ([one[name] for one in says] for name in "AB")
+ratios = list(pharmacy.RATIOS)
+
+
+def costs_at(c):
+    """The cost of 100 images by model, one a seed."""
+    models = {name: [one[name] for one in says] for name in "ABCD"} | {"A, after T": cured, "posterior": truth}
+    return {name: [pharmacy.cost(*pair, c) for pair in zip(rows, truth, strict=True)]
+            for name, rows in models.items()}
+
+
+def cost_with(threshold, c=20):
+    """The mean cost of 100 prescriptions where A as trained checks above the threshold."""
+    paid = [metrics.action_cost((rows[:, 1] > threshold).long(), known, metrics.alarm_costs(c))
+            for rows, known in zip(model_a, truth, strict=True)]
+    return 100 * np.mean(paid)
+
+
+table = {name: np.array([costs_at(c)[name] for c in ratios]).T for name in ("posterior", *"ABCD", "A, after T")}
+roles = {"posterior": palette.TRUTH.named("posterior"),
+         **{name: palette.group(place, f"model {name}") for place, name in enumerate("ABCD")}}
+
+
+def frame(c):
+    place = ratios.index(c)
+    now = {name: table[name].mean(axis=0)[place] for name in roles}
+    words = ", ".join(f"{name} {value:.0f}" for name, value in now.items())
+    always = float(np.mean([100 * known[:, 0].mean() for known in truth]))
+    return explorers.cost_frame(
+        {role: table[name] for name, role in roles.items()}, ratios, c, always=always, ceiling=150,
+        title=f"a miss costs c = {c}", y_label="cost of 100 prescriptions",
+        readout=f"A miss costs {c}: 100 prescriptions cost {words}; with a check of every one {always:.0f}.")
+
+
+explorers.keep(explorers.Explorer(
+    frame, explorers.Slider("cost c of a miss", ratios, start=1), play=True,
+    description="Left, what 100 prescriptions cost with the exact posterior and with four models, if a miss costs as "
+    "much as the slider says and a check in vain costs 1; a cost beyond the axis is told by its number. Right, the "
+    "same costs for every c; bands span the seeds, the grey line marks the chosen c."), "cost_of_a_miss")
+
+fig, axes = plt.subplots(1, 2, figsize=(8.6, 2.6))
+for ax, c in zip(axes, (1, 20), strict=True):
+    bars = {name: table[name].mean(axis=0)[ratios.index(c)] for name in ("A", "A, after T", "B", "posterior")}
+    looks = [palette.TRAINED, palette.CURED, palette.group(2, "B"), palette.TRUTH]
+    spread = [table[name].std(axis=0, ddof=1)[ratios.index(c)] for name in bars]
+    _ = ax.barh(list(bars), list(bars.values()), xerr=spread, color=[role.pale for role in looks],
+                edgecolor=[role.colour for role in looks])
+    _ = ax.invert_yaxis()
+    _ = ax.set(title=f"c = {c}", xlabel="cost of 100 prescriptions")
+    _ = alt_text.note(ax, f"Cost of 100 prescriptions at c = {c}, whiskers one standard deviation of the seeds: "
+                          + ", ".join(f"{name} {value:.0f}" for name, value in bars.items()))
+plt.show()
+print(f"ECE of A: {mean_ece(model_a):.1%} before, {mean_ece(cured):.1%} after T")
+for c in (1, 20):
+    print(f"c = {c}: " + ", ".join(f"{name} {np.mean(values):.1f}" for name, values in costs_at(c).items()))
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: stated
+# probabilities move, but few of them cross 1/2. (D is the same network as A, and after its temperature the same model.)
+#
+# About 30 remain above the posterior. Of these no rising map of the probabilities could remove more than a fiftieth (evidence):
+# the network gives one probability to images of different q. This is the grouping loss of lesson 18. Only a better model lowers it.
+#
+# </details>
+#
+# So first repair each offer, then compare the costs at *your* c. A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: all of it lies where the sentence says.
+
+# %% tags=["nbval-check-output"]
+def regrets(rows, c):
+    return np.array([pharmacy.regret(one, known, c) for one, known in zip(rows, truth, strict=True)])
+
+
+print(verdicts.judge("19a", "at c = 20 one temperature takes away at least half of the regret of A",
+                     1 - regrets(cured, 20) / regrets(model_a, 20), than=0.5))
+print(claims.concluded("19", "19a"))
+print(verdicts.judge("19b", "at c = 1 A, of the higher ECE, has a lower regret than B, by 3 or more",
+                     regrets(model_a, 1) - regrets(model_b, 1), expect="below", margin=3))
+print(claims.concluded("19", "19b"))
+
+# %% [markdown]
+# **Your turn: move the threshold instead.** One may also keep the probabilities of A, and move the threshold.
+# **Predict before you run:** at c = 20 the textbook threshold is 1/21 = 0.048. Which threshold makes A cheapest? Put your
+# guess in, run, and try again.
+
+# %% tags=["answer"]
+my_threshold = 0.01  # change me
+best = min(np.logspace(-7, -0.5, 80), key=cost_with)
+for words, threshold in {"yours": my_threshold, "textbook": 1 / 21, "best": best}.items():
+    print(f"{words}: threshold {threshold:.2g}, 100 prescriptions cost {cost_with(threshold):.0f}")
+print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# The best threshold lies below a thousandth. With it A costs as much as after its temperature, but it is right for c = 20
+# alone. After a temperature the textbook threshold serves every c. (How many labels each of the two needs: evidence.)
+#
+# </details>
+#
+# ## 5. More than two actions: ask somebody
+#
+# Now the machine types the number itself. A wrong number costs 10; a dangerous dose typed as a harmless one costs 50. It
+# may also ask the pharmacist to read, which costs 1. So there are eleven actions, and a table of costs with
+# a row for each action and a column for each true digit. To leave a case to a person is called **deferral**.
+#
+# ### Exercise: the cheapest action
+#
+# *Difficulty: medium · importance: high · 5 minutes*
+#
+# From `probs` (n, K) and `costs` (A, K) return the cheapest action of each image: n integers, the rows of `costs` with
+# the least expected cost.
+
+# %%
+def my_cheapest_action(probs, costs):
+    ...  # your code here
+
+
+check.cheapest_action(my_cheapest_action)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# The expected cost of action a is $\sum_k \mathrm{costs}_{ak}\, p_k$. For all images and actions at once it is a
+# product of two matrices.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_cheapest_action(probs, costs):
+#     return (probs @ costs.T).argmin(dim=1)
+# ```
+#
+# </details>
+#
+# **Predict before you run:** the exact posterior asks for nearly half of the images. How often does A ask, before and after its
+# temperature? And is it cheaper than to ask always, for 100?
+
+# %% tags=["answer"]
+costs = pharmacy.reading_costs(wrong=10, passed=50, ask=1)
+ASK = 10  # the last row
+for name, rows in {"posterior": exact, "A": as_trained, "A, after T": repaired}.items():
+    actions = [metrics.cheapest_action(probs, costs) for probs in rows]
+    asked = torch.stack([(taken == ASK).double() for taken in actions]).mean()
+    paid = [metrics.action_cost(*pair, costs) for pair in zip(actions, exact, strict=True)]
+    print(f"{name}: asks for {asked:.0%} of the images, 100 images cost {100 * np.mean(paid):.0f}")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# As trained A asks for 31 %, less often than the posterior, which reads better, and costs nearly three times as much as a pharmacist
+# who reads everything. After its temperature it asks for 83 %, and is a little cheaper than the pharmacist alone. The *order* of
+# its confidences hardly changes (evidence), so a measure of this order alone cannot see what a wrong threshold costs.
+#
+# </details>
+#
+# ## 6. On photographs, and on the map
+#
+# A car brakes for a large animal: a deer or a horse (CIFAR-10, three stored networks, 5,000 test photographs). The exact posterior is unknown here, so labels give the costs.
+# **Predict before you run:** braking in vain costs 1, not braking costs 20. By what share does a temperature lower the cost?
+
+# %% tags=["answer", "drawing"]
+animals, rows, where = [4, 7], [], {}
+trained = nights.table()
+
+
+def brakes(probs, told, c):
+    yes = probs[:, animals].sum(dim=1).clamp(0, 1)
+    return 100 * metrics.decision_cost(torch.stack([1 - yes, yes], dim=1),
+                                       torch.isin(told, torch.tensor(animals)).long(), metrics.alarm_costs(c))
+
+
+for seed in (0, 1, 2):
+    kept = nights.logits("cross-entropy", seed)
+    own = trained[(trained.loss == "cross-entropy") & (trained.decay == 5e-4) & (trained.seed == seed)]
+    T = recalibration.TemperatureScaler().fit(kept["cal"], kept["cal_labels"])
+    for words, probs in {"as trained": kept["test"].softmax(dim=1), "after T": T.probs(kept["test"])}.items():
+        for c in (1, 20):
+            paid = brakes(probs, kept["test_labels"], c)
+            rows.append({"seed": seed, "which": words, "c": c, "cost": paid})
+        at = plane.place(own.train_accuracy.item(), metrics.accuracy(probs, kept["test_labels"]),
+                         probs.amax(dim=1).mean().item())
+        look = palette.TRAINED if words == "as trained" else palette.CURED
+        where.setdefault(look.named(f"photographs, {words}"), []).append(at)
+for one in whole:
+    test, learn = one.predictions["test"], one.history.train_accuracy.iloc[-1]
+    for place, T in enumerate((1, pharmacy.scaler(one).temperature)):
+        probs = (test.logits.double() / T).softmax(dim=1)
+        at = plane.place(learn, metrics.accuracy(probs, test.labels), probs.amax(dim=1).mean().item())
+        where.setdefault(palette.group(4 + place, ("model A", "model A, after T")[place]), []).append(at)
+_ = plots.plane(where)
+plt.show()
+photographs = pd.DataFrame(rows).pivot_table(index=["c", "seed"], columns="which", values="cost")
+for c in (1, 20):
+    means = photographs.loc[c].mean()
+    print(f"c = {c}: 100 photographs cost {means['as trained']:.1f} as trained, {means['after T']:.1f} after T")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# At c = 20 by about a quarter, in each of the three networks; at c = 1 hardly. On the map both kinds of network move straight down. The height
+# tells that there is something to repair. What an error costs at your c, and what remains after the repair, it does not tell.
+#
+# </details>
+#
+# ## The answer
+
+# %%
+means = {name: np.mean(values) for name, values in costs_at(20).items()}
+print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
+
+# %% [markdown]
+# **Buy A, the dearest at c = 20, and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
+# **The ECE does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs a third more.**
+#
+# All verdicts, tuned thresholds, some 35 networks, decision curves, deferral and the grouping loss: [evidence](evidence/19_decisions.ipynb).
+#
+# ## Three things to take away
+#
+# 1. Act by expected cost. With a check in vain at 1 and a miss at c, check above 1/(1 + c); with any table of costs, take the least of `probs @ costs.T`.
+# 2. A wrong probability costs something only where the threshold lies between it and the truth. So the same ECE can cost much or
+#    nothing.
+# 3. Repair first, then compare costs at your own c. What remains after the repair is knowledge that the model does not have.
+#
+# ## Recall
+#
+# <details><summary>1. A false alarm costs 1, a miss costs 9. From which probability on do you give the alarm?</summary>
+#
+# From 1/(1 + 9) = 10 % on.
+#
+# </details>
+#
+# <details><summary>2. A model says 2 % where the truth is 4 %, and c = 9. What does this error cost?</summary>
+#
+# Nothing: both lie below 10 %, so the decision is the same.
+#
+# </details>
+#
+# <details><summary>3. Which model has an ECE of zero and is useless?</summary>
+#
+# One that says the base rate for every image.
+#
+# </details>
+#
+# <details><summary>4. Why does a temperature hardly change decisions at c = 1?</summary>
+#
+# The threshold is 1/2 then. A temperature moves probabilities towards the middle or away from it, and few of them across 1/2.
+#
+# </details>
+#
+# <details><summary>5. When is a tuned threshold as good as a calibrated probability?</summary>
+#
+# If the costs never change, and enough labelled images are at hand to find it. Another c needs another threshold.
+#
+# </details>
+#
+# ## Go further
+#
+# The pharmacist is short of time: asking costs 5 in place of 1. How often does A ask then, after its temperature, and does it still pay
+# to have the machine? If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+#
+# <details><summary>Answer</summary>
+#
+# It asks for 46 % in place of 83 %. To ask always would cost 500; with the machine 100 images cost about 355.
+#
+# ```python
+# dear = pharmacy.reading_costs(ask=5)
+# for one in whole:
+#     test = one.predictions["test"]
+#     probs = pharmacy.scaler(one).probs(test.logits.double())
+#     actions = metrics.cheapest_action(probs, dear)
+#     paid = 100 * metrics.action_cost(actions, one.trial.score["test"].posterior, dear)
+#     print(f"asks for {(actions == 10).double().mean():.0%}, costs {paid:.0f}")
+# ```
+#
+# </details>
+#
+# ## References
+#
+# - Elkan: *The Foundations of Cost-Sensitive Learning*. IJCAI 2001.
+# - Hernández-Orallo, Flach, Ferri: *A Unified View of Performance Metrics: Translating Threshold Choice into Expected Classification Loss*. Journal of
+#   Machine Learning Research 13, 2012.
+# - Perez-Lebel, Le Morvan, Varoquaux: *Beyond calibration: estimating the grouping loss of modern neural networks*. ICLR 2023.
+#   [arXiv:2210.16315](https://arxiv.org/abs/2210.16315)
+# - Traub et al.: *Overcoming Common Flaws in the Evaluation of Selective Classification Systems*. NeurIPS 2024.
+#   [arXiv:2407.01032](https://arxiv.org/abs/2407.01032)
+# - Vickers, Elkin: *Decision Curve Analysis: A Novel Method for Evaluating Prediction Models*. Medical Decision Making 26, 2006.
+#   [doi:10.1177/0272989X06295361](https://doi.org/10.1177/0272989X06295361)
+# - Zhao, Kim, Sahoo, Ma, Ermon: *Calibrating Predictions to Decisions: A Novel Approach to Multi-Class Calibration*. NeurIPS 2021.
+#   [arXiv:2107.05719](https://arxiv.org/abs/2107.05719)

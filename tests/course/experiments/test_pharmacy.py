@@ -1,0 +1,126 @@
+"""The models of lesson 19 and what their decisions cost."""
+
+import numpy as np
+import pytest
+import torch
+
+from calibkit import metrics
+from calibkit.course.experiments import pharmacy
+from calibkit.course.scale import budget
+from calibkit.lab import sweep
+
+SIZE = budget("smoke")
+
+
+@pytest.fixture(scope="module")
+def trained():
+    def recipe(sees, seed):
+        return pharmacy.trial(SIZE, seed, sees)
+
+    grid = {"sees": ["whole image", "left half"], "seed": [0]}
+    return sweep.run(recipe, grid, device="cpu", progress=False).outcomes
+
+
+def rows(seed=0, n=500, steep=2.0):
+    generator = torch.Generator().manual_seed(seed)
+    known = 1.5 * torch.randn(n, 10, generator=generator, dtype=torch.float64)
+    said = steep * (known + torch.randn(n, 10, generator=generator))
+    return said.softmax(dim=1), known.softmax(dim=1)
+
+
+def test_the_half_image_is_blank_on_its_right_and_keeps_truth_and_labels():
+    test = pharmacy.splits(SIZE, 0).test
+    seen = pharmacy.left_half(test)
+    assert torch.equal(seen.inputs[..., :4], test.inputs[..., :4])
+    assert not seen.inputs[..., 4:].any()
+    assert test.inputs[..., 4:].any()
+    assert torch.equal(seen.posterior, test.posterior)
+    assert torch.equal(seen.labels, test.labels)
+
+
+def test_the_event_is_an_eight_or_a_nine():
+    probs, _ = rows()
+    event = pharmacy.event(probs)
+    assert event.sum(dim=1).tolist() == pytest.approx([1] * 500)
+    assert torch.allclose(event[:, 1], probs[:, 8] + probs[:, 9])
+    assert pharmacy.dangerous(torch.arange(10)).tolist() == [False] * 8 + [True] * 2
+
+
+def test_the_four_models(trained):
+    whole, half = trained
+    four, known = pharmacy.four(whole, half), pharmacy.truth(whole)
+    assert list(four) == list("ABCD")
+    assert {rows.shape for rows in four.values()} == {known.shape}
+    assert four["C"].unique(dim=0).shape[0] == 1
+    logits = whole.predictions["test"].logits.double()
+    assert torch.allclose(four["D"], pharmacy.event((logits / 8).softmax(dim=1)))
+    for ratio in (1, 20):
+        least = pharmacy.cost(known, known, ratio)
+        for one in four.values():
+            assert pharmacy.cost(one, known, ratio) >= least
+            assert pharmacy.regret(one, known, ratio) == pytest.approx(
+                pharmacy.cost(one, known, ratio) - least
+            )
+
+
+@pytest.mark.parametrize("ratio", [1, 5, 20])
+def test_the_best_threshold_is_that_of_the_search(ratio):
+    said, known = (pharmacy.event(part) for part in rows())
+    cuts = np.r_[-1.0, np.sort(said[:, 1].numpy()), 2.0]
+    costs = metrics.alarm_costs(ratio)
+    paid = [
+        100 * metrics.action_cost((said[:, 1] > float(cut)).long(), known, costs) for cut in cuts
+    ]
+    threshold, cost = pharmacy.best_threshold(said, known, ratio)
+    assert cost == pytest.approx(min(paid))
+    checked = (said[:, 1] > threshold).long()
+    assert 100 * metrics.action_cost(checked, known, costs) == pytest.approx(cost)
+
+
+def test_equal_scores_are_not_cut_apart():
+    said = torch.tensor([[0.5, 0.5]] * 4, dtype=torch.float64)
+    known = torch.tensor([[0.99, 0.01], [0.01, 0.99]] * 2, dtype=torch.float64)
+    _, cost = pharmacy.best_threshold(said, known, 20)
+    assert cost == pytest.approx(50)  # all are checked, half of them in vain
+
+
+def test_the_refinement_of_the_posterior_is_its_own_variance_and_that_of_a_constant_the_largest():
+    _, known = (pharmacy.event(part) for part in rows(n=5000))
+    own = float((known[:, 1] * known[:, 0]).mean())
+    assert pharmacy.refinement(known, known) == pytest.approx(own, abs=2e-3)
+    base = float(known[:, 1].mean())
+    constant = known.mean(dim=0).expand_as(known)
+    assert pharmacy.refinement(constant, known, 5000) == pytest.approx(base * (1 - base))
+
+
+def test_the_costs_of_reading():
+    costs = pharmacy.reading_costs(wrong=10, passed=50, ask=1)
+    assert costs.shape == (11, 10)
+    for typed in range(10):
+        for true in range(10):
+            passed = true >= 8 and typed < 8
+            expected = 0 if typed == true else 50 if passed else 10
+            assert costs[typed, true] == expected
+    assert (costs[10] == 1).all()
+
+
+@pytest.mark.parametrize("name", [*pharmacy.WAYS, *pharmacy.MEMBERS])
+def test_each_way_is_a_trial_of_its_own(name):
+    made, plain = pharmacy.way(SIZE, name, 0), pharmacy.way(SIZE, "03 as trained", 0)
+    assert len(made.train) == len(plain.train) == SIZE.train
+    changed = (
+        made.seed != plain.seed
+        or str(made.recipe) != str(plain.recipe)
+        or not torch.equal(made.train.labels, plain.train.labels)
+        or not torch.equal(made.train.inputs, plain.train.inputs)
+    )
+    assert changed == (name != "03 as trained")
+    assert torch.equal(made.score["test"].posterior, plain.score["test"].posterior)
+
+
+def test_rare_classes_are_rare_and_noisy_labels_noisy():
+    counts = pharmacy.way(budget("laptop"), "07 rare classes", 0).train.labels.bincount()
+    assert counts.max() > 30 * counts.min()
+    noisy = pharmacy.way(SIZE, "06 label noise", 0).train.labels
+    wrong = (noisy != pharmacy.splits(SIZE, 0).train.labels).double().mean()
+    assert wrong == pytest.approx(0.27, abs=0.05)
