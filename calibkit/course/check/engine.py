@@ -251,7 +251,16 @@ def _apart(expected: np.ndarray, result: np.ndarray) -> tuple[str, str]:
 
 
 def _brief(value: np.ndarray, digits: int = 4) -> str:
-    """Up to so many decimals, without trailing zeros or points, in one line."""
-    kind = {"float_kind": lambda x: f"{x:.{digits}f}".rstrip("0").rstrip(".")}
-    text = np.array2string(np.asarray(value), separator=", ", threshold=SHORT, formatter=kind)
+    """Up to so many decimals, without trailing zeros or points, in one line.
+
+    Where all would be shown as 0, so many figures: 1.2e-09.
+    """
+    value = np.asarray(value)
+    tiny = 0 < np.abs(value).max(initial=0) < 0.5 * 0.1**digits
+    kind = {
+        "float_kind": lambda x: (
+            f"{x:.{digits}g}" if tiny else f"{x:.{digits}f}".rstrip("0").rstrip(".")
+        )
+    }
+    text = np.array2string(value, separator=", ", threshold=SHORT, formatter=kind)
     return " ".join(text.split())

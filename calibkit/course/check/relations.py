@@ -17,6 +17,8 @@ from torch import Tensor
 from calibkit.course.check.attempt import Attempt
 
 NEAR = 0.02
+LARGEST = 1000  # of the whole numbers that are taken for a size that somebody fixed
+MANY = 4  # cases with different answers, of which two results tell something
 CONSTANTS = {
     "ln 10, as if a logarithm had base 10": math.log(10),
     "1 / ln 10, as if a logarithm had base 10": 1 / math.log(10),
@@ -53,7 +55,23 @@ ELSEWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def of_axes(attempt: Attempt) -> str | None:
     """An axis that is left, or lost: what there is to do is then known."""
-    return _axis_too_many(attempt) or _axis_too_few(attempt)
+    return _mask(attempt) or _axis_too_many(attempt) or _axis_too_few(attempt)
+
+
+def _mask(attempt: Attempt) -> str | None:
+    """Zeros and ones of which the places of the ones are the answer."""
+    pairs = _pairs(attempt)
+    if all(attempt.same(expected, given) for expected, given in pairs) or not all(
+        np.isin(given, (0, 1)).all()
+        and given.ndim == 1
+        and np.array_equal(np.flatnonzero(given), np.sort(expected.ravel()))
+        for expected, given in pairs
+    ):
+        return None
+    return (
+        "this is a mask, 1 for what is chosen and 0 for the rest. Asked are the indices of what is "
+        "chosen: mask.nonzero()[:, 0]."
+    )
 
 
 def whole(attempt: Attempt) -> str | None:
@@ -69,7 +87,7 @@ def whole(attempt: Attempt) -> str | None:
 
 def strong(attempt: Attempt) -> str | None:
     """One relation for all numbers."""
-    return _factor(attempt) or _order(attempt)
+    return _factor(attempt) or _order(attempt) or _few(attempt)
 
 
 def weak(attempt: Attempt) -> str | None:
@@ -144,6 +162,22 @@ def _factor(attempt: Attempt) -> str | None:
             for way, sign in (("large", 1), ("small", -1)):
                 if np.allclose(values, sizes ** (sign * power), rtol=1e-4):
                     return f"your numbers are too {way} by the factor of {name}{words}."
+        told = _fixed_size(words, sizes, values)
+        if told:
+            return told
+    return None
+
+
+def _fixed_size(words: str, sizes: np.ndarray, values: np.ndarray) -> str | None:
+    """A whole number in the place of a size: right where the size happens to be that number."""
+    if len(np.unique(sizes)) < 3:
+        return None
+    for way, constants in (("divided", sizes / values), ("multiplied", sizes * values)):
+        number = round(float(constants[0]))
+        if 1 < number <= LARGEST and np.allclose(constants, number, rtol=1e-4):
+            return (
+                f"you {way} by {number} in the place of {words}, which differs from case to case."
+            )
     return None
 
 
@@ -168,8 +202,8 @@ def _sizes(cases: list[dict]) -> Iterator[tuple[str, np.ndarray]]:
 def _order(attempt: Attempt) -> str | None:
     """The right numbers at other places."""
     pairs = _pairs(attempt)
-    if any(expected.size != given.size for expected, given in pairs):
-        return None
+    if any(expected.shape != given.shape for expected, given in pairs):
+        return None  # the shape comes first
     if all(attempt.same(expected.ravel(), given.ravel()) for expected, given in pairs):
         return None  # the shape alone is wrong
     if not all(
@@ -180,6 +214,23 @@ def _order(attempt: Attempt) -> str | None:
     if not any(np.unique(expected).size > 2 for expected, _ in pairs):
         return None
     return "these are the right numbers, but they stand at other places: look at the order."
+
+
+def _few(attempt: Attempt) -> str | None:
+    """Two numbers, whatever the case: what a search gives that runs into its bounds."""
+    pairs = _pairs(attempt)
+    if len(pairs) < MANY or any(expected.size > 1 or given.size > 1 for expected, given in pairs):
+        return None
+    found, asked = (
+        np.unique(np.round([float(p) for p in part], 6)) for part in zip(*pairs, strict=True)
+    )
+    if len(found) != 2 or len(asked) < MANY or set(found) <= {0.0, 1.0}:
+        return None
+    low, high = (f"{value:g}" for value in found)
+    return (
+        f"all your numbers are {low} or {high}, whatever the case. Does a search run into the ends "
+        "of its range, because it goes the wrong way or the range is too narrow?"
+    )
 
 
 def _entries(attempt: Attempt) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
