@@ -97,8 +97,13 @@ def _nothing(e: np.ndarray) -> np.ndarray:
 
 
 def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
-    """0 and 1 alone do not show that something was rounded: a comparison gives them, too."""
-    return lambda e: rounding(e) if np.abs(rounding(e)).max(initial=0) > 1 else _nothing(e)
+    """Zeros alone do not show a rounding, nor does one number of 0 or 1: a comparison gives it."""
+
+    def rounded(e: np.ndarray) -> np.ndarray:
+        least = 0 if e.ndim else 1
+        return rounding(e) if np.abs(rounding(e)).max(initial=0) > least else _nothing(e)
+
+    return rounded
 
 
 RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -98,21 +98,28 @@ def of_places(attempt: Attempt) -> str | None:
     return running.limited(lambda: next(filter(None, _of_arguments(attempt)), None))
 
 
+def of_columns(attempt: Attempt) -> str | None:
+    """Which column of a table the answer passes over."""
+    tables = [
+        name
+        for name, value in next(iter(attempt.inputs.values())).items()
+        if isinstance(value, Tensor) and value.ndim == 2 and value.is_floating_point()
+    ]
+    told = (_idle_columns(name, attempt) for name in tables)
+    return running.limited(lambda: next(filter(None, told), None))
+
+
 def _of_arguments(attempt: Attempt) -> Iterator[str | None]:
     all_tried = []
-    tables = []
     for name, value in next(iter(attempt.inputs.values())).items():
         # a row of whole numbers, such as a text, has no other that it could as well be
         if isinstance(value, Tensor) and (value.ndim == 1 or value.is_floating_point()):
             fit = [case for case in attempt.wrong if 3 < _places(case, name, attempt) <= PLACES]
             tried = [_Tried(name, case, attempt) for case in fit[:CASES]]
             all_tried += [tried] if tried else []
-            tables += [name] if value.ndim == 2 else []
     yield from map(_one_way, all_tried)
     for tried in all_tried:
         yield _extra(tried) or _idle(tried) or _mixed(tried)
-    for name in tables:
-        yield _idle_columns(name, attempt)
 
 
 def _places(case: str, name: str, attempt: Attempt) -> int:

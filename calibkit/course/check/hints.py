@@ -46,6 +46,7 @@ def hint(attempt: Attempt) -> str | None:
         relations.strong(attempt)
         or dependence.of_places(attempt)
         or relations.weak(attempt)
+        or dependence.of_columns(attempt)
         or _looks(attempt)
     )
     return " ".join(filter(None, [facts, _perhaps(known, attempt)])) or None
@@ -85,17 +86,36 @@ def _doubled(attempt: Attempt) -> Iterable[common_mistakes.Diagnosis]:
     for words, made in _known(attempt.mistakes):
         once = _remembered(made)
         for more, factor in common_mistakes.FACTORS.items():
+            kept = _of_its_sign if more == SIGN else _as_it_is
             yield (
-                f"two things at once: {words} And {more}"
-                if more != SIGN
-                else f"{words} (Yours has the opposite sign of that.)",
-                lambda reference, a, once=once, by=factor: by(a) * once(reference, a),
+                f"two things at once: {words} And {more}",
+                lambda reference, a, once=once, by=factor, kept=kept: (
+                    by(a) * kept(once(reference, a), reference, a)
+                ),
             )
+        yield (
+            f"{words} (Yours has the opposite sign of that.)",
+            lambda reference, a, once=once: -once(reference, a),
+        )
         yield (
             f"{words} (This is so before you divide each row by its sum, which does not repair "
             "it.)",
             lambda reference, a, once=once: _shared_out(once(reference, a)),
         )
+
+
+def _as_it_is(result: np.ndarray, reference: Callable, arguments: dict) -> np.ndarray:
+    return result
+
+
+def _of_its_sign(result: np.ndarray, reference: Callable, arguments: dict) -> np.ndarray:
+    """The result of a mistake; ValueError where it has the wrong sign before anything is reversed.
+
+    The sign of a difference that should not be there is no mistake of its own.
+    """
+    if (result * running.numbers(reference(**arguments)) < 0).any():
+        raise ValueError("its own sign is wrong")
+    return result
 
 
 def _shared_out(table: np.ndarray) -> np.ndarray:

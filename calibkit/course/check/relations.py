@@ -80,8 +80,8 @@ def whole(attempt: Attempt) -> str | None:
     if fractions < 3 or any((given % 1 != 0).any() for _, given in _pairs(attempt)):
         return None
     return (
-        "all your numbers are whole, though fractions were asked: is something rounded, divided "
-        "with //, or compared, so that only True or False is left?"
+        "all your numbers are whole numbers, though fractions were asked: is something rounded, "
+        "divided with //, or compared, so that only True or False is left?"
     )
 
 
@@ -92,7 +92,12 @@ def strong(attempt: Attempt) -> str | None:
 
 def weak(attempt: Attempt) -> str | None:
     """Relations that tell where to look."""
-    return _cut(attempt) or _where_wrong(attempt) or _factor_by_counts(attempt)
+    return (
+        _cut(attempt)
+        or _cut_on_both_sides(attempt)
+        or _where_wrong(attempt)
+        or _factor_by_counts(attempt)
+    )
 
 
 def _pairs(attempt: Attempt) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -221,7 +226,7 @@ def _few(attempt: Attempt) -> str | None:
     pairs = _pairs(attempt)
     if len(pairs) < MANY or any(expected.size > 1 or given.size > 1 for expected, given in pairs):
         return None
-    found, asked = (
+    asked, found = (
         np.unique(np.round([float(p) for p in part], 6)) for part in zip(*pairs, strict=True)
     )
     if len(found) != 2 or len(asked) < MANY or set(found) <= {0.0, 1.0}:
@@ -255,6 +260,19 @@ def _cut(attempt: Attempt) -> str | None:
         beyond = (sign * expected[wrong] > sign * value).all()
         if beyond and (sign * given <= sign * value + attempt.absolute).all():
             return f"yours never goes {where} {value:.4g}, though the answer does."
+    return None
+
+
+def _cut_on_both_sides(attempt: Attempt) -> str | None:
+    """Right between two numbers, and the nearer of them beyond."""
+    expected, given, wrong = _entries(attempt) or (None, None, np.zeros(0))
+    if wrong.sum() < 3 or wrong.all():
+        return None
+    low, high = given.min(), given.max()
+    cut = np.clip(expected, low, high)
+    beyond = (expected < low).any() and (expected > high).any()
+    if beyond and attempt.same(cut, given):
+        return f"yours stays between {low:.4g} and {high:.4g}, though the answer does not."
     return None
 
 
