@@ -149,10 +149,14 @@ RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "you rounded down to a whole number.": _whole(np.floor),
     "you rounded up to a whole number.": _whole(np.ceil),
     "you rounded to a whole number.": _whole(np.round),
-    "you rounded the result to 1 decimal: return it as it is.": _rounded(1),
-    "you rounded the result to 2 decimals: return it as it is.": _rounded(2),
-    "you rounded the result to 3 decimals: return it as it is.": _rounded(3),
-    "you rounded the result to 4 decimals: return it as it is.": _rounded(4),
+    "you rounded the result to 1 decimal, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(1),
+    "you rounded the result to 2 decimals, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(2),
+    "you rounded the result to 3 decimals, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(3),
+    "you rounded the result to 4 decimals, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(4),
 }
 
 

@@ -224,12 +224,13 @@ def _order(attempt: Attempt) -> str | None:
 def _few(attempt: Attempt) -> str | None:
     """Two numbers, whatever the case: what a search gives that runs into its bounds."""
     pairs = _pairs(attempt)
-    if len(pairs) < MANY or any(expected.size > 1 or given.size > 1 for expected, given in pairs):
+    if len(attempt.wrong) < len(pairs) or any(e.size > 1 or g.size > 1 for e, g in pairs):
         return None
-    asked, found = (
-        np.unique(np.round([float(p) for p in part], 6)) for part in zip(*pairs, strict=True)
+    asked, given = (
+        np.round([float(part) for part in side], 6) for side in zip(*pairs, strict=True)
     )
-    if len(found) != 2 or len(asked) < MANY or set(found) <= {0.0, 1.0}:
+    found, counts = np.unique(given, return_counts=True)
+    if len(found) != 2 or counts.min() < 2 or len(np.unique(asked)) < MANY:
         return None
     low, high = (f"{value:g}" for value in found)
     return (

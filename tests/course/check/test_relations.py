@@ -156,6 +156,15 @@ def test_a_search_that_ends_at_its_bounds_is_told():
     told = same_number(lambda x: 0.05 if x > 2 else 50.0).text
     assert "all your numbers are 0.05 or 50, whatever the case" in told
     assert "whatever the case" not in same_number(lambda x: 0.05 if x > 2 else x * x).text
+    right_once = {1.7: 1.7}
+    told = same_number(lambda x: right_once.get(x, 1.0)).text
+    assert "whatever the case" not in told
+    right_once = {1.7: 1.7}
+    told = same_number(lambda x: right_once.get(x, 1.0)).text
+    assert "whatever the case" not in told
+    right_once = {1.7: 1.7}
+    told = same_number(lambda x: right_once.get(x, 1.0)).text
+    assert "whatever the case" not in told
 
 
 CHOSEN = {
