@@ -72,6 +72,17 @@ def _after(change: Callable[[np.ndarray], np.ndarray]):
     return lambda reference, a: change(np.asarray(reference(**a), dtype=float))
 
 
+def _beside(name: str, sign: int):
+    """The answer with an argument of its shape added or subtracted."""
+
+    def beside(reference: Callable, arguments: Arguments) -> np.ndarray:
+        answer = np.asarray(reference(**arguments), dtype=float)
+        other = np.asarray(arguments[name], dtype=float)
+        return answer + sign * other if other.shape == answer.shape else _nothing(answer)
+
+    return beside
+
+
 def _rounded(digits: int):
     return lambda e: np.round(e, digits)
 
@@ -86,8 +97,13 @@ def _nothing(e: np.ndarray) -> np.ndarray:
 
 
 def _whole(rounding: Callable[[np.ndarray], np.ndarray]):
-    """Zeros alone do not show that something was rounded."""
-    return lambda e: rounding(e) if rounding(e).any() else _nothing(e)
+    """Zeros alone do not show a rounding, nor does one number of 0 or 1: a comparison gives it."""
+
+    def rounded(e: np.ndarray) -> np.ndarray:
+        least = 0 if e.ndim else 1
+        return rounding(e) if np.abs(rounding(e)).max(initial=0) > least else _nothing(e)
+
+    return rounded
 
 
 RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -133,10 +149,14 @@ RESULTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "you rounded down to a whole number.": _whole(np.floor),
     "you rounded up to a whole number.": _whole(np.ceil),
     "you rounded to a whole number.": _whole(np.round),
-    "you rounded the result to 1 decimal: return it as it is.": _rounded(1),
-    "you rounded the result to 2 decimals: return it as it is.": _rounded(2),
-    "you rounded the result to 3 decimals: return it as it is.": _rounded(3),
-    "you rounded the result to 4 decimals: return it as it is.": _rounded(4),
+    "you rounded the result to 1 decimal, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(1),
+    "you rounded the result to 2 decimals, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(2),
+    "you rounded the result to 3 decimals, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(3),
+    "you rounded the result to 4 decimals, or took it from a grid of such steps: return it as it "
+    "is.": _rounded(4),
 }
 
 
@@ -161,6 +181,7 @@ def _raised(epsilon: float):
     return lambda t: t + epsilon
 
 
+EPSILONS = (0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 # What may have happened to one argument, by its kind. {} stands for its name.
 TABLES: dict[str, Callable[[Tensor], Tensor]] = {
     "a softmax was taken of `{}`. Probabilities have had theirs: a softmax twice flattens "
@@ -206,13 +227,15 @@ ANY_FLOATS = {
     f"`{{}}` was {what} {epsilon:g}, which moves the result more than rounding may.": change(
         epsilon
     )
-    for epsilon in (0.1, 0.05, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+    for epsilon in EPSILONS
     for what, change in (
         ("cut below (clamp) at", _clamped),
         ("raised by an epsilon of", _raised),
         ("kept away from 0 and 1 by", _kept_within),
     )
 } | {
+    "you computed with half of `{}`.": lambda t: t / 2,
+    "you computed with twice `{}`.": lambda t: 2 * t,
     "`{}` was rounded to 1 decimal.": lambda t: t.round(decimals=1),
     "`{}` was rounded to 2 decimals.": lambda t: t.round(decimals=2),
     "`{}` was computed with in half precision: use double().": lambda t: t.half().to(t.dtype),
@@ -234,6 +257,8 @@ NUMBERS: dict[str, Callable[[float], float]] = {
 CONSTANTS = (0, 0.5, 1, 2, 3, 4, 5, 10, 15, 20, 32, 64, 100, 128)
 
 
+ROUGH = 5e-3  # a tolerance above this is one of a search, not of rounding
+TINY = 1.2e-38  # the smallest normal number of float32
 MEASURES: dict[str, Callable] = {
     "the accuracy": metrics.accuracy,
     "the error rate": lambda probs, labels: 1 - metrics.accuracy(probs, labels),
@@ -266,6 +291,13 @@ def _changes(value) -> dict[str, Callable]:
     return (TABLES if value.ndim == 2 else FLOATS) | ANY_FLOATS
 
 
+def _alike(one, other) -> bool:
+    """Whether both are floats of one shape."""
+    return all(isinstance(v, Tensor) and v.is_floating_point() for v in (one, other)) and (
+        one.shape == other.shape
+    )
+
+
 def _with(name: str, change: Callable):
     return lambda reference, a: reference(**(a | {name: change(a[name])}))
 
@@ -293,6 +325,14 @@ def of_results(arguments: Arguments) -> Iterator[Diagnosis]:
     for name in _numbers(arguments):
         yield f"this is too large by the factor `{name}`.", _scaled(lambda a, n=name: a[n])
         yield f"this is too small by the factor `{name}`.", _scaled(lambda a, n=name: 1 / a[n])
+        for way, sign in (("large", 2), ("small", -2)):
+            yield (
+                f"this is too {way} by the factor `{name}` squared.",
+                _scaled(lambda a, n=name, sign=sign: float(a[n]) ** sign),
+            )
+    for name in arguments:
+        for word, sign in (("plus", 1), ("minus", -1)):
+            yield f"this is the answer {word} `{name}`.", _beside(name, sign)
 
 
 def of_measures(arguments: Arguments) -> Iterator[Diagnosis]:
@@ -324,6 +364,15 @@ def of_arguments(arguments: Arguments) -> Iterator[Diagnosis]:
             yield words.replace("{}", name), _with(name, change)
     for one, other in combinations(arguments, 2):
         yield f"`{one}` and `{other}` are exchanged.", _exchanged(one, other)
+        if _alike(arguments[one], arguments[other]):
+            for epsilon in EPSILONS:
+                yield (
+                    f"`{one}` and `{other}` were both raised by an epsilon of {epsilon:g}, which "
+                    "moves the result more than rounding may.",
+                    lambda reference, a, one=one, other=other, epsilon=epsilon: reference(
+                        **(a | {one: a[one] + epsilon, other: a[other] + epsilon})
+                    ),
+                )
     yield "the last sample was left out.", _cut(slice(None, -1))
     yield "the first sample was left out.", _cut(slice(1, None))
 
@@ -332,18 +381,30 @@ def _numbers(arguments: Arguments) -> list[str]:
     return [name for name, value in arguments.items() if not isinstance(value, Tensor)]
 
 
-def of_looks(wrong: list[tuple[np.ndarray, np.ndarray]], answers: list[np.ndarray]) -> str | None:
+def of_looks(
+    wrong: list[tuple[np.ndarray, np.ndarray]], answers: list[np.ndarray], tolerance: float = 1e-5
+) -> str | None:
     """What the wrong pairs of right and given results tell without a guess at the cause."""
     if any(expected.shape != result.shape for expected, result in wrong):
         return None
     if all((e % 1 == 0).all() for e in answers) and any((r % 1 != 0).any() for _, r in wrong):
         return "a whole number was expected."
-    if all(np.abs(r - e).max() < 0.02 * np.abs(e).max() for e, r in wrong):
+    if tolerance <= ROUGH and _near(wrong, 0.02):
         return (
             "the results are close but not equal. Look for a number that was added or cut for "
             "safety, a rounding, float32, or a sample on the edge."
         )
+    if tolerance > ROUGH and _near(wrong, 10 * tolerance):
+        return (
+            f"the results are close, but not to within {100 * tolerance:g} %: does a search stop "
+            "too early, or is its grid too coarse?"
+        )
     if not any(result.any() for _, result in wrong):
+        if all(np.abs(expected).max(initial=0) < TINY for expected, _ in wrong):
+            return (
+                "your result is 0 where the answer is too small for float32 (below 1e-38): compute "
+                "with .double()."
+            )
         return "your result is 0. Do two things cancel, or is nothing left to sum?"
     expected, result = wrong[0]
     if expected.ndim == 2:
@@ -353,6 +414,10 @@ def of_looks(wrong: list[tuple[np.ndarray, np.ndarray]], answers: list[np.ndarra
     if all((e >= 0).all() for e in answers) and any((r < 0).any() for _, r in wrong):
         return "your result is negative in some case, which cannot be."
     return None
+
+
+def _near(wrong: list[tuple[np.ndarray, np.ndarray]], share: float) -> bool:
+    return all(np.abs(r - e).max() < share * np.abs(e).max() for e, r in wrong)
 
 
 def _of_tables(expected: np.ndarray, result: np.ndarray, wrong: np.ndarray) -> str | None:
@@ -372,6 +437,8 @@ def others(name: str, arguments: Arguments) -> Iterator:
     value = arguments[name]
     if not isinstance(value, Tensor):
         yield from (value + 1, value / 2) if isinstance(value, float) else (value + 1, 2 * value)
+        if isinstance(value, float) and 0 < value < 1:
+            yield (value + 1) / 2  # a share stays one
         return
     yield value.roll(1, 0)
     if not value.is_floating_point():

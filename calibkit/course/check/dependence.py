@@ -6,7 +6,8 @@ only the answer's moves, it looks at something that should not matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -19,6 +20,8 @@ from calibkit.course.check.common_mistakes import others
 PLACES = 20  # a case of more rows or entries is not tried
 CASES = 2
 STILL = 1e-4  # of the tolerance: less is rounding
+CLEAR = 30.0  # tolerances: what moves so far matters beyond doubt
+EXACT = 1e-4  # a tolerance above this is one of a search
 
 
 def of_nothing(attempt: Attempt) -> str | None:
@@ -37,25 +40,57 @@ def unused(attempt: Attempt) -> str | None:
     ignored = running.limited(lambda: [name for name in names if _ignores(name, attempt)])
     if not ignored or len(ignored) == len(names) > 1:
         return None
-    words = " and ".join(f"`{name}`" for name in ignored)
-    return f"your result does not change when {words} changes: is the argument ignored?"
+    words = " or ".join(f"`{name}`" for name in ignored)
+    asked = "is the argument" if len(ignored) == 1 else "are they"
+    return f"your result does not change when {words} changes: {asked} ignored?"
 
 
 def _ignores(name: str, attempt: Attempt) -> bool:
-    """Whether at least two changes of the argument, or the only one there is, leave it cold."""
-    seen: set[int] = set()
-    kinds = 0
+    """Whether at least two changes of the argument leave the answer as it is."""
+    if _tells_apart(name, attempt):
+        return False
+    kinds: set[int] = set()
+    count = 0
     for case, given in attempt.given.items():
         arguments = attempt.inputs[case]
         for kind, other in enumerate(others(name, arguments)):
-            kinds = max(kinds, kind + 1)
             results = attempt.results(arguments | {name: other})
-            if results is None or attempt.same(attempt.expected[case], results[0]):
+            if results is None or _hidden(attempt.expected[case], results[0], attempt):
                 continue
             if not np.array_equal(given, results[1], equal_nan=True):
                 return False
-            seen.add(kind)
-    return len(seen) >= min(2, kinds) > 0
+            kinds.add(kind)
+            count += 1
+    # a table in another order may be the same to an answer that reads it
+    return len(kinds) > 1 or (count > 1 and not isinstance(arguments[name], Tensor))
+
+
+def _hidden(expected: np.ndarray, after: np.ndarray, attempt: Attempt) -> bool:
+    """Whether the right result stays, or moves by less than a rounding to whole numbers hides."""
+    rounded = all((given % 1 == 0).all() for given in attempt.given.values()) and any(
+        (answer % 1 != 0).any() for answer in attempt.expected.values()
+    )
+    small = expected.shape == after.shape and np.abs(after - expected).max(initial=0) < 1
+    return attempt.same(expected, after) or bool(rounded and small)
+
+
+def _tells_apart(name: str, attempt: Attempt) -> bool:
+    """Whether two cases that differ in this argument alone have different results."""
+    return any(
+        not np.array_equal(attempt.given[one], attempt.given[other], equal_nan=True)
+        for one, other in combinations(attempt.given, 2)
+        if attempt.given[one].shape == attempt.given[other].shape
+        and all(
+            _equal(attempt.inputs[one][key], attempt.inputs[other][key]) != (key == name)
+            for key in attempt.inputs[one]
+        )
+    )
+
+
+def _equal(one, other) -> bool:
+    if isinstance(one, Tensor) and isinstance(other, Tensor):
+        return one.shape == other.shape and torch.equal(one, other)
+    return one is other or (not isinstance(one, Tensor) and one == other)
 
 
 def of_places(attempt: Attempt) -> str | None:
@@ -63,14 +98,28 @@ def of_places(attempt: Attempt) -> str | None:
     return running.limited(lambda: next(filter(None, _of_arguments(attempt)), None))
 
 
+def of_columns(attempt: Attempt) -> str | None:
+    """Which column of a table the answer passes over."""
+    tables = [
+        name
+        for name, value in next(iter(attempt.inputs.values())).items()
+        if isinstance(value, Tensor) and value.ndim == 2 and value.is_floating_point()
+    ]
+    told = (_idle_columns(name, attempt) for name in tables)
+    return running.limited(lambda: next(filter(None, told), None))
+
+
 def _of_arguments(attempt: Attempt) -> Iterator[str | None]:
+    all_tried = []
     for name, value in next(iter(attempt.inputs.values())).items():
         # a row of whole numbers, such as a text, has no other that it could as well be
         if isinstance(value, Tensor) and (value.ndim == 1 or value.is_floating_point()):
             fit = [case for case in attempt.wrong if 3 < _places(case, name, attempt) <= PLACES]
             tried = [_Tried(name, case, attempt) for case in fit[:CASES]]
-            if tried:
-                yield _extra(tried) or _idle(tried) or _mixed(tried)
+            all_tried += [tried] if tried else []
+    yield from map(_one_way, all_tried)
+    for tried in all_tried:
+        yield _extra(tried) or _idle(tried) or _mixed(tried)
 
 
 def _places(case: str, name: str, attempt: Attempt) -> int:
@@ -87,6 +136,7 @@ class _Tried:
 
     `matters`, `seen` (places): whether the right result moves there, and whether the answer's does.
     `mixed`: a row of the answer that moves with another row of the input, and that row.
+    `reach` (rows of the result, places): whether the right row moves with this place, and yours.
     """
 
     def __init__(self, name: str, case: str, attempt: Attempt) -> None:
@@ -96,6 +146,7 @@ class _Tried:
         self.matters = np.zeros(_shape(value), dtype=bool)
         self.still, self.seen, self.idle = (np.zeros(_shape(value), dtype=bool) for _ in range(3))
         self.mixed: tuple[int, int] | None = None
+        self.reach: list[tuple[np.ndarray, np.ndarray]] = []
         for place in np.ndindex(self.matters.shape):
             moves = [_moves(attempt, case, name, other) for other in _changed(value, place)]
             moves = [move for move in moves if move is not None]
@@ -112,6 +163,7 @@ class _Tried:
         self.idle[place] = yours.max() < STILL
         if right.ndim and len(right) == len(self.matters):
             rows, own = (part.reshape(len(right), -1).max(axis=1) for part in (yours, right))
+            self.reach.append((own > 1, rows > STILL))
             others = rows * (own < STILL)
             if (own > STILL).sum() == 1 and others.max() > 1:
                 self.mixed = self.mixed or (int(others.argmax()), int(own.argmax()))
@@ -145,6 +197,67 @@ class _Tried:
                 for number in value.unique() if not value.is_floating_point() else []:
                     mask = (value == number).numpy()
                     yield f"`{self.name}` where `{name}` is {number.item()}", mask
+
+
+def _one_way(tried: list[_Tried]) -> str | None:
+    """Rows of the answer that look at rows of the input before them alone, or behind them alone."""
+    for words, limit in (("earlier", np.tril), ("later", np.triu)):
+        if all(_looks_one_way(one, limit) for one in tried):
+            return (
+                f"each row of your result looks at its own and {words} rows of `{tried[0].name}` "
+                "alone, though all rows matter to it: is something masked?"
+            )
+    return None
+
+
+def _looks_one_way(one: _Tried, limit: Callable) -> bool:
+    """Whether the answer's rows see one triangle where the right rows see all places."""
+    if len(one.reach) != len(one.matters) or one.matters.ndim > 1 or not one.smooth:
+        return False
+    right, yours = (np.stack(part, axis=1) for part in zip(*one.reach, strict=True))
+    triangle = limit(np.ones_like(right))
+    # a place of little weight may move nothing: so not every entry is asked
+    return bool((right & ~triangle).any() and not (yours & ~triangle).any() and yours.any())
+
+
+def _idle_columns(name: str, attempt: Attempt) -> str | None:
+    """The one column of a table that the answer passes over, in each case that can tell."""
+    if attempt.tolerance > EXACT:
+        return None  # the steps of a search may hide what moves it
+    found = set()
+    cases = 0
+    for case in attempt.wrong:
+        table = attempt.inputs[case][name]
+        if not 1 < table.shape[1] <= PLACES:
+            continue
+        moves = [_column_moves(attempt, case, name, column) for column in range(table.shape[1])]
+        idle = {k for k, (right, yours) in enumerate(moves) if right > CLEAR and yours < STILL}
+        if any(right > CLEAR and STILL <= yours <= 1 for right, yours in moves):
+            return None
+        if any(moves[k][0] > CLEAR and k not in idle for k in found if k < len(moves)):
+            return None  # here the column matters to the answer
+        found |= idle
+        cases += bool(idle)
+        if cases == CASES or len(found) > 1:
+            break
+    if cases < CASES or len(found) != 1:
+        return None
+    return f"your result does not change with column {found.pop()} of `{name}`, but it should."
+
+
+def _column_moves(attempt: Attempt, case: str, name: str, column: int) -> tuple[float, float]:
+    """How far the right result moves at least, and the answer's at most, with other numbers."""
+    own = attempt.inputs[case][name][:, column]
+    moved = []
+    for other in (own * 0.7 + 0.01, own.roll(1), (own + own.mean()) / 2 + 0.02):
+        table = attempt.inputs[case][name].clone()
+        table[:, column] = other
+        moves = _moves(attempt, case, name, table)
+        if moves is None:
+            return 0.0, 0.0
+        moved.append([float(part.max()) for part in moves])
+    right, yours = zip(*moved, strict=True)
+    return min(right), max(yours)
 
 
 def _extra(tried: list[_Tried]) -> str | None:

@@ -22,6 +22,7 @@ from calibkit.course.check.hints import Attempt, Mistake, close, hint
 from calibkit.course.check.running import NotYet, Refused
 
 SHORT = 12  # arguments and results up to this many numbers are shown in full
+SMALLEST = 1e-15  # answers below this are not told apart by their decimals
 WIDE = 80  # columns of a reply
 # Words tell the outcome; a bar in a colour that the colour-blind can tell apart goes with them.
 COLOURS = {"Correct:": "#009E73", "Not yet:": "#0072B2", "Not quite:": "#D55E00"}
@@ -245,13 +246,19 @@ def _listed(arguments: dict) -> str:
 
 
 def _apart(expected: np.ndarray, result: np.ndarray) -> tuple[str, str]:
-    """Both in as few decimals, 4 or more, as tell them apart."""
+    """Both in as few decimals, 4 or more, as tell them apart; an answer like 2e-46 in figures."""
+    if 0 < np.abs(expected).max(initial=0) < SMALLEST:
+        return _brief(expected, figures=True), _brief(result, figures=True)
     texts = [(_brief(expected, digits), _brief(result, digits)) for digits in range(4, 18)]
     return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
 
 
-def _brief(value: np.ndarray, digits: int = 4) -> str:
-    """Up to so many decimals, without trailing zeros or points, in one line."""
-    kind = {"float_kind": lambda x: f"{x:.{digits}f}".rstrip("0").rstrip(".")}
+def _brief(value: np.ndarray, digits: int = 4, figures: bool = False) -> str:
+    """Up to so many decimals, or figures, without trailing zeros or points, in one line."""
+
+    def shown(x: float) -> str:
+        return f"{x:.{digits}g}" if figures else f"{x:.{digits}f}".rstrip("0").rstrip(".")
+
+    kind = {"float_kind": shown}
     text = np.array2string(np.asarray(value), separator=", ", threshold=SHORT, formatter=kind)
     return " ".join(text.split())

@@ -8,6 +8,7 @@ diagnosis that does not fit everywhere is said with "perhaps", or not at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from calibkit.course.check import common_mistakes, dependence, relations, runnin
 from calibkit.course.check.attempt import Attempt, Mistake, close
 
 __all__ = ["Attempt", "Mistake", "close", "hint"]
+SIGN = "the sign is reversed."
 LARGE = 50  # numbers whose exponentials are a matter of concern
 MOST = 0.6  # share of the cases that a mistake must explain to be named with "perhaps"
 
@@ -26,12 +28,13 @@ def hint(attempt: Attempt) -> str | None:
     certain = (
         _certain(known, attempt)
         or dependence.of_nothing(attempt)
+        or _besides(attempt)
         or _certain(common_mistakes.of_results(arguments), attempt)
         or _not_finite(attempt)
         or _certain(common_mistakes.of_constants(arguments), attempt)
         or _certain(common_mistakes.of_measures(arguments), attempt)
         or relations.of_axes(attempt)
-        or " ".join(filter(None, [relations.whole(attempt), dependence.unused(attempt)]))
+        or _joined(relations.whole(attempt), dependence.unused(attempt))
         or _certain(
             common_mistakes.of_arguments(arguments), attempt, 1 if _fractions(attempt) else 3
         )
@@ -43,9 +46,32 @@ def hint(attempt: Attempt) -> str | None:
         relations.strong(attempt)
         or dependence.of_places(attempt)
         or relations.weak(attempt)
+        or dependence.of_columns(attempt)
         or _looks(attempt)
     )
     return " ".join(filter(None, [facts, _perhaps(known, attempt)])) or None
+
+
+def _joined(*parts: str | None) -> str:
+    """What was found, as sentences one after the other."""
+    first, *rest = [*filter(None, parts)] or [""]
+    return " ".join([first, *(part[0].upper() + part[1:] for part in rest)])
+
+
+def _besides(attempt: Attempt) -> str | None:
+    """Two things: a mistake that is seen in ordinary cases, and NaN or infinity in others."""
+    finite = [case for case in attempt.given if np.isfinite(attempt.given[case]).all()]
+    wrong = [case for case in attempt.wrong if case in finite]
+    rest = [case for case in attempt.wrong if case not in finite]
+    if not wrong or not rest:
+        return None
+    arguments = attempt.inputs[wrong[0]]
+    given = {case: attempt.given[case] for case in finite}
+    ordinary = replace(attempt, given=given, wrong=wrong)
+    certain = _certain(_known(attempt.mistakes), ordinary) or _certain(
+        common_mistakes.of_results(arguments), ordinary
+    )
+    return certain and _joined(certain, f"besides, {_not_finite(replace(attempt, wrong=rest))}")
 
 
 def _known(mistakes: Sequence[Mistake]) -> list[common_mistakes.Diagnosis]:
@@ -60,10 +86,44 @@ def _doubled(attempt: Attempt) -> Iterable[common_mistakes.Diagnosis]:
     for words, made in _known(attempt.mistakes):
         once = _remembered(made)
         for more, factor in common_mistakes.FACTORS.items():
+            kept = _of_its_sign if more == SIGN else _as_it_is
             yield (
                 f"two things at once: {words} And {more}",
-                lambda reference, a, once=once, by=factor: by(a) * once(reference, a),
+                lambda reference, a, once=once, by=factor, kept=kept: (
+                    by(a) * kept(once(reference, a), reference, a)
+                ),
             )
+        yield (
+            f"{words} (Yours has the opposite sign of that.)",
+            lambda reference, a, once=once: -once(reference, a),
+        )
+        yield (
+            f"{words} (This is so before you divide each row by its sum, which does not repair "
+            "it.)",
+            lambda reference, a, once=once: _shared_out(once(reference, a)),
+        )
+
+
+def _as_it_is(result: np.ndarray, reference: Callable, arguments: dict) -> np.ndarray:
+    return result
+
+
+def _of_its_sign(result: np.ndarray, reference: Callable, arguments: dict) -> np.ndarray:
+    """The result of a mistake; ValueError where it has the wrong sign before anything is reversed.
+
+    The sign of a difference that should not be there is no mistake of its own.
+    """
+    if (result * running.numbers(reference(**arguments)) < 0).any():
+        raise ValueError("its own sign is wrong")
+    return result
+
+
+def _shared_out(table: np.ndarray) -> np.ndarray:
+    """The rows divided by their sums; raises ValueError for no table, and where they sum to 1."""
+    sums = table.sum(axis=-1, keepdims=True) if table.ndim == 2 else np.ones(1)
+    if np.allclose(sums, 1):
+        raise ValueError("nothing would be changed")
+    return table / sums
 
 
 def _remembered(made: Callable) -> Callable:
@@ -186,4 +246,5 @@ def _looks(attempt: Attempt) -> str | None:
     return common_mistakes.of_looks(
         [(attempt.expected[case], attempt.given[case]) for case in attempt.wrong],
         [*attempt.expected.values()],
+        attempt.tolerance,
     )

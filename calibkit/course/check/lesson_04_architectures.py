@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import torch
@@ -33,6 +34,11 @@ PATCHES = {
 def _grid(images: Tensor, patch: int) -> Tensor:
     """(n, rows, columns, patch, patch)"""
     return images.unfold(1, patch, patch).unfold(2, patch, patch)
+
+
+def _grid_of(images: Tensor, high: int, wide: int) -> Tensor:
+    """The same for patches that are no squares."""
+    return images.unfold(1, high, high).unfold(2, wide, wide)
 
 
 def _tokens(grid: Tensor) -> Tensor:
@@ -84,6 +90,11 @@ def _tokens(grid: Tensor) -> Tensor:
             lambda x, p: _tokens(_grid(x, p)).flatten(0, 1),
             "the images are mixed with their patches: keep the first axis for the images.",
         ),
+        Mistake(
+            lambda x, p: _tokens(_grid_of(x, x.shape[1] // p, x.shape[2] // p)),
+            "you took `patch` for the number of patches along a side. It is the number of pixels "
+            "along the side of one patch.",
+        ),
     ],
 )
 def patch_tokens(images, patch):
@@ -114,6 +125,10 @@ ATTENTION = {
 
 def _weights(queries: Tensor, keys: Tensor) -> Tensor:
     return (queries @ keys.T / math.sqrt(keys.shape[1])).softmax(dim=1)
+
+
+def _scaled_by(queries: Tensor, keys: Tensor, values: Tensor, number: int) -> Tensor:
+    return (queries @ keys.T / number).softmax(dim=1) @ values
 
 
 @exercise(
@@ -174,6 +189,14 @@ def _weights(queries: Tensor, keys: Tensor) -> Tensor:
         Mistake(
             lambda q, k, v: v[(q @ k.T).argmax(dim=1)],
             "you took the value of the best key alone. Take the mean of all values.",
+        ),
+        *(
+            Mistake(
+                functools.partial(_scaled_by, number=number),
+                f"you divided by {number} everywhere. d is the number of features, keys.shape[1], "
+                "which differs from case to case.",
+            )
+            for number in (2, 4, 8)
         ),
     ],
 )

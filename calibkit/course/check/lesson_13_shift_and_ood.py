@@ -35,6 +35,12 @@ def _worlds() -> dict[str, tuple[Tensor, Tensor, float, float]]:
         "scores of -800 to -1,600, whose exponentials are 0": (scores - 800, rows, 0.4, 0.3),
         "scores of -3,000, read at more noise": (50 * scores - 3000, rows, 0.4, 0.8),
         "probabilities close to 0": (8 * scores, rows, 0.8, 0.4),
+        "images of which some lie much further away than others": (
+            scores - 1500 * torch.arange(len(scores))[:, None],
+            rows,
+            0.4,
+            0.5,
+        ),
     }
 
 

@@ -15,8 +15,11 @@ CERTAIN = torch.tensor(
 OVER, BOTH, UNDER = ORDINARY
 HUNDRED = torch.cat([ORDINARY[OVER][0], ORDINARY[OVER][0].flip(1).sqrt()])
 HUNDRED = HUNDRED / HUNDRED.sum(dim=1, keepdim=True)
-SLIPS = torch.tensor([1e-9, 4e-9, 2e-8, 3e-10, 6e-9, 1e-10], dtype=torch.float64)
-NEARLY = torch.stack([1 - SLIPS, SLIPS.flip(0) / 9, SLIPS - SLIPS.flip(0) / 9], dim=1).abs()
+# Of two rows whose first entries are nearly the same, the smaller slip that is shared out has the
+# higher entropy: a number that is added in the logarithm, such as 0.01, exchanges them.
+SLIPS = torch.tensor([1e-9, 1.02e-9, 2e-8, 3e-10, 2.03e-8, 1e-10], dtype=torch.float64)
+SHARES = torch.tensor([0.5, 0.001, 0.5, 0.2, 0.001, 0.3], dtype=torch.float64)
+NEARLY = torch.stack([1 - SLIPS, SLIPS * SHARES, SLIPS * (1 - SHARES)], dim=1)
 TOP_CASES = {
     f"{OVER}, a share of 0.1": (ORDINARY[OVER][0], 0.1),
     f"{BOTH}, a share of 0.3": (ORDINARY[BOTH][0], 0.3),

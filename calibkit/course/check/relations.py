@@ -17,6 +17,8 @@ from torch import Tensor
 from calibkit.course.check.attempt import Attempt
 
 NEAR = 0.02
+LARGEST = 1000  # of the whole numbers that are taken for a size that somebody fixed
+MANY = 4  # cases with different answers, of which two results tell something
 CONSTANTS = {
     "ln 10, as if a logarithm had base 10": math.log(10),
     "1 / ln 10, as if a logarithm had base 10": 1 / math.log(10),
@@ -53,7 +55,23 @@ ELSEWHERE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def of_axes(attempt: Attempt) -> str | None:
     """An axis that is left, or lost: what there is to do is then known."""
-    return _axis_too_many(attempt) or _axis_too_few(attempt)
+    return _mask(attempt) or _axis_too_many(attempt) or _axis_too_few(attempt)
+
+
+def _mask(attempt: Attempt) -> str | None:
+    """Zeros and ones of which the places of the ones are the answer."""
+    pairs = _pairs(attempt)
+    if all(attempt.same(expected, given) for expected, given in pairs) or not all(
+        np.isin(given, (0, 1)).all()
+        and given.ndim == 1
+        and np.array_equal(np.flatnonzero(given), np.sort(expected.ravel()))
+        for expected, given in pairs
+    ):
+        return None
+    return (
+        "this is a mask, 1 for what is chosen and 0 for the rest. Asked are the indices of what is "
+        "chosen: mask.nonzero()[:, 0]."
+    )
 
 
 def whole(attempt: Attempt) -> str | None:
@@ -62,19 +80,24 @@ def whole(attempt: Attempt) -> str | None:
     if fractions < 3 or any((given % 1 != 0).any() for _, given in _pairs(attempt)):
         return None
     return (
-        "all your numbers are whole, though fractions were asked: is something rounded, divided "
-        "with //, or compared, so that only True or False is left?"
+        "all your numbers are whole numbers, though fractions were asked: is something rounded, "
+        "divided with //, or compared, so that only True or False is left?"
     )
 
 
 def strong(attempt: Attempt) -> str | None:
     """One relation for all numbers."""
-    return _factor(attempt) or _order(attempt)
+    return _factor(attempt) or _order(attempt) or _few(attempt)
 
 
 def weak(attempt: Attempt) -> str | None:
     """Relations that tell where to look."""
-    return _cut(attempt) or _where_wrong(attempt) or _factor_by_counts(attempt)
+    return (
+        _cut(attempt)
+        or _cut_on_both_sides(attempt)
+        or _where_wrong(attempt)
+        or _factor_by_counts(attempt)
+    )
 
 
 def _pairs(attempt: Attempt) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -144,6 +167,22 @@ def _factor(attempt: Attempt) -> str | None:
             for way, sign in (("large", 1), ("small", -1)):
                 if np.allclose(values, sizes ** (sign * power), rtol=1e-4):
                     return f"your numbers are too {way} by the factor of {name}{words}."
+        told = _fixed_size(words, sizes, values)
+        if told:
+            return told
+    return None
+
+
+def _fixed_size(words: str, sizes: np.ndarray, values: np.ndarray) -> str | None:
+    """A whole number in the place of a size: right where the size happens to be that number."""
+    if len(np.unique(sizes)) < 3:
+        return None
+    for way, constants in (("divided", sizes / values), ("multiplied", sizes * values)):
+        number = round(float(constants[0]))
+        if 1 < number <= LARGEST and np.allclose(constants, number, rtol=1e-4):
+            return (
+                f"you {way} by {number} in the place of {words}, which differs from case to case."
+            )
     return None
 
 
@@ -168,8 +207,8 @@ def _sizes(cases: list[dict]) -> Iterator[tuple[str, np.ndarray]]:
 def _order(attempt: Attempt) -> str | None:
     """The right numbers at other places."""
     pairs = _pairs(attempt)
-    if any(expected.size != given.size for expected, given in pairs):
-        return None
+    if any(expected.shape != given.shape for expected, given in pairs):
+        return None  # the shape comes first
     if all(attempt.same(expected.ravel(), given.ravel()) for expected, given in pairs):
         return None  # the shape alone is wrong
     if not all(
@@ -180,6 +219,24 @@ def _order(attempt: Attempt) -> str | None:
     if not any(np.unique(expected).size > 2 for expected, _ in pairs):
         return None
     return "these are the right numbers, but they stand at other places: look at the order."
+
+
+def _few(attempt: Attempt) -> str | None:
+    """Two numbers, whatever the case: what a search gives that runs into its bounds."""
+    pairs = _pairs(attempt)
+    if len(attempt.wrong) < len(pairs) or any(e.size > 1 or g.size > 1 for e, g in pairs):
+        return None
+    asked, given = (
+        np.round([float(part) for part in side], 6) for side in zip(*pairs, strict=True)
+    )
+    found, counts = np.unique(given, return_counts=True)
+    if len(found) != 2 or counts.min() < 2 or len(np.unique(asked)) < MANY:
+        return None
+    low, high = (f"{value:g}" for value in found)
+    return (
+        f"all your numbers are {low} or {high}, whatever the case. Does a search run into the ends "
+        "of its range, because it goes the wrong way or the range is too narrow?"
+    )
 
 
 def _entries(attempt: Attempt) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
@@ -204,6 +261,19 @@ def _cut(attempt: Attempt) -> str | None:
         beyond = (sign * expected[wrong] > sign * value).all()
         if beyond and (sign * given <= sign * value + attempt.absolute).all():
             return f"yours never goes {where} {value:.4g}, though the answer does."
+    return None
+
+
+def _cut_on_both_sides(attempt: Attempt) -> str | None:
+    """Right between two numbers, and the nearer of them beyond."""
+    expected, given, wrong = _entries(attempt) or (None, None, np.zeros(0))
+    if wrong.sum() < 3 or wrong.all():
+        return None
+    low, high = given.min(), given.max()
+    cut = np.clip(expected, low, high)
+    beyond = (expected < low).any() and (expected > high).any()
+    if beyond and attempt.same(cut, given):
+        return f"yours stays between {low:.4g} and {high:.4g}, though the answer does not."
     return None
 
 

@@ -87,3 +87,60 @@ def test_a_slow_answer_is_asked_little():
 
     assert not masked_sum(answer)
     assert len(calls) < 200
+
+
+def test_an_argument_that_tells_two_cases_apart_is_not_called_ignored():
+    """All next words alike: the probabilities play no part, but the prefix does."""
+
+    def answer(translations, probs, prefix, words):
+        fits = (translations[:, : len(prefix)] == prefix).all(dim=1)
+        law = torch.bincount(translations[fits, len(prefix)], minlength=words) > 0
+        return law.double() / law.sum()
+
+    assert "when `probs` changes" in check.next_law(answer).text
+
+
+def test_what_a_rounding_hides_is_not_called_ignored():
+    def answer(share, warmup, epochs, scoring):
+        return (warmup + (epochs - warmup) * (share + scoring)) // epochs
+
+    told = check.selection_cost(answer).text
+    assert "all your numbers are whole" in told
+    assert "ignored" not in told
+
+
+def test_a_share_that_is_fixed_is_called_ignored():
+    def answer(confidence, correct, coverage):
+        kept = confidence.argsort(descending=True)[: round(0.7 * len(confidence))]
+        return 1 - correct[kept].double().mean()
+
+    assert "when `coverage` changes" in check.selective_risk(answer).text
+
+
+@pytest.mark.parametrize(("limit", "words"), [(torch.tril, "earlier"), (torch.triu, "later")])
+def test_rows_that_look_one_way_are_told(limit, words):
+    def answer(queries, keys, values):
+        scores = queries @ keys.T / keys.shape[1] ** 0.5
+        seen = limit(torch.ones_like(scores)).bool()
+        return scores.masked_fill(~seen, -torch.inf).softmax(dim=1) @ values
+
+    assert f"its own and {words} rows of `keys` alone" in check.attention(answer).text
+
+
+def test_a_column_that_is_passed_over_is_told():
+    def answer(words, start, moves, says):
+        words = words[words != 0]
+        forward = start * says[:, words[0]]
+        for word in words[1:]:
+            forward = (forward @ moves) * says[:, word]
+        return forward.sum()
+
+    assert "does not change with column 0 of `says`" in check.note_probability(answer).text
+
+
+def test_columns_are_not_blamed_where_an_answer_is_cut_or_coarse():
+    def clamped(logits, labels, T):
+        p = (logits / T).softmax(dim=1).gather(1, labels[:, None])
+        return -p.clamp(min=1e-7).log().mean()
+
+    assert "with column" not in check.cooled_nll(clamped).text

@@ -245,6 +245,16 @@ def test_an_endless_loop_is_stopped_and_its_line_told(short, answer):
     assert check.signed_gap(gap)
 
 
+def test_an_answer_that_gets_little_of_the_machine_is_waited_for(short):
+    waits = [0.5]  # longer than the limit, in which it computes nothing
+
+    def answer(probs, labels):
+        time.sleep(waits.pop() if waits else 0)
+        return gap(probs, labels)
+
+    assert check.signed_gap(answer)
+
+
 def test_an_endless_loop_is_stopped_in_another_thread(short):
     replies = []
     thread = threading.Thread(target=lambda: replies.append(check.signed_gap(loops_for_ever)))

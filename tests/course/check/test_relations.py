@@ -120,3 +120,98 @@ def test_what_holds_of_few_numbers_is_not_told():
     attempt = relations.Attempt(None, None, [], {"a": {}}, expected, given, ["a"], 1e-5, 1e-5)
     assert relations.strong(attempt) is None
     assert relations.weak(attempt) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "words"),
+    [
+        (
+            scaled,
+            lambda x, f: f * x / 5 * len(x),
+            "divided by 5 in the place of the length of axis 0",
+        ),
+        (
+            scaled,
+            lambda x, f: f * x * 7 / len(x),
+            "multiplied by 7 in the place of the length of axi",
+        ),
+        (scaled, lambda x, f: f * x + x, "this is the answer plus `x`"),
+        (scaled, lambda x, f: (f * x).clamp(0.4, 0.9), "yours stays between 0.4 and 0.9"),
+    ],
+)
+def test_what_stands_in_the_place_of_something_else_is_told(asked, answer, words):
+    assert words in asked(answer).text
+
+
+NUMBERS = {f"about {x:g}": (x,) for x in (0.3, 1.7, 2.9, 8.0, 20.0)}
+
+
+@exercise(cases=NUMBERS, mistakes=[])
+def same_number(x):
+    """The number itself."""
+    return x
+
+
+def test_a_search_that_ends_at_its_bounds_is_told():
+    told = same_number(lambda x: 0.05 if x > 2 else 50.0).text
+    assert "all your numbers are 0.05 or 50, whatever the case" in told
+    assert "whatever the case" not in same_number(lambda x: 0.05 if x > 2 else x * x).text
+    right_once = {1.7: 1.7}
+    told = same_number(lambda x: right_once.get(x, 1.0)).text
+    assert "whatever the case" not in told
+    right_once = {1.7: 1.7}
+    told = same_number(lambda x: right_once.get(x, 1.0)).text
+    assert "whatever the case" not in told
+    right_once = {1.7: 1.7}
+    told = same_number(lambda x: right_once.get(x, 1.0)).text
+    assert "whatever the case" not in told
+
+
+CHOSEN = {
+    f"{n} numbers": (torch.rand(n, generator=GENERATOR, dtype=torch.float64),) for n in (6, 8, 9)
+}
+
+
+@exercise(cases=CHOSEN, mistakes=[])
+def above_half(x):
+    """The indices of the numbers above one half."""
+    return torch.nonzero(x > 0.5)[:, 0]
+
+
+def test_a_mask_in_the_place_of_indices_is_told():
+    assert "this is a mask" in above_half(lambda x: x > 0.5).text
+    assert "this is a mask" not in above_half(lambda x: x < 0.5).text
+
+
+def test_two_things_are_told_where_one_of_them_is_nan():
+    """Base 2 shows in ordinary cases, an exponential that overflows in others."""
+
+    def answer(logits, labels, T):
+        p = (logits / T).softmax(dim=1)
+        return -p.gather(1, labels[:, None]).log2().mean()
+
+    told = check.cooled_nll(answer).text
+    assert "the logarithm to base 2" in told
+    assert "Besides, your result is infinite where numbers are large" in told
+
+
+def test_a_sign_that_no_mistake_of_its_own_reversed_is_not_called_one():
+    def squares(probs, posterior):
+        return (probs.square() - posterior.square()).sum(dim=1).mean()
+
+    told = check.avoidable_brier(squares).text
+    assert "you compared how unsure the two are" in told
+    assert "the sign is reversed" not in told
+
+
+def test_what_is_too_small_for_float32_is_shown_in_figures():
+    def answer(words, start, moves, says):
+        start, moves, says = start.float(), moves.float(), says.float()
+        forward = start * says[:, words[0]]
+        for word in words[1:]:
+            forward = (forward @ moves) * says[:, word]
+        return forward.sum()
+
+    told = check.note_probability(answer).text
+    assert "too small for float32" in told
+    assert "e-46, yours is 0." in told
