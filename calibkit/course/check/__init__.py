@@ -30,6 +30,7 @@ LESSONS = {
     "lesson_16_translation": ("next_law", "masked_gap"),
     "lesson_17_audit_your_model": ("group_z", "cross_fitted"),
     "lesson_18_estimators_in_depth": ("avoidable_brier",),
+    "lesson_20_guarantees": ("conformal_threshold", "set_coverage", "group_thresholds"),
 }
 _LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
 

@@ -32,7 +32,7 @@ WAYS: dict[str, tuple[float, ...]] = {
     "focal": (1.0, 2.0, 3.0),  # gamma
     "mixup": (0.1, 0.2, 0.4),  # alpha
 }
-DECAYS = (1e-4, 1e-3, 3e-3, 1e-2)
+DECAYS = (1e-4, 1e-3, 3e-3, 1e-2, 3e-2)
 PATH = Path("strengths") / "promised.csv"
 # A group of images: how sure the best possible reader is of them, in per cent.
 DIFFICULTY = {"easy": (0.95, 1.01), "medium": (0.6, 0.95), "hard": (0.0, 0.6)}
@@ -99,9 +99,14 @@ def trial(
     )
 
 
+def fitted(logits: Mapping[str, Tensor], tune: data.Dataset) -> float:
+    """The temperature of `tune`."""
+    return recalibration.TemperatureScaler().fit(logits["tune"], tune.labels).temperature
+
+
 def temperature(logits: Mapping[str, Tensor], tune: data.Dataset) -> dict[str, Tensor]:
     """(n, 10) float64 probabilities of each part, with the temperature of `tune`."""
-    T = recalibration.TemperatureScaler().fit(logits["tune"], tune.labels).temperature
+    T = fitted(logits, tune)
     return {name: (values.double() / T).softmax(dim=1) for name, values in logits.items()}
 
 

@@ -10,6 +10,7 @@ from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_fr
 from calibkit.course.explorers.noisier import noisier_frame
 from calibkit.course.explorers.plane import networks
 from calibkit.course.explorers.priors import prior_frame
+from calibkit.course.explorers.promises import Example, promise_frame
 from calibkit.course.explorers.rivals import rivals_frame
 from calibkit.course.explorers.soft_labels import soft_label_frame
 from calibkit.course.explorers.spread import spread_frame
@@ -17,6 +18,7 @@ from calibkit.course.explorers.words import next_word_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 
 __all__ = [
+    "Example",
     "Explorer",
     "Frame",
     "Slider",
@@ -33,6 +35,7 @@ __all__ = [
     "noisier_frame",
     "pooled",
     "prior_frame",
+    "promise_frame",
     "ranked_frame",
     "reliability_frame",
     "rivals_frame",
