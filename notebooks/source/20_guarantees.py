@@ -49,11 +49,21 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. A threshold on a line
 #
-# Half of the images come from a new scanner (pixel noise 0.3), 30 % from a usual one (0.5), 20 % from an old one (0.7).
-# One network reads them all. It is trained on a part of the images; its temperature is fitted on others (`tune`).
+# The images come from three scanners: a new one, a usual one and an old one. How well can they be read at all?
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
+test, test_scanner = promised.part(size, "test", SEED)
+for k, (name, noise) in enumerate(promised.SCANNERS.items()):
+    own = test_scanner == k
+    best = test.posterior[own].amax(dim=1).mean()
+    print(f"{name} scanner, pixel noise {noise}: {own.double().mean():.0%} of the images; the best possible "
+          f"reader is right on {best:.1%}")
+
+# %% [markdown]
+# One network reads them all. It is trained on some images; its temperature is fitted on others (`tune`).
+
+# %%
 decay = promised.chosen()["cross-entropy"]["decay"]  # weight decay, chosen on other seeds
 recipe = partial(promised.trial, size, "cross-entropy", 0.0, decay)
 swept = sweep.run(recipe, {"seed": seeds}, device=device)
@@ -71,7 +81,7 @@ def reading(seed):
     return probs, *promised.part(size, "cal", seed), *promised.part(size, "test", seed)
 
 
-probs, cal, cal_scanner, test, test_scanner = reading(SEED)
+probs, cal, cal_scanner, *_ = reading(SEED)
 scores = 1 - probs["cal"][range(len(cal)), cal.labels]
 threshold = conformal.conformal_quantile(scores, alpha)
 two = ((1 - probs["test"] <= threshold).sum(dim=1) - 2).abs().argmin().item()  # a set of two digits
@@ -104,7 +114,7 @@ promises = [0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98]
 
 
 def scored(seed):
-    """The scores of the calibration images of a network, and the exact coverage of groups at each promise."""
+    """The thresholds of a network, and the exact coverage of groups at each promise."""
     said, cal, _, test, scanner = reading(seed)
     known = 1 - said["cal"][range(len(cal)), cal.labels]
     limits = [conformal.conformal_quantile(known, 1 - promise) for promise in promises]
@@ -117,7 +127,7 @@ def scored(seed):
 by_seed = [scored(seed) for seed in seeds]
 limits = by_seed[0][0]
 found, sizes = (np.mean([one[k] for one in by_seed], axis=0) for k in (1, 2))
-roles = [palette.group(6, "all images"), *(palette.group(k, f"{name} scanner") for k, name in enumerate(scanners))]
+roles = [palette.Role("all images", palette.BLACK, (), "X"), *(palette.group(k, f"{name} scanner") for k, name in enumerate(scanners))]
 drawn = {name: data.NoisyDigits(noise).draw(200, seed=SEED + 7) for name, noise in promised.SCANNERS.items()}
 clean = data.NoisyDigits(1e-6).draw(200, seed=SEED + 7).inputs[:, 0].numpy()
 one = swept.one(seed=SEED)
@@ -267,8 +277,8 @@ for place, n in enumerate((20, 100, 1000)):
     _ = ax.hist(found, bins=np.linspace(0.7, 1, 61), density=True, color=look.pale)
     _ = ax.plot(across, law.pdf(across), color=look.colour, label=look.words)
     told.append(f"{n} images: nine of ten between {low:.1%} and {high:.1%}")
-    print(f"{n:5,} calibration images: mean coverage {found.mean():.1%}, nine of ten between {low:.1%} and {high:.1%}; "
-          f"by the law {law.mean():.1%}, {law.ppf(0.05):.1%} and {law.ppf(0.95):.1%}")
+    print(f"{n:5,} calibration images: mean coverage {found.mean():.1%}, nine of ten between {low:.1%} and "
+          f"{high:.1%}; by the law {law.mean():.1%}, {law.ppf(0.05):.1%} and {law.ppf(0.95):.1%}")
 _ = ax.set(xlabel="exact coverage", ylabel="density", xlim=(0.7, 1))
 _ = ax.legend()
 _ = alt_text.note(ax, f"Exact coverage over {5 * size.draws} calibration sets, bars, and its Beta law, lines. "
@@ -286,18 +296,18 @@ plt.show()
 #
 # ## 3. Of which images?
 #
-# Now **your turn**: all images together have 90 %. Which of these nine groups has *less than 85 %*? An image is easy, medium or hard for the
+# Now **your turn**: all images together have 90 %. Which of these nine groups has *less than 80 %*? An image is easy, medium or hard for the
 # best possible reader: the exact posterior is sure by 95 %, by 60 to 95 %, or by less. Write your guess into the cell.
 
 # %% tags=["answer"]
-guess = {"old scanner", "eights"}  # change me: which groups lie below 85 %?
+guess = {"old scanner", "eights"}  # change me: which groups lie below 80 %?
 
 mass = conformal.exact_coverage(sets, test.posterior)
 groups = {f"{name} scanner": test_scanner == k for k, name in enumerate(scanners)}
 groups |= {f"{name} images": mask for name, mask in promised.difficulty(test.posterior).items()}
 groups |= {"zeros": test.labels == 0, "eights": test.labels == 8, "nines": test.labels == 9}
 covered = {name: mass[group].mean().item() for name, group in groups.items()}
-below = {name for name, share in covered.items() if share < 0.85}
+below = {name for name, share in covered.items() if share < 0.8}
 print(f"{len(guess & below)} of {len(below)} found, {len(guess - below)} named without need: {sorted(below)}")
 
 # %% [markdown]
@@ -314,9 +324,10 @@ _ = axes[0].barh(list(labels), list(labels.values()), color=palette.SKY)
 _ = axes[0].axvline(1 - alpha, color=palette.BLACK, linestyle="--")
 _ = axes[0].set(xlabel="exact coverage; in brackets, the share of images", xlim=(0.3, 1))
 axes[0].invert_yaxis()
-_ = axes[1].hist(mass.numpy(), bins=np.linspace(0, 1, 21), color=palette.SKY, weights=np.full(len(mass), 1 / len(mass)))
+equal = np.full(len(mass), 1 / len(mass))
+_ = axes[1].hist(mass.numpy(), bins=np.linspace(0, 1, 21), color=palette.SKY, weights=equal)
 _ = axes[1].axvline(1 - alpha, color=palette.BLACK, linestyle="--")
-_ = axes[1].set(xlabel="probability that the set of this image holds the digit", ylabel="share of images")
+_ = axes[1].set(xlabel="exact probability that the set holds the digit", ylabel="share of images")
 few, sure = (mass < 0.5).double().mean(), (mass > 0.99).double().mean()
 told = ", ".join(f"{name} {share:.0%}" for name, share in covered.items())
 _ = alt_text.note(axes[0], f"Exact coverage of groups where 90 % was promised: {told}.")
@@ -352,18 +363,7 @@ for name, group in groups.items():
 # sentence says.
 
 # %% tags=["nbval-check-output"]
-def of_old_scanner(seed):
-    """Exact coverage on the old scanner: one threshold, and one for each scanner."""
-    said, cal, cal_scanner, test, test_scanner = reading(seed)
-    scores = 1 - said["cal"][range(len(cal)), cal.labels]
-    one = torch.full((3,), conformal.conformal_quantile(scores, alpha))
-    each = conformal.group_quantiles(scores, cal_scanner, alpha)
-    old, new_scores = test_scanner == 2, 1 - said["test"]
-    both = [conformal.exact_coverage(new_scores <= t[test_scanner][:, None], test.posterior) for t in (one, each)]
-    return [mass[old].mean().item() for mass in both]
-
-
-one, each = np.array([of_old_scanner(seed) for seed in seeds]).T
+one, each = np.array([promised.on_scanner(reading(seed)[0], size, seed, scanner=2) for seed in seeds]).T
 print(verdicts.judge("20b", "old scanner, one threshold: coverage below 0.8", one, expect="below", than=0.8))
 print("x")
 print(verdicts.judge("20c", "old scanner, own threshold: coverage within 0.05 of 0.9", each, expect="within",
@@ -387,23 +387,25 @@ for scanner, n in labels.items():
 # ## 5. Could anybody promise it for each image?
 #
 # Let the exact posterior make the sets: no network is better. **Predict before you run:** it gets *one* threshold for 90 % on
-# average, like the network. What is the coverage on hard images: 90 %, more, or less?
+# average, like the network. What is its coverage on hard images: about 90 %, more than the network's, or no more?
 
 # %% tags=["answer"]
 told = 1 - cal.posterior[range(len(cal)), cal.labels]
 best = 1 - test.posterior <= conformal.conformal_quantile(told, alpha)
 each_image = conformal.smallest_sets(test.posterior, 1 - alpha)
-for name, some in {"network": sets, "posterior, one threshold": best, "posterior, each image": each_image}.items():
-    mass = conformal.exact_coverage(some, test.posterior)
+ways = {"network": sets, "posterior, one threshold": best, "posterior, each image": each_image}
+for name, some in ways.items():
+    mass, many = conformal.exact_coverage(some, test.posterior), some.double().sum(dim=1)
     print(f"{name}: {mass.mean():.1%} of all, {mass[hard].mean():.1%} of hard images; "
-          f"{some.double().sum(dim=1).mean():.2f} digits a set, {some[hard].double().sum(dim=1).mean():.2f} on hard ones")
+          f"{many.mean():.2f} digits a set, {many[hard].mean():.2f} on hard ones")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Even less. Its sets are the smallest that have 90 % on average, and they save digits where a digit buys the least
-# probability: on hard images. So the gap is no fault of the network. The last line keeps 90 % on *each* image, by adding digits
-# until the posterior reaches 90 %. That takes the posterior, which nobody has outside of this course.
+# About as little as the network's. Its sets are the smallest that have 90 % on average. They save digits where a digit adds
+# the least probability: on hard images. So the gap is not the network's fault alone. The last line keeps 90 % on *each* image:
+# it adds digits until they have 90 % of the posterior. (Many images need one digit, and get more than 90 %.) Outside of this
+# course nobody has the posterior.
 #
 # </details>
 #
@@ -456,8 +458,9 @@ _ = ax.tick_params(axis="x", rotation=30)
 told = ", ".join(f"{name} {share:.0%}" for name, share in zip(names, by_class.mean(axis=0), strict=True))
 _ = alt_text.note(ax, f"Photographs, 90 % promised, counted coverage by class: {told}.")
 plt.show()
-print(f"all photographs {np.mean(whole):.1%}; lowest class {names[by_class.mean(axis=0).argmin()]} "
-      f"{by_class.mean(axis=0).min():.1%}, highest {names[by_class.mean(axis=0).argmax()]} {by_class.mean(axis=0).max():.1%}")
+shares = by_class.mean(axis=0)
+print(f"all photographs {np.mean(whole):.1%}; lowest class {names[shares.argmin()]} {shares.min():.1%}, "
+      f"highest {names[shares.argmax()]} {shares.max():.1%}")
 
 where = {}
 for seed in seeds:
@@ -474,8 +477,9 @@ _ = plots.plane(where)
 plt.show()
 
 # %% [markdown]
-# Cats pay for automobiles. On the map, the dots of one network on three scanners lie on one line: the more accuracy is lost, the
-# more of it is still claimed. The order is that of the coverage: one threshold, like one temperature, suits their average.
+# Cats get less than was promised, trucks more. Below, each network of this lesson has three dots on the map, one for each
+# scanner. As trained it is not sure enough on the new one and too sure on the old one. The order is that of the coverage: one
+# threshold, like one temperature, suits their average.
 #
 # ### Exercise: thresholds for groups (homework)
 #

@@ -49,8 +49,8 @@ def _threshold(scores: Tensor, alpha: float) -> float:
     mistakes=[
         Mistake(
             lambda s, a: _at(s, math.ceil(len(s) * (1 - a) - 1e-9)),
-            "you took n (1 - alpha), or rounded down. The new image is one more: (n + 1)(1 - alpha), "
-            "rounded up (math.ceil).",
+            "you took n (1 - alpha), or rounded down. The new image is one more: take "
+            "(n + 1)(1 - alpha), rounded up (math.ceil).",
         ),
         Mistake(
             lambda s, a: torch.quantile(s, 1 - a),

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from calibkit import conformal, losses, metrics, mixing, recalibration
 from calibkit.course import scale
-from calibkit.course.experiments import readers, strengths
+from calibkit.course.experiments import readers, shifted, strengths
 from calibkit.lab import data, models, sweep, training
 
 SCANNERS = {"new": 0.3, "usual": 0.5, "old": 0.7}  # their pixel noise
@@ -131,6 +131,63 @@ def thresholds(probs: Tensor, posterior: Tensor, n: int, alpha: float, draws: in
         chosen, labels = readers.test_set(posterior, n, 100_000 * seed + draw)
         found.append(conformal.conformal_quantile(1 - probs[chosen, labels], alpha))
     return found
+
+
+def averaged(
+    probs: Tensor,
+    posterior: Tensor,
+    groups: Mapping[str, Tensor],
+    alpha: float = 0.1,
+    draws: int = 20,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Mean size and exact coverage of the sets, over calibration sets of CAL images.
+
+    probs, posterior: (n, K); groups: (n,) masks. Returns "size", "all" and a coverage for each
+    group, so that the luck of one calibration set does not decide.
+    """
+    limits = torch.tensor(thresholds(probs, posterior, CAL, alpha, draws, seed))
+    masks = {"all": torch.ones(len(probs), dtype=torch.bool), **groups}
+    found = {
+        name: conformal.coverage_at(1 - probs[own], posterior[own], limits).mean().item()
+        for name, own in masks.items()
+    }
+    ordered = (1 - probs).flatten().sort().values
+    many = torch.searchsorted(ordered, limits, right=True).double() / len(probs)
+    return {"size": many.mean().item(), **found}
+
+
+def on_scanner(
+    probs: Mapping[str, Tensor], size: scale.Budget, seed: int, scanner: int, alpha: float = 0.1
+) -> tuple[float, float]:
+    """Exact coverage on one scanner: with one threshold, and with one for each scanner.
+
+    probs: (n, 10) of `cal` and `test`. Thresholds are those of the labelled images of `cal`.
+    """
+    cal, taken_by = part(size, "cal", seed)
+    test, new_taken_by = part(size, "test", seed)
+    scores = 1 - probs["cal"][range(len(cal)), cal.labels]
+    one = torch.full((len(SCANNERS),), conformal.conformal_quantile(scores, alpha))
+    each = conformal.group_quantiles(scores, taken_by, alpha, count=len(SCANNERS))
+    own, new_scores = new_taken_by == scanner, 1 - probs["test"]
+    covered = [
+        conformal.exact_coverage(new_scores <= limits[new_taken_by][:, None], test.posterior)
+        for limits in (one.double(), each)
+    ]
+    return covered[0][own].mean().item(), covered[1][own].mean().item()
+
+
+def density_ratio(images: Tensor, old: float, new: float) -> Tensor:
+    """(n,) float64: how much denser images (n, 1, 8, 8) are under pixel noise `new` than `old`.
+
+    Exact, since both are mixtures of the same 1,797 Gaussians.
+    """
+    centres = shifted.clean()[0].flatten(1).double()
+    squared = torch.cdist(images.flatten(1).double(), centres).square()
+    logs = [
+        (-squared / (2 * noise**2)).logsumexp(dim=1) - 64 * np.log(noise) for noise in (new, old)
+    ]
+    return (logs[0] - logs[1]).exp()
 
 
 class Stated(ClassifierMixin, BaseEstimator):

@@ -96,7 +96,7 @@ def _set(one: Example, middle: float, top: float) -> list[str]:
     right = one.label in one.members
     look = {} if right else {"fill": palette.OVER.colour, "font_weight": "bold"}
     words = (
-        " ".join(map(str, one.members)) if len(one.members) < 7 else f"{len(one.members)} digits"
+        ",".join(map(str, one.members)) if len(one.members) < 7 else f"{len(one.members)} digits"
     )
     mark = "" if right else " ✗"
     return [
