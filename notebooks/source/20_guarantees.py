@@ -26,6 +26,7 @@ explorers.stored("promises")
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
 
 # %% tags=["drawing"]
+import math
 from functools import cache, partial
 
 import matplotlib.pyplot as plt
@@ -214,12 +215,14 @@ check.conformal_threshold(my_conformal_threshold)
 # By hand, and with MAPIE, a well-kept library:
 
 # %%
-threshold = conformal.conformal_quantile(scores, alpha)
+scores = 1 - probs["cal"][range(len(cal)), cal.labels]
+place = math.ceil((len(scores) + 1) * (1 - alpha))
+threshold = scores.sort().values[place - 1]  # conformal.conformal_quantile(scores, alpha)
 sets = 1 - probs["test"] <= threshold
 
 # promised.Stated() is a classifier that returns the probabilities that it is given
 ready = SplitConformalClassifier(promised.Stated(), confidence_level=0.9, prefit=True)
-ready = ready.conformalize(probs["cal"].numpy(), cal.labels.numpy())
+_ = ready.conformalize(probs["cal"].numpy(), cal.labels.numpy())
 theirs = ready.predict_set(probs["test"].numpy())[1][:, :, 0]
 print(f"{(sets.numpy() == theirs).all(axis=1).mean():.1%} of the sets are equal to MAPIE's; "
       f"{sets.double().sum(dim=1).mean():.2f} digits a set")

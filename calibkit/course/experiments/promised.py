@@ -146,7 +146,9 @@ def averaged(
     probs, posterior: (n, K); groups: (n,) masks. Returns "size", "all" and a coverage for each
     group, so that the luck of one calibration set does not decide.
     """
-    limits = torch.tensor(thresholds(probs, posterior, CAL, alpha, draws, seed))
+    limits = torch.tensor(
+        thresholds(probs, posterior, CAL, alpha, draws, seed), dtype=torch.float64
+    )
     masks = {"all": torch.ones(len(probs), dtype=torch.bool), **groups}
     found = {
         name: conformal.coverage_at(1 - probs[own], posterior[own], limits).mean().item()
@@ -167,12 +169,13 @@ def on_scanner(
     cal, taken_by = part(size, "cal", seed)
     test, new_taken_by = part(size, "test", seed)
     scores = 1 - probs["cal"][range(len(cal)), cal.labels]
-    one = torch.full((len(SCANNERS),), conformal.conformal_quantile(scores, alpha))
+    limit = conformal.conformal_quantile(scores, alpha)
+    one = torch.full((len(SCANNERS),), limit, dtype=torch.float64)
     each = conformal.group_quantiles(scores, taken_by, alpha, count=len(SCANNERS))
     own, new_scores = new_taken_by == scanner, 1 - probs["test"]
     covered = [
         conformal.exact_coverage(new_scores <= limits[new_taken_by][:, None], test.posterior)
-        for limits in (one.double(), each)
+        for limits in (one, each)
     ]
     return covered[0][own].mean().item(), covered[1][own].mean().item()
 

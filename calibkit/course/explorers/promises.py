@@ -18,7 +18,7 @@ CELL = (86, 92)  # an image with its set
 TOP = 62  # of the first row
 PLOT = svg.Axes(56, 44, 272, 230, x_range=(0.5, 1.0), y_range=(0.3, 1.0))
 KEYS = 338
-HEIGHT = 430
+HEIGHT = 414
 
 
 @dataclass(frozen=True)

@@ -588,7 +588,7 @@ def other_shares(seed):
     scale = both.std(axis=0)
     guess = LogisticRegression(C=100.0, max_iter=1000).fit(both / scale, which)
     odds = [torch.from_numpy(np.exp(guess.decision_function(rows / scale))) for rows in (told, asked)]
-    plain = torch.full((len(new),), conformal.conformal_quantile(scores, alpha)).double()
+    plain = torch.full((len(new),), conformal.conformal_quantile(scores, alpha), dtype=torch.float64)
     exactly = conformal.weighted_quantiles(scores, ratio[taken], ratio[later_taken], alpha)
     roughly = conformal.weighted_quantiles(scores, *odds, alpha)
     return [covered(new, later.posterior, limits) for limits in (plain, exactly, roughly)]
@@ -602,7 +602,7 @@ def another_scanner(seed):
     known, new = said(seed)["cross-entropy"]["cal"][taken == 1], read(seed, old.inputs)
     scores = 1 - known[range(len(usual)), usual.labels]
     own, later = (promised.density_ratio(part.inputs, 0.5, 0.7) for part in (usual, old))
-    plain = torch.full((len(new),), conformal.conformal_quantile(scores, alpha)).double()
+    plain = torch.full((len(new),), conformal.conformal_quantile(scores, alpha), dtype=torch.float64)
     limits = conformal.weighted_quantiles(scores, own, later, alpha)
     effective = own.sum().square() / own.square().sum()
     return [covered(new, old.posterior, plain), limits.isinf().double().mean().item(), effective.item()]
@@ -850,7 +850,7 @@ def lowest(seed):
     known, told = kept["cal"].double().softmax(dim=1), kept["cal_labels"]
     new, answers = kept["test"].double().softmax(dim=1), kept["test_labels"]
     scores, found = 1 - known[range(len(told)), told], []
-    one = torch.full((10,), conformal.conformal_quantile(scores, alpha)).double()
+    one = torch.full((10,), conformal.conformal_quantile(scores, alpha), dtype=torch.float64)
     for limits in (one, conformal.group_quantiles(scores, told, alpha, count=10)):
         sets = 1 - new <= limits
         held = sets[range(len(answers)), answers].double()
