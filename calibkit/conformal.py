@@ -51,7 +51,7 @@ def group_quantiles(
 
     The promise then holds in each group. Raises ValueError as `conformal_quantile` does, and for
     groups of another length or outside [0, G).
-    Source: Vovk, Gammerman & Shafer 2005, section 4.5; Vovk 2012.
+    Source: Vovk, Gammerman & Shafer 2005, chapter 4; Vovk 2012.
 
     >>> group_quantiles([0.25, 0.5, 0.75, 1.0], [0, 0, 0, 1], 0.4).tolist()
     [0.75, inf]
@@ -82,7 +82,7 @@ def weighted_quantiles(scores: Array, weights: Array, new_weights: Array, alpha:
 
     Raises ValueError as `conformal_quantile` does, for weights of another length, negative or not
     finite ones, and where all are 0.
-    Source: Tibshirani, Barber, Candès & Ramdas 2019, equation 7 and corollary 1.
+    Source: Tibshirani, Barber, Candès & Ramdas 2019, corollary 1.
 
     >>> weighted_quantiles([0.25, 0.5, 0.75, 1.0], [1, 1, 1, 1], [1, 9], 0.4).tolist()
     [0.75, inf]
@@ -166,7 +166,7 @@ def coverage_law(n: int, alpha: float) -> Any:
     k / (n + 1) >= 1 - alpha. What is random is the calibration set; new images are infinitely many.
 
     Raises ValueError where k > n: each set then holds all classes, and covers always.
-    Source: Vovk 2012, proposition 2a; Angelopoulos & Bates 2021, section 3.2.
+    Source: Vovk 2012; Angelopoulos & Bates 2021, section 3.2.
 
     >>> law = coverage_law(99, 0.1)  # k = 90
     >>> f"{law.mean():.3f} {law.std():.4f}"

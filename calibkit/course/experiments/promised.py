@@ -121,7 +121,9 @@ def difficulty(posterior: Tensor) -> dict[str, Tensor]:
     return {name: (best >= low) & (best < high) for name, (low, high) in DIFFICULTY.items()}
 
 
-def thresholds(probs: Tensor, posterior: Tensor, n: int, alpha: float, draws: int, seed: int):
+def thresholds(
+    probs: Tensor, posterior: Tensor, n: int, alpha: float, draws: int, seed: int
+) -> list[float]:
     """(draws,) thresholds of calibration sets of n images, whose labels are drawn afresh.
 
     They are of the score 1 - p. probs, posterior: (m, K) of the images from which sets are drawn.
