@@ -83,6 +83,7 @@ DIAGRAMS = {
     "class_prior": 0,
     "new_scanner": 0,
     "noisy_labels": 0,
+    "promises": 0,
     "soft_label": 0,
     "test_images": 0,
     "two_answers": 0,
@@ -99,6 +100,7 @@ def test_every_stored_explorer_is_read():
         "next_word",
         "noisy_labels",
         "overconfidence",
+        "promises",
         "soft_label",
         "temperature",
         "test_images",
@@ -415,3 +417,22 @@ def test_the_histograms_of_test_sets_have_the_mean_and_the_truth_of_the_readout(
             assert measured == pytest.approx(mean, abs=0.5 * np.diff(bars.x).max())
             assert line.x == pytest.approx([exact] * 2, abs=ROUNDED)
             assert legend.keys[role.words] == [{Look(role.colour), reading.line(role)}]
+
+
+def test_a_promise_is_kept_on_average_and_the_words_tell_the_markers():
+    for (promised,), (sheet, kept), readout in read("promises"):
+        promise = float(promised.split()[0]) / 100
+        (plot,) = kept.plots
+        marks = {mark.look: mark for mark in plot.all("marker")}
+        told = re.findall(rf"(all images|\w+ scanner) {NUMBER}", readout)
+        assert [words for words, _ in told] == [
+            words for words in kept.keys if words != "the promise"
+        ]
+        for words, number in told:
+            (mark,) = [marks[look] for look in kept.keys[words][0] if look in marks]
+            assert mark.x[0] == pytest.approx(promise, abs=0.003)
+            assert mark.y[0] == pytest.approx(float(number) / 100, abs=0.008)
+        shares = {words: float(number) / 100 for words, number in told}
+        assert shares["all images"] == pytest.approx(promise, abs=0.03)
+        assert shares["new scanner"] > promise > shares["old scanner"]
+        assert sum(word.startswith("{") for word in sheet.words) == 12
