@@ -157,10 +157,10 @@ def promised_frame(promise):
 explorers.keep(explorers.Explorer(
     promised_frame,
     explorers.Slider("promised", promises, show=lambda share: f"{100 * share:.0f} %", start=0.9), play=True,
-    description="Left, the same four digits taken by three scanners, the clean digit beside each image. Below it "
-    "the set, with a cross if it lacks the right digit, and how probable it is by the exact posterior that the set holds the "
-    "right digit. Right, against the promise, how often sets hold the right digit, for all images and for each "
-    "scanner; on the broken line the promise is kept."), "promises")
+    description="Left, the same four digits taken by three scanners, the clean digit beside each image. Below "
+    "it the set, with a cross if it lacks the right digit, and how probable it is by the exact posterior that the "
+    "set holds the right digit. Right, against the promise, how often sets hold the right digit, for all images "
+    "and for each scanner; on the broken line the promise is kept."), "promises")
 
 # %% [markdown]
 # How to read the figure:

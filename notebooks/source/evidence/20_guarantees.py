@@ -637,7 +637,7 @@ def covered(probs, posterior, limits):
 def other_shares(seed):
     """Exact coverage on new shares: no weights, exact ones, estimated ones."""
     cal, taken = promised.part(size, "cal", seed)
-    later, later_taken = promised.scans(size.test // 2, 10_000 + seed, LATER)
+    later, later_taken = promised.scans(max(size.test // 2, 1000), 10_000 + seed, LATER)
     known, new = said(seed)["cross-entropy"]["cal"], read(seed, later.inputs)
     scores = 1 - known[range(len(cal)), cal.labels]
     ratio = torch.tensor(LATER).double() / torch.tensor(promised.SHARES).double()
