@@ -13,6 +13,7 @@ METHODS = (
     "adapters",
     "auditing",
     "augmentation",
+    "conformal",
     "corruptions",
     "curation",
     "losses",
@@ -28,6 +29,7 @@ if TYPE_CHECKING:  # what an editor and a type checker then know
     from calibkit import adapters as adapters
     from calibkit import auditing as auditing
     from calibkit import augmentation as augmentation
+    from calibkit import conformal as conformal
     from calibkit import corruptions as corruptions
     from calibkit import course as course
     from calibkit import curation as curation

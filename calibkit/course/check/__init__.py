@@ -31,6 +31,7 @@ LESSONS = {
     "lesson_17_audit_your_model": ("group_z", "cross_fitted"),
     "lesson_18_estimators_in_depth": ("avoidable_brier",),
     "lesson_19_decisions": ("decision_regret", "cheapest_action"),
+    "lesson_20_guarantees": ("conformal_threshold", "set_coverage", "group_thresholds"),
 }
 _LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
 

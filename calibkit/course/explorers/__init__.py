@@ -11,6 +11,7 @@ from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_fr
 from calibkit.course.explorers.noisier import noisier_frame
 from calibkit.course.explorers.plane import networks
 from calibkit.course.explorers.priors import prior_frame
+from calibkit.course.explorers.promises import Example, promise_frame
 from calibkit.course.explorers.rivals import rivals_frame
 from calibkit.course.explorers.soft_labels import soft_label_frame
 from calibkit.course.explorers.spread import spread_frame
@@ -18,6 +19,7 @@ from calibkit.course.explorers.words import next_word_frame
 from calibkit.pictures.reliability import pooled, reliability_frame
 
 __all__ = [
+    "Example",
     "Explorer",
     "Frame",
     "Slider",
@@ -35,6 +37,7 @@ __all__ = [
     "noisier_frame",
     "pooled",
     "prior_frame",
+    "promise_frame",
     "ranked_frame",
     "reliability_frame",
     "rivals_frame",

@@ -866,3 +866,68 @@ WRONG |= {
         (lambda p, costs: prices(1 - p, costs) and np.argmin(prices(1 - p, costs), 1), "not"),
     ],
 }
+
+
+def place_of(s, a):
+    """k, counted from 1, by trying."""
+    return next(k for k in range(1, len(s) + 2) if k >= (len(s) + 1) * (1 - a) - 1e-9)
+
+
+def threshold_of(s, a):
+    return [*sorted(s.tolist()), 1.0][place_of(s, a) - 1]
+
+
+def by_group(s, g, one):
+    return [float(one(s[g == k])) for k in range(int(g.max()) + 1)]
+
+
+RIGHT |= {
+    "conformal_threshold": threshold_of,
+    "set_coverage": lambda s, q, g: torch.where(s, q, 0.0)[g].sum() / g.sum(),
+    "group_thresholds": lambda s, g, a: by_group(s, g, lambda own: threshold_of(own, a)),
+}
+WRONG |= {
+    "conformal_threshold": [
+        (lambda s, a: s.sort().values[int(np.ceil(len(s) * (1 - a) - 1e-9)) - 1], "one more"),
+        (lambda s, a: s.quantile(1 - a), "between two scores"),
+        (lambda s, a: sorted(s.tolist())[min(place_of(s, a), len(s)) - 1], "too few scores"),
+        (lambda s, a: s[min(place_of(s, a), len(s)) - 1], "not sorted"),
+        (lambda s, a: 1 - threshold_of(s, a), "bars are cut"),
+        (place_of, "this is the place"),
+        (lambda s, a: s.sum() / len(s), "promises nothing"),
+    ],
+    "set_coverage": [
+        (lambda s, q, g: (s * q).sum(1).mean(), "over all images"),
+        (lambda s, q, g: (s * q)[g].sum() / len(g), "number of all images"),
+        (lambda s, q, g: (s * q)[g].sum(), "grows with the number"),
+        (lambda s, q, g: (s * q)[g].mean(), "over the classes too"),
+        (lambda s, q, g: s[g].sum() / g.sum(), "number of classes in a set"),
+        (lambda s, q, g: 1 - (s * q)[g].sum() / g.sum(), "not\\* covered"),
+        (
+            lambda s, q, g: s[range(len(q)), q.argmax(1)][g].double().mean(),
+            "most probable class is",
+        ),
+    ],
+    "group_thresholds": [
+        (lambda s, g, a: by_group(s, g, lambda own: threshold_of(s, a)), "one of its own"),
+        (lambda s, g, a: by_group(s, g, lambda own: own.quantile(1 - a)), "between two scores"),
+        (
+            lambda s, g, a: by_group(
+                s, g, lambda own: own.sort().values[min(place_of(own, a), len(own)) - 1]
+            ),
+            "too few scores",
+        ),
+        (
+            lambda s, g, a: max(by_group(s, g, lambda own: threshold_of(own, a))),
+            "largest threshold",
+        ),
+        (
+            lambda s, g, a: sorted(by_group(s, g, lambda own: threshold_of(own, a))),
+            "order of their",
+        ),
+        (
+            lambda s, g, a: np.array(by_group(s, g, lambda own: threshold_of(own, a)))[g.numpy()],
+            "for each image",
+        ),
+    ],
+}

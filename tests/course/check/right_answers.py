@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 from torch.nn.functional import one_hot
 
-from calibkit import metrics, theory
+from calibkit import conformal, metrics, theory
 from calibkit.recalibration import TemperatureScaler
 
 
@@ -1244,6 +1244,67 @@ CHEAPEST_ACTION = [
     lambda p, costs: (p[:, None] * costs[None]).sum(2).min(1).indices,
     lambda p, costs: np.argmin(p.numpy() @ costs.numpy().T, axis=1),
     lambda p, costs: (-(costs @ p.T)).argmax(0),
+]
+
+
+def threshold_counting_down(scores, alpha):
+    """The least score with at most alpha (n + 1) - 1 scores above it."""
+    n = len(scores)
+    kept = [t for t in scores.tolist() if (scores <= t).sum() >= (n + 1) * (1 - alpha) - 1e-9]
+    return min(kept, default=1)
+
+
+def threshold_by_numpy(scores, alpha):
+    n = len(scores)
+    level = np.ceil(round((n + 1) * (1 - alpha), 9)) / n
+    return np.quantile(scores.numpy(), level, method="inverted_cdf") if level <= 1 else 1.0
+
+
+def threshold_with_one_more(scores, alpha):
+    padded = torch.cat([scores, torch.ones(1, dtype=scores.dtype)])
+    return padded.kthvalue(math.ceil(round(len(padded) * (1 - alpha), 9))).values
+
+
+CONFORMAL_THRESHOLD = [
+    threshold_counting_down,
+    threshold_by_numpy,
+    threshold_with_one_more,
+    lambda s, a: sorted([*s.tolist(), 1.0])[-int((len(s) + 1) * a + 1e-9) - 1],
+    lambda s, a: min(conformal.conformal_quantile(s, a), 1.0),
+]
+
+
+def coverage_loop(sets, posterior, group):
+    found = []
+    for row, probs, inside in zip(sets.tolist(), posterior.tolist(), group.tolist(), strict=True):
+        if inside:
+            found.append(sum(p for one, p in zip(row, probs, strict=True) if one))
+    return sum(found) / len(found)
+
+
+SET_COVERAGE = [
+    coverage_loop,
+    lambda s, q, g: (s * q).sum(1)[g].mean(),
+    lambda s, q, g: torch.einsum("nk,nk->n", s[g].double(), q[g]).mean().item(),
+    lambda s, q, g: np.where(s.numpy(), q.numpy(), 0).sum(1)[g.numpy()].mean(),
+    lambda s, q, g: 1 - (~s * q).sum(1)[g].mean(),
+    lambda s, q, g: ((s * q).sum(1) * g).sum() / g.sum(),
+    lambda s, q, g: conformal.exact_coverage(s[g], q[g]).mean(),
+]
+
+
+def thresholds_in_pandas(scores, groups, alpha):
+    table = pd.DataFrame({"score": scores.numpy(), "group": groups.numpy()})
+    return table.groupby("group").score.apply(
+        lambda own: threshold_with_one_more(torch.tensor(own.to_numpy()), alpha).item()
+    )
+
+
+GROUP_THRESHOLDS = [
+    thresholds_in_pandas,
+    lambda s, g, a: [threshold_by_numpy(s[g == k], a) for k in range(int(g.max()) + 1)],
+    lambda s, g, a: torch.stack([threshold_with_one_more(s[g == k], a) for k in g.unique()]),
+    lambda s, g, a: conformal.group_quantiles(s, g, a).clamp(max=1),
 ]
 
 RIGHT = {

@@ -1993,6 +1993,176 @@ CHEAPEST_ACTION = [
     (lambda p, costs: torch.zeros(len(p), dtype=torch.long), None),
 ]
 
+
+def place(scores, alpha, more=1):
+    """k, counted from 1."""
+    return math.ceil(round((len(scores) + more) * (1 - alpha), 9))
+
+
+def score_at(scores, k):
+    return scores.sort().values[min(max(int(k), 1), len(scores)) - 1]
+
+
+def threshold(scores, alpha):
+    k = place(scores, alpha)
+    return score_at(scores, k) if k <= len(scores) else 1.0
+
+
+def sorts_in_place(scores, alpha):
+    scores.copy_(scores.sort().values)
+    k = place(scores, alpha)
+    return scores[k - 1] if k <= len(scores) else 1.0
+
+
+CONFORMAL_THRESHOLD = [
+    (sorts_in_place, "changes its argument `scores`"),
+    (lambda s, a: score_at(s, place(s, a, more=0)), "one more"),
+    (lambda s, a: score_at(s, place(s, a)), "too few scores"),
+    (lambda s, a: score_at(s, math.floor((len(s) + 1) * (1 - a) + 1e-9)), "or rounded down"),
+    (lambda s, a: score_at(s, int(len(s) * (1 - a) + 1e-9)), None),
+    (lambda s, a: score_at(s, round((len(s) + 1) * (1 - a))), "nearest"),
+    (lambda s, a: torch.quantile(s, 1 - a), "between two scores"),
+    (lambda s, a: np.quantile(s.numpy(), min((1 - a) * (len(s) + 1) / len(s), 1)), None),
+    (lambda s, a: torch.quantile(s, a), None),
+    (lambda s, a: s[min(place(s, a), len(s)) - 1], "not sorted"),
+    (lambda s, a: score_at(s, math.ceil((len(s) + 1) * a - 1e-9)), "place of alpha"),
+    (lambda s, a: -score_at(-s, place(s, a)), "from large to small"),
+    (lambda s, a: 1 - threshold(s, a), "bars are cut"),
+    (lambda s, a: place(s, a), "place k"),
+    (lambda s, a: place(s, a) - 1, "whole"),
+    (
+        lambda s, a: score_at(s, place(s, a) + 1) if place(s, a) <= len(s) else 1.0,
+        "one place too far",
+    ),
+    (lambda s, a: score_at(s, place(s, a) - 1) if place(s, a) <= len(s) else 1.0, None),
+    (lambda s, a: s.mean(), "promises nothing"),
+    (lambda s, a: s.max(), None),
+    (lambda s, a: s.median(), None),
+    (lambda s, a: 1 - a, "argument ignored"),
+    (lambda s, a: s.mean() + 1.2816 * s.std() if len(s) > 1 else 1.0, None),
+    (lambda s, a: threshold(s, a / 2), "half of alpha"),
+    (lambda s, a: threshold(s, a) if place(s, a) <= len(s) else 0.0, None),
+    (lambda s, a: threshold(s, a) if place(s, a) <= len(s) else float("inf"), None),
+    (lambda s, a: s <= threshold(s, a), "one number was expected"),
+    (lambda s, a: s.sort().values, "one number was expected"),
+    (lambda s, a: s.sort()[place(s, a)], None),
+    (lambda s, a: round(float(threshold(s, a)), 2), "2 decimals"),
+    (lambda s: s.sort().values[-1], "takes"),
+    (lambda alpha, scores: threshold(scores, alpha), None),
+]
+
+
+def inside(sets, posterior):
+    return (sets * posterior).sum(dim=1)
+
+
+SET_COVERAGE = [
+    (lambda s, q, g: inside(s, q).mean(), "over all images"),
+    (lambda s, q, g: (inside(s, q) * g).mean(), "number of all images"),
+    (lambda s, q, g: inside(s, q)[g].sum(), "grows with the number"),
+    (lambda s, q, g: inside(s, q)[~g].mean() if (~g).any() else 0.0, r"\*not\* in the group"),
+    (lambda s, q, g: (s * q)[g].mean(), "over the classes too"),
+    (lambda s, q, g: s.sum(1)[g].double().mean(), "number of classes in a set"),
+    (lambda s, q, g: s[g].double().mean(), "averaged the sets alone"),
+    (lambda s, q, g: 1 - inside(s, q)[g].mean(), r"\*not\* covered"),
+    (lambda s, q, g: (s * q).amax(1)[g].mean(), "most probable class of the set"),
+    (lambda s, q, g: (inside(s, q)[g] >= 0.9).double().mean(), "90 % or more"),
+    (
+        lambda s, q, g: s.gather(1, q.argmax(1, keepdim=True))[:, 0][g].double().mean(),
+        "most probable class is",
+    ),
+    (lambda s, q, g: inside(s, q)[g], "one number was expected"),
+    (lambda s, q, g: inside(s, q), "one number was expected"),
+    (lambda s, q, g: (s * q)[g].sum(0), "one number was expected"),
+    (lambda s, q, g: (s * q)[g].sum(0).mean(), None),
+    (lambda s, q, g: inside(s, q)[g].median(), None),
+    (lambda s, q, g: inside(s, q)[g].min(), None),
+    (lambda s, q, g: q.amax(1)[g].mean(), None),
+    (lambda s, q, g: (q[g] * s[g]).sum(1).mean() / s[g].sum(1).double().mean(), None),
+    (lambda s, q, g: ((s * q).sum(1) / s.sum(1).clamp(min=1))[g].mean(), None),
+    (lambda s, q, g: g.double().mean(), None),
+    (lambda s, q, g: (s * q).sum(0)[g], None),
+    (lambda s, q, g: 100 * inside(s, q)[g].mean(), "per cent"),
+    (lambda s, q, g: inside(s, q)[g].mean().round(decimals=2), "2 decimals"),
+    (lambda s, q, g: s * q[g], None),
+    (lambda s, q, g: s[g].mean(), "floats"),
+    (lambda s, q, g: inside(s, (2 * q).softmax(1))[g].mean(), None),
+    (lambda s, q, g: inside(s, q)[g.nonzero()[0]].mean(), None),
+    (lambda s, q, g: print(inside(s, q)[g].mean()), "return"),
+    (lambda s, q: inside(s, q).mean(), "takes"),
+]
+
+
+def of_groups(scores, groups, one):
+    values = [float(one(scores[groups == k])) for k in range(int(groups.max()) + 1)]
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def only_first(scores, groups, alpha):
+    found = torch.ones(int(groups.max()) + 1, dtype=torch.float64)
+    for k in range(len(found)):
+        found[k] = threshold(scores[groups == k], alpha)
+        return found
+
+
+GROUP_THRESHOLDS = [
+    (only_first, None),
+    (lambda s, g, a: of_groups(s, g, lambda own: threshold(s, a)), "one of its own"),
+    (lambda s, g, a: threshold(s, a), "shape is wrong"),
+    (lambda s, g, a: of_groups(s, g, lambda own: score_at(own, place(own, a))), "too few scores"),
+    (lambda s, g, a: of_groups(s, g, lambda own: score_at(own, place(own, a, more=0))), "n + 1"),
+    (lambda s, g, a: of_groups(s, g, lambda own: own.quantile(1 - a)), "between two scores"),
+    (
+        lambda s, g, a: of_groups(s, g, lambda own: score_at(own, place(s, a))),
+        "number of all scores",
+    ),
+    (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a))[g], "for each image"),
+    (
+        lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a / (int(g.max()) + 1))),
+        "divided alpha",
+    ),
+    (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a)).max(), "largest threshold"),
+    (lambda s, g, a: 1 - of_groups(s, g, lambda own: threshold(own, a)), "bars are cut"),
+    (lambda s, g, a: of_groups(s, g, lambda own: own.mean()), "promises nothing"),
+    (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a)).sort().values, "order of"),
+    (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a)).flip(0), "order is reversed"),
+    (lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a)).mean(), "mean over all"),
+    (lambda s, g, a: of_groups(s, g, lambda own: own.max()), None),
+    (
+        lambda s, g, a: of_groups(s, g, lambda own: score_at(own, place(own, 1 - a))),
+        "1 - alpha in place",
+    ),
+    (
+        lambda s, g, a: of_groups(
+            s, g, lambda own: score_at(own, int((len(own) + 1) * (1 - a) + 1e-9))
+        ),
+        None,
+    ),
+    (
+        lambda s, g, a: of_groups(
+            s, g, lambda own: threshold(own, a) if place(own, a) <= len(own) else 0.0
+        ),
+        None,
+    ),
+    (
+        lambda s, g, a: of_groups(
+            s, g, lambda own: threshold(own, a) if place(own, a) <= len(own) else threshold(s, a)
+        ),
+        None,
+    ),
+    (lambda s, g, a: of_groups(s, g, lambda own: own[min(place(own, a), len(own)) - 1]), None),
+    (lambda s, g, a: of_groups(s, g, lambda own: place(own, a)), "whole"),
+    (lambda s, g, a: of_groups(s, g, lambda own: len(own)), "whole"),
+    (
+        lambda s, g, a: of_groups(s, g, lambda own: threshold(own, a)).round(decimals=2),
+        "2 decimals",
+    ),
+    (lambda s, g, a: [threshold(s[g == k], a) for k in range(int(g.max()))], None),
+    (lambda s, g, a: [threshold(s[g == k], a) for k in range(1, int(g.max()) + 1)], None),
+    (lambda s, g, a: {k: threshold(s[g == k], a) for k in range(int(g.max()) + 1)}, "dict"),
+    (lambda s, g: s, "takes"),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

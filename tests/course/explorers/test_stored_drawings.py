@@ -84,6 +84,7 @@ DIAGRAMS = {
     "cost_of_a_miss": 0,
     "new_scanner": 0,
     "noisy_labels": 0,
+    "promises": 0,
     "soft_label": 0,
     "test_images": 0,
     "two_answers": 0,
@@ -101,6 +102,7 @@ def test_every_stored_explorer_is_read():
         "next_word",
         "noisy_labels",
         "overconfidence",
+        "promises",
         "soft_label",
         "temperature",
         "test_images",
@@ -435,3 +437,22 @@ def test_the_costs_of_four_models_are_those_of_the_words_and_none_beats_the_post
         order[float(ratio)] = min("ABCD", key=lambda name: float(told[name]))
     assert order[1] == "A"
     assert order[20] == "B"
+
+
+def test_a_promise_is_kept_on_average_and_the_words_tell_the_markers():
+    for (promised,), (sheet, kept), readout in read("promises"):
+        promise = float(promised.split()[0]) / 100
+        (plot,) = kept.plots
+        marks = {mark.look: mark for mark in plot.all("marker")}
+        told = re.findall(rf"(all images|\w+ scanner) {NUMBER}", readout)
+        assert [words for words, _ in told] == [
+            words for words in kept.keys if words != "the promise"
+        ]
+        for words, number in told:
+            (mark,) = [marks[look] for look in kept.keys[words][0] if look in marks]
+            assert mark.x[0] == pytest.approx(promise, abs=0.003)
+            assert mark.y[0] == pytest.approx(float(number) / 100, abs=0.008)
+        shares = {words: float(number) / 100 for words, number in told}
+        assert shares["all images"] == pytest.approx(promise, abs=0.03)
+        assert shares["new scanner"] > promise > shares["old scanner"]
+        assert sum(word.startswith("{") for word in sheet.words) == 12

@@ -1,0 +1,136 @@
+"""Sets of digits that were promised to hold the right one, and whether they do, by scanner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibkit import validate
+from calibkit.course.explorers.digits import digit
+from calibkit.pictures import palette, svg
+from calibkit.pictures.palette import Role
+from calibkit.pictures.svg import Frame
+
+CLEAN, NOISY = 2.5, 6  # screen pixels of one of an image's
+CELL = (86, 92)  # an image with its set
+TOP = 62  # of the first row
+PLOT = svg.Axes(56, 44, 272, 230, x_range=(0.5, 1.0), y_range=(0.3, 1.0))
+KEYS = 338
+HEIGHT = 414
+
+
+@dataclass(frozen=True)
+class Example:
+    """One image with its set: the clean digit and the noisy one, (8, 8) greys, dark where large.
+
+    label: its digit; members: the digits in the set; mass: the exact probability that the right
+        digit is one of them.
+    """
+
+    clean: np.ndarray
+    noisy: np.ndarray
+    label: int
+    members: Sequence[int]
+    mass: float
+
+
+def promise_frame(
+    promise: float,
+    rows: Mapping[str, Sequence[Example]],
+    promises: Sequence[float],
+    lines: Mapping[Role, Sequence[float]],
+    *,
+    size: float,
+) -> Frame:
+    """Left images of each group with their sets, right the coverage of each group for each promise.
+
+    promise: the chosen one, of `promises`; rows: by group, at most four images; lines: by role, the
+        exact coverage of a group for each of `promises`, the first that of all images. size: how
+        many digits a set holds on average.
+
+    Raises ValueError for a promise that is none of `promises`, for a row of more than four images,
+    and for a line of another length.
+
+    >>> image = Example(np.zeros((8, 8)), np.zeros((8, 8)), 3, [3, 8], 0.94)
+    >>> every = palette.group(6, "all images")
+    >>> frame = promise_frame(0.9, {"old": [image]}, [0.5, 0.9], {every: [0.52, 0.91]}, size=1.5)
+    >>> frame.readout
+    'Promised 90 %. The set holds the right digit: all images 91 %. 1.5 digits a set.'
+    """
+    place = list(promises).index(validate.choice("promise", promise, tuple(promises)))
+    for name, row in rows.items():
+        if len(row) > 4:
+            raise ValueError(f"rows must hold 4 images at most, got {len(row)} of {name!r}")
+    for values in lines.values():
+        validate.same_length("lines", len(values), len(promises), "promise")
+    found = ", ".join(f"{role.words} {100 * line[place]:.0f} %" for role, line in lines.items())
+    readout = (
+        f"Promised {100 * promise:.0f} %. The set holds the right digit: {found}. "
+        f"{size:.1f} digits a set."
+    )
+    values = {role.words: float(line[place]) for role, line in lines.items()} | {"size": size}
+    panels = _sheet(promise, rows), _kept(promise, place, promises, lines)
+    return Frame(panels, readout, values)
+
+
+def _sheet(promise: float, rows: Mapping[str, Sequence[Example]]) -> str:
+    """The images in rows, each over its set; one that lacks the right digit is struck out."""
+    parts = [
+        svg.text(svg.PANEL / 2, 19, f"sets promised to hold the digit with {100 * promise:.0f} %"),
+        svg.text(svg.PANEL / 2, 38, "below: the set, and its exact probability"),
+    ]
+    for line, (name, row) in enumerate(rows.items()):
+        top = TOP + (CELL[1] + 24) * line
+        parts.append(svg.text(8, top - 6, name, anchor="start", font_weight="bold"))
+        for column, one in enumerate(row):
+            left = 8 + CELL[0] * column
+            parts += digit(one.clean, left, top + 8, CLEAN)
+            parts += digit(one.noisy.clip(0, 1), left + 26, top, NOISY)
+            parts += _set(one, left + 36, top + 8 * NOISY)
+    return svg.picture(svg.PANEL, HEIGHT, *parts)
+
+
+def _set(one: Example, middle: float, top: float) -> list[str]:
+    right = one.label in one.members
+    look = {} if right else {"fill": palette.OVER.colour, "font_weight": "bold"}
+    words = (
+        ",".join(map(str, one.members)) if len(one.members) < 7 else f"{len(one.members)} digits"
+    )
+    mark = "" if right else " ✗"
+    return [
+        svg.text(middle, top + 17, f"{{{words}}}{mark}", size=14, **look),
+        svg.text(middle, top + 34, f"{100 * one.mass:.0f} %"),
+    ]
+
+
+def _kept(
+    promise: float, place: int, promises: Sequence[float], lines: Mapping[Role, Sequence[float]]
+) -> str:
+    """Coverage against the promise, with the diagonal on which a promise is kept."""
+    low = PLOT.y_range[0]
+    kept = palette.DIAGONAL.named("the promise")
+    parts = [
+        svg.text(
+            PLOT.left + PLOT.width / 2, 19, "how often the set holds the right digit", size=14
+        ),
+        PLOT.line(promises[0], promises[0], 1, 1, **svg.stroke(kept, 1.5)),
+    ]
+    for role, values in lines.items():
+        points = PLOT.points(promises, np.maximum(values, low))
+        parts.append(svg.tag("polyline", points=points, fill="none", **svg.stroke(role)))
+    parts.append(
+        PLOT.frame("promised", "coverage", (0.5, 0.6, 0.7, 0.8, 0.9, 1), (0.4, 0.6, 0.8, 1))
+    )
+    keys = [kept, *lines]
+    half = -(-len(keys) // 2)
+    for k, role in enumerate(keys):
+        spot = (8 + 176 * (k // half), KEYS + 22 * (k % half))
+        parts.append(svg.line_key(role, *spot, marked=role is not kept))
+    parts.append(
+        PLOT.line(promise, low, promise, 1, stroke=palette.GREY, stroke_width=1.5, class_="here")
+    )
+    for role, values in lines.items():
+        parts.append(svg.marker(role, PLOT.x(promise), PLOT.y(max(values[place], low))))
+    return svg.picture(svg.PANEL, HEIGHT, *parts)

@@ -1,0 +1,138 @@
+"""Images of three scanners, networks that read them, and what their sets cover."""
+
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from calibkit import conformal
+from calibkit.course.experiments import promised, strengths
+from calibkit.course.scale import budget
+from calibkit.lab import data, sweep
+
+SMOKE = budget("smoke")
+
+
+def reader(n=3000, seed=5):
+    """The test images of an exact reader who is made a little too sure."""
+    drawn, scanner = promised.scans(n, seed)
+    return (drawn.posterior.clamp(min=1e-12).log() * 1.5).softmax(dim=1), drawn, scanner
+
+
+def test_the_shares_of_the_scanners_are_those_that_were_asked():
+    assert promised.scans(1000, 0).scanner.bincount().tolist() == [500, 300, 200]
+    assert promised.scans(1001, 0, (0.1, 0.2, 0.7)).scanner.bincount(minlength=3).sum() == 1001
+    assert set(promised.scans(50, 0, (1, 0, 0)).scanner.tolist()) == {0}
+
+
+def test_each_image_has_the_posterior_of_its_own_scanner():
+    drawn, scanner = promised.scans(200, 3)
+    for k, noise in enumerate(promised.SCANNERS.values()):
+        own = drawn[scanner == k]
+        expected = data.NoisyDigits(noise).posterior(own.inputs)
+        torch.testing.assert_close(own.posterior, expected)
+    surest = [drawn.posterior[scanner == k].amax(dim=1).mean() for k in range(3)]
+    assert surest == sorted(surest, reverse=True)
+
+
+def test_no_two_parts_and_no_two_seeds_share_an_image():
+    parts = [promised.part(SMOKE, name, seed).data for name in promised.PARTS for seed in (0, 1)]
+    pixels = torch.cat([one.inputs.flatten(1) for one in parts])
+    assert len(pixels.unique(dim=0)) == len(pixels)
+
+
+@pytest.mark.parametrize("way", promised.WAYS)
+def test_each_way_trains_what_it_names(way):
+    strength = promised.WAYS[way][-1]
+    recipe = promised.trial(SMOKE, way, strength, 3e-3, seed=0).recipe
+    assert recipe.weight_decay == 3e-3
+    if way == "focal":
+        assert recipe.loss.keywords == {"gamma": strength}
+    assert (recipe.mix is None) == (way != "mixup")
+    if way == "mixup":
+        assert recipe.mix.keywords == {"alpha": strength}
+
+
+def test_members_of_an_ensemble_differ_in_their_seed_alone():
+    one, other = (promised.trial(SMOKE, "cross-entropy", 0.0, 1e-2, 3, m) for m in (0, 1))
+    assert one.seed != other.seed
+
+
+def test_difficulty_parts_the_images():
+    _, drawn, _ = reader(500)
+    masks = promised.difficulty(drawn.posterior)
+    assert torch.equal(sum(mask.long() for mask in masks.values()), torch.ones(500).long())
+    assert drawn.posterior[masks["hard"]].amax() < 0.6
+
+
+def test_mean_size_and_coverage_are_those_of_the_sets():
+    probs, drawn, scanner = reader()
+    groups = {"old": scanner == 2}
+    found = promised.averaged(probs, drawn.posterior, groups, draws=4, seed=2)
+    limits = promised.thresholds(probs, drawn.posterior, promised.CAL, 0.1, 4, 2)
+    sets = [1 - probs <= limit for limit in limits]
+    inside = [conformal.exact_coverage(one, drawn.posterior) for one in sets]
+    assert found["size"] == pytest.approx(np.mean([s.double().sum(1).mean() for s in sets]))
+    assert found["all"] == pytest.approx(np.mean([mass.mean() for mass in inside]))
+    assert found["old"] == pytest.approx(np.mean([mass[scanner == 2].mean() for mass in inside]))
+
+
+def test_coverage_on_one_scanner_is_that_of_a_loop():
+    parts = {name: promised.part(SMOKE, name, 0) for name in ("cal", "test")}
+    probs = {
+        name: (one.data.posterior.clamp(min=1e-12).log() * 0.7).softmax(dim=1)
+        for name, one in parts.items()
+    }
+    cal, test = parts["cal"], parts["test"]
+    scores = 1 - probs["cal"][range(len(cal.data)), cal.data.labels]
+    expected = []
+    for own in (scores, scores[cal.scanner == 2]):
+        limit = sorted(own.tolist())[math.ceil((len(own) + 1) * 0.9) - 1]
+        inside = conformal.exact_coverage(1 - probs["test"] <= limit, test.data.posterior)
+        expected.append(inside[test.scanner == 2].mean().item())
+    assert promised.on_scanner(probs, SMOKE, 0, scanner=2) == pytest.approx(expected)
+
+
+def test_the_density_ratio_is_that_of_the_two_mixtures():
+    """Images weighted by the ratio have the moments of the other scanner's images."""
+    old = data.NoisyDigits(0.5).draw(20_000, seed=1).inputs
+    ratio = promised.density_ratio(old, 0.5, 0.52)
+    squares = old.square().mean(dim=(1, 2, 3)).double()
+    expected = data.NoisyDigits(0.52).draw(20_000, seed=2).inputs.square().mean().item()
+    mean = (ratio * squares).mean() / ratio.mean()
+    error = (ratio * (squares - mean)).std() / ratio.mean() / math.sqrt(len(old))
+    assert abs(ratio.mean().item() - 1) < 3 * ratio.std().item() / math.sqrt(len(old))
+    assert abs(mean.item() - expected) < 3 * math.hypot(error.item(), 1e-3)
+    assert promised.density_ratio(old[:5], 0.5, 0.5).tolist() == pytest.approx([1] * 5)
+
+
+def test_a_stated_classifier_returns_its_inputs():
+    rows = np.array([[0.2, 0.8], [0.9, 0.1]])
+    stated = promised.Stated(2).fit(rows, [1, 0])
+    assert np.array_equal(stated.predict_proba(rows), rows)
+    assert stated.predict(rows).tolist() == [1, 0]
+
+
+def test_a_network_is_cooled_by_its_tune_images():
+    recipe = functools.partial(promised.trial, SMOKE, "cross-entropy", 0.0, 1e-4)
+    outcome = sweep.run(recipe, {"seed": [0]}, device="cpu", progress=False).outcomes[0]
+    logits, tune = promised.of_network(outcome), promised.part(SMOKE, "tune", 0).data
+    T = promised.fitted(logits, tune)
+    probs = promised.temperature(logits, tune)
+    assert set(probs) == {"tune", "cal", "test"}
+    torch.testing.assert_close(probs["test"], (logits["test"] / T).softmax(dim=1))
+
+
+def test_the_stored_table_has_every_setting_on_the_selection_seeds():
+    table = promised.stored()
+    wanted = pd.DataFrame(promised.settings())
+    assert len(table) == len(wanted)
+    assert sorted(table.seed.unique()) == list(strengths.SELECTION)
+    best = promised.chosen(table)
+    assert set(best) == set(promised.WAYS)
+    for way, one in best.items():
+        mine = table[table.way == way].groupby(["strength", "decay"]).scaled_nll.mean()
+        assert mine.idxmin() == (one["strength"], one["decay"])
