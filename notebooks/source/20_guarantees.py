@@ -345,7 +345,7 @@ print(f"sets that hold the digit with more than 99 %: {sure:.0%} of the images; 
       f"on average {mass.mean():.1%}")
 
 # %% [markdown]
-# How to read the figure: left, "90 %" is made of 98 % and about 60 %. Right, hardly any single image has 90 %: for most
+# How to read the figure: left, "90 %" is made of nearly 100 % and less than 70 %. Right, hardly any single image has 90 %: for most
 # images the set is nearly certain, and for some it is wrong more often than right. Only the *mean* of this picture was
 # promised. This is **marginal coverage**, over all images. What the nurse would like to have is **conditional coverage**:
 # 90 % on each image, or at least on each kind of images.

@@ -293,7 +293,7 @@ _ = ax.axhline(1 - alpha, color=palette.GREY, linestyle="--")
 _ = ax.set(
     xlabel="probability of the favourite digit, exact posterior",
     ylabel="exact coverage",
-    ylim=(0.3, 1.02),
+    ylim=(0, 1.02),
 )
 _ = ax.legend()
 ends = by_sure["at"].min(), by_sure["at"].max()
