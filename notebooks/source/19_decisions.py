@@ -336,7 +336,7 @@ for c in (1, 20):
 # At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: stated
 # probabilities move, but few of them cross 1/2. (D is the same network as A, and after its temperature the same model.)
 #
-# About 30 remain above the posterior. Of these no rising map of the probabilities could remove more than a fiftieth (evidence):
+# About 30 remain above the posterior. Of these no rising map of the probabilities could remove more than a few per cent (evidence):
 # the network gives one probability to images of different q. This is the grouping loss of lesson 18. Only a better model lowers it.
 #
 # </details>
@@ -352,7 +352,7 @@ print(verdicts.judge("19a", "at c = 20 one temperature takes away at least half 
                      1 - regrets(cured, 20) / regrets(model_a, 20), than=0.5))
 print(claims.concluded("19", "19a"))
 print(verdicts.judge("19b", "at c = 1 A, of the higher ECE, has a lower regret than B, by 3 or more",
-                     regrets(model_a, 1) - regrets(model_b, 1), expect="below", margin=3))
+                     regrets(model_a, 1) - regrets(model_b, 1), expect="below", margin=3, as_trained=True))
 print(claims.concluded("19", "19b"))
 
 # %% [markdown]
@@ -477,7 +477,7 @@ for c in (1, 20):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At c = 20 by about a quarter, in each of the three networks; at c = 1 hardly. On the map both kinds of network move straight down. The height
+# At c = 20 by about a quarter on average, and each of the three networks gains; at c = 1 hardly. On the map both kinds of network move straight down. The height
 # tells that there is something to repair. What an error costs at your c, and what remains after the repair, it does not tell.
 #
 # </details>

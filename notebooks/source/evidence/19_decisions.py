@@ -172,12 +172,14 @@ given = [
         regret["A", 1] - regret["B", 1],
         expect="below",
         margin=3,
+        as_trained=True,
     ),
     judge(
         "19b",
         "at c = 20 A has a higher regret than B, by 3 or more",
         regret["A", 20] - regret["B", 20],
         margin=3,
+        as_trained=True,
     ),
     judge(
         "19b",
@@ -186,19 +188,24 @@ given = [
         expect="within",
         margin=0.02,
         control=ece["A"] - ece["B"],
+        as_trained=True,
     ),
     judge(
         "19b",
         "at c = 20 A has a higher regret than D, by 10 or more",
         regret["A", 20] - regret["D", 20],
         margin=10,
+        as_trained=True,
     ),
-    judge("19b", "C has the lowest ECE: lower than B's", ece["C"] - ece["B"], expect="below"),
+    judge(
+        "19b", "C has the lowest ECE: lower than B's", ece["C"] - ece["B"], expect="below", as_trained=True
+    ),
     judge(
         "19b",
         "and at c = 1 the highest regret: higher than A's by 3 or more",
         regret["C", 1] - regret["A", 1],
         margin=3,
+        as_trained=True,
     ),
 ]
 print(
@@ -416,7 +423,7 @@ _ = right.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 # %% [markdown]
 # ## More classes: calibrated where it is most probable, and not in its decisions
 #
-# Costs of section 5 of the lesson: 10 for a wrong number, 50 for a dangerous one typed as harmless, 1 to ask. *Top only* says the posterior's largest probability for its class, and spreads the rest evenly: given its confidence c, it is right with c, exactly. *Coarse* says the mean posterior of all images with its favourite (lesson 18): calibrated in the whole row. Zhao et al. (2021) call a model **decision-calibrated** if the cost that it expects of its own decisions is the cost that they have. Margins: 5 of 100 images for a gap, .5 for none.
+# Costs of section 5 of the lesson: 10 for a wrong number, 50 for a dangerous one typed as harmless, 1 to ask. *Top only* says the posterior's largest probability for its class, and spreads the rest evenly: given its confidence c, it is right with c, exactly. *Coarse* says the mean posterior of all images with its favourite (lesson 18): calibrated in the whole row. Zhao et al. (2021) call a model **decision-calibrated** if the cost that it expects of its own decisions is the cost that they have. Margin: 5 per 100 images.
 
 
 # %%
@@ -471,7 +478,7 @@ print(
 # %% [markdown]
 # ## Deferral
 #
-# *AURC*: mean error rate over all shares of images that are kept, the surest first. *AUGRC* (Traub et al. 2024): mean over the same shares of the images that are kept *and* wrong. Both are of the order of the confidences; both are taken against drawn labels, and for the posterior too. `asking` is the regret of typing or asking, with the costs above. The ensemble has three networks; each map is fitted on `cal`. Margins: .005 of AUGRC, the control of "nothing" being the posterior's own lead.
+# *AURC*: mean error rate over all shares of images that are kept, the surest first. *AUGRC* (Traub et al. 2024): mean over the same shares of the images that are kept *and* wrong. Both are of the order of the confidences; both are taken against drawn labels, and for the posterior too. `asking` is the regret of typing or asking, with the costs above. The ensemble has three networks; each map is fitted on `cal`. Margins: .005 of AUGRC; where a change of less is claimed, the control is the posterior, which must not pass.
 
 
 # %%
@@ -553,6 +560,7 @@ given = [
         less("AUGRC", "focal loss"),
         expect="below",
         margin=0.005,
+        as_trained=True,
     ),
     judge(
         "19f",
@@ -664,7 +672,7 @@ _ = alt_text.note(
 
 
 # %% [markdown]
-# The best threshold on the same scores, found with the exact posterior, is the best that any rising map of the scores can do. What remains then is the grouping loss, in costs. Margin: three quarters of the regret.
+# The best threshold on the same scores, found with the exact posterior, is the best that any rising map of the scores can do. What remains then is the grouping loss in costs, and the little that a map which is not rising might still add. Margin: three quarters of the regret.
 
 
 # %% tags=["nbval-check-output"]
@@ -681,7 +689,7 @@ def remains(name, after, c):
 given = [
     judge(
         "19h",
-        f"A after T, c = {c}: at least three quarters of the regret is grouping loss",
+        f"A after T, c = {c}: the best threshold keeps at least three quarters of the regret",
         remains(plain, True, c),
         than=0.75,
     )
@@ -690,7 +698,7 @@ given = [
 given += [
     judge(
         "19h",
-        "A as trained, c = 20: less than half of it is",
+        "A as trained, c = 20: the best threshold keeps less than half of the regret",
         remains(plain, False, 20),
         than=0.5,
         expect="below",
