@@ -289,7 +289,7 @@ for T in temperatures:
         rows.append({"n": n, "T": T, "ECE test": by_ece, "z test": by_z})
 power = pd.DataFrame(rows)
 luck = 1.96 * (0.05 * 0.95 / size.draws) ** 0.5
-names = {T: f"T = {T:g}, exact error {metrics.true_calibration_error(reader(T), posterior):.1%}" for T in temperatures}
+names = {T: f"T {T:g}: exact error {metrics.true_calibration_error(reader(T), posterior):.1%}" for T in temperatures}
 looks = {T: palette.group(i, name) for i, (T, name) in enumerate(names.items())}
 
 
