@@ -76,12 +76,12 @@ _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 
 #
 # $$t = \frac{1}{1 + c}.$$
 #
-# For c = 1 this is 1/2. For c = 20 it is 1/21, about 5 %: check, although 20 of 21 such checks are in vain. The rule holds for the
-# *true* probability q. A model says p, and you compare *p* with t.
+# For c = 1 this is 1/2. For c = 20 it is 1/21, about 5 %: check, although at this probability 20 of 21 checks are in vain. The rule
+# holds for the *true* probability q. A model says p, and you compare *p* with t.
 #
 # ## 2. Which errors cost something?
 #
-# **Model A** is the network of the course, trained to the end on 1,500 noisy digits. Below, each dot is one test image:
+# **Model A** is a network like that of lesson 00, trained to the end on 1,500 digits, here with pixel noise 0.5. Below, each dot is one test image:
 # across, what A says; upwards, the exact posterior q. The lines mark the threshold t, on both axes.
 
 # %% tags=["drawing"]
@@ -133,11 +133,11 @@ two_sides(says[0]["A"], (1, 20))
 # %% [markdown]
 # - A dot on the diagonal would be right. Most are far from it: where the truth lies between 5 and 40 %, A states less than 2 % half of the time.
 # - Only two of the four fields are wrong decisions. In the other two p is wrong as well, and this costs *nothing*.
-# - At c = 1 the lines stand in the middle, and the dots on the wrong side are those near 1/2. At c = 20 they stand at 5 %. What
-#   A pushed down to 0 lies left of the line: dangerous doses that nobody checks.
+# - At c = 1 the lines stand in the middle, and most dots on the wrong side have a q not far from 1/2: they cost little. At c = 20
+#   the lines stand at 5 %. What A pushed down to 0 lies left of the line: doses that are too risky to pass, and nobody checks them.
 #
-# The price of one wrong decision is the distance between the two lines of section 1, at q. So an image costs more than with
-# the posterior by
+# The price of one wrong decision is the distance between the two lines of section 1, at q: $|(1 - q) - c\,q| = (1 + c)\,|q - t|$. So
+# an image costs more than with the posterior by
 #
 # $$(1 + c)\,|q - t| \quad\text{if } t \text{ lies between } p \text{ and } q, \qquad 0 \quad\text{otherwise.}$$
 #
@@ -175,7 +175,8 @@ check.decision_regret(my_decision_regret)
 #
 # </details>
 #
-# The package computes the same from a table of costs, a row for each action:
+# The package computes the same from a table of costs, a row for each action. (`says[0]["A"]` are the probabilities that A states with
+# the first seed, (n, 2) for harmless and dangerous; `truth[0]` are the exact ones.)
 
 # %%
 said, known = says[0]["A"], truth[0]
@@ -225,7 +226,7 @@ def mean_cost(models, c):
 
 # %% [markdown]
 # **Predict before you run:** which diagram is A, which B, C, D? The costs under the slider may help. And which two models have
-# about the same ECE?
+# about the same ECE, a large one?
 
 # %% tags=["answer"]
 my_guess = {"1": "A", "2": "B", "3": "C", "4": "D"}  # change me
@@ -249,13 +250,13 @@ for name in "ABCD":
 #
 # *Difficulty: medium · importance: high · 5 minutes*
 #
-# A and D are wrong by about ten points each, on average. (a) On which images does A state too little, and on which does D state too
-# much? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20, and a miss 1. Which of the two would you
+# A and D are wrong by about ten points each, on average. (a) Look at their diagrams: where does A state too little, and where does D
+# state too much? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20, and a miss 1. Which of the two would you
 # prefer, and why?
 #
 # <details><summary>Answer</summary>
 #
-# (a) A states nearly 0 where the truth is 5 to 40 %; D states 6 to 24 % where the truth is below 1 %. (b) At c = 20 the
+# (a) A states nearly 0 on many images of which a part is dangerous; D states 6 to 24 % where hardly any is. (b) At c = 20 the
 # threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
 # ones above it, and each costs 1. (c) Now t = 20/21. A often states more than that where the truth is about 70 %, and checks
 # in vain for 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. An error
@@ -265,8 +266,9 @@ for name in "ABCD":
 #
 # ## 4. Repair first, then buy
 #
-# 1,500 labelled prescriptions are at hand. A temperature for A and D is fitted on them. (B has one already, and no temperature changes
-# C.) **Predict before you run:** at c = 20 the posterior costs about 25. A cost more than 100. What does it cost after its temperature?
+# 1,500 labelled prescriptions are at hand. A temperature for A and D is fitted on them, on the probabilities of all ten digits. (B has one
+# already, and no temperature changes C.) **Predict before you run:** at c = 20 the posterior costs about 26. A cost more than 100. What
+# does it cost after its temperature?
 # And what does the temperature change at c = 1?
 
 # %% tags=["answer", "drawing"]
@@ -336,8 +338,8 @@ for c in (1, 20):
 # At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: stated
 # probabilities move, but few of them cross 1/2. (D is the same network as A, and after its temperature the same model.)
 #
-# About 30 remain above the posterior. Of these no rising map of the probabilities could remove more than a few per cent (evidence):
-# the network gives one probability to images of different q. This is the grouping loss of lesson 18. Only a better model lowers it.
+# About 29 remain above the posterior. No recalibration that keeps the order of the probabilities could take away more than a few per
+# cent of them (evidence): the network says the same of images of different q. Only a better model lowers this part.
 #
 # </details>
 #
@@ -351,7 +353,7 @@ def regrets(rows, c):
 print(verdicts.judge("19a", "at c = 20 one temperature takes away at least half of the regret of A",
                      1 - regrets(cured, 20) / regrets(model_a, 20), than=0.5))
 print(claims.concluded("19", "19a"))
-print(verdicts.judge("19b", "at c = 1 A, of the higher ECE, has a lower regret than B, by 3 or more",
+print(verdicts.judge("19b", "at c = 1 A, of the higher ECE, has a regret of 100 images below B's, by 3 or more",
                      regrets(model_a, 1) - regrets(model_b, 1), expect="below", margin=3, as_trained=True))
 print(claims.concluded("19", "19b"))
 
@@ -370,15 +372,15 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The best threshold lies below a thousandth. With it A costs as much as after its temperature, but it is right for c = 20
+# The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature, but it is right for c = 20
 # alone. After a temperature the textbook threshold serves every c. (How many labels each of the two needs: evidence.)
 #
 # </details>
 #
 # ## 5. More than two actions: ask somebody
 #
-# Now the machine types the number itself. A wrong number costs 10; a dangerous dose typed as a harmless one costs 50. It
-# may also ask the pharmacist to read, which costs 1. So there are eleven actions, and a table of costs with
+# Now the machine types the number itself. A right number costs nothing, a wrong one 10; but a dangerous dose typed as a harmless one costs
+# 50. It may also ask the pharmacist to read, which costs 1. So there are eleven actions, and a table of costs with
 # a row for each action and a column for each true digit. To leave a case to a person is called **deferral**.
 #
 # ### Exercise: the cheapest action
@@ -429,7 +431,7 @@ for name, rows in {"posterior": exact, "A": as_trained, "A, after T": repaired}.
 #
 # As trained A asks for 31 %, less often than the posterior, which reads better, and costs nearly three times as much as a pharmacist
 # who reads everything. After its temperature it asks for 83 %, and is a little cheaper than the pharmacist alone. The *order* of
-# its confidences hardly changes (evidence), so a measure of this order alone cannot see what a wrong threshold costs.
+# its confidences hardly changes (evidence), so a measure of this order alone, such as the AUROC, cannot tell 283 from 92.
 #
 # </details>
 #
@@ -490,7 +492,7 @@ print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 
 # %% [markdown]
 # **Buy A, the dearest at c = 20, and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
-# **The ECE does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs a third more.**
+# **The ECE does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs a third more at c = 20.**
 #
 # All verdicts, tuned thresholds, some 35 networks, decision curves, deferral and the grouping loss: [evidence](evidence/19_decisions.ipynb).
 #

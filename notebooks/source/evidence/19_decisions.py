@@ -142,8 +142,9 @@ print(
     verdicts.conclude(
         "19a",
         given,
-        "holds for A and for networks of label noise, rare classes and focal loss; weight decay gains"
-        " less than 3, smoothing and mixup lose a little; of photographs three seeds leave the size "
+        "holds for A and for networks of label noise, rare classes and focal loss; with weight decay the gain"
+        " is less than 3 for 100 images, with smoothing and mixup a small loss; on photographs three seeds "
+        "leave the size "
         "undecided",
     )
 )
@@ -168,7 +169,7 @@ regret = {(name, c): of_four(name, pharmacy.regret, c) for name in "ABCD" for c 
 given = [
     judge(
         "19b",
-        "at c = 1 A, of the higher ECE, has a lower regret than B, by 3 or more",
+        "at c = 1 A, of the higher ECE, has a regret of 100 images below B's, by 3 or more",
         regret["A", 1] - regret["B", 1],
         expect="below",
         margin=3,
@@ -212,8 +213,8 @@ print(
     verdicts.conclude(
         "19b",
         given,
-        "holds: the ECE orders neither A against B at c = 1, nor A against D at c = 20, and is lowest"
-        " for the model that is useless at c = 1",
+        "holds: the ECE puts A behind B at c = 1, where A is cheaper, sees no difference between A and D at "
+        "c = 20, and is lowest for the model that is useless at c = 1",
     )
 )
 
