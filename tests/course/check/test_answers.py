@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 
 from calibkit.course import check
 from calibkit.course.check import running
@@ -111,3 +112,11 @@ def test_what_a_student_sees_with_a_question_mark(name):
 @pytest.mark.parametrize("name", EXERCISES)
 def test_the_cases_have_different_names_and_start_with_an_ordinary_one(name):
     assert len(check.EXERCISES[name].cases) >= 5
+
+
+def test_rows_that_are_nearly_certain_sum_to_1():
+    """A right answer may use the sum: log K minus a divergence is the entropy where it is 1."""
+    probs = check.top_entropy.inputs["rows that are nearly certain"]["probs"]
+    assert probs.dtype == torch.float64
+    assert (probs >= 0).all()
+    assert (probs.sum(dim=1) - 1).abs().max() < 1e-15
