@@ -311,9 +311,8 @@ def differences(rows: Mapping[str, tuple[float, float, float]], *, ax: Axes | No
     ax.axvline(0, color=DIAGONAL.colour, linewidth=1, linestyle=(0, DIAGONAL.dash))
     for place, (mean, low, high) in enumerate(rows.values()):
         clear = low > 0 or high < 0
-        dot = {"marker": "o", "markerfacecolor": BLACK if clear else "none"}
         ax.plot([low, high], [place, place], color=BLACK, linewidth=1.4, marker="")
-        ax.plot([mean], [place], color=BLACK, markeredgecolor=BLACK, **dot)
+        ax.plot([mean], [place], "o", color=BLACK, markerfacecolor=BLACK if clear else "none")
     ax.set_yticks(range(len(rows)), list(rows))
     ax.invert_yaxis()
     ax.grid(visible=False, axis="y")

@@ -266,11 +266,9 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # <details><summary>What came out</summary>
 #
 # Here smoothing and focal loss have half the ECE of cross-entropy (not with chosen weight decays). But smoothing is
-# *further* from the law: it gives some probability to every word, also to impossible ones. The ECE looks at the most
-# probable word, on average. Where no law is known, the NLL tells more, as in expectation it is lowest at the law. As
-# trained, focal loss is nearest to the law (14.5 %, but the three seeds do not decide it). After one T it is clearly
-# nearer than cross-entropy, and has the lowest NLL (evidence). This differs from lessons 10 and 11; we have not tested
-# why.
+# *further* from the law: it gives probability to every word, also to impossible ones. The ECE looks at the most
+# probable word, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law. After
+# one T focal loss is nearest to the law, and has the lowest NLL. (Not so in lessons 10 and 11.)
 #
 # </details>
 #
@@ -384,8 +382,7 @@ for loss, n in groups[1:]:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Trained on 800 sentences at the usual weight decay, cross-entropy says 23 % where 8 % is exact. (Written greedily,
-# with a beam of 1, the difference is less than a point smaller: evidence.) Trained on 3,000, said and exact agree on
+# Trained on 800 sentences at the usual weight decay, cross-entropy says 23 % where 8 % is exact. Trained on 3,000, said and exact agree on
 # average, at some 11 %, and still nearly all sentences are right: each is one right wording of many.
 #
 # </details>
@@ -404,8 +401,8 @@ print(f"{text}: said {log_prob.exp().item():.1%}, exact {toy.probability(mine, t
 # %% [markdown]
 # ## 6. Real captions, and the map
 #
-# Real sentences: 3,000 short captions of Multi30k, German to English, stored. **Predict before you run:** does training
-# on a quarter of them give a larger token ECE? And where do the networks of this lesson lie on the map of lesson 03?
+# 3,000 short captions of Multi30k, German to English, stored. **Predict before you run:** does training on a quarter give
+# a larger token ECE? And where do this lesson's networks lie on the map of lesson 03?
 
 # %% tags=["answer", "drawing"]
 real = experiments.stored("captions", "laptop").groupby("value", sort=False).mean(numeric_only=True)
