@@ -377,7 +377,7 @@ average.round(3)
 # With 100 images the matrix is far worse than no map: it has more numbers than there are images. The vector is worse
 # than one T on the plain network. With 5,000 images the matrix is best. The shrunk matrix is about as near to the truth
 # as one temperature where images are few, and about as near as the matrix where they are many. On the network with rare
-# digits it is nearer than T from 100 images on.
+# digits it is nearer than T from 100 images on, if these show all digits as often as the new images do.
 #
 # </details>
 #
