@@ -462,7 +462,7 @@ table.rename(index=groups, columns=heads).rename_axis("training set").round(2)
 # %% [markdown]
 # These networks learn all their training images by heart. Class weights can change such networks little. With batch
 # normalisation or weight decay they have some effect again (Byrd and Lipton 2019); we did not vary these on
-# photographs. On digits, each way at its own strength and weight decay, both do help. After the repair of section 3 the
+# photographs. On digits, each way at its own strength and weight decay, both help. After the repair of section 3 the
 # error of the rarest class is 9 or 10 points, not 23, and the NLL is lower in both forms
 # ([evidence](evidence/07_class_imbalance.ipynb)).
 #
@@ -504,8 +504,8 @@ print(f"ECE of the rarest digit's images: {trained:.0%} as trained; {calibrated:
 
 # %% [markdown]
 # **Both. The training set costs an exact model a little. On these seeds it costs a calibrated network that saw all
-# digits equally often more; on five new seeds this is undecided. The rest, here about half (more as trained, less after
-# one temperature), is this network's own: it knows less of a class that it rarely saw, and is still confident. First repair its confidence on images kept aside, then take the prior out.**
+# digits equally often more; on five new seeds this is undecided. The rest, about half (more as trained, less after one
+# temperature), is this network's own: it knows less of a class that it rarely saw, and is still confident. First repair its confidence on images kept aside, then take the prior out.**
 #
 # ## Three things to take away
 #

@@ -106,8 +106,7 @@ check.next_law(my_next_law)
 # Small transformers learn this pair of languages from 300, 800 or 3,000 sentences. To judge them we let them predict
 # each token from the *true* tokens before it (**teacher forcing**). So each token is a prediction, with a row of
 # probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions. A network that met
-# this padding in its training predicts it surely and rightly: counted, it raises the accuracy and lowers the ECE, and
-# no word is better.
+# this padding in its training predicts it surely and rightly: counted, it raises the accuracy and lowers the ECE.
 #
 # ### Exercise: the gap without padding
 #
@@ -226,8 +225,7 @@ for n in (size.few, size.some, size.many):
 # <details><summary>What came out</summary>
 #
 # Better at first, then worse, and the fewer sentences, the worse (as in lesson 03). With few sentences the distance
-# rises late, too. A likely reason, not tested: each training sentence shows one translation, and a network that learns
-# it by heart forgets the synonyms.
+# rises late, too.
 #
 # </details>
 #
@@ -336,7 +334,7 @@ print(claims.concluded("16", "16m"))
 # ## 5. From words to a sentence
 #
 # Many phones look for the most probable sentence: **beam search** of width $B$ keeps the $B$ prefixes with the largest
-# product of probabilities; width 1 is greedy. The phone might show this product. First the exact law itself:
+# product of probabilities; width 1 is greedy. First the exact law itself:
 #
 # **Predict before you run:** the five most probable translations of section 1 lack the adverb, though three
 # translations in four have it. Why? And does a wide beam find longer or shorter sentences?
@@ -358,7 +356,6 @@ for width in (1, 8):
 # the sentence ends without one in 36 % (25 of 70), and an adverb follows in 64 %. But two phrases share the 64 %, one
 # half each, and the best synonym has 60 %: 0.64 x 0.5 x 0.6 = 19 %. So the most probable *single* sentence lacks the
 # adverb, and a wide beam finds this shorter sentence, with the exact law as with a network (Stahlberg and Byrne 2019).
-# A doctor's "slowly" is lost.
 #
 # </details>
 #
@@ -423,7 +420,7 @@ for value, row in real.iterrows():
 # <details><summary>What came out</summary>
 #
 # On the map fewer sentences move a network to the right and up. On captions, too, fewer sentences give a larger ECE
-# (not after T). There focal loss has the largest ECE as trained, and after T the smallest.
+# (not after T).
 #
 # </details>
 #
