@@ -229,7 +229,7 @@ for n in (size.few, size.some, size.many):
 #
 # </details>
 #
-# Look at it step by step:
+# Step by step:
 
 # %% tags=["drawing"]
 slider
@@ -237,8 +237,8 @@ slider
 # %% [markdown]
 # ## 3. A low ECE, and the law
 #
-# The maker of the phone would choose the network with the lowest ECE. On 800 sentences we train with cross-entropy,
-# with label smoothing (0.1) and with focal loss (gamma 2).
+# The maker would choose the network with the lowest ECE. On 800 sentences we train with cross-entropy, label smoothing
+# (0.1) and focal loss (gamma 2).
 #
 # **Predict before you run:** which has the lowest ECE? Which is nearest to the law? And which gives the most
 # probability to words that *cannot* come next?
