@@ -49,6 +49,11 @@ PATHS = (
         ("00", "01", "02", "08", "13", "17"),
     ),
     Path(
+        "decisions",
+        "you act on what models say: what a wrong probability costs, what can be promised",
+        ("00", "01", "08", "19", "20", "17"),
+    ),
+    Path(
         "theory",
         "you know the reliability diagram, and want estimators, losses and their proofs",
         ("02", "10", "18"),

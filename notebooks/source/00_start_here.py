@@ -14,7 +14,7 @@
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
 #
-# **Next on your path.** Three hours, six evenings, practice: [01](01_reliability_diagrams.ipynb). Teaching: [08](08_temperature.ipynb).
+# **Next on your path.** Three hours, six evenings, practice, decisions: [01](01_reliability_diagrams.ipynb). Teaching: [08](08_temperature.ipynb).
 
 # %%
 import matplotlib.pyplot as plt
@@ -457,7 +457,7 @@ print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with 
 #
 # </details>
 #
-# **Next.** Three hours, six evenings, practice, or lesson by lesson: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin. Teaching: [08 Temperature](08_temperature.ipynb).
+# **Next.** Three hours, six evenings, practice, decisions, or lesson by lesson: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin. Teaching: [08 Temperature](08_temperature.ipynb).
 #
 # ## References
 #
