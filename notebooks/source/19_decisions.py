@@ -257,8 +257,8 @@ for name in "ABCD":
 #
 # <details><summary>Answer</summary>
 #
-# (a) Where A states little: of the images with about 1 %, 7 % are dangerous. Where D states less than 20 %: with 7 % stated, 1 % are, with
-# 15 %, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
+# (a) For A up to about 35 %: of the images with 1 % stated, 7 % are dangerous. For D up to about 25 %: with 7 % stated, 1 % are, with
+# 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
 # ones above it, and each costs 1. (c) Now t = 20/21. A often states more than that where the truth is about 60 %, and checks
 # in vain for 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
 # and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
@@ -341,11 +341,11 @@ for c in (1, 20):
 # that belong above. (D is the same network as A, and after its temperature the same model.)
 #
 # After one temperature each, the ECE orders A (1.5 %) and B (2.2 %) as the costs do, at both c; only the useless C is still lowest.
-# So the ECE of the offers as they come does not tell. After the repair it may, but not for a useless model. (Which measure ranks
-# repaired models best is undecided over 40 networks: evidence.)
+# So the ECE of the offers as they come does not tell. After the repair it may, but not for a useless model. (Over 40 repaired networks
+# the Brier score ranks regrets better than the ECE at c = 20; whether by the stated margin is undecided: evidence.)
 #
-# About 29 remain above the posterior. Of these a recalibration that keeps the order of the probabilities takes away about 2 %, and
-# 4 % at most by the interval (evidence): the network says the same of images of different q. A better model could lower this part.
+# About 29 remain above the posterior. Of these the best recalibration that keeps the order of the probabilities takes away about 2 %
+# (evidence: judged was less than a quarter; the interval allows 4 %): the network says the same of images of different q. A better model could lower this part.
 #
 # </details>
 #

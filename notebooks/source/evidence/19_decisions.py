@@ -425,8 +425,8 @@ print(
     verdicts.conclude(
         "19d",
         given,
-        "with 50 labels a temperature has less regret than a tuned threshold; whether the two are "
-        "alike with 1,000 is undecided",
+        "with 50 labels a temperature has less regret than a tuned threshold (one fitted on yes or no, too, "
+        "but by how much is undecided); whether the two are alike with 1,000 is undecided",
     )
 )
 
@@ -697,6 +697,15 @@ given = [
         "by confidence is right more often than the expert alone, by 0.005 or more",
         expert[:, 2] - expert[:, 1],
         margin=0.005,
+    ),
+    judge(
+        "19g",
+        "an expert who errs on all digits alike: the two differ by less than 0.005",
+        even[:, 3] - even[:, 2],
+        expect="within",
+        margin=0.005,
+        control=expert[:, 3] - expert[:, 2],
+        post_hoc=True,
     ),
 ]
 print(
