@@ -336,7 +336,7 @@ for c in (1, 20):
 #
 # At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes for A: stated
 # probabilities move, but few of them cross 1/2. D, which is A made badly wrong, gains there
-# (17 to 14), and becomes A.
+# (17 to 14), and becomes the same model.
 #
 # After one temperature each, the mean ECE orders A (1.5 %) and B (2.2 %) as the costs do, at both c; only the useless C is still lowest.
 # So the ECE of the offers as they come does not tell; after repair it may, but not for the useless model. (Over 40 repaired networks the Brier
