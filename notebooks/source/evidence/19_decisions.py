@@ -159,7 +159,7 @@ print(
 # %% [markdown]
 # ## Two models of one ECE, and two whose order turns over
 #
-# A: as trained. B: the half image after its temperature. C: the base rate. D: the logits of A divided by 8, which draws the probability of a dangerous dose towards 2/10 and so to the base rate; at c = 20 it checks nearly every image, and A against D is A as trained against checking nearly all. These six are judged as trained. Then A and B, each after one temperature (post hoc: a reviewer asked). Margins: ECEs are equal within .02 (the control is A against B); costs differ by 3, at c = 20 of A and D by 10.
+# A: as trained. B: the half image after its temperature. C: the base rate. D: the logits of A divided by 8, which draws the probability of a dangerous dose towards 2/10 and so to the base rate; at c = 20 it checks nearly every image, and A against D is A as trained against checking nearly all. These six are judged as trained. Then A and B, each after one temperature (post hoc). Margins: ECEs are equal within .02 (the control is A against B); costs differ by 3, at c = 20 of A and D by 10.
 
 
 # %%
