@@ -11,13 +11,13 @@ from calibkit.course import explorers
 explorers.stored("cost_of_a_miss")
 
 # %% [markdown]
-# What 100 prescriptions cost with each model, and with the exact posterior, which nobody can beat. The slider sets c.
+# The cost of 100 prescriptions with each model, and with the exact posterior, which nobody can beat.
 # Which model would you buy at c = 1, and which at c = 20?
 #
 # **You will be able to**
-# - turn a probability and a table of costs into the cheapest action;
-# - say which errors of a probability cost something, and compute the exact regret of a model;
-# - choose between models by what they cost after a repair, and not by their ECE.
+# - turn probabilities and costs into the cheapest action;
+# - say which errors of a probability cost something, and compute the regret;
+# - choose between models by their cost after a repair, not by their ECE.
 #
 # **Time.** 45 minutes.
 #
@@ -48,7 +48,7 @@ DEVICE = "auto"
 # ## 1. When is it worth a check?
 #
 # Left, four prescriptions: noisy images of one digit each, with the exact probability q that it is an 8 or a 9. A check is in vain with
-# probability 1 - q. To let it pass goes wrong with probability q, and costs c then. Both expected costs are straight lines; right, for c = 4.
+# probability 1 - q; letting it pass goes wrong with probability q, and costs c then. Right, both expected costs for c = 4.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -133,8 +133,8 @@ two_sides(says[0]["A"], (1, 20))
 # %% [markdown]
 # - A dot on the diagonal would be right. Most are far from it: where the truth lies between 5 and 40 %, A states less than 2 % half of the time.
 # - Only two of the four fields are wrong decisions. In the other two p is wrong as well, and this costs *nothing*.
-# - At c = 1 the lines stand in the middle, and most dots on the wrong side have a q not far from 1/2: they cost little. At c = 20
-#   the lines stand at 5 %. What A pushed down to 0 lies left of the line: doses that are too risky to pass, and nobody checks them.
+# - At c = 1 most dots on the wrong side have a q not far from 1/2: they cost little. At c = 20 what A pushed down to 0
+#   lies left of the line: doses too risky to pass.
 #
 # The price of one wrong decision is the distance between the two lines of section 1, at q: $|(1 - q) - c\,q| = (1 + c)\,|q - t|$. So
 # an image costs more than with the posterior by
@@ -175,8 +175,8 @@ check.decision_regret(my_decision_regret)
 #
 # </details>
 #
-# The package computes the same from a table of costs, a row for each action. (`says[0]["A"]` are the probabilities that A states with
-# the first seed, (n, 2) for harmless and dangerous; `truth[0]` are the exact ones.)
+# The package computes it from a table of costs, a row for each action. (`says[0]["A"]` is what A states with the first seed,
+# (n, 2) for harmless and dangerous; `truth[0]` is the posterior.)
 
 # %%
 said, known = says[0]["A"], truth[0]
@@ -197,7 +197,7 @@ for c in (1, 20):
 # - **C** does not look at the image at all. It always says the share of dangerous doses, about 20 %.
 # - **D** is very careful: its probabilities are all drawn towards 20 %, what one would say of any prescription.
 #
-# These are the four reliability diagrams of the probability of a dangerous dose, in another order.
+# These are their four reliability diagrams, in another order.
 
 # %% tags=["drawing"]
 order = {"1": "D", "2": "C", "3": "A", "4": "B"}
@@ -240,10 +240,9 @@ for name in "ABCD":
 # <details><summary>What came out</summary>
 #
 # C has one point, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too. A states
-# 0 and 100 % too often; D stays too near to 20 %. **A and D have about the same ECE.** Ordered by the ECE, the
-# models are C, B, then A and D. Ordered by the cost at c = 1, they are A, D, B, C: the other way round! And at c = 20
-# the cheapest of c = 1 has become the dearest. (There D checks 98 % of the prescriptions. So A against D is here A as trained against
-# checking nearly all.) The ECE depends neither on c nor on how much a model has seen of the image.
+# 0 and 100 % too often; D stays too near to 20 %. **A and D have about the same ECE.** By the ECE the order is C, B, then
+# A and D; by the cost at c = 1 it is A, D, B, C: the other way round! And at c = 20 the cheapest of c = 1 is the dearest. (D checks 98 %
+# there: A against D is A as trained against checking nearly all.) The ECE depends neither on c nor on how much a model has seen of the image.
 #
 # </details>
 #
@@ -251,9 +250,9 @@ for name in "ABCD":
 #
 # *Difficulty: medium · importance: high · 5 minutes*
 #
-# A and D are wrong by about ten points each, on average. (a) Look at their diagrams: at which stated probabilities is the share of
-# dangerous doses above what A states, and at which is it below what D states? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20, and a miss 1. Which of the two would you
-# prefer, and why?
+# A and D are wrong by about ten points each, on average. (a) In their diagrams: where is the share of dangerous doses above
+# what A states, and where below what D states? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20,
+# and a miss 1. Which of the two would you prefer, and why?
 #
 # <details><summary>Answer</summary>
 #
@@ -267,10 +266,9 @@ for name in "ABCD":
 #
 # ## 4. Repair first, then buy
 #
-# 1,500 labelled prescriptions are at hand. A temperature for A and D is fitted on them, on the probabilities of all ten digits. (B has one
-# already, and no temperature changes C.) **Predict before you run:** at c = 20 the posterior costs about 26. A cost more than 100. What
-# does it cost after its temperature?
-# And what does the temperature change at c = 1?
+# A temperature for A and D is fitted on 1,500 labelled prescriptions, on the probabilities of all ten digits. (B has one
+# already, and no temperature changes C.) **Predict before you run:** at c = 20 the posterior costs about 26, and A more than 100. What does A cost
+# after its temperature, and what changes at c = 1?
 
 # %% tags=["answer", "drawing"]
 exact = [one.trial.score["test"].posterior for one in whole]
@@ -337,19 +335,19 @@ for c in (1, 20):
 # <details><summary>What came out</summary>
 #
 # At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes for A: stated
-# probabilities move, but few of them cross 1/2. D gains there, too (17 to 14): it was made badly wrong, with many below 1/2
-# that belong above. (D is the same network as A, and after its temperature the same model.)
+# probabilities move, but few of them cross 1/2. D, which is A made badly wrong, gains there
+# (17 to 14), and becomes the same model.
 #
-# After one temperature each, the ECE orders A (1.5 %) and B (2.2 %) as the costs do, at both c; only the useless C is still lowest.
-# So the ECE of the offers as they come does not tell. After the repair it may, but not for a useless model. (Over 40 repaired networks
-# the Brier score ranks regrets better than the ECE at c = 20; whether by the stated margin is undecided: evidence.)
+# After one temperature each, the mean ECE orders A (1.5 %) and B (2.2 %) as the costs do, at both c; only the useless C is still lowest.
+# So the ECE of the offers as they come does not tell; after repair it may, but not for the useless model. (Over 40 repaired networks the Brier
+# score ranks better, by how much is undecided: evidence.)
 #
-# About 29 remain above the posterior. Of these the best recalibration that keeps the order of the probabilities takes away about 2 %
-# (evidence: judged was less than a quarter; the interval allows 4 %): the network says the same of images of different q. A better model could lower this part.
+# About 29 remain above the posterior. The best recalibration that keeps the order removes about 2 % of them
+# (evidence; its interval allows 4 %): the network says the same of images of different q.
 #
 # </details>
 #
-# So first repair each offer, then compare the costs at *your* c. A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: all
+# So repair each offer, then compare the costs at *your* c. A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: all
 # of it lies where the sentence says. *As trained*: judged before the repair.
 
 # %% tags=["nbval-check-output"]
@@ -366,9 +364,8 @@ print(verdicts.judge("19b",
 print(claims.concluded("19", "19b"))
 
 # %% [markdown]
-# **Your turn: move the threshold instead.** One may also keep the probabilities of A, and move the threshold.
-# **Predict before you run:** at c = 20 the textbook threshold is 1/21 = 0.048. Which threshold makes A cheapest? Put your
-# guess in, run, and try again.
+# **Your turn: move the threshold instead,** with A as trained.
+# **Predict before you run:** at c = 20 the textbook threshold is 1/21 = 0.048. Which threshold makes A cheapest? Put your guess in and run.
 
 # %% tags=["answer"]
 my_threshold = 0.01  # change me
@@ -380,24 +377,23 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature, but it is right for c = 20
-# alone. And it was chosen here with the exact posterior of the test images, which nobody has: from 50 labels a tuned threshold costs
-# more than a temperature (evidence). After a temperature the textbook threshold serves every c.
+# The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature, but it suits c = 20
+# alone, and was chosen with the exact posterior of the test images, which nobody has. (From 50 labels a tuned threshold costs more than
+# a temperature: evidence.) After a temperature the textbook threshold serves every c.
 #
 # </details>
 #
 # ## 5. More than two actions: ask somebody
 #
 # Now the machine types the number itself. A right number costs nothing, a wrong one 10; but a dangerous dose typed as a harmless one costs
-# 50. It may also ask the pharmacist to read, which costs 1. So there are eleven actions, and a table of costs with
-# a row for each action and a column for each true digit. To leave a case to a person is called **deferral**.
+# 50. It may also ask the pharmacist to read, which costs 1. So the table of
+# costs has a row for each of eleven actions, and a column for each true digit. To leave a case to a person is called **deferral**.
 #
 # ### Exercise: the cheapest action
 #
 # *Difficulty: medium · importance: high · 5 minutes*
 #
-# From `probs` (n, K) and `costs` (A, K) return the cheapest action of each image: n integers, the rows of `costs` with
-# the least expected cost.
+# From `probs` (n, K) and `costs` (A, K) return for each image the row of `costs` with the least expected cost: n integers.
 
 # %%
 def my_cheapest_action(probs, costs):
@@ -489,7 +485,7 @@ for c in (1, 20):
 # <details><summary>What came out</summary>
 #
 # At c = 20 by about a quarter on average, and each of the three networks gains; at c = 1 hardly. On the map both kinds of network move straight down. The height
-# tells that there is something to repair. What an error costs at your c, and what remains after the repair, it does not tell.
+# tells that there is something to repair, but not what an error costs at your c, nor what remains.
 #
 # </details>
 #

@@ -159,13 +159,16 @@ print(
 # %% [markdown]
 # ## Two models of one ECE, and two whose order turns over
 #
-# A: as trained. B: the half image after its temperature. C: the base rate. D: the logits of A divided by 8, which draws the probability of a dangerous dose towards 2/10 and so to the base rate; at c = 20 it checks nearly every image, and A against D is A as trained against checking nearly all. These six are judged as trained. Then A and B, each after one temperature (post hoc: a reviewer asked). Margins: ECEs are equal within .02 (the control is A against B); costs differ by 3, at c = 20 of A and D by 10.
+# A: as trained. B: the half image after its temperature. C: the base rate. D: the logits of A divided by 8, which draws the probability of a dangerous dose towards 2/10 and so to the base rate; at c = 20 it checks nearly every image, and A against D is A as trained against checking nearly all. These six are judged as trained. Then A and B, each after one temperature (post hoc). Margins: ECEs are equal within .02 (the control is A against B); costs differ by 3, at c = 20 of A and D by 10.
 
+
+# %%
+four = {seed: pharmacy.four(networks[plain, seed], networks["03 half image", seed]) for seed in seeds}
+cured = np.array([pharmacy.event_ece(said[plain, True, seed], labels[seed]) for seed in seeds])
+checks = np.mean([(four[seed]["D"][:, 1] > 1 / 21).double().mean().item() for seed in seeds])
+print(f"D checks {checks:.1%} of the images at c = 20; ECE of A after T {cured.mean():.1%}")
 
 # %% tags=["nbval-check-output"]
-four = {seed: pharmacy.four(networks[plain, seed], networks["03 half image", seed]) for seed in seeds}
-
-
 def of_four(name, measure, *more):
     other = labels if measure is pharmacy.event_ece else known
     return np.array([measure(four[seed][name], other[seed], *more) for seed in seeds])
@@ -173,9 +176,6 @@ def of_four(name, measure, *more):
 
 ece = {name: of_four(name, pharmacy.event_ece) for name in "ABCD"}
 regret = {(name, c): of_four(name, pharmacy.regret, c) for name in "ABCD" for c in (1, 20)}
-cured = np.array([pharmacy.event_ece(said[plain, True, seed], labels[seed]) for seed in seeds])
-checks = np.mean([(four[seed]["D"][:, 1] > 1 / 21).double().mean().item() for seed in seeds])
-print(f"D checks {checks:.1%} of the images at c = 20; ECE of A after T {cured.mean():.1%}")
 given = [
     judge(
         "19b",
@@ -714,7 +714,7 @@ print(
         given,
         "holds for an expert who errs on two digits: to ask where the expert is expected to be right more "
         "often beats a threshold on the confidence of the network; for an expert who errs on all digits "
-        "alike (the control) it does not by this margin",
+        "alike (the control) this is not found, and whether the two differ by less is undecided",
     )
 )
 
