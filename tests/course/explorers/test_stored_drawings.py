@@ -58,8 +58,8 @@ ALONG = {
     "mixup_alpha": {"accuracy": SHARE, "mean confidence": SURE},
     "note_length": {"accuracy": SHARE, "mean confidence": SURE},
     "power": {
-        f"exact error {error}%": rf"{NUMBER} at exact error {error}%"
-        for error in ("0.0", "2.3", "4.7", "11.3")
+        f"T {T}: exact error {error}%": rf"{NUMBER} at T {T}: exact error {error}%"
+        for T, error in {"1": "0.0", "1.1": "2.3", "1.2": "4.7", "1.5": "11.3"}.items()
     },
     "severity": {"accuracy": SHARE, "mean confidence": SURE},
     "soft_targets": {"accuracy": SHARE, "ECE, networks": f"ECE {NUMBER}", "ECE, optimum p*": None},
