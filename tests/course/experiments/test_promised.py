@@ -89,7 +89,7 @@ def test_the_posterior_keeps_a_promise_on_hard_images_by_the_randomised_score_al
     least = promised.averaged(drawn.posterior, drawn.posterior, groups, draws=10)
     assert least["size"] < found["size"]
     assert least["hard"] < 0.7
-    bold = promised.spread(probs, drawn.posterior, groups, draws=10)  # too sure, so it keeps it less
+    bold = promised.spread(probs, drawn.posterior, groups, draws=10)  # too sure
     assert bold["all"] == pytest.approx(0.9, abs=0.01)
     assert bold["hard"] < found["hard"]
 
