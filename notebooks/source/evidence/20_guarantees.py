@@ -1054,7 +1054,7 @@ for name, found in zip(("one threshold", "own thresholds"), photographs.transpos
     covers = found[:, :10]
     print(
         f"{name}: cats {covers[:, CAT].mean():.3f}; lowest of each network {covers.min(axis=1).mean():.3f}; "
-        f"in the mean class {covers.mean(axis=0).argmin()} is the lowest; {found[:, 10].mean():.2f} classes a set"
+        f"class {covers.mean(axis=0).argmin()} is the lowest on average; {found[:, 10].mean():.2f} a set"
     )
 
 # %% tags=["nbval-check-output"]
