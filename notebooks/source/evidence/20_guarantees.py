@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Evidence beside 20 · Guarantees
 #
-# For readers who want to judge what [the lesson](../20_guarantees.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each; the scores LAC, APS and RAPS beside MAPIE, other networks, rare classes, shifts, wrong labels, a decision, Venn-Abers, photographs, what is left. All coverage on digits is exact: the posterior mass of the sets, averaged over images. Margins and levels were written down before these runs, after trials with a few other networks; the first two verdicts of 20e and the last one of 20f were added after a first run, before their own numbers were seen. What was claimed after its numbers says post hoc.
+# For readers who want to judge what [the lesson](../20_guarantees.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each; the scores LAC, APS and RAPS beside MAPIE, other networks, rare classes, shifts, wrong labels, a decision, Venn-Abers, photographs, what is left. All coverage on digits is exact: the posterior mass of the sets, averaged over images. Margins and levels were written down before these runs, after trials with a few other networks; the first two verdicts of 20e and that of 20f on the coverage of the randomised APS were added after a first run, before their own numbers were seen. What was claimed after its numbers says post hoc.
 
 # %%
 from functools import cache, partial
@@ -354,8 +354,8 @@ print(
                 than=0.8,
             ),
         ],
-        "holds: one threshold gives the easy images more than was promised and the hard ones much less; "
-        "classes differ less",
+        "holds: one threshold gives the new scanner more than was promised, the old one and hard images "
+        "much less; classes differ, too",
     )
 )
 
@@ -423,7 +423,7 @@ print(
 )
 
 # %% [markdown]
-# **Rare classes** (07, exponential, ratio 100; the weight decay that its evidence chose). The test images have all digits equally often. One threshold from calibration images as unequal as the training images, against a threshold for each class from n labels of *each* class.
+# **Rare classes** (07, exponential, ratio 100; the weight decay that its evidence chose). The test images have all digits equally often. One threshold from calibration images as unequal as the training images: new images are not of the same kind (the shares of the classes change), so that nothing is promised for them. Beside it, two repairs: one threshold from 1,000 calibration images in the shares of the test, which changes the shares alone, and a threshold for each class from n labels of *each* class, which changes the grouping as well. (Both draw labelled images from the test images, with replacement.)
 
 
 # %%
@@ -438,7 +438,7 @@ MANY = (5, 20, 100)
 
 
 def rarest(seed, draws=10):
-    """Exact coverage of the rarest and the commonest class, one threshold; rarest with n labels each."""
+    """Exact coverage by one threshold: rarest, commonest, all; in equal shares; with n labels each."""
     outcome, test = rare_runs.one(seed=seed), rare_classes.digits(size, seed).test
     order = rare_classes.thinned(size, "train", "exponential", rare_classes.RHO, seed)[1]
     probs = {name: outcome.predictions[name].logits.double().softmax(dim=1) for name in ("cal", "test")}
@@ -451,7 +451,15 @@ def rarest(seed, draws=10):
 
     last, first = order[-1].item(), order[0].item()
     found = [of_class(scores <= one, last), of_class(scores <= one, first)]
+    found.append(conformal.exact_coverage(scores <= one, test.posterior).mean().item())
     luck = torch.Generator().manual_seed(seed)
+    even, other = [], torch.Generator().manual_seed(1000 + seed)
+    for _ in range(2 * draws):
+        picked = torch.randint(len(scores), (1000,), generator=other)
+        sets = scores <= conformal.conformal_quantile(scores[picked, test.labels[picked]], alpha)
+        mass = conformal.exact_coverage(sets, test.posterior).mean().item()
+        even.append((of_class(sets, last), mass, sets.double().sum(dim=1).mean().item()))
+    found += np.mean(even, axis=0).tolist()
     for n in MANY:
         covered = []
         for _ in range(draws):
@@ -466,12 +474,14 @@ def rarest(seed, draws=10):
 
 
 rare = np.array([rarest(seed) for seed in seeds])
-names = ["rarest, one threshold", "commonest, one threshold"]
+names = ["rarest, one threshold", "commonest, one threshold", "all, one threshold"]
+names += [f"{what}, one threshold in the shares of the test" for what in ("rarest", "all", "digits a set")]
 names += [f"{what}, {n} labels a class" for n in MANY for what in ("rarest", "digits a set")]
 print("; ".join(f"{name}: {value:.2f}" for name, value in zip(names, rare.mean(axis=0), strict=True)))
 
 # %% tags=["nbval-check-output"]
 own_labels = rare[:, names.index("rarest, 100 labels a class")]
+in_shares = rare[:, names.index("rarest, one threshold in the shares of the test")]
 print(
     conclude(
         "20d",
@@ -485,15 +495,38 @@ print(
             ),
             judge(
                 "20d",
+                "all test images, one threshold: coverage below 0.85",
+                rare[:, 2],
+                expect="below",
+                than=0.85,
+                post_hoc=True,
+            ),
+            judge(
+                "20d",
+                "rarest class, one threshold in the shares of the test: coverage below 0.85",
+                in_shares,
+                expect="below",
+                than=0.85,
+                post_hoc=True,
+            ),
+            judge(
+                "20d",
+                "the shares of the test add more than labels of its own add to that",
+                (in_shares - rare[:, 0]) - (own_labels - in_shares),
+                post_hoc=True,
+            ),
+            judge(
+                "20d",
                 "100 labels of each class: rarest class within 0.05 of 0.9",
                 own_labels,
                 expect="within",
                 than=0.9,
                 margin="coverage",
-                control=rare[:, 0],
+                control=in_shares,
             ),
         ],
-        "holds: with one threshold the rarest class is hardly ever covered; labels of its own bring it "
+        "one threshold from images of other shares hardly ever covers the rarest class, and breaks the "
+        "promise for all images; most of this is the change of shares; labels of its own bring the class "
         "to the promise",
     )
 )
@@ -561,34 +594,76 @@ print(
                 post_hoc=True,
             ),
         ],
-        "one temperature changes neither the size of the sets nor the coverage of the old scanner; mixup "
-        "makes them a little smaller, focal loss a little larger, an ensemble of three is open; the exact "
-        "posterior has much smaller ones, and covers the old scanner and hard images less",
+        "one temperature changes the size by less than 0.1 digits and the coverage of the old scanner by "
+        "less than 0.02, and the intervals of ensemble, focal loss and mixup lie within the same bounds "
+        "(mixup a little smaller, focal loss a little larger, the ensemble open); by the score 1 - p the "
+        "exact posterior has much smaller sets, and covers the old scanner and hard images less",
     )
 )
 
 # %% [markdown]
 # ## A score that spreads the promise
 #
-# APS and RAPS (by MAPIE, as above) against LAC, on the same four calibration sets for each network. MAPIE's default keeps the last class of APS, so that it covers more than was promised (the table above); with the last class randomised it has 90 %.
+# MAPIE's default keeps the last class of APS, so that it covers more than was promised (the table above), and any sets that cover more of all images cover more hard ones. So APS and RAPS are set against LAC *that is promised what they cover* (20 calibration sets for LAC, four for MAPIE). With its last class randomised APS has 90 %, and stands against LAC at 90 %, on the same four calibration sets.
+#
+# What was APS made for? The score of the true class, of an exact posterior and randomised, is uniform given the image: so one threshold keeps the promise on each image. Below this is tried with the exact posterior, which knows the scanner, and with the network.
+
+# %%
+(_, lac_hard, lac_size), (aps_all, aps_hard, aps_size) = mapie["lac"].T, mapie["aps"].T
+(raps_all, _, raps_size), (_, random_hard, random_size) = mapie["raps"].T, mapie["aps, randomised"].T
+
+
+def promised_as(coverage):
+    """Coverage of all and of hard images, and size, of LAC sets that are promised this much, by seed."""
+    rows = []
+    for seed, level in zip(seeds, coverage, strict=True):
+        probs = said(seed)["cross-entropy"]["test"]
+        found = promised.averaged(probs, exact(seed), groups(seed), 1 - level, seed=seed)
+        rows.append([found["all"], found["hard"], found["size"]])
+    return np.array(rows)
+
+
+as_aps, as_raps = promised_as(aps_all), promised_as(raps_all)
+told = "LAC promised what {} covers: {:.3f} of all, {:.3f} of hard images, {:.2f} digits a set"
+print(told.format("APS", *as_aps.mean(axis=0)))
+print(told.format("RAPS", *as_raps.mean(axis=0)))
+spread = {
+    model: pd.DataFrame(
+        [promised.spread(said(seed)[model]["test"], exact(seed), groups(seed), seed=seed) for seed in seeds]
+    )
+    for model in ("cross-entropy", "posterior")
+}
+pd.DataFrame({f"{model}, randomised APS": rows.mean() for model, rows in spread.items()}).T.round(3)
 
 # %% tags=["nbval-check-output"]
-(_, lac_hard, lac_size), (_, aps_hard, aps_size), (_, _, raps_size), (_, random_hard, _) = (
-    mapie[score].T for score in SCORES
-)
+near = {"expect": "within", "than": 0.9, "margin": "coverage", "post_hoc": True}
+by_network, by_posterior = spread["cross-entropy"], spread["posterior"]
 print(
     conclude(
         "20f",
         [
             judge(
                 "20f",
-                "APS: coverage of hard images at least 0.05 above LAC's",
-                aps_hard - lac_hard,
-                margin=0.05,
+                "APS of MAPIE: hard images within 0.02 of LAC at the same coverage",
+                aps_hard - as_aps[:, 1],
+                expect="within",
+                margin=0.02,
+                control=aps_hard - lac_hard,
+                post_hoc=True,
             ),
-            judge("20f", "APS: at least 0.2 digits a set more", aps_size - lac_size, margin=0.2),
             judge(
-                "20f", "RAPS: at least 0.2 digits a set more than LAC", raps_size - lac_size, margin=0.2
+                "20f",
+                "APS of MAPIE: at least 0.2 digits a set more than LAC at the same coverage",
+                aps_size - as_aps[:, 2],
+                margin=0.2,
+                post_hoc=True,
+            ),
+            judge(
+                "20f",
+                "RAPS: at least 0.2 digits a set more than LAC at the same coverage",
+                raps_size - as_raps[:, 2],
+                margin=0.2,
+                post_hoc=True,
             ),
             judge("20f", "APS: hard images still below 0.9", aps_hard, expect="below", than=0.9),
             judge(
@@ -597,9 +672,36 @@ print(
                 random_hard - lac_hard,
                 margin=0.05,
             ),
+            judge(
+                "20f",
+                "APS, last class randomised: at least 0.2 digits a set more",
+                random_size - lac_size,
+                margin=0.2,
+                post_hoc=True,
+            ),
+            *(
+                judge(
+                    "20f",
+                    f"exact posterior, randomised APS, one threshold: {name} within 0.05 of 0.9",
+                    by_posterior[group],
+                    control=by_network[group],
+                    **near,
+                )
+                for name, group in (("hard images", "hard"), ("old scanner", "old"))
+            ),
+            judge(
+                "20f",
+                "network, the same: hard images below 0.85",
+                by_network["hard"],
+                expect="below",
+                than=0.85,
+                post_hoc=True,
+            ),
         ],
-        "holds: APS covers hard images more, with larger sets, and less than was promised for all (by 0.05 "
-        "with its last class randomised: open)",
+        "at equal coverage of all images MAPIE's default APS covers hard images as LAC does (within 0.02); "
+        "with its last class randomised APS covers them more (by 0.05: open), with larger sets; by that "
+        "score one threshold keeps the promise on hard images and on the old scanner with the exact "
+        "posterior, and on hard images it does not with the network",
     )
 )
 
@@ -608,7 +710,7 @@ print(
 #
 # **Other shares.** The calibration images come in the shares 50, 30, 20 %, the new ones in 10, 20, 70 %. The exact density ratio is the ratio of the shares of the scanner. Where nobody records the scanner it is estimated: a logistic regression tells 1,000 new images without labels from the calibration images, by the mean square of the pixels, the variance between neighbours and the confidence. Weighted thresholds: Tibshirani, Barber, Candès, Ramdas 2019.
 #
-# **Another scanner.** Calibrated on the usual scanner (noise 0.5), used on the old one (0.7). Both are mixtures of the same Gaussians, so the density ratio is exact here, too.
+# **Another scanner.** Calibrated on the usual scanner (noise 0.5), used on the old one (0.7). This is no covariate shift: with the noise the density of the images changes, and p(y | x) as well, since the same image is less certain under more noise. Weights promise nothing here. What they give is printed as a warning, and not judged.
 
 # %%
 LATER = (0.1, 0.2, 0.7)
@@ -654,7 +756,7 @@ def other_shares(seed):
 
 @cache
 def another_scanner(seed):
-    """Coverage without weights, share of full sets with exact ones, effective number of images."""
+    """Coverage without weights; weighted: full sets, coverage of the others; change of p(y | x)."""
     cal, taken = promised.part(size, "cal", seed)
     usual, old = (cal[taken == 1], data.NoisyDigits(0.7).draw(1000, seed=20_000 + seed))
     known, new = said(seed)["cross-entropy"]["cal"][taken == 1], read(seed, old.inputs)
@@ -662,8 +764,10 @@ def another_scanner(seed):
     own, later = (promised.density_ratio(part.inputs, 0.5, 0.7) for part in (usual, old))
     plain = torch.full((len(new),), conformal.conformal_quantile(scores, alpha), dtype=torch.float64)
     limits = conformal.weighted_quantiles(scores, own, later, alpha)
-    effective = own.sum().square() / own.square().sum()
-    return [covered(new, old.posterior, plain), limits.isinf().double().mean().item(), effective.item()]
+    full = limits.isinf()
+    others = covered(new[~full], old.posterior[~full], limits[~full])
+    change = (data.NoisyDigits(0.5).posterior(old.inputs) - old.posterior).abs().sum(dim=1).mean() / 2
+    return [covered(new, old.posterior, plain), full.double().mean().item(), others, change.item()]
 
 
 shares = np.array([other_shares(seed) for seed in seeds])
@@ -672,8 +776,9 @@ words = ("no weights", "exact ratio", "estimated ratio")
 told = [f"{word} {value:.1%}" for word, value in zip(words, shares.mean(axis=0), strict=True)]
 print("other shares:", ", ".join(told))
 print(
-    f"another scanner: no weights {far[:, 0].mean():.1%}; with the exact ratio {far[:, 1].mean():.1%} of the "
-    f"sets hold all ten digits, as some {np.median(far[:, 2]):.1f} of 300 calibration images carry the weight"
+    f"another scanner: no weights {far[:, 0].mean():.1%}; weighted by the density of the images alone, "
+    f"{far[:, 1].mean():.1%} of the sets hold all ten digits, and the others cover {far[:, 2].mean():.1%}; "
+    f"p(y | x) changes by {far[:, 3].mean():.2f} on average (total variation)"
 )
 
 # %% tags=["nbval-check-output"]
@@ -701,15 +806,9 @@ print(
                 control=shares[:, 0],
             ),
             judge("20g", "another scanner: coverage below 0.85", far[:, 0], expect="below", than=0.85),
-            judge(
-                "20g",
-                "another scanner, exact ratio: at least nine sets in ten are full",
-                far[:, 1],
-                than=0.9,
-            ),
         ],
-        "holds for other shares: weights repair them, exact or estimated; on another scanner even the exact "
-        "ratio leaves most sets full (whether nine in ten is open)",
+        "other shares break the promise by some 0.1; the exact ratio and the estimated one bring it back to "
+        "within 0.05; another scanner breaks it, too, and there weights promise nothing",
     )
 )
 
@@ -774,7 +873,7 @@ print(
 # %% [markdown]
 # ## Sets or probabilities, to decide by
 #
-# A wrong digit costs 1, a human's reading costs h. By a calibrated probability: ask where 1 - p exceeds h (Chow 1970). By sets: ask unless the set holds exactly one digit, with 90 % promised, or with the promise that costs least on `cal`. Costs are exact; *regret* is the cost beyond that of the exact posterior.
+# A wrong digit costs 1, a human's reading costs h. By a calibrated probability: ask where 1 - p exceeds h (Chow 1970). By sets: ask unless the set holds exactly one digit, with 90 % promised, or with the promise that costs least on `cal`. Costs are exact; *regret* is the cost beyond that of the exact posterior. The network has a temperature of about 1.1, so that it is calibrated nearly as trained; what a temperature is worth shows the over-confident one.
 
 
 # %%
@@ -790,9 +889,10 @@ def alone(probs, limit):
 
 @cache
 def regrets(seed):
-    """Regret by probability as trained, after T, by sets at 90 %, at the best promise; mean over h."""
+    """Regret by probability as trained, after T, by sets at 90 %, at the best promise; bold; mean over h."""
     cal, rows = promised.part(size, "cal", seed).data, []
     trained, calibrated = said(seed)["as trained"], said(seed)["cross-entropy"]
+    sure, cooled = said(seed)["bold as trained"], said(seed)["bold after T"]
     posterior, known, new = exact(seed), calibrated["cal"], calibrated["test"]
     scores, right = 1 - known[range(len(cal)), cal.labels], (known.argmax(dim=1) == cal.labels)
     limits = {a: conformal.conformal_quantile(scores, a) for a in (0.02, 0.05, 0.1, 0.2, 0.3, 0.4)}
@@ -806,12 +906,14 @@ def regrets(seed):
         tuned = limits[min(limits, key=on_cal)]
         ways = [(1 - said_by.amax(dim=1) > price, said_by) for said_by in (trained["test"], new)]
         ways += [(alone(new, limit), new) for limit in (limits[0.1], tuned)]
+        ways += [(1 - one["test"].amax(dim=1) > price, one["test"]) for one in (sure, cooled)]
         rows.append([cost(asked, probs, posterior, price) - least for asked, probs in ways])
     return np.mean(rows, axis=0)
 
 
 regret = np.array([regrets(seed) for seed in seeds])
-words = ("probability as trained", "probability after T", "sets at 90 %", "sets at the best promise")
+words = ["probability as trained", "probability after T", "sets at 90 %", "sets at the best promise"]
+words += ["bold network's probability as trained", "after T"]
 told = [f"{word} {value:.4f}" for word, value in zip(words, regret.mean(axis=0), strict=True)]
 print("regret, mean of four prices:", ", ".join(told))
 
@@ -828,15 +930,25 @@ print(
             ),
             judge(
                 "20i",
-                "sets at the promise chosen on cal: regret within 0.01 of the calibrated probability's",
+                "sets at the promise chosen on cal: regret within 0.003 of the calibrated probability's",
                 regret[:, 3] - regret[:, 1],
                 expect="within",
-                margin=0.01,
+                margin=0.003,
                 control=regret[:, 2] - regret[:, 1],
+                post_hoc=True,
+            ),
+            judge(
+                "20i",
+                "over-confident network: more regret by its probability than after T, by at least 0.01",
+                regret[:, 4] - regret[:, 5],
+                margin=0.01,
+                as_trained=True,
+                post_hoc=True,
             ),
         ],
-        "sets at 90 % cost more than a calibrated probability (whether by 0.01 is open); at a promise that "
-        "is chosen for the costs they cost nearly the same",
+        "sets at 90 % cost more than a calibrated probability (whether by 0.01 is open), and at a promise "
+        "that is chosen for the costs the same within 0.003; an over-confident network's probability costs "
+        "at least 0.01 more before its temperature than after",
     )
 )
 
@@ -907,20 +1019,20 @@ print(
                 expect="below",
             ),
         ],
-        "holds: of p0 and p1 the one that comes true is right on average; the exact posterior mostly lies "
-        "outside of them",
+        "holds: of p0 and p1 the one that comes true is right on the average of all images (not judged by "
+        "score); with 1,000 images the exact posterior mostly lies outside of them",
     )
 )
 
 # %% [markdown]
 # ## Photographs
 #
-# CIFAR-10, three stored networks (cross-entropy, weight decay .005), calibrated on `cal`, counted on 5,000 test photographs: the lowest of the ten classes, with one threshold and with one for each class.
+# CIFAR-10, three stored networks (cross-entropy, weight decay .005), calibrated on `cal`, counted on 5,000 test photographs, with one threshold and with one for each class. Of ten classes one is the lowest by chance alone: if each had exactly 90 %, the lowest of ten counts of 500 would be expected at the first number below. So the lowest of each network is no evidence; the same class over networks is. Cats are the lowest in the mean of the three (seen first, so post hoc).
 
 
 # %%
-def lowest(seed):
-    """Counted coverage of the lowest class: one threshold, one for each class; sizes of the sets."""
+def by_photograph(seed):
+    """(2, 11): counted coverage of each class, and size; with one threshold, with one for each class."""
     kept = nights.logits("cross-entropy", seed, 5e-3)
     known, told = kept["cal"].double().softmax(dim=1), kept["cal_labels"]
     new, answers = kept["test"].double().softmax(dim=1), kept["test_labels"]
@@ -929,37 +1041,46 @@ def lowest(seed):
     for limits in (one, conformal.group_quantiles(scores, told, alpha, count=10)):
         sets = 1 - new <= limits
         held = sets[range(len(answers)), answers].double()
-        found.append(min(held[answers == k].mean().item() for k in range(10)))
-        found.append(sets.double().sum(dim=1).mean().item())
+        size_of = sets.double().sum(dim=1).mean().item()
+        found.append([*(held[answers == k].mean().item() for k in range(10)), size_of])
     return found
 
 
-photographs = np.array([lowest(seed) for seed in (0, 1, 2)])
-told = "lowest class {:.3f}, {:.2f} classes a set; own thresholds {:.3f}, {:.2f}"
-print(told.format(*photographs.mean(axis=0)))
+photographs = np.array([by_photograph(seed) for seed in (0, 1, 2)])
+CAT = 3
+chance = np.random.default_rng(0).binomial(500, 1 - alpha, (20_000, 10)).min(axis=1).mean() / 500
+print(f"lowest of ten counts if each class had 90 %: {chance:.3f}")
+for name, found in zip(("one threshold", "own thresholds"), photographs.transpose(1, 0, 2), strict=True):
+    covers = found[:, :10]
+    print(
+        f"{name}: cats {covers[:, CAT].mean():.3f}; lowest of each network {covers.min(axis=1).mean():.3f}; "
+        f"class {covers.mean(axis=0).argmin()} is the lowest on average; {found[:, 10].mean():.2f} a set"
+    )
 
 # %% tags=["nbval-check-output"]
+cats = photographs[:, :, CAT]
 print(
     conclude(
         "20k",
         [
             judge(
                 "20k",
-                "photographs, one threshold: the lowest class below 0.88",
-                photographs[:, 0],
+                "photographs, one threshold: cats below 0.88",
+                cats[:, 0],
                 expect="below",
                 than=0.88,
                 post_hoc=True,
             ),
             judge(
                 "20k",
-                "a threshold for each class lifts the lowest class by at least 0.01",
-                photographs[:, 2] - photographs[:, 0],
+                "a threshold for each class lifts cats by at least 0.01",
+                cats[:, 1] - cats[:, 0],
                 margin=0.01,
+                post_hoc=True,
             ),
         ],
-        "holds: the promise of all photographs is not that of each class; labels of its own lift the lowest "
-        "class",
+        "of 90 % promised for all photographs cats get some 85 % (below 0.88: open with three networks); "
+        "labels of its own lift the class by 0.01 or more",
     )
 )
 
@@ -967,7 +1088,8 @@ print(
 # ## What is left
 #
 # - One family of networks and one kind of data with a known posterior. The ensemble has three members.
-# - APS is judged as MAPIE has it by default, without its randomised last class. Its penalty, and the number of classes, are small-sample choices here; RAPS was made for 1,000 classes.
+# - The penalty of RAPS, and the number of classes, are small-sample choices here; RAPS was made for 1,000 classes. Why the network's randomised APS misses hard images is not tested part by part; with the exact posterior in its place it does not.
+# - Groups must be a partition here. Gibbs, Cherian, Candès 2023 give sets for many groups that overlap, and for families of covariate shifts; they are not tried.
 # - Full and cross-conformal prediction, risk control, and conformal sets for regression are not tried.
 # - Costs: a price for each reading by a human, the same for all images.
 # - Barber et al. 2023 bound the loss of coverage under a shift by a distance of the distributions; the bound is not computed here.
@@ -976,13 +1098,14 @@ print(
 # |---|---|---|
 # | Vovk 2012; Angelopoulos, Bates 2023 | the coverage given the calibration set follows a Beta law | 20a |
 # | Sadinle, Lei, Wasserman 2019 | a threshold on the posterior gives the smallest sets | 20e |
-# | Romano, Sesia, Candès 2020 | APS comes closer to conditional coverage | 20f |
-# | Barber, Candès, Ramdas, Tibshirani 2021 | conditional coverage cannot be promised without assumptions | not an experiment; 20b, 20c show the size of the difference |
-# | Tibshirani, Barber, Candès, Ramdas 2019 | weighted conformal prediction under a covariate shift | 20g |
+# | Romano, Sesia, Candès 2020 | APS comes closer to conditional coverage; exactly with the posterior | 20f |
+# | Vovk 2012; Lei, Wasserman 2014 | exact coverage given x, where no x comes twice, cannot be promised for all distributions by sets of use | not an experiment; 20b, 20c show the size of the difference |
+# | Barber, Candès, Ramdas, Tibshirani 2021 | weaker kinds of conditional coverage are limited, too | not an experiment |
+# | Tibshirani, Barber, Candès, Ramdas 2019 | weighted conformal prediction under a covariate shift | 20g, other shares |
 # | Einbinder et al. 2022 | random wrong labels: conservative sets | 20h |
-# | Vovk, Petej 2014 | Venn-Abers predictors are calibrated | 20j |
+# | Vovk, Petej 2014 | Venn-Abers predictors are calibrated | 20j: only the mean over all images; calibration at each value is not judged |
 #
-# References: Vovk 2012, [arXiv:1209.2673](https://arxiv.org/abs/1209.2673); Sadinle, Lei, Wasserman 2019, [arXiv:1609.00451](https://arxiv.org/abs/1609.00451);
+# References: Vovk 2012, [arXiv:1209.2673](https://arxiv.org/abs/1209.2673); Lei, Wasserman 2014, Distribution-free prediction bands for non-parametric regression, Journal of the Royal Statistical Society B 76; Gibbs, Cherian, Candès 2023, [arXiv:2305.12616](https://arxiv.org/abs/2305.12616); Sadinle, Lei, Wasserman 2019, [arXiv:1609.00451](https://arxiv.org/abs/1609.00451);
 # Romano, Sesia, Candès 2020, [arXiv:2006.02544](https://arxiv.org/abs/2006.02544); Angelopoulos, Bates, Jordan, Malik 2021, [arXiv:2009.14193](https://arxiv.org/abs/2009.14193);
 # Angelopoulos, Bates 2023, [arXiv:2107.07511](https://arxiv.org/abs/2107.07511); Barber, Candès, Ramdas, Tibshirani 2021, [arXiv:1903.04684](https://arxiv.org/abs/1903.04684);
 # Tibshirani, Barber, Candès, Ramdas 2019, [arXiv:1904.06019](https://arxiv.org/abs/1904.06019); Barber, Candès, Ramdas, Tibshirani 2023, [arXiv:2202.13415](https://arxiv.org/abs/2202.13415);

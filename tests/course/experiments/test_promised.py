@@ -80,6 +80,20 @@ def test_mean_size_and_coverage_are_those_of_the_sets():
     assert found["old"] == pytest.approx(np.mean([mass[scanner == 2].mean() for mass in inside]))
 
 
+def test_the_posterior_keeps_a_promise_on_hard_images_by_the_randomised_score_alone():
+    probs, drawn, _ = reader()
+    groups = {"hard": promised.difficulty(drawn.posterior)["hard"]}
+    found = promised.spread(drawn.posterior, drawn.posterior, groups, draws=10)
+    assert found["all"] == pytest.approx(0.9, abs=0.01)
+    assert found["hard"] == pytest.approx(0.9, abs=0.02)
+    least = promised.averaged(drawn.posterior, drawn.posterior, groups, draws=10)
+    assert least["size"] < found["size"]
+    assert least["hard"] < 0.7
+    bold = promised.spread(probs, drawn.posterior, groups, draws=10)  # too sure
+    assert bold["all"] == pytest.approx(0.9, abs=0.01)
+    assert bold["hard"] < found["hard"]
+
+
 def test_coverage_on_one_scanner_is_that_of_a_loop():
     parts = {name: promised.part(SMOKE, name, 0) for name in ("cal", "test")}
     probs = {
