@@ -11,11 +11,11 @@ from calibkit.course import explorers
 explorers.stored("cost_of_a_miss")
 
 # %% [markdown]
-# The cost of 100 prescriptions with each model, and with the exact posterior, which nobody can beat.
+# The cost of 100 prescriptions with each model, and with the exact posterior.
 # Which model would you buy at c = 1, and which at c = 20?
 #
 # **You will be able to**
-# - turn probabilities and costs into the cheapest action;
+# - turn probabilities and costs into an action;
 # - say which errors of a probability cost something, and compute the regret;
 # - choose between models by their cost after a repair, not by their ECE.
 #

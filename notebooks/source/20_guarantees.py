@@ -455,7 +455,7 @@ print(f"exact posterior, 90 % on each image: {mass.mean():.1%} of all, {mass[har
 #
 # ## 6. Photographs, and the map
 #
-# The same with photographs of CIFAR-10 (three stored networks). Here nobody knows the posterior, so coverage is counted, on 5,000 test photographs.
+# Three stored networks for photographs of CIFAR-10. Nobody knows the posterior, so coverage is counted, on 5,000 test photographs.
 
 # %% tags=["drawing"]
 names = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -499,7 +499,7 @@ plt.show()
 # %% [markdown]
 # Cats get less than was promised, trucks more. On the map above each network has three dots, one for each scanner. As
 # trained it is not sure enough on the new one (below the level line) and too sure on the old one. The more over-confident on a
-# scanner, the lower the coverage there: one threshold, like one temperature, suits the average of the three.
+# scanner, the lower the coverage there: one threshold suits the average of the three.
 #
 # ### Exercise: thresholds for groups (homework)
 #
