@@ -31,6 +31,8 @@ COURSE = {
     "nbconvert": "the notebooks as pages",
     "bleach": "pages without foreign scripts",
     "math-core": "formulas of pages",
+    "mapie": "prediction sets",
+    "venn-abers": "probabilities with a guarantee",
     "pooch": "fetches datasets",
     "filelock": "one fetch at a time",
     "torchvision": "images: datasets, two networks, cutmix",

@@ -355,7 +355,8 @@ def auroc(probs, labels):
 
 
 order = scored(auroc, True)  # True: after the temperature; one row per seed, one column per alpha
-print(verdicts.judge("09l", "after temperature, smoothing 0.3 orders right before wrong less well than none (AUROC)",
+print(verdicts.judge("09l", "after temperature, smoothing 0.3 orders right before wrong less well than none "
+                     "(AUROC)",
                      order[:, alphas.index(0.3)] - order[:, 0], expect="below"))
 print(claims.concluded("09", "09l"))
 

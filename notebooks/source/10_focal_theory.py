@@ -112,7 +112,8 @@ for gamma, role in looks.items():
     _ = ax.plot(grid, theory.gradient_ratio(grid, gamma), **role.line(marker=""))
 _ = ax.set(xlabel="probability p of the label", ylabel="gradient ratio g", ylim=(-0.05, 1.7), xlim=(0, 1))
 _ = ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
-_ = alt_text.note(ax, "Gradient ratio against the probability p of the label, one line per gamma: all begin at 1, rise "
+_ = alt_text.note(ax, "Gradient ratio against the probability p of the label, one line per gamma: all begin at 1, "
+                      "rise "
                       "above it, cross it once (gamma 3 at p = 0.25, gamma 5 at 0.2) and fall to 0 at p = 1; for "
                       "gamma 0 it is 1 everywhere")
 plt.show()
@@ -218,7 +219,8 @@ _ = right.set(xlabel="truth q", ylabel="cheapest answer p*", xlim=(0, 1), ylim=(
 _ = right.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5))
 _ = alt_text.note(left, "Expected loss above its minimum against the answer p where the truth is 0.9; the lowest "
                         "points: " + ", ".join(told))
-_ = alt_text.note(right, "The cheapest answer against the truth q, one line per gamma: the diagonal for gamma 0; the "
+_ = alt_text.note(right, "The cheapest answer against the truth q, one line per gamma: the diagonal for gamma 0; "
+                  "the "
                          "larger gamma, the flatter the line around one half; all meet at 0, one half and 1")
 plt.show()
 for gamma in (0.0, 1.0, 3.0, 5.0):

@@ -609,7 +609,11 @@ print(
 
 # %% tags=["nbval-check-output"]
 for claim, parts, words in [
-    ("09k", [("smoothing 0.3 orders right before wrong less well than none (AUROC)", "doubt", "below", True)], "undecided"),
+    (
+        "09k",
+        [("smoothing 0.3 orders right before wrong less well than none (AUROC)", "doubt", "below", True)],
+        "undecided",
+    ),
     (
         "09l",
         [
