@@ -50,8 +50,9 @@ def test_axe_finds_nothing_wrong_and_no_line_of_code_is_clipped(
         for media in ("print", "screen"):
             page.emulate_media(media=media)
             assert page.evaluate(CLIPPED) == 0
-        page.evaluate(axe.FEW_TOKENS)
-        assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+        if width > 390 or axe.EVERY_PAGE:
+            page.evaluate(axe.FEW_TOKENS)
+            assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
 
 
 FORMULAS = rf"""# Formulas: $\hat p_k$ in a heading
