@@ -221,8 +221,7 @@ def density_ratio(images: Tensor, old: float, new: float) -> Tensor:
     """(n,) float64: how much denser images (n, 1, 8, 8) are under pixel noise `new` than `old`.
 
     Exact: both are mixtures of Gaussians around the same 1,797 digits. Between two noises p(y | x)
-    changes as well, so that weighting by this ratio promises nothing there; between shares of
-    scanners it does not change.
+    changes as well, so that weighting by this ratio promises nothing.
     """
     centres = shifted.clean()[0].flatten(1).double()
     squared = torch.cdist(images.flatten(1).double(), centres).square()
