@@ -175,7 +175,7 @@ def _claims(options) -> int:
 
     notebooks = checkout.root() / "notebooks"
     folder = checkout.root() / "build" / "course" / options.scale if options.scale else notebooks
-    printed, listed = claims.printed(folder), claims.listed(notebooks / "claims.md")
+    printed, listed = claims.printed(folder), claims.listed(notebooks / claims.DETAIL)
     print(claims.summary(printed, listed))
     print()
     print(claims.conclusions_table(claims.conclusions(folder), printed, listed))

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 NONE = "–"
 CONCLUSIONS = "conclusions.json"
-PAGE = "claims.md"
-DETAIL = "## In detail"  # of the page: below it stands the list, above it what `summary` says
+PAGE = "claims.md"  # what `summary` says, and the numbers of all verdicts
+DETAIL = "claims_in_detail.md"  # the list itself
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Claim:
     claim: str
     name: str  # in a few words
     tested: str  # as the source claims it, more narrowly, ...
+    found: str  # what follows here, in short
     what: str
     source: str
     where: str
@@ -108,26 +109,26 @@ def conclusions(folder: Path) -> list[tuple[str, str, str, list[str]]]:
 
 
 def keep_conclusions(folder: Path) -> None:
-    """Write the conclusions as `concluded` reads them, and the summary on the page of claims."""
+    """Write the conclusions as `concluded` reads them, and the table on the page of claims."""
     rows = conclusions(folder)
     text = json.dumps(rows, indent=1, ensure_ascii=False)
     (folder / "results" / CONCLUSIONS).write_text(f"{text}\n", encoding="utf-8")
     page = folder / PAGE
-    head, _, detail = page.read_text(encoding="utf-8").partition(DETAIL)
-    intro = head.partition("| id |")[0]
-    told = summary(printed(folder), listed(page))
-    page.write_text(f"{intro}{told}\n\n{DETAIL}{detail}", encoding="utf-8")
+    intro = page.read_text(encoding="utf-8").partition("| id |")[0]
+    told = summary(printed(folder), listed(folder / DETAIL))
+    page.write_text(f"{intro}{told}\n", encoding="utf-8")
 
 
 def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     """Markdown: every claim of the list in a line, with all its verdicts counted.
 
     Those that compare calibration before each side has a temperature of its own are counted apart.
+    Below it `counted`, `by_chance` and `false_discoveries` of all verdicts.
     """
     printed = list(printed)
     lines = [
-        "| id | claim | tested | verdicts | as trained | lessons |",
-        "|---|---|---|---|---|---|",
+        "| id | claim | tested | what follows here | verdicts | as trained | lessons |",
+        "|---|---|---|---|---|---|---|",
     ]
     for row in listed:
         own = [p for p in printed if p.verdict.claim == row.claim]
@@ -136,9 +137,13 @@ def summary(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
             _with_late([p.verdict for p in own if p.verdict.as_trained is mark])
             for mark in (False, True)
         )
-        cells = (row.claim, row.name, row.tested, fair or NONE, trained or NONE, lessons or NONE)
+        told = (row.claim, row.name, row.tested, row.found)
+        cells = (*told, fair or NONE, trained or NONE, lessons or NONE)
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    every = [p.verdict for p in printed]
+    return "\n\n".join(
+        ["\n".join(lines), counted(every), by_chance(every), false_discoveries(every)]
+    )
 
 
 def _with_late(verdicts: Sequence[Verdict]) -> str:
@@ -170,22 +175,22 @@ def _kept(lesson: str, claim: str) -> tuple[str, list[str]]:
 
 
 def listed(page: Path) -> list[Claim]:
-    """The rows of the last table in notebooks/claims.md, that below `DETAIL`.
+    """The rows of the table in notebooks/claims_in_detail.md.
 
     Raises ValueError for a row that does not have as many cells as the table's head.
 
     >>> import tempfile
-    >>> page = Path(tempfile.mkdtemp()) / "claims.md"
-    >>> head = "| id | claim | tested | what | source | where | figure |\\n|-|-|-|-|-|-|-|\\n"
-    >>> _ = page.write_text(f"{head}| X1 | mixup | narrower | ... | paper | 12 | 4.1 to 2.1 |\\n")
+    >>> page = Path(tempfile.mkdtemp()) / "list.md"
+    >>> head = "| id | claim | tested | here | what | source | where | own |\\n|-|-|-|-|-|-|-|-|\\n"
+    >>> _ = page.write_text(f"{head}| X1 | mixup | narrower | yes | ... | paper | 12 | 4 to 2 |\\n")
     >>> listed(page)[0].figure
-    '4.1 to 2.1'
+    '4 to 2'
     """
-    detail = page.read_text(encoding="utf-8").rpartition(DETAIL)[2]
-    rows = [_cells(line) for line in detail.splitlines() if line.startswith("|")]
-    uneven = [row for row in rows if len(row) != 7]
+    text = page.read_text(encoding="utf-8")
+    rows = [_cells(line) for line in text.splitlines() if line.startswith("|")]
+    uneven = [row for row in rows if len(row) != 8]
     if uneven:
-        raise ValueError(f"{page}: a row must have 7 cells, got {len(uneven[0])}: {uneven[0]}")
+        raise ValueError(f"{page}: a row must have 8 cells, got {len(uneven[0])}: {uneven[0]}")
     return [Claim(*row) for row in rows[2:]]
 
 
@@ -204,7 +209,7 @@ def table(printed: Iterable[Printed], listed: Iterable[Claim]) -> str:
     ids = {p.verdict.claim for p in printed}
     unknown = sorted(ids - set(listed) - _own(printed))
     if unknown:
-        raise ValueError(f"verdicts of claims that claims.md does not list: {', '.join(unknown)}")
+        raise ValueError(f"verdicts of claims that {DETAIL} does not list: {', '.join(unknown)}")
     lines = [
         "| id | verdict | statement | measured | q | seeds | notebook | the source's own figure |",
         "|---|---|---|---|---|---|---|---|",

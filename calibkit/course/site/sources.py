@@ -37,7 +37,7 @@ from calibkit.course.site.reader import SUFFIX
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
 TEACHERS = re.compile(r"class|commands|kit|scales|your_numbers_differ|your_own_diagram")
 RUN = "any_machine"
-BEHIND = ("claims", arbiter.NAME)
+BEHIND = ("claims", "claims_in_detail", arbiter.NAME)
 HERE_ONE_READS = (
     '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
     "To run its cells and to have your exercises checked, open it in JupyterLab: "
@@ -256,7 +256,7 @@ def _findings(every: list[Lesson]) -> str:
     """The page of findings: one line a result, each with a link to its evidence."""
     pages_of = {lesson.number: lesson.stem for lesson in every}  # evidence, where there is some
     drawn = {one.lesson: one for one in findings.findings()}
-    names = {row.claim: row.name for row in claims.listed(home() / claims.PAGE)}
+    names = {row.claim: row.name for row in claims.listed(home() / claims.DETAIL)}
     groups = itertools.groupby(findings.results(), key=lambda one: one.lesson)
     shorts = {one.number: one.short for one in syllabus.entries()}
     return TEMPLATES.get_template("findings.html").render(
@@ -326,7 +326,7 @@ def place_of(claim: str, seen: dict[str, int]) -> str:
 
 def _verdicts(course: list[Lesson]) -> str:
     """The page of all verdicts: lesson by lesson, and claim by claim beside the paper's figure."""
-    printed, listed = claims.printed(home()), claims.listed(home() / "claims.md")
+    printed, listed = claims.printed(home()), claims.listed(home() / claims.DETAIL)
     figures = {row.claim: row.figure for row in listed}
     by_lesson, every = [], [p.verdict for p in printed]
     q_values = zip(every, claims.q_values(every), strict=True)
