@@ -256,7 +256,7 @@ def _findings(every: list[Lesson]) -> str:
     """The page of findings: one line a result, each with a link to its evidence."""
     pages_of = {lesson.number: lesson.stem for lesson in every}  # evidence, where there is some
     drawn = {one.lesson: one for one in findings.findings()}
-    names = {row.claim: row.name for row in claims.listed(home() / claims.PAGE)}
+    names = {row.claim: row.name for row in claims.listed(home() / claims.PAGE)} | findings.ABOUT
     groups = itertools.groupby(findings.results(), key=lambda one: one.lesson)
     shorts = {one.number: one.short for one in syllabus.entries()}
     return TEMPLATES.get_template("findings.html").render(
@@ -404,7 +404,7 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         paths=paths.PATHS,
         graph=graph.drawn(links),
         nested=graph.nested(links),
-        findings=findings.findings(),
+        findings=findings.twelve(),
         stems=stems,
         verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "Map of the course.",
