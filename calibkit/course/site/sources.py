@@ -256,13 +256,13 @@ def _findings(every: list[Lesson]) -> str:
     """The page of findings: one line a result, each with a link to its evidence."""
     pages_of = {lesson.number: lesson.stem for lesson in every}  # evidence, where there is some
     drawn = {one.lesson: one for one in findings.findings()}
-    names = {row.claim: row.name for row in claims.listed(home() / claims.PAGE)} | findings.ABOUT
+    names = {row.claim: row.name for row in claims.listed(home() / claims.PAGE)}
     groups = itertools.groupby(findings.results(), key=lambda one: one.lesson)
     shorts = {one.number: one.short for one in syllabus.entries()}
     return TEMPLATES.get_template("findings.html").render(
         groups=[(number, list(members)) for number, members in groups],
         drawn=drawn,
-        names=names,
+        names=names | findings.ABOUT,
         shorts=shorts,
         evidence=pages_of,
         stems={lesson.number: lesson.stem for lesson in every if not lesson.is_evidence},
