@@ -452,6 +452,7 @@ def test_costs_are_asked_for_and_shown_as_the_command_shows_them(visit, tmp_path
     choose(page, file)
     shown(page)
     assert page.locator("h3", has_text="What miscalibration costs").count() == 0
+    page.locator("#event .note", has_text="What do a false alarm and a miss cost you?").wait_for()
     page.locator("#options summary").click()
     page.locator("[name=alarm]").fill("1")
     line = f"python -m calibkit audit {file.name}"

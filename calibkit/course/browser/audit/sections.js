@@ -104,7 +104,8 @@ benefit is above 0 and above that of acting on all.</p>`
       ["act from", "acts on", "events found", "false alarms", "net benefit", "acting on all"],
       it.net_benefit.map((row) => [percent(row.threshold, 0), percent(row.acted), percent(row.found, 2),
         percent(row.alarms, 2), worth(row.benefit), worth(row.all)]))
-    + (it.costs ? costsPart(it.costs, misfit) : "");
+    + (it.costs ? costsPart(it.costs, misfit)
+      : '<p class="note">What do a false alarm and a miss cost you? Say it above, and here stands what decisions cost.</p>');
 }
 
 // A cost of 100 rows, with its interval below; a difference is bold where the interval leaves 0 out.
