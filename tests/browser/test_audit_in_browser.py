@@ -305,7 +305,7 @@ def binary(file, n=3000, steep=1.7, shift=1.2, seed=0):
         ((1, 20), {}, [True, True]),
         ((2.5, 1), {"steep": 3, "shift": 0}, [True, True]),
         ((1, 50), {"n": 60}, [False, False]),  # too few misses for an interval
-        ((1e3, 1e3), {"n": 900, "steep": 0.3, "shift": 0.3}, [True, False]),  # no temperature moves a row
+        ((1e3, 1e3), {"n": 900, "steep": 0.3, "shift": 0.3}, [True, False]),  # none moves
     ],
 )
 def test_the_costs_of_decisions_are_those_of_the_command(
