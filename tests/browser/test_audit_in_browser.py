@@ -107,9 +107,15 @@ def given_to(page, what, file, options):
     form = {
         FORM.get(name, name): value if isinstance(value, bool) else str(value)
         for name, value in options.items()
+        if name != "costs"
     }
-    content = base64.b64encode(file.read_bytes()).decode()
-    return page.evaluate(what, [content, file.name, form])
+    if "costs" in options:
+        form |= dict(zip(("alarm", "miss"), map(str, options["costs"]), strict=True))
+    return page.evaluate(what, [encoded(file), file.name, form])
+
+
+def encoded(file):
+    return base64.b64encode(file.read_bytes()).decode()
 
 
 def collection(folder):
@@ -283,6 +289,45 @@ def test_groups_clusters_of_copies_and_many_classes_too(visit, tmp_path, capsys)
     told(capsys, "with groups, 40 classes, copies", lines)
 
 
+def binary(file, n=3000, steep=1.7, shift=1.2, seed=0):
+    """Probabilities of an event, and whether it came."""
+    random = np.random.default_rng(seed)
+    odds = random.normal(size=n) * 1.2 - 1.5
+    came = random.random(n) < 1 / (1 + np.exp(-odds))
+    said = 1 / (1 + np.exp(-steep * odds - shift))
+    pd.DataFrame({"y_true": came.astype(int), "y_prob": said}).to_csv(file, index=False)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("costs", "made", "known"),  # known: whether the cost and the difference have an interval
+    [
+        ((1, 20), {}, [True, True]),
+        ((2.5, 1), {"steep": 3, "shift": 0}, [True, True]),
+        ((1, 50), {"n": 60}, [False, False]),  # too few misses for an interval
+        ((1e3, 1e3), {"n": 900, "steep": 0.3, "shift": 0.3}, [True, False]),  # none moves
+    ],
+)
+def test_the_costs_of_decisions_are_those_of_the_command(
+    visit, tmp_path, capsys, costs, made, known
+):
+    page, file = visit(), binary(tmp_path / "binary.csv", **made)
+    mine, theirs = numbers_of_both(page, file, {"costs": costs})
+    paid = theirs["binary"]["costs"]
+    paid["models"] = [one for one in paid["models"] if one["model"] != "Platt"]  # the command's own
+    assert [one["model"] for one in paid["models"]] == ["as it is", "temperature"]
+    now, then = mine["binary"]["costs"]["models"]
+    assert [
+        now["cost"]["interval"] is not None,
+        then["difference"]["interval"] is not None,
+    ] == known
+    most = max(off for _, off in differences(theirs, mine))
+    told(capsys, f"costs {costs}, {made}", [f"{most:.1e}", str(then)])
+    assert most < 1e-6
+    without, _ = numbers_of_both(page, file, {})
+    assert "costs" not in without["binary"]
+
+
 def test_the_random_numbers_are_those_of_numpy(visit):
     page = visit()
     drawn = """n => { const random = new calibkit.NumpyRandom(), order = [...random.order(n)];
@@ -400,6 +445,82 @@ def test_groups_and_a_binary_model_have_their_sections(visit, tmp_path, build):
     assert page.locator("th", has_text="<b>bold</b>").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.screenshot(path=build / "audit_page_390.png", full_page=True)
+
+
+def test_costs_are_asked_for_and_shown_as_the_command_shows_them(visit, tmp_path, build):
+    page, file = visit(width=390), binary(tmp_path / "binary.csv", steep=3, shift=0)
+    choose(page, file)
+    shown(page)
+    assert page.locator("h3", has_text="What miscalibration costs").count() == 0
+    page.locator("#event .note", has_text="What do a false alarm and a miss cost you?").wait_for()
+    page.locator("#options summary").click()
+    page.locator("[name=alarm]").fill("1")
+    line = f"python -m calibkit audit {file.name}"
+    assert page.locator("#command").inner_text() == line  # one cost alone is none
+    page.get_by_role("button", name="Read it so").click()
+    page.locator("#refusal", has_text="--costs must be two numbers").wait_for()
+    named = page.locator("label.named input").evaluate_all("all => all.map(one => one.name)")
+    assert named == ["alarm", "miss"]
+    page.locator("[name=miss]").fill("20")
+    assert page.locator("#command").inner_text() == f"{line} --costs 1 20"
+    page.get_by_role("button", name="Read it so").click()
+    page.locator("h3", has_text="What miscalibration costs").wait_for()
+    shown(page)
+    assert f"{line} --costs 1 20" in page.locator("#rest").inner_text()
+    words = " ".join(page.locator("#event").inner_text().split())
+    costs = auditing.audit_files(file, costs=(1, 20)).binary.costs
+    less = costs.models["temperature"].less
+    assert less.clear
+    low, high = sorted(100 * abs(end) for end in (less.low, less.high))
+    assert "A false alarm costs 1, a miss 20. " in words
+    assert f"cheapest to act from {100 * costs.threshold:.2f} % on" in words
+    more = "less" if less.value < 0 else "more"
+    size = 100 * abs(less.value)
+    assert (
+        f"After a temperature 100 rows cost {size:.1f} {more} ({low:.1f} to {high:.1f})." in words
+    )
+    table = page.locator("table", has_text="Cost of decisions")
+    cells = [row.split("\t") for row in table.locator("tbody").inner_text().splitlines()]
+    assert f"{100 * costs.all:.1f}" in str(cells)
+    assert f"{100 * costs.none:.1f}" in str(cells)
+    assert table.locator("tbody tr").count() == 4
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.screenshot(path=build / "audit_costs_390.png", full_page=True)
+
+
+@pytest.mark.parametrize(
+    ("alarm", "miss", "words"),
+    [
+        ("1", "", "must be two numbers"),
+        ("", "20", "must be two numbers"),
+        ("one", "20", "must be two numbers"),
+        ("0x1", "20", "must be two numbers"),
+        ("1", "0", "must be above 0"),
+        ("-1", "20", "must be above 0"),
+    ],
+)
+def test_bad_costs_are_named(visit, tmp_path, alarm, miss, words):
+    file = binary(tmp_path / "binary.csv", n=60)
+    seen = visit().evaluate(
+        READ, [encoded(file), file.name, {"alarm": alarm, "miss": miss, "drop": False}]
+    )
+    assert words in seen["refused"]
+    assert not seen["unsure"]
+
+
+def test_costs_of_many_classes_are_refused_in_the_words_of_the_command(visit, tmp_path):
+    page, file = visit(), written(tmp_path)
+    with pytest.raises(ValueError, match="costs are of a binary model") as refused:
+        auditing.audit_files(file, costs=(1, 20))
+    choose(page, file)
+    shown(page)
+    page.locator("#options summary").click()
+    page.locator("[name=alarm]").fill("1")
+    page.locator("[name=miss]").fill("20")
+    page.get_by_role("button", name="Read it so").click()
+    page.locator("#question").wait_for()
+    said = page.locator("#refusal").inner_text()
+    assert said.lower() == f"{refused.value}."
 
 
 def test_the_numbers_are_saved_as_json(visit, tmp_path):

@@ -11,7 +11,7 @@ from tests.browser.drive import watched
 
 CUT = """() => {
   const slide = document.querySelector('.slide.now'), box = slide.getBoundingClientRect();
-  return [...slide.querySelectorAll('.shown > *, .shown img')]
+  return [...slide.querySelectorAll('.shown > *, .shown img, .shown .formula')]
     .filter(part => part.getBoundingClientRect().bottom > box.bottom + 1
       || part.scrollWidth > part.clientWidth + 1 && part.tagName !== 'A')
     .map(part => part.outerHTML.slice(0, 80));

@@ -1,6 +1,7 @@
 """The sliders of the landing page are read back: the hundred, and the lessons' own pictures."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -79,9 +80,12 @@ def test_the_numbers_beside_the_plane_are_those_of_the_network_that_is_marked():
 FOUND = {one.lesson: one for one in findings.findings()}
 
 
-def test_there_are_twelve_findings_of_twelve_lessons_in_order():
-    assert len(FOUND) == len(findings.findings()) == 12
+def test_there_are_fourteen_findings_of_fourteen_lessons_in_order_twelve_on_the_landing_page():
+    assert len(FOUND) == len(findings.findings()) == 14
     assert list(FOUND) == sorted(FOUND)
+    shown = [one.lesson for one in findings.twelve()]
+    assert len(shown) == 12
+    assert set(FOUND) - set(shown) == set(findings.APART)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +102,8 @@ def test_there_are_twelve_findings_of_twelve_lessons_in_order():
         ("13", "severity", (20, 26)),
         ("15", "note_length", (0, 6)),
         ("17", "audit_power", (0, -1)),
+        ("19", "cost_of_a_miss", (0, -1)),
+        ("20", "promises", (6,)),
     ],
 )
 def test_every_number_of_a_finding_stands_in_its_lessons_own_readouts(lesson, stored, places):
@@ -132,6 +138,26 @@ def test_the_picture_of_a_finding_shows_its_curves(lesson):
         assert hatched == [max(off) > 0, min(off) < 0]
     else:
         assert hatched == [False, False]
+
+
+@pytest.mark.parametrize("lesson", FOUND)
+def test_words_at_the_ends_of_lines_lie_in_their_order_and_not_over_each_other(lesson):
+    one = FOUND[lesson]
+    plot = findings._plot(one.curves)
+    for place in (0, -1):
+        lines = [plot.y(curve.shares[place]) for curve in one.curves]
+        words = findings._apart(plot, one.curves, place)
+        order = sorted(range(len(lines)), key=lines.__getitem__)
+        for upper, lower in pairwise(order):
+            assert words[lower] - words[upper] >= findings.LINE - 1e-9
+        assert sum(words) == pytest.approx(sum(lines))
+
+
+def test_costs_are_told_without_per_cent():
+    one = FOUND["19"]
+    assert [curve.told for curve in one.curves] == ["A costs 200", "D costs 80"]
+    assert "A costs from 14 to 200; D costs from 17 to 80." in one.alt
+    assert "%" not in one.alt + one.words
 
 
 def test_the_graph_has_every_lesson_and_an_arrow_from_what_it_needs():

@@ -141,12 +141,14 @@ def test_the_arbiters_table_is_a_page_with_its_figure():
 
 def test_the_findings_are_what_the_evidence_concluded():
     found = findings.results()
-    assert 18 <= len(found) <= 26
+    assert 18 <= len(found) <= 28
     for one in found:
         line = claims.concluded(one.lesson, one.claim)
         assert one.words[1:-1] in line
         assert sum(many for _, many in one.counts) == int(re.search(r"(\d+) verdict", line)[1])
     assert len({one.lesson for one in found}) > 15
+    assert {one.lesson for one in findings.findings()} <= {one.lesson for one in found}
+    assert set(findings.ABOUT) <= {one.claim for one in found}
 
 
 def test_a_picture_of_a_finding_stands_on_the_page_of_findings_and_each_line_leads_on():

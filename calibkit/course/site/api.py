@@ -32,7 +32,7 @@ FIRST = ("metrics", "recalibration", "losses", "auditing")  # of the methods
 SHOWN = {
     "metrics": "02", "recalibration": "08", "losses": "11", "auditing": "17", "curation": "06",
     "mixing": "12", "corruptions": "13", "theory": "09", "data": "05", "training": "03",
-    "text": "15", "explorers": "07",
+    "text": "15", "explorers": "07", "conformal": "20",
 }  # fmt: skip
 
 

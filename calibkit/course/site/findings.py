@@ -1,4 +1,4 @@
-"""Findings: twelve small pictures of stored runs with a sentence, and what the evidence concludes.
+"""Findings: small pictures of stored runs with a sentence, and what the evidence concludes.
 
 Every number in a sentence is read from the explorer that the lesson itself stored, every
 conclusion from notebooks/results/conclusions.json.
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 from calibkit.course import claims
 from calibkit.course.explorers import Frame, stored
@@ -25,6 +26,7 @@ from calibkit.pictures.palette import (
     TRUTH,
     UNDER,
     Role,
+    group,
 )
 
 WIDTH, HEIGHT = 340, 168  # pixels of a picture
@@ -40,8 +42,14 @@ RESULTS = (
     ("05", "D1"), ("05", "05l"), ("06", "D3"), ("07", "D5"), ("08", "T1"), ("08", "08s"),
     ("09", "T2"), ("10", "F4"), ("11", "F7"), ("12", "X1"), ("13", "S3"), ("13", "13o"),
     ("14", "P3"), ("15", "X5"), ("16", "D8"), ("17", "17c"), ("17", "17d"), ("18", "18c"),
-    ("20", "20b"),
+    ("19", "19a"), ("19", "19b"), ("20", "20b"), ("20", "20c"),
 )  # fmt: skip
+# What a claim of a lesson's own is about, where its conclusion does not say it.
+ABOUT = {
+    "19a": "where a miss costs 20, one temperature takes away at least half of the regret",
+    "19b": "a lower ECE does not mean cheaper decisions",
+}
+APART = ("07", "09")  # lessons whose finding is not among the twelve of the landing page
 
 
 @dataclass(frozen=True)
@@ -74,19 +82,21 @@ def _result(lesson: str, claim: str) -> Result:
 class Curve:
     """A line of a picture, from left to right, and the word at its end.
 
-    least: whether its lowest value is the one to be read, and not its last.
+    least: whether its lowest value is the one to be read, and not its last. unit: behind a share
+    times 100; "" where that is no per cent.
     """
 
     word: str
     role: Role
     shares: Sequence[float]
     least: bool = False
+    unit: str = " %"
 
     @property
     def told(self) -> str:
         """The share that is written beside it."""
         share = min(self.shares) if self.least else self.shares[-1]
-        return f"{self.word} {percent(share)} %"
+        return f"{self.word} {percent(share)}{self.unit}"
 
 
 @dataclass(frozen=True)
@@ -109,7 +119,7 @@ class Finding:
         """The picture in words."""
         first, name, last = self.axis
         told = "; ".join(
-            f"{one.word} from {percent(one.shares[0])} to {percent(one.shares[-1])} %"
+            f"{one.word} from {percent(one.shares[0])} to {percent(one.shares[-1])}{one.unit}"
             for one in self.curves
         )
         return f"Across: {name} from {first} to {last}. {told}."
@@ -162,11 +172,17 @@ def _points(share: float) -> str:
 
 
 def findings() -> list[Finding]:
-    """The twelve, in the order of their lessons."""
+    """All of them, in the order of their lessons."""
     return [
         _test_images(), _overconfidence(), _dataset_size(), _label_noise(), _rare(), _temperature(),
-        _soft_targets(), _focal(), _mixup(), _noisier(), _short_texts(), _audits(),
+        _soft_targets(), _focal(), _mixup(), _noisier(), _short_texts(), _audits(), _costs(),
+        _promises(),
     ]  # fmt: skip
+
+
+def twelve() -> list[Finding]:
+    """Those of the landing page."""
+    return [one for one in findings() if one.lesson not in APART]
 
 
 def _frames(name: str, **chosen: str) -> list[tuple[str, Frame]]:
@@ -379,6 +395,44 @@ def _audits() -> Finding:
     return Finding("17", title, words, axis, (bold, rare))
 
 
+def _costs() -> Finding:
+    frames = _frames("cost_of_a_miss")
+    bold, careful = (
+        Curve(f"{name} costs", role, _read(rf"\b{name} (\d+)", frames), unit="")
+        for name, role in (("A", group(0, "A")), ("D", group(3, "D")))
+    )
+    dear = frames[-1][0]
+    words = (
+        f"Two models have about the same calibration error (ECE). If a miss costs as much as a "
+        f"check in vain, decisions on 100 prescriptions cost {percent(bold.shares[0])} with A and "
+        f"{percent(careful.shares[0])} with D; if it costs {dear} times as much, "
+        f"{percent(bold.shares[-1])} and {percent(careful.shares[-1])}."
+    )
+    axis = (frames[0][0], "cost of a miss", dear)
+    return Finding("19", "The same ECE can cost little or much", words, axis, (bold, careful))
+
+
+def _promises(promised: str = "90 %") -> Finding:
+    frames = _frames("promises")
+    looks = {
+        "new scanner": group(0, "new"),
+        "all images": Role("all", BLACK, marker="X"),
+        "old scanner": group(2, "old"),
+    }
+    curves = tuple(
+        Curve(name.split()[0], role, [frame.values[name] for _, frame in frames])
+        for name, role in looks.items()
+    )
+    place = [value for value, _ in frames].index(promised)
+    new, every, old = (percent(one.shares[place]) for one in curves)
+    words = (
+        f"Promised: the right digit is in the set with {promised}. Over all images it is in "
+        f"{every} % of the sets, on a new scanner in {new} %, on an old one in {old} %."
+    )
+    axis = (frames[0][0], "promised", frames[-1][0])
+    return Finding("20", "A promise that is kept only on average", words, axis, curves)
+
+
 def _plot(curves: Sequence[Curve]) -> svg.Axes:
     """The axes: places along x, and the range of all shares; one curve alone begins at 0."""
     every = [share for one in curves for share in one.shares]
@@ -423,10 +477,12 @@ def _at(place: int, cut: float | None, end: float, shares: Sequence[float]) -> t
 def _apart(plot: svg.Axes, curves: Sequence[Curve], place: int) -> list[float]:
     """The height of the words at a place of each curve, none over another."""
     heights = [plot.y(one.shares[place]) for one in curves]
-    if len(heights) < 2 or abs(heights[0] - heights[1]) >= LINE:
-        return heights
-    middle, above = sum(heights) / 2, heights[0] <= heights[1]
-    return [middle - LINE / 2, middle + LINE / 2][:: 1 if above else -1]
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    moved = heights.copy()
+    for upper, lower in pairwise(order):
+        moved[lower] = max(moved[lower], moved[upper] + LINE)
+    back = sum(moved) - sum(heights)
+    return [height - back / len(heights) for height in moved]
 
 
 def _line(plot: svg.Axes, curve: Curve, begin: float, end: float) -> Iterator[str]:

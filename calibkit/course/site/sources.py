@@ -262,7 +262,7 @@ def _findings(every: list[Lesson]) -> str:
     return TEMPLATES.get_template("findings.html").render(
         groups=[(number, list(members)) for number, members in groups],
         drawn=drawn,
-        names=names,
+        names=names | findings.ABOUT,
         shorts=shorts,
         evidence=pages_of,
         stems={lesson.number: lesson.stem for lesson in every if not lesson.is_evidence},
@@ -404,7 +404,7 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         paths=paths.PATHS,
         graph=graph.drawn(links),
         nested=graph.nested(links),
-        findings=findings.findings(),
+        findings=findings.twelve(),
         stems=stems,
         verdicts=len(claims.printed(home())),
         map=map_words[0] if map_words else "Map of the course.",

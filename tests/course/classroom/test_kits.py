@@ -26,8 +26,8 @@ def made(tmp_path_factory):
     return folder
 
 
-def test_there_are_three_kits():
-    assert NAMES == ["audit", "label_noise_and_temperature", "measure_and_repair"]
+def test_there_are_four_kits():
+    assert NAMES == ["audit", "decisions", "label_noise_and_temperature", "measure_and_repair"]
 
 
 @each

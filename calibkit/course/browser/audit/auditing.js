@@ -20,12 +20,13 @@ import { refuse } from "./refusals.js";
 export function audit(given, file, trust) {
   const scores = scoresOf(given), { classes, event } = scores, { labels } = given, covers = coverOf(trust);
   if (scores.n < 4) refuse(`logits must hold at least 4 rows that weigh, got ${scores.n}`);
+  if (given.costs && (classes !== 2 || event)) refuse("costs are of a binary model: one of two classes, or of one score");
   const names = given.names ?? Array.from({ length: classes }, (_, k) => String(k)), logits = logitsOf(scores);
   const cooling = crossFitted(logits, labels, classes);
   const before = new Measured(judgeRows(scores, labels, { logits: scores.logits }), covers);
   const cooled = judgeRows({ ...scores, values: logits }, labels, { logits: true, temperature: cooling.ofRow });
   const after = new Measured(cooled, covers);
-  const binary = classes === 2 && !event ? eventOf(before, after, names) : null;
+  const binary = classes === 2 && !event ? eventOf(before, after, names, given.costs) : null;
   const gain = after.less(before), groups = given.groups && groupTable(before.rows, given.groups);
   const rise = (name, mine, theirs) =>
     ({ name, value: mine.values.ece - theirs.values.ece, error: mine.errorOfRise(theirs) });

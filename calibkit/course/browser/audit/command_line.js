@@ -8,6 +8,8 @@ export function commandLine(file, options) {
   for (const [name, flag] of Object.entries(FLAGS)) {
     if (options[name]?.trim()) parts.push(`--${flag}=${shell(options[name].trim())}`);
   }
+  const costs = [options.alarm, options.miss].map((text) => text?.trim());
+  if (costs.every(Boolean)) parts.push(`--costs ${costs.map(shell).join(" ")}`);
   if (options.drop) parts.push("--drop-missing");
   return parts.join(" ");
 }
@@ -18,5 +20,6 @@ const shell = (word) => (/^[\w.,+/-]+$/.test(word) ? word : `"${word.replace(/([
 export function namedIn(refusal) {
   const flags = new Set([...refusal.matchAll(/--([a-z-]+)/g)].map(([, flag]) => flag));
   const found = Object.keys(FLAGS).filter((name) => flags.has(FLAGS[name]));
+  if (flags.has("costs")) found.push("alarm", "miss");
   return flags.has("drop-missing") ? [...found, "drop"] : found;
 }

@@ -2,20 +2,23 @@
 // As calibkit.auditing.binary, without Platt scaling.
 import { NONE, estimate, meanEnds, meanOf } from "./estimates.js";
 import { Measured } from "./measuring.js";
+import { costsOf } from "./costs.js";
 import { ascending } from "./ranks.js";
 import { eventRows } from "./judging.js";
 
 const THRESHOLDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-// as it is, and with its temperature: Measured. names: of the two classes.
-export function eventOf(before, after, names) {
+// as it is, and with its temperature: Measured. names: of the two classes. costs: of a false alarm
+// and of a miss, or null.
+export function eventOf(before, after, names, costs) {
   const mine = new Measured(eventRows(before.rows), before.covers);
   const cooled = new Measured(eventRows(after.rows), before.covers), gain = cooled.less(mine);
   const { confidence, correct } = mine.rows, rate = meanOf(correct), usual = Number(rate >= 0.5);
   return { event: names[1], rate, predicted: mine.values.confidence, usual: names[usual],
     usual_accuracy: Math.max(rate, 1 - rate), gap: mine.estimate("gap"), ece: mine.estimate("ece"),
     auc: aucOf(mine), diagram: mine.wide, maps: { "as it is": three(mine.estimates), temperature: three(cooled.estimates) },
-    gain: { temperature: three(gain) }, net_benefit: netBenefit(confidence, correct, rate), measured: mine, cooled };
+    gain: { temperature: three(gain) }, net_benefit: netBenefit(confidence, correct, rate), measured: mine, cooled,
+    ...(costs && { costs: costsOf([["as it is", mine.rows], ["temperature", cooled.rows]], costs) }) };
 }
 
 // NLL, Brier score and ECE; the Brier score as (p - y)^2, half of the sum over both classes.

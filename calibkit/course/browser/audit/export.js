@@ -25,10 +25,16 @@ export function exported(found, drawn, version) {
   });
 }
 
-function eventOut({ measured, cooled, diagram, maps, gain, gap, ece, auc, ...plain }, test) {
-  return { ...plain, gap: oneOf(gap), ece: oneOf(ece), auc: oneOf(auc), test, diagram: binsOf(diagram),
+function eventOut({ measured, cooled, diagram, maps, gain, gap, ece, auc, costs, ...plain }, test) {
+  return { ...plain, ...(costs && { costs: costsOut(costs) }),
+    gap: oneOf(gap), ece: oneOf(ece), auc: oneOf(auc), test, diagram: binsOf(diagram),
     maps: { "as it is": estimatesOf(maps["as it is"]), temperature: estimatesOf(maps.temperature) },
     gain: { temperature: estimatesOf(gain.temperature) } };
+}
+
+function costsOut({ models, ...plain }) {
+  const out = ({ cost, difference, ...one }) => ({ ...one, cost: oneOf(cost), difference: difference && oneOf(difference) });
+  return { ...plain, models: models.map(out) };
 }
 
 const oneOf = ({ value, low, high, known }) => ({ value, interval: known ? [low, high] : null });

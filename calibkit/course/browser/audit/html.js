@@ -5,7 +5,7 @@ import { DRAWN } from "./export.js";
 const HARMLESS = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 export const escaped = (text) => String(text).replace(/[&<>"']/g, (letter) => HARMLESS[letter]);
 
-const minus = (text) => text.replace("-", "−");
+export const minus = (text) => text.replace("-", "−");
 const finite = (value) => typeof value === "number";
 
 // A fraction in per cent.

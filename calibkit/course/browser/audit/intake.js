@@ -4,6 +4,7 @@
 //   tableIn(bytes, file) -> its Table
 // file: its name. options: texts of the form by their names; "" says nothing.
 import { decode, readText } from "./text.js";
+import { askedCosts } from "./costs.js";
 import { read } from "./reading.js";
 import { tableOf } from "./columns_of_text.js";
 import { tableOfRecords } from "./records.js";
@@ -36,5 +37,6 @@ export function question(options) {
   if (first !== null && !/^-?\d+$/.test(first)) refuse("--first-class must be a whole number");
   return { label: said("label"), groups: said("groups"), scores: list("scores"), positive: said("positive"),
     first: first === null ? null : Number(first), classes: list("classes"), predicted: said("predicted"),
-    kind: said("kind"), missing: said("missing"), drop: Boolean(options.drop) };
+    kind: said("kind"), missing: said("missing"), drop: Boolean(options.drop),
+    costs: askedCosts(said("alarm"), said("miss")) };
 }

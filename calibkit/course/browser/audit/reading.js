@@ -1,7 +1,7 @@
 // A table as scores and labels that belong together; what is not clear is asked.
 // As calibkit.auditing.reading.
 //
-//   read(table, asked) -> { scores, classes, labels, kind, names, groups, told, rows }
+//   read(table, asked) -> { scores, classes, labels, kind, names, groups, costs, told, rows }
 // scores: a Float64Array of n rows of `classes` numbers, one class of one column. kind: "probs",
 // "logits", or "confidence" of what a row predicts. rows: the places of the rows in the file.
 import { KIND_WORDS, demandScale, kindOfMany, kindOfOne } from "./kinds.js";
@@ -36,7 +36,7 @@ export function read(table, asked) {
     scored === "probs" ? "" : `taken as ${KIND_WORDS[scored]}`, of.told];
   const groups = asked.groups === null ? null : demandUnmixed(part.of(asked.groups));
   const kind = found.event ? "confidence" : scored === "logits" || (scored === "logprobs" && !lonely) ? "logits" : "probs";
-  return { scores, classes: columns.length, labels: of.labels, kind, scored, names: of.names, groups,
+  return { scores, classes: columns.length, labels: of.labels, kind, scored, names: of.names, groups, costs: asked.costs,
     told: told.filter(Boolean).join("; "), rows: Uint32Array.from(rows) };
 }
 

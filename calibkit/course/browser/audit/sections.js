@@ -1,6 +1,6 @@
 // The first sections of the page, from the numbers as JSON: what it says, whether to trust it,
 // the test, the temperature. As calibkit.auditing.page.
-import { cell, compared, count, ends, escaped, isClear, number, pValue, percent, table } from "./html.js";
+import { cell, compared, count, ends, escaped, isClear, minus, number, pValue, percent, table } from "./html.js";
 
 const NAMED = 8; // groups in the headline
 
@@ -103,5 +103,34 @@ benefit is above 0 and above that of acting on all.</p>`
     + table("Net benefit by threshold (score at or above it)",
       ["act from", "acts on", "events found", "false alarms", "net benefit", "acting on all"],
       it.net_benefit.map((row) => [percent(row.threshold, 0), percent(row.acted), percent(row.found, 2),
-        percent(row.alarms, 2), worth(row.benefit), worth(row.all)]));
+        percent(row.alarms, 2), worth(row.benefit), worth(row.all)]))
+    + (it.costs ? costsPart(it.costs, misfit)
+      : '<p class="note">What do a false alarm and a miss cost you? Say it above, and here stands what decisions cost.</p>');
+}
+
+// A cost of 100 rows, with its interval below; a difference is bold where the interval leaves 0 out.
+function hundred({ value, interval }, signed = false) {
+  const words = (cost) => minus(`${signed && cost >= 0 ? "+" : ""}${(100 * cost).toFixed(1)}`);
+  const strong = signed && isClear({ interval }) ? `<strong>${words(value)}</strong>` : words(value);
+  return interval ? `${strong}<small>${interval.map(words).join(" to ")}</small>` : strong;
+}
+
+function costsPart({ alarm, miss, threshold, models, none, all }, misfit) {
+  const shown = misfit ? models.slice(0, 1) : models, empty = ["", "", "", ""];
+  const rows = shown.map(({ model, cost, difference, acted, missed, alarms }) => [model, hundred(cost),
+    difference ? hundred(difference, true) : "", ...[acted, missed, alarms].map((share) => percent(share, 2))]);
+  rows.push(["act on all", hundred({ value: all }), ...empty], ["act on none", hundred({ value: none }), ...empty]);
+  return `<h3>What miscalibration costs</h3>
+<p>A false alarm costs ${alarm}, a miss ${miss}. So of a calibrated probability it is cheapest to act from
+${percent(threshold, 2)} on. ${misfit ? "No temperature fits, so that none is compared." : changed(models[1].difference)} A
+difference is paired, row by row, and bold where its interval leaves 0 out; an interval stands only where at least five
+misses decide it.</p>`
+    + table("Cost of decisions", ["", "100 rows cost", "difference", "acts on", "events missed", "false alarms"], rows);
+}
+
+function changed({ value, interval }) {
+  if (!isClear({ interval })) return "Whether a temperature changes the cost, these rows cannot tell.";
+  const ends = interval.map((end) => 100 * Math.abs(end)).sort((a, b) => a - b).map((end) => end.toFixed(1));
+  return `<strong>After a temperature 100 rows cost ${(100 * Math.abs(value)).toFixed(1)} ${value < 0 ? "less" : "more"} `
+    + `(${ends.join(" to ")}).</strong>`;
 }
