@@ -45,10 +45,12 @@ def prior_frame(
     ):
         even = as_array(row, np.float64)
         rare = _with_rare(even, label, ratio)
-        panels.append(digit_bars(f"the {name} image: a {label}", image, {RARE: rare}, {EVEN: even}))
-        words.append(
-            f"the {name} {label} falls from {100 * even[label]:.1f} % to {100 * rare[label]:.1f} %"
+        panels.append(
+            digit_bars(f"a {name} {label}, under noise", image, {RARE: rare}, {EVEN: even})
         )
+        before, after = (f"{100 * shares[label]:.1f} %" for shares in (even, rare))
+        told = f"falls from {before} to {after}" if ratio > 1 else f"has {after}"
+        words.append(f"the {name} {label} {told}")
         values[name] = rare[label]
     how = f"Each digit {ratio:g} times rarer in training" if ratio > 1 else "Equally common"
     readout = f"{how}: {words[0]}, {words[1]}."

@@ -32,7 +32,7 @@ DEVICE = "auto"
 # Two hidden layers of 256, noisy digits (noise .4), 1,500 training images at every ratio, 40 epochs; the test images have all digits equally often.
 # *Exponential*: the share $\rho^{-i/9}$ of class $i$ is kept; *step*: all of five classes, $1/\rho$ of the other five. (The paper's formula keeps $\alpha^{i-1}$ with
 # $\alpha^{n-1} = \rho$, which would make $\alpha$ larger than 1; meant is $1/\rho$.) The lesson's seeds were looked at while it was written. What was found on them (07m to 07r) is
-# judged on five new seeds; 07n and 07o on the lesson's, too, and marked there.
+# judged on five new seeds; 07n, 07o, 07r and 07v on the lesson's, too, and marked there.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -96,8 +96,8 @@ def T_first(outcome, form, seed):
 
 
 def shifts_first(outcome, form, seed):
-    scaler = rare_classes.fitted(recalibration.BiasCorrectedTemperature, outcome)
-    return prior_out(scaler.transform(outcome.predictions["test"].logits), form, seed)
+    """With the shifts the output has the class shares of `cal`, so these are taken out."""
+    return rare_classes.repaired(outcome, even)
 
 
 def with_prior(probs, form, seed):
@@ -238,27 +238,21 @@ print(
 )
 
 # %% [markdown]
-# By predicted class, claims 07f to 07h: the network as trained says the common classes too often.
+# The same class by true and by predicted class, claims 07g and 07h. (The commonest class against the rarest by predicted class stands under D5.)
 
 # %% tags=["nbval-check-output"]
 for claim, statement, values, words in [
     (
-        "07f",
-        "by predicted class the commonest class has a larger ECE than the rarest",
-        of("as trained", "said commonest") - of("as trained", "said rarest"),
-        "undecided as trained",
-    ),
-    (
         "07g",
         "commonest class: ECE by predicted class is 10 points above that by true class",
         of("as trained", "said commonest") - of("as trained", "commonest"),
-        "as trained the network says the commonest class too often",
+        "as trained the doctor's error of the commonest class is more than 10 points above the patient's",
     ),
     (
         "07h",
         "rarest class: ECE by true class is 10 points above that by predicted class",
         of("as trained", "rarest") - of("as trained", "said rarest"),
-        "as trained most images of the rarest class are called something else",
+        "as trained the patient's error of the rarest class is more than 10 points above the doctor's",
     ),
 ]:
     values = where_predicted(values)
@@ -268,8 +262,8 @@ for claim, statement, values, words in [
         claim,
         statement,
         values,
-        margin=0 if claim == "07f" else 0.1,
-        post_hoc=claim != "07f",
+        margin=0.1,
+        post_hoc=True,
         as_trained=True,
     )
     print(verdicts.conclude(claim, [found], words))
@@ -278,7 +272,9 @@ for claim, statement, values, words in [
 # ## Whose error is it?
 #
 # 07a, 07d: the honest model, exact for the training set's shares, has under a fifth of the network's error. That does not make the rest the network's fault: 07n gives the same prior to a
-# network of *equally common* digits with a temperature (2 in 10 images wrong, calibrated). 07r: what the network of the imbalanced set has beyond that; it saw 6 images of the rarest class, the other some 150.
+# network of *equally common* digits with a temperature (2 in 10 images wrong, calibrated). 07r: what the network of the imbalanced set has beyond that; it saw five or six images of the
+# rarest class (step form: three or four), the other some 150. Is the rest over-confidence? 07f weights the test images to the shares of the training set, so that they are like images drawn
+# as in training, and asks whether the network is calibrated there. The control is the same network as trained.
 
 # %% tags=["nbval-check-output"]
 for claim, form in {"07a": "exponential", "07d": "step"}.items():
@@ -316,14 +312,21 @@ print(
     verdicts.conclude(
         "07n",
         given,
-        "given the prior, a doubtful model has an ECE of the rarest class more than 10 points above that "
-        "of an exact one in the step form. In the exponential form five new seeds do not even decide the "
-        "sign",
+        "given the prior, a calibrated network has an ECE of the rarest class more than 10 points above "
+        "that of an exact model in the step form. In the exponential form it was seen on the lesson's "
+        "seeds, and five new seeds leave it undecided",
     )
 )
 
 judge = partial(verdicts.judge, "07r")
-given = []
+given = [
+    judge(
+        "rarest class, one T each: the network of the imbalanced set has a larger ECE than the calibrated "
+        "network that is given the prior",
+        less("T", "calibrated network, given the prior", "rarest"),
+        post_hoc=True,
+    )
+]
 for form in forms:
     for model, mark in {"as trained": True, "T": False}.items():
         given.append(
@@ -339,10 +342,56 @@ print(
     verdicts.conclude(
         "07r",
         given,
-        "beyond what the prior costs a doubtful model, the network has an error of its own, in both "
-        "forms, as trained and after one T",
+        "the network of the imbalanced set has a larger error on the rarest class than a calibrated network "
+        "that is given the prior, on new seeds too, in two forms of imbalance, as trained and after one "
+        "temperature",
     )
 )
+
+# %% tags=["nbval-check-output"]
+def as_in_training(model, form, among, measure=metrics.signed_gap):
+    """A number of a model on the test images, weighted to the shares of the training set."""
+    found = []
+    for seed in among:
+        labels = digits(seed).test.labels
+        weights = (shares(form, seed) / even)[labels]
+        probs = MODELS[model](swept.one(form=form, rho=100, seed=seed), form, seed)
+        found.append(measure(probs, labels, weights=weights))
+    return np.array(found)
+
+
+given = [
+    verdicts.judge(
+        "07f",
+        f"{form}, new seeds, test images weighted as in training, after one T: the signed gap is within 0.01 "
+        "of 0",
+        as_in_training("T", form, new_seeds),
+        expect="within",
+        margin="gap",
+        control=as_in_training("as trained", form, new_seeds),
+    )
+    for form in forms
+]
+print(
+    verdicts.conclude(
+        "07f",
+        given,
+        "after one temperature mean confidence and accuracy agree on images drawn as in training, in both "
+        "forms",
+    )
+)
+
+# %%
+weighted = {"gap": metrics.signed_gap, "ECE": metrics.ece}
+pd.DataFrame(
+    {
+        "form": form,
+        "model": model,
+        **{name: as_in_training(model, form, seeds, measure).mean() for name, measure in weighted.items()},
+    }
+    for form in forms
+    for model in ("honest model", "calibrated network, given the prior", "as trained", "T")
+).round(3)
 
 # %% [markdown]
 # ## The prior taken out
@@ -390,7 +439,8 @@ print(verdicts.conclude("07c", given, "the prior taken out alone lowers it in bo
 
 # %% [markdown]
 # 07m: a temperature first. 07o: temperature and one shift for each class first (bias-corrected temperature, Alexandari et al. 2020). 07p: the mean probability of the
-# rarest class should be its share of the test images; the margin is 2 points, and the control is the prior taken out alone.
+# rarest class should be its share of the test images; the margin is 2 points, and the control is the prior taken out alone. 07v: what one temperature alone may do better. After
+# T alone the shares of the training set are taken out, after T and shifts those of `cal`, which the shifts put into the output.
 
 # %% tags=["nbval-check-output"]
 given = []
@@ -451,9 +501,30 @@ print(
     verdicts.conclude(
         "07o",
         given,
-        "with temperature and shifts first the NLL is lowest in both forms. The accuracy is "
-        "higher, too, but undecided in one comparison. With a larger weight decay the lead is far"
-        " smaller",
+        "with temperature and shifts first the NLL is lowest and the accuracy highest, on new seeds in two "
+        "forms of imbalance. With a larger weight decay the lead in NLL is far smaller",
+    )
+)
+
+# %% tags=["nbval-check-output"]
+what = {"rarest": "ECE of the rarest class", "ECE": "ECE of all images"}
+given = [
+    verdicts.judge(
+        "07v",
+        f"{form}, {who}: T and shifts first leave a larger {words} than T first",
+        less("T and shifts, prior out", "T, prior out", column, form, among),
+        post_hoc=among is seeds,
+    )
+    for form in forms
+    for who, among in {"the lesson's seeds": seeds, "new seeds": new_seeds}.items()
+    for column, words in what.items()
+]
+print(
+    verdicts.conclude(
+        "07v",
+        given,
+        "the two are not told apart by the ECE of the rarest class, nor on new seeds by that of all images; "
+        "on the lesson's seeds the ECE of all images is larger after T and shifts in the exponential form",
     )
 )
 
@@ -474,14 +545,16 @@ print(
     verdicts.conclude(
         "07p",
         given,
-        "after T and shifts the rarest class is said as often as it comes in the exponential form, "
-        "after T alone too often; undecided in the step form",
+        "after T and shifts the mean probability of the rarest class is its share in both forms; after T "
+        "alone it is larger in the exponential form, and undecided in the step form",
     )
 )
 
 
 # %% [markdown]
-# What the doctor reads: the probability of the rarest class itself, against how often it is that class, all new seeds together.
+# The figure shows what the doctor reads: the probability that an image is of the rarest class, against how often it is of that class (all new seeds together; below the diagonal the
+# probability is too large). After T alone, in the exponential form, probabilities below one half are too large; after T and shifts, in both forms, those of about one half and more are too
+# small. Of the three the prior taken out alone lies nearest to the diagonal: by this one class's probability the two steps gain nothing. (Read from the figure, not judged.)
 
 # %% tags=["drawing"]
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True)
@@ -582,7 +655,8 @@ for form in forms:
 # The paper's table 1 compares six ways at ratio 100: none, oversampling, class weights, class-balanced weights (Cui et al. 2019: one over the **effective number of
 # samples**, $w_k \propto (1-\beta)/(1-\beta^{n_k})$), label smoothing, focal loss. It gives no strengths. Ours were chosen on three other seeds among four strengths and six weight decays for each
 # way, by the NLL on `cal` with equal weight for each class: once as trained, once after T, shifts and the prior (`python -m calibkit.course.experiments.rare_classes`). A seventh way puts the log prior
-# *in the loss* (Menon et al. 2021). At a strength of 1 sampling and weights make up for the class sizes fully. Column `edge` says where a choice stands at the end of its grid (15 of 28 do): there another strength or a larger decay might move the result.
+# *in the loss* (Menon et al. 2021). At a strength of 1 sampling and weights make up for the class sizes fully. The learning rate is 0.1, in the step form 0.05, where at 0.1 some weighted
+# networks do not train; sampling draws four times the images, in a quarter of the epochs, so that few images of the common classes are lost. Column `edge` says where a choice stands at the end of its grid (15 of 28 do): there another strength or a larger decay might move the result.
 
 # %%
 tried = rare_classes.stored()
@@ -622,7 +696,7 @@ scores = pd.DataFrame(
     for seed in seeds
 )
 scores["ratio"] = scores["rarest"] / scores["commonest"]
-columns = ["commonest", "rarest", "ratio", "ECE", "NLL", "accuracy", "p(rarest)"]
+columns = ["commonest", "rarest", "ratio", "ECE", "gap", "NLL", "accuracy", "p(rarest)"]
 scores.groupby(["form", "by", "way"], sort=False)[columns].mean().round(3)
 
 
@@ -674,9 +748,11 @@ print(
         "D6",
         given,
         "as trained the error of the rarest class stays above that of the commonest without weights and "
-        "sampling, on photographs, and in the step form with weights; with them, a strong weight decay and "
-        "the exponential form it is undecided. After the repair it is undecided in five of six cases with "
-        "them, and above in all without",
+        "sampling, on photographs, and in the step form with weights (with sampling it is undecided). With "
+        "them, a strong weight decay and the exponential form the two classes are not told apart: in "
+        "logarithms half of this is a smaller error of the rarest class, half a larger one of the commonest "
+        "(.02 to .14: the network becomes under-confident). After the repair it is undecided in five of six "
+        "cases with them, and above in all without",
     )
 )
 print(
@@ -708,7 +784,6 @@ known = verdicts.judge(
     post_hoc=True,
 )
 print(verdicts.conclude("07l", [known], "a ratio of class errors needs a reference"))
-
 given = [
     verdicts.judge(
         "07i",
@@ -755,12 +830,24 @@ for form in forms:
         )
         for way in others
     ]
+    rarest = score("rarest", form, "repaired")
+    given += [
+        verdicts.judge(
+            "07j",
+            f"{form}, T, shifts and prior repaired for both: {way} leaves a lower ECE of the rarest class "
+            "than cross-entropy",
+            (rarest[way] - rarest["none"]).to_numpy(),
+            expect="below",
+        )
+        for way in ("sampling", "weighted", "class-balanced")
+    ]
 print(
     verdicts.conclude(
         "07j",
         given,
-        "after the same repair sampling and weights have a lower NLL than cross-entropy in both "
-        "forms; the prior taken out alone, of a network whose weight decay was not chosen, is no better "
+        "after the same repair sampling and weights have a lower NLL and a lower ECE of the rarest class "
+        "than cross-entropy in both forms; the prior taken out alone, of a network whose weight decay was "
+        "not chosen, is no better "
         "than the best of the paper's six ways as trained, each with its chosen strength and decay (the "
         "best in hindsight; undecided in one form)",
     )
@@ -806,10 +893,26 @@ print(
     verdicts.conclude(
         "07s",
         given,
-        "at a small weight decay a network with full weights still says rare classes too seldom: "
-        "a second correction raises its accuracy",
+        "at a small weight decay a second correction raises the accuracy: full weights did not take the "
+        "prior out",
     )
 )
+
+# %% [markdown]
+# Photographs, as trained, means of three seeds. These networks have batch normalisation after each convolution and a weight decay of 0.0005, and learn all their training images by heart.
+# Sampling and weights hardly change the error of the rarest class; in the mean the accuracy is two or three points lower, and the over-confidence larger. Byrd and Lipton (2019) found that the effect of
+# weights fades while a network trains, and that batch normalisation or weight decay restore a part of it; here there was little with both. We have not tested why, nor a larger decay on photographs.
+# At ratio 100 the network had a quarter of the photographs that it has at ratio 1.
+
+# %%
+heads = {
+    "test_accuracy": "accuracy",
+    "test_gap": "confidence - accuracy",
+    "temperature": "T",
+    "common_ece": "ECE, commonest class",
+    "rare_ece": "ECE, rarest class",
+}
+photographs.groupby("value")[list(heads)].mean().rename(columns=heads).round(3)
 
 # %% [markdown]
 # ## What is no longer judged, and what is left

@@ -34,6 +34,8 @@ def test_the_words_tell_both_images():
         "doubtful 3 falls from 80.0 % to 3.8 %."
     )
     assert frame.values == pytest.approx({"clear": 0.909, "doubtful": 0.0385}, abs=1e-3)
+    even = prior_frame(IMAGES, [3, 3], BOTH, 1)
+    assert even.readout == "Equally common: the clear 3 has 99.9 %, the doubtful 3 has 80.0 %."
 
 
 def test_what_cannot_be_drawn_is_named():

@@ -385,10 +385,11 @@ def test_noise_takes_the_best_reader_s_confidence_and_the_words_tell_the_bars():
 
 def test_a_prior_moves_odds_by_the_ratio_and_the_words_tell_the_bars():
     for (ratio,), pictures, readout in read("class_prior"):
-        told = re.findall(rf"the (?:clear|doubtful) (\d) falls from {NUMBER} to {NUMBER}", readout)
-        for one, (digit, *shares) in zip(pictures, told, strict=True):
+        change = rf"has {NUMBER}()" if ratio == "1" else rf"falls from {NUMBER} to {NUMBER}"
+        told = re.findall(rf"the (?:clear|doubtful) (\d) {change}", readout)
+        for one, (digit, first, last) in zip(pictures, told, strict=True):
             (plot,) = one.plots
-            before, after = (float(share) / 100 for share in shares)
+            before, after = (float(share) / 100 for share in (first, last or first))
             bars = next(b for b in plot.all("bars") if b.look.colour == RARE.pale.upper())
             assert bars.y[int(digit), 1] == pytest.approx(after, abs=0.006)
             odds = before / (1 - before) / (after / (1 - after))
