@@ -205,7 +205,8 @@ print(
 # - **the mean confidence** as it is;
 # - **DoC** (Guillory et al. 2021): the old accuracy minus the fall of the mean confidence; or, as they have it, minus a slope times that fall. The slope (a line through the
 #   origin, least squares) comes from labelled images under changes that one knows: here blur and contrast at five severities, or noise (.2 to .8 added to the old images);
-# - **ATC** (Garg et al. 2022): the share of new images above that confidence which as many old images pass as are right;
+# - **ATC** (Garg et al. 2022): the share of new images above that confidence which as many old images pass as are right. Its authors use it after a temperature, so the first three (DoC without a slope)
+#   are read as trained and after the T of `cal`;
 # - **imitation**: the noise that the variance of the new pixels shows is added to the old labelled images; their accuracy then. Beside it the noise
 #   of highest likelihood under the exact density of the images, which uses that the clean digits are known.
 #
@@ -241,7 +242,6 @@ for (severity, noise), name in zip(mixes, both, strict=True):
     changes[name] = {"noise": noise, "centres": corruptions.corrupt(clean, "defocus_blur", severity)}
 
 
-
 def slope(outcome, known):
     """By how much the accuracy falls where the mean confidence falls by 1, over known changes."""
     cal, falls = outcome.predictions["cal"], []
@@ -251,6 +251,12 @@ def slope(outcome, known):
         falls.append((fall, cal.correct.double().mean().item() - now["accuracy"]))
     sure, right = np.array(falls).T
     return (sure @ right) / (sure @ sure)
+
+
+def atc(sure, confidence, right):
+    """The share of new images above the confidence that a share `right` of the old ones pass."""
+    passed = sure.sort(descending=True).values[round(right * len(sure)) - 1]
+    return (confidence >= passed).double().mean().item()
 
 
 def known_noise(seed):
@@ -269,10 +275,10 @@ def known_others(seed):
 rows = []
 for outcome in swept.outcomes:
     seed, cal = outcome.setting["seed"], outcome.predictions["cal"]
-    old, sure = splits(seed).calibration, cal.confidence
+    old, sure, own = splits(seed).calibration, cal.confidence, scaler(outcome)
     right = cal.correct.double().mean().item()
     of_noise, of_others = slope(outcome, known_noise(seed)), slope(outcome, known_others(seed))
-    passed = sure.sort(descending=True).values[round(right * len(sure)) - 1]
+    sure_scaled = own.probs(cal.logits, allow_fitted=True).amax(dim=1)
     for name, change in changes.items():
         new, answers = shifted.draw(size.test, 700 + seed, **change)
         images, noise = imitated(new, old.inputs, seed)
@@ -287,10 +293,13 @@ for outcome in swept.outcomes:
             "DoC, slope of blur and contrast": right - of_others * (sure - confidence.mean()).mean().item(),
             "DoC, slope of noise": right - of_noise * (sure - confidence.mean()).mean().item(),
         }
-        row |= {"ATC": (confidence >= passed).double().mean().item(), "imitation": told["accuracy"]}
+        row |= {"ATC": atc(sure, confidence, right), "imitation": told["accuracy"]}
+        scaled = own.probs(logits).amax(dim=1)
+        row |= {"confidence after T": scaled.mean().item(), "ATC after T": atc(sure_scaled, scaled, right)}
+        row |= {"DoC after T": right - (sure_scaled.mean() - scaled.mean()).item()}
         row |= {"confidence, imitation": told["confidence"], "noise found": noise}
         row |= {"likeliest noise": likeliest(new[:300]), "T": T.temperature}
-        row |= {"gap, old T": metrics.signed_gap(scaler(outcome).probs(logits), answers)}
+        row |= {"gap, old T": metrics.signed_gap(own.probs(logits), answers)}
         row |= {"gap, new T": metrics.signed_gap(T.probs(logits), answers)}
         rows.append(row)
 foretold = pd.DataFrame(rows)
@@ -350,6 +359,7 @@ print(
 # %% tags=["nbval-check-output"]
 promises = dict.fromkeys(("confidence", "DoC", "ATC"), (0.6, 0.8))
 promises |= dict.fromkeys(("DoC, slope of blur and contrast", "DoC, slope of noise"), (0.6, 0.8, 1.0))
+promises |= dict.fromkeys(("confidence after T", "DoC after T", "ATC after T"), (0.6, 0.8))
 print(
     verdicts.conclude(
         "13n",
@@ -359,8 +369,8 @@ print(
                 f"noise {noise}, new seeds: {way} promises at least 0.1 too much",
                 off(way, f"noise {noise}"),
                 margin=0.1,
-                as_trained=True,
-                post_hoc="slope" in way,
+                as_trained="after T" not in way,
+                post_hoc="slope" in way or "after T" in way,
             )
             for way, strengths_seen in promises.items()
             for noise in strengths_seen
@@ -368,18 +378,20 @@ print(
         + [
             verdicts.judge(
                 "13n",
-                f"{change}, new seeds: ATC is nearer to the accuracy than the imitation, which adds noise",
-                np.abs(off("ATC", change)) - np.abs(off("imitation", change)),
+                f"{change}, new seeds: {way} is nearer to the accuracy than the imitation, which adds noise",
+                np.abs(off(way, change)) - np.abs(off("imitation", change)),
                 expect="below",
-                as_trained=True,
+                as_trained=way == "ATC",
                 post_hoc=True,
             )
+            for way in ("ATC", "ATC after T")
             for change in (blur, flat)
         ],
-        "as trained confidence, DoC and ATC promise 13 to 44 points too much under noise on digits, "
-        "where the confidence hardly moves; with the slope of other changes DoC promises 11 to 37 too "
-        "much, with that of known noise it is wrong by 4 to 26, either way; under blur or contrast, "
-        "which the imitation does not know, ATC is nearer than the imitation",
+        "under noise on digits the confidence hardly moves: confidence, DoC and ATC promise 13 to 44 "
+        "points too much as trained, and 14 to 29 after T; with the slope of other changes DoC (as "
+        "trained) promises 11 to 37 too much, with that of known noise it is wrong by 4 to 26, either way; "
+        "under blur or contrast, which the imitation does not know, ATC is nearer than the imitation, and "
+        "after T within about 4 points",
     )
 )
 print(
@@ -541,17 +553,23 @@ print(
 # ## Corruptions
 #
 # Six of the fifteen corruptions of Hendrycks and Dietterich (2019) draw nothing at random, so that each clean digit becomes one corrupted digit, and both exact readers exist again.
-# Mean over the six. The ECE of a calibrated reader is not 0 in a sample: it grows where fewer probabilities are near 1. The debiased calibration error (L2) of the
-# informed posterior says what of its rise is the estimator's.
+# Mean over the six. The ECE of a calibrated reader is not 0 in a sample: it grows where fewer probabilities are near 1. The informed posterior is calibrated by construction, so all that rises in its ECE
+# is the estimator's. How much that is, the **ECE by chance** tells: the mean ECE over 20 draws of labels from the reader's own probabilities.
 
 # %%
+def by_chance(probs, answers, draws=20):
+    """The mean ECE where the labels are drawn from the probabilities; the answers are not used."""
+    labels = torch.multinomial(probs, draws, replacement=True, generator=torch.Generator().manual_seed(SEED))
+    return np.mean([metrics.ece(probs, drawn) for drawn in labels.T])
+
+
 fixed = ("defocus_blur", "zoom_blur", "brightness", "contrast", "pixelate", "jpeg_compression")
 measures = {
     "AdaECE": metrics.ada_ece,
     "classwise-ECE": metrics.classwise_ece,
     "NLL": metrics.nll,
     "Brier": metrics.brier,
-    "debiased": metrics.debiased_ece,
+    "ECE by chance": by_chance,
 }
 rows = []
 for name in fixed:
@@ -646,26 +664,32 @@ print(
         "holds: a calibration error that rises with the severity is no fault of networks alone",
     )
 )
-rise = [steps(column, "informed posterior").sum(axis=1) for column in ("ECE", "debiased")]
+
+def beyond_chance(reader):
+    """What the ECE rises up to severity 5 beyond the ECE by chance."""
+    return (steps("ECE", reader) - steps("ECE by chance", reader)).sum(axis=1)
+
+
 print(
     verdicts.conclude(
         "13e",
         [
             verdicts.judge(
                 "13e",
-                f"informed posterior: its {name} changes by less than 0.02",
-                change,
+                "informed posterior: its ECE rises up to severity 5",
+                steps("ECE", "informed posterior").sum(axis=1),
+            ),
+            verdicts.judge(
+                "13e",
+                "informed posterior: its ECE rises by as much as the ECE by chance, within 0.01",
+                beyond_chance("informed posterior"),
                 expect="within",
-                margin=0.02,
-                control=steps(column, "uninformed posterior").sum(axis=1),
-            )
-            for name, column, change in (
-                ("ECE", "ECE", rise[0]),
-                ("debiased calibration error", "debiased", rise[1]),
-            )
+                margin="ECE",
+                control=beyond_chance("uninformed posterior"),
+            ),
         ],
-        "holds: what rises in the ECE of the informed posterior is at least partly the estimator's "
-        "bias in a sample",
+        "the ECE of the informed posterior rises by 1.4 points, all of it the estimator's: its exact "
+        "error is 0 at every severity, and by chance the ECE rises by about as much",
     )
 )
 
@@ -756,7 +780,7 @@ def ahead(column, way, strength, scaling, kind):
 
 
 kinds = ("digits 8 and 9", "pure noise", "noise 0.8")
-contests = (("usual", "as trained"), ("usual", "after one T"), ("chosen", "after one T"))
+contests = [(named, scaling) for named in ("usual", "chosen") for scaling in ("as trained", "after one T")]
 strange = experiments.on_photographs("strange", SCALE, device=device)
 by_way = strange.pivot(index="seed", columns="value")
 auroc, scaled = by_way["gaussian_auroc"], by_way["gaussian_scaled_auroc"]
@@ -782,7 +806,7 @@ print(
                 (scaled["FLSD-53"] - scaled["cross-entropy"]).tolist(),
             ),
         ],
-        "two of eleven, both as trained: after one temperature each FLSD-53 is behind or undecided, "
+        "three of fourteen, all as trained: after one temperature each FLSD-53 is behind or undecided, "
         "on digits with usual and chosen strengths; photographs: undecided",
     )
 )
@@ -817,8 +841,8 @@ print(
                 for scaling, found in noise.items()
             ),
         ],
-        "on digits as trained alone; after one temperature each undecided with usual and chosen "
-        "strengths; on photographs, of pure noise and alpha .1 alone, reversed before and after T",
+        "on digits as trained alone, with usual and chosen strengths; after one temperature each undecided "
+        "with both; on photographs, of pure noise and alpha .1 alone, reversed before and after T",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -853,15 +877,19 @@ print(
         [
             verdicts.judge(
                 "13g",
-                f"{kind}, cross-entropy as trained, {words}: a higher AUROC than entropy",
-                of(score, "cross-entropy", "usual", "as trained", kind)
-                - of("entropy", "cross-entropy", "usual", "as trained", kind),
+                f"{kind}, cross-entropy, {scaling}, {named} decay, {words}: a higher AUROC than entropy",
+                of(score, "cross-entropy", named, scaling, kind)
+                - of("entropy", "cross-entropy", named, scaling, kind),
+                as_trained=scaling == "as trained",
             )
             for kind in kinds
+            for named, scaling in contests
             for score, words in (("energy", "energy"), ("energy, centred", "energy of logits with mean 0"))
+            if words == "energy" or (named, scaling) == ("usual", "as trained")
         ],
-        "energy is ahead of entropy on two kinds and far behind at noise 0.8, with and without the "
-        "mean of the logits, so that its free part is not the cause",
+        "energy is ahead of entropy on two kinds and far behind at noise 0.8, in all four cases; with the "
+        "mean of the logits taken away, too, so that its free part is not the cause. Its leads are 5 and "
+        "10 points as trained at the usual decay, and 2 and 4 to 5 in the three other cases",
     )
 )
 
@@ -978,8 +1006,8 @@ print(
             )
             for rival in rivals
         ],
-        "ahead of one network by less than a point; against longer training and against five times the "
-        "weights undecided",
+        "ahead of one network, and of one trained for longer, by less than a point and at the edge of the "
+        "interval (on another processor the second was undecided); against five times the weights undecided",
     )
 )
 print(
@@ -1030,8 +1058,8 @@ print(
             )
             for group in pooling.members.unique()
         ],
-        "holds: by 24 points for readers of different pixels, by .4 and 1 for networks with the same "
-        "images",
+        "holds: by 24 points for readers of different pixels, by about a point or less for networks with "
+        "the same images",
     )
 )
 after = duel[(duel.name == "five") & (duel.noise == 0.4) & (duel.scaling == "after one T")].sort_values(
@@ -1059,7 +1087,8 @@ print(
 # ## What is no longer judged, and what is left
 #
 # - 13a was one sentence ("about as much to both") and is now the two crossing curves. 13i and 13j were judged at weight decay 1e-4, and are judged at chosen decays.
-# - Left: SVHN as the strange photographs, the other focal losses of the paper, networks of several families (Minderer et al.), mixup on photographs with other alphas.
+# - Left: SVHN as the strange photographs, the other focal losses of the paper, networks of several families (Minderer et al.), mixup on photographs with other alphas, the disagreement of an ensemble as a score of strange images, DoC with a slope after T,
+#   and a shift of the priors (other patients: the images of a class stay the same, the variance of all changes; lesson 07).
 #
 # | paper | its setting and finding | here |
 # |---|---|---|
@@ -1067,7 +1096,8 @@ print(
 # | the same | a temperature may not find strange images | 13f |
 # | Thulasidasan et al. 2019 (S2) | mixup is less confident on other images and on noise | S2 |
 # | Minderer et al. 2021, Ovadia et al. 2019 (S3) | accuracy and calibration decay with the severity, less in the newest networks (Minderer) | S3, 13d |
-# | Guillory et al. 2021, Garg et al. 2022 | DoC (their regression over known shifts and the plain difference) and ATC (after a temperature) foretell the accuracy under many shifts of photographs | 13n, as trained: not under noise on digits; ATC better than an imitation of the wrong change |
+# | Lakshminarayanan et al. 2017, Ovadia et al. 2019 | ensembles are calibrated better, under shift most | 13h to 13j: at equal cost by a point or less, where it is seen at all, at noise 0.8; at the training noise not |
+# | Guillory et al. 2021, Garg et al. 2022 | DoC (their regression over known shifts and the plain difference) and ATC (after a temperature) foretell the accuracy under many shifts of photographs | 13n, as trained and after T (the regression as trained): not under noise on digits; under blur and contrast ATC after T is within about 4 points, and better than an imitation of the wrong change |
 #
 # References: Mukhoti et al. 2020, [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (table 3); Thulasidasan et al. 2019, [arXiv:1905.11001](https://arxiv.org/abs/1905.11001);
 # Minderer et al. 2021, [arXiv:2106.07998](https://arxiv.org/abs/2106.07998); Ovadia et al. 2019, [arXiv:1906.02530](https://arxiv.org/abs/1906.02530);
