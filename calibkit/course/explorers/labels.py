@@ -30,7 +30,7 @@ def labels_frame(
 
     images: (n, 8, 8) greys, dark where they are large; true, given: (n,) digits. posterior: (10,)
         exact probabilities of the first image's digit; beside them stand those of the label that
-        it is given when a share `rate` of all labels is drawn anew, (1 - r) q + r / 10.
+        it is given when a share `rate` of all labels is shuffled, (1 - r) q + r / 10.
 
     Raises ValueError for a rate outside [0, 1] and for lists of different lengths.
 
@@ -60,7 +60,7 @@ def labels_frame(
 
 def _sheet(images, true, given, rate: float) -> str:
     """The images in rows, each over its label; a wrong one is struck out in words and colour."""
-    parts = [svg.text(svg.PANEL / 2, 19, f"labels, {100 * rate:.0f} % drawn anew", size=14)]
+    parts = [svg.text(svg.PANEL / 2, 19, f"labels, {100 * rate:.0f} % shuffled", size=14)]
     margin = (svg.PANEL - ACROSS * CELL[0]) / 2
     for place, (image, right, label) in enumerate(zip(images, true, given, strict=True)):
         left = margin + CELL[0] * (place % ACROSS) + (CELL[0] - 8 * PIXEL) / 2
