@@ -3,7 +3,7 @@
 Across, the accuracy that is lost from the training data to new data with the same kind of labels;
 upwards, the confidence on the new data that this accuracy does not bear out. The slope kappa is the
 share of the lost accuracy that is still claimed: 1 for a nearest neighbour, which is always sure,
-0 for a model that is calibrated for its labels. Carrell et al. 2022 ("The Calibration
+0 for a model whose mean confidence equals its accuracy. Carrell et al. 2022 ("The Calibration
 Generalization Gap", arXiv:2210.01964) bound the height by the width; how the slope moves is the
 course's own observation, a regularity of the networks that it trains and no law.
 """

@@ -257,7 +257,7 @@ def plane(
         of a look are the epochs of one training, and are joined; else the legend has their kappa.
 
     Beside them stand the two lines that need no training: a nearest neighbour, whose kappa is 1,
-    and a model that is calibrated for its labels, whose kappa is 0.
+    and a model whose mean confidence equals its accuracy, whose kappa is 0.
 
     Raises ValueError for no look, or a look without places.
     """
@@ -269,7 +269,7 @@ def plane(
     look: dict[str, Any] = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
     ax.plot([0, right], [0, right], linestyle=(0, DIAGONAL.dash), **look)
     ax.axhline(0, **look)
-    for guide, words in ((1, "nearest neighbour"), (0, "calibrated for its labels")):
+    for guide, words in ((1, "nearest neighbour"), (0, "confidence = accuracy")):
         text = ax.annotate(words, (right, guide * right), (-4, 4), textcoords="offset points")
         text.set(ha="right", fontsize=8, color=DIAGONAL.colour)
         text.set(rotation=45 * guide, rotation_mode="anchor")  # one scale on both axes
@@ -277,7 +277,7 @@ def plane(
         slope = None if path or len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
         words = role.words if slope is None else f"{role.words}: kappa {slope.value:.2f}"
         ax.plot(lost, claimed, **role.line(label=words, **({} if path else {"linestyle": ""})))
-    ax.set(xlabel="accuracy lost on new data", ylabel="confidence above that accuracy")
+    ax.set(xlabel="accuracy lost on new data", ylabel="claimed: signed gap on new data")
     ax.set(xlim=(min(0, *(lost.min() for lost, _ in points.values())), right), aspect="equal")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1))
     return alt_text.note(ax, _plane_in_words(points, path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 from calibkit.metrics import Reliability
 from calibkit.pictures import svg
@@ -18,6 +19,7 @@ STRIP = (56, 312, 272, 48)
 KEYS = 190  # pixels, width of the legend when it stands alone
 FEW = 15  # bins
 FADED = 0.8  # how much of a bin's colours is taken where it holds hardly any samples
+VEIL: dict[str, Any] = {"fill": "#FFFFFF", "fill_opacity": FADED, "class_": "faded"}
 LEGIBLE = 40  # pixels of a count strip on which two numbers do not touch
 
 
@@ -66,10 +68,12 @@ def diagram(
     *,
     most: int | None = None,
     level: float = 0.95,
+    moved: bool = False,
 ) -> list[str]:
     """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
 
-    most: samples that the strip has room for; by default those of `reliability`.
+    most: samples that the strip has room for; by default those of `reliability`. moved: whether a
+        page's script moves the parts, so that all of them must be there.
 
     Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
     Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
@@ -89,7 +93,7 @@ def diagram(
         axes.bars(bars, **svg.fill(ACCURACY), stroke="#FFFFFF", class_="accuracy"),
         axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
         axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
-        *([axes.bars(veil, fill="#FFFFFF", fill_opacity=FADED, class_="faded")] if veil else []),
+        *([axes.bars(veil, **VEIL)] if veil or moved else []),
         axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
         axes.frame("", "accuracy", (), ticks),

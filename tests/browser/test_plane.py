@@ -16,7 +16,7 @@ from tests.browser.test_two import BOTTOM, SIZES
 
 HEAD = "from calibkit.course import explorers"
 CELL = 'explorers.networks("06", "label noise")'
-PATHS = """root => Object.fromEntries(["accuracy", "over", "under", "interval", "count"]
+PATHS = """root => Object.fromEntries(["accuracy", "over", "under", "faded", "interval", "count"]
   .map(name => [name, root.querySelector(`path.${name}`).getAttribute("d")]))"""
 RING = """root => { const box = root.querySelector(".ring").getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2]; }"""
@@ -160,7 +160,7 @@ def check_diagram(root, row, most):
         assert root.get_by_text("no diagram: its logits were not kept").is_visible()
         return
     assert not root.locator("text.none").is_visible()
-    parts = "".join(diagram(DIAGRAM, STRIP, counted, most=most))
+    parts = "".join(diagram(DIAGRAM, STRIP, counted, most=most, moved=True))
     for name, path in drawn.items():
         found = re.search(rf'<path d="([^"]*)"[^>]*class="{name}"', parts)
         theirs, ours = ([float(x) for x in re.findall(r"[\d.]+", d)] for d in (path, found[1]))

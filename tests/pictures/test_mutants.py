@@ -189,8 +189,8 @@ MUTANTS = {
         ),
         (
             "grey line at another place than the markers",
-            "axes.line(at, 0, at, 1, stroke=palette.GREY",
-            "axes.line(x[0], 0, x[0], 1, stroke=palette.GREY",
+            "axes.line(at, low, at, high, stroke=palette.GREY",
+            "axes.line(x[0], low, x[0], high, stroke=palette.GREY",
         ),
         (
             "band without a lower end",

@@ -153,7 +153,7 @@ def test_the_plane_has_every_training_at_its_place_and_kappa_in_the_legend():
         assert f"{look.words} {rows[:, 0].mean():.2f} lost" in alt_text.describe(ax.figure)
     guides = [np.column_stack(line.get_data()) for line in ax.lines if line.get_label()[0] == "_"]
     assert any(np.allclose(guide[:, 0], guide[:, 1]) for guide in guides)  # the nearest neighbour
-    assert any(np.allclose(guide[:, 1], 0) for guide in guides)  # calibrated for its labels
+    assert any(np.allclose(guide[:, 1], 0) for guide in guides)  # confidence equals accuracy
     assert ax.get_aspect() == 1
     assert ax.get_xlim()[1] > max(one[:, 0].max(), two[:, 0].max())
 

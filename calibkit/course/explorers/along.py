@@ -35,12 +35,14 @@ def along_frame(
     readout: str,
     log_x: bool = False,
     y_label: str = "share",
+    y_ticks: Sequence[float] = TICKS,
 ) -> Frame:
     """The diagram of the models at `at`, and how `lines` run over all of `x`, `at` marked.
 
     lines: by role (see `palette`) (seeds, m) shares in [0, 1], drawn as the mean with the whole
         range as a band.
     log_x: whether x has a log axis, as epochs mostly want; y_label: what the shares are of.
+    y_ticks: the axis reaches from the first to the last; what lies beyond is drawn at the edge.
 
     Raises ValueError when `at` is none of `x`, for a line of another length, for no line or more
     than four, and for words too long for the legend.
@@ -55,16 +57,17 @@ def along_frame(
     x = [float(value) for value in x]
     place = x.index(validate.choice("at", float(at), tuple(x)))
     runs = _runs(lines, len(x), BESIDE)
-    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), log_x=log_x)
+    low, high = y_ticks[0], y_ticks[-1]
+    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), y_range=(low, high), log_x=log_x)
     parts = [
         *(_banded(axes, x, role, values) for role, values in runs.items()),
-        axes.frame(x_label, y_label, x_ticks, TICKS),
+        axes.frame(x_label, y_label, x_ticks, y_ticks),
         *(svg.line_key(role, 8, KEYS + 4 + 20 * i) for i, role in enumerate(runs)),
         *legend(208, KEYS + 4),
         # what moves comes last, so that the frames of one slider begin alike
-        axes.line(at, 0, at, 1, stroke=palette.GREY, stroke_width=1.5, class_="here"),
+        axes.line(at, low, at, high, stroke=palette.GREY, stroke_width=1.5, class_="here"),
         *(
-            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0)[place]))
+            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0).clip(low, high)[place]))
             for role, values in runs.items()
         ),
     ]

@@ -102,6 +102,11 @@ for (const root of document.querySelectorAll('[data-explorer="{key}"]:not([data-
 """
 
 
+# Said below the pictures where a diagram has pale bars; see `pictures.reliability.hardly_any`.
+PALE = (
+    "Pale bars have very few predictions (fewer than 10, and less than 1 %): do not read much into "
+    "them."
+)
 EXPLORER = "div.calibkit-explorer"  # a selector: what marks an explorer in a page
 PACKED = re.compile(r'\b(bind\w*)\(root, "([\w+/=]+)"\)')  # in its script, of whatever age
 
@@ -237,6 +242,12 @@ class Shown:
         )
 
 
+def _with_pale_bars(description: str, frames: Sequence[Frame]) -> str:
+    """The description, which says once what pale bars are, where a frame has any."""
+    faded = any('class="faded"' in panel for frame in frames for panel in frame.panels)
+    return f"{description} {PALE}" if faded and PALE not in description else description
+
+
 def control(label: str, last: int, start: int, value: str) -> str:
     """The HTML of a slider over whole numbers from 0 to `last`."""
     words = {"label": escape(label), "value": escape(value)}
@@ -276,7 +287,8 @@ class Explorer(Shown):
     Every frame is drawn when the explorer is made, so a value that cannot be drawn fails there,
     in the cell, and never later in silence under somebody's hand.
 
-    description: what is drawn and how to read it, for those who cannot see the picture.
+    description: what is drawn and how to read it, for those who cannot see the picture; what pale
+        bars are is added where there are any.
     play: whether a button plays the last slider as a film.
 
     Raises ValueError for no slider or more than two, TypeError for what is no `Slider`.
@@ -297,9 +309,10 @@ class Explorer(Shown):
         for slider in sliders:
             if not isinstance(slider, Slider):
                 raise TypeError(f"sliders must be Slider(label, values), got {slider!r}")
-        self.sliders, self.description, self.play = sliders, description, play
+        self.sliders, self.play = sliders, play
         positions = itertools.product(*(slider.values for slider in sliders))
         self.frames = [render(*values) for values in positions]
+        self.description = _with_pale_bars(description, self.frames)
 
     @property
     def first(self) -> Frame:

@@ -91,11 +91,12 @@ const legs = (x, y, [left, bottom]) => `M${left},${y}H${x}V${bottom}`;
 // bins: of each one samples, right ones in tenths, and mean confidence in thousandths.
 // The paths are those of calibkit.pictures.reliability.
 function barsOf(bins, { left, top, width, height, strip, most }) {
-  const paths = { accuracy: "", over: "", under: "", interval: "", count: "" };
+  const paths = { accuracy: "", over: "", under: "", faded: "", interval: "", count: "" };
   const across = (v) => (left + v * width).toFixed(1), up = (v) => (top + (1 - v) * height).toFixed(1);
   const box = (x0, x1, y0, y1) => `M${across(x0)},${y0}V${y1}H${across(x1)}V${y0}z`;
   const [floor, tall] = strip, lowest = Math.log(0.5);
   const log = (n) => (floor - tall * (Math.log(n) - lowest) / (Math.log(most) - lowest)).toFixed(1);
+  const few = Math.min(10, bins.reduce((sum, [n = 0]) => sum + n, 0) / 100);
   bins.forEach(([n, tenths, thousandths], i) => {
     if (!n) return;
     const x0 = i / bins.length, x1 = (i + 1) / bins.length, p = tenths / 10 / n, c = thousandths / 1000;
@@ -103,6 +104,7 @@ function barsOf(bins, { left, top, width, height, strip, most }) {
     const half = Z * Math.sqrt(p * (1 - p) / n + (Z / (2 * n)) ** 2) / scale;
     paths.accuracy += box(x0, x1, up(0), up(p));
     paths[c > p ? "over" : "under"] += box(x0, x1, up(p), up(c));
+    if (n < few) paths.faded += box(x0, x1, up(0), up(Math.max(p, c)));
     paths.interval += `M${across((x0 + x1) / 2)},${up(middle - half)}V${up(middle + half)}`;
     paths.count += box(x0, x1, log(0.5), log(n));
   });

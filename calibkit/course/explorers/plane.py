@@ -30,13 +30,13 @@ DARK = "#8A3A6B"  # the colour of confidence, for words
 LABELS = "lesson", "network"
 DESCRIPTION = (
     "Left, every dot is a trained network of the course. Across: the accuracy that it lost from "
-    "its training data to new data with the same kind of labels. Upwards: how far its mean "
-    "confidence on the new data lies above its accuracy there. On the upper dashed line a network "
-    "still claims all that it lost (kappa = 1), on the lower one nothing of it (kappa = 0). The "
-    "list chooses a lesson and what it changed: these networks are coloured, and lines join the "
-    "means over the seeds. The slider, the arrow keys, or a click on a dot choose a network. "
+    "its training data to new data with the same kind of labels. Upwards, claimed: its signed gap "
+    "on the new data, mean confidence minus accuracy. On the upper dashed line a network still "
+    "claims all that it lost (kappa = 1), on the lower one nothing of it (kappa = 0). The list "
+    "chooses a lesson and what it changed: these networks are coloured, and lines join the means "
+    "over the seeds. The slider, the arrow keys, or a click on a dot choose a network. "
     "Right, its reliability diagram: hatched where it is over-confident, dotted where it is "
-    "under-confident."
+    "under-confident, pale where there are too few predictions to read it."
 )
 
 
@@ -186,7 +186,7 @@ class AllNetworks(Shown):
         ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
         parts = [
             *self._guides(),
-            axes.frame("accuracy lost on new data", "confidence above that accuracy", *ticks),
+            axes.frame("accuracy lost on new data", "claimed: signed gap on new data", *ticks),
             svg.tag("path", d=dots, class_="all", **grey),
             svg.tag("g", self.drawn(topic), class_="chosen"),
             svg.tag(
@@ -210,31 +210,31 @@ class AllNetworks(Shown):
         turn = {"transform": f"rotate(-45 {x:.1f} {y:.1f})"}
         yield svg.text(x, y, "kappa = 1: nearest neighbour", **words, **turn)
         right = axes.left + axes.width - 4
-        yield svg.text(right, axes.y(0) + 15, "kappa = 0: calibrated for its labels", **words)
+        yield svg.text(right, axes.y(0) + 15, "kappa = 0: confidence = accuracy", **words)
 
     def drawn(self, topic: Topic) -> str:
-        """The dots of a topic, group by group, its lines and its legend."""
-        axes, parts = self.axes, []
+        """The dots of a topic, group by group, its lines and its legend; the first lies on top."""
+        axes, drawn, keys = self.axes, [], []
         legend = axes.top + axes.height + KEYS + 8
         for number, (group, role) in enumerate(topic.roles.items()):
-            part = topic.table[topic.table.group == group]
+            part, line = topic.table[topic.table.group == group], ""
             if part.joined.all():
                 means = part.groupby("value", sort=False)[["lost", "claimed"]].mean()
-                line = axes.points(means.lost, means.claimed)
-                parts.append(svg.tag("polyline", points=line, fill="none", **svg.stroke(role, 1.5)))
+                points = axes.points(means.lost, means.claimed)
+                line = svg.tag("polyline", points=points, fill="none", **svg.stroke(role, 1.5))
             marks = (
                 svg.marked(role, axes.x(x), axes.y(y), MARK)
                 for x, y in zip(part.lost, part.claimed, strict=True)
             )
             look = {"fill": role.colour, "fill_opacity": "0.75", "stroke": "#fff"}
-            parts.append(svg.tag("path", d="".join(marks), class_="marker", **look))
-            parts.append(svg.line_key(role, 12, legend + LINE * number))
-        return "".join(parts)
+            drawn.append(line + svg.tag("path", d="".join(marks), class_="marker", **look))
+            keys.append(svg.line_key(role, 12, legend + LINE * number))
+        return "".join([*reversed(drawn), *keys])
 
     def diagram(self) -> str:
         """The panel of the diagram at first."""
         counted = data.reliability(self.chosen)
-        parts = diagram(DIAGRAM, STRIP, counted, most=self.most)
+        parts = diagram(DIAGRAM, STRIP, counted, most=self.most, moved=True)
         middle = DIAGRAM.left + DIAGRAM.width / 2
         parts += [
             _told(DIAGRAM.left, "confidence", self.chosen.confidence, CONFIDENCE, "sure"),
@@ -262,10 +262,10 @@ def networks(
 def said(one: pd.Series) -> str:
     """A network in words: its lesson, what was changed, seed, place and ECE."""
     named = ", ".join(filter(None, (one.value, one.group, f"seed {one.seed}")))
-    share = f", {100 * one.claimed / one.lost:.0f} % of the loss" if one.lost >= LEAST_LOST else ""
+    share = f", kappa {one.claimed / one.lost:.2f}" if one.lost >= LEAST_LOST else ""
     words = (
         f"Lesson {one.lesson}, {one.changed}: {named}. Accuracy lost on new data: "
-        f"{100 * one.lost:.1f} points. Confidence above that accuracy: {100 * one.claimed:+.1f} "
+        f"{100 * one.lost:.1f} points. Claimed (signed gap): {100 * one.claimed:+.1f} "
         f"points{share}."
     )
     return words + (f" ECE {100 * one.ece:.1f} %." if one.ece == one.ece else "")
@@ -291,9 +291,14 @@ def _chosen(topics: list[Topic], lesson: str | None, changed: str | None) -> int
 
 
 def _first(table: pd.DataFrame) -> int:
-    """The network that a topic opens with: of its first group the middle one with a diagram."""
+    """The network that a topic opens with, which has a diagram, of its first group.
+
+    The first one where lines join them, to move along; else the middle one.
+    """
     known = table.index[(table.group == table.group[0]) & table.counts.notna()]
-    return int(known[len(known) // 2]) if len(known) else 0
+    if not len(known):
+        return 0
+    return int(known[0] if table.joined[known[0]] else known[len(known) // 2])
 
 
 def _diagrams(table: pd.DataFrame) -> Iterable[Reliability]:

@@ -30,7 +30,7 @@ def write(folder: Path, said: int, right: int) -> Path:
     axes.plot([0, top], [0, top], **line)
     axes.axhline(0, **line)
     axes.set_xlabel("accuracy lost on new data", fontsize=15)
-    axes.set_ylabel("confidence above that accuracy", fontsize=15)
+    axes.set_ylabel("claimed: signed gap on new data", fontsize=15)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=12)
     look = {"color": BLACK, "fontsize": 30, "fontweight": "bold"}

@@ -48,6 +48,18 @@ def test_the_place_is_marked_on_every_line(at, part):
         assert mark in expected
 
 
+def test_the_upright_axis_reaches_as_far_as_its_ticks_and_what_lies_beyond_is_at_its_edge():
+    _, curves = drawn(at=0.4, lines={SURE: [[0.1, 0.2, 0.6]]}, y_ticks=(0, 0.2, 0.4))
+    expected = [height(share / 0.4) for share in (0.1, 0.2, 0.4)]
+    assert [y for _, y in points(curves.find(f"{SVG}polyline"))] == pytest.approx(expected, abs=0.1)
+    assert {"0.2", "0.4"} <= {e.text for e in curves.iter(f"{SVG}text")}
+    (here,) = (e for e in curves.iter(f"{SVG}line") if e.get("class") == "here")
+    ends = sorted(float(here.get(end)) for end in ("y1", "y2"))
+    assert ends == pytest.approx([height(1), height(0)])
+    mark = [e.get("d") for e in curves.iter(f"{SVG}path") if e.get("class") == "marker"][-1]
+    assert mark in svg.marker(SURE, across(1), height(1))
+
+
 def test_a_line_is_the_mean_and_its_band_reaches_from_the_least_run_to_the_largest():
     _, curves = drawn()
     mean = points(curves.find(f"{SVG}polyline"))
