@@ -550,9 +550,9 @@ print(
             ),
             verdicts.judge("O3", "photographs: that of all rises", change.test_nll.tolist()),
         ],
-        "on digits the NLL of new images turns and rises, through the wrong predictions alone. On "
-        "photographs, too, each wrong one costs more; but the mean loss over all new photographs falls "
-        "from epoch 5 to 15",
+        "on digits the NLL of new images falls, then rises, and only the wrong predictions make it rise. "
+        "On photographs each wrong prediction costs more, too, but fewer are wrong, and the mean loss of "
+        "new photographs falls from epoch 5 to 15",
     )
 )
 
