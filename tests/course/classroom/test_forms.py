@@ -95,7 +95,7 @@ def test_a_part_of_the_course_links_to_no_other_lesson(tmp_path):
     (path,) = forms.student(tmp_path / "part", only=["06"])
     text = reading.prose(nbformat.read(path, as_version=4))
     assert "Needs.** 02 Measuring calibration, and the map of 03." in text
-    assert "(from_laptop_to_paper.md)" in text
+    assert "(your_numbers_differ.md)" in text
     assert ".ipynb)" not in text
     for page in path.parent.glob("*.md"):
         links = re.findall(r"\]\((?!https?:|#)([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
