@@ -17,17 +17,18 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.lab.text import PAD, UNKNOWN, Vocabulary, pad
 
-FIRST = (
+FIRST_NAMES = (
     "anna ben carla david elena farid grace hugo ines jonas kemal laura marco nadia oscar paula "
     "quinn rosa samir tara umar vera walter ximena yusuf zoe aiko boris celia dario emma felix "
     "gita hana ivan julia kofi lena milo nora otto priya rafael sofia tomas ulla victor wanda"
-).split()
-LAST = (
+)
+LAST_NAMES = (
     "abbott bell costa diaz evans fischer gomez haas ito jensen khan lopez meyer novak okoye perez "
     "quist rossi silva tanaka ueda vogel weber xu yilmaz zhang adler bauer chen dubois ekman "
     "fontana garcia hansen ivanov jones kaya larsen moreau nguyen olsen park reyes santos torres "
     "urban varga wong"
-).split()
+)
+FIRST, LAST = FIRST_NAMES.split(), LAST_NAMES.split()
 PLACES: tuple[dict[str, float], ...] = (  # the names of each place, with their probabilities
     {"istanbul": 0.5, "constantinople": 0.3, "byzantium": 0.2},
     {"volgograd": 0.5, "stalingrad": 0.3, "tsaritsyn": 0.2},
@@ -36,10 +37,9 @@ PLACES: tuple[dict[str, float], ...] = (  # the names of each place, with their 
     {"saint petersburg": 0.5, "leningrad": 0.3, "petrograd": 0.2},
     *({one: 0.6, other: 0.4} for one, other in (
         ("mumbai", "bombay"), ("kolkata", "calcutta"), ("chennai", "madras"), ("yangon", "rangoon"),
-        ("beijing", "peking"), ("ho chi minh city", "saigon"), ("oslo", "christiania"),
-        ("gdansk", "danzig"), ("wroclaw", "breslau"), ("new york", "the big apple"),
-        ("paris", "the city of light"), ("rome", "the eternal city"),
-        ("chicago", "the windy city"),
+        ("beijing", "peking"), ("hanoi", "tonkin"), ("oslo", "christiania"), ("gdansk", "danzig"),
+        ("wroclaw", "breslau"), ("new york", "gotham"), ("paris", "lutetia"), ("rome", "roma"),
+        ("prague", "praha"),
     )),
     *({name: 1.0} for name in ("cairo", "lima", "quito", "nairobi", "accra", "dublin")),
 )  # fmt: skip
@@ -187,7 +187,9 @@ def posterior(of: World, told: Text) -> Tensor:
     """
     counts = mentions(told).double()
     slip = torch.tensor(of.wrong / (len(PLACES) - 1), dtype=torch.float64)
-    log = torch.xlogy(counts, 1 - of.wrong) + torch.xlogy(counts.sum(1, keepdim=True) - counts, slip)
+    log = torch.xlogy(counts, 1 - of.wrong) + torch.xlogy(
+        counts.sum(1, keepdim=True) - counts, slip
+    )
     return log.softmax(dim=1)
 
 

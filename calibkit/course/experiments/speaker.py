@@ -43,19 +43,23 @@ class Decoder(nn.Module):
         self.head = nn.Linear(width, words)
 
     def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.states(x))
+
+    def states(self, x: Tensor) -> Tensor:
+        """(n, T, width): the vector at each word from which the next one is predicted."""
         length, longest = x.shape[1], len(self.places.weight)
         if length > longest:
             raise ValueError(f"x must have at most {longest} words, got {length}")
         later = torch.ones(length, length, dtype=torch.bool, device=x.device).triu(1)
         vectors = self.words(x) + self.places.weight[:length]
-        return self.head(self.blocks(vectors, mask=later, is_causal=True))
+        return self.blocks(vectors, mask=later, is_causal=True)
 
 
 def train(
     words: Tensor,
     vocabulary: int,
     *,
-    steps: int = 1500,
+    steps: int = 1_800,
     lr: float = 6e-3,
     batch: int = 64,
     seed: int = 0,
