@@ -27,7 +27,7 @@ ASKED = 2_000  # questions that a model is judged on
 LEARN = 6_000  # questions from which it learns to speak of its answers
 TIMES = 10  # that a question is asked
 KINDS = (0, 1, 2, 5, 20)  # mentions from which a new kind of question begins
-MISS = 4.0  # cost of acting on a wrong answer, where looking it up costs 1
+MISS = 4.0  # cost of acting on a wrong answer, where looking up a right one costs 1
 WAYS = (
     "by wording",
     "by meaning",
@@ -253,25 +253,27 @@ def pairs(chance: Tensor) -> Tensor:
     return torch.stack([chance, 1 - chance], dim=1)
 
 
-def judged(said: Answered, posterior: Tensor) -> dict[str, float]:
-    """How the confidence of answers compares with their exact probability, (n, places).
+def judged(said: Answered, posterior: Tensor, weights: Tensor | None = None) -> dict[str, float]:
+    """How the confidence of answers compares with their exact probability, (n, K).
 
-    accuracy: expected; confidence: mean; ece: of the signed differences to the exact probability
-    in 15 bins of confidence, so without the luck of labels; error: mean absolute difference to it;
-    regret: of looking up an answer at cost 1 or acting on it, where a wrong one costs MISS, beside
-    the same answers with their exact probability.
+    weights: (n,), how often each question is asked; all equally often by default.
+    accuracy: expected; confidence: mean; ece: of the differences to the exact probability in 15
+    bins of confidence, so without the luck of labels; error: mean absolute difference to it;
+    regret: who looks an answer up in vain pays 1, who acts on a wrong one MISS; what decisions by
+    the confidence cost more than those by the exact probability of the same answers.
     """
-    chance = posterior.gather(1, said.place[:, None])[:, 0]
-    bins = torch.bucketize(
-        said.confidence.contiguous(), torch.arange(1, 15, dtype=torch.float64) / 15
-    )
-    signed = torch.zeros(15, dtype=torch.float64).index_add_(0, bins, said.confidence - chance)
+    chance, sure = posterior.gather(1, said.place[:, None])[:, 0], said.confidence.contiguous()
+    share = torch.ones_like(chance) if weights is None else weights
+    share = share / share.sum()
+    bins = torch.bucketize(sure, torch.arange(1, 15, dtype=torch.float64) / 15)
+    gaps = torch.zeros(15, dtype=torch.float64).index_add_(0, bins, share * (sure - chance))
+    costs = metrics.alarm_costs(MISS)
     return {
-        "accuracy": chance.mean().item(),
-        "confidence": said.confidence.mean().item(),
-        "ece": signed.abs().sum().item() / len(chance),
-        "error": (said.confidence - chance).abs().mean().item(),
-        "regret": metrics.regret(pairs(said.confidence), pairs(chance), metrics.alarm_costs(MISS)),
+        "accuracy": (share * chance).sum().item(),
+        "confidence": (share * sure).sum().item(),
+        "ece": gaps.abs().sum().item(),
+        "error": (share * (sure - chance).abs()).sum().item(),
+        "regret": metrics.regret(pairs(sure), pairs(chance), costs, weights=weights),
     }
 
 

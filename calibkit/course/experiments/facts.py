@@ -127,12 +127,12 @@ def world(rare: float = 0.3, wrong: float = 0.1, seed: int = 0) -> World:
     return World(frequency, torch.randint(len(PLACES), (QUESTIONS,), generator=generator), wrong)
 
 
-def text(of: World, n: int = 5_000, seed: int = 0) -> Text:
-    """`n` independent sentences; 5,000 have some 47,000 words. Raises ValueError for n below 1.
+def text(of: World, n: int = 6_000, seed: int = 0) -> Text:
+    """`n` independent sentences; 6,000 have some 47,000 words. Raises ValueError for n below 1.
 
     >>> drawn = text(world(), 1, seed=3)
     >>> " ".join(VOCABULARY.decode(drawn.words[0]))
-    '<s> where does aiko haas live ? rome .'
+    '<s> home of rafael chen ? in mumbai .'
     """
     validate.integer("n", n, 1)
     generator = validate.generator(seed)
