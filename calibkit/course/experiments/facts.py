@@ -146,12 +146,12 @@ def text(of: World, n: int = 6_000, seed: int = 0) -> Text:
     wording = wording + torch.randint(EACH, (n,), generator=generator)
     rows = [
         [*asked, *VOCABULARY.encode([*ANSWERS[way][0], END])]
-        for asked, way in zip(_numbers(question, wording), said.tolist(), strict=True)
+        for asked, way in zip(numbered(question, wording), said.tolist(), strict=True)
     ]
     return Text(question, wording, said, pad(rows))
 
 
-def _numbers(question: Tensor, wording: Tensor) -> list[list[int]]:
+def numbered(question: Tensor, wording: Tensor) -> list[list[int]]:
     """Word numbers of each question in its wording, from START to "?"."""
     rows = []
     for one, way in zip(question.tolist(), wording.tolist(), strict=True):
@@ -169,7 +169,7 @@ def prompts(question: Tensor, seed: int = 0) -> Tensor:
     """
     question = validate.labels(question, n=len(question), classes=QUESTIONS, name="question")
     drawn = torch.randint(EACH, (len(question),), generator=validate.generator(seed))
-    return pad(_numbers(question, EACH * (question // (len(FIRST) * len(LAST))) + drawn))
+    return pad(numbered(question, EACH * (question // (len(FIRST) * len(LAST))) + drawn))
 
 
 def mentions(of: Text) -> Tensor:

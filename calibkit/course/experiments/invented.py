@@ -39,7 +39,7 @@ def _sentences() -> tuple[dict[tuple[int, ...], int], dict[tuple[int, ...], int]
     every = torch.arange(facts.QUESTIONS).repeat_interleave(facts.EACH)
     wording = facts.EACH * (every // (len(facts.FIRST) * len(facts.LAST)))
     wording = wording + torch.arange(len(every)) % facts.EACH
-    asked = map(tuple, facts._numbers(every, wording))
+    asked = map(tuple, facts.numbered(every, wording))
     ends = [tuple(VOCABULARY.encode([*words, END])) for words, _ in ANSWERS]
     places = dict(zip(ends, PLACE_OF.tolist(), strict=True))
     return dict(zip(asked, every.tolist(), strict=True)), places

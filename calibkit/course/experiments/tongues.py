@@ -58,7 +58,7 @@ def names() -> Names:
     owners: dict[str, list[int]] = {}
     for number, code in enumerate(languages):
         locale = babel.Locale(code)
-        for name in {*locale.territories.values(), *locale.languages.values()}:
+        for name in dict.fromkeys([*locale.territories.values(), *locale.languages.values()]):
             owners.setdefault(name, []).append(number)
     texts = tuple(sorted(owners))
     posterior = torch.zeros(len(texts), len(languages), dtype=torch.float64)
