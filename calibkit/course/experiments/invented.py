@@ -89,16 +89,19 @@ def bound(missing: float, miscalibration: float = 0.0) -> float:
 def kalai_vempala(
     singles: float, miscalibration: float, n: int, ratio: float, delta: float = 0.05
 ) -> float:
-    """A lower bound of the share of invented sentences, for any law of equally likely new facts.
+    """A lower bound of the share of invented sentences, with probability 1 - delta.
 
         singles - miscalibration - 3 ratio / delta - sqrt(6 log(6 / delta) / n)
 
-    With probability 1 - delta over worlds and texts of n sentences. singles: share of sentences
-    whose fact is told once. ratio: facts over possible false ones, e^-s in the paper. It says
-    nothing (below 0) where ratio is not far below delta, as with 24 places: there `bound` does.
+    The text has n independent true sentences of one fact each; given the text all facts that it
+    lacks are equally likely to be true, and to be told. singles: share of sentences whose fact is
+    told once; miscalibration: total variation between the masses that model and world give to
+    groups of statements that the model finds equally likely; ratio: facts over possible false
+    ones, at most e^-s. It says nothing (below 0) where ratio is not far below delta, as with 24
+    places: there `bound` does.
 
-    Source: Kalai & Vempala 2024, "Calibrated language models must hallucinate", corollary for
-    regular facts.
+    Source: Kalai & Vempala 2024, "Calibrated language models must hallucinate", for regular facts;
+    the constants are not yet compared with the printed theorem.
 
     >>> round(kalai_vempala(0.25, 0.0, 10**6, 1e-6), 3)
     0.245

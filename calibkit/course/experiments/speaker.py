@@ -114,8 +114,9 @@ def written(model: Decoder, begun: Tensor, end: int, *, longest: int = 16, seed:
     open_ = torch.arange(len(words))
     while len(open_):
         seen = words[open_, : int(lengths[open_].max())]
-        law = after(model, seen)[:, 1:].exp()  # padding is no word
-        drawn = 1 + torch.multinomial(law, 1, generator=generator)[:, 0]
+        law = after(model, seen).exp()
+        law[:, 0] = 0  # padding is no word
+        drawn = torch.multinomial(law, 1, generator=generator)[:, 0]
         words[open_, lengths[open_]] = drawn
         lengths[open_] += 1
         open_ = open_[(drawn != end) & (lengths[open_] < longest)]
