@@ -33,6 +33,8 @@ COURSE = {
     "math-core": "formulas of pages",
     "mapie": "prediction sets",
     "venn-abers": "probabilities with a guarantee",
+    "py3langid": "languages of texts",
+    "babel": "names of countries and languages",
     "pooch": "fetches datasets",
     "filelock": "one fetch at a time",
     "torchvision": "images: datasets, two networks, cutmix",

@@ -1,0 +1,185 @@
+"""Sentences that a language model makes up: what it must invent if it speaks as its text does.
+
+`python -m calibkit.course.experiments.invented` keeps the table over shares of rare facts.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from calibkit import validate
+from calibkit.course.experiments import answers, facts, speaker, strengths
+from calibkit.course.experiments.answers import Learned
+from calibkit.course.experiments.facts import ANSWERS, END, PLACE_OF, PLACES, START, VOCABULARY
+from calibkit.lab import sweep
+
+PATH = Path("laptop") / "facts-invented.csv"
+SHARES = (0.0, 0.15, 0.3, 0.45, 0.6)  # of sentences about rare facts
+STEPS = (600, 1_800)  # of training: before the rare facts are learned by heart, and after
+WRITTEN = 4_000  # sentences that a model writes of its own
+LIMITS = (0.5, 0.8, 0.9)  # confidences below which a model that abstains says nothing
+
+
+class Written(NamedTuple):
+    """Sentences of a model: question (n,) and place (n,) int64, -1 where it is no sentence."""
+
+    question: Tensor
+    place: Tensor
+
+
+@functools.cache
+def _sentences() -> tuple[dict[tuple[int, ...], int], dict[tuple[int, ...], int]]:
+    """The question of every wording of it, and the place of every wording of an answer."""
+    every = torch.arange(facts.QUESTIONS).repeat_interleave(facts.EACH)
+    wording = facts.EACH * (every // (len(facts.FIRST) * len(facts.LAST)))
+    wording = wording + torch.arange(len(every)) % facts.EACH
+    asked = map(tuple, facts.numbered(every, wording))
+    ends = [tuple(VOCABULARY.encode([*words, END])) for words, _ in ANSWERS]
+    places = dict(zip(ends, PLACE_OF.tolist(), strict=True))
+    return dict(zip(asked, every.tolist(), strict=True)), places
+
+
+def read(words: Tensor) -> Written:
+    """What the sentences (n, T), padded with 0, say; -1 and -1 where they are none.
+
+    >>> told = facts.text(facts.world(wrong=0.0), 3)
+    >>> bool((read(told.words).question == told.question).all())
+    True
+    """
+    questions, places = _sentences()
+    mark, rows = VOCABULARY.numbers["?"], []
+    for row in words.tolist():
+        row = [word for word in row if word]
+        cut = row.index(mark) + 1 if mark in row else 0
+        found = questions.get(tuple(row[:cut]), -1), places.get(tuple(row[cut:]), -1)
+        rows.append(found if min(found) >= 0 else (-1, -1))
+    return Written(*torch.tensor(rows).T)
+
+
+def write(known: Learned, n: int = WRITTEN, seed: int = 0) -> Written:
+    """`n` sentences that the model draws word by word, from the first on."""
+    begun = torch.full((n, 1), VOCABULARY.numbers[START])
+    return read(speaker.written(known.model, begun, VOCABULARY.numbers[END], seed=seed))
+
+
+def bound(missing: float, miscalibration: float = 0.0) -> float:
+    """The least share of invented sentences, in the mean over worlds with the same text.
+
+        (1 - 1 / places) (missing mass - miscalibration)
+
+    The text says nothing of a question that it lacks, so that each place is equally likely, and
+    whatever the model names there is false with probability 1 - 1 / places. A model that speaks of
+    such questions as often as the world does, its miscalibration 0, cannot invent less. Exact, for
+    a text without wrong sentences and `miscalibration` as in `measure`.
+
+    Source: the idea of Kalai & Vempala 2024; see `kalai_vempala` for their bound.
+
+    >>> round(bound(0.24), 3)
+    0.23
+    """
+    return (1 - 1 / len(PLACES)) * (missing - miscalibration)
+
+
+def kalai_vempala(
+    singles: float, miscalibration: float, n: int, ratio: float, delta: float = 0.05
+) -> float:
+    """A lower bound of the share of invented sentences, with probability 1 - delta.
+
+        singles - miscalibration - 3 ratio / delta - sqrt(6 log(6 / delta) / n)
+
+    The text has n independent true sentences of one fact each; given the text all facts that it
+    lacks are equally likely to be true, and to be told. singles: share of sentences whose fact is
+    told once; miscalibration: total variation between the masses that model and world give to
+    groups of statements that the model finds equally likely; ratio: facts over possible false
+    ones, at most e^-s. It says nothing (below 0) where ratio is not far below delta, as with 24
+    places: there `bound` does.
+
+    Source: Kalai & Vempala 2024, "Calibrated language models must hallucinate", for regular facts;
+    the constants are not yet compared with the printed theorem.
+
+    >>> round(kalai_vempala(0.25, 0.0, 10**6, 1e-6), 3)
+    0.245
+    """
+    delta = validate.number("delta", delta, 0, 1, open_low=True)
+    n = validate.integer("n", n, 1)
+    chance = (6 * torch.tensor(6 / delta).log() / n).sqrt().item()
+    return singles - miscalibration - 3 * ratio / delta - chance
+
+
+def measure(known: Learned, told: Written, silent: Tensor | None = None) -> dict[str, float]:
+    """Shares of what a model writes.
+
+    silent: (n,) where it says "I do not know" in place of the sentence.
+    invented: share of sentences that are false; invented_unseen: of these, those about questions
+    that the text lacks; unseen: sentences about such questions; garbled: no sentences; abstained;
+    miscalibration: how much less the model speaks of questions that the text lacks than the world
+    does, at least 0.
+    """
+    keep = torch.ones(len(told.question), dtype=torch.bool) if silent is None else ~silent
+    real = (told.question >= 0) & keep
+    seen = facts.mentions(known.text).sum(dim=1) > 0
+    new = real & ~seen[told.question]
+    false = real & (told.place != known.world.truth[told.question])
+    share = {
+        "invented": false,
+        "invented_unseen": false & new,
+        "unseen": new,
+        "garbled": (told.question < 0) & keep,
+        "abstained": ~keep,
+    }
+    found = {name: mask.double().mean().item() for name, mask in share.items()}
+    missing = facts.missing_mass(known.world, known.text)
+    return {**found, "miscalibration": max(0.0, missing - found["unseen"])}
+
+
+def unsure(known: Learned, told: Written, limit: float, seed: int = 0) -> Tensor:
+    """(n,) where the probability by meaning of the model's best answer is below `limit`."""
+    prompts = facts.prompts(told.question.clamp(min=0), seed)
+    found = answers.most_probable_meaning(answers.by_wording(known.model, prompts))
+    return (found.confidence < limit) | (told.question < 0)
+
+
+def measured(rare: float, seed: int, sentences: int, steps: int, written: int) -> list[dict]:
+    """Rows of one world without wrong sentences: as trained (limit 0), and for each of LIMITS."""
+    known = answers.learned(rare, 0.0, seed, sentences=sentences, steps=steps)
+    told = write(known, written, seed)
+    single = facts.good_turing(facts.mentions(known.text).sum(dim=1))
+    missing = facts.missing_mass(known.world, known.text)
+    rows = []
+    for limit in (0.0, *LIMITS):
+        found = measure(known, told, unsure(known, told, limit, seed) if limit else None)
+        rows.append({
+            "rare": rare, "steps": steps, "seed": seed, "limit": limit, "singles": single.estimate,
+            "low": single.low, "high": single.high, "missing": missing, **found,
+            "bound": bound(missing, found["miscalibration"]),
+        })  # fmt: skip
+    return rows
+
+
+def run(
+    shares=SHARES, steps=STEPS, seeds=range(5), sentences=6_000, written=WRITTEN, **options
+) -> pd.DataFrame:
+    """The rows of `measured` of all shares, steps and seeds; options as of `sweep.results`."""
+    tasks = [
+        (rare, seed, sentences, some, written)
+        for rare in shares
+        for some in steps
+        for seed in seeds
+    ]
+    rows = sweep.tasks.results(measured, tasks, **{"cache": False, **options})
+    return pd.DataFrame([row for one in rows for row in one]).round(5)
+
+
+def stored(folder: Path | None = None) -> pd.DataFrame:
+    """The table that `run` made; folder: notebooks/results of the course by default."""
+    return strengths.stored(PATH, folder)
+
+
+if __name__ == "__main__":
+    strengths.keep(run(jobs=1), PATH)

@@ -1,0 +1,206 @@
+"""Rewards for right answers make a model sure: in closed form, and by policy gradient.
+
+A model that answers with the law p is changed so that the mean reward less beta times the
+Kullback-Leibler divergence from p is largest. The best law is known: p exp(reward / beta), divided
+by its sum. `python -m calibkit.course.experiments.rewards` keeps the table of five seeds.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from calibkit import validate
+from calibkit.course.experiments import answers, facts, speaker, strengths
+from calibkit.course.experiments.answers import Answered, Learned
+from calibkit.course.experiments.facts import ANSWERS, PLACE_OF, VOCABULARY
+from calibkit.course.experiments.speaker import Decoder
+from calibkit.lab import sweep
+from calibkit.lab.text import pad
+
+PATH = Path("laptop") / "facts-rewards.csv"
+BETAS = (1.0, 0.5, 0.3, 0.2, 0.1)
+STATED = torch.arange(11, dtype=torch.float64) / 10  # confidences that may be stated
+
+
+def optimum(law: Tensor, reward: Tensor, beta: float) -> Tensor:
+    """(n, K) float64: the law q with the largest mean reward less beta KL(q || law).
+
+        q(y) = law(y) exp(reward(y) / beta) / sum
+
+    law: (n, K) probabilities; reward: (n, K), in the unit of beta. Raises ValueError for beta 0 or
+    less. Source: Ziegler et al. 2019; Korbak et al. 2022, "RL with KL penalties is better viewed
+    as Bayesian inference".
+
+    >>> optimum(torch.tensor([[0.5, 0.5]]), torch.tensor([[0.0, 1.0]]), 1.0).round(decimals=3)
+    tensor([[0.2690, 0.7310]], dtype=torch.float64)
+    """
+    beta = validate.number("beta", beta, 0, float("inf"), open_low=True, open_high=True)
+    return (law.double().log() + reward.double() / beta).softmax(dim=1)
+
+
+def objective(policy: Tensor, law: Tensor, reward: Tensor, beta: float) -> float:
+    """The mean over rows of the mean reward less beta KL(policy || law); `optimum` maximises it."""
+    kept = torch.xlogy(policy, policy) - torch.xlogy(policy, law)
+    return (policy * reward - beta * kept).sum(dim=1).mean().item()
+
+
+def brier_reward(right: Tensor, stated: Tensor) -> Tensor:
+    """right - (right - stated)^2: for being right, less the square of what was stated too much.
+
+    right: 1 or 0; stated: a confidence in [0, 1]. Its mean is largest where the answer with the
+    largest probability c is given and c is stated; then it is c^2.
+
+    Source: Damani et al. 2025, "Beyond binary rewards"; the square is Brier's score.
+
+    >>> brier_reward(torch.tensor([1.0, 0.0]), torch.tensor([0.75, 0.75])).tolist()
+    [0.9375, -0.5625]
+    """
+    return right - (right - stated).square()
+
+
+def stated_optimum(law: Tensor, posterior: Tensor, beta: float) -> Tensor:
+    """(n, K, 11): the best law over answers and STATED confidences under the mean Brier reward.
+
+    law: (n, K), from which the answer is drawn before; each confidence is then equally likely.
+    """
+    chance, stated = posterior[..., None], STATED
+    mean = chance * brier_reward(torch.ones(()), stated)
+    mean = mean + (1 - chance) * brier_reward(torch.zeros(()), stated)
+    start = (law[..., None] / len(STATED)).expand(mean.shape)
+    return optimum(start.flatten(1), mean.flatten(1), beta).view(mean.shape)
+
+
+def policy_gradient(
+    known: Learned,
+    beta: float,
+    *,
+    steps: int = 200,
+    questions: int = 32,
+    each: int = 8,
+    lr: float = 5e-4,
+    seed: int = 0,
+    watch: Callable[[int, Decoder], None] | None = None,
+) -> Decoder:
+    """A copy of the model that learned from rewards: 1 for a right answer, else 0.
+
+    Each step draws questions as the text does, and `each` answers of the model to each of them. A
+    rater who knows the text rewards an answer with its exact probability. From the reward is taken
+    beta times log(policy / model as it was), then the mean of the question's answers; the gradient
+    is that of REINFORCE (Williams 1992). watch: called with the step and the model, from step 0 on.
+    """
+    validate.number("beta", beta, 0, float("inf"), open_low=True, open_high=True)
+    policy, generator = copy.deepcopy(known.model), validate.generator(seed)
+    optimizer = torch.optim.AdamW(policy.parameters(), lr, weight_decay=0.0, fused=True)
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = lr * (1 - step / steps)
+        if watch:
+            watch(step, policy)
+        asked = torch.multinomial(known.world.frequency, questions, True, generator=generator)
+        prompts = facts.prompts(asked, 1000 * seed + step).repeat_interleave(each, dim=0)
+        said, place = _drawn(policy, prompts, generator)
+        words, begun = _joined(prompts, said)
+        chance = known.posterior[asked.repeat_interleave(each), place].float()
+        log = speaker.log_prob(policy, words, begun)
+        with torch.no_grad():
+            gain = chance - beta * (log - speaker.log_prob(known.model, words, begun))
+            gain = (gain.view(-1, each) - gain.view(-1, each).mean(dim=1, keepdim=True)).flatten()
+        optimizer.zero_grad()
+        (-gain * log).mean().backward()
+        optimizer.step()
+    if watch:
+        watch(steps, policy)
+    return policy.eval()
+
+
+def _drawn(policy: Decoder, prompts: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """(n,) an answer to each prompt, of ANSWERS, and its place."""
+    said = torch.multinomial(answers.by_wording(policy, prompts), 1, generator=generator)[:, 0]
+    return said, PLACE_OF[said]
+
+
+def _joined(prompts: Tensor, said: Tensor) -> tuple[Tensor, Tensor]:
+    """Questions (n, T) with their answers, padded, and the lengths of the questions."""
+    lengths = (prompts != 0).sum(dim=1)
+    rows = [
+        [*row[:length], *VOCABULARY.encode(ANSWERS[way][0])]
+        for row, length, way in zip(prompts.tolist(), lengths.tolist(), said.tolist(), strict=True)
+    ]
+    return pad(rows), lengths
+
+
+def compared(law: Tensor, posterior: Tensor) -> dict[str, float]:
+    """`answers.judged` of the most probable place of a law (n, places)."""
+    sure, place = law.max(dim=1)
+    return answers.judged(Answered(place, sure), posterior)
+
+
+def normed(wordings: Tensor) -> Tensor:
+    """(n, places): probabilities by meaning, divided by their sum."""
+    meanings = answers.by_meaning(wordings)
+    return meanings / meanings.sum(dim=1, keepdim=True)
+
+
+def distance(one: Tensor, other: Tensor) -> float:
+    """Mean total variation distance of rows."""
+    return ((one - other).abs().sum(dim=1) / 2).mean().item()
+
+
+def measured(seed: int, sentences: int, steps: int, updates: int) -> list[dict]:
+    """Rows of one seed: the closed form at each of BETAS, exact or of the model; the gradient."""
+    known = answers.learned(seed=seed, sentences=sentences, steps=steps)
+    question = answers.asked(known.world, seed=seed)
+    prompts, exact = facts.prompts(question, seed), known.posterior[question]
+    law, rows = normed(answers.by_wording(known.model, prompts)), []
+    for name, start in (("exact posterior", exact), ("model", law)):
+        rows.append({"law": name, "beta": float("inf"), "step": 0, **compared(start, exact)})
+        for beta in BETAS:
+            best = optimum(start, exact, beta)
+            stated = stated_optimum(start, exact, beta)
+            rows.append({"law": name, "beta": beta, "step": -1, **compared(best, exact)})
+            rows.append(
+                {"law": f"{name}, stated", "beta": beta, "step": -1, **_of_stated(stated, exact)}
+            )
+    beta = 0.3
+    best = optimum(law, exact, beta)
+
+    def watch(step: int, policy: Decoder) -> None:
+        if step % 50 == 0:
+            now = normed(answers.by_wording(policy, prompts))
+            told = {"distance": distance(now, best), "objective": objective(now, law, exact, beta)}
+            rows.append(
+                {"law": "policy", "beta": beta, "step": step, **compared(now, exact), **told}
+            )
+
+    rows.append({"law": "best", "beta": beta, "step": -1, **compared(best, exact),
+                 "distance": 0.0, "objective": objective(best, law, exact, beta)})  # fmt: skip
+    policy_gradient(known, beta, steps=updates, seed=seed, watch=watch)
+    return [{"seed": seed, **row} for row in rows]
+
+
+def _of_stated(law: Tensor, posterior: Tensor) -> dict[str, float]:
+    """`answers.judged` of the most probable pair of an answer and a stated confidence."""
+    pair = law.flatten(1).argmax(dim=1)
+    return answers.judged(Answered(pair // len(STATED), STATED[pair % len(STATED)]), posterior)
+
+
+def run(seeds=range(5), sentences=6_000, steps=1_800, updates=200, **options) -> pd.DataFrame:
+    """The rows of `measured` of all seeds; options as of `sweep.results`."""
+    tasks = [(seed, sentences, steps, updates) for seed in seeds]
+    rows = sweep.tasks.results(measured, tasks, **{"cache": False, **options})
+    return pd.DataFrame([row for one in rows for row in one]).round(5)
+
+
+def stored(folder: Path | None = None) -> pd.DataFrame:
+    """The table that `run` made; folder: notebooks/results of the course by default."""
+    return strengths.stored(PATH, folder)
+
+
+if __name__ == "__main__":
+    strengths.keep(run(jobs=1), PATH)

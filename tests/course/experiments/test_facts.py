@@ -1,0 +1,129 @@
+"""The world of facts: its laws against draws from them, and what Good and Turing make of a text."""
+
+import math
+
+import pytest
+import torch
+
+from calibkit.course.experiments import facts
+from calibkit.course.experiments.facts import PLACE_OF, PLACES, SAYING, VOCABULARY
+
+
+def within(values, expected, errors=3.0):
+    """Whether the mean of values (n,) is `expected` to so many standard errors."""
+    values = values.double()
+    return abs(values.mean() - expected) <= errors * values.std() / math.sqrt(len(values))
+
+
+def test_every_law_sums_to_one_and_every_word_is_known():
+    assert torch.allclose(SAYING.sum(dim=1), torch.ones(24, dtype=torch.float64))
+    assert facts.world().frequency.sum().item() == pytest.approx(1)
+    told = facts.text(facts.world(), 500)
+    assert not (told.words == 1).any()  # <unk>
+    assert len(PLACE_OF) == len(facts.ANSWERS) == len(set(facts.ANSWERS))
+
+
+def test_no_answer_begins_with_another_one():
+    every = [words for words, _ in facts.ANSWERS]
+    for one in every:
+        assert not [o for o in every if o != one and o[: len(one)] == one]
+
+
+@pytest.mark.parametrize(("rare", "wrong"), [(0.3, 0.1), (0.0, 0.0), (0.7, 0.4)])
+def test_a_text_has_the_shares_that_were_asked(rare, wrong):
+    world = facts.world(rare, wrong, seed=2)
+    told = facts.text(world, 20_000, seed=5)
+    seldom = world.frequency == world.frequency.min()
+    slips = PLACE_OF[told.said] != world.truth[told.question]
+    for mask, share in ((seldom[told.question], rare), (slips, wrong)):
+        assert within(mask, share)
+
+
+def test_the_posterior_is_bayes_rule_by_hand():
+    world = facts.world(0.3, 0.2)
+    told = facts.text(world, 3)
+    said = torch.tensor([PLACE_OF.tolist().index(place) for place in (4, 4, 7)])
+    told = told._replace(question=torch.tensor([9, 9, 9]), said=said)
+    slip = 0.2 / 23
+    likely = torch.full((24,), slip**3, dtype=torch.float64)
+    likely[4], likely[7] = 0.8**2 * slip, 0.8 * slip**2
+    torch.testing.assert_close(facts.posterior(world, told)[9], likely / likely.sum())
+    assert facts.posterior(world, told)[8].tolist() == pytest.approx([1 / 24] * 24)
+
+
+def test_without_wrong_sentences_one_mention_is_enough():
+    world = facts.world(0.5, 0.0)
+    told = facts.text(world, 300)
+    known = facts.posterior(world, told)[told.question]
+    assert known.amax(dim=1).tolist() == pytest.approx([1.0] * 300)
+    assert torch.equal(known.argmax(dim=1), world.truth[told.question])
+
+
+def test_the_posterior_is_calibrated_over_worlds():
+    differences = []
+    for seed in range(60):
+        world = facts.world(0.5, 0.4, seed)
+        told = facts.text(world, 400, seed)
+        known = facts.posterior(world, told)[told.question]
+        right = known.gather(1, world.truth[told.question][:, None])[:, 0]
+        # the expected probability of the truth is the sum of squares
+        differences.append((right - known.square().sum(dim=1)).mean())
+    assert within(torch.stack(differences), 0.0)
+
+
+def test_the_law_of_each_next_word_is_that_of_the_text():
+    world = facts.world(0.3, 0.2, seed=1)
+    told = facts.text(world, 1_500, seed=8)
+    truth = torch.nn.functional.one_hot(world.truth, len(PLACES)).double()
+    law = facts.next_words(world, told, facts.next_said(world, truth))
+    torch.testing.assert_close(law.sum(dim=2), torch.ones(law.shape[:2], dtype=torch.float64))
+    seen = law.gather(2, told.words[:, 1:, None])[..., 0]
+    assert seen.min() > 0
+    for place in range(law.shape[1]):
+        real = told.words[:, place + 1] != 0
+        if real.sum() > 30:
+            surplus = (seen - law.square().sum(dim=2))[real, place]
+            assert surplus.abs().max() < 1e-9 or within(surplus, 0.0), place
+
+
+def test_a_text_is_less_sure_than_its_reader():
+    world = facts.world(wrong=0.4)
+    known = facts.posterior(world, facts.text(world))
+    said = facts.next_said(world, known)
+    torch.testing.assert_close(said.sum(dim=1), torch.ones(len(said), dtype=torch.float64))
+    assert (said.amax(dim=1) <= known.amax(dim=1) + 1e-12).all()
+
+
+def test_good_turing_covers_the_missing_mass():
+    inside, gaps = 0, []
+    for seed in range(200):
+        world = facts.world(0.3, 0.1, seed)
+        told = facts.text(world, 2_000, seed)
+        found = facts.good_turing(facts.mentions(told).sum(dim=1))
+        missing = facts.missing_mass(world, told)
+        inside += found.low <= missing <= found.high
+        gaps.append(found.estimate - missing)
+    assert inside >= 190 - 3 * math.sqrt(200 * 0.95 * 0.05)
+    assert within(torch.tensor(gaps), 0.0, 4)  # its expectation is off by 1 / n at the most
+
+
+def test_prompts_are_the_beginnings_of_sentences():
+    rows = facts.prompts(torch.tensor([0, 5_000]), seed=1)
+    words = [" ".join(VOCABULARY.decode(row)) for row in rows]
+    assert all(text.startswith("<s> ") and text.endswith(" ?") for text in words)
+    assert "anna abbott" in words[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: facts.world(rare=1.2), "rare"),
+        (lambda: facts.world(wrong=-0.1), "wrong"),
+        (lambda: facts.text(facts.world(), 0), "n must"),
+        (lambda: facts.prompts(torch.tensor([facts.QUESTIONS])), "question"),
+        (lambda: facts.good_turing(torch.zeros(3)), "times"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

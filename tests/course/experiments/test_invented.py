@@ -1,0 +1,85 @@
+"""Sentences that a model makes up, and the share that it must."""
+
+import functools
+import itertools
+import math
+
+import pytest
+import torch
+
+from calibkit.course.experiments import answers, facts, invented
+from calibkit.course.experiments.invented import Written
+
+
+@functools.cache
+def known(seed=0):
+    return answers.learned(0.4, 0.0, seed, sentences=600, steps=30)
+
+
+def test_every_sentence_of_the_text_is_read():
+    told = facts.text(facts.world(), 400)
+    found = invented.read(told.words)
+    assert torch.equal(found.question, told.question)
+    assert torch.equal(found.place, facts.PLACE_OF[told.said])
+
+
+def test_what_is_no_sentence_is_not_read():
+    for text in ("<s> home of anna bell ? in in lima .", "<s> home of anna"):
+        row = facts.VOCABULARY.encode(text.split())
+        assert invented.read(torch.tensor([row])).question.tolist() == [-1]
+
+
+def test_the_exact_reader_invents_as_much_as_it_must():
+    """One who speaks by the law and the posterior invents 23 / 24 of the missing mass."""
+    surplus, slack = [], []
+    for seed in range(40):
+        world = facts.world(0.4, 0.0, seed)
+        text = facts.text(world, 800, seed)
+        posterior = facts.posterior(world, text)
+        generator = torch.Generator().manual_seed(1_000 + seed)  # not the draws of the text
+        question = torch.multinomial(world.frequency, 2_000, True, generator=generator)
+        place = torch.multinomial(posterior[question], 1, generator=generator)[:, 0]
+        here = answers.Learned(world, text, posterior, known().model)
+        found = invented.measure(here, Written(question, place))
+        surplus.append(found["invented"] - invented.bound(facts.missing_mass(world, text)))
+        slack.append(found["invented"] - found["invented_unseen"])
+    surplus = torch.tensor(surplus)
+    assert abs(surplus.mean()) <= 3 * surplus.std() / math.sqrt(len(surplus))
+    assert max(slack) == 0
+
+
+def test_a_silent_model_invents_nothing_and_is_miscalibrated_by_all_that_is_missing():
+    told = invented.write(known(), 300)
+    found = invented.measure(known(), told, torch.ones(300, dtype=torch.bool))
+    assert found["invented"] == found["garbled"] == 0
+    assert found["abstained"] == 1
+    missing = facts.missing_mass(known().world, known().text)
+    assert found["miscalibration"] == pytest.approx(missing)
+    assert invented.bound(missing, found["miscalibration"]) == pytest.approx(0)
+
+
+def test_a_stricter_limit_silences_more():
+    told = invented.write(known(), 300)
+    masks = [invented.unsure(known(), told, limit) for limit in (0.0, 0.3, 0.9, 1.0)]
+    assert [bool((a <= b).all()) for a, b in itertools.pairwise(masks)] == [True] * 3
+
+
+def test_the_bound_of_the_paper_is_vacuous_with_few_places():
+    assert invented.kalai_vempala(0.3, 0.0, 6_000, 1 / 23) < 0
+    assert invented.kalai_vempala(0.3, 0.0, 6_000, 1e-6) == pytest.approx(
+        0.3 - 6e-5 - math.sqrt(6 * math.log(120) / 6_000)
+    )
+    with pytest.raises(ValueError, match="delta"):
+        invented.kalai_vempala(0.3, 0.0, 100, 0.1, delta=0.0)
+
+
+def test_the_stored_table_never_breaks_the_bound():
+    table = invented.stored()
+    assert sorted(table.rare.unique()) == list(invented.SHARES)
+    error = (table.invented * (1 - table.invented) / invented.WRITTEN).pow(0.5)
+    assert (table.invented >= table.bound - 3 * error).all()
+    trained = table[table.limit == 0]
+    outside = (trained.missing < trained.low) | (trained.missing > trained.high)
+    assert outside.mean() <= 0.2  # 95 % intervals of 25 texts
+    rising = trained.groupby(["steps", "rare"]).invented.mean().unstack()
+    assert (rising.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
