@@ -59,7 +59,7 @@ EACH = len(WORDINGS) // len(RELATIONS)  # wordings of a question, all equally li
 QUESTIONS = len(RELATIONS) * len(FIRST) * len(LAST)
 COMMON = 300  # questions that are asked often
 START, END = "<s>", "."
-# what only a model that was asked about its answers says
+# words that no text has, kept for models that speak of their answers; the stored models know them
 ABOUT = ("right", "sure", "yes", "no", *(str(percent) for percent in range(0, 101, 10)))
 
 # Every way to say an answer: its words, and its place.
