@@ -296,7 +296,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With 20 images between 78 and 98 %, with 1,000 between 88 and 92 %. The mean over calibration sets is what was promised. So the
+# With 20 images from below 80 to 98 %, with 1,000 from 88 to 92 %. The mean over calibration sets is what was promised. So the
 # guarantee is also an average over calibration sets, and you have one. The lines in the figure are a *Beta* law, the same for every network.
 #
 # </details>
