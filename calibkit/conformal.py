@@ -106,7 +106,8 @@ def exact_coverage(sets: Array, posterior: Array) -> Tensor:
     The sum of the exact posterior over the classes of the set.
 
     sets: (n, K) bool; posterior: (n, K) exact p(class | image). Nothing is sampled. The mean over
-    images of a group is the coverage in this group.
+    images of a group is the coverage in this group, if the group is chosen without the labels. That
+    of the true class k is (sets * posterior).sum(0)[k] / posterior.sum(0)[k].
 
     Raises ValueError for another shape and a posterior that is none, TypeError for sets that are
     not bool.
@@ -144,8 +145,9 @@ def coverage_at(scores: Array, posterior: Array, thresholds: Array) -> Tensor:
 def smallest_sets(posterior: Array, level: float) -> Tensor:
     """(n, K) bool: for each image the fewest classes that hold it with probability >= level.
 
-    posterior: (n, K) exact p(class | image). No sets keep the promise on every image and are
-    smaller; nobody can compute them without the posterior. Of equal classes the first is taken.
+    posterior: (n, K) exact p(class | image). Without randomising, no sets keep the promise on every
+    image and are smaller; nobody can compute them without the posterior. Of equal classes the first
+    is taken.
 
     Raises ValueError for a posterior that is none and a level outside (0, 1).
 

@@ -11,7 +11,7 @@ from calibkit.course import explorers
 explorers.stored("cost_of_a_miss")
 
 # %% [markdown]
-# The cost of 100 prescriptions with each model, and with the exact posterior.
+# The slider shows what 100 prescriptions cost with each model, and with the exact posterior.
 # Which model would you buy at c = 1, and which at c = 20?
 #
 # **You will be able to**
@@ -26,8 +26,6 @@ explorers.stored("cost_of_a_miss")
 # **Next on your path.** Decisions: [20](20_guarantees.ipynb).
 
 # %% tags=["drawing"]
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -49,8 +47,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. When is it worth a check?
 #
-# Left, four prescriptions: noisy images of one digit each, with the exact probability q that it is an 8 or a 9. A check is in vain with
-# probability 1 - q; letting it pass goes wrong with probability q, and costs c then. Right, both expected costs for c = 4.
+# Each image on the left is a prescription, a noisy digit. Above it stands q, the exact probability that it is an 8 or a 9. A check is in
+# vain with probability 1 - q. Letting it pass goes wrong with probability q, and then costs c. The right part shows both expected costs for
+# c = 4.
 
 # %% tags=["drawing"]
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -74,7 +73,7 @@ _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 
                       "the lines cross at q = 0.2.")
 
 # %% [markdown]
-# They cross where $1 - q = c\,q$. So the cheapest rule is: check, if the probability is above the **Bayes threshold**
+# The lines cross where $1 - q = c\,q$. So the cheapest rule is: check, if the probability is above the **Bayes threshold**
 #
 # $$t = \frac{1}{1 + c}.$$
 #
@@ -83,8 +82,9 @@ _ = alt_text.note(ax, "Expected cost against q for c = 4: checking falls from 1 
 #
 # ## 2. Which errors cost something?
 #
-# **Model A** is a network like that of lesson 00, trained to the end on 1,500 digits, here with pixel noise 0.5. Below, each dot is one test image:
-# across, what A says; upwards, the exact posterior q. The lines mark the threshold t, on both axes.
+# **Model A** is a network like that of lesson 00, trained to the end on 1,500 digits with pixel noise 0.5. In the figure each dot is one
+# test image: across, what A says; upwards, the exact posterior q. The black lines mark the threshold t. The axes are stretched at both
+# ends, so that 1 % and 0.01 % can be told apart.
 
 # %% tags=["drawing"]
 def recipe(sees, seed):
@@ -115,6 +115,8 @@ def two_sides(said, ratios):
                  "checked, but should not be": (in_vain, palette.GREEN, "P")}
         for words, (which, colour, mark) in looks.items():
             _ = ax.scatter(p[which], q[which], s=14, c=colour, marker=mark, lw=0, alpha=0.6, label=words)
+        ends = [1e-4, 1 - 1e-4]
+        _ = ax.plot(ends, ends, **palette.DIAGONAL.line(marker=None, label="the model says the posterior"))
         _ = ax.axvline(t, color=palette.BLACK, lw=1)
         _ = ax.axhline(t, color=palette.BLACK, lw=1)
         _ = ax.set(xscale="logit", yscale="logit", title=f"c = {c}: t = {t:.2f}",
@@ -127,23 +129,22 @@ def two_sides(said, ratios):
         _ = alt_text.note(ax, f"c = {c}, threshold {t:.3f}: of 1,500 images {int(missed.sum())} lie left of the "
                               f"threshold and above it, {int(in_vain.sum())} right of it and below it.")
     _ = axes[0].set_ylabel("exact posterior")
-    _ = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=3, markerscale=1.6)
+    _ = fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=2, markerscale=1.6)
 
 
 two_sides(says[0]["A"], (1, 20))
 
 # %% [markdown]
-# - A dot on the diagonal would be right. Most are far from it: where the truth lies between 5 and 40 %, A states less than 2 % half of the time.
-# - Only two of the four fields are wrong decisions. In the other two p is wrong as well, and this costs *nothing*.
-# - At c = 1 most dots on the wrong side have a q not far from 1/2: they cost little. At c = 20 what A pushed down to 0
-#   lies left of the line: doses too risky to pass.
+# - A dot on the dashed diagonal would be right. Many are far from it.
+# - Only two of the four fields are wrong decisions. In the other two p may be as wrong, and this costs *nothing*.
+# - At c = 20 the images that A pushed down to 0 lie left of the line. Among them are doses too risky to pass.
 #
-# The price of one wrong decision is the distance between the two lines of section 1, at q: $|(1 - q) - c\,q| = (1 + c)\,|q - t|$. So
-# an image costs more than with the posterior by
+# A wrong decision costs the distance between the two lines of section 1, at q. So an image costs more than with the posterior by
 #
-# $$(1 + c)\,|q - t| \quad\text{if } t \text{ lies between } p \text{ and } q, \qquad 0 \quad\text{otherwise.}$$
+# $$|(1 - q) - c\,q| = (1 + c)\,|q - t| \quad\text{if } t \text{ lies between } p \text{ and } q, \qquad 0 \quad\text{otherwise.}$$
 #
-# The mean over all images is the **regret** of the model: what its probabilities cost more than the true ones.
+# At c = 1 this is 1 at most; at c = 20 a missed dose may cost up to 20. The mean over all images is the **regret** of the model: what its
+# probabilities cost more than the true ones.
 #
 # ### Exercise: the regret
 #
@@ -177,17 +178,18 @@ check.decision_regret(my_decision_regret)
 #
 # </details>
 #
-# The package computes it from a table of costs, a row for each action. (`says[0]["A"]` is what A states with the first seed,
-# (n, 2) for harmless and dangerous; `truth[0]` is the posterior.)
+# The package computes it from a table of costs, with a row for each action.
 
 # %%
-said, known = says[0]["A"], truth[0]
+said, known = says[0]["A"], truth[0]  # what A states, and the posterior; (n, 2), harmless and dangerous
 for c in (1, 20):
     t = 1 / (1 + c)
     between = (said[:, 1] > t) != (known[:, 1] > t)
     by_hand = ((1 + c) * (known[:, 1] - t).abs() * between).mean().item()
     by_package = metrics.regret(said, known, metrics.alarm_costs(c))
-    print(f"c = {c}: regret of A {by_hand:.3f} an image; decided differently: {between.double().mean():.1%}")
+    share = between.double().mean()
+    print(f"c = {c}: regret of A {by_hand:.3f} an image; decided differently: {share:.1%}, "
+          f"at a price of {by_hand / share:.1f} each")
     assert np.isclose(by_hand, by_package)
 
 # %% [markdown]
@@ -195,9 +197,9 @@ for c in (1, 20):
 #
 # The other vendors:
 #
-# - **B** sees only the left half of each prescription. It has been given a temperature, fitted on 1,500 labelled images.
+# - **B** sees only the left half of each prescription. It has a temperature, fitted on 1,500 labelled images.
 # - **C** does not look at the image at all. It always says the share of dangerous doses, about 20 %.
-# - **D** is very careful: its probabilities are all drawn towards 20 %, what one would say of any prescription.
+# - **D** is very careful: all its probabilities are drawn towards 20 %.
 #
 # These are their four reliability diagrams, in another order.
 
@@ -227,8 +229,7 @@ def mean_cost(models, c):
 
 
 # %% [markdown]
-# **Predict before you run:** which diagram is A, which B, C, D? The costs under the slider may help. And which two models have
-# about the same ECE, a large one?
+# **Predict before you run:** which diagram is A, which B, C, D? The costs under the slider may help.
 
 # %% tags=["answer"]
 my_guess = {"1": "A", "2": "B", "3": "C", "4": "D"}  # change me
@@ -241,10 +242,12 @@ for name in "ABCD":
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# C has one point, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too. A states
-# 0 and 100 % too often; D stays too near to 20 %. **A and D have about the same ECE.** By the ECE the order is C, B, then
-# A and D; by the cost at c = 1 it is A, D, B, C: the other way round! And at c = 20 the cheapest of c = 1 is the dearest. (D checks 98 %
-# there: A against D is A as trained against checking nearly all.) The ECE depends neither on c nor on how much a model has seen of the image.
+# C has a point or two, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too.
+# A states 0 and 100 % too often; D stays too near to 20 %.
+#
+# **A and D have about the same ECE.** By the ECE the order is C, B, then A and D. By the cost at c = 1 it is A, D, then B and C: the other way
+# round! And A, the cheapest at c = 1, is the dearest at c = 20. The ECE does not know c, and a model that has seen nothing of the image can
+# have the lowest.
 #
 # </details>
 #
@@ -260,17 +263,17 @@ for name in "ABCD":
 #
 # (a) For A up to about 35 %: of the images with 1 % stated, 7 % are dangerous. For D up to about 25 %: with 7 % stated, 1 % are, with
 # 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
-# ones above it, and each costs 1. (c) Now t = 20/21. A often states more than that where the truth is about 60 %, and checks
-# in vain for 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
+# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only 75 % are dangerous, so A
+# often checks in vain for 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
 # and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
 #
 # </details>
 #
 # ## 4. Repair first, then buy
 #
-# A temperature for A and D is fitted on 1,500 labelled prescriptions, on the probabilities of all ten digits. (B has one
-# already, and no temperature changes C.) **Predict before you run:** at c = 20 the posterior costs about 26, and A more than 100. What does A cost
-# after its temperature, and what changes at c = 1?
+# A and D get a temperature, fitted on 1,500 labelled prescriptions. (B has one already, and C would not change.)
+#
+# **Predict before you run:** at c = 20 the posterior costs about 26, and A more than 100. What does A cost after its temperature?
 
 # %% tags=["answer", "drawing"]
 exact = [one.trial.score["test"].posterior for one in whole]
@@ -331,26 +334,24 @@ for ax, c in zip(axes, (1, 20), strict=True):
 plt.show()
 print(f"ECE of A: {mean_ece(model_a):.1%} before, {mean_ece(cured):.1%} after T")
 for c in (1, 20):
-    print(f"c = {c}: " + ", ".join(f"{name} {np.mean(values):.1f}" for name, values in costs_at(c).items()))
+    means = costs_at(c)
+    shown = {name: f"{name} {np.mean(means[name]):.1f}" for name in ("A", "A after T", "B", "posterior")}
+    print(f"c = {c}: " + ", ".join(shown.values()))
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes for A: stated
-# probabilities move, but few of them cross 1/2. D, which is A made badly wrong, gains there
-# (17 to 14), and becomes the same model.
+# At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: A's
+# probabilities move, but few of them cross 1/2. D becomes the same model as A. (We had made it from A, by dividing its logits by 8.)
 #
-# After one temperature each, the mean ECE orders A (1.5 %) and B (2.2 %) as the costs do, at both c; only the useless C is still lowest.
-# So the ECE of the offers as they come does not tell; after repair it may, but not for the useless model. (Over 40 repaired networks the Brier
-# score ranks better, by how much is undecided: evidence.)
+# After one temperature each, the mean ECE orders A (1.5 %) and B (2.2 %) as the costs do. Only the useless C is still lowest.
 #
-# About 29 remain above the posterior. The best recalibration that keeps the order removes about 2 % of them
-# (evidence; its interval allows 4 %): the network says the same of images of different q.
+# At c = 20 A still costs about 29 more than the posterior. It says the same of images whose q differ, and no temperature changes this.
 #
 # </details>
 #
-# So repair each offer, then compare the costs at *your* c. A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: all
-# of it lies where the sentence says. *As trained*: judged before the repair.
+# So repair each offer, then compare the costs at *your* c. In the verdicts, HOLDS means: the 95 % interval over five seeds lies wholly where
+# the sentence says. *As trained* means: judged before the repair.
 
 # %% tags=["nbval-check-output"]
 def regrets(rows, c):
@@ -361,13 +362,14 @@ print(verdicts.judge("19a", "at c = 20 one temperature takes away at least half 
                      1 - regrets(cured, 20) / regrets(model_a, 20), than=0.5))
 print(claims.concluded("19", "19a"))
 print(verdicts.judge("19b",
-                     "at c = 1 A, of the higher ECE, has a regret of 100 images below B's, by 3 or more",
+                     "c = 1: A has the higher ECE; its regret on 100 images is below B's, by 3 or more",
                      regrets(model_a, 1) - regrets(model_b, 1), expect="below", margin=3, as_trained=True))
 print(claims.concluded("19", "19b"))
 
 # %% [markdown]
-# **Your turn: move the threshold instead,** with A as trained.
-# **Predict before you run:** at c = 20 the textbook threshold is 1/21 = 0.048. Which threshold makes A cheapest? Put your guess in and run.
+# **Your turn: move the threshold instead,** with A as trained. At c = 20 the textbook threshold is 1/21 = 0.048.
+#
+# **Predict before you run:** which threshold makes A cheapest? Put in your guess.
 
 # %% tags=["answer"]
 my_threshold = 0.01  # change me
@@ -379,17 +381,17 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature, but it suits c = 20
-# alone, and was chosen with the exact posterior of the test images, which nobody has. (From 50 labels a tuned threshold costs more than
-# a temperature: evidence.) After a temperature the textbook threshold serves every c.
+# The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature. But it suits c = 20
+# alone, and it was chosen with the exact posterior of the test images, which nobody has. After a temperature the textbook threshold
+# serves every c of the slider.
 #
 # </details>
 #
 # ## 5. More than two actions: ask somebody
 #
 # Now the machine types the number itself. A right number costs nothing, a wrong one 10; but a dangerous dose typed as a harmless one costs
-# 50. It may also ask the pharmacist to read, which costs 1. So the table of
-# costs has a row for each of eleven actions, and a column for each true digit. To leave a case to a person is called **deferral**.
+# 50. It may also ask the pharmacist to read, which costs 1. So the table of costs has eleven rows, one for each action, and a
+# column for each true digit. To leave a case to a person is called **deferral**.
 #
 # ### Exercise: the cheapest action
 #
@@ -421,12 +423,11 @@ check.cheapest_action(my_cheapest_action)
 #
 # </details>
 #
-# **Predict before you run:** the exact posterior asks for nearly half of the images. How often does A ask, before and after its
-# temperature? And is it cheaper than to ask always, for 100?
+# **Predict before you run:** the exact posterior asks for nearly half of the images. Does A, as trained, ask more often or less?
 
 # %% tags=["answer"]
 costs = pharmacy.reading_costs(wrong=10, passed=50, ask=1)
-ASK = 10  # the last row
+ASK = 10  # the last row; what is paid is the expected cost, by the exact posterior
 for name, rows in {"posterior": exact, "A": as_trained, "A after T": repaired}.items():
     actions = [metrics.cheapest_action(probs, costs) for probs in rows]
     asked = torch.stack([(taken == ASK).double() for taken in actions]).mean()
@@ -436,16 +437,17 @@ for name, rows in {"posterior": exact, "A": as_trained, "A after T": repaired}.i
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# As trained A asks for 31 %, less often than the posterior, which reads better, and costs nearly three times as much as a pharmacist
-# who reads everything. After its temperature it asks for 83 %, and is a little cheaper than the pharmacist alone. The *order* of
-# its confidences hardly changes (evidence), so a measure of this order alone, such as the AUROC, cannot tell 283 from 92.
+# As trained A asks for 31 % only, less often than the posterior, although the posterior reads better. So A costs 283, nearly three times as
+# much as a pharmacist who reads everything. After its temperature A asks for 83 %, and costs a little less than this pharmacist.
 #
 # </details>
 #
 # ## 6. On photographs, and on the map
 #
-# A car brakes for a large animal: a deer or a horse (CIFAR-10, three stored networks, 5,000 test photographs). The exact posterior is unknown here, so labels give the costs.
-# **Predict before you run:** braking in vain costs 1, not braking costs 20. By what share does a temperature lower the cost?
+# A car brakes for a deer or a horse, on photographs (CIFAR-10). Braking in vain costs 1, not braking costs 20. The exact posterior is
+# unknown here, so costs are counted with labels.
+#
+# **Predict before you run:** by what share does a temperature lower the cost?
 
 # %% tags=["answer", "drawing"]
 animals, rows, where = [4, 7], [], {}
@@ -486,8 +488,8 @@ for c in (1, 20):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At c = 20 by about a quarter on average, and each of the three networks gains; at c = 1 hardly. On the map both kinds of network move straight down. The height
-# tells that there is something to repair, but not what an error costs at your c, nor what remains.
+# At c = 20 the cost falls by about a quarter on average, and each of three networks gains. On the map both kinds of network move
+# straight down. The height tells that there is something to repair. It does not tell what an error costs at your c.
 #
 # </details>
 #
@@ -502,14 +504,14 @@ print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 # **The ECE of the offers as they come does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs
 # a third more at c = 20. After the repair it may tell, but C is still lowest: compare costs.**
 #
-# All verdicts, tuned thresholds, 40 networks, decision curves, deferral and the grouping loss: [evidence](evidence/19_decisions.ipynb).
+# All verdicts, and what the lesson left out: [evidence](evidence/19_decisions.ipynb).
 #
 # ## Three things to take away
 #
 # 1. Act by expected cost. With a check in vain at 1 and a miss at c, check above 1/(1 + c); with any table of costs, take the least of `probs @ costs.T`.
 # 2. A wrong probability costs something only where the threshold lies between it and the truth. So the same ECE can cost much or
 #    nothing.
-# 3. Repair first, then compare costs at your own c. What remains after the repair is knowledge that the model does not have.
+# 3. Repair first, then compare costs at your own c. What remains after the repair is mostly what its stated probability cannot tell apart.
 #
 # ## Recall
 #

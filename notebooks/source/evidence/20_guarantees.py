@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Evidence beside 20 · Guarantees
 #
-# For readers who want to judge what [the lesson](../20_guarantees.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each; the scores LAC, APS and RAPS beside MAPIE, other networks, rare classes, shifts, wrong labels, a decision, Venn-Abers, photographs, what is left. All coverage on digits is exact: the posterior mass of the sets, averaged over images. Margins and levels were written down before these runs, after trials with a few other networks; the first two verdicts of 20e and that of 20f on the coverage of the randomised APS were added after a first run, before their own numbers were seen. What was claimed after its numbers says post hoc.
+# For readers who want to judge what [the lesson](../20_guarantees.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each; the scores LAC, APS and RAPS beside MAPIE, other networks, rare classes, shifts, wrong labels, a decision, Venn-Abers, photographs, what is left. All coverage on digits is exact: the posterior mass of the sets, averaged over images (of a class: averaged with its posterior as weights). Margins and levels were written down before these runs, after trials with a few other networks; the first two verdicts of 20e and that of 20f on the coverage of the randomised APS were added after a first run, before their own numbers were seen. What was claimed after its numbers says post hoc.
 
 # %%
 from functools import cache, partial
@@ -14,9 +14,9 @@ from mapie.classification import SplitConformalClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
 
-from calibkit import conformal, curation, recalibration
+from calibkit import conformal, curation, metrics, recalibration
 from calibkit.course import verdicts
-from calibkit.course.experiments import nights, promised, rare_classes, readers
+from calibkit.course.experiments import nights, pharmacy, promised, rare_classes, readers, shifted
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
 from calibkit.pictures import alt_text, palette
@@ -29,7 +29,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## What was trained
 #
-# Two hidden layers of 256, 1,500 images of the three scanners (pixel noise 0.3, 0.5, 0.7; half, 30 %, 20 %). Three ways, each at the strength and weight decay with the lowest NLL after its temperature, on three selection seeds (one grid of five decays for all; gamma 1, 2, 3; alpha .1, .2, .4); the ensemble is three networks of the first way, with one temperature after averaging. One more network of the first way has a weight decay of 1e-4 alone, and ends over-confident ("bold"). Temperatures are fitted on 1,000 images of their own (`tune`).
+# Two hidden layers of 256, 1,500 images of the three scanners (pixel noise 0.3, 0.5, 0.7; half, 30 %, 20 %). Three ways, each at the strength and weight decay with the lowest NLL after its temperature, on three selection seeds (one grid of five decays for all; gamma 1, 2, 3; alpha .1, .2, .4); the ensemble is three networks of the first way, with one temperature after averaging. One more network of the first way has a weight decay of 1e-4 alone, and ends over-confident ("bold"). Temperatures are fitted on 1,000 images of their own (`tune`). Networks of the first way are also judged with a temperature for each scanner, fitted on the 500, 300 and 200 images of `tune` that it took; this needs to know the scanner of a new image, and no more training.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -49,6 +49,18 @@ bold = sweep.run(
 
 
 # %%
+def by_scanner(logits, seed):
+    """Probabilities of each part, with a temperature for each scanner from its images of `tune`."""
+    tune, taken = promised.part(size, "tune", seed)
+    found = {name: torch.zeros_like(z) for name, z in logits.items()}
+    for k in range(len(promised.SCANNERS)):
+        scaler = recalibration.TemperatureScaler().fit(logits["tune"][taken == k], tune.labels[taken == k])
+        for name, z in logits.items():
+            own = promised.part(size, name, seed).scanner == k
+            found[name][own] = (z[own] / scaler.temperature).softmax(dim=1)
+    return found
+
+
 @cache
 def said(seed):
     """What each model says, (n, 10) of each part of the images."""
@@ -58,6 +70,7 @@ def said(seed):
         found[way] = promised.temperature(logits, tune)
         if way == "cross-entropy":
             found["as trained"] = {name: z.softmax(dim=1) for name, z in logits.items()}
+            found["T for each scanner"] = by_scanner(logits, seed)
     logits = promised.of_network(bold.one(seed=seed))
     found["bold as trained"] = {name: z.softmax(dim=1) for name, z in logits.items()}
     found["bold after T"] = promised.temperature(logits, tune)
@@ -163,7 +176,7 @@ for score in SCORES[:3]:
 # %% [markdown]
 # ## Marginal coverage, and its law
 #
-# The calibration images are drawn from the test images with replacement, and their labels afresh from the posterior: so the exact coverage over these images is a draw from Beta(k, n + 1 - k), k = ceil(.9 (n + 1)), apart from ties. The control of the first claims is a set without calibration images: the most probable digits until the over-confident network itself gives them 90 %. The control of the law is coverage counted on 100 labelled images, as one does without a posterior: it spreads by the Beta-binomial law instead. (2,000 calibration sets for n = 20 and 100, 400 for the larger ones; 400 had left n = 20 open.)
+# The calibration images are drawn from the test images with replacement, and their labels afresh from the posterior: so the exact coverage over these images is a draw from Beta(k, n + 1 - k), k = ceil(.9 (n + 1)), apart from ties. The control of the first claims is a set without calibration images: the most probable digits until the over-confident network itself gives them 90 %. The control of the law is coverage counted on 100 labelled images, as one does without a posterior: it spreads by the Beta-binomial law instead. (At n = 20 this control is 1.10 times as wide as the law, just at the margin, so that there it cannot tell; the verdict's own interval excludes it. 2,000 calibration sets for n = 20 and 100, 400 for the larger ones; 400 had left n = 20 open.)
 
 
 # %%
@@ -269,6 +282,23 @@ rows = {
     model: {name: column(model, name).mean() for name in sets_of(model, SEED)} for model in said(SEED)
 }
 pd.DataFrame(rows).T.round(3)
+
+# %% [markdown]
+# Is it over-confidence that lowers the coverage on the old scanner? The exact gap (confidence minus the probability to be right) of each scanner stands below. The posterior has none, and in the table above it covers the old scanner least; with a temperature for each scanner the network's gap is small on each, and it covers the old scanner a little more. So most of the difference is not over-confidence: the old scanner is harder to read.
+
+
+# %%
+def gaps(model, seed):
+    """Exact confidence less the exact probability to be right, for each scanner."""
+    probs, posterior = said(seed)[model]["test"], exact(seed)
+    sure, favourite = probs.max(dim=1)
+    apart = sure - posterior.gather(1, favourite[:, None])[:, 0]
+    return {name: apart[groups(seed)[name]].mean().item() for name in promised.SCANNERS}
+
+
+shown = ("as trained", "cross-entropy", "T for each scanner", "posterior")
+rows = [{"model": model, **gaps(model, seed)} for model in shown for seed in seeds]
+pd.DataFrame(rows).groupby("model", sort=False).mean().round(3)
 
 # %%
 deciles = []
@@ -536,7 +566,7 @@ print(
 #
 # ## Does calibration make sets smaller, or more honest?
 #
-# LAC sets, 20 calibration sets of 1,000 images for each network. Size: digits a set. Honest: coverage on the old scanner. The margins: 0.1 digits, 0.02 of coverage.
+# LAC sets, 20 calibration sets of 1,000 images for each network. Size: digits a set. Honest: coverage on the old scanner. The margins: 0.1 digits, 0.02 of coverage. The two verdicts on a temperature for each scanner are post hoc.
 
 
 # %% tags=["nbval-check-output"]
@@ -563,6 +593,21 @@ print(
                 expect="within",
                 margin=0.02,
                 control=against("posterior", "old"),
+            ),
+            judge(
+                "20e",
+                "a temperature for each scanner: coverage on the old scanner higher by 0.02 or more",
+                against("T for each scanner", "old"),
+                margin=0.02,
+                post_hoc=True,
+            ),
+            judge(
+                "20e",
+                "and still below 0.85",
+                column("T for each scanner", "old"),
+                expect="below",
+                than=0.85,
+                post_hoc=True,
             ),
             judge("20e", "ensemble of three: smaller sets", against("ensemble", "size"), expect="below"),
             judge(
@@ -594,10 +639,10 @@ print(
                 post_hoc=True,
             ),
         ],
-        "one temperature changes the size by less than 0.1 digits and the coverage of the old scanner by "
-        "less than 0.02, and the intervals of ensemble, focal loss and mixup lie within the same bounds "
-        "(mixup a little smaller, focal loss a little larger, the ensemble open); by the score 1 - p the "
-        "exact posterior has much smaller sets, and covers the old scanner and hard images less",
+        "one temperature, an ensemble, focal loss and mixup change the size by less than 0.1 digits and the "
+        "coverage of the old scanner by less than 0.02; a temperature for each scanner raises that coverage "
+        "by more, and leaves it below 0.85; by the score 1 - p the exact posterior has much smaller sets, "
+        "and covers the old scanner and hard images less",
     )
 )
 
@@ -606,7 +651,7 @@ print(
 #
 # MAPIE's default keeps the last class of APS, so that it covers more than was promised (the table above), and any sets that cover more of all images cover more hard ones. So APS and RAPS are set against LAC *that is promised what they cover* (20 calibration sets for LAC, four for MAPIE). With its last class randomised APS has 90 %, and stands against LAC at 90 %, on the same four calibration sets.
 #
-# What was APS made for? The score of the true class, of an exact posterior and randomised, is uniform given the image: so one threshold keeps the promise on each image. Below this is tried with the exact posterior, which knows the scanner, and with the network.
+# What was APS made for? The score of the true class, of an exact posterior and randomised, is uniform given the image: so one threshold keeps the promise on each image. Below this is tried with the exact posterior, which knows the scanner, with the network, and with the network that has a temperature for each scanner (still one threshold). Last, for comparison, the smallest sets that hold 90 % of the posterior on each image.
 
 # %%
 (_, lac_hard, lac_size), (aps_all, aps_hard, aps_size) = mapie["lac"].T, mapie["aps"].T
@@ -631,13 +676,21 @@ spread = {
     model: pd.DataFrame(
         [promised.spread(said(seed)[model]["test"], exact(seed), groups(seed), seed=seed) for seed in seeds]
     )
-    for model in ("cross-entropy", "posterior")
+    for model in ("cross-entropy", "T for each scanner", "posterior")
 }
+rows = []
+for seed in seeds:
+    sets = conformal.smallest_sets(exact(seed), 1 - alpha)
+    inside, many = conformal.exact_coverage(sets, exact(seed)), sets.double().sum(dim=1)
+    hard = groups(seed)["hard"]
+    rows.append([value.mean().item() for value in (inside, inside[hard], many, many[hard])])
+told = "posterior, 90 % on each image: {:.3f} of all, {:.3f} of hard; {:.2f} digits a set, {:.2f} on hard"
+print(told.format(*np.mean(rows, axis=0)))
 pd.DataFrame({f"{model}, randomised APS": rows.mean() for model, rows in spread.items()}).T.round(3)
 
 # %% tags=["nbval-check-output"]
 near = {"expect": "within", "than": 0.9, "margin": "coverage", "post_hoc": True}
-by_network, by_posterior = spread["cross-entropy"], spread["posterior"]
+by_network, by_each, by_posterior = spread.values()
 print(
     conclude(
         "20f",
@@ -697,18 +750,35 @@ print(
                 than=0.85,
                 post_hoc=True,
             ),
+            judge(
+                "20f",
+                "network with a temperature for each scanner, the same: old scanner within 0.05 of 0.9",
+                by_each["old"],
+                control=by_network["old"],
+                **near,
+            ),
+            judge(
+                "20f",
+                "and it covers hard images more than with one temperature, by 0.05 or more",
+                by_each["hard"] - by_network["hard"],
+                margin=0.05,
+                post_hoc=True,
+            ),
+            judge(
+                "20f", "but below 0.88", by_each["hard"], expect="below", than=0.88, post_hoc=True
+            ),
         ],
         "at equal coverage of all images MAPIE's default APS covers hard images as LAC does (within 0.02); "
-        "with its last class randomised APS covers them more (by 0.05: open), with larger sets; by that "
-        "score one threshold keeps the promise on hard images and on the old scanner with the exact "
-        "posterior, and on hard images it does not with the network",
+        "with randomised APS one threshold keeps the promise on hard images and on the old scanner with the "
+        "exact posterior; with the network it does not on hard images; a temperature for each scanner brings "
+        "the network to the promise on the old scanner, and closer to it on hard images, below 0.88",
     )
 )
 
 # %% [markdown]
 # ## Shifts
 #
-# **Other shares.** The calibration images come in the shares 50, 30, 20 %, the new ones in 10, 20, 70 %. The exact density ratio is the ratio of the shares of the scanner. Where nobody records the scanner it is estimated: a logistic regression tells 1,000 new images without labels from the calibration images, by the mean square of the pixels, the variance between neighbours and the confidence. Weighted thresholds: Tibshirani, Barber, Candès, Ramdas 2019.
+# **Other shares.** The calibration images come in the shares 50, 30, 20 %, the new ones in 10, 20, 70 %. The exact density ratio is the ratio of the shares of the scanner. Where nobody records the scanner it is estimated: a logistic regression tells 1,000 new images without labels from the calibration images, by the mean square of the pixels, the variance between neighbours and the confidence. (Then p(y | x) changes a little as well, since an image alone does not quite tell its scanner. By how much is computed below.) Weighted thresholds: Tibshirani, Barber, Candès, Ramdas 2019.
 #
 # **Another scanner.** Calibrated on the usual scanner (noise 0.5), used on the old one (0.7). This is no covariate shift: with the noise the density of the images changes, and p(y | x) as well, since the same image is less certain under more noise. Weights promise nothing here. What they give is printed as a warning, and not judged.
 
@@ -772,6 +842,18 @@ def another_scanner(seed):
 
 shares = np.array([other_shares(seed) for seed in seeds])
 far = np.array([another_scanner(seed) for seed in seeds])
+later, taken = promised.scans(max(size.test // 2, 1000), 10_000 + SEED, LATER)
+squared = torch.cdist(later.inputs.flatten(1).double(), shifted.clean()[0].flatten(1).double()).square()
+noises = promised.SCANNERS.values()
+logs = [(-squared / (2 * noise**2)).logsumexp(dim=1) - 64 * np.log(noise) for noise in noises]
+of_each = torch.stack([data.NoisyDigits(noise).posterior(later.inputs) for noise in noises], dim=1)
+told = [torch.stack(logs, dim=1) + torch.tensor(part).log() for part in (promised.SHARES, LATER)]
+before, after = ((guess.softmax(dim=1)[:, :, None] * of_each).sum(dim=1) for guess in told)
+apart, known = (before - after).abs().sum(dim=1).mean() / 2, (told[1].argmax(dim=1) == taken).double()
+print(
+    f"if nobody records the scanner: p(y | x) differs by {apart:.3f} on average (total variation); "
+    f"the scanner can be told for {known.mean():.0%} of the images"
+)
 words = ("no weights", "exact ratio", "estimated ratio")
 told = [f"{word} {value:.1%}" for word, value in zip(words, shares.mean(axis=0), strict=True)]
 print("other shares:", ", ".join(told))
@@ -815,7 +897,7 @@ print(
 # %% [markdown]
 # ## Wrong labels among the calibration images
 #
-# A share r of the calibration labels is shuffled (06); coverage is of the true digit. Einbinder, Feldman, Bates, Angelopoulos, Gendler, Romano 2022 show that random label noise mostly makes conformal sets cover more than promised. A repair where r is known: of the noisy labels a share (1 - r) C + r S / 10 is covered, with C the coverage of true labels and S the mean size; take the least threshold at which the C that follows reaches 90 %.
+# A share r of the calibration labels is shuffled (06); coverage is of the true digit. Einbinder, Feldman, Bates, Angelopoulos, Gendler, Romano 2024 show that random label noise mostly makes conformal sets cover more than promised. A repair where r is known: of the noisy labels a share (1 - r) C + r S / 10 is covered, with C the coverage of true labels and S the mean size; take the least threshold at which the C that follows reaches 90 %.
 
 
 # %%
@@ -874,6 +956,8 @@ print(
 # ## Sets or probabilities, to decide by
 #
 # A wrong digit costs 1, a human's reading costs h. By a calibrated probability: ask where 1 - p exceeds h (Chow 1970). By sets: ask unless the set holds exactly one digit, with 90 % promised, or with the promise that costs least on `cal`. Costs are exact; *regret* is the cost beyond that of the exact posterior. The network has a temperature of about 1.1, so that it is calibrated nearly as trained; what a temperature is worth shows the over-confident one.
+#
+# With the costs of lesson 19, in its unit (100 images): a wrong number costs 10, a dangerous dose typed as harmless 50, asking 1. By probability: the action of least expected cost. By sets: type the digit of a set of one, else ask. And the alarm with c = 20: by probability check above 1/21, by sets check unless the set holds neither 8 nor 9. The promise is 90 %, or that of eight (60 to 99.5 %) which costs least on `cal`. Margins after a pilot on seeds 100 to 102: 10 and 3 where sets at 90 % should cost more, 5 where the chosen promise should cost the same.
 
 
 # %%
@@ -917,7 +1001,48 @@ words += ["bold network's probability as trained", "after T"]
 told = [f"{word} {value:.4f}" for word, value in zip(words, regret.mean(axis=0), strict=True)]
 print("regret, mean of four prices:", ", ".join(told))
 
+# %%
+def type_or_ask(probs, limit):
+    return torch.where(alone(probs, limit), 10, probs.argmax(dim=1))
+
+
+def check_or_pass(probs, limit):
+    return (1 - probs <= limit)[:, list(pharmacy.DANGEROUS)].any(dim=1).long()
+
+
+def as_it_is(rows):
+    return rows
+
+
+PROMISES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)  # alpha
+TASKS = {
+    "type or ask": (pharmacy.reading_costs(), type_or_ask, as_it_is),
+    "alarm, c = 20": (metrics.alarm_costs(20), check_or_pass, pharmacy.event),
+}
+DECIDED = ["posterior", "probability after T", "sets at 90 %", "sets at the best promise"]
+
+
+@cache
+def paid(task, seed):
+    """Exact cost of 100 images by each of DECIDED."""
+    costs, act, event = TASKS[task]
+    cal, truth = promised.part(size, "cal", seed).data, event(exact(seed))
+    known, new = (said(seed)["cross-entropy"][name] for name in ("cal", "test"))
+    scores = 1 - known[range(len(cal)), cal.labels]
+    happened = event(torch.eye(10, dtype=torch.float64)[cal.labels]).argmax(dim=1)
+    limits = {a: conformal.conformal_quantile(scores, a) for a in PROMISES}
+    least = min(PROMISES, key=lambda a: costs[act(known, limits[a]), happened].mean().item())
+    actions = [metrics.cheapest_action(rows, costs) for rows in (truth, event(new))]
+    actions += [act(new, limits[a]) for a in (0.1, least)]
+    return [100 * metrics.action_cost(taken, truth, costs) for taken in actions]
+
+
+cost_of = {task: np.array([paid(task, seed) for seed in seeds]) for task in TASKS}
+pd.DataFrame({task: found.mean(axis=0) for task, found in cost_of.items()}, index=DECIDED).T.round(1)
+
 # %% tags=["nbval-check-output"]
+_, typed, at_90, at_best = cost_of["type or ask"].T
+_, alarmed, alarm_at_90, alarm_at_best = cost_of["alarm, c = 20"].T
 print(
     conclude(
         "20i",
@@ -945,17 +1070,46 @@ print(
                 as_trained=True,
                 post_hoc=True,
             ),
+            judge(
+                "20i",
+                "costs of lesson 19, type or ask: sets at 90 % cost 10 or more above the probability",
+                at_90 - typed,
+                margin=10,
+            ),
+            judge(
+                "20i",
+                "type or ask: at the promise chosen on cal the same within 5",
+                at_best - typed,
+                expect="within",
+                margin=5,
+                control=at_90 - typed,
+            ),
+            judge(
+                "20i",
+                "alarm, c = 20: sets at 90 % cost 3 or more above the probability",
+                alarm_at_90 - alarmed,
+                margin=3,
+            ),
+            judge(
+                "20i",
+                "alarm, c = 20: at the promise chosen on cal the same within 5",
+                alarm_at_best - alarmed,
+                expect="within",
+                margin=5,
+                control=alarm_at_90 - alarmed,
+            ),
         ],
-        "sets at 90 % cost more than a calibrated probability (whether by 0.01 is open), and at a promise "
-        "that is chosen for the costs the same within 0.003; an over-confident network's probability costs "
-        "at least 0.01 more before its temperature than after",
+        "sets at 90 % cost more than a calibrated probability: by 10 or more for 100 images with the costs "
+        "of lesson 19, by 3 or more for its alarm (by 0.01 with Chow's costs: open); with a promise chosen "
+        "for the costs it is less than 0.003, and less than 5 for the alarm (type or ask: open); an "
+        "over-confident network's probability costs at least 0.01 more before its temperature than after",
     )
 )
 
 # %% [markdown]
 # ## Venn-Abers: a probability with a guarantee
 #
-# "Is it an 8?", from the network's probability of an 8 after T. Inductive Venn-Abers (Vovk, Petej 2014) gives two numbers, p0 and p1, of which one is calibrated whatever the label (in expectation over calibration sets); p1 / (1 - p0 + p1) merges them. The exact posterior of an 8 need not lie between them: the guarantee is about all images with this score.
+# "Is it an 8?", from the network's probability of an 8 after T. Inductive Venn-Abers (Vovk, Petej, Fedorova 2015; Venn-Abers of Vovk, Petej 2014) gives two numbers, p0 and p1, of which one is calibrated whatever the label (in expectation over calibration sets); p1 / (1 - p0 + p1) merges them. The exact posterior of an 8 need not lie between them: the guarantee is about all images for which the number that comes true has this value.
 
 
 # %%
@@ -1027,7 +1181,7 @@ print(
 # %% [markdown]
 # ## Photographs
 #
-# CIFAR-10, three stored networks (cross-entropy, weight decay .005), calibrated on `cal`, counted on 5,000 test photographs, with one threshold and with one for each class. Of ten classes one is the lowest by chance alone: if each had exactly 90 %, the lowest of ten counts of 500 would be expected at the first number below. So the lowest of each network is no evidence; the same class over networks is. Cats are the lowest in the mean of the three (seen first, so post hoc).
+# CIFAR-10, three stored networks (cross-entropy, weight decay .005), calibrated on `cal`, counted on 5,000 test photographs, with one threshold and with one for each class. Of ten classes one is the lowest by chance alone: if each had exactly 90 %, the lowest of ten counts (of 455 to 538 photographs, others for each network) would be expected at the first number below. So the lowest of each network is no evidence; the same class over networks is. Cats are the lowest in the mean of the three (seen first, so post hoc).
 
 
 # %%
@@ -1048,7 +1202,12 @@ def by_photograph(seed):
 
 photographs = np.array([by_photograph(seed) for seed in (0, 1, 2)])
 CAT = 3
-chance = np.random.default_rng(0).binomial(500, 1 - alpha, (20_000, 10)).min(axis=1).mean() / 500
+counts = np.array(
+    [nights.logits("cross-entropy", seed, 5e-3)["test_labels"].bincount().numpy() for seed in (0, 1, 2)]
+)
+luck = np.random.default_rng(0).binomial(counts, 1 - alpha, (20_000, 3, 10)) / counts
+chance = luck.min(axis=2).mean()
+print(f"photographs of a class: {counts.min()} to {counts.max()}")
 print(f"lowest of ten counts if each class had 90 %: {chance:.3f}")
 for name, found in zip(("one threshold", "own thresholds"), photographs.transpose(1, 0, 2), strict=True):
     covers = found[:, :10]
@@ -1088,7 +1247,7 @@ print(
 # ## What is left
 #
 # - One family of networks and one kind of data with a known posterior. The ensemble has three members.
-# - The penalty of RAPS, and the number of classes, are small-sample choices here; RAPS was made for 1,000 classes. Why the network's randomised APS misses hard images is not tested part by part; with the exact posterior in its place it does not.
+# - The penalty of RAPS, and the number of classes, are small-sample choices here; RAPS was made for 1,000 classes. With a temperature for each scanner the network's randomised APS comes closer on hard images (20f); what is then still missing is not tested part by part.
 # - Groups must be a partition here. Gibbs, Cherian, Candès 2023 give sets for many groups that overlap, and for families of covariate shifts; they are not tried.
 # - Full and cross-conformal prediction, risk control, and conformal sets for regression are not tried.
 # - Costs: a price for each reading by a human, the same for all images.
@@ -1102,12 +1261,12 @@ print(
 # | Vovk 2012; Lei, Wasserman 2014 | exact coverage given x, where no x comes twice, cannot be promised for all distributions by sets of use | not an experiment; 20b, 20c show the size of the difference |
 # | Barber, Candès, Ramdas, Tibshirani 2021 | weaker kinds of conditional coverage are limited, too | not an experiment |
 # | Tibshirani, Barber, Candès, Ramdas 2019 | weighted conformal prediction under a covariate shift | 20g, other shares |
-# | Einbinder et al. 2022 | random wrong labels: conservative sets | 20h |
-# | Vovk, Petej 2014 | Venn-Abers predictors are calibrated | 20j: only the mean over all images; calibration at each value is not judged |
+# | Einbinder et al. 2024 | random wrong labels: conservative sets | 20h |
+# | Vovk, Petej 2014; Vovk, Petej, Fedorova 2015 | Venn-Abers predictors are calibrated | 20j: only the mean over all images; calibration at each value is not judged |
 #
 # References: Vovk 2012, [arXiv:1209.2673](https://arxiv.org/abs/1209.2673); Lei, Wasserman 2014, Distribution-free prediction bands for non-parametric regression, Journal of the Royal Statistical Society B 76; Gibbs, Cherian, Candès 2023, [arXiv:2305.12616](https://arxiv.org/abs/2305.12616); Sadinle, Lei, Wasserman 2019, [arXiv:1609.00451](https://arxiv.org/abs/1609.00451);
 # Romano, Sesia, Candès 2020, [arXiv:2006.02544](https://arxiv.org/abs/2006.02544); Angelopoulos, Bates, Jordan, Malik 2021, [arXiv:2009.14193](https://arxiv.org/abs/2009.14193);
 # Angelopoulos, Bates 2023, [arXiv:2107.07511](https://arxiv.org/abs/2107.07511); Barber, Candès, Ramdas, Tibshirani 2021, [arXiv:1903.04684](https://arxiv.org/abs/1903.04684);
 # Tibshirani, Barber, Candès, Ramdas 2019, [arXiv:1904.06019](https://arxiv.org/abs/1904.06019); Barber, Candès, Ramdas, Tibshirani 2023, [arXiv:2202.13415](https://arxiv.org/abs/2202.13415);
-# Einbinder, Feldman, Bates, Angelopoulos, Gendler, Romano 2022, [arXiv:2209.14295](https://arxiv.org/abs/2209.14295); Vovk, Petej 2014, [arXiv:1211.0025](https://arxiv.org/abs/1211.0025);
+# Einbinder, Feldman, Bates, Angelopoulos, Gendler, Romano 2024, Journal of Machine Learning Research 25, [arXiv:2209.14295](https://arxiv.org/abs/2209.14295); Vovk, Petej, Fedorova 2015, [arXiv:1511.00213](https://arxiv.org/abs/1511.00213); Vovk, Petej 2014, [arXiv:1211.0025](https://arxiv.org/abs/1211.0025);
 # Chow 1970, [doi:10.1109/TIT.1970.1054406](https://doi.org/10.1109/TIT.1970.1054406); MAPIE, [github.com/scikit-learn-contrib/MAPIE](https://github.com/scikit-learn-contrib/MAPIE).
