@@ -51,8 +51,8 @@ DEVICE = "auto"
 #
 # For real sentences nobody knows how probable each translation is. So we invent a translator. For each sentence he
 # draws a noun among synonyms (*voiture* 50 %, *véhicule* 30 %, *bolide* 20 %), an article and an adjective that agree
-# with it, and a verb. An adverb becomes *de façon* or *de manière*, followed by one of two adjectives (for *often*:
-# *fréquente* or *répétée*). It stands at the end (45 %) or in front (30 %), or he leaves it out (25 %).
+# with it, and a verb. An adverb becomes *de façon* or *de manière* (50 % each), followed by one of two adjectives
+# (for *often*: *fréquente* 60 %, *répétée* 40 %). It stands at the end (45 %) or in front (30 %), or he leaves it out (25 %).
 
 # %%
 source = "the green car hides the road often"
@@ -64,15 +64,14 @@ for text, p in list(everything.items())[:5]:
 # %% [markdown]
 # A **token** of this lesson is a word, or the mark that ends a sentence. The **prefix** is the tokens that are written
 # already. At each place a model says how probable each token is, given the source and the prefix. The diamonds are the
-# **next-word law**: the exact probability of the next token, given both. We know this law because we have the list of
-# all translations. In expectation nothing has a lower NLL.
+# **next-word law**: the exact probability of the next token, given both.
 #
 # ### Exercise: the next-word law
 #
 # *Difficulty: medium · importance: high · 15 minutes*
 #
-# `translations` (m, L): all translations of one sentence, token numbers with end mark, then zeros; `probs` (m,) their probabilities (float64), `words` the
-# size V of the vocabulary. Return a tensor (V,): the probability of each word to come after `prefix` (t,).
+# Each row of `translations` (m, L) is one translation of the same sentence: the numbers of its tokens, then that of the
+# end mark, then zeros. `probs` (m,) holds the probabilities of the rows (float64). `words` is V, the size of the vocabulary. Return a tensor (V,): the probability of each word to come after `prefix` (t,).
 
 # %%
 def my_next_law(translations, probs, prefix, words):
@@ -84,7 +83,7 @@ check.next_law(my_next_law)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# Which rows begin with the prefix? What stands in the column after it? Add up their probabilities by word (`torch.bincount`); divide by the total.
+# Which rows begin with the prefix? What stands in the column after it? Add up their probabilities by word (`index_add` on zeros); divide by the total.
 #
 # </details>
 #
@@ -106,7 +105,7 @@ check.next_law(my_next_law)
 # Small transformers learn this pair of languages from 300, 800 or 3,000 sentences. To judge them we let them predict
 # each token from the *true* tokens before it (**teacher forcing**). So each token is a prediction, with a row of
 # probabilities. But short sentences are filled up with zeros (*padding*), which are no predictions. A network that met
-# this padding in its training predicts it surely and rightly: counted, it raises the accuracy and lowers the ECE.
+# such padding in its training predicts it surely and rightly. If it is counted, it raises the accuracy and lowers the ECE.
 #
 # ### Exercise: the gap without padding
 #
@@ -140,14 +139,15 @@ check.masked_gap(my_masked_gap)
 #
 # </details>
 #
-# The networks, some of them with losses of lessons 09 and 10:
+# The networks (also with losses of 09 and 10):
 
 # %%
 size = translated.budget(SCALE)
 _, seeds, _ = begin(SCALE, SEED, DEVICE)
 seeds = seeds[:3]
-groups = [("cross-entropy", n) for n in (size.few, size.some, size.many)]
+groups = [("cross-entropy", n) for n in (size.few, size.some, size.many)]  # 300, 800, 3,000 sentences
 groups += [("smoothing", size.some), ("focal", size.some)]
+# a setting: (loss, sentences, seed)
 settings = [(*group, seed) for group in groups for seed in seeds]
 plans = [translated.plan(size, *setting) for setting in settings]
 runs = dict(zip(settings, translation.fit_all(plans), strict=True))
@@ -163,7 +163,7 @@ def by_step(loss, n, column):  # (seeds, marks)
 
 marks = list(size.marks)
 best = palette.TRUTH.named("best possible accuracy")
-away = palette.group(3, "distance of exact law")
+away = palette.group(3, "distance from the exact law")
 
 
 def frame(n, step):
@@ -186,7 +186,7 @@ slider = explorers.Explorer(
     explorers.Slider("training step", marks, start=marks[2]), play=True,
     description="Left, the reliability diagram of the tokens of test sentences, networks of all seeds: a bar "
     "below the diagonal is over-confident. Right, against the training step: mean confidence, accuracy, "
-    "the accuracy of the exact law, and the distance (total variation) from it. Bands span the seeds; "
+    "the accuracy of the exact law, and the distance (total variation) from the law. Bands span the seeds; "
     "the grey line marks the chosen step.")
 explorers.keep(slider, "translation")
 usual = next(text for text in everything if "façon" in text and not text.startswith("de")).split()
@@ -211,8 +211,8 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # **Predict before you run:** with *few* sentences, does the calibration get better or worse during the training? And
-# the *distance* from the law? (It is the total variation: half the sum of the absolute differences between bars and
-# diamonds.)
+# the *distance* from the exact law? This is the total variation: half the sum of the absolute differences between bars
+# and diamonds.
 
 # %% tags=["answer"]
 for n in (size.few, size.some, size.many):
@@ -224,7 +224,7 @@ for n in (size.few, size.some, size.many):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Better at first, then worse, and the fewer sentences, the worse (as in lesson 03). With few sentences the distance
+# Better at first, then worse, and the fewer sentences, the worse. With few sentences the distance
 # rises late, too.
 #
 # </details>
@@ -263,10 +263,10 @@ for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Here smoothing and focal loss have half the ECE of cross-entropy (not with chosen weight decays). But smoothing is
-# *further* from the law: it gives probability to every word, also to impossible ones. The ECE looks at the most
-# probable word, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law. After
-# one T focal loss is nearest to the law, and has the lowest NLL. (Not so in lessons 10 and 11.)
+# Here smoothing and focal loss have half the ECE of cross-entropy. At chosen weight decays they do not (evidence). But
+# smoothing is *further* from the law: it gives probability to impossible words, too. The ECE looks at the
+# most probable word, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
+# After one T focal loss is nearest to the law, and has the lowest NLL.
 #
 # </details>
 #
@@ -287,12 +287,11 @@ print(claims.concluded("16", "16b"))
 #
 # The maker tested with true prefixes. On the phone the network goes on from what *it* has written. There are two ways
 # to write: take the most probable word each time (**greedy decoding**), or draw each word with the probability that the
-# network gives it. After its own prefix we know the law as well, if this prefix is possible; after an impossible one no
-# word is right.
+# network gives it. After its own prefix we know the law as well, if this prefix is possible. After an impossible one
+# there is no law: there we count every word as wrong.
 #
-# **Predict before you run:** take the gap (confidence minus the probability to be right). With which of the three
-# losses is it larger, by more than 2 points, after the network's own words than after true ones, if it writes greedily?
-# And if it draws?
+# **Predict before you run:** the gap is the confidence minus the probability to be right. We compare it after true words
+# and after the network's own. With which losses does it grow by more than 2 points if the network writes greedily? And if it draws?
 
 # %% tags=["answer", "drawing"]
 rows = []
@@ -316,10 +315,10 @@ for loss, mean in own_words.groupby("loss", sort=False).mean().iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Written greedily, all three nearly always stay on possible paths, and the gap grows by one point or so: with none of
-# them by more than 2. Drawn, it grows by more for all, and most for smoothing, which had half the ECE of cross-entropy.
-# The small probabilities of impossible words add up, and after the first impossible word everything is wrong while the
-# confidence stays.
+# Greedily: with none. All three nearly always stay on possible paths, and the gap grows by about a point. Drawn: with
+# all, and most for smoothing. The small probabilities of impossible words add up,
+# and after the first one we count everything as wrong while the confidence stays. This count is the whole growth: after
+# possible words of its own the gap of each network is that after true words, to 1.4 points (evidence).
 #
 # </details>
 
@@ -334,7 +333,7 @@ print(claims.concluded("16", "16m"))
 # ## 5. From words to a sentence
 #
 # Many phones look for the most probable sentence: **beam search** of width $B$ keeps the $B$ prefixes with the largest
-# product of probabilities; width 1 is greedy. First the exact law itself:
+# product of probabilities; width 1 is greedy. First the exact law:
 #
 # **Predict before you run:** the five most probable translations of section 1 lack the adverb, though three
 # translations in four have it. Why? And does a wide beam find longer or shorter sentences?
@@ -352,10 +351,12 @@ for width in (1, 8):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Of 100 translations 70 have no adverb in front: 25 have none at all, 45 have it at the end. So after such a beginning
-# the sentence ends without one in 36 % (25 of 70), and an adverb follows in 64 %. But two phrases share the 64 %, one
-# half each, and the best synonym has 60 %: 0.64 x 0.5 x 0.6 = 19 %. So the most probable *single* sentence lacks the
-# adverb, and a wide beam finds this shorter sentence, with the exact law as with a network (Stahlberg and Byrne 2019).
+# Of 100 translations 70 have no adverb in front: 25 have none at all, 45 have it at the end. After such a beginning
+# none follows in 36 % (25 of 70), and an adverb in 64 %. But these 64 % are divided: *de façon* or *de manière* (50 %
+# each), then one of two adjectives (the better one has 60 %). So the best wording of the
+# adverb has 0.64 x 0.5 x 0.6 = 19 %, less than 36 %. The most probable *single* sentence lacks the adverb, and a wide
+# beam finds it: the mode is a poor summary even of the exact law (Eikema and Aziz 2020). The modes of networks may also
+# be short by error (Stahlberg and Byrne 2019).
 #
 # </details>
 #
@@ -365,11 +366,12 @@ for width in (1, 8):
 # **Predict before you run:** after 800 sentences, is the said probability above the exact one? And are improbable sentences wrong?
 
 # %% tags=["answer"]
-for loss, n in groups[1:]:
+for loss, n in groups[1:]:  # without the 300 sentences
     rows = []
     for seed, run in zip(seeds, trained(loss, n), strict=True):
         pairs = translated.drawn(size, "test", seed)[:size.decoded]
         sentences, log_probs = translation.translate(run.model, pairs, width=4, longest=16)
+        # pairs of an English sentence and its translation
         told = zip(pairs.texts(source=True), pairs.texts(sentences), strict=True)
         exact = np.array([toy.probability(english, french) for english, french in told])
         rows.append((log_probs.exp().mean().item(), exact.mean(), (exact > 0).mean()))
@@ -379,13 +381,13 @@ for loss, n in groups[1:]:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Trained on 800 sentences at the usual weight decay, cross-entropy says 23 % where 8 % is exact. Trained on 3,000, said and exact agree on
-# average, at some 11 %, and still nearly all sentences are right: each is one right wording of many.
+# After 800 sentences cross-entropy says 23 % where 8 % is exact. After 3,000 both agree on
+# average, at some 11 %. Nearly all sentences are right: each is one wording of many.
 #
 # </details>
 #
-# **Your turn.** Write a sentence with words of the toy language (in `toy.NOUNS`, `toy.ADJECTIVES`, `toy.VERBS` and
-# `toy.ADVERBS`), and see what the phone would show. Does a wider beam lose the adverb?
+# **Your turn.** Write a sentence with words of the toy language (`toy.NOUNS`, `toy.ADJECTIVES`, `toy.VERBS`,
+# `toy.ADVERBS`). Does a wider beam lose the adverb?
 
 # %%
 mine, width = "the heavy boat follows the white car slowly", 4  # change me
@@ -398,7 +400,7 @@ print(f"{text}: said {log_prob.exp().item():.1%}, exact {toy.probability(mine, t
 # %% [markdown]
 # ## 6. Real captions, and the map
 #
-# 3,000 short captions of Multi30k, German to English, stored. **Predict before you run:** does training on a quarter give
+# We stored runs on 3,000 short captions (Multi30k, German to English). **Predict before you run:** does training on a quarter give
 # a larger token ECE? And where do this lesson's networks lie on the map of lesson 03?
 
 # %% tags=["answer", "drawing"]
@@ -419,8 +421,8 @@ for value, row in real.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map fewer sentences move a network to the right and up. On captions, too, fewer sentences give a larger ECE
-# (not after T).
+# On the map fewer sentences move a network to the right and up. On captions, too, fewer sentences give a larger
+# ECE as trained.
 #
 # </details>
 #
@@ -439,19 +441,21 @@ for value, row in real.iterrows():
 # *Test:* the reliability diagram of the number against doctors' judgements of some hundreds of answers.
 #
 # *Instead:* a score that is fitted on such judgements, for instance from the share of drawn answers that agree in
-# meaning. Test it in the same way.
+# meaning (Kuhn et al. 2023). Test it in the same way.
 #
 # </details>
 #
 # ## The answer
 #
 # **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
-# average. At one setting, as trained, a network with half the ECE of another wrote impossible prefixes far more often when it drew its
-# words. (After one temperature each neither difference was clear.)** **And three things differ: what the phone says,
-# how probable this wording is, and whether it is right. A right sentence may have ten per cent, and the most probable
-# one may lack a word that matters.**
+# average. As trained, smoothing had half the ECE of cross-entropy, and yet wrote impossible beginnings far more often
+# when it drew its words.** **And three things differ: what the phone says, how probable this wording is, and whether it
+# is right. A right sentence may have a probability of ten per cent, and the most probable one may lack a word that
+# matters.**
 #
-# All verdicts, chosen strengths, BLEU, padding and the papers' numbers: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
+# After one temperature each, neither the ECE nor this differed clearly.
+#
+# All verdicts: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #
@@ -519,8 +523,6 @@ for value, row in real.iterrows():
 # - Papineni et al.: *BLEU*. ACL 2002. [doi:10.3115/1073083.1073135](https://doi.org/10.3115/1073083.1073135); Post: *A Call for Clarity in Reporting BLEU
 #   Scores*. 2018. [arXiv:1804.08771](https://arxiv.org/abs/1804.08771)
 # - Elliott et al.: *Multi30K*. 2016. [arXiv:1605.00459](https://arxiv.org/abs/1605.00459)
-# - Kadavath et al.: *Language Models (Mostly) Know What They Know*. 2022. [arXiv:2207.05221](https://arxiv.org/abs/2207.05221)
-# - OpenAI: *GPT-4 Technical Report*. 2023. [arXiv:2303.08774](https://arxiv.org/abs/2303.08774)
 # - Kuhn, Gal, Farquhar: *Semantic Uncertainty*. ICLR 2023. [arXiv:2302.09664](https://arxiv.org/abs/2302.09664)
 # - Kumar, Sarawagi: *Calibration of Encoder Decoder Models for Neural Machine Translation*. 2019. [arXiv:1903.00802](https://arxiv.org/abs/1903.00802)
 # - Ott, Auli, Grangier, Ranzato: *Analyzing Uncertainty in Neural Machine Translation*. ICML 2018. [arXiv:1803.00047](https://arxiv.org/abs/1803.00047)

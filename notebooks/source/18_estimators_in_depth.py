@@ -11,7 +11,7 @@ from calibkit.course import explorers
 explorers.stored("two_models")
 
 # %% [markdown]
-# The diagrams of both models on one test set; the slider sets its size. How many images do *you* need to see that A is not calibrated? And would you buy B?
+# Both models on one test set; the slider sets its size. How many images do *you* need to see that A is not calibrated? And would you buy B?
 #
 # **You will be able to**
 # - tell three meanings of "calibrated" apart, and show a model that has one and lacks the next;
@@ -47,8 +47,8 @@ DEVICE = "auto"
 #
 # A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: the probabilities
 # that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a lion.
-# All kinds are equally common. (Of model 4 three kinds of nine are drawn; in the others bars and diamonds move on one
-# or two places, cat to dog to lion to cat.)
+# All kinds are equally common. Model 4 has nine kinds, and three of them are drawn. The other six come from these three:
+# move bars and diamonds together by one place or by two (cat's to dog, dog's to lion, lion's to cat).
 
 # %% tags=["drawing"]
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -82,8 +82,8 @@ for line, (name, (says, truth)) in zip(axes, models.items(), strict=True):
 # - **Classwise-calibrated** (Kull et al. 2019): of the images that get probability p for class k, a share p shows class k, for every p and every class.
 # - **Canonically calibrated**: of the images that get the whole row of probabilities p, a share $p_k$ shows class k, for all k at once.
 #
-# **Predict before you run:** which of the four models is calibrated in which meaning? Take one at a time, and look for
-# bars of the same height.
+# **Predict before you run:** which of the four models is calibrated in which meaning? Look for bars of the same
+# height.
 
 # %% tags=["answer"]
 def gap_by_value(says, truth):
@@ -92,7 +92,7 @@ def gap_by_value(says, truth):
 
 
 for name, (says, truth) in models.items():
-    predicted = range(len(says)), says.argmax(axis=1)
+    predicted = range(len(says)), says.argmax(axis=1)  # place of the most probable animal in each row
     wrong_by = {"confidence": gap_by_value(says.max(axis=1), truth[predicted]),
                 "classwise": np.mean([gap_by_value(says[:, k], truth[:, k]) for k in range(3)]),
                 "canonical": np.abs(says - truth).sum(axis=1).mean()}  # no row is stated twice
@@ -108,8 +108,8 @@ for name, (says, truth) in models.items():
 #
 # </details>
 #
-# So canonical calibration implies the other two. With three classes or more these imply neither each other nor
-# canonical calibration.
+# So canonical calibration implies the other two. With three classes or more neither of these two
+# implies the other, and neither implies canonical calibration.
 #
 # ### Exercise: two classes
 #
@@ -168,8 +168,9 @@ check.avoidable_brier(my_avoidable_brier)
 #
 # A repair of the outputs, such as a temperature, sees only the rows of probabilities. So take all images that get the
 # same row p, and let r be their mean posterior. In this group class k occurs with the share $r_k$, so here the formula
-# holds with r. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$, which a map from rows to rows could
-# remove. The other is the **refinement** $\sum_k r_k(1 - r_k)$. Low is good, and no map lowers it.
+# holds with r in place of q. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$. A recalibration (a function
+# from rows to rows) could remove it. The second is the **refinement** $\sum_k r_k(1 - r_k)$. Here *low* is good, and no
+# recalibration lowers it.
 #
 # **Predict before you run:** which model has the larger calibration part, A or B? And the larger refinement?
 
@@ -184,7 +185,7 @@ calibration, refinement = (list(column) for column in zip(*found.values(), stric
 _ = ax.barh(list(found), refinement, color=palette.SKY, label="refinement")
 _ = ax.barh(list(found), calibration, left=refinement, color=palette.VERMILLION, hatch="//",
             label="calibration part")
-_ = ax.set(xlabel="expected Brier score")
+_ = ax.set(xlabel="expected Brier score", xlim=(0, 0.45))
 _ = ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 told = "; ".join(f"{name}: refinement {r:.3f}, calibration part {c:.4f}" for name, (c, r) in found.items())
 _ = alt_text.note(ax, f"Expected Brier score in its two parts. {told}")
@@ -220,19 +221,15 @@ explorers.keep(explorers.Explorer(
 #
 # The calibration part of B is zero: B is calibrated even canonically. That of A is tiny. But the refinement of B is
 # .39, that of A .32: B says the same row for the clear and the unreadable images of a group. What is lost inside such a
-# group is the *grouping loss* (Perez-Lebel et al. 2023). A map can repair A. No map can repair B.
+# group is the *grouping loss* (Perez-Lebel et al. 2023). A recalibration can repair A. None can repair B.
 #
 # </details>
-#
-# For a network r is not known. But fit a map: the calibration part is at least as large as the fall of the Brier score
-# on held-out images, apart from luck.
 #
 # ## 3. A number that jumps, and a diagram without bins
 #
 # A model says "50 %" to all images, and half of its predictions are right: it is calibrated. Now it says
-# $1/2-\varepsilon$ where it is right, and $1/2+\varepsilon$ where it is wrong (Błasiok and Nakkiran 2024). Every number
-# has moved by only $\varepsilon$. The **smECE** (smooth ECE) has no bins: it averages over neighbours, with weights
-# that fall smoothly with the distance.
+# $1/2-\varepsilon$ where it is right, and $1/2+\varepsilon$ where it is wrong (Błasiok and Nakkiran 2024). The **smECE** (smooth ECE) has no bins: it averages over neighbours, near ones
+# most.
 #
 # **Predict before you run:** $\varepsilon$ = 0.001, ten bins. How large is the ECE?
 
@@ -254,14 +251,13 @@ for epsilon in (0, 0.001, 0.004):
 # <details><summary>What came out</summary>
 #
 # With ten bins there is an edge at 1/2, and the smallest $\varepsilon$ separates the two groups. With fifteen both stay
-# in one bin. The smECE changes a little when the numbers change a little.
+# in one bin. The smECE has no jump: it grows from 0 with $\varepsilon$, like a square root.
 #
 # </details>
 #
-# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws the curve that
-# never falls and has the smallest mean squared distance to the hits (0 or 1). Around the diagonal lies the
-# **consistency band**: at any one confidence it holds 90 % of the curves that a calibrated model with the same
-# confidences would give. Which of the two models stays inside?
+# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that
+# never fall, the one nearest to the hits (1 or 0) in mean squared distance. The **consistency band** around the diagonal
+# shows luck: at any one confidence it holds 90 % of the curves of simulated calibrated models with the same confidences. Which model stays inside?
 
 # %% tags=["drawing"]
 chosen, labels = test_set(1000, SEED)
@@ -275,8 +271,8 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 # ## 4. Is it calibrated at all?
 #
 # A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the
-# ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above what the
-# model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The
+# ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above (or, if negative,
+# below) what the model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The
 # slider sets the size of the test set, and shows the power of the ECE test for four readers: the posterior at T = 1,
 # 1.1, 1.2 and 1.5.
 
@@ -316,7 +312,7 @@ slider
 # %% [markdown]
 # **Predict before you run:** 1,000 images. Which test rejects more often, the one by the ECE or z, (a) for a reader
 # with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the others?
-# And both tests together, each at p below 2.5 %, not 5 %?
+# And if we use both, and reject when one has p below 2.5 %: how often then?
 
 # %% tags=["answer"]
 even = torch.arange(len(posterior))[:, None] % 2 == 0
@@ -344,6 +340,7 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 
 # %%
 chosen, labels = test_set(1000, SEED)
+# squares: the Brier score of each image; middle: the 90 % interval of the mean
 score_a, score_b = (readers.squares(model[chosen], labels) for model in (model_a, model_b))
 for name, scores in {"model A": score_a, "model B": score_b, "B minus A": score_b - score_a}.items():
     print(f"{name}: Brier score {scores.mean():.3f}, 90 % interval", np.round(readers.middle(scores), 3))
@@ -351,25 +348,24 @@ by_package = metrics.paired_interval(model_b[chosen], model_a[chosen], labels, m
 print("the package: B minus A,", np.round(by_package, 3))
 
 # %% [markdown]
-# **Predict before you run:** we draw 1,000 labelled images again and again. On what share of these test sets does the
-# better of A and B have (a) the lower ECE, (b) the lower Brier score? And the better of the posterior and a reader with
-# T = 1.1? (*Decides*: the paired interval excludes zero; the separate ones do not overlap.)
+# **Predict before you run:** we draw 1,000 labelled images again and again, for three pairs: A and B; the posterior and A;
+# the posterior and a reader with T = 1.1. On what share of the test sets does the better one have (a) the lower ECE, (b) the
+# lower Brier score? The table also counts how often intervals *decide*: a paired one if it excludes zero, two
+# separate ones if they do not overlap.
 
 # %% tags=["answer"]
-others = {"A": model_a, "T = 1.1": reader(1.1)}
-pairs = {f"posterior against {name}": (posterior, other) for name, other in others.items()}
-pairs = {"A against B": (model_a, model_b), **pairs}
-for name, pair in pairs.items():
-    by_ece, by_brier, paired, separate = readers.named(*pair, posterior, 1000, size.draws, SEED)
-    print(f"{name}: the ECE names the better one on {by_ece:.0%} of test sets, the Brier score on "
-          f"{by_brier:.0%}; the paired interval decides on {paired:.0%}, separate ones on {separate:.0%}")
+pairs = {"A against B": (model_a, model_b), "posterior against A": (posterior, model_a),
+         "posterior against T = 1.1": (posterior, reader(1.1))}
+columns = ["ECE", "Brier score", "paired interval", "separate intervals"]  # that name the better one
+shares = [readers.named(*pair, posterior, 1000, size.draws, SEED) for pair in pairs.values()]
+pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".format)
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Between models that
-# differ in calibration alone both numbers name the better one on most test sets. For models closer than A and B only
-# the *paired* interval decides, on some of the test sets.
+# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Even beside the exact
+# posterior it mostly names B (evidence). In the other two pairs the models differ in calibration alone: both numbers
+# mostly name the better one, and only the *paired* interval decides, on some test sets.
 #
 # </details>
 #
@@ -381,7 +377,7 @@ def blocks(pair):
     return np.array([readers.named(*pairs[pair], posterior, 1000, size.draws // 4, seed) for seed in seeds])
 
 
-found = blocks("posterior against A")
+found = blocks("posterior against A")  # columns as in the table above
 print(verdicts.judge("18c", "pairing finds the better model on more test sets", found[:, 2] - found[:, 3]))
 print(claims.concluded("18", "18c"))
 cases = len(seeds) * (size.draws // 4)
@@ -403,8 +399,8 @@ print(claims.concluded("18", "18d"))
 #
 # z is one sum over all images. It misses errors of opposite sign, which cancel in the sum: a reader that is too sure on
 # one half of the images and too cautious on the other, such as T = 0.6 and 1.5. The ECE test looks at each bin of the
-# confidence. It misses errors of the other classes (model 1), and errors that cancel within a bin. For a network of
-# your own: plan both, each at half the level, and report the power at your n.
+# confidence. It misses errors of the other classes (model 1), and errors that cancel within a bin. Both miss models 1
+# and 2: there the terms of z cancel, too. For a network of your own: plan both, each at half the level, and report the power at your n.
 #
 # </details>
 
@@ -417,7 +413,7 @@ print(f"exact error {metrics.true_calibration_error(my_model, posterior):.1%}: r
 # %% [markdown]
 # ## 6. On photographs, and on the map
 #
-# Two networks for photographs of CIFAR-10 (stored, three seeds): cross-entropy and focal loss, each with one temperature. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
+# We stored networks for photographs of CIFAR-10, trained with cross-entropy or focal loss (three seeds). Each gets one temperature. **Predict before you run:** can the ECE tell them apart? Can the Brier score?
 
 # %% tags=["answer", "drawing"]
 trained = nights.table()
@@ -445,8 +441,8 @@ for metric in ("ece", "brier", "accuracy"):
 # <details><summary>What came out</summary>
 #
 # Hardly, and yes. The ECE decides in one seed, and there for focal loss. The Brier score, paired, decides for
-# cross-entropy in each seed (three seeds are too few for a claim on the losses). Focal loss is also less accurate.
-# On the map both lie near height zero: it does not show knowledge.
+# cross-entropy in each seed. Three seeds are too few for a claim on the losses.
+# On the map both lie near height zero: the height does not show how much a model knows.
 #
 # </details>
 #
@@ -456,16 +452,15 @@ for metric in ("ece", "brier", "accuracy"):
 # this, and no later repair can change it; A needs only one temperature.** **A proper score, compared image by image on
 # the same 1,000 images, tells. The ECE alone named the worse model nearly every time.**
 #
-# All verdicts, the bias of five estimators, and how often intervals contain the truth: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own
+# All verdicts: [evidence](evidence/18_estimators_in_depth.ipynb). To use it: [17 Audit your own
 # model](17_audit_your_model.ipynb).
 #
 # ## Three things to take away
 #
 # 1. "Calibrated" has three meanings. Canonical calibration implies the other two; the ECE is about the predicted class alone.
-# 2. A proper score is calibration part plus refinement. Recalibration can remove the first; no map of the outputs
-#    removes the second.
-# 3. Compare models by a proper score, paired on the same images. Test calibration with two tests at half the level, and
-#    report their power.
+# 2. A proper score is calibration part plus refinement. Recalibration can remove the first, never the second.
+# 3. Compare models by a proper score, paired on the same images. Test with the ECE and z, each at half the level, and
+#    report the power. Neither sees models 1 and 2 of section 1, at any n: whole rows need other tests (Widmann et al. 2019).
 #
 # ## Recall
 #
@@ -509,7 +504,7 @@ for metric in ("ece", "brier", "accuracy"):
 # <details><summary>Answer</summary>
 #
 # With one T for all images, all gaps have the same sign. So fewer bins lose nothing, and add up less noise. We found a
-# power of 52 % with 5 bins and of 14 % with 50 (50 test sets each).
+# power of 52 % with 5 bins and of 14 % with 50 (50 test sets each, so uncertain by 10 to 14 points).
 #
 # ```python
 # for bins in (5, 50):

@@ -176,7 +176,7 @@ def after_prefixes(probs: Tensor, sentences: Tensor, pairs: Pairs) -> pd.DataFra
 
     probs: (n, t, V); sentences: (n, t), ended and padded. One row a token, with its place, whether
     the prefix is possible, the confidence, and the exact probability of the favourite word: `right`
-    is 0 after an impossible prefix, which no word can mend.
+    is set to 0 after an impossible prefix, where there is no law.
     """
     confidence, favourite = probs.max(dim=2)
     rows = []

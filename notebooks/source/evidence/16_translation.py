@@ -117,7 +117,7 @@ print(f"the exact law: NLL {of_law_itself[0]:.3f}, ECE {of_law_itself[1]:.1%}")
 # %% [markdown]
 # ## Padding
 #
-# Networks that learned padding too, judged by the real tokens and by all places, with more and more padding added to the same test sentences. A mask leaves the numbers of the real tokens where they are.
+# Networks that learned padding too, judged by the real tokens and by all places, with more and more padding added to the same test sentences. A mask leaves the numbers of the real tokens where they are. Padding of the length met in training flatters; padding beyond it is unknown to the network and does the opposite.
 
 
 # %%
@@ -293,7 +293,7 @@ print(
             ),
         ],
         "holds as trained, where smoothing gives much to impossible words; after one temperature each it is "
-        "undecided at usual strengths, and holds by .001 at chosen ones",
+        "undecided at usual strengths; at chosen ones the distance is larger by only .001",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -358,7 +358,7 @@ print(
 # %% [markdown]
 # ## After own words
 #
-# Teacher forcing judges each token after true ones. What a network writes is followed by its own. Kumar and Sarawagi (2019) and Ott et al. (2018) look at the calibration of translators; here the law after an own prefix is known, so long as that prefix is possible, and after an impossible one no word is right. *Right* is the exact probability of the favourite word. 200 test sentences a seed.
+# Teacher forcing judges each token after true ones. What a network writes is followed by its own. Kumar and Sarawagi (2019) and Ott et al. (2018) look at the calibration of translators; here the law after an own prefix is known, so long as that prefix is possible. After an impossible one there is no law, and every word is counted as wrong: this is a convention. *Right* is the exact probability of the favourite word. 200 test sentences a seed.
 
 # %%
 rows = []
@@ -442,7 +442,8 @@ print(
         ],
         "as trained, gaps measured after true words understate the gap on sentences that a network draws "
         "itself, in the mean most with smoothing. After one temperature each it is undecided whether "
-        "smoothing goes astray more often than cross-entropy",
+        "smoothing goes astray more often than cross-entropy. The growth comes, but for 1.4 points at most, "
+        "from places after an impossible prefix, where every word is counted as wrong",
     )
 )
 print(
@@ -654,8 +655,8 @@ print(
                 post_hoc=True,
             ),
         ],
-        "holds for the length: a wide beam of the exact law drops what is improbable; the BLEU is "
-        "undecided",
+        "holds for the length: a wide beam of the exact law drops the adverb, which three translations in "
+        "four have, because each wording of it is less probable than the end; the BLEU is undecided",
     )
 )
 print(
