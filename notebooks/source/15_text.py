@@ -11,9 +11,9 @@ from calibkit.course import explorers
 explorers.stored("note_length")
 
 # %% [markdown]
-# Three networks and the best possible reader (the exact posterior) sort short notes into four classes. (A fourth
-# network follows in section 2.) Left: the reliability diagram of the chosen reader on notes of this length. Right: its
-# confidence and accuracy against the length. On which notes are the networks most over-confident?
+# Three networks and the best possible reader (the exact posterior) sort short notes into four classes. Left: the
+# reliability diagram of the chosen reader on notes of this length; the strip below it counts the notes of each bin.
+# Right: its confidence and accuracy against the length. On which notes are the networks most over-confident?
 #
 # **You will be able to**
 # - compute the exact posterior of a text, and turn texts of different lengths into one tensor;
@@ -83,8 +83,9 @@ for note in (["fever", "tablet", "sleep"], ["sleep", "tablet", "fever"]):
 # different posteriors. Two classes that share a circle are a *pair*.
 #
 # How likely is a note under one class? We would have to add up the probabilities of all paths of topics. A class uses
-# three of the four topics, so there are $3^{16}$ paths for 16 words. The **forward algorithm** finds the sum in 16
-# steps. Let $f_t(h)$ be the probability that the first $t$ words occur *with* topic $h$ behind word $t$:
+# three topics, so there are $3^{16}$ paths for 16 words. The **forward algorithm** finds the sum in 16 steps. Let $f_t(h)$
+# be the probability that the first $t$ words occur *and* word $t$ is said by topic $h$. In the sum, $g$ is the topic of
+# the word before:
 #
 # $$f_1(h)=p(h)\,p(w_1\mid h),\qquad f_t(h)=\Big[\sum_g f_{t-1}(g)\,p(h\mid g)\Big]\,p(w_t\mid h),\qquad p(w_1\dots w_n)=\sum_h f_n(h).$$
 #
@@ -125,7 +126,7 @@ check.note_probability(my_note_probability)
 # ## 2. Four readers
 #
 # A network takes numbers: each word gets one, and learns a list of numbers (a vector) for it. Short notes are filled up
-# with the number 0, the **padding**; a **padding mask**, `texts != 0`, says which places hold words. Without the mask,
+# with the number 0, the **padding**. A **padding mask**, `texts != 0`, says which places hold words. Without the mask,
 # predictions depend on how much padding follows.
 #
 # ### Exercise: a mean over words
@@ -187,6 +188,7 @@ for outcome in swept.outcomes:
             rows.append({"reader": name, "seed": seed, "words": longest, **notes.numbers(probs[here], part)})
             diagrams[name, longest, seed] = metrics.reliability(probs[here], test.labels[here])
 found = pd.DataFrame(rows).drop_duplicates(["reader", "seed", "words"])
+test_notes = notes.splits(size, SEED).test
 in_order = ["CNN", "LSTM", "transformer", "exact posterior"]  # those that read the order of the words
 
 
@@ -216,10 +218,10 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # **Predict before you run:** the best possible reader is right on about 85 of 100 notes. What is the highest accuracy
-# that a bag of words can reach: about 80, about 65, or at most 50 of 100? And is the confidence of the trained bag as
-# low as this?
+# that a bag of words can reach: about 80, about 65, or at most 50 of 100?
 
 # %% tags=["answer"]
+# words 0: the mean over notes of all lengths
 everywhere = found[found.words == 0].groupby("reader", sort=False).mean(numeric_only=True)
 for reader in ("bag of words", "CNN", "exact posterior"):
     mean = everywhere.loc[reader]
@@ -252,10 +254,11 @@ print(f"bag of words: surer than 50 % on {surer:.0%} of the notes")
 # $\tfrac12\sum_k|p_k-q_k|$, from 0 to 1. The two questions differ. A perfect reader who sees only which words occur,
 # and not their order, is calibrated. But its probabilities are not $q$: it gives a note and its reverse the same.
 #
-# The slider at the top shows the networks as trained. Now each gets one temperature, fitted on calibration notes of all lengths.
+# The slider at the top shows the networks as trained. Now each gets one temperature, fitted on calibration notes of all
+# lengths.
 #
 # **Predict before you run:** after its temperature, is the CNN over-confident, calibrated (within 2 points), or
-# under-confident on the *shortest* notes? And on the longest?
+# under-confident on the *shortest* notes?
 
 # %% tags=["answer", "drawing"]
 fig, ax = plt.subplots(figsize=(6.6, 3))
@@ -275,7 +278,9 @@ for reader in shown:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Over all notes the gap is nearly gone. But the CNN is still over-confident on short notes, and now under-confident on long ones: one number cannot make every length right. The report of the program ("calibrated") is an average over lengths.
+# Over all notes the gap is nearly gone. But the CNN is still over-confident on the shortest notes, and now under-confident
+# on the longest: one number cannot make every length right. The report of the program ("calibrated") is an average over
+# lengths.
 #
 # </details>
 #
@@ -295,22 +300,21 @@ print(claims.concluded("15", "15h"))
 # ## 4. Has it read? Shuffle and see
 #
 # **Your turn.** Shuffle the words of every test note. A reader that keeps its predictions has not read the order. Guess
-# first: which of the four readers keeps all its predictions, and how low does the accuracy of the CNN fall? Then try a
-# change of your own: reverse the notes instead.
+# first: which of the four readers keeps all its predictions? Then try a change of your own: reverse the notes instead.
 
 # %%
 def changed(words):
     return words[torch.randperm(len(words))]  # change me: for example words.flip(0)
 
 
-part, texts = notes.splits(size, SEED).test, torch.zeros(size.test // 2, notes.LENGTH, dtype=torch.int64)
-for row, note in zip(texts, part.inputs, strict=True):
-    row[: (note != 0).sum()] = changed(note[note != 0])  # 0 is the padding; it stays at the end
-for outcome in swept.where(seed=SEED):
-    before, after = outcome.predict(part), outcome.predict(data.Dataset(texts, part.labels, part.classes))
-    moved, right = before.predicted != after.predicted, metrics.accuracy(after.probs, after.labels)
-    print(f"{outcome.setting['reader']}: {moved.double().mean():.0%} of the predictions changed; "
-          f"accuracy {right:.1%}, confidence {after.confidence.mean():.1%}")
+texts = test_notes.inputs.clone()  # the test notes of one seed
+for note in texts:
+    note[note != 0] = changed(note[note != 0])  # 0 is the padding; it stays at the end
+for one in swept.where(seed=SEED):
+    before, after = one.predict(test_notes), one.predict(data.Dataset(texts, test_notes.labels, ward.classes))
+    moved, right = (before.predicted != after.predicted).double(), metrics.accuracy(after.probs, after.labels)
+    print(f"{one.setting['reader']}: {moved.mean():.0%} of the predictions changed; accuracy {right:.1%}, "
+          f"confidence {after.confidence.mean():.1%}")
 
 # %% [markdown]
 # <details><summary>What you may have found</summary>
@@ -324,13 +328,13 @@ for outcome in swept.where(seed=SEED):
 # ## 5. Cures, and the two questions
 #
 # Half a "fever" and half a "tablet" is no word. But the list of numbers of a word, its **word vector**, can be averaged
-# with another's: **mixup of word vectors** blends two notes place by place, and their labels. We train the CNN with it
-# (alpha 1), with label smoothing (0.1) and with focal loss (gamma 3), all at the usual weight decay of 0.01. Then we
-# train again, with strengths and weight decays that were chosen on other seeds, by the NLL after T ([stored
-# table](results/strengths/notes.csv)). This choice does not look at the ECE before T, which may be large.
+# with another's: **mixup of word vectors** blends two notes place by place, and their labels. We train four CNNs: with
+# plain cross-entropy, with this mixup (alpha 1), with label smoothing (0.1) and with focal loss (gamma 3). In the rows
+# *usual* all have the weight decay 0.01. In the rows *chosen* the strength and the weight decay of each were chosen on
+# other seeds, by the NLL after T ([stored table](results/strengths/notes.csv)).
 #
-# **Predict before you run:** does every cure that lowers the ECE also bring the predictions nearer to the posterior of
-# each note? And does plain cross-entropy still need a temperature, once its weight decay is chosen?
+# **Predict before you run:** at the usual weight decay, does every cure that lowers the ECE also bring the predictions
+# nearer to the posterior of each note?
 
 # %% tags=["answer", "drawing"]
 best = notes.chosen(notes.stored())
@@ -349,20 +353,17 @@ for outcome in cures.outcomes:
         rows.append({**outcome.setting, "scaling": name, "T": T.temperature, **notes.numbers(probs, test)})
 cures = pd.DataFrame(rows)
 means = cures.groupby(["chosen", "way", "scaling"], sort=False).mean(numeric_only=True)
-for chosen, told in ((False, "usual"), (True, "chosen")):
-    for way in usual:
-        raw, cool = (means.loc[chosen, way, scaling] for scaling in ("raw", "after T"))
-        print(f"{told}, {way}: ECE {raw.ECE:.1%}, distance {raw.distance:.3f}; T {raw['T']:.2f}, after it ECE "
-              f"{cool.ECE:.1%}, distance {cool.distance:.3f}, NLL {cool.NLL:.3f}")
+shown = means[["ECE", "distance"]].unstack("scaling").rename(index={False: "usual", True: "chosen"})
+shown.columns = [column if scaling == "raw" else f"{column} after T" for column, scaling in shown.columns]
+shown = shown[["ECE", "distance", "ECE after T", "distance after T"]].rename_axis([None, None])
+print(shown.round(3).to_string())
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At the usual weight decay, no: smoothing takes most of the ECE away, but moves the predictions *further* from the
-# posterior; mixup moves them nearer. But the weight decay did more than any cure. With the chosen one (1 in place of
-# 0.01) plain cross-entropy needs no temperature, and is nearer to the posterior than every cure was at the usual one.
-# After a temperature each, smoothing and mixup with chosen strengths are nearer still. (Smoothing has an ECE of 21.2 %
-# before its T, and 1.5 % after it.)
+# No. Smoothing takes most of the ECE away, but moves the predictions *further* from the posterior; mixup moves them
+# nearer. With its chosen weight decay (1 in place of 0.01) plain cross-entropy needs no temperature, and is nearer to the
+# posterior than every cure was at the usual one. With chosen strengths and T, smoothing and mixup are nearer still.
 #
 # </details>
 
@@ -379,8 +380,10 @@ print(claims.concluded("15", "15n"))
 # %% [markdown]
 # ## 6. Real texts, and the map
 #
-# Film reviews (SST-2) and questions (TREC), stored runs with and without mixup. **Predict before you run:** does mixup
-# lower the ECE on both? And which network of section 2 claims least on the map of lesson 03?
+# Now film reviews (SST-2) and questions (TREC): stored runs of a text network, with and without mixup, all with one
+# weight decay. The figure has the four readers of section 2 on the map of lesson 03.
+#
+# **Predict before you run:** does mixup lower the ECE on both kinds of text?
 
 # %% tags=["answer", "drawing"]
 where = {}
@@ -395,17 +398,14 @@ plt.show()
 for name, words in (("sst2", "film reviews"), ("trec", "questions")):
     table = experiments.on_text(name, SCALE)
     for value, mean in table.groupby("value", sort=False).mean(numeric_only=True).iterrows():
-        print(f"{words}, {value}: ECE {mean.test_ece:.1%}, after T {mean.scaled_ece:.1%}; NLL after T "
-              f"{mean.scaled_nll:.3f}")
+        print(f"{words}, {value}: ECE {mean.test_ece:.1%}, after T {mean.scaled_ece:.1%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On film reviews it does, as trained; after T little of this is left, and the NLL is higher. On questions the ECE rises
-# with mixup, on average: there it makes the network not sure enough. (Without mixup the ECE on questions is 5.5 %
-# before and 6.4 % after T: with 500 test questions and three seeds such differences may be chance.) No weight decay was
-# chosen here. On the map the LSTM, which loses least on new notes, also claims least; the other three lose 0.18 to 0.23
-# and claim 0.13 to 0.15.
+# On film reviews it does, as trained; after T little of this is left. On questions it does not: the ECE rises on average.
+# With 500 test questions and three seeds this may be chance. On the map the LSTM loses least on new notes, and also
+# claims least.
 #
 # </details>
 #
@@ -413,10 +413,10 @@ for name, words in (("sst2", "film reviews"), ("trec", "questions")):
 #
 # *Difficulty: hard · importance: high · 15 minutes, no code*
 #
-# A hospital sorts messages with a text network. It was calibrated with one temperature on last year's messages, of 40 words on average. Now
-# patients write by phone: 6 words on average. The report says "ECE 2 %". Write down: why this number may say little about the new messages; what
-# you would measure first, and with how many labels; what you would do if short messages were over-confident; and which test would show that the
-# network does not read the order of words.
+# A hospital sorts messages with a text network. It was calibrated with one temperature on last year's messages, of 40
+# words on average. Now patients write by phone, 6 words on average. The report says "ECE 2 %". Write down why this number
+# may say little about the new messages; what you would measure first, with how many labels; what you would do if short
+# messages were over-confident; and which test would show that the network does not read the order of words.
 #
 # <details><summary>Answer</summary>
 #
@@ -469,7 +469,8 @@ for name, words in (("sst2", "film reviews"), ("trec", "questions")):
 #
 # <details><summary>4. A bag of words is perfectly calibrated on these notes. How large can its largest confidence be?</summary>
 #
-# At most 1/2: of the notes of any bag, at most half have the predicted class. (A *binned* ECE of 0 does not show that: within a bin, errors of both signs cancel.)
+# At most 1/2: of the notes of any bag, at most half have the predicted class. (This is about perfect calibration. A
+# network with a *binned* ECE of 0 may still have larger confidences: within a bin, errors of both signs cancel.)
 #
 # </details>
 #
