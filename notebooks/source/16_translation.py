@@ -163,7 +163,7 @@ def by_step(loss, n, column):  # (seeds, marks)
 
 marks = list(size.marks)
 best = palette.TRUTH.named("best possible accuracy")
-away = palette.group(3, "distance from the exact law")
+away = palette.group(3, "distance from the law")
 
 
 def frame(n, step):
