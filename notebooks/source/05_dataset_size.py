@@ -1,7 +1,8 @@
 # %% [markdown]
 # # 05 · Dataset size: does the confidence know how little was seen?
 #
-# **Question.** One hospital has 1,500 labelled scans, another 150. The network of the second will be wrong more often. Will its confidence say so? And what can the small hospital do about it?
+# **Question.** One hospital has 1,500 labelled scans, another 150. The network of the second will be wrong
+# more often. Will it also be less confident, by as much? And what can the small hospital do?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -15,7 +16,7 @@ explorers.stored("dataset_size")
 #
 # **You will be able to**
 # - compare sizes fairly: nested parts, and epochs or steps held equal;
-# - say how much of a lost accuracy a network still claims, and repair this with few labels;
+# - say how much of the lost accuracy a network still claims, and repair this with few labels;
 # - judge an augmentation by what it does to labels, accuracy and the sign of the gap.
 #
 # **Time.** 40 minutes; 15 more for the homework.
@@ -62,7 +63,8 @@ print(f"{len(fifth)} images, {torch.isin(fifth, half).double().mean():.0%} of th
 # %% [markdown]
 # For our digits the posterior is known: the probability of each digit, given a noisy image. So for any prediction we
 # know the *probability* that it is right, and need no label. The **true gap** is the mean confidence minus the mean of
-# this probability.
+# this probability. No lucky or unlucky labels change it. (The *true calibration error* on the slider uses this probability,
+# too.)
 #
 # ### Exercise: the true gap
 #
@@ -148,9 +150,9 @@ explorers.keep(explorers.Explorer(
     "marks the chosen number."), "dataset_size")
 
 # %% [markdown]
-# **Predict before you run:** do not go back to the slider. From all images to a tenth, the accuracy falls. For every 10
-# points of it, how many points of confidence are lost: about 2, 5 or 8? And where do the ten sizes lie on the map of
-# lesson 03 (across: the accuracy that is lost from training to new images; upwards: what is still claimed of it)?
+# **Predict before you run:** do not go back to the slider. From all images to a tenth, accuracy and confidence both
+# fall. When the accuracy falls by 10 points, by how many does the confidence fall: about 2, 5 or 8? And where do five of
+# the sizes lie on the map of lesson 03?
 
 # %% tags=["answer", "drawing"]
 parts = {fraction: found[found.fraction == fraction] for fraction in (0.1, 0.2, 0.4, 0.7, 1.0)}
@@ -169,32 +171,22 @@ for fraction in (0.1, 0.2, 1.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Only some 5 or 6 points: the confidence does not know how little was seen. All these networks are right on nearly all
-# their training images. On new ones they lose 21 to 37 points, and still claim 0.58 to 0.67 of that: less data moves
-# this network nearly along a line, to the right and up. (Other networks and settings have another kappa: those of
-# lesson 04 claimed less.)
+# By 5 or 6 points. So with few images the network is more over-confident. All these networks are right on nearly
+# all their training images. On new ones they lose 21 to 37 points, and still claim 0.58 to 0.67 of that: less data moves
+# this network nearly along a line, to the right and up. (Other networks and settings have another kappa, as in lesson
+# 04.)
 #
 # </details>
 #
-# A *verdict* gives the mean over seeds with its 95 % interval. HOLDS means that the whole interval lies where the
-# sentence says; *as trained* means before any temperature. The second line counts all verdicts on this claim, most of
-# them in the evidence.
-
-# %% tags=["nbval-check-output"]
-ece = {fraction: found[found.fraction == fraction].ECE.to_numpy() for fraction in fractions}
-print(verdicts.judge("D1", "equal epochs: ECE with a tenth of the pool exceeds that with all",
-                     ece[0.1] - ece[1.0], as_trained=True))
-print(claims.concluded("05", "D1"))
-
-# %% [markdown]
 # ## 3. Something else changed, too
 #
-# "Smaller is consistently worse", says a paper. Our ECE has a kink: at 900 images it is 14.0 %, lower than at 750 (16.9
-# %) and at 1,050 (15.3 %; the slider at the top prints it).
-# Batches hold 128 images, and 900 = 7 x 128 + 4. So the last batch of an epoch holds only 4 images, but still makes a
-# full step, and a rather random one. With batches of 130 the kink is gone ([evidence](evidence/05_dataset_size.ipynb)).
+# A paper on dataset curation (see the references) says that smaller sets are "consistently" worse calibrated. In our
+# runs, too, each smaller size has a larger ECE, with one exception: 16.9 % at 750 images, 14.0 % at 900, 15.3 % at 1,050
+# (move the slider at the top). Batches hold 128 images, and 900 = 7 x 128 + 4. So at 900 images the last batch of an
+# epoch holds only 4 images, but still makes a full step. With batches of 130 the exception is gone
+# ([evidence](evidence/05_dataset_size.ipynb)). Why such steps lower the ECE, we have not tested.
 #
-# And there is a larger difference: with equal *epochs* the tenth of the pool makes two steps per epoch, the whole pool
+# There is a larger difference. With equal *epochs* the tenth of the pool makes two steps per epoch, the whole pool
 # twelve. So a small part has less data *and* less training. Which of the two did we measure?
 #
 # ### Exercise: as many steps
@@ -240,23 +232,24 @@ grid = [{"fraction": fraction, "seed": seed, "epochs": epochs[fraction]}
 longer = pd.DataFrame([numbers(outcome) for outcome in sweep.run(recipe, grid, device=device).outcomes])
 for fraction in small:
     after = longer[longer.fraction == fraction].mean()
-    print(f"{after.images:.0f} images: ECE {ece[fraction].mean():.1%} after {size.epochs} epochs, "
+    print(f"{after.images:.0f} images: ECE {means.loc[fraction].ECE:.1%} after {size.epochs} epochs, "
           f"{after.ECE:.1%} after {after.epochs:.0f}; kappa {after.claimed / after.lost:.2f}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Higher. So little data raises the ECE either way, but with equal epochs the harm looked smaller than it is with equal
-# steps. Say which of the two you held equal.
+# Higher. Fewer images raise the ECE in both comparisons, but less with equal epochs than with equal steps. So say which
+# of the two you held equal.
 #
 # </details>
 #
 # ## 4. What can the small hospital do?
 #
-# It has 150 labelled scans. It can train on all of them. Or it can keep some back, and fit one temperature on these
-# (lesson 08). They are too few for more than one number.
+# It has 150 labelled scans. It can train on all of them. Or it can keep some back, and fit one temperature on these: a
+# single number (lesson 08).
 #
-# **Predict before you run:** how many of 150 would you keep back for T: none, 15, 30 or 75? What does it cost in accuracy, what does it bring?
+# **Predict before you run:** how many of 150 would you keep back for T: none, 15, 30 or 75? What does this cost in
+# accuracy, and what does it bring?
 
 # %% tags=["answer", "drawing"]
 labels = 150 if SCALE != "smoke" else 100
@@ -301,10 +294,10 @@ for k in kept:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Keeping 30 of 150 costs hardly any accuracy here, and takes the gap of 23 points to about zero on average; the NLL
-# falls from 1.73 to 1.12. From seed to seed the gap still differs: 30 images give a T, but not a precise one. Half of
-# the labels is too many: the accuracy falls by 7 points. (With none kept, we train on the 150 images of section 2 in
-# another order, so in other batches. This is why you see 62.8 % and +22.9 in place of 63.5 % and +21.0.)
+# Keeping 30 of 150 costs hardly any accuracy here, and takes the gap from 23 points to about zero on average. The NLL
+# falls from 1.73 to 1.12. From seed to seed the gap still differs: a T from 30 images is not precise. Half of the labels
+# is too many: the accuracy falls by 7 points. (With none kept, the accuracy is 62.8 %, and was 63.5 % in section 2: the
+# same 150 images come in another order, so in other batches.)
 #
 # </details>
 #
@@ -319,8 +312,10 @@ explorers.Explorer(
 
 # %% [markdown]
 # Of the shares that we tried, a fifth (30 labels) has the lowest NLL, and costs no accuracy on average. The other
-# shares cost 1 to 7 points. (That 15 labels cost more than 30 may be chance: each number is a mean over few seeds.) A
-# verdict on the fifth:
+# shares cost 1 to 7 points. (That 15 labels cost more than 30 may be chance: each number is a mean over few seeds.)
+#
+# A *verdict* gives the mean over seeds with its 95 % interval. HOLDS means that the whole interval lies where the
+# sentence says. The second line counts all verdicts on this question, most of them in the evidence.
 
 # %% tags=["nbval-check-output"]
 # spending: for each number of labels kept, a table with one row per seed; kept[2] is a fifth of the labels
@@ -333,7 +328,7 @@ print(claims.concluded("05", "05l"))
 #
 # An **augmentation** changes a training image at random each time it is shown. It makes sense on two conditions: the
 # label is still right for the changed image, and such an image could occur among those that you test on. The picture
-# has one digit, and what may be done to it. `shift` moves the digit by a pixel at most. *Added noise* puts more noise
+# shows a 2, and what may be done to it. `shift` moves the digit by a pixel at most. *Added noise* puts more noise
 # on top. *Fresh noise* takes the clean original and draws its noise anew: this is what more data of the right kind
 # would be, but outside this course nobody has clean originals. *Flip* mirrors the digit: is it still a 2? (We train on
 # the other three; the evidence has flip.)
@@ -376,10 +371,12 @@ for way in ways:
 # <details><summary>What came out</summary>
 #
 # Fresh noise is best in both, as more data of the right kind should be. `shift` lowers the ECE by a lot, and *costs*
-# accuracy. We asked the exact posterior about the moved images: for 4 in 10 its most probable digit is now another one,
-# so the old label is often wrong ([evidence](evidence/05_dataset_size.ipynb)). Added noise ends under-confident: it was
-# trained on noisier images than those of the test. A flipped 2 is mostly no 2: of the flipped clean digits only 36 %
-# keep their most probable digit. A lower ECE does not show that an augmentation suits the data.
+# accuracy. To us a moved 2 is still a 2. But the test images have no moved digits, and the exact posterior is that of the
+# test images: for 4 in 10 moved clean digits, its most probable digit is another one
+# ([evidence](evidence/05_dataset_size.ipynb)). So by this posterior the old label is often wrong. The same is true of
+# flip: only 36 % of the flipped clean digits keep their most probable digit. Added noise ends under-confident: these
+# networks were trained on noisier images than those of the test. A lower ECE does not show that an augmentation suits
+# the data.
 #
 # </details>
 #
@@ -400,10 +397,19 @@ for fraction, mean in photographs.groupby("value").mean(numeric_only=True).iterr
 #
 # Yes: the fewer photographs, the lower the accuracy and the larger the gap. One temperature takes most of the error
 # away at every size. (A larger gap need not have a larger T: how much a T lowers the confidence depends on the logits,
-# too.) But it was fitted on 5,000 other images, which a small hospital would not have.
+# too.) But this temperature was fitted on 5,000 other images, which a small hospital would not have.
 #
 # </details>
 #
+# Now a verdict on the size (*as trained*: before any temperature):
+
+# %% tags=["nbval-check-output"]
+ece = {fraction: found[found.fraction == fraction].ECE.to_numpy() for fraction in fractions}
+print(verdicts.judge("D1", "equal epochs: ECE with a tenth of the pool exceeds that with all",
+                     ece[0.1] - ece[1.0], as_trained=True))
+print(claims.concluded("05", "D1"))
+
+# %% [markdown]
 # ### Exercise: a vendor's claim (homework)
 #
 # *Difficulty: hard · importance: high · 15 minutes, no code*
@@ -424,8 +430,8 @@ for fraction, mean in photographs.groupby("value").mean(numeric_only=True).iterr
 #
 # ## The answer
 #
-# **No. With a tenth of the images the accuracy is 15 points lower, and the confidence only 8. This network, with this
-# weight decay, still claims 0.58 to 0.67 of what it loses on new images, from 150 training images to 1,500.** **But the
+# **No. With a tenth of the images the accuracy is 15 points lower, and the confidence only 8 points. This network, with
+# this weight decay, still claims 0.58 to 0.67 of what it loses on new images, from 150 training images to 1,500.** **But the
 # small hospital can keep a fifth of its labels back for one temperature. Here this cost no accuracy, and then the
 # confidence was, on average, within a point of the accuracy.**
 #

@@ -184,9 +184,9 @@ print(
                 margin="ECE",
             ),
         ],
-        "as trained, a tenth of the data gives a larger ECE than all, on digits (equal epochs "
-        "or equal steps) and on photographs; between neighbouring sizes it is not always shown; "
-        "after one temperature each, no difference above one point is shown",
+        "as trained, a tenth of the data gives a larger ECE than all of them, on digits (equal epochs "
+        "or equal steps) and on photographs. Between neighbouring sizes this is not always shown. After "
+        "one temperature each, no difference above 1 point is shown",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -351,9 +351,8 @@ print(
                 control=gained("accuracy", seeds, labels // 2),
             ),
         ],
-        "on new seeds too, a fifth of 150 labels, kept for a temperature, lowers the NLL by "
-        "about half a nat and changes the accuracy by less than 3 points; the ECE falls by more "
-        "than .07",
+        "on new seeds, too, a fifth of 150 labels kept for a temperature lowers the NLL by about 0.5 "
+        "and the ECE by more than 7 points; the accuracy changes by less than 3 points",
     )
 )
 
