@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 08 · Temperature: what one number repairs, and what it does not
 #
-# **Question.** A hospital has bought a network that is far too sure of itself. It cannot train it again, but has some labelled images. Can it make the probabilities true, and how many images does that take?
+# **Question.** A hospital has bought a network that is far too sure of itself. The hospital cannot train the network again, but it has some labelled images. Can it make the probabilities true, and how many images are needed?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -9,19 +9,19 @@ from calibkit.course import explorers
 explorers.stored("two_answers")
 
 # %% [markdown]
-# Two images, read by one network. It is equally sure of both, but its answer is right only for the image on the left.
+# One network reads two images. It is equally sure of both answers, but only the answer on the left is right.
 # The slider divides all outputs of the network by one number T, before they become probabilities. Can you find a T that
-# leaves the answer on the left certain, and makes the one on the right doubtful?
+# leaves the answer on the left certain, and makes the answer on the right doubtful?
 #
 # **You will be able to**
 # - repair an over-confident network with one number, and show on new images that the repair works;
 # - say what this number cannot repair, and why;
-# - choose a larger map when there are more images, and see when it harms;
+# - choose a repair with more numbers when there are more images, and see when it does harm;
 # - recognise three classic mistakes by their diagrams.
 #
 # **Time.** 40 minutes; 15 more for the homework.
 #
-# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb). The short part *The map of this lesson* needs the map of [03](03_overconfidence.ipynb); without it, leave that part out.
+# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb). The short part *The map of this lesson* needs [03](03_overconfidence.ipynb); leave this part out if you have not read 03.
 #
 # **Next on your path.** Three hours, six evenings: [17](17_audit_your_model.ipynb). Practice: [13](13_shift_and_ood.ipynb). Decisions: [19](19_decisions.ipynb). Teaching: [06](06_label_noise.ipynb).
 
@@ -49,22 +49,21 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. One number
 #
-# To the slider's question: there is no such T, since T treats all images alike. **Temperature scaling** (Guo et
-# al. 2017) divides the logits $z$
-# by one number
-# $T>0$:
+# The answer to the question above: there is no such T, since T treats all images alike. **Temperature scaling** (Guo et
+# al. 2017) divides the logits $z$ by one number $T>0$:
 #
 # $$p=\mathrm{softmax}(z/T).$$
 #
-# T > 1 makes every answer less extreme, T < 1 more extreme. But T *can* make the confidence right on average. We choose
-# T on labelled images that were kept aside: the network was not trained on them (`cal`). We judge it on others
-# (`test`).
+# T > 1 makes every answer less extreme, T < 1 more extreme. T cannot tell right answers from wrong ones. But it *can*
+# make the confidence right on average. We choose T on labelled images that were kept aside (`cal`): the network was not
+# trained on them. We judge T on other images (`test`).
 #
 # ### Exercise: the loss at a temperature
 #
 # *Difficulty: easy · importance: high · 5 minutes*
+#
 # The **NLL** (negative log-likelihood, the cross-entropy) is the mean of minus the logarithm of the probability that
-# was given to the right class. Return the NLL (in nats) of the `labels` when the `logits` (n, K) are divided by `T`.
+# was given to the right class. Return the NLL (natural logarithm) of the `labels` when the `logits` (n, K) are divided by `T`.
 
 # %%
 def my_cooled_nll(logits, labels, T):
@@ -90,8 +89,8 @@ check.cooled_nll(my_cooled_nll)
 #
 # </details>
 #
-# We train two kinds of network, each with five seeds: *plain*, and *rare digits*, which saw some digits rarely (the
-# commonest is 20 times as common as the rarest).
+# We train two kinds of network, each with five seeds: *plain*; and *rare digits*, in whose training images some digits
+# are rare (the commonest digit is 20 times as common as the rarest).
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -99,22 +98,22 @@ K = 10  # classes
 
 
 @cache
-def digits(seed):
+def digits(seed):  # 3.5 times the images that a network learns from: "rare digits" leaves many out
     return data.noisy_digits(int(3.5 * size.train), noise=0.4, seed=seed, calibration=5000, test=size.test)
 
 
 @cache
-def noisier(seed):
+def noisier(seed):  # new images with more pixel noise, for section 3
     return data.NoisyDigits(noise=0.55).draw(size.test // 2, seed=1000 + seed)
 
 
 # %%
 def taught_on(kind, seed):
     many = digits(seed).train
-    if kind == "rare digits":
+    if kind == "rare digits":  # leave images out until some digits are rare, then shuffle
         many = many[curation.imbalance(many.labels, 20, seed=seed).indices]
         many = many[torch.randperm(len(many), generator=torch.Generator().manual_seed(seed))]
-    return many[:size.train]
+    return many[:size.train]  # both kinds learn from equally many images
 
 
 def recipe(kind, seed):
@@ -145,7 +144,7 @@ explorers.keep(explorers.Explorer(
     "trained, bars after its logits are divided by T. Left it is right, right it is wrong."), "two_answers")
 
 # %% [markdown]
-# **Set T by hand.** 200 images are kept aside. Run this cell with several T, and look for the lowest NLL. Then write down your best T.
+# **Set T by hand**, on 200 of the images that were kept aside. Run this cell with several T, and look for the lowest NLL. Leave your best T in the cell.
 
 # %%
 T = 1.0  # change me
@@ -157,9 +156,9 @@ print(f"T = {T}: NLL {metrics.nll(probs, labels):.3f}, "
       f"confidence {probs.amax(dim=1).mean():.1%}, accuracy {metrics.accuracy(probs, labels):.1%}")
 
 # %% [markdown]
-# As a function of $1/T$ the NLL is convex: it has one minimum, and a search finds it at once. On images that neither of
-# you saw, is your T better than the one of the search? With only 200 images to fit on, you may win. (The other images
-# happen to be harder than the first 200, so the NLL is larger on them at any T.)
+# As a function of $1/T$ the NLL is convex: it has one minimum, and a search finds it at once. Compare your T with the T
+# that the search finds, on 4,800 images that were used neither by you nor by the search. As the search had only 200
+# images, your T may be better. (The 4,800 images happen to be harder than the 200, so their NLL is larger.)
 
 # %%
 scaler = recalibration.TemperatureScaler().fit(logits, labels)
@@ -170,9 +169,8 @@ for name, chosen in {"your": T, "fitted": scaler.temperature}.items():
 # %% [markdown]
 # ## 2. The repair, from end to end
 #
-# Now the 10,000 new images, which nobody has looked at. **Predict before you run:** each network gets a T from 200
-# images. What is the ECE on new images before and after? And which of these change: the accuracy, the order of the
-# confidences (AUROC: how often a right answer is surer than a wrong one)?
+# Now we judge T on the 10,000 new images of `test`. **Predict before you run:** each network gets a T from 200 images. What is the ECE on new images before and after? And which of these change: the accuracy, the order of
+# the confidences (AUROC: how often a right answer is surer than a wrong one)?
 
 # %% tags=["answer", "drawing"]
 def fitted(run, n=2000, make=recalibration.TemperatureScaler):
@@ -214,18 +212,18 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# One number from 200 images takes the ECE from more than ten points to a few, on images that it never saw. The answers
-# stay the same, and so does the accuracy. The order of the images hardly changes. (T keeps the order of the classes
-# within an image. But with three classes or more it may change which image is surer.)
+# One number, fitted on 200 images, lowers the ECE of new images from 14 % to 2 %. The answers stay the same, and so does
+# the accuracy. The order of the images by confidence hardly changes. (T keeps the order of the classes within an image.
+# But with three classes or more it may change which of two images has the higher confidence.)
 #
 # </details>
 #
-# **Play.** Turn T over the new images. Is the ECE lowest where the NLL is? Move T to the end, and compare where the two
-# dotted lines stop.
+# **Play.** Change T on the new images. Is the ECE lowest at the same T as the NLL? Move T to the end, and compare the two
+# thin upright lines: each stands at the lowest value so far.
 #
 # <details><summary>What you may have found</summary>
 #
-# Both are lowest at T = 2.8 here.
+# NLL and ECE are both lowest at T = 2.8 here.
 #
 # </details>
 
@@ -247,7 +245,8 @@ slider = explorers.Explorer(
     frame, explorers.Slider("temperature T", dial, start=1.0), play=True,
     description="Left, the reliability diagram of the plain networks of all seeds on test images, with their logits "
     "divided by T: a bar below the diagonal is over-confident. In the middle the NLL, on the right the ECE, drawn up "
-    "to the chosen T; a dotted line marks the lowest value so far. The black line is the NLL of the exact posterior.")
+    "to the chosen T; a thin upright line stands at the lowest value so far. The black line is the NLL of the exact "
+    "posterior.")
 explorers.keep(slider, "temperature")
 slider
 
@@ -259,12 +258,15 @@ print(claims.concluded("08", "T1"))
 
 # %% [markdown]
 # A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the
-# sentence says. *Post hoc* (further down) means that we found the claim on these seeds first.
+# sentence says; REVERSED, that the opposite was measured; INCONCLUSIVE, that the seeds cannot tell. *Post hoc* (in
+# section 4) means that we found the claim by a look at these seeds.
 #
 # ## 3. What one number leaves
 #
-# **Predict before you run:** does T help (a) with how often each digit is said, in the network that saw some digits
-# rarely, (b) on images with more pixel noise than `cal` had?
+# **Predict before you run:**
+#
+# - The network of *rare digits*: does T bring its mean probability of each digit to the digit's share of the new images?
+# - The plain network: is T enough on images with more pixel noise than `cal` had?
 
 # %% tags=["answer", "drawing"]
 tables = {"plain": before_and_after(plain, 2000), "rare digits": before_and_after(rare, 2000),
@@ -273,7 +275,7 @@ for name, table in tables.items():
     found = table.groupby("state", sort=False).mean()
     (was, now), (off, still) = found.ECE, found["worst class"]
     print(f"{name}, T from 2,000 images: ECE {was:.1%} -> {now:.1%}; "
-          f"mean probability of a class: off by up to {off:.1%} -> {still:.1%}")
+          f"mean probability of a digit, off from its share by up to {off:.1%} -> {still:.1%}")
 one = swept.one(kind="plain", seed=SEED)
 new, after = one.predictions["test"], fitted(one).probs(one.predictions["test"].logits).amax(dim=1)
 truth = new.posterior.gather(1, new.predicted[:, None])[:, 0]
@@ -286,11 +288,10 @@ for words, member in groups.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *How often a class is said* stays wrong: where some digits were rare, the mean probability of a class is off by about as much as before.
-# - *With more pixel noise* T helps, but is not enough: there the network is more over-confident. (On images with less
-#   noise than in training T can harm: lesson 13.)
-# - *Single images:* T takes confidence from wrong answers, and also from right ones that need no doubt. On average this
-#   is right; for one patient it is not. You saw this on the opening slider.
+# - *Rare digits:* the mean probability of a digit differs from the digit's share by about as much as before.
+# - *More pixel noise:* T helps, but is not enough: there the network is more over-confident than on `cal`.
+# - *Single images:* T lowers the confidence of wrong answers, and also of right answers that need no doubt. The
+#   confidence becomes right on average, but not for each patient.
 #
 # </details>
 #
@@ -299,7 +300,7 @@ for words, member in groups.items():
 # *Difficulty: hard · importance: medium · 15 minutes*
 #
 # New images come without labels, but the accuracy on them is known from elsewhere. Find the T at which the mean confidence of `softmax(logits / T)` equals
-# `accuracy`, to within 1 % of T. It lies between 0.05 and 50.
+# `accuracy`. T lies between 0.05 and 50; find it to within 1 %.
 
 # %%
 def my_matching_temperature(logits, accuracy):
@@ -330,17 +331,20 @@ check.matching_temperature(my_matching_temperature)
 # </details>
 #
 # ## 4. More images, larger maps
-# A function that turns the logits into better calibrated ones, as T does, is called a recalibration map, or map for
-# short. (It is not the map of the networks.) Larger maps have more numbers than T:
+#
+# A function that turns the logits into better calibrated ones, as division by T does, is called a recalibration map,
+# here *map* for short. (The map of lesson 03 is another thing: a picture of networks.) Larger maps have more numbers
+# than one:
 #
 # - **vector scaling**: a weight and a constant for each class, $w_k z_k+b_k$ (20 numbers);
 # - **matrix scaling**: $Wz+b$ (110 numbers), which can use the logit of 8 to correct the probability of 3;
-# - **shrunk matrix**: $(I+A)\,z/T+b$, where a penalty keeps $A$ and $b$ small. The penalty is chosen on the images kept
-#   aside, by cross-validation: fit on four fifths, judge on the last fifth, and take each fifth in turn.
+# - **shrunk matrix**: $z/T+A\,z/T+b$, where a penalty in the loss keeps $A$ and $b$ small. The size of the penalty is chosen
+#   on the images kept aside, by cross-validation: fit on four fifths, judge on the last fifth, and take each fifth in
+#   turn.
 #
-# For our digits the exact posterior is known. So we judge a map by the mean squared distance to it.
+# For our digits the exact posterior is known. We judge a map by the mean squared distance of its probabilities to it.
 #
-# **Predict before you run:** with 100 images, which of the four maps make the plain network *worse* than it was? And which is best with 5,000?
+# **Predict before you run:** with 100 images, which of the four maps (T included) make the plain network *worse* than it was? And which map is best with 5,000?
 
 # %% tags=["answer", "drawing"]
 maps = {"temperature": recalibration.TemperatureScaler, "vector": recalibration.VectorScaler,
@@ -374,19 +378,21 @@ average.round(3)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With 100 images the matrix is far worse than no map: it has more numbers than there are images. The vector is worse
-# than one T on the plain network. With 5,000 images the matrix is best. The shrunk matrix is about as near to the truth
-# as one temperature where images are few, and about as near as the matrix where they are many. On the network with rare
-# digits it is nearer than T from 100 images on, if these show all digits as often as the new images do.
+# - *100 images:* the matrix is far worse than no map: it has more numbers than there are images. On the plain network
+#   the vector is a little worse than no map, too.
+# - *5,000 images:* the matrix is best, and the shrunk matrix about as good.
+# - *Shrunk matrix, 100 images:* on the plain network it is about as near to the truth as one temperature, on the network
+#   of rare digits nearer (provided that the 100 images show each digit as often as the new images do).
 #
 # </details>
 #
-# **Play.** Which map has the best diagram with 100 images, and which with the most?
+# **Play.** Which map has the best diagram with 100 images, and which with 5,000?
 #
 # <details><summary>What you may have found</summary>
 #
-# With 100 images those of the temperature and of the shrunk matrix lie nearest to the diagonal; the matrix is far too
-# sure. With 5,000 all four lie near it: a diagram does not show which map is nearest to the truth.
+# With 100 images the diagrams of the temperature and of the shrunk matrix lie nearest to the diagonal; with the matrix
+# the network is far too sure. With 5,000 images all four lie near it: a diagram does not show which map is nearest to
+# the truth.
 #
 # </details>
 
@@ -400,9 +406,10 @@ def needed(name, n):
 explorers.Explorer(
     needed, explorers.Slider("map", list(maps), start="matrix"),
     explorers.Slider("images kept aside", sizes, show="{:,}".format, start=sizes[0]),
-    description="Left, the reliability diagram of the plain networks of all seeds after the chosen map, fitted on so "
-    "many images. Beside it, for two networks, the mean squared distance to the exact posterior against the number of "
-    "images: as trained, after one temperature, and after the chosen map. What lies above the frame is cut off.")
+    description="Left, the reliability diagram of the plain networks of all seeds after the chosen map, fitted on the "
+    "chosen number of images. Beside it, for two networks, the mean squared distance to the exact posterior against "
+    "the number of images: as trained, after one temperature, and after the chosen map. What lies above the frame is "
+    "cut off.")
 
 # %% tags=["nbval-check-output"]
 hundred = needs[(needs.network == "rare digits") & (needs.n == 100)]
@@ -422,20 +429,19 @@ print(claims.concluded("08", "08p"))
 # <details><summary>Answer</summary>
 #
 # Split the images: 200 to fit and choose, 100 to judge what was chosen. Candidates: nothing, one temperature, a
-# temperature with a constant for each class (a wrong prior multiplies the probability of a class by a factor, so it
+# temperature with a constant for each class (a wrong share of a class multiplies its probability by a factor, so it
 # adds a constant to its logit), a shrunk matrix. A free matrix has 72 numbers for 200 images: it needs the penalty.
 # Choose by the cross-validated NLL, since on average it is lowest for the true probabilities. Do not choose by the ECE:
-# on 100 images it is mostly luck. Report accuracy, confidence minus accuracy, and NLL, each before and after, with
+# on 100 images the ECE is mostly luck. Report accuracy, confidence minus accuracy, and NLL, each before and after, with
 # intervals.
 #
 # </details>
 #
 # ## 5. Which mistake made this diagram?
 #
-# Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One passed *probabilities*
-# in place of logits. One fitted T on images with *wrong labels* (30 % were shuffled). Below are their diagrams on new
-# images. Decide
-# which hospital made which mistake before you open the answer.
+# Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One divided *probabilities* by
+# T in place of logits. One fitted T on images with *wrong labels* (30 % of the labels were drawn at random). Below are
+# the three diagrams on new images. Decide which hospital made which mistake before you open the answer.
 
 # %% tags=["drawing"]
 def mistaken(run):
@@ -470,31 +476,33 @@ for letter, (name, rows) in zip("ABC", answers.items(), strict=True):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# *Wrong labels* make the network look worse than it is for new patients: T is too high (A). On *training images* the
-# network is always right: T falls to its lower limit, and every answer becomes certain (B). *Probabilities* differ by 1
-# at most: so at the fitted T of about .25 no confidence can be much above 86 %. The average is nearly right, the
-# diagram is not (C). The package refuses rows that sum to 1, and warns when T reaches a limit.
+# - A, *wrong labels:* the network looks worse than it is for new patients, so T is too high.
+# - B, *training images:* on them the network is always right. T falls to its lower limit, and every answer becomes
+#   certain.
+# - C, *probabilities:* two probabilities differ by 1 at most, and by 4 after division by T = 0.25. So a confidence is at
+#   most $e^4/(e^4+9)$, 86 %. The average is nearly right, the diagram is not.
+#
+# The package refuses rows that sum to 1, and warns when T reaches a limit.
 #
 # </details>
 #
-# **Photographs.** Does it work there, too? Here are networks of the lessons on label noise, focal loss and mixup, on
-# CIFAR-10 ([stored runs](from_laptop_to_paper.md)):
+# **Photographs.** Does T work for photographs, too? Here are [stored runs](from_laptop_to_paper.md) of three other lessons,
+# on CIFAR-10:
 
 # %% tags=["drawing"]
 tables = [experiments.on_photographs(name, SCALE, device=device) for name in ("focal", "mixup", "noise")]
 photographs = pd.concat([table.assign(value=table.value.astype(str)) for table in tables])
 photographs = photographs.drop_duplicates(["seed", "test_ece", "temperature"])  # a run can stand in two tables
 agree = (photographs.test_gap > 0) == (photographs.temperature > 1)
-print(f"{len(photographs)} runs: T is above 1 where the network is too sure, and below 1 where it is not sure "
-      f"enough, in {agree.sum()}.\nECE {photographs.test_ece.mean():.1%} on average as trained, "
+print(f"In {agree.sum()} of {len(photographs)} runs T is above 1 where the network is too sure, and below 1 where "
+      f"it is not sure enough.\nECE {photographs.test_ece.mean():.1%} on average as trained, "
       f"{photographs.scaled_ece.mean():.1%} after T.")
 
 # %% [markdown]
 # (In the other three runs T is within 3 % of 1.)
 #
-# **The map of this lesson.** Across: accuracy lost on new images. Upwards: what of it is still claimed. **Predict:** in
-# which
-# direction does T move a network?
+# **The map of this lesson.** Across: the accuracy that is lost on new images. Upwards: confidence minus accuracy, the part
+# of the lost accuracy that is still claimed. **Predict:** in which direction does T move a network?
 
 # %% tags=["answer", "drawing"]
 def spot(run, T):
@@ -521,7 +529,7 @@ plt.show()
 
 # %% tags=["drawing"]
 def left_over(n, draws):
-    """The ECE on new images after the T of each of so many blocks of n images, for each network."""
+    """The ECE on new images, with T from each of so many blocks of n images, for each network."""
     found = []
     for run in plain:
         cal, new = run.predictions["cal"], run.predictions["test"]
@@ -535,20 +543,20 @@ def left_over(n, draws):
 print(f"as trained: ECE on new images {np.mean([metrics.ece(new.probs, new.labels) for new in news]):.1%}")
 for n, draws in {50: 20, 200: 20, 1000: 5}.items():
     found = left_over(n, draws)
-    print(f"T from {n:,} images, {len(found)} times: ECE {found.mean():.1%} on average, "
-          f"{(found > 0.05).mean():.0%} of them above 5.0%, largest {found.max():.1%}")
+    print(f"T from {n:,} images, fitted {len(found)} times: ECE {found.mean():.1%} on average, above 5.0% in "
+          f"{(found > 0.05).mean():.0%} of the fits, at most {found.max():.1%}")
 
 
 # %% [markdown]
-# **On average, yes, for images of the same kind: one temperature takes most of the over-confidence away. For the plain
-# network fifty images often bring the ECE below 5 %, two hundred nearly always. Single images are not repaired, nor
-# how often a rare class is said; images with more noise only in part.**
+# **On average, yes, for images of the same kind: one temperature takes most of the over-confidence away (only a part of it
+# on images with more noise). For the plain network fifty images often bring the ECE below 5 %, two hundred nearly always.
+# One temperature repairs neither single images nor the mean probability of a class that was rare in training.**
 #
 # ## Three things to take away
 #
 # 1. Divide the logits by one T, fitted on images kept aside. The answers stay the same, and the confidence becomes
 #    right on average.
-# 2. What one T does not repair: how often a class is said that was rare in training, single images, and a part of the
+# 2. One T does not repair the mean probability of a class that was rare in training, single images, and a part of the
 #    over-confidence on noisier images.
 # 3. More numbers need more images, or a penalty chosen by cross-validation: with few images a shrunk matrix was about as good as a temperature, with many about as good as a matrix.
 #
@@ -562,7 +570,7 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #
 # <details><summary>2. Why does T leave the accuracy alone?</summary>
 #
-# All logits of a row are divided by the same positive number, so their order stays.
+# All logits of an image are divided by the same positive number, so the largest one stays the largest.
 #
 # </details>
 #
@@ -574,21 +582,22 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #
 # <details><summary>4. After T the ECE is 1 %. May a doctor trust the "70 %" of one patient?</summary>
 #
-# Not yet. The ECE is a mean over all confidences: near 70 % the share that is right may be further off, and it is a share of many patients, who differ. Look at that bin, and at groups.
+# Not yet. The ECE is a mean over all confidences: near 70 % the accuracy may differ more from the confidence. And an accuracy is a share of many patients, who differ. Look at the bin of 70 %, and at groups of patients.
 #
 # </details>
 #
 # <details><summary>5. Which map for 100 images in ten classes, which for 5,000?</summary>
 #
-# For 100 images one temperature, or a shrunk matrix, whose penalty keeps it near a temperature if need be. For 5,000
-# images also a matrix.
+# For 100 images one temperature, or a shrunk matrix, whose penalty can keep it near a temperature. For 5,000 images a
+# shrunk matrix or a matrix.
 #
 # </details>
 #
 # ## Go further
 #
-# On images with more pixel noise T was too low. Suppose that the accuracy on them is known. How low an ECE does the T
-# of the homework reach, beside one that is fitted on their labels?
+# On images with more pixel noise the T of section 3 was too low. Suppose that the accuracy on these images is known.
+# Which ECE do you reach with the T of the homework, and which with a T that is fitted on the labels of these images?
+# (`one` and `fitted` come from folded cells: one plain network, and a function that fits T.)
 #
 # <details><summary>Answer</summary>
 #
@@ -602,17 +611,17 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #     return (far.logits.double() / T).softmax(dim=1).amax(dim=1).mean().item() - accuracy
 #
 # on_labels = recalibration.TemperatureScaler().fit(far.logits, far.labels).temperature
-# for name, T in {"from section 2": fitted(one).temperature, "matched": brentq(gap, 0.05, 50), "fitted": on_labels}.items():
+# for name, T in {"from section 3": fitted(one).temperature, "matched": brentq(gap, 0.05, 50), "fitted": on_labels}.items():
 #     print(f"{name}: T = {T:.2f}, ECE {metrics.ece((far.logits / T).softmax(dim=1), far.labels):.1%}")
 # ```
 #
-# Nearly as low an ECE. But we assumed that the accuracy is known.
+# With the T of the homework the ECE is nearly as low as with the T from labels. But we assumed that the accuracy is known.
 #
 # </details>
 #
 # All verdicts, two ways to fit T, its interval, maps class by class, and what no temperature removes are in the [evidence](evidence/08_temperature.ipynb).
 #
-# Next: [09 Soft targets](09_soft_targets.ipynb), or the next lesson on your path (see the top). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# Next: [09 Soft targets](09_soft_targets.ipynb), or the next lesson on your path (see the top). Your numbers differ from ours? See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #

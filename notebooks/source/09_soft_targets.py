@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 09 · Soft targets: what changes when no label is certain
 #
-# **Question.** A screening clinic hands the images of which its network is least sure to a doctor. The network says
-# "99 %" far too often. So its training is changed: no label counts as certain any more. What does its confidence mean
-# now? And does the doctor still get the right images?
+# **Question.** In a screening clinic a network reads all images, and a doctor reads those of which the network is least
+# sure. The network says "99 %" far too often. So it is trained anew, and no label counts as certain any more. What does
+# the confidence of the network mean now? And does the doctor still get the right images?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -12,12 +12,12 @@ explorers.stored("soft_label")
 
 # %% [markdown]
 # Move the slider. Left: an image with its label; a share alpha is taken from the label and spread over all ten digits.
-# Right: diamonds show how often each digit is true for images like this one; bars show the answer towards which
-# training now pulls the network.
+# Right: diamonds show how often images like this one show each digit; bars show the answer towards which training now
+# pulls the network.
 #
 # **You will be able to**
-# - say which answer a loss asks for (the one with the lowest expected loss), and find it by yourself;
-# - tell what label smoothing does to the ECE, to the temperature, and to which images come out surest;
+# - say which answer a loss asks for (the answer with the lowest expected loss), and find it by yourself;
+# - say how label smoothing changes the ECE, the temperature, and the choice of the surest images;
 # - choose which images go to the doctor, and say what that costs.
 #
 # **Time.** 40 minutes; 10 more for the homework.
@@ -47,10 +47,10 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. What a loss asks for
 #
-# A hard label says: 100 %. Cross-entropy on it keeps falling as the network becomes surer, without end. A **soft
-# target** is any other row of probabilities to learn. **Label smoothing** makes one from a hard label: each of the $K$
-# classes gets $\alpha/K$, and the label keeps the rest. (Some libraries give $\alpha/(K-1)$ to each *other* class.
-# Their alpha of 0.09 is our 0.1 with ten classes.)
+# A hard label gives 100 % to one class. With hard labels, cross-entropy keeps falling as the network becomes surer,
+# without end. A **soft target** is any other row of probabilities to learn. **Label smoothing** makes a soft target from
+# a hard label: each of the $K$ classes gets $\alpha/K$, and the label keeps the rest. (Some libraries give
+# $\alpha/(K-1)$ to each *other* class. With ten classes their alpha of 0.09 is our 0.1.)
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -83,16 +83,17 @@ explorers.keep(explorers.Explorer(
     "diamonds the exact posterior of its digit, bars the answer with the lowest expected loss."), "soft_label")
 
 # %% [markdown]
-# Of all images that look like this one, some are labelled with one digit and some with another, in the proportions of
-# the exact posterior $q$. The network sees them all and has to give *one* answer. The expected loss is lowest if the
-# answer is the mean of their targets:
+# Of all images that look like the one at the slider, some are labelled with one digit and some with another, in the
+# proportions of the exact posterior $q$. The network has to give *one* answer for all these images. The expected loss
+# is lowest if this answer is the mean of their targets:
 #
 # $$p^* = (1-\alpha)\,q + \frac{\alpha}{K}.$$
 #
-# We call $p^*$ the **optimum** of the loss. For $\alpha=0$ it is $q$ itself: cross-entropy asks for the truth.
+# We call $p^*$ the **optimum** of the loss. For $\alpha=0$ the optimum is $q$ itself: cross-entropy asks for the truth.
 # Smoothing asks for an answer that is less sure.
 #
-# **Your turn.** Change alpha and q, say what will come out, and run: the loop walks downhill on the expected loss.
+# **Your turn.** Change alpha and q, say what will come out, and run the cell: the loop lowers the expected loss step
+# by step.
 
 # %%
 alpha, q = 0.2, torch.tensor([[0.7, 0.3]])  # change me: alpha, and the posterior of two classes
@@ -107,8 +108,8 @@ print("lowest loss at", [round(p, 3) for p in z.softmax(dim=1)[0].tolist()])
 # %% [markdown]
 # ## 2. What a network becomes
 #
-# The answers of a network on new images need not be the optimum: it learns a limited number of images by heart (03). We
-# train networks with seven alphas.
+# On new images a network need not give the optimum: it has learned a limited number of images by heart (03). We train
+# networks with seven alphas.
 
 # %%
 alphas = [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5]
@@ -173,10 +174,12 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The network is too sure without smoothing, and not sure enough with much of it. In between $T$ passes through 1. As
-# trained, the ECE falls and rises again. After its temperature each network has a small ECE. The ECE of the *optimum*
-# grows with alpha: a model that does exactly what smoothing asks for is not sure enough. A small alpha helps because
-# the network is too sure without it.
+# - *Left:* $T$ falls from 3.0 at alpha 0 to 0.8 at 0.1 and 0.4 at 0.5. Without smoothing the network is too sure, with
+#   much smoothing not sure enough.
+# - *Right:* *as trained*, that is without a temperature, the ECE first falls and then rises. After its temperature each
+#   network has a small ECE.
+# - The ECE of the *optimum* grows with alpha: a model that gives exactly what smoothing asks for is not sure enough. A
+#   small alpha helps because the network is too sure without smoothing.
 #
 # </details>
 
@@ -208,33 +211,33 @@ explorers.keep(slider, "soft_targets")
 slider
 
 # %% [markdown]
-# **Play.** Find the alpha whose diagram lies nearest to the diagonal as trained. What shape does the diagram have at
-# alpha 0.3? Then switch to *after temperature*, and look for the differences that are left.
+# **Play.** Leave the network *as trained*. At which alpha does the diagram lie nearest to the diagonal? What shape does it
+# have at alpha 0.3? Then switch to *after temperature*, and look for the differences that are left.
 #
 # <details><summary>What you may have found</summary>
 #
-# Alpha 0.05 lies nearest. At 0.3 the accuracy lies above the confidence: the network is not sure enough. After a
-# temperature each has an ECE of 1 to 2 %.
+# At alpha 0.05. At alpha 0.3 the accuracy lies above the confidence: the network is not sure enough. After a temperature
+# each network has an ECE of 1 to 2 %.
 #
 # </details>
 
 # %% tags=["nbval-check-output"]
 # raw: the ECE as trained, one row per seed and one column per alpha; column 2 is alpha 0.05
-print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than none", raw[:, 2] - raw[:, 0],
+print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than hard labels", raw[:, 2] - raw[:, 0],
                      expect="below", as_trained=True))
 print(claims.concluded("09", "T2"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval; *as trained* means without a temperature. These networks
-# have one small weight decay; section 5 says what a larger one changes.
+# A *verdict* gives the mean over seeds with its 95 % interval. REVERSED: the opposite was measured. INCONCLUSIVE: the seeds
+# cannot tell. All networks above have one small weight decay (03); section 5 says what a larger one changes.
 #
 # ## 3. The classic mistake
 #
-# **The mistake** is to read a smoothed network's output as the probability that it is right. One might try to repair
-# this by undoing $p^*$: $q=(p-\alpha/K)/(1-\alpha)$. (Values below 0 are set to 0; then each row is divided by its
-# sum.)
+# **The mistake** is to read a smoothed network's output as the probability that it is right. To repair this, one might
+# take the output $p$ for $p^*$, and solve the formula of section 1 for $q$: $q=(p-\alpha/K)/(1-\alpha)$. We call this
+# *undoing* $p^*$. (Values below 0 are set to 0; then each row is divided by its sum.)
 #
-# **Predict before you run:** with $p^*$ undone, is the network of alpha 0.3 as over-confident as the one of alpha 0?
+# **Predict before you run:** with $p^*$ undone, is the network of alpha 0.3 as over-confident as the network of alpha 0?
 
 # %% tags=["answer", "drawing"]
 def undone(outcome):
@@ -257,16 +260,17 @@ for a in (0.0, 0.05, 0.3):
     before, now = (rows.mean(0)[alphas.index(a)] for rows in gaps.values())
     below = (swept.pooled("test", alpha=a).probs < a / K).double().mean()
     told.append(f"alpha {a:g}: {before:+.1%} as trained, {now:+.1%} with p* undone")
-    print(f"{told[-1]}; {below:.0%} of all entries lie below alpha/K")
+    print(f"{told[-1]}; {below:.0%} of all probabilities are below alpha/K")
 _ = alt_text.note(ax, f"Confidence minus accuracy. {'; '.join(told)}.")
 plt.show()
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No: it is still 8 points *under*-confident. And at alpha 0.05 undoing makes the over-confidence larger: there the
-# smoothing had hidden a part of it. The network is not at its optimum either: no entry of $p^*$ lies below $\alpha/K$,
-# but many entries of its output do. A temperature, fitted on images kept aside, repairs the confidence on average.
+# No: with alpha 0.3 the network is still 8 points *under*-confident. And with alpha 0.05 undoing makes the
+# over-confidence larger: smoothing had hidden a part of it. A network does not give its optimum: no probability in
+# $p^*$ is below $\alpha/K$, but many of the network's are (the last number of each line). A temperature, fitted on
+# images kept aside, repairs the confidence on average.
 #
 # </details>
 #
@@ -275,14 +279,14 @@ plt.show()
 # The clinic keeps the most confident predictions and hands the other images to the doctor. The share kept is the
 # **coverage**; the error rate among the kept predictions is the **selective risk**. At a given coverage, the risk
 # depends on how many predictions are right, and on the *order* of the confidences, not on their size. The AUROC (how
-# often a right prediction is more confident than a wrong one) uses only their order, too.
+# often a right prediction is more confident than a wrong one) uses only the order, too.
 #
 # ### Exercise: the error rate of what is kept
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# Return the error rate among the most confident predictions, from confidences, hits (booleans) and a coverage. Of $n$
-# predictions, `round(coverage * n)` are kept.
+# Return the error rate among the most confident predictions, from `confidence`, `correct` (booleans) and `coverage`. Of
+# $n$ predictions, `round(coverage * n)` are kept.
 
 # %%
 def my_selective_risk(confidence, correct, coverage):
@@ -308,7 +312,7 @@ check.selective_risk(my_selective_risk)
 #
 # </details>
 #
-# `metrics.risk_coverage` returns it for every coverage at once.
+# `metrics.risk_coverage` returns this error rate for every coverage at once.
 #
 # **Predict before you run:** each network has its temperature, and the clinic keeps 70 %. Is the risk with smoothing
 # 0.3 higher or lower than without smoothing? And if the clinic keeps only the 10 % of which the network is surest?
@@ -344,7 +348,7 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # At 70 % the smoothed network has the lower risk: it is a little more accurate. Among the surest 10 % it makes more
-# errors, though few: 0.80 % in place of 0.32 %. (Xia et al. 2025 report such a cost for large networks.)
+# errors, though few: 0.8 % in place of 0.3 %. (Xia et al. 2025 report such a cost for large networks.)
 #
 # </details>
 
@@ -354,10 +358,10 @@ def auroc(probs, labels):
     return metrics.auroc(sure[right], sure[~right])
 
 
-order = scored(auroc, True)  # True: after the temperature; one row per seed, one column per alpha
-print(verdicts.judge("09l", "after temperature, smoothing 0.3 orders right before wrong less well than none "
-                     "(AUROC)",
-                     order[:, alphas.index(0.3)] - order[:, 0], expect="below"))
+# the AUROC of every network after its temperature (True): one row per seed, one column per alpha
+order = scored(auroc, True)
+print(verdicts.judge("09l", "after a temperature, the AUROC is lower with smoothing 0.3 than with hard "
+                     "labels", order[:, alphas.index(0.3)] - order[:, 0], expect="below"))
 print(claims.concluded("09", "09l"))
 
 # %% [markdown]
@@ -365,8 +369,8 @@ print(claims.concluded("09", "09l"))
 #
 # *Difficulty: hard · importance: high · 8 minutes, no code*
 #
-# The clinic chooses among alpha 0, 0.05 and 0.3, and has 200 labelled images. It wants to hand on 30 % of the images,
-# and to print "the network is ... % sure" beside each kept prediction. Design the comparison: what is fitted on which
+# The clinic chooses among alpha 0, 0.05 and 0.3, and has 200 labelled images. It wants to hand on 30 % of the images to
+# the doctor, and to print "the network is ... % sure" beside each kept prediction. Design the comparison: what is fitted on which
 # images, what is measured, what decides? (A share $s$ of $n$ images has the standard error $\sqrt{s(1-s)/n}$.)
 #
 # <details><summary>Answer</summary>
@@ -379,15 +383,15 @@ print(claims.concluded("09", "09l"))
 #
 # </details>
 #
-# ## 5. Other losses that ask for less
+# ## 5. Other losses
 #
-# - The **confidence penalty** (Pereyra et al. 2017) takes $\beta$ times the entropy of the prediction off the loss. Its
-#   optimum is less sure than $q$, too.
+# - The **confidence penalty** (Pereyra et al. 2017) subtracts from the loss $\beta$ times the entropy of the prediction.
+#   Its optimum is less sure than $q$, too.
 # - **Brier loss** is the Brier score, used in training. Its optimum is $q$.
 # - **MMCE** (Kumar et al. 2018) adds to the loss a calibration error of the batch, made smooth so that it has a
 #   gradient.
 #
-# Photographs: 20,000 of CIFAR-10, six convolutions, three seeds ([stored](from_laptop_to_paper.md)).
+# On 20,000 photographs of CIFAR-10 (six convolutions, three seeds, [stored](from_laptop_to_paper.md)):
 
 # %% tags=["drawing"]
 photographs = experiments.on_photographs("soft", SCALE, device=device)
@@ -398,15 +402,14 @@ table.rename(columns=heads).rename_axis("loss").round(3)
 
 # %% [markdown]
 # As trained, the ECEs differ much. With a temperature for each network they lie close together (the NLL is higher with
-# smoothing). MMCE is the exception: its network did not even learn its training images.
+# smoothing). MMCE is the exception: with it the network did not even learn its training images.
 #
-# But all of them had the same small weight decay. On our digits we also chose the decay on images kept aside. The
-# chosen one was larger, and made plain cross-entropy nearly calibrated by itself. With a larger weight decay and one
-# temperature each, no loss had a clearly lower NLL than cross-entropy, neither on digits nor on photographs
-# ([evidence](evidence/09_soft_targets.ipynb)).
-
+# But all these networks had the same small weight decay. On our digits we also chose the weight decay of each loss, on
+# images kept aside. The chosen ones are larger, and cross-entropy alone is then nearly calibrated. With a larger weight
+# decay and a temperature for each network, we could confirm for no loss a lower NLL than for cross-entropy, neither on
+# digits nor on photographs ([evidence](evidence/09_soft_targets.ipynb)).
 #
-# **The ideal label.** Smoothing says "3, or anything". The best label would say "3, or perhaps an 8": the exact posterior. For our digits it is known, so we can train on it.
+# **The ideal label.** A smoothed label says "a 3, or any digit". The best label says "a 3, or perhaps an 8": it is the exact posterior. For our digits we know the posterior, so we can train on it.
 #
 # **Predict before you run:** is a network that was trained on exact posteriors calibrated on new images?
 
@@ -434,8 +437,8 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# No. It is more accurate, but still 9 points too sure: the network learns even ideal labels by heart, if the number of
-# images is limited. Ideal labels alone do not give calibration on new images.
+# No. This network is more accurate, but still 9 points too sure. With a limited number of images, ideal labels alone do
+# not give calibration on new images.
 #
 # </details>
 #
@@ -443,12 +446,11 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# The expected loss with the penalty is $-\sum_kq_k\log p_k+\beta\sum_kp_k\log p_k$. The $p_k$ must sum to 1, so at the
-# optimum the derivatives by the $p_k$ need not be 0, only all equal. The derivative is $-q_k/p_k+\beta\log p_k+\beta$.
-# Change its sign and take $\beta$, the same for all classes, into $c$: then $q_k/p_k-\beta\log p_k$ is the same number
-# $c$ for each class. A network has reached this optimum. Which posterior $q$ does its output $p$ stand for? (In the
-# code $\beta$ is `weight`.)
-# Solve for $q_k$; the sum over all classes gives $c$.
+# The expected loss with the penalty is $-\sum_kq_k\log p_k+\beta\sum_kp_k\log p_k$. The $p_k$ must sum to 1: what one class
+# gains, another loses. At the optimum such an exchange changes nothing, so the derivatives by the $p_k$ are all equal.
+# The derivative is $-q_k/p_k+\beta\log p_k+\beta$. If it is the same for all classes, then $q_k/p_k-\beta\log p_k$ is the
+# same, too; call this number $c$. A network has reached this optimum. Which posterior $q$ does its output $p$ stand for?
+# Solve for $q_k$; the sum over all classes gives $c$. (In the code $\beta$ is `weight`.)
 
 # %%
 def my_penalty_posterior(p, weight):
@@ -474,8 +476,8 @@ check.penalty_posterior(my_penalty_posterior)
 #
 # </details>
 #
-# **The map of this lesson.** Across: accuracy lost on new images. Upwards: what of it is still claimed. **Predict:**
-# where does the network go as alpha grows?
+# **The map of this lesson.** Across: the accuracy that is lost on new images. Upwards: confidence minus accuracy, the part
+# of the lost accuracy that is still claimed. **Predict:** where does the network go as alpha grows?
 
 # %% tags=["answer", "drawing"]
 def spot(run):
@@ -494,8 +496,8 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Straight down, and below zero: the loss changes what is claimed, and hardly what is lost. A temperature moves networks
-# down as well, while wrong labels moved them outwards (06).
+# Straight down, and below zero: alpha changes what is claimed, and hardly what is lost. A temperature moves a network
+# down as well.
 #
 # </details>
 #
@@ -509,22 +511,22 @@ for a in (0.0, 0.05, 0.3):
 
 # %% [markdown]
 # **The confidence of a smoothed network is no probability of being right. The loss asks for too low a confidence, and
-# the network does not do exactly what the loss asks for. After a temperature it is right on average, which says nothing
-# of a single image. The doctor gets the images in about as good an order as before; among the surest 10 % we counted a
-# few more errors.**
+# the network does not give exactly what the loss asks for. After a temperature the confidence is right on average, which
+# says nothing about a single image. The images for the doctor are chosen about as well as before; but among the surest
+# 10 % we counted a few more errors.**
 #
 # ## Three things to take away
 #
 # 1. Each loss asks for its own optimum: cross-entropy and Brier loss for the exact posterior, smoothing for a
 #    flattened one.
 # 2. At a small weight decay a small alpha brought the ECE near that of a temperature, since two errors cancel. A larger
-#    alpha made the network under-confident. A temperature repaired both.
+#    alpha made the network under-confident. A temperature repaired the ECE at every alpha.
 # 3. Calibration changes the number beside the image. Which images go to the doctor is another question: answer it with
 #    risk and coverage.
 #
 # ## Recall
 #
-# <details><summary>1. What does smoothing 0.1 ask for on an image with q = 1, ten classes? And Brier loss?</summary>
+# <details><summary>1. Ten classes, and q = 1 for one of them. Which probability of this class does smoothing 0.1 ask for? And Brier loss?</summary>
 #
 # 0.91; and 1.
 #
@@ -538,7 +540,7 @@ for a in (0.0, 0.05, 0.3):
 #
 # <details><summary>3. A network has alpha 0.3 and confidence 20 points below accuracy. Is it a bad model?</summary>
 #
-# Its optimum is under-confident by design. Fit a temperature, then judge.
+# Not for this reason: the optimum of its loss is under-confident by design. Fit a temperature, then judge.
 #
 # </details>
 #
@@ -548,7 +550,7 @@ for a in (0.0, 0.05, 0.3):
 #
 # </details>
 #
-# <details><summary>5. Why can a temperature change which image is surer, though it never changes a decision?</summary>
+# <details><summary>5. A temperature never changes an answer. Why can it change which of two images has the higher confidence?</summary>
 #
 # It keeps the order of the classes within an image. But with three classes or more, it may change the order of the
 # images by confidence.
@@ -557,7 +559,7 @@ for a in (0.0, 0.05, 0.3):
 #
 # ## Go further
 #
-# One well-known package has the wrong *sign* before the confidence penalty. Which answer is then the optimum, at
+# One well-known package has the wrong *sign* before the confidence penalty. What is the optimum then, for
 # $q=(0.7, 0.3)$ and weight 0.5?
 #
 # <details><summary>Answer</summary>
@@ -578,7 +580,7 @@ for a in (0.0, 0.05, 0.3):
 #
 # All verdicts, three forms of MMCE, training on the exact posterior, and what smoothing does to features are in the [evidence](evidence/09_soft_targets.ipynb).
 #
-# Next: [10 Focal loss in theory](10_focal_theory.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md).
+# Next: [10 Focal loss in theory](10_focal_theory.ipynb). Your numbers differ from ours? See [your numbers differ?](your_numbers_differ.md).
 #
 # ## References
 #

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # 10 · Focal loss: may one read its output as a probability?
 #
-# **Question.** A network for X-ray images is far too sure of itself. Trained anew with *focal loss*, it is right about
-# as often as it says. But this loss was made for another task: to find objects in images that are mostly background. It
-# does not ask for probabilities. A doctor points to the number on the screen: is this the chance that the network is
-# right, or does it only look so?
+# **Question.** A network for X-ray images is far too sure of itself. After a new training with *focal loss*, the network
+# is right about as often as it says. But this loss was made for another task: to find objects in
+# images. A doctor points to the confidence on the screen: is this number the chance that the network is right, or
+# does it only look so?
 
 # %% tags=["drawing"]
 from calibkit.course import explorers
@@ -12,13 +12,13 @@ from calibkit.course import explorers
 explorers.stored("focal_gamma")
 
 # %% [markdown]
-# Networks on noisy digits; gamma is the strength of focal loss, and gamma 0 is cross-entropy, the usual loss. Left: the reliability diagram at one epoch. Right: confidence and accuracy during the training.
+# The networks read noisy digits. Gamma is the strength of focal loss; gamma 0 is cross-entropy, the usual loss. Left: the reliability diagram at one epoch. Right: confidence and accuracy during the training.
 # Which gamma would you choose, and would you still choose it after more epochs?
 #
 # **You will be able to**
 # - say what focal loss does to a gradient, and to a training;
-# - find the output that it asks for, and turn this output back into a probability;
-# - explain why its output can be calibrated all the same, and on what this depends.
+# - find the output that this loss asks for, and turn it back into a probability;
+# - explain why the output can still be calibrated, and on what this depends.
 #
 # **Time.** 45 minutes; 25 more for the homework.
 #
@@ -50,8 +50,8 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. A loss whose gradient fades
 #
-# Let $p$ be the probability that a network gives to the label of an image. Cross-entropy is $-\log p$: it still falls,
-# however large $p$ is. **Focal loss** (Lin et al. 2017) multiplies it by a factor that falls to 0 as $p$ grows:
+# Let $p$ be the probability that a network gives to the label of an image. Cross-entropy is $-\log p$: it keeps falling as
+# $p$ grows. **Focal loss** (Lin et al. 2017) multiplies cross-entropy by a factor that falls to 0 as $p$ grows to 1:
 #
 # $$L_\gamma=-(1-p)^\gamma\log p,\qquad\gamma\ge0.$$
 #
@@ -70,9 +70,9 @@ assert torch.allclose(by_hand, losses.focal(logits, labels, gamma=2.0, reduction
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# On paper first: write $L_\gamma$ as a function of $u$, where $p=e^{-u}$, and differentiate by $u$. Cross-entropy is
-# $u$ itself, with slope 1. So the slope of focal loss is also the ratio of the two: a function $g(p,\gamma)$. Then code
-# it.
+# On paper first: put $p=e^{-u}$ into $L_\gamma$, and find its slope (the derivative by $u$). Cross-entropy is $u$ itself,
+# and its slope is 1. So the slope of focal loss is also the *ratio of the two slopes*. Write it as a function
+# $g(p,\gamma)$, then code it.
 
 # %%
 def my_gradient_ratio(p, gamma):
@@ -98,10 +98,10 @@ check.gradient_ratio(my_gradient_ratio)
 # </details>
 #
 # This **gradient ratio** $g$ says how strongly an image moves the weights, compared with cross-entropy. By the chain
-# rule $dL_\gamma/dw=(dL_\gamma/du)(du/dw)=g\,du/dw$ for each weight $w$. So one $g$ for each image holds in *every*
-# layer.
+# rule $dL_\gamma/dw=(dL_\gamma/du)(du/dw)=g\,du/dw$ for each weight $w$. So for one image, the gradient of every weight, in
+# *every* layer, is multiplied by the same $g$.
 #
-# **Predict before you run:** gamma is 3, and a network gives the right class only 5 %. Is the gradient of this image smaller than under cross-entropy, equal, or larger?
+# **Predict before you run:** gamma is 3, and a network gives the right class only 5 %. Is the gradient of this image smaller than with cross-entropy, equal, or larger?
 
 # %% tags=["answer", "drawing"]
 shown = (0.0, 1.0, 2.0, 3.0, 5.0)
@@ -125,19 +125,19 @@ for gamma in (5.0, 3.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Larger. Images that are read badly move the weights more than under cross-entropy, images that are read well hardly at
-# all. With gamma 5 the change comes at about $p = 0.2$, with gamma 3 at about 0.25. From this comes a recipe of Mukhoti
-# et al. (2020), **FLSD-53**: gamma 5 for images with $p < 0.2$, else 3.
+# Larger. Images with a small $p$ move the weights more than with cross-entropy, images with a large $p$ hardly at all. The
+# ratio is 1 at about $p = 0.2$ for gamma 5, and at about 0.25 for gamma 3. From this comes a recipe of Mukhoti et al.
+# (2020), **FLSD-53**: gamma 5 for images with $p < 0.2$, else 3.
 #
 # </details>
 #
 # ## 2. Trained with every gamma
 #
-# The slider at the top shows stored runs. Now we train them: one small network for each gamma and seed, all with one
-# small weight decay. (The slider judges 2,000 test images; the cells below use all.)
+# Now we train the networks of the slider, one for each gamma and seed, with one small weight decay. (The slider judges
+# 2,000 test images; the cells below use all.)
 
 # %%
-def recipe(gamma, seed):
+def recipe(gamma, seed):  # two hidden layers of 128 units, noisy digits, focal loss, weight decay 0.0001
     return faded.trial(size, gamma, faded.DECAY, seed)
 
 
@@ -174,8 +174,8 @@ explorers.keep(explorers.Explorer(
 ), "focal_gamma")
 
 # %% [markdown]
-# **Predict before you run:** from gamma 0 to gamma 5 the confidence falls. Does the accuracy stay? And does the right
-# class of *wrongly* read images get a larger or a smaller probability?
+# **Predict before you run:** from gamma 0 to 5 the confidence falls. Does the accuracy stay the same? And where the network
+# errs, does the right class get a larger or a smaller probability?
 
 # %% tags=["answer"]
 for gamma in (0.0, 3.0, 5.0):
@@ -191,17 +191,17 @@ for gamma in (0.0, 3.0, 5.0):
 # <details><summary>What came out</summary>
 #
 # With gamma 5 confidence and accuracy agree. The accuracy is about one point lower than with cross-entropy. Where the
-# network errs, the right class gets a larger probability. So the number on the screen looks fine. Is it a probability?
+# network errs, the right class gets a larger probability. So the number on the screen looks fine.
 #
 # </details>
 #
 # ## 3. What the loss asks for
 #
 # Take images of which 90 % show a broken bone and 10 % do not, and nobody can tell which is which. The true answer for
-# all of them is 90 %. If a network says $p$, its mean loss is $0.9\,L_\gamma(p)+0.1\,L_\gamma(1-p)$. At which $p$ is it
-# lowest (the *cheapest* answer)?
+# all of them is 90 %. If a network says $p$, its mean loss is $0.9\,L_\gamma(p)+0.1\,L_\gamma(1-p)$. We call the $p$ with
+# the lowest mean loss the *cheapest* answer.
 #
-# **Predict before you run:** with gamma 5, is it at 90 %, above, or below? And if *all* images show a broken bone?
+# **Predict before you run:** with gamma 5, is the cheapest answer 90 %, more, or less? And if *all* images show a broken bone?
 
 # %% tags=["answer", "drawing"]
 fig, (left, right) = plt.subplots(1, 2, figsize=(8.8, 3.1))
@@ -230,12 +230,12 @@ for gamma in (0.0, 1.0, 3.0, 5.0):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Below: the larger gamma, the nearer to one half. The cheapest answer is the truth only where the truth is 0 %, 50 % or
+# Less: the larger gamma, the nearer to one half. The cheapest answer is the truth only where the truth is 0 %, 50 % or
 # 100 %.
 #
 # </details>
 #
-# This cheapest answer $p^*$ is the **focal minimiser**. With two classes it always lies between one half and the truth. Cross-entropy is a *proper* loss: its cheapest answer *is* the truth. Focal loss is not proper.
+# The cheapest answer $p^*$ is the **focal minimiser**. With two classes it always lies between one half and the truth. Cross-entropy is a *proper* loss: its cheapest answer *is* the truth. Focal loss is not proper.
 #
 # <details><summary>Proof of the minimiser</summary>
 #
@@ -271,21 +271,22 @@ print(f"gamma {gamma:g}: where the truth is {truth:.1%} the cheapest answer is {
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# Gamma 1.25 gives 75 %. At gamma 3 a truth of 98 % becomes 75 %. So if a network did exactly what its loss asks for, 75 % on the screen would mean 98 %.
+# Gamma 1.25 gives 75 %. At gamma 3 a truth of 98 % becomes 75 %. So if a network gave exactly what this loss asks for, 75 % on the screen would mean 98 %.
 #
 # </details>
 #
 # ## 4. Undo it
 #
-# We can go back from the answer $p^*$ to the truth $q$. The slope of the expected loss by $p_k$ is $-q_kg(p_k)/p_k$. As
-# the $p_k$ must sum to 1, these slopes need not be 0 at the minimum, only all equal. So $q_k$ is proportional to
-# $p_k/g(p_k)$ (Charoenphakdee et al. 2021).
+# We can go back from the answer $p^*$ to the truth $q$. As $dL_\gamma/du=g$ (section 1) and $dp/du=-p$, the slope of $L_\gamma$ by $p$
+# is $-g(p)/p$, and the slope of the expected loss by $p_k$ is $-q_kg(p_k)/p_k$. The $p_k$ must sum to 1: what one class
+# gains, another loses. At the minimum such an exchange changes nothing, so all these slopes are equal, and $q_k$ is
+# proportional to $p_k/g(p_k)$ (Charoenphakdee et al. 2021).
 #
 # ### Exercise: back to the truth
 #
 # *Difficulty: easy · importance: high · 5 minutes*
 #
-# Two classes, the first with predicted probability `p`. Which probability $q$ does it stand for?
+# A network gives probability `p` to the first of two classes. Which true probability $q$ does `p` stand for?
 
 # %%
 def my_focal_posterior(p, gamma):
@@ -312,10 +313,10 @@ check.focal_posterior(my_focal_posterior)
 #
 # </details>
 #
-# **Predict before you run:** we undo $p^*$ for two kinds of models, both trained with gamma 3. One is linear, on 4,000
-# points of two classes: its two weights cannot learn the labels by heart. The other is the network from above. Is the
-# output closer to the truth afterwards? (The true calibration error compares it with the exact posterior; 0 is
-# perfect.)
+# **Predict before you run:** with gamma 3 we *undo* $p^*$ (compute $q$ from the output) for two kinds of models. One is
+# linear, on 4,000 points of two classes: its two weights cannot learn the labels by heart. The other is the network of
+# section 2. Is the output closer to the truth afterwards than *as read* (as it stands)? (True calibration
+# error: the ECE with the exact posterior in place of labels.)
 
 # %% tags=["answer", "drawing"]
 def errors(probs, posterior):
@@ -337,13 +338,12 @@ for name, rows in found.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The linear model is better afterwards, the networks are much worse, though both had the same loss. (The 0.07 that is
-# left it has under cross-entropy, too: two weights cannot give the exact posterior.)
+# The linear model is better afterwards, the networks are much worse, though both had the same loss. (The
+# linear model keeps an error of 0.07, with cross-entropy too: two weights cannot give the exact posterior.)
 #
 # </details>
 #
-# Look at the confidence of the networks as they are read (long dashes, squares) and after $p^*$ is undone (dashes and
-# dots). Move gamma:
+# Move gamma, and compare the confidence as read (long dashes, squares) and with $p^*$ undone (dashes and dots):
 
 # %% tags=["drawing"]
 @cache
@@ -386,31 +386,36 @@ explorers.Explorer(
 
 # %% [markdown]
 # With $p^*$ undone, a network trained with *any* of these gammas is about as over-confident as one trained with
-# cross-entropy. So there are two errors. Training makes a network over-confident, here as elsewhere. Reading $p^*$ as
-# if it were a probability makes every answer less sure. The two have opposite signs, and at one gamma they cancel. Why
-# is the first error about the same for every gamma? A likely reason: take focal loss as a loss of the *undone* output.
-# As such it is proper, like cross-entropy. So training pulls both outputs towards 100 % for the label.
+# cross-entropy. So there are two errors. First, training makes a network over-confident. Second, reading $p^*$ as the
+# truth makes the answers less sure. The two errors have opposite signs, and at one gamma they cancel.
 #
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS: the whole interval lies where the sentence says;
-# REVERSED: on the other side.
+# Why is the first error about the same for every gamma? A likely reason: cross-entropy is a proper loss of the output,
+# focal loss a proper loss of the *undone* output. So in training cross-entropy pulls the output towards 100 % for the
+# label, and focal loss pulls the undone output there.
+#
+# (REVERSED in a verdict: the opposite was measured.)
 
 # %% tags=["nbval-check-output"]
-def gap(gamma, way=undone):  # undone(gamma): each seed's probabilities after p* is undone, and the labels
-    return np.array([metrics.signed_gap(*pair) for pair in way(gamma)])
-
-
 read, back = np.array(found["networks"]).T  # true errors of gamma 3, one per seed: as read, undone
 print(verdicts.judge("10e", "gamma 3: undoing p* lowers the networks' true calibration error", back - read,
                      expect="below"))
 print(claims.concluded("10", "10e"))
-print(verdicts.judge("10g", "gamma 3, undone: the gap is within 0.03 of cross-entropy's", gap(3.0) - gap(0.0),
-                     control=gap(3.0, as_read) - gap(0.0), expect="within", margin=0.03, post_hoc=True))
+
+# %% tags=["nbval-check-output"]
+def gap(gamma, way=undone):  # confidence minus accuracy with p* undone, one per seed
+    return np.array([metrics.signed_gap(*pair) for pair in way(gamma)])
+
+
+# the control: as read, the gap of gamma 3 must not lie so near
+print(verdicts.judge("10g", "gamma 3, p* undone: the gap is within 0.03 of cross-entropy's",
+                     gap(3.0) - gap(0.0), control=gap(3.0, as_read) - gap(0.0), expect="within",
+                     margin=0.03, post_hoc=True))
 print(claims.concluded("10", "10g"))
 
 # %% [markdown]
-# **On photographs.** Stored networks on 20,000 photographs of CIFAR-10, three seeds each. Cross-entropy with a small
-# weight decay is over-confident here, too. With a larger one (0.005) it is nearly calibrated. **Predict before you
-# run:** at which weight decay can one read the output of gamma 3 as it is, and at which must one undo $p^*$?
+# **On photographs.** Stored networks on 20,000 photographs of CIFAR-10, three seeds each. With cross-entropy and a small
+# weight decay (0.0005) the network is over-confident here, too; with a larger one (0.005) nearly calibrated. **Predict
+# before you run:** at which weight decay can one read the output of gamma 3 as it is, and at which must one undo $p^*$?
 
 # %% tags=["answer"]
 def gaps(loss, gamma, decay, seed):
@@ -429,21 +434,20 @@ for decay in (5e-4, 5e-3):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With the small weight decay there are two errors, and they nearly cancel: read as it is, the output has a gap of only
-# two points. With the larger one there is hardly any over-confidence to cancel. Only the other error is left, and the
-# network is far too unsure until $p^*$ is undone. So with the same loss and gamma the output is a probability or not,
-# depending on the rest of the training.
+# With the small weight decay the two errors nearly cancel: as read, the output has a gap of only two points. With the
+# larger one training causes hardly any over-confidence. Only the second error is left: the network is far too unsure
+# until $p^*$ is undone. So whether the output is calibrated depends on the rest of the training, too.
 #
 # </details>
 #
 # ## 5. A temperature that is built in
 #
-# A temperature makes an output less sure by a fixed rule, and so does focal loss: it has a temperature built in
-# (Komisarenko and Kull 2024 say how nearly). If this is all, then a temperature *fitted* afterwards should bring every
-# gamma to the same place.
+# Focal loss makes answers less sure by a fixed rule, nearly as a temperature does: it has one built in (Komisarenko and
+# Kull 2024). If gamma changes nothing else, all gammas should be equally good after a *fitted*
+# temperature.
 #
 # **Predict before you run:** which T is fitted on `cal` images for gamma 0, 1, 3 and 5? And which network has the
-# lowest NLL after it?
+# lowest NLL after T?
 
 # %% tags=["answer"]
 rows = []
@@ -454,25 +458,24 @@ for outcome in swept.outcomes:
     rows.append({**outcome.setting, "T": T.temperature, "ECE": metrics.ece(probs, test.labels),
                  "NLL": metrics.nll(probs, test.labels)})
 for gamma, mean in pd.DataFrame(rows).groupby("gamma").mean().iterrows():
-    print(f"gamma {gamma:g}: T {mean['T']:.2f}; after it ECE {mean.ECE:.1%}, NLL {mean.NLL:.3f}")
+    print(f"gamma {gamma:g}: T {mean['T']:.2f}; with this T: ECE {mean.ECE:.1%}, NLL {mean.NLL:.3f}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The T that is still needed falls from 2.7 to 1: with gamma 5 all of it is built in. After T, all have about the same
-# small ECE. But the NLL is lowest *without* focal loss, and rises with gamma. So a temperature is not all that gamma
-# changes. This is still so when every gamma has its own
-# best weight decay ([evidence](evidence/10_focal_theory.ipynb)).
+# The T that is still needed falls from 2.7 to 1: with gamma 5 all of it is built in. After T, all gammas have about the
+# same small ECE. But the NLL is lowest *without* focal loss, and rises with gamma. So gamma changes more than a
+# temperature does. With gamma 1 and 3 the NLL is higher, too, if the weight decay is chosen for each gamma
+# ([evidence](evidence/10_focal_theory.ipynb)).
 #
 # </details>
 #
-# So gamma, too, is a number that one tries until the gap vanishes, but every try costs a training. And the
-# over-confidence that it must cancel changes with the weight decay, as on the photographs, and with the epochs
-# (homework).
+# So one can try gammas until the gap vanishes, but every try costs a training. And the over-confidence that gamma must
+# cancel changes with the weight decay (photographs) and with the epochs (homework).
 #
 # ## 6. On the map
 #
-# **Predict before you run:** the map of lesson 03 has the accuracy that is lost on new images across, and upwards what is still claimed of it. Where does a larger gamma move a network?
+# Across: the accuracy that is lost on new images. Upwards: confidence minus accuracy, the part of the lost accuracy that is still claimed. **Predict before you run:** where does a larger gamma move a network?
 
 # %% tags=["answer", "drawing"]
 where = {}
@@ -491,7 +494,7 @@ for role, places in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Almost straight down, as a temperature does; the accuracy lost is even a little larger.
+# Almost straight down, as a temperature does; the lost accuracy becomes a little larger.
 #
 # </details>
 #
@@ -508,21 +511,19 @@ for role, places in where.items():
 #
 # Train longer, all else equal, with several seeds; measure the signed gap on `test`. A gap that stays speaks for (a),
 # one that grows for (b). Weight decay could move the minimum, so run all with and without it. In the evidence we
-# trained longer: without weight decay the gap grows, with weight decay it hardly changes.
+# trained longer with gamma 3: without weight decay the gap grows, with weight decay it hardly changes.
 #
 # </details>
 #
 # ### Optional: the rule behind FLSD-53
 #
-# Why 0.2 in FLSD-53 (section 1)? At which gamma does an image with probability $p_0 < 1/2$ have the gradient of
-# cross-entropy?
+# Why 0.2 in FLSD-53? At which gamma does an image with probability $p_0 < 1/2$ have the gradient of cross-entropy?
 #
 # Let $s=-p_0\log p_0/(1-p_0)$ and $r=-\log(1-p_0)/s$. Then $g(p_0,\gamma)=1$ at
 #
 # $$\gamma^*=\frac{1}{s}\left(\frac{-W_{-1}(-re^{-r})}{r}-1\right).$$
 #
-# Here $W$ is Lambert's function, the inverse of $xe^x$. Between $-1/e$ and 0 it has two values; $W_{-1}$ is the lower
-# one.
+# Here $W$ is Lambert's function, the inverse of $xe^x$; $W_{-1}$ is the lower of its two values.
 #
 # <details><summary>Proof of this formula</summary>
 #
@@ -580,17 +581,17 @@ check.gamma_star(my_gamma_star)
 #
 # ## The answer
 #
-# **The loss does not ask for this chance: its cheapest answer lies nearer to one half than the truth. The number can be
-# right all the same, because training makes the network too sure, and the two errors cancel at one gamma.** **Only a
-# test on new images can say at which gamma. After a temperature, cross-entropy did better here. So check the number on
-# the screen, whatever the loss was.**
+# **Focal loss does not ask for the chance of being right: its cheapest answer lies nearer to one half than the truth. The
+# number can be right all the same, because training makes the network too sure, and the two errors cancel at one
+# gamma.** **Only a test on new images can say at which gamma. After a temperature, cross-entropy did better here. So
+# check the number on the screen, whatever the loss was.**
 #
 # All verdicts: [evidence](evidence/10_focal_theory.ipynb). Next: [11 Focal loss in practice](11_focal_practice.ipynb),
 # or the next lesson on your path (see the top).
 #
 # ## Three things to take away
 #
-# 1. Image by image, focal loss multiplies cross-entropy's gradient by $g(p,\gamma)$: larger for badly read images, smaller for well read ones.
+# 1. Image by image, focal loss multiplies cross-entropy's gradient by $g(p,\gamma)$: above 1 where $p$ is small, near 0 where $p$ is near 1.
 # 2. With two classes, its minimiser lies nearer to one half than the truth, in a known way that can be undone.
 # 3. A calibrated output can hide two errors that cancel. Undo one of them, and you see the other.
 #
@@ -611,8 +612,8 @@ check.gamma_star(my_gamma_star)
 # <details><summary>3. Why did undoing p* help the model of two weights, and not the networks?</summary>
 #
 # The small model comes as near to the minimum of its expected loss as two weights can; there its output is close to p*
-# of the truth. What is left after undoing, 0.07, it has under cross-entropy, too (evidence): two weights cannot give
-# the exact posterior. The networks are over-confident in addition.
+# of the truth. (The error of 0.07 that is left is no fault of focal loss: with cross-entropy the model has it, too.) The
+# networks are over-confident in addition.
 #
 # </details>
 #
@@ -623,16 +624,17 @@ check.gamma_star(my_gamma_star)
 #
 # </details>
 #
-# <details><summary>5. A colleague's focal network is calibrated. He trains on, without weight decay. What do you expect?</summary>
+# <details><summary>5. A colleague's focal network is calibrated. He continues the training, without weight decay. What do you expect?</summary>
 #
-# That it grows over-confident: the loss of a certain label has its minimum at p = 1, and training approaches it slowly.
+# The network becomes over-confident: the loss of a certain label has its minimum at p = 1, and training approaches this
+# minimum slowly.
 #
 # </details>
 #
 # ## Go further
 #
 # "Nearer to one half" is about *two* classes. Take 100 classes, one with probability 0.1 and the
-# others equal. Is the minimiser for gamma 5 above or below 0.1? If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+# others equal. Is the minimiser for gamma 5 above or below 0.1? If your numbers differ from ours, see [your numbers differ?](your_numbers_differ.md).
 #
 # <details><summary>Answer</summary>
 #

@@ -138,7 +138,7 @@ def _temperature() -> Explorer:
         "temperature T",
         "Left, the reliability diagram of trained networks whose scores are divided by T. "
         "Right, the average distance of the bars from the diagonal, which is called ECE, drawn "
-        "up to the chosen T; a dotted line marks the lowest so far.",
+        "up to the chosen T; a thin upright line stands at the lowest so far.",
     )
 
 

@@ -607,7 +607,7 @@ print(
         [
             judge(
                 "10g",
-                "gamma 3, undone: the gap is within 0.03 of cross-entropy's",
+                "gamma 3, p* undone: the gap is within 0.03 of cross-entropy's",
                 towards(3.0, "undone", "usual"),
                 expect="within",
                 margin=0.03,
@@ -617,7 +617,7 @@ print(
             *(
                 judge(
                     "10g",
-                    f"new seeds, gamma {gamma:g}, undone: the gap is within 0.03 of cross-entropy's",
+                    f"new seeds, gamma {gamma:g}, p* undone: the gap is within 0.03 of cross-entropy's",
                     towards(gamma, "undone"),
                     expect="within",
                     margin=0.03,
@@ -628,7 +628,7 @@ print(
             *(
                 judge(
                     "10g",
-                    f"photographs, weight decay {decay:g}, gamma 3, undone: the gap is within 0.03 of "
+                    f"photographs, weight decay {decay:g}, gamma 3, p* undone: the gap is within 0.03 of "
                     f"cross-entropy's",
                     apart(decay, 3.0),
                     expect="within",
@@ -638,7 +638,7 @@ print(
                 for decay in (0.0, 5e-4, 5e-3)
             ),
         ],
-        "undone, focal networks are about as over-confident as those of cross-entropy: on "
+        "with p* undone, focal networks are about as over-confident as those of cross-entropy: on "
         "digits for gamma 1, 3 and 5, on new seeds; on photographs three seeds do not decide it",
     )
 )
