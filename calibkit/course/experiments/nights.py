@@ -19,6 +19,7 @@ from calibkit.course import checkout
 
 NAME = "nights"
 FOLDER = Path("night") / "runs"
+MORE = Path("night") / "runs-40000"  # of `on_40_000`
 TABLE = "runs.csv"  # of `NETWORK`, as lessons read it
 OTHERS = "networks.csv"  # of the other networks
 PARTS = ("cal", "cal_labels", "test", "test_labels")
@@ -49,6 +50,15 @@ def table(network: str | None = NETWORK, folder: Path | None = None) -> pd.DataF
     rows = pd.concat([pd.read_csv(path) for path in paths] or [pd.DataFrame(columns=COLUMNS)])
     wanted = rows if network is None else rows[rows.network == network]
     return wanted.reset_index(drop=True)
+
+
+def on_40_000(folder: Path | None = None) -> pd.DataFrame:
+    """The runs of ConvNet-24 on 40,000 photographs, a row each, with the columns of `table`.
+
+    Mixup at two weight decays, cross-entropy at the larger. Those of `table` have 20,000: between
+    the two the number of images differs as well as the loss. folder: as in `table`.
+    """
+    return pd.read_csv((checkout.results() if folder is None else Path(folder)) / MORE / TABLE)
 
 
 def at_best(by: str, rows: pd.DataFrame | None = None) -> tuple[pd.DataFrame, list[str]]:

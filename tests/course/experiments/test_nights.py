@@ -61,6 +61,30 @@ def test_every_run_has_one_row_and_its_epochs():
         assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
 
 
+@pytest.mark.parametrize(("rows", "images"), [(nights.table(None), 20_000), (nights.on_40_000(), 40_000)])
+def test_every_row_counts_as_many_training_images_as_its_readme_says(rows, images):
+    """A share of 20,000 images is a multiple of 1 / 20,000, up to the six digits that are stored."""
+    off = rows.train_accuracy * images
+    assert (off - off.round()).abs().max() <= images * 5e-7 + 1e-6
+    half = rows.train_accuracy * images / 2
+    assert ((half - half.round()).abs() > 0.1).mean() > 0.25  # no such multiples of half as many
+
+
+def test_every_run_on_40_000_has_one_row_and_its_epochs():
+    rows = nights.on_40_000()
+    assert list(rows) == nights.COLUMNS
+    assert not rows.duplicated(nights.KEY).any()
+    home = checkout.results() / nights.MORE
+    for one in rows.itertuples():
+        epochs = pd.read_csv(home / f"{nights.stem(one.loss, one.seed, one.decay)}-epochs.csv")
+        assert epochs.epoch.tolist() == list(range(1, 16))
+        assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
+    plain = rows[rows.loss == "cross-entropy"]
+    assert (set(plain.decay), set(plain.seed)) == ({5e-3}, {0, 1, 2})
+    best, lacking = nights.at_best("calibration_scaled_nll", rows.drop(plain.index))
+    assert (set(best.loss), lacking) == ({f"mixup, alpha {alpha}" for alpha in ("0.1", "0.3", "1")}, [])
+
+
 def test_each_loss_stands_at_the_decay_that_is_best_on_its_calibration_images():
     grid = [(loss, d, seed) for loss in ("one", "two") for d in (0.0, 5e-4) for seed in (0, 1)]
     rows = pd.DataFrame(grid, columns=["loss", "decay", "seed"])
