@@ -1206,7 +1206,7 @@ pd.DataFrame(ours).T
 # %% [markdown]
 # ## 11o: photographs at more weight decay
 #
-# Stored runs of 20,000 photographs. Cross-entropy, gammas 1 and 3 and FLSD-53 have three seeds at each of three weight decays; gamma 2 has three at .005 and one at each of the two others (column
+# Stored runs of 20,000 photographs. Cross-entropy, gammas 1, 2 and 3 and FLSD-53 have three seeds at each of three weight decays (column
 # `seeds`). For each loss .005, the largest of these decays, has the lowest NLL after T on the calibration images (last column), so the verdicts take it.
 
 # %%
@@ -1241,7 +1241,7 @@ print(verdicts.conclude("11o", given, words))
 #   All other statements of the former notebook are judged above, 11d and 11e over five seeds for three.
 # - Wang et al. (2021) test several regularisers on CIFAR and other sets and find them less *calibratable*; this contest agrees on digits for focal loss, and
 #   has not tried their inverse focal loss, $-(1+p)^\gamma\log p$; the lesson's last task tries another loss that also weighs sure images more, $(1-p)^{-1/2}$.
-# - Left: photographs with more than three weight decays (the largest of them is the best), with three seeds of gamma 2 at each, and with the schedules, FLSD-532 and dual focal loss; the paper's
+# - Left: photographs with more than three weight decays (the largest of them is the best), and with the schedules, FLSD-532 and dual focal loss; the paper's
 #   networks and sets; a choice of the epochs for each side; new images that differ from the training distribution.
 #
 # References: Mukhoti et al. 2020, [arXiv:2002.09437](https://arxiv.org/abs/2002.09437); Tao, Dong, Xu 2023 (dual focal loss), [arXiv:2305.13665](https://arxiv.org/abs/2305.13665);
