@@ -61,7 +61,9 @@ def test_every_run_has_one_row_and_its_epochs():
         assert epochs.test_accuracy.iloc[-1] == pytest.approx(one.test_accuracy, abs=1e-3)
 
 
-@pytest.mark.parametrize(("rows", "images"), [(nights.table(None), 20_000), (nights.on_40_000(), 40_000)])
+@pytest.mark.parametrize(
+    ("rows", "images"), [(nights.table(None), 20_000), (nights.on_40_000(), 40_000)]
+)
 def test_every_row_counts_as_many_training_images_as_its_readme_says(rows, images):
     """A share of 20,000 images is a multiple of 1 / 20,000, up to the six digits that are stored."""
     off = rows.train_accuracy * images
@@ -82,7 +84,10 @@ def test_every_run_on_40_000_has_one_row_and_its_epochs():
     plain = rows[rows.loss == "cross-entropy"]
     assert (set(plain.decay), set(plain.seed)) == ({5e-3}, {0, 1, 2})
     best, lacking = nights.at_best("calibration_scaled_nll", rows.drop(plain.index))
-    assert (set(best.loss), lacking) == ({f"mixup, alpha {alpha}" for alpha in ("0.1", "0.3", "1")}, [])
+    assert (set(best.loss), lacking) == (
+        {f"mixup, alpha {alpha}" for alpha in ("0.1", "0.3", "1")},
+        [],
+    )
 
 
 def test_each_loss_stands_at_the_decay_that_is_best_on_its_calibration_images():
