@@ -65,7 +65,7 @@ def test_every_run_has_one_row_and_its_epochs():
     ("rows", "images"), [(nights.table(None), 20_000), (nights.on_40_000(), 40_000)]
 )
 def test_every_row_counts_as_many_training_images_as_its_readme_says(rows, images):
-    """A share of 20,000 images is a multiple of 1 / 20,000, up to the six digits that are stored."""
+    """A share of 20,000 images is a multiple of 1 / 20,000, up to the six digits stored."""
     off = rows.train_accuracy * images
     assert (off - off.round()).abs().max() <= images * 5e-7 + 1e-6
     half = rows.train_accuracy * images / 2
