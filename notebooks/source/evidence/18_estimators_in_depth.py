@@ -177,7 +177,8 @@ truth_1 = torch.tensor([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1], [0.3, 0.1, 0.6]], dtyp
 says_2, truth_2 = (
     torch.tensor(rows, dtype=torch.float64)
     for rows in (
-        [[0.1, 0.3, 0.6], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6], [0.3, 0.6, 0.1], [0.6, 0.1, 0.3], [0.6, 0.3, 0.1]],
+        [[0.1, 0.3, 0.6], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6],
+         [0.3, 0.6, 0.1], [0.6, 0.1, 0.3], [0.6, 0.3, 0.1]],
         [
             [0.15, 0.25, 0.6],
             [0.05, 0.65, 0.3],
@@ -207,8 +208,8 @@ print(
     verdicts.conclude(
         "18i",
         unseen,
-        "holds: with 10,000 images neither test sees the errors of models 1 and 2, wrong by 10 or 5 points in "
-        "two or three classes; whole rows need other tests (Widmann et al. 2019)",
+        "holds: with 10,000 images neither test sees the errors of models 1 and 2, wrong by 10 or 5 points "
+        "in two or three classes; whole rows need other tests (Widmann et al. 2019)",
     )
 )
 
@@ -781,7 +782,8 @@ print(
         [
             judge(
                 "M5",
-                f"photographs, {stage}: the 90 % interval of FLSD-53's ECE lies below that of cross-entropy's "
+                f"photographs, {stage}: the 90 % interval of FLSD-53's ECE lies below that of "
+                "cross-entropy's "
                 "by more than 0.01",
                 [apart(stage, seed) for seed in (0, 1, 2)],
                 margin="ECE",
