@@ -401,7 +401,7 @@ print(f"{text}: said {log_prob.exp().item():.1%}, exact {toy.probability(mine, t
 # ## 6. Real captions, and the map
 #
 # We stored runs on 3,000 short captions (Multi30k, German to English). **Predict before you run:** does training on a quarter give
-# a larger token ECE? And where do this lesson's networks lie on the map of lesson 03?
+# a larger token ECE?
 
 # %% tags=["answer", "drawing"]
 real = experiments.stored("captions", "laptop").groupby("value", sort=False).mean(numeric_only=True)

@@ -358,7 +358,7 @@ pairs = {"A against B": (model_a, model_b), "posterior against A": (posterior, m
          "posterior against T = 1.1": (posterior, reader(1.1))}
 columns = ["ECE", "Brier score", "paired interval", "separate intervals"]  # that name the better one
 shares = [readers.named(*pair, posterior, 1000, size.draws, SEED) for pair in pairs.values()]
-pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".format)
+print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".format).to_string())
 
 # %% [markdown]
 # <details><summary>What came out</summary>

@@ -189,17 +189,13 @@ for alpha in (0.1, 0.3, 1.0):
             change.scaled_ece.tolist(),
             expect="within",
             margin="ECE",
-            control=change.test_ece.tolist(),
-        ),
+            control=change.test_ece.tolist()),
     ]
 of_40_000 = nights.on_40_000()
 no_mixup = of_40_000[of_40_000.loss == "cross-entropy"]  # at its better decay, 5e-3
 with_mixup, _ = nights.at_best("calibration_scaled_nll", of_40_000.drop(no_mixup.index))
-best_runs = (
-    pd.concat([no_mixup, with_mixup])
-    .set_index(["loss", "seed"])[["test_accuracy", "scaled_nll"]]
-    .sort_index()
-)
+best_runs = pd.concat([no_mixup, with_mixup]).set_index(["loss", "seed"])
+best_runs = best_runs[["test_accuracy", "scaled_nll"]].sort_index()
 for alpha in (0.1, 0.3, 1.0):
     change = best_runs.loc[f"mixup, alpha {alpha:g}"] - best_runs.loc["cross-entropy"]
     name = f"photographs, each at the better of two weight decays, alpha {alpha:g}"

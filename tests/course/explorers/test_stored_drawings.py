@@ -73,7 +73,7 @@ ALONG = {
         "accuracy": SHARE,
         "mean confidence": SURE,
         "best possible accuracy": f"best possible accuracy {NUMBER}",
-        "distance of exact law": f"distance of exact law {NUMBER}",
+        "distance from the law": f"distance from the law {NUMBER}",
     },
 }
 DIAGRAMS = {
