@@ -92,7 +92,7 @@ explorers.keep(explorers.Explorer(
     "all digits are equally common, bars where this digit is rarer in training by the chosen factor."), "class_prior")
 
 # %% [markdown]
-# The error of all images together hides the rare ones. So we take each class by itself.
+# The error of all images hides the rare classes. So we take each class by itself.
 #
 # ### Exercise: errors from common to rare
 #
@@ -301,8 +301,8 @@ print(claims.concluded("07", "07r"))
 #
 # $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
 #
-# This is **logit adjustment** (Saerens et al. 2002; Menon et al. 2021). But our network is too sure. Its logits are too
-# large, and the correction is too small beside them. So we divide the logits by T first.
+# This is **logit adjustment** (Saerens et al. 2002; Menon et al. 2021). But our network is too sure: its logits are too large
+# for this correction. So we divide them by T first.
 #
 # **Play.** Choose a temperature, and how much of the prior to take out. Find the pair with the lowest NLL. The *mean
 # probability of the rarest digit* should be 10 %, its share of the new images.
@@ -351,8 +351,8 @@ explorers.Explorer(
 #
 # </details>
 #
-# A clinic has no labels of its new images. But it can keep images of its own collection aside, which are as unequal as the
-# training images. On these it fits a temperature and one added constant for each class, a *shift*. Together they are a
+# A clinic has no labels of its new images. But it can keep images of its own collection aside, as unequal as the training
+# images. On these it fits a temperature and one added constant for each class, a *shift*. Together they are a
 # **bias-corrected temperature** (Alexandari et al. 2020). With the shifts the mean probability of each class equals its
 # share among these images. So the prior is still in the output, and we take it out last:
 
@@ -438,7 +438,7 @@ print(claims.concluded("07", "07o"))
 #   this.
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are harmless? The doctor asks this.
 #
-# For the commonest digit the network of section 1 answers the two very differently:
+# For the commonest digit the two answers differ much:
 
 # %% tags=["drawing"]
 def of_commonest(run):
@@ -482,7 +482,7 @@ print(f"images of the commonest digit: ECE {patient:.0%}\nimages that are said t
 # ## 5. What is done in practice, and photographs
 #
 # Many train against imbalance. **Oversampling** shows the images of rare classes more often. **Class weights** multiply
-# their loss. The table has networks of six convolutions on CIFAR-10 photographs at $\rho = 100$ (three seeds, [stored
+# their loss. The table has convolutional networks on CIFAR-10 photographs at $\rho = 100$ (three seeds, [stored
 # runs](from_laptop_to_paper.md)).
 
 # %% tags=["drawing"]
