@@ -328,8 +328,8 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 
 # %% tags=["nbval-check-output"]
 three["promised too much"] = three["accuracy, imitation"] - three["accuracy"]
-ab = three[three.scanner.isin(["A", "B"])].groupby("seed")["promised too much"].mean()
-c = three[three.scanner == "C"].set_index("seed")["promised too much"]
+ab = three[three.scanner.isin(["A", "B"])].groupby("seed")["promised too much"].mean()  # one number a seed
+c = three[three.scanner == "C"].set_index("seed")["promised too much"]  # the control: here it must not hold
 print(verdicts.judge("13m", "scanners A and B: accuracy on the imitation minus accuracy, within 0.02",
                      ab, expect="within", margin=0.02, control=c, post_hoc=True))
 print(claims.concluded("13", "13m"))
