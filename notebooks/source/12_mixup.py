@@ -395,9 +395,9 @@ by_decay.loc["no mixup", 5e-4] = without.scaled_nll.mean()
 print(by_decay.round(3).rename_axis("weight decay", axis=1).rename_axis(None).sort_index(ascending=False).to_string())
 
 # %% [markdown]
-# At the small weight decay every alpha is ahead of the plain network. But each side needs its own weight decay. With the
-# larger one the plain network is about as good as mixup at its best: three seeds show no difference, in NLL or in
-# accuracy. So on photographs, too, the lead was one over a plain network with a badly chosen weight decay.
+# At the small weight decay mixup with alpha 0.3 or 1 is ahead of the plain network. But each side needs its own weight
+# decay. With the larger one the plain network is about as good as mixup at its best: three seeds show no difference, in
+# NLL or in accuracy. So on photographs, too, the lead was one over a plain network with a badly chosen weight decay.
 #
 # **Predict before you run:** the map of lesson 03 has the accuracy lost on new images across, and upwards how much of
 # it is still claimed. A temperature moves a network straight down. And mixup?
