@@ -7,8 +7,9 @@ that place is. `python -m calibkit.course.experiments.answers` keeps the table o
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -299,13 +300,20 @@ def measured(rare: float, wrong: float, seed: int, sentences: int, steps: int) -
     return rows
 
 
+def table(
+    compute: Callable[..., list[dict[str, Any]]], tasks: Sequence[tuple], **options
+) -> pd.DataFrame:
+    """The rows of all tasks; options as of `sweep.results`, which cannot cache what stands here."""
+    rows = sweep.tasks.results(compute, tasks, **{"cache": False, **options})
+    return pd.DataFrame([row for one in rows for row in one]).round(5)
+
+
 def run(
     seeds=range(5), rare=0.3, wrong=0.1, sentences=6_000, steps=1_800, **options
 ) -> pd.DataFrame:
     """The rows of `measured` of all seeds; options as of `sweep.results`."""
     tasks = [(rare, wrong, seed, sentences, steps) for seed in seeds]
-    rows = sweep.tasks.results(measured, tasks, **{"cache": False, **options})
-    return pd.DataFrame([row for one in rows for row in one]).round(5)
+    return table(measured, tasks, **options)
 
 
 def stored(folder: Path | None = None) -> pd.DataFrame:

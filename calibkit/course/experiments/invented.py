@@ -13,11 +13,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from calibkit import validate
 from calibkit.course.experiments import answers, facts, speaker, strengths
 from calibkit.course.experiments.answers import Learned
 from calibkit.course.experiments.facts import ANSWERS, END, PLACE_OF, PLACES, START, VOCABULARY
-from calibkit.lab import sweep
 
 PATH = Path("laptop") / "facts-invented.csv"
 SHARES = (0.0, 0.15, 0.3, 0.45, 0.6)  # of sentences about rare facts
@@ -78,38 +76,13 @@ def bound(missing: float, miscalibration: float = 0.0) -> float:
     such questions as often as the world does, its miscalibration 0, cannot invent less. Exact, for
     a text without wrong sentences and `miscalibration` as in `measure`.
 
-    Source: the idea of Kalai & Vempala 2024; see `kalai_vempala` for their bound.
+    After the idea of Kalai & Vempala 2024, "Calibrated language models must hallucinate"; their
+    theorem has other terms and is not computed here.
 
     >>> round(bound(0.24), 3)
     0.23
     """
     return (1 - 1 / len(PLACES)) * (missing - miscalibration)
-
-
-def kalai_vempala(
-    singles: float, miscalibration: float, n: int, ratio: float, delta: float = 0.05
-) -> float:
-    """A lower bound of the share of invented sentences, with probability 1 - delta.
-
-        singles - miscalibration - 3 ratio / delta - sqrt(6 log(6 / delta) / n)
-
-    The text has n independent true sentences of one fact each; given the text all facts that it
-    lacks are equally likely to be true, and to be told. singles: share of sentences whose fact is
-    told once; miscalibration: total variation between the masses that model and world give to
-    groups of statements that the model finds equally likely; ratio: facts over possible false
-    ones, at most e^-s. It says nothing (below 0) where ratio is not far below delta, as with 24
-    places: there `bound` does.
-
-    Source: Kalai & Vempala 2024, "Calibrated language models must hallucinate", for regular facts;
-    the constants are not yet compared with the printed theorem.
-
-    >>> round(kalai_vempala(0.25, 0.0, 10**6, 1e-6), 3)
-    0.245
-    """
-    delta = validate.number("delta", delta, 0, 1, open_low=True)
-    n = validate.integer("n", n, 1)
-    chance = (6 * torch.tensor(6 / delta).log() / n).sqrt().item()
-    return singles - miscalibration - 3 * ratio / delta - chance
 
 
 def measure(known: Learned, told: Written, silent: Tensor | None = None) -> dict[str, float]:
@@ -172,8 +145,7 @@ def run(
         for some in steps
         for seed in seeds
     ]
-    rows = sweep.tasks.results(measured, tasks, **{"cache": False, **options})
-    return pd.DataFrame([row for one in rows for row in one]).round(5)
+    return answers.table(measured, tasks, **options)
 
 
 def stored(folder: Path | None = None) -> pd.DataFrame:

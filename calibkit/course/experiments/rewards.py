@@ -20,7 +20,6 @@ from calibkit.course.experiments import answers, facts, speaker, strengths
 from calibkit.course.experiments.answers import Answered, Learned
 from calibkit.course.experiments.facts import ANSWERS, PLACE_OF, VOCABULARY
 from calibkit.course.experiments.speaker import Decoder
-from calibkit.lab import sweep
 from calibkit.lab.text import pad
 
 PATH = Path("laptop") / "facts-rewards.csv"
@@ -193,8 +192,7 @@ def _of_stated(law: Tensor, posterior: Tensor) -> dict[str, float]:
 def run(seeds=range(5), sentences=6_000, steps=1_800, updates=200, **options) -> pd.DataFrame:
     """The rows of `measured` of all seeds; options as of `sweep.results`."""
     tasks = [(seed, sentences, steps, updates) for seed in seeds]
-    rows = sweep.tasks.results(measured, tasks, **{"cache": False, **options})
-    return pd.DataFrame([row for one in rows for row in one]).round(5)
+    return answers.table(measured, tasks, **options)
 
 
 def stored(folder: Path | None = None) -> pd.DataFrame:
