@@ -269,10 +269,14 @@ def plane(
     look: dict[str, Any] = {"color": DIAGONAL.colour, "linewidth": 1, "marker": ""}
     ax.plot([0, right], [0, right], linestyle=(0, DIAGONAL.dash), **look)
     ax.axhline(0, **look)
-    for guide, words in ((1, "nearest neighbour"), (0, "confidence = accuracy")):
-        text = ax.annotate(words, (right, guide * right), (-4, 4), textcoords="offset points")
-        text.set(ha="right", fontsize=8, color=DIAGONAL.colour)
-        text.set(rotation=45 * guide, rotation_mode="anchor")  # one scale on both axes
+    along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "ha": "right"}
+    beside = {"ha": "left", "va": "center"}  # outside, where no network lies
+    for words, height, offset, how in (
+        ("nearest neighbour", right, (-4, 4), along),
+        ("confidence = accuracy", 0, (4, 0), beside),
+    ):
+        text = ax.annotate(words, (right, height), offset, textcoords="offset points", **how)
+        text.set(fontsize=8, color=DIAGONAL.colour)
     for role, (lost, claimed) in points.items():
         slope = None if path or len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
         words = role.words if slope is None else f"{role.words}: kappa {slope.value:.2f}"
