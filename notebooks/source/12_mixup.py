@@ -34,7 +34,7 @@ import pandas as pd
 import torch
 
 from calibkit import metrics, mixing, recalibration
-from calibkit.course import check, claims, experiments, verdicts
+from calibkit.course import check, claims, verdicts
 from calibkit.course.experiments import mixed, nights, soft_targets
 from calibkit.course.scale import begin
 from calibkit.lab import data, sweep
@@ -390,8 +390,6 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 # %% tags=["drawing"]
 runs = nights.on_40_000().replace({"loss": {"cross-entropy": "no mixup"}})
 by_decay = runs.pivot_table(index="loss", columns="decay", values="scaled_nll")
-without = experiments.on_photographs("mixup", SCALE, device=device).query("value == 0")
-by_decay.loc["no mixup", 5e-4] = without.scaled_nll.mean()
 print(by_decay.round(3).rename_axis("weight decay", axis=1).rename_axis(None).sort_index(ascending=False).to_string())
 
 # %% [markdown]

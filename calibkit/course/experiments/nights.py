@@ -55,7 +55,7 @@ def table(network: str | None = NETWORK, folder: Path | None = None) -> pd.DataF
 def on_40_000(folder: Path | None = None) -> pd.DataFrame:
     """The runs of ConvNet-24 on 40,000 photographs, a row each, with the columns of `table`.
 
-    Mixup at two weight decays, cross-entropy at the larger. Those of `table` have 20,000: between
+    Mixup and cross-entropy at two weight decays. Those of `table` have 20,000: between
     the two the number of images differs as well as the loss. folder: as in `table`.
     """
     return pd.read_csv((checkout.results() if folder is None else Path(folder)) / MORE / TABLE)
