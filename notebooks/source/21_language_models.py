@@ -353,46 +353,42 @@ print(f"false sentences: {measured['invented']:.1%}, of them about what it never
 stored = invented.stored()
 short = stored[stored.steps == 600]
 limits, amounts = sorted(short.limit.unique()), sorted(short.rare.unique())
-TRUE, FALSE = palette.group(0, "true"), palette.group(3, "false, though it read the answer")
-NEW, SILENT = palette.OVER.named("false, about what it never read"), palette.COUNTS.named("it says nothing")
-LACK = palette.group(6, "speaks of new things too rarely")
+TRUE, READ = palette.group(0, "true"), palette.group(4, "false, though it read the answer")
+NEW, NONE = palette.group(3, "false, about what it never read"), palette.COUNTS.named("no sentence")
+FALSE, LACK = palette.group(6, "false"), palette.group(2, "speaks of new things too rarely")
 
 
-def by_seed(rows, column):
-    return rows.pivot(index="seed", columns="limit" if rows.rare.nunique() == 1 else "rare", values=column).to_numpy()
+def lines_of(rows, over, **columns):
+    """(seeds, values of `over`) numbers by role."""
+    return {role: rows.pivot(index="seed", columns=over, values=column).to_numpy() for role, column in columns.values()}
 
 
 def hundred(rows):
     mean = rows.mean(numeric_only=True)
-    seen = mean.invented - mean.invented_unseen + mean.garbled
-    return {TRUE: 1 - mean.invented - mean.garbled - mean.abstained, FALSE: seen, NEW: mean.invented_unseen,
-            SILENT: mean.abstained}
+    none = mean.garbled + mean.abstained
+    return {TRUE: 1 - mean.invented - none, READ: mean.invented - mean.invented_unseen, NEW: mean.invented_unseen,
+            NONE: none}, mean
 
 
 def silent_below(limit):
     own = short[short.rare == 0.3]
-    shares = hundred(own[own.limit == limit])
-    lines = {NEW.named("false"): by_seed(own, "invented"), SILENT: by_seed(own, "abstained"),
-             LACK: by_seed(own, "miscalibration")}
-    now = own[own.limit == limit].mean(numeric_only=True)
+    shares, mean = hundred(own[own.limit == limit])
+    lines = lines_of(own, "limit", a=(FALSE, "invented"), b=(NONE.named("silent"), "abstained"), c=(LACK, "miscalibration"))
     return explorers.squares_frame(
         shares, limit, limits, lines, x_label="silent below this confidence", x_ticks=[0, 0.5, 0.8, 0.9],
-        title="100 sentences", readout=f"Silent below {limit:.0%}: false {now.invented:.1%}, silent {now.abstained:.1%}, "
-        f"true {shares[TRUE]:.1%}; it speaks of new things too rarely by {now.miscalibration:.1%}.")
+        title="100 sentences", readout=f"Silent below {limit:.0%}: false {mean.invented:.1%}, true {shares[TRUE]:.1%}, "
+        f"silent {mean.abstained:.1%}; it speaks of new things too rarely by {mean.miscalibration:.1%}.")
 
 
 def made_up(share):
-    own = short[(short.limit == 0)]
-    shares = hundred(own[own.rare == share])
-    shares = {role: value for role, value in shares.items() if role is not SILENT}
-    lines = {palette.OVER.named("false"): by_seed(own, "invented"),
-             palette.group(6, "false, about what it never read"): by_seed(own, "invented_unseen")}
-    now = own[own.rare == share].mean(numeric_only=True)
+    own = short[short.limit == 0]
+    shares, mean = hundred(own[own.rare == share])
+    lines = lines_of(own, "rare", a=(FALSE, "invented"), b=(NEW, "invented_unseen"))
     return explorers.squares_frame(
         shares, share, amounts, lines, x_label="share of the text about rare facts", x_ticks=amounts,
         title="100 sentences of the model", y_label="share of what it writes",
-        readout=f"{share:.0%} of the text is about rare facts: {now.invented:.0%} of the model's sentences are false, "
-        f"{now.invented_unseen:.0%} about what it never read.")
+        readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.0%} of the model's sentences are false, "
+        f"{mean.invented_unseen:.0%} are false and about what it never read.")
 
 
 explorers.keep(explorers.Explorer(
