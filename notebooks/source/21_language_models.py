@@ -10,9 +10,8 @@ from calibkit.course import explorers
 explorers.stored("made_up")
 
 # %% [markdown]
-# A small language model has read 6,000 sentences. All of them are true. Then it writes 100 sentences of its own: the squares.
-# The slider changes how many of the sentences that it reads are about rare facts. Nobody lied to this model. Where do
-# the false sentences come from?
+# A small language model has read 6,000 sentences, all of them true. Then it writes sentences of its own: the squares.
+# The slider says how much of what it read is about rare facts. Nobody lied to this model. Where do the false sentences come from?
 #
 # **You will be able to**
 # - compute what can be known from a text, and compare a model's confidence with it;
@@ -32,7 +31,7 @@ import torch
 
 from calibkit import metrics
 from calibkit.course import check, claims, verdicts
-from calibkit.course.experiments import answers, facts, invented, speaker, tongues
+from calibkit.course.experiments import answers, facts, invented, speaker
 from calibkit.course.scale import begin
 from calibkit.metrics import plane
 from calibkit.pictures import alt_text, palette, plots
@@ -45,10 +44,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. What can be known from a text?
 #
-# Of a large language model nobody can say what it could have known: its text is too large. So we invent a world. It
-# has 9,216 questions about people, such as *where was anna bell born ?* The answer to each is one of 24 cities. Some
-# cities have several names: *istanbul*, *constantinople* and *byzantium* are the same. 300 questions are common, and 70 % of all sentences are
-# about them. The other 30 % are about rare questions. One sentence in ten names a wrong city.
+# Of a large language model nobody can say what it could have known. So we invent a world. It has 9,216 questions about
+# people, and the answer to each is one of 24 cities. Some cities have several names: *istanbul* and *constantinople* are the same. 70 % of the
+# sentences are about 300 common questions, the others about rare ones. One sentence in ten names a wrong city.
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -59,7 +57,7 @@ for words in text.words[:5]:
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# What does this text tell about one question? That depends on how often it answers the question, and whether the answers agree.
+# What the text tells about a question depends on how often it answers it, and whether the answers agree:
 
 # %% tags=["drawing"]
 known, told = facts.posterior(world, text), facts.mentions(text)
@@ -72,26 +70,26 @@ for ax, (words, which) in zip(axes, cases.items(), strict=True):
     _ = ax.bar(range(24), known[chosen], **palette.TRUTH.area())
     _ = ax.set(title=words, xlabel="the 24 cities", xticks=[], ylim=(0, 1))
     top = known[chosen].sort(descending=True).values
-    _ = alt_text.note(ax, f"A question that is {words}: the most probable city has {top[0]:.0%}, the next {top[1]:.0%}, "
-                          f"the last {top[-1]:.1%}")
+    _ = alt_text.note(ax, f"A question that is {words}: the most probable city has {top[0]:.0%}, "
+                          f"the next {top[1]:.0%}, the last {top[-1]:.1%}")
 _ = axes[0].set_ylabel("probability")
 plt.show()
 
 # %% [markdown]
-# A sentence about a question names the true city with probability 0.9, and each of the 23 others with 0.1/23. Before the text all cities are equally probable. So by Bayes' rule
-# the probability of a city, given the text, is
+# A sentence names the true city with probability 0.9, and each of the 23 others with 0.1/23. Before we read, all cities are
+# equally probable. So by Bayes' rule
 #
 # $$P(\text{city} \mid \text{text}) \;\propto\; 0.9^{\,m} \Big(\frac{0.1}{23}\Big)^{t-m},$$
 #
-# if the text answers the question $t$ times, and names this city $m$ times. This is the **exact posterior**, as in the other lessons: nobody who has
-# read only this text can do better.
+# if the text answers the question $t$ times, and names this city $m$ times. Nobody who has read only this text can do
+# better. It is the exact posterior of this lesson.
 #
 # ### Exercise: what the text tells
 #
-# *Difficulty: medium · importance: high · 10 minutes*
+# *Difficulty: medium · importance: high · 8 minutes*
 #
-# `counts` (n, K): how often the text names each of K cities, for n questions. A sentence is wrong with probability
-# `wrong`, and then names each other city equally often. Return the exact posterior (n, K). A question may be answered thousands of times.
+# `counts` (n, K): how often the text names each of K cities, for n questions. `wrong` is 0.1 above. Return the exact posterior
+# (n, K). A question may be answered thousands of times.
 
 # %%
 def my_fact_posterior(counts, wrong):
@@ -134,8 +132,8 @@ for words in speaker.written(model, start, facts.VOCABULARY.numbers[facts.END], 
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# These sentences are its own, drawn word by word. To ask it something, we let it go on after the question mark. The probability of a
-# whole answer is the product over its words. The figure shows all answers that have 1 % or more, to one question.
+# These sentences are its own, drawn word by word. To ask it something, we let it go on after a question mark. The probability of an
+# answer is the product over its words. Left are all answers to one question that have 1 % or more.
 
 # %% tags=["drawing"]
 def asked_about(question):
@@ -164,15 +162,15 @@ plt.show()
 print("asked:", " ".join(facts.VOCABULARY.decode(facts.prompts(torch.tensor([question]))[0][1:])))
 
 # %% [markdown]
-# No single wording is very probable. But most of them name the same city. The probability **by meaning** is the sum over all wordings with the same
-# meaning (Kuhn et al. 2023).
+# No wording is very probable, but most name the same city. The probability **by meaning** is the sum over all wordings of
+# the same answer (Kuhn et al. 2023).
 #
 # ### Exercise: the probability by meaning
 #
-# *Difficulty: easy · importance: high · 5 minutes*
+# *Difficulty: easy · importance: high · 4 minutes*
 #
-# `log_probs` (n, S) are the logarithms of the probabilities of S wordings. `city` (S,) says which city each wording names, 0 to `cities` - 1.
-# Return the probability of each city, (n, cities).
+# `log_probs` (n, S): logarithms of the probabilities of S wordings. `city` (S,): which city each wording names, 0 to
+# `cities` - 1. Return the probability of each city, (n, cities).
 
 # %%
 def my_by_meaning(log_probs, city, cities):
@@ -201,10 +199,9 @@ check.by_meaning(my_by_meaning)
 #
 # ## 3. Did it know which?
 #
-# We ask 2,000 questions, as often as the text asks them. As the answer we take the most probable city, by meaning. Its probability is the confidence.
+# We ask 2,000 questions, rare and common as in the text. The answer is the most probable city, by meaning, and its probability is the confidence.
 #
-# **Predict before you run:** is the model over-confident or under-confident, on average? And on the questions that its text *never* answers, how sure is
-# it there, and how often right?
+# **Predict before you run:** is the model over-confident, on average? How sure is it on questions that its text *never* answers?
 
 # %% tags=["answer"]
 question = answers.asked(world, budget.asked, seed=SEED)
@@ -214,17 +211,18 @@ confidence, answer = by_meaning.max(dim=1)
 right = known[question, answer]  # the exact probability that the answer is right
 for words, which in {"all": times[question] >= 0, "never answered by the text": times[question] == 0,
                      "20 times or more": times[question] >= 20}.items():
-    print(f"{words}: {which.sum()} questions, {confidence[which].mean():.0%} sure, right {right[which].mean():.0%}")
+    sure, correct = confidence[which].mean(), right[which].mean()
+    print(f"{words}: {which.sum()} questions, {sure:.0%} sure, right {correct:.0%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On average the confidence is nearly right. But of people whom it never read about the model is right by chance alone, once in 24 times, and it is
-# about 40 % sure. Of what it has read 20 times or more it is always right, and only 90 % sure. The two errors cancel each other in the average.
+# On average the confidence is nearly right. But where the text never answers, the model is right by chance alone, once in 24 times, and about 40 % sure.
+# Where it has read the answer 20 times it is always right, and only 90 % sure. On average the two errors cancel.
 #
 # </details>
 #
-# **Play.** Choose a kind of question. Then try to find a limit of confidence that separates what this model knows from what it does not know.
+# **Play.** Choose a kind of question. Is there a confidence that separates what this model knows from what it does not?
 
 # %% tags=["drawing"]
 bounds = [(0, 10**9), (0, 1), (1, 2), (2, 5), (5, 20), (20, 10**9)]
@@ -243,25 +241,24 @@ def of_kind(name):
 
 
 unread = times[question] == 0
-print(f"more than 80 % sure: {(confidence[unread] > 0.8).double().mean():.0%} of the questions that the text never answers, "
-      f"{(confidence[~unread] > 0.8).double().mean():.0%} of the others")
+bold = confidence > 0.8
+print(f"more than 80 % sure: {bold[unread].double().mean():.0%} of the questions that the text never answers, "
+      f"{bold[~unread].double().mean():.0%} of the others")
 explorers.Explorer(
     of_kind, explorers.Slider("the text answers it", names),
-    description="The reliability diagram of the answers to one kind of question: all, or by how often the text answers "
-    "them. Above the bars the number of answers. A bar below the diagonal is over-confident.")
+    description="The reliability diagram of the answers to one kind of question: all, or by how often the text "
+    "answers them. Above the bars the number of answers. A bar below the diagonal is over-confident.")
 
 # %% [markdown]
-# No limit does it: the model is more than 80 % sure of some answers that its text never gave.
-#
-# Can the confidence be repaired? We know five ways to get one:
+# No: it is more than 80 % sure of some answers that its text never gave. Five ways to get a confidence:
 #
 # - the probability of the best *wording*;
 # - the probability *by meaning*;
 # - the same after a *temperature*, fitted on 6,000 other questions whose answers are known;
-# - the same after a *map*: a smooth curve from the confidence to the share of right answers, fitted on the same questions (beta calibration);
-# - ask *ten times*, and count how often the most frequent city comes.
+# - the same after a *map*, a smooth curve from confidence to accuracy, fitted on the same questions;
+# - the model answers *ten times*, and we count how often the most frequent city comes.
 #
-# **Predict before you run:** which one is nearest to the exact posterior, on average over all questions? Does the temperature help?
+# **Predict before you run:** which is nearest to the exact posterior? Does the temperature help?
 
 # %% tags=["answer", "drawing"]
 table = answers.stored()
@@ -274,9 +271,9 @@ print("(five models; error: mean distance from the exact posterior; right: 4 % o
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The map comes nearest, with 0.13. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
+# The map comes nearest. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
 # much. The temperature makes the error *larger*: it lowers all confidences, also those that were too low already. The best wording is the furthest away: it
-# takes a choice of words for doubt. To ask ten times is about as good as the sum, and costs ten answers.
+# takes a choice of words for doubt.
 #
 # No map can do everything: an answer with 60 % may be a guess, or a fact that the model read twice. Whoever may *search* the text knows which.
 #
@@ -286,7 +283,8 @@ print("(five models; error: mean distance from the exact posterior; right: 4 % o
 
 # %% tags=["nbval-check-output"]
 never = table[(table.way == "by meaning") & (table.told == "0")]
-print(verdicts.judge("21a", "asked what its text never says, the model is surer than right, by 20 points or more",
+print(verdicts.judge("21a",
+                     "asked what its text never says, the model is surer than right, by 20 points or more",
                      (never.confidence - never.accuracy).to_numpy(), than=0.2, as_trained=True))
 print(claims.concluded("21", "21a"))
 
@@ -298,31 +296,29 @@ first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts
 mine = facts.question_of(first, last, relation)
 wordings, cities = asked_about(mine)
 best = cities.argmax().item()
-print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answers this {times[mine]} times; "
-      f"exact probability {known[mine, best]:.0%}")
+print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answers this {times[mine]} "
+      f"times; exact probability {known[mine, best]:.0%}")
 
 # %% [markdown]
 # ## 4. It must make things up
 #
-# Now the model writes freely. The text of this section has no wrong sentence, so that nothing false can be copied. And we stop the
-# training after a third of the steps. At that time the model speaks of new things about as often as the world does.
+# Now the model writes freely. The text of this section has no wrong sentence, so that nothing false can be copied. We stop the
+# training after a third of the steps.
 #
-# Three steps lead to a bound:
+# 1. Some of the next sentences of this world will be about questions that the text never answers. Their share is the **missing mass** M.
+# 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
+# 3. It cannot know the answers. Each is false with probability 23/24.
 #
-# 1. Some of the world's next sentences will be about questions that the text never answers. Their share is called the **missing mass** M.
-# 2. A model that speaks of such questions as often as the world does, does so in a share M of its sentences.
-# 3. It cannot know these answers. Each is false with probability 23/24.
-#
-# So a share of 23/24 · M of its sentences is made up, *at least*. It can make up less only if it speaks of new questions too rarely, in a share M - c of its
-# sentences. Then, on average over all worlds with this text,
+# So at least 23/24 · M of what it writes is made up. It can make up less only if it speaks of new questions too rarely, in a share M - c of its
+# sentences. On average over all worlds with this text,
 #
 # $$\text{made up} \;\ge\; \tfrac{23}{24}\,(M - c).$$
 #
-# This c is a miscalibration: of what the model speaks about, not of an answer. Kalai and Vempala (2024) proved a bound of this kind, with other terms. And M
-# can be estimated from the text alone. It is about the share of sentences whose fact is told *only once* (Good 1953).
+# (Kalai and Vempala, 2024, proved a bound of this kind, with other terms.) M can be estimated from the text: it is about the share of
+# sentences whose fact is told *only once* (Good 1953).
 #
-# **Predict before you run:** in a text with 30 % of sentences about rare questions, which share of the sentences tells a fact
-# that no other sentence tells? And which share of the model's own sentences is false?
+# **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that no other one
+# tells? Which share of the model's own sentences is false?
 
 # %% tags=["answer"]
 rare = 0.3  # change me, and run again
@@ -338,16 +334,13 @@ print(f"false sentences: {measured['invented']:.1%}, of them about what it never
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# A quarter of the sentences tell a fact that no other one tells, so about a quarter of the next sentences will be about something new.
-# The model makes up about that share, and adds nearly as much again: facts that it has read, but not learned well.
-# Longer training halves the second part (evidence). It lowers the first, too, because the model then
-# repeats its text: it speaks of new things too rarely.
+# A quarter of the sentences tell a fact that no other one tells, so about a quarter of the next ones will be about something new.
+# The model makes up about that share, and adds nearly as much again: facts that it has read and not learned well.
+# Longer training halves the second part (evidence). It lowers the first, too, because the model then repeats its text: it speaks of new things too rarely.
 #
 # </details>
 #
-# Must it *say* all of it? Let the model stay silent when the probability by meaning of its best answer is below a limit.
-#
-# **Play.** Move the limit. How much of the false is gone at 50 %? And how much of the true?
+# **Play.** Let the model stay silent when its confidence, by meaning, is below a limit. How much of the false is gone at 50 %? And of the true?
 
 # %% tags=["drawing"]
 stored = invented.stored()
@@ -360,7 +353,8 @@ FALSE, LACK = palette.group(6, "false"), palette.group(2, "speaks of new things 
 
 def lines_of(rows, over, **columns):
     """(seeds, values of `over`) numbers by role."""
-    return {role: rows.pivot(index="seed", columns=over, values=column).to_numpy() for role, column in columns.values()}
+    return {role: rows.pivot(index="seed", columns=over, values=column).to_numpy()
+            for role, column in columns.values()}
 
 
 def hundred(rows):
@@ -373,11 +367,13 @@ def hundred(rows):
 def silent_below(limit):
     own = short[short.rare == 0.3]
     shares, mean = hundred(own[own.limit == limit])
-    lines = lines_of(own, "limit", a=(FALSE, "invented"), b=(NONE.named("silent"), "abstained"), c=(LACK, "miscalibration"))
+    lines = lines_of(own, "limit", a=(FALSE, "invented"), b=(NONE.named("silent"), "abstained"),
+                     c=(LACK, "miscalibration"))
     return explorers.squares_frame(
         shares, limit, limits, lines, x_label="silent below this confidence", x_ticks=[0, 0.5, 0.8, 0.9],
-        title="100 sentences", readout=f"Silent below {limit:.0%}: false {mean.invented:.1%}, true {shares[TRUE]:.1%}, "
-        f"silent {mean.abstained:.1%}; it speaks of new things too rarely by {mean.miscalibration:.1%}.")
+        title="100 sentences",
+        readout=f"Silent below {limit:.0%}: false {mean.invented:.1%}, true {shares[TRUE]:.1%}, silent"
+        f" {mean.abstained:.1%}; it speaks of new things too rarely by {mean.miscalibration:.1%}.")
 
 
 def made_up(share):
@@ -387,24 +383,24 @@ def made_up(share):
     return explorers.squares_frame(
         shares, share, amounts, lines, x_label="share of the text about rare facts", x_ticks=amounts,
         title="100 sentences of the model", y_label="share of what it writes",
-        readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.0%} of the model's sentences are false, "
-        f"{mean.invented_unseen:.0%} are false and about what it never read.")
+        readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.0%} of the model's sentences "
+        f"are false, {mean.invented_unseen:.0%} are false and about what it never read.")
 
 
 explorers.keep(explorers.Explorer(
     made_up, explorers.Slider("text about rare facts", amounts, show="{:.0%}".format, start=0.15), play=True,
-    description="Left, 100 sentences that small language models write of their own, after they have read 6,000 true ones: "
-    "how many are true and how many are false. Right, the shares of false sentences against the share of their text that is about "
-    "rare facts; bands span five seeds, the grey line marks the chosen share."), "made_up")
+    description="Left, 100 sentences that small language models write of their own, after they have read 6,000 "
+    "true ones: how many are true and how many are false. Right, the shares of false sentences against the share "
+    "of their text that is about rare facts; bands span five seeds, the grey line marks the chosen share."), "made_up")
 explorers.Explorer(
     silent_below, explorers.Slider("silent below", limits, show="{:.0%}".format),
-    description="Left, 100 sentences of models that say nothing where their confidence lies below the limit. Right, against "
-    "the limit: the shares of false sentences and of silence, and by how much the models speak too rarely of what their text lacks. "
-    "Bands span five seeds.")
+    description="Left, 100 sentences of models that say nothing where their confidence lies below the limit. Right, "
+    "against the limit: the shares of false sentences and of silence, and by how much the models speak too rarely "
+    "of what their text lacks. Bands span five seeds.")
 
 # %% [markdown]
-# At 50 % four fifths of the false sentences are gone, and nearly half of all sentences. But now the model speaks of new things far too rarely: its
-# sentences no longer look like the world's. That is the choice: *a model that speaks as its text does must make things up. One that does not must stay silent.*
+# At 50 % four fifths of the false sentences are gone, and with silence nearly half of all. But now the model speaks of new
+# things far too rarely. That is the choice: *it speaks as its text does, and makes things up, or it stays silent.*
 
 # %% tags=["nbval-check-output"]
 spoken, quiet = (short[(short.rare == 0.3) & (short.limit == limit)].set_index("seed") for limit in (0, 0.5))
@@ -415,11 +411,11 @@ print(claims.concluded("21", "21b"))
 # %% [markdown]
 # ### Exercise: an offer
 #
-# *Difficulty: medium · importance: high · 5 minutes*
+# *Difficulty: medium · importance: high · 4 minutes*
 #
-# A vendor says: "Our model is calibrated. It gives each word the probability that this word has in our text. And it never makes anything up."
-# In this text a fifth of the sentences tell a fact that is told only once. (a) Why can both not be true, if it writes freely? (b) The vendor
-# shows that its answers are right as often as it is sure, on average. Why is this not enough? (c) Which test would you ask for?
+# A vendor says: "Our model writes as our text does, and it never makes anything up." A fifth of the sentences of this text tell a fact that is
+# told only once. (a) Why can both not be true? (b) The vendor shows that its answers are right as often as it is sure, on average. Why is
+# this not enough? (c) Which test would you ask for?
 #
 # <details><summary>Answer</summary>
 #
@@ -430,36 +426,15 @@ print(claims.concluded("21", "21b"))
 #
 # </details>
 #
-# ## 5. A program that many use
+# ## 5. Real programs, and the map
 #
-# `py3langid` says in which language a text is written. We gave it the names of countries and languages in 121 languages, where the exact posterior
-# is known: "Senegal" is written so in dozens of them. The authors divide the log-probabilities by the square root of the length of the text. This is a temperature.
+# `py3langid` says in which language a text is written. On the names of countries and languages, where the exact posterior is known, it
+# is calibrated on average, to half a point. But it is over-confident on short names and under-confident on long ones (evidence): the same picture
+# as in section 3. Large models were well calibrated on multiple-choice questions before they learned from people's ratings, and less so
+# afterwards (OpenAI 2023). Rewards for right answers make our small model too sure as well, as a formula foretells (evidence).
+# Whether a large model knows what its text lacks, nobody can measure as exactly as here.
 #
-# **Predict before you run:** is the program calibrated on average? And for short and long names?
-
-# %% tags=["answer", "drawing"]
-names_of = tongues.stored()
-for way in ("raw", "as shipped", "one temperature"):
-    own = names_of[names_of.way == way].set_index("characters")
-    parts = [f"{words} {own.confidence[kind]:.0%} sure, right {own.accuracy[kind]:.0%}" for kind, words in
-             {"all": "all names", "from 1": "up to 5 letters", "from 21": "21 or more"}.items()]
-    print(f"{way}: " + "; ".join(parts))
-
-# %% [markdown]
-# <details><summary>What came out</summary>
-#
-# Calibrated on average, to half a point. But short names are over-confident and long ones under-confident: the same picture
-# as in section 3. One temperature fitted on other names, equal for all lengths, does better here: all three are right to 4 points. The raw model is far too sure.
-#
-# </details>
-#
-# ## 6. Large models, and the map
-#
-# What was seen in large models? Their probabilities for the four letters of multiple-choice questions were well calibrated before they learned from the ratings of people, and less so
-# afterwards (OpenAI 2023; Kadavath et al. 2022 for the first half). Rewards for right answers make our small model too sure as well, and a formula says by how
-# much (evidence). Whether large models know what their text lacks, nobody can measure as exactly as here.
-#
-# On the map: across, the accuracy on the sentences that the model has read minus that on new ones; upwards, mean confidence minus accuracy on new ones.
+# On the map lies our model: across, its accuracy on sentences that it read minus that on new ones; upwards, confidence minus accuracy on new ones.
 
 # %% tags=["drawing"]
 def on_the_map(model):
@@ -479,7 +454,7 @@ _ = plots.plane({palette.group(1, "a third of the training"): [on_the_map(shorte
 plt.show()
 
 # %% [markdown]
-# The longer the training, the more the model knows by heart, and the higher it stands: the path that networks on images take, too.
+# The longer the training, the more the model knows by heart, and the higher it stands: the path of networks on images, too.
 #
 # ## The answer
 
@@ -553,7 +528,6 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 #
 # - Good: *The Population Frequencies of Species and the Estimation of Population Parameters*. Biometrika 40, 1953.
 #   [doi:10.1093/biomet/40.3-4.237](https://doi.org/10.1093/biomet/40.3-4.237)
-# - Kadavath et al.: *Language Models (Mostly) Know What They Know*. 2022. [arXiv:2207.05221](https://arxiv.org/abs/2207.05221)
 # - Kalai, Vempala: *Calibrated Language Models Must Hallucinate*. STOC 2024. [arXiv:2311.14648](https://arxiv.org/abs/2311.14648)
 # - Kuhn, Gal, Farquhar: *Semantic Uncertainty: Linguistic Invariances for Uncertainty Estimation in Natural Language Generation*. ICLR 2023.
 #   [arXiv:2302.09664](https://arxiv.org/abs/2302.09664)
