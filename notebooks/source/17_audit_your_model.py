@@ -12,7 +12,7 @@
 #
 # **Time.** 60 minutes for sections 1 to 4, which end with a model of your own; 50 more for 5 to 7, a second sitting; 60 more for the project.
 #
-# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb). It closes the course; the new terms are explained here.
+# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb) and [08 Temperature](08_temperature.ipynb). The new terms are explained here.
 
 # %% tags=["drawing"]
 import inspect
@@ -87,7 +87,7 @@ print(first)
 # - *ECE*, the expected calibration error (01): the distance between confidence and accuracy, averaged over 15 bins.
 # - *by luck alone, p*: the ECE that a calibrated model with these confidences shows on as many images, on average over 1,000 draws; and the
 #   share of such draws (the **p-value** of a test of calibration) with an ECE at least as large as this one. It cannot fall below 1/1,001.
-# - *temperature*: each half of the samples is divided by the temperature of the other half (section 6); one number is printed for the two, and whether it is advised.
+# - *temperature*: the number by which to divide the logits, and whether that is advised. Section 6 says how it is fitted.
 #
 # ## 2. The average hides groups
 #
@@ -127,8 +127,9 @@ check.group_z(my_group_z)
 # ```
 #
 # </details>
-# The audit's table has the same, as a two-sided p-value (of few or very sure samples by the exact law of the hits). Beware of many groups: of 20 groups of a calibrated model, one is expected below
-# p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*, and so for the predicted classes.
+# The audit's table has the same, as a two-sided p-value. (For small or very sure groups, where the normal approximation is poor,
+# the audit computes p exactly.) Beware of many groups: of 20 groups of a calibrated model, one is expected below
+# p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It does the same with the predicted classes.
 
 # %%
 def p_of_groups(confidence, correct, groups, count):
@@ -152,7 +153,7 @@ first.groups[["name", "samples", "accuracy", "said", "gap", "p", "flag"]].round(
 # takes the temperature from it.
 
 # %%
-# resamples: for the intervals only; the test of the ECE keeps its 1,000 draws
+# resamples=100 makes the intervals faster; the test of the ECE still takes 1,000 draws
 audits = {}
 for letter in fault_of:
     second = folder / f"{letter}_calibration.csv"
@@ -254,7 +255,9 @@ print(f"the page has {page.stat().st_size / 1000:.0f} kB; `print(page)` says whe
 # %% [markdown]
 # The rounding has a price: labels of probability 0, and another temperature than in section 1. If you can, store logits.
 #
-# One column of scores is a binary model, with a section on its event. What has no row of classes (a pixel of a segmentation, say) goes through another door, the score and whether it came true: `metrics.ece_of`, `calibration_test_of`, `bootstrap_interval_of`, `paired_interval_of`.
+# If your file has one column of scores, the model is binary, and the audit has a section on its event. Other predictions (one pixel of a
+# segmentation, say) have no row of classes. For them take the functions that end in `_of`, like `metrics.ece_of`: they need the score and
+# whether it came true.
 
 # %%
 score, came_true = first_model[:, 8], labels == 8  # "is this an 8?"
@@ -347,8 +350,8 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 
 # %% [markdown]
 # Open the two answers above first; the figure is the slider's right side. A fault may show in more than one check: with many images the
-# classes see the two scanners too, the test of the ECE less often. This alarm is stricter than the rule of section 3, so it finds the
-# rare class less often. So the answer to your guess is nearer to 5,000: at the vendor's 2,000 this alarm misses it in several of ten files.
+# check of the classes sees the two scanners, too. The slider's alarm is stricter than the rule of section 3, so it finds the
+# rare class less often. Your guess at the top: 5,000 is right. In the vendor's 2,000 images this alarm misses the rare class in several of ten files.
 #
 # The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
 # looser bound.  What grows with the file is the **power of a test**: the
@@ -396,7 +399,7 @@ check.cross_fitted(my_cross_fitted)
 # </details>
 #
 # Two networks are for sale: *too sure*, and *noisy labels*, which is too cautious. We compare them on the same
-# images, by the interval of the mean difference image by image, as they are and after cross-fitting. (Where none is known to cover, the audit gives none.)
+# images, by the interval of the mean difference image by image, as they are and after cross-fitting.
 
 # %%
 second_model = probs_of("noisy labels", SEED, "file")
@@ -445,8 +448,8 @@ _ = ax.set(xlabel="coverage: share of images answered", ylabel="risk: share wron
 _ = ax.legend()
 
 # %% [markdown]
-# Open the two answers above first. Compare the sign of the difference in NLL before and after: the network that looks better as it is need
-# not be the better one once each has its temperature. So compare models at least *after* a temperature each. Here it hardly changed the order of the images (AURC),
+# Open the two answers above first. Compare the sign of the difference in NLL before and after: the network that looks better as it is may
+# be worse after a temperature each. So compare models *after* a temperature. Here it hardly changed the order of the images (AURC),
 # so it helps little to whoever hands the unsure cases to a doctor. The figure shows the networks as trained.
 #
 # Last in the audit stand the 20 surest mistakes, by the index of their rows:
@@ -515,11 +518,11 @@ print(f"\nshare of the way from the first row to the last: accuracy {way.loc['su
       f"true error {way.loc['suspects', 'true error']:.0%}")
 
 # %% [markdown]
-# Open the answer above first. The last row is what perfect curation would reach. The two shares below the table are not the same: who
-# looked at the accuracy alone would not learn how over-confident the cleaned network still is (the signed gap). Why does
-# the error go less of the way? "Go further" looks at two possible reasons.
+# Open the answer above first. The last row is what perfect curation would reach. Without the suspects we get 60 % of the possible rise in
+# accuracy, but only 36 % of the possible fall of the true error. The accuracy alone does not tell how over-confident the
+# cleaned network still is (the signed gap). Why is the second share smaller? See "Go further".
 #
-# The noisy test labels give another answer again. So keep a small set of labels that you trust, and audit on it.
+# With the noisy test labels we do not see that the error falls. So keep a small set of labels that you trust, and audit on it.
 
 # %%
 print(claims.concluded("17", "17e"))
@@ -553,8 +556,8 @@ print(claims.concluded("17", "17f"))
 #
 # </details>
 #
-# And the vendor of the opening? A file of 2,000 predictions is not enough to say yes. Ask for the scanner of each image and for the
-# calibration file, audit by scanner and by class, and say which faults so few could not show.
+# And the vendor of the opening? **A file of 2,000 predictions is not enough to say yes. Ask for the scanner of each image and for the
+# calibration file, audit by scanner and by class, and say which faults so few images could not show.**
 #
 # ## Three things to take away
 #

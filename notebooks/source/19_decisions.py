@@ -139,12 +139,12 @@ two_sides(says[0]["A"], (1, 20))
 # - Only two of the four fields are wrong decisions. In the other two p may be as wrong, and this costs *nothing*.
 # - At c = 20 the images that A pushed down to 0 lie left of the line. Among them are doses too risky to pass.
 #
-# A wrong decision costs the distance between the two lines of section 1, at q. So an image costs more than with the posterior by
+# A wrong decision costs the distance between the two lines of section 1, at q. So the extra cost of an image, compared with the posterior, is
 #
 # $$|(1 - q) - c\,q| = (1 + c)\,|q - t| \quad\text{if } t \text{ lies between } p \text{ and } q, \qquad 0 \quad\text{otherwise.}$$
 #
-# At c = 1 this is 1 at most; at c = 20 a missed dose may cost up to 20. The mean over all images is the **regret** of the model: what its
-# probabilities cost more than the true ones.
+# At c = 1 this is 1 at most; at c = 20 a missed dose may cost up to 20. The mean of this extra cost over all images
+# is the **regret** of the model.
 #
 # ### Exercise: the regret
 #
@@ -198,7 +198,7 @@ for c in (1, 20):
 # The other vendors:
 #
 # - **B** sees only the left half of each prescription. It has a temperature, fitted on 1,500 labelled images.
-# - **C** does not look at the image at all. It always says the share of dangerous doses, about 20 %.
+# - **C** does not look at the image. It always says the share of dangerous doses, about 20 %.
 # - **D** is very careful: all its probabilities are drawn towards 20 %.
 #
 # These are their four reliability diagrams, in another order.
@@ -246,7 +246,7 @@ for name in "ABCD":
 # A states 0 and 100 % too often; D stays too near to 20 %.
 #
 # **A and D have about the same ECE.** By the ECE the order is C, B, then A and D. By the cost at c = 1 it is A, D, then B and C: the other way
-# round! And A, the cheapest at c = 1, is the dearest at c = 20. The ECE does not know c, and a model that has seen nothing of the image can
+# round! And A, the cheapest at c = 1, is the most expensive at c = 20. The ECE does not know c, and a model that has seen nothing of the image can
 # have the lowest.
 #
 # </details>
@@ -255,16 +255,16 @@ for name in "ABCD":
 #
 # *Difficulty: medium · importance: high · 5 minutes*
 #
-# A and D are wrong by about ten points each, on average. (a) In their diagrams: where is the share of dangerous doses above
+# The curves of A and D both lie about ten points off the diagonal, on average (the ECE). (a) Where is the share of dangerous doses above
 # what A states, and where below what D states? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20,
-# and a miss 1. Which of the two would you prefer, and why?
+# and a miss 1. Which would you prefer, and why?
 #
 # <details><summary>Answer</summary>
 #
 # (a) For A up to about 35 %: of the images with 1 % stated, 7 % are dangerous. For D up to about 25 %: with 7 % stated, 1 % are, with
 # 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
-# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only 75 % are dangerous, so A
-# often checks in vain for 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
+# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only 75 % are dangerous. So one
+# check in four is in vain, and costs 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
 # and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
 #
 # </details>
@@ -342,11 +342,12 @@ for c in (1, 20):
 # <details><summary>What came out</summary>
 #
 # At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: A's
-# probabilities move, but few of them cross 1/2. D becomes the same model as A. (We had made it from A, by dividing its logits by 8.)
+# probabilities move, but few of them cross 1/2. D becomes A: it was A with its logits divided by 8.
 #
-# After one temperature each, the mean ECE orders A (1.5 %) and B (2.2 %) as the costs do. Only the useless C is still lowest.
+# After one temperature each, the mean ECE orders A (1.5 %) and B (2.2 %) as the costs do (five seeds leave this open). Only the
+# useless C is still lowest.
 #
-# At c = 20 A still costs about 29 more than the posterior. It says the same of images whose q differ, and no temperature changes this.
+# At c = 20 A still costs about 29 more than the posterior. It gives one probability to images whose q differ. No temperature changes this.
 #
 # </details>
 #
@@ -382,8 +383,8 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 # <details><summary>What came out</summary>
 #
 # The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature. But it suits c = 20
-# alone, and it was chosen with the exact posterior of the test images, which nobody has. After a temperature the textbook threshold
-# serves every c of the slider.
+# alone, and it was chosen with the exact posterior of the test images, which nobody has. After a temperature you can take the
+# textbook threshold for every c.
 #
 # </details>
 #
@@ -488,7 +489,7 @@ for c in (1, 20):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At c = 20 the cost falls by about a quarter on average, and each of three networks gains. On the map both kinds of network move
+# At c = 20 the cost falls by 11, a quarter (95 % interval, three networks: 0.5 to 21). On the map both kinds of network move
 # straight down. The height tells that there is something to repair. It does not tell what an error costs at your c.
 #
 # </details>
@@ -500,7 +501,7 @@ means = {name: np.mean(values) for name, values in costs_at(20).items()}
 print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 
 # %% [markdown]
-# **Buy A, the dearest at c = 20, and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
+# **Buy A, the most expensive at c = 20, and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
 # **The ECE of the offers as they come does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs
 # a third more at c = 20. After the repair it may tell, but C is still lowest: compare costs.**
 #
@@ -511,7 +512,8 @@ print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 # 1. Act by expected cost. With a check in vain at 1 and a miss at c, check above 1/(1 + c); with any table of costs, take the least of `probs @ costs.T`.
 # 2. A wrong probability costs something only where the threshold lies between it and the truth. So the same ECE can cost much or
 #    nothing.
-# 3. Repair first, then compare costs at your own c. What remains after the repair is mostly what its stated probability cannot tell apart.
+# 3. Repair first, then compare costs at your own c. The rest of A's regret comes mostly from images to which A gives the
+#    same probability although they differ.
 #
 # ## Recall
 #

@@ -11,13 +11,13 @@ from calibkit.course import explorers
 explorers.stored("promises")
 
 # %% [markdown]
-# The left part shows four digits, each taken by three scanners, with the clean digit beside it. Under each image stand the program's set, and how
-# probable it is, by the exact posterior, that the right digit is in it. The right part shows how often sets hold the right digit, for every
+# The left part shows four digits, each taken by three scanners, with the clean digit beside it. Under each image stand the program's set
+# and the exact probability that it holds the right digit. The right part shows how often sets hold the right digit, for every
 # promise. For whom is the promise kept?
 #
 # **You will be able to**
 # - build sets with a promised coverage, and say why the promise is kept on average;
-# - find, without a label, the images for which it is not kept;
+# - find, where the posterior is known, the images for which it is not kept;
 # - repair it for groups that you name.
 #
 # **Time.** 45 minutes; 10 more for the homework.
@@ -52,7 +52,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. A threshold on a line
 #
-# The images come from three scanners. How well can they be read at all?
+# The images come from three scanners. How well can they be read?
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -65,7 +65,7 @@ for k, (name, noise) in enumerate(promised.SCANNERS.items()):
 
 # %% [markdown]
 # We train five networks, each with images of its own: to train, to fit a temperature (`tune`), to make the sets (`cal`) and to test.
-# Sections 1 and 2 look at the first network. From section 3 on, all five are put together.
+# Sections 1 and 2 look at the first network, sections 3 to 6 at all five.
 
 # %%
 decay = promised.chosen()["cross-entropy"]["decay"]  # weight decay, chosen on other seeds
@@ -172,8 +172,9 @@ explorers.keep(explorers.Explorer(
 # - Right: a new image. Its **prediction set** holds every digit whose score is at most the threshold.
 #
 # This is **split conformal prediction**. Why is the promise kept? The new image is of the same kind as the $n$ calibration images. Put their
-# scores and the new one in order. The new one is equally likely to be first, second, ... or last, on $n + 1$ places. So with probability $k / (n+1)$ it is
-# among the first $k$. Then it is at or below the $k$-th smallest of the $n$ scores, and the true digit is in the set.
+# scores and the new one in order. The new one is equally likely to take each of the $n + 1$ places. So with probability $k / (n+1)$ it is
+# among the first $k$. Then at most $k - 1$ of the $n$ scores are smaller. So it is not above the $k$-th smallest of them, and the true digit is in
+# the set.
 #
 # Let $1 - \alpha$ be the promise: for 90 %, $\alpha = 0.1$. The threshold is the $k$-th smallest score, with the least $k$ for which
 # $k / (n+1)$ is at least $1 - \alpha$:
@@ -217,7 +218,7 @@ check.conformal_threshold(my_conformal_threshold)
 #
 # ## 2. Is it kept? Ask the posterior
 #
-# We make the sets by hand, and with the library MAPIE:
+# We make the sets by hand, and with MAPIE, a library:
 
 # %%
 scores = 1 - probs["cal"][range(len(cal)), cal.labels]  # probs: of the first network, by part
@@ -269,9 +270,9 @@ check.set_coverage(my_set_coverage)
 #
 # </details>
 #
-# We draw the calibration images again and again. Each time the threshold is another one, and so is the coverage.
+# We draw new calibration images many times. Threshold and coverage change.
 #
-# **Predict before you run:** with only 20 images each time, in what range are nine of ten coverages?
+# **Predict before you run:** with 20 images each time, in what range are nine of ten coverages?
 
 # %% tags=["answer", "drawing"]
 fig, ax = plt.subplots(figsize=(6, 2.8))
@@ -297,13 +298,14 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # With 20 images from below 80 to 98 %, with 1,000 from 88 to 92 %. The mean over calibration sets is what was promised. So the
-# guarantee is also an average over calibration sets, and you have one. The lines in the figure are a *Beta* law, the same for every network.
+# guarantee is also an average over calibration sets, and you have one. The lines in the figure are a *Beta* law of $n$
+# and $\alpha$ alone, the same for every network.
 #
 # </details>
 #
 # ## 3. Of which images?
 #
-# Now **your turn**: all images together have 90 %. Which of nine groups have *less than 80 %*: the new, usual and
+# **Your turn**: all images together have 90 %. Which of nine groups have *less than 80 %*: the new, usual and
 # old scanner; easy, medium and hard images; zeros, eights, nines? An image is easy if the exact posterior gives one digit more than 95 %,
 # hard if it gives none 60 %, else medium.
 
@@ -365,11 +367,11 @@ print(f"sets that hold the digit with more than 99 %: {sure:.0%} of the images; 
 # scanners, hard images have 64 %. Right: hardly any image has 90 %. Most sets are nearly certain, and some are wrong more often than right.
 #
 # What was promised is the *mean* of this picture, the **marginal coverage**. What the nurse would like is **conditional coverage**: 90 % on
-# each image, or at least on each kind of images.
+# each image, or at least on each kind.
 #
 # ## 4. Ask for what you need
 #
-# Who wants 90 % on the old scanner must say so. Then each scanner gets a threshold of its own, from its own calibration images. These are **Mondrian sets**.
+# If you want 90 % on the old scanner, you must say so. Then each scanner gets a threshold of its own, from its own calibration images. These are **Mondrian sets**.
 
 # %%
 shown = ("new scanner", "usual scanner", "old scanner", "hard images")
@@ -394,8 +396,8 @@ print(claims.concluded("20", "20c"))
 # %% [markdown]
 # ## 5. Could anybody promise it for each image?
 #
-# Let the exact posterior make the sets. No network is better, and it also knows the scanner. Like the networks it gets *one* threshold of
-# 1 - p, for 90 % on average.
+# Let the exact posterior make the sets. No network is better, and it also knows the scanner. Like the networks it gets *one* threshold
+# for the score 1 - p, for 90 % on average.
 #
 # **Predict before you run:** the networks cover 64 % of hard images. Does the posterior cover more of them, or fewer?
 
@@ -406,7 +408,7 @@ for seed in seeds:
     kinds = {"hard": promised.difficulty(new.posterior)["hard"]}
     for name, reader in {"networks": said["test"], "exact posterior": new.posterior}.items():
         found = promised.averaged(reader, new.posterior, kinds, alpha, seed=seed)
-        rows.append({"reader": f"{name}, one threshold of 1 - p", **found})
+        rows.append({"reader": f"{name}, one threshold for the score 1 - p", **found})
 for name, row in pd.DataFrame(rows).groupby("reader", sort=False).mean().iterrows():
     print(f"{name}: {row['all']:.0%} of all images, {row['hard']:.0%} of hard images; {row['size']:.2f} digits a set")
 each_image = conformal.smallest_sets(posterior, 1 - alpha)
@@ -424,7 +426,7 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 #
 # </details>
 #
-# Only someone who knows the posterior can make these last sets. Without it no method promises 90 % on *each* image for all data, unless its sets become
+# Without the posterior no method promises 90 % on *each* image for all data, unless its sets become
 # uselessly large (Vovk 2012; Lei, Wasserman 2014). It can be promised for groups.
 #
 # ### Exercise: three wrong sentences
@@ -451,7 +453,7 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 # ## 6. Photographs, and the map
 #
 # Three stored networks read photographs (CIFAR-10). Nobody knows the posterior, so coverage is counted with labels. On the map below
-# each network of this lesson has three dots, one for each scanner. Across stands its training accuracy on all scanners less its accuracy on this one.
+# each network of this lesson has three dots, one for each scanner. Across stands its training accuracy on all scanners minus its accuracy on this one.
 
 # %% tags=["drawing"]
 names = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -493,10 +495,10 @@ _ = plots.plane(where)
 plt.show()
 
 # %% [markdown]
-# Cats get less than was promised, and trucks more.
+# On average cats get less than was promised, and trucks more.
 #
-# On the map a network, as trained, is not sure enough on the new scanner and too sure on the old one. This is not the main reason for the low
-# coverage there: the exact posterior is calibrated on each scanner, and covers the old one even less (evidence).
+# On the map a network, as trained, is not sure enough on the new scanner and too sure on the old one. With the score 1 - p this is not the main reason
+# for the low coverage there: the exact posterior is calibrated on each scanner, and covers the old one less (evidence).
 #
 # ### Exercise: thresholds for groups (homework)
 #
@@ -547,8 +549,8 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # usual one and 75 % on the old one; across the scanners, hard images had 64 %.** **A promise can be kept for each group that you name and label; for
 # each image it would take the posterior.**
 #
-# What do sets cost as a decision? With the costs of lesson 19, typing the digit of a set of one and asking otherwise costs 130 for 100 images;
-# deciding by the calibrated probabilities costs 91 (evidence).
+# As a decision, sets at 90 % are expensive. If the machine types the digit of a one-digit set, and asks otherwise, 100 images cost 130 (costs
+# of lesson 19). Sets at a promise chosen for these costs cost 95, calibrated probabilities 91 (evidence).
 #
 # All verdicts, and what the lesson left out: [evidence](evidence/20_guarantees.ipynb).
 #
@@ -556,9 +558,9 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 #
 # 1. Split conformal sets keep their promise on average, for any network, if new images are of the same kind as the calibration
 #    images.
-# 2. "90 %" says nothing of one image or one group. Here it hid 64 % on hard images. With one threshold of 1 - p even the exact posterior
+# 2. "90 %" says nothing of one image or one group. Here it hid 64 % on hard images. With the score 1 - p even the exact posterior
 #    does not repair this.
-# 3. For a group that you name the promise can be kept, with labels of its own. With 8 nothing can be promised, with
+# 3. For a group that you name the promise can be kept, with labels of its own. With only 8 labels nothing can be promised; with
 #    1,000 the coverage is known to about 2 points.
 #
 # ## Recall
@@ -583,8 +585,8 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 #
 # <details><summary>4. You replace the network by a better one and calibrate anew. What changes, the coverage or the sets?</summary>
 #
-# The sets: with the exact posterior they become much smaller. The coverage stays at 90 % on average. On hard images it may fall: with one threshold of
-# 1 - p the posterior has less than the networks.
+# The sets: with the exact posterior they become much smaller. The coverage stays at 90 % on average. On hard images it may fall: with the score
+# 1 - p the posterior covers fewer than the networks.
 #
 # </details>
 #

@@ -66,11 +66,11 @@ def few_alarms(n, words):
 
 
 levels = [few_alarms(1000, "1,000 images"), few_alarms(50, "50 images"), few_alarms(2000, "2,000 images")]
-words = "with 50, 1,000 and 2,000 images false alarms are rarer than that"
+words = "with 50, 1,000 and 2,000 images at most 12 % of the audits raise a false alarm"
 print(verdicts.conclude("17b", levels, words))
 first = judge("17c", "500 images: a rare class is found less often than a network that is too sure",
               share("rare class", 500) - share("too sure", 500), expect="below")
-words = "a fault of one class needs many more images than a gap of the whole"
+words = "at 500 images a fault of one class is found much less often than over-confidence on all images"
 print(verdicts.conclude("17c", [first], words))
 
 # %% [markdown]
@@ -148,7 +148,8 @@ print(
                 post_hoc=True,
             ),
         ],
-        "the true error falls too, but goes less of the way to that of perfect curation than the accuracy",
+        "without the suspects the true error falls, too; but this is a smaller share of what perfect "
+        "curation brings than the rise in accuracy is",
     )
 )
 print(
@@ -171,8 +172,8 @@ print(
                 post_hoc=True,
             ),
         ],
-        "test labels as noisy as the training labels do not show that the true error falls (17e); "
-        "whether it falls by a point is undecided",
+        "test labels as noisy as the training labels do not show that the true error falls (17e). "
+        "Whether it falls by a point is undecided",
     )
 )
 

@@ -267,8 +267,8 @@ print(
                 for n, found in wide.items()
             ),
         ],
-        "holds: split conformal sets have the promised coverage on average, whatever the network, and the "
-        "Beta law",
+        "holds: split conformal sets have the promised coverage on average, whatever the network. Over"
+        " calibration sets the coverage spreads by the Beta law",
     )
 )
 
@@ -447,8 +447,8 @@ print(
                 post_hoc=True,
             ),
         ],
-        "holds: a threshold of its own keeps the promise in a group that is named, and not in one that "
-        "is not",
+        "holds: a threshold of its own keeps the promise for a group that is named. Hard images, a "
+        "group that nobody named, get less",
     )
 )
 
@@ -555,9 +555,9 @@ print(
                 control=in_shares,
             ),
         ],
-        "one threshold from images of other shares hardly ever covers the rarest class, and breaks the "
-        "promise for all images; most of this is the change of shares; labels of its own bring the class "
-        "to the promise",
+        "one threshold from images of other shares hardly ever covers the rarest class, and breaks the"
+        " promise for all images. Most of this is the change of shares; labels of its own bring the "
+        "class to the promise",
     )
 )
 
@@ -639,17 +639,16 @@ print(
                 post_hoc=True,
             ),
         ],
-        "one temperature, an ensemble, focal loss and mixup change the size by less than 0.1 digits and the "
-        "coverage of the old scanner by less than 0.02; a temperature for each scanner raises that coverage "
-        "by more, and leaves it below 0.85; by the score 1 - p the exact posterior has much smaller sets, "
-        "and covers the old scanner and hard images less",
+        "a temperature, an ensemble, focal loss and mixup hardly change size or coverage on the old "
+        "scanner. A temperature for each scanner raises that coverage, but not to 0.85; the posterior "
+        "has smaller sets and covers the old scanner less",
     )
 )
 
 # %% [markdown]
 # ## A score that spreads the promise
 #
-# MAPIE's default keeps the last class of APS, so that it covers more than was promised (the table above), and any sets that cover more of all images cover more hard ones. So APS and RAPS are set against LAC *that is promised what they cover* (20 calibration sets for LAC, four for MAPIE). With its last class randomised APS has 90 %, and stands against LAC at 90 %, on the same four calibration sets.
+# MAPIE's default keeps the last class of APS, so that it covers more than was promised (the table above). Sets that are made larger by a higher promise cover more hard images, too. So APS and RAPS are set against LAC *that is promised what they cover* (20 calibration sets for LAC, four for MAPIE). With its last class randomised APS has 90 %, and stands against LAC at 90 %, on the same four calibration sets.
 #
 # What was APS made for? The score of the true class, of an exact posterior and randomised, is uniform given the image: so one threshold keeps the promise on each image. Below this is tried with the exact posterior, which knows the scanner, with the network, and with the network that has a temperature for each scanner (still one threshold). Last, for comparison, the smallest sets that hold 90 % of the posterior on each image.
 
@@ -768,10 +767,9 @@ print(
                 "20f", "but below 0.88", by_each["hard"], expect="below", than=0.88, post_hoc=True
             ),
         ],
-        "at equal coverage of all images MAPIE's default APS covers hard images as LAC does (within 0.02); "
-        "with randomised APS one threshold keeps the promise on hard images and on the old scanner with the "
-        "exact posterior; with the network it does not on hard images; a temperature for each scanner brings "
-        "the network to the promise on the old scanner, and closer to it on hard images, below 0.88",
+        "at equal coverage MAPIE's APS covers hard images as LAC does (within 0.02). One threshold on "
+        "randomised APS keeps the promise on hard images for the posterior, not for the network; a "
+        "temperature per scanner brings the network closer",
     )
 )
 
@@ -889,8 +887,8 @@ print(
             ),
             judge("20g", "another scanner: coverage below 0.85", far[:, 0], expect="below", than=0.85),
         ],
-        "other shares break the promise by some 0.1; the exact ratio and the estimated one bring it back to "
-        "within 0.05; another scanner breaks it, too, and there weights promise nothing",
+        "other shares break the promise by some 0.1; the exact ratio and the estimated one bring it "
+        "back to within 0.05. Another scanner breaks it, too, and there weights promise nothing",
     )
 )
 
@@ -1099,10 +1097,9 @@ print(
                 control=alarm_at_90 - alarmed,
             ),
         ],
-        "sets at 90 % cost more than a calibrated probability: by 10 or more for 100 images with the costs "
-        "of lesson 19, by 3 or more for its alarm (by 0.01 with Chow's costs: open); with a promise chosen "
-        "for the costs it is less than 0.003, and less than 5 for the alarm (type or ask: open); an "
-        "over-confident network's probability costs at least 0.01 more before its temperature than after",
+        "sets at 90 % cost more than a calibrated probability: 10 or more for 100 images with lesson "
+        "19's costs, 3 or more for its alarm. At a promise chosen for the costs, about the same (type "
+        "or ask: open)",
     )
 )
 
@@ -1173,8 +1170,8 @@ print(
                 expect="below",
             ),
         ],
-        "holds: of p0 and p1 the one that comes true is right on the average of all images (not judged by "
-        "score); with 1,000 images the exact posterior mostly lies outside of them",
+        "holds: of p0 and p1 the one that comes true is right on average over all images (not judged "
+        "value by value). With 1,000 images the exact posterior mostly lies outside of them",
     )
 )
 
@@ -1238,8 +1235,8 @@ print(
                 post_hoc=True,
             ),
         ],
-        "of 90 % promised for all photographs cats get some 85 % (below 0.88: open with three networks); "
-        "labels of its own lift the class by 0.01 or more",
+        "of 90 % promised for all photographs cats get some 85 % (below 0.88: open with three "
+        "networks). A threshold from the cats' own labels lifts this by 0.01 or more",
     )
 )
 
