@@ -460,7 +460,8 @@ print(
             for loss, n in own_groups
         ],
         "undecided for 300 sentences, where the gap grows by 6 points on average; holds from 800 sentences "
-        "on: a network that writes greedily nearly always stays on possible paths, and its gap hardly changes",
+        "on: a network that writes greedily nearly always stays on possible paths, and its gap hardly "
+        "changes",
     )
 )
 
