@@ -347,8 +347,9 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 
 # %% [markdown]
 # Open the two answers above first; the figure is the slider's right side. A fault may show in more than one check: with many images the
-# classes see the two scanners too, the test of the ECE less often. This alarm is stricter than the rule of section 3, so it finds the
-# rare class less often. So the answer to your guess is nearer to 5,000: at the vendor's 2,000 this alarm misses it in several of ten files.
+# classes see the two scanners too, the test of the ECE less often. This alarm is stricter than the rule of section 3.
+# So the answer to your guess is nearer to 5,000: at the vendor's 2,000 this alarm misses it in 4 of 10 files (over five seeds
+# in 2 of 10: evidence).
 #
 # The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
 # looser bound.  What grows with the file is the **power of a test**: the
