@@ -380,7 +380,7 @@ pd.DataFrame({word: {question: found.count(word) for question, found in words.it
 # <details><summary>What came out</summary>
 #
 # In none: it is higher in all 12. The target model's choice costs accuracy in all 12, too. On the poster's
-# photographs it is the opposite: more accurate in 21 of 24.
+# photographs it is the other way: there this choice is more accurate in 21 of 24 cases.
 #
 # As trained, both ideas lower the ECE, as the poster says: the losses in 9 of 9 cases, the target's choice in 8 of 12.
 # But a temperature does this for cross-entropy, too. After one each, none of the losses showed a lower ECE or, on the least

@@ -364,9 +364,9 @@ print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".form
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Even if B is compared
-# with the exact posterior, the ECE mostly names B (evidence). Both have an exact error of 0, but B fills fewer bins, so
-# less noise adds up. In the other two pairs the models differ in calibration alone: both numbers
+# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Even compared with
+# the exact posterior, B mostly has the lower ECE (evidence). These two both have an exact error of 0, but B fills fewer
+# bins, so less noise adds up. In the other two pairs the models differ in calibration alone: both numbers
 # mostly name the better one, and only the *paired* interval decides, on some test sets.
 #
 # </details>
