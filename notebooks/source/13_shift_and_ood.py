@@ -12,7 +12,7 @@ explorers.stored("new_scanner")
 # %% [markdown]
 # Below each digit stand the probabilities of all classes. Bars: a network that was trained under noise 0.4. Diamonds: the
 # best possible reader, who knows the noise. Move the slider to the right. Which of the two begins to doubt? (We chose
-# digits on which the network stays sure. One of them it reads wrongly in the end.)
+# digits on which the network stays sure.)
 #
 # **You will be able to**
 # - say why confidence does not follow accuracy when the images change;
@@ -106,10 +106,10 @@ for noise in (0.4, 0.6, 0.8, 1.0):
 #
 # ## 2. Would a perfect reader do better?
 #
-# Is this a fault of the network? We can ask exact readers. Each image is one of 1,797 clean digits plus Gaussian noise.
-# A clean digit at distance $d$ from the image has the score $-d^2/(2\,\mathrm{noise}^2)$. A softmax over the scores gives
-# each clean digit a probability. The posterior of a class is the sum over the clean digits of this class. It depends on
-# the noise that we believe in:
+# Is this a fault of the network? We ask exact readers. Each image is one of 1,797 clean digits plus Gaussian noise.
+# A clean digit at distance $d$ from the image has the score $-d^2/(2\,\mathrm{noise}^2)$: the logarithm of a Gaussian bell
+# curve, so the farther, the less probable. A softmax over the scores gives each clean digit a probability. The posterior
+# of a class is the sum over its clean digits. It depends on the noise that we believe in:
 #
 # - The **informed posterior** is computed with the noise that the images really have. No reader can be better.
 # - The **uninformed posterior** is always computed with noise 0.4. For the old scanner it is perfect. Nobody has told it
@@ -229,16 +229,16 @@ for reader, found in at.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# About 30 points. The uninformed posterior takes each image for one with noise 0.4. Under noise 0.8 an image that looks
-# the same says less about its label, so this posterior is too sure. The informed posterior knows the noise. It is
+# About 30 points. The uninformed posterior believes that each image has noise 0.4. In truth it has 0.8, and then the same
+# image says less about its label. So this posterior is too sure. The informed posterior knows the noise. It is
 # calibrated, and its accuracy falls, too.
 #
-# The network adds over-confidence of its own. Here the T of the old scanner removes about this part.
+# The gap of the network is 13 points larger than that of the uninformed posterior. The T of the old scanner lowers it by 16
+# points: about this part.
 #
 # </details>
 #
-# **Play.** Choose a reader, and raise the noise. For which reader do the two lines stay together? (The cell after the slider
-# judges the uninformed posterior.)
+# **Play.** Choose a reader, and raise the noise. For which reader do the two lines stay together?
 
 # %% tags=["drawing"]
 slider = explorers.Explorer(
@@ -260,7 +260,8 @@ print(claims.concluded("13", "13b"))
 # ## 3. Imitate the new scanner
 #
 # So somebody has to *tell* the reader what has changed. This needs no label. Noise that does not depend on the image
-# adds its variance to every pixel. So the mean variance of the pixels shows the noise of the new scanner:
+# adds its variance to every pixel. So take the variance of each pixel over all images, and then the mean over the
+# pixels. This *variance* shows the noise of the new scanner:
 #
 # $$\text{noise}_\text{new}^2 = 0.4^2 + \text{variance}_\text{new} - \text{variance}_\text{old}.$$
 #
@@ -321,8 +322,8 @@ print(f"{sum(distance < 5 for distance in off.values())} of 3 within 5 points")
 # Two signs warn you. The noise found lies below the old one. And the network is 7 points less sure of the new images than
 # of the imitation. For A and B these two confidences agree.
 #
-# But agreement proves little. With a blur *and* much noise they agreed to a point, and the imitation still promised twelve
-# points too much accuracy (evidence).
+# But agreement proves little. With a blur *and* much noise they differed by less than one percentage point, and the
+# imitation still promised twelve points too much accuracy (evidence).
 #
 # </details>
 
@@ -335,7 +336,7 @@ print(verdicts.judge("13m", "scanners A and B: accuracy on the imitation minus a
 print(claims.concluded("13", "13m"))
 
 # %% [markdown]
-# With these five seeds the claim is INCONCLUSIVE. With ten new seeds it HOLDS (see the second line).
+# With these five seeds the claim is INCONCLUSIVE. With ten new seeds, at noise 0.6, 0.8 and 1.0, it HOLDS (second line).
 #
 # ## 4. Repair before the first label
 #
@@ -374,7 +375,7 @@ for value, rows in photographs.groupby("value", sort=False):
     print(f"severity {value}: ECE {found.test_ece:.1%}, with the T of the originals {found.scaled_ece:.1%}")
 
 # %% [markdown]
-# It lowers the ECE at every severity. But the more severe the corruption, the larger the ECE that is left.
+# It lowers the ECE at every severity. But the severer the corruption, the more ECE is left.
 #
 # ### Exercise: a plan
 #
@@ -393,8 +394,8 @@ for value, rows in photographs.groupby("value", sort=False):
 # *200 labels:* first test this guess: is the accuracy the foretold one? Its standard error is 3 to 4 points. If it is
 # not, use half of the labels for a new T, and half to measure the gap that it leaves.
 #
-# *A high confidence* means "if it is one of my classes, and if the images are like those of my T". The unknown disease
-# needs a detector of its own (some are compared in the evidence).
+# *A high confidence* is worth something only if the image belongs to a known class, and looks like the images on which T
+# was fitted. The unknown disease needs a detector of its own (the evidence compares some).
 #
 # </details>
 #
@@ -459,9 +460,8 @@ check.strange_auroc(my_strange_auroc)
 #
 # </details>
 #
-# Several networks that disagree may show a strange image, too. A deep ensemble averages the probabilities of several
-# networks, its members. Where they disagree, the average is less sure. **Lost confidence** is the mean confidence of the
-# members minus the mean confidence of the average.
+# A deep ensemble averages the probabilities of several networks, its members. Where they disagree, perhaps on a strange
+# image, the average is less sure. **Lost confidence** is the mean confidence of the members minus that of the average.
 #
 # ### Exercise: lost confidence (homework)
 #
@@ -495,7 +495,8 @@ check.lost_confidence(my_lost_confidence)
 #
 # ## 6. Where this lesson lies on the map
 #
-# Kappa is the share of the lost accuracy that is still claimed (03). More data, width or wrong labels left it about the same.
+# Kappa is the share of the lost accuracy that is still claimed (03). On digits, more data, width or wrong labels left it
+# about the same.
 #
 # **Predict before you run:** does a stronger shift lower kappa, leave it, or raise it?
 
@@ -517,7 +518,8 @@ for name, rows in where.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# It raises kappa, from 0.69 at noise 0.4 to 0.87 at noise 1.0: the accuracy falls, and the confidence stays.
+# It raises kappa, from 0.69 at noise 0.4 to 0.87 at noise 1.0: the accuracy falls, and the confidence stays. (With noise
+# 0.8 in the training it rose, too, by 0.06: evidence.)
 #
 # </details>
 #
@@ -569,7 +571,7 @@ for name, rows in where.items():
 #
 # <details><summary>5. Five calibrated members always have the same favourite, with different confidences. What is the lost confidence?</summary>
 #
-# 0: the maximum of the mean is the mean of the maxima.
+# 0: all have the same favourite, so the confidence of the average is just the average of their confidences.
 #
 # </details>
 #

@@ -350,8 +350,8 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 
 # %% [markdown]
 # Open the two answers above first; the figure is the slider's right side. A fault may show in more than one check: with many images the
-# check of the classes sees the two scanners, too. The slider's alarm is stricter than the rule of section 3, so it finds the
-# rare class less often. Your guess at the top: 5,000 is right. In the vendor's 2,000 images this alarm misses the rare class in several of ten files.
+# check of the classes sees the two scanners, too. This alarm is stricter than the rule of section 3. Your guess at the top: 5,000 is right.
+# In the vendor's 2,000 images this alarm misses the rare class in 4 of 10 files (over five seeds in 2 of 10: evidence).
 #
 # The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
 # looser bound.  What grows with the file is the **power of a test**: the

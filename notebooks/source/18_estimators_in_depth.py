@@ -47,8 +47,7 @@ DEVICE = "auto"
 #
 # A model that knows three animals meets a few kinds of images. Each small plot is one kind. Bars: the probabilities
 # that the model gives to cat, dog and lion. Diamonds: the share of these images that really shows a cat, a dog, a lion.
-# All kinds are equally common. Model 4 has nine kinds, and three of them are drawn. The other six come from these three:
-# move bars and diamonds together by one place or by two (cat's to dog, dog's to lion, lion's to cat).
+# All kinds of a model are equally common.
 
 # %% tags=["drawing"]
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -65,22 +64,24 @@ def in_turn(rows):
 models = {"model 1": (says_1, truth_1), "model 2": (says_2, truth_2), "model 3": (says_2, says_2),
           "model 4": (in_turn(says_4), in_turn(truth_4))}
 models = {name: (np.array(says).round(6), np.array(truth)) for name, (says, truth) in models.items()}
-fig, axes = plt.subplots(4, 6, figsize=(9, 5.6), sharex=True, sharey=True)
+fig, axes = plt.subplots(4, 9, figsize=(10, 5.6), sharex=True, sharey=True)
 for line, (name, (says, truth)) in zip(axes, models.items(), strict=True):
-    rows = range(0, 9, 3) if name == "model 4" else range(len(says))
-    told = [f"{says[row].tolist()} where the truth is {truth[row].round(2).tolist()}" for row in rows]
     for place, ax in enumerate(line):
-        ax.set_visible(place < len(rows))
-        if place < len(rows):
-            _ = ax.bar(["cat", "dog", "lion"], says[rows[place]], color=palette.SKY)
-            _ = ax.plot(["cat", "dog", "lion"], truth[rows[place]], "D", color=palette.BLACK, ms=5)
-            _ = alt_text.note(ax, f"{name}, kind {place + 1}: says {told[place]}")
+        ax.set_visible(place < len(says))
+        if place < len(says):
+            _ = ax.bar(["cat", "dog", "lion"], says[place], color=palette.SKY)
+            _ = ax.plot(["cat", "dog", "lion"], truth[place], "D", color=palette.BLACK, ms=4, clip_on=False)
+            ax.tick_params(labelsize=8)
+            told = f"{says[place].tolist()} where the truth is {truth[place].round(2).tolist()}"
+            _ = alt_text.note(ax, f"{name}, kind {place + 1}: says {told}")
     _ = line[0].set(ylabel=name, ylim=(0, 1))
 
 # %% [markdown]
 # - **Confidence-calibrated**: of the predictions with confidence c, a share c is right. This is what the ECE is about.
-# - **Classwise-calibrated** (Kull et al. 2019): of the images that get probability p for class k, a share p shows class k, for every p and every class.
-# - **Canonically calibrated**: of the images that get the whole row of probabilities p, a share $p_k$ shows class k, for all k at once.
+# - **Classwise-calibrated** (Kull et al. 2019): of all images that get 30 % for dog, 30 % show a dog; and so for every class
+#   and every probability.
+# - **Canonically calibrated**: of all images that get the row (60, 30, 10 %), 60 % show a cat, 30 % a dog, 10 % a lion; and
+#   so for every row.
 #
 # **Predict before you run:** which of the four models is calibrated in which meaning? Look for bars of the same
 # height.
@@ -103,13 +104,12 @@ for name, (says, truth) in models.items():
 # <details><summary>What came out</summary>
 #
 # Model 3 states the truth. Model 1 is right about its most probable animal, and wrong about the other two. Model 2 is
-# right about each animal on average, as the errors of two kinds cancel; only the whole row shows them. Model 4 is the
-# surprise: also right about each animal on average, but *where 40 % is the largest number* it is right on 80 %.
+# right about each animal on average, as the errors of two kinds cancel; only the whole row shows them. Model 4 is
+# also right about each animal on average, but *where 40 % is the largest number* it is right on 80 %.
 #
 # </details>
 #
-# So canonical calibration implies the other two. With three classes or more neither of these two
-# implies the other, and neither implies canonical calibration.
+# So canonical calibration implies the other two. With three classes or more, neither of these implies another meaning.
 #
 # ### Exercise: two classes
 #
@@ -130,7 +130,8 @@ for name, (says, truth) in models.items():
 #
 # Now digits under so much noise (0.6) that nobody can read all of them. The exact posterior q is known. **Model A** is
 # this posterior, made too cautious by a temperature of 1.2. **Model B** groups the images by their most probable digit,
-# and says the same row for a whole group: its mean posterior. The expected Brier score of a row p is, exactly,
+# and says the same row for a whole group: its mean posterior. The expected Brier score of a row p is its squared distance
+# from the truth, plus what nobody can avoid:
 #
 # $$E\,\sum_k (p_k - y_k)^2 \;=\; \sum_k (p_k - q_k)^2 \;+\; \sum_k q_k (1 - q_k).$$
 #
@@ -166,13 +167,13 @@ check.avoidable_brier(my_avoidable_brier)
 #
 # </details>
 #
-# A repair of the outputs, such as a temperature, sees only the rows of probabilities. So take all images that get the
-# same row p, and let r be their mean posterior. In this group class k occurs with the share $r_k$, so here the formula
-# holds with r in place of q. Its first term is the **calibration part** $\sum_k (p_k - r_k)^2$. A recalibration (a function
-# from rows to rows) could remove it. The second is the **refinement** $\sum_k r_k(1 - r_k)$. Here *low* is good, and no
-# recalibration lowers it.
+# A repair of the outputs, such as a temperature, sees only the rows of probabilities. All images that B reads as a 3 get
+# one row, so a repair cannot tell them apart. Let p be such a row, and r the mean posterior of its images. Among them class
+# k has the share $r_k$. So for them the formula holds with r in place of q. Its first term is the **calibration part**
+# $\sum_k (p_k - r_k)^2$. A recalibration (a function from rows to rows) could remove it. The second is the **refinement**
+# $\sum_k r_k(1 - r_k)$. Here *low* is good, and no recalibration lowers it.
 #
-# **Predict before you run:** which model has the larger calibration part, A or B? And the larger refinement?
+# **Predict before you run:** whose calibration part is larger, A's or B's? And whose refinement?
 
 # %% tags=["answer", "drawing"]
 posterior = readers.population(size, SEED).posterior
@@ -228,8 +229,8 @@ explorers.keep(explorers.Explorer(
 # ## 3. A number that jumps, and a diagram without bins
 #
 # A model says "50 %" to all images, and half of its predictions are right: it is calibrated. Now it says
-# $1/2-\varepsilon$ where it is right, and $1/2+\varepsilon$ where it is wrong (Błasiok and Nakkiran 2024). The **smECE** (smooth ECE) has no bins: it averages over neighbours, near ones
-# most.
+# $1/2-\varepsilon$ where it is right, and $1/2+\varepsilon$ where it is wrong (Błasiok and Nakkiran 2024). The **smECE** (smooth ECE) has no bins.
+# It compares each confidence with the hits of predictions near it; nearer ones count more.
 #
 # **Predict before you run:** $\varepsilon$ = 0.001, ten bins. How large is the ECE?
 
@@ -255,9 +256,10 @@ for epsilon in (0, 0.001, 0.004):
 #
 # </details>
 #
-# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) draws, of all curves that
-# never fall, the one nearest to the hits (1 or 0) in mean squared distance. The **consistency band** around the diagonal
-# shows luck: at any one confidence it holds 90 % of the curves of simulated calibrated models with the same confidences. Which model stays inside?
+# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) fits a staircase
+# that never falls to the hits (1 or 0), by least squares. The **consistency band** around the diagonal
+# shows luck: calibrated models with these confidences are simulated, and at each confidence 90 % of their curves lie inside.
+# Which model stays inside?
 
 # %% tags=["drawing"]
 chosen, labels = test_set(1000, SEED)
@@ -266,15 +268,14 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
     _ = plots.corp_diagram(model[chosen], labels, ax=ax, title=f"CORP, {name}, 1,000 images")
 
 # %% [markdown]
-# A leaves the band upwards: it is too cautious. B stays inside. Neither diagram says which model knows more.
+# A leaves the band upwards here and there: it is too cautious. B stays inside. Neither diagram says which model knows more.
 #
 # ## 4. Is it calibrated at all?
 #
 # A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the
 # ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above (or, if negative,
 # below) what the model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The
-# slider sets the size of the test set, and shows the power of the ECE test for four readers: the posterior at T = 1,
-# 1.1, 1.2 and 1.5.
+# slider shows the power of the ECE test for the posterior at T = 1, 1.1, 1.2 and 1.5.
 
 # %% tags=["drawing"]
 sizes, temperatures = [100, 200, 500, 1000, 2000, 5000], [1, 1.1, 1.2, 1.5]
@@ -312,7 +313,7 @@ slider
 # %% [markdown]
 # **Predict before you run:** 1,000 images. Which test rejects more often, the one by the ECE or z, (a) for a reader
 # with T = 1.1, (b) for a *mixed* reader: too sure (T = 0.6) on every second image and too cautious (1.5) on the others?
-# And if we use both, and reject when one has p below 2.5 %: how often then?
+# And if we use both, and reject when one has p below 2.5 % (half of the *level*, 5 %): how often then?
 
 # %% tags=["answer"]
 even = torch.arange(len(posterior))[:, None] % 2 == 0
@@ -326,8 +327,8 @@ for name, probs in {"T = 1, calibrated": posterior, "T = 1.1": reader(1.1), "mix
 # <details><summary>What came out</summary>
 #
 # At T = 1.1 all gaps have one sign. z adds them up, over all classes: it rejects far more often. For the mixed reader
-# the errors cancel in its sum, and z rejects rarely. Both together are nearly as good as the better one, and do not
-# reject the calibrated reader more often than they should. "Not rejected" does not mean "calibrated": report which
+# the errors cancel in its sum, and z rejects rarely. Both together are nearly as good as the better one, and rarely
+# reject the calibrated reader. "Not rejected" does not mean "calibrated": report which
 # error the test would have found.
 #
 # </details>
@@ -363,14 +364,14 @@ print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".form
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Even beside the exact
-# posterior it mostly names B (evidence). In the other two pairs the models differ in calibration alone: both numbers
+# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Even compared with
+# the exact posterior, B mostly has the lower ECE (evidence). These two both have an exact error of 0, but B fills fewer
+# bins, so less noise adds up. In the other two pairs the models differ in calibration alone: both numbers
 # mostly name the better one, and only the *paired* interval decides, on some test sets.
 #
 # </details>
 #
-# A *verdict* gives the mean over five blocks of test sets with its 95 % interval; HOLDS: all of it lies where the
-# sentence says.
+# The first *verdict* gives the mean over five blocks of test sets, the second a share of all 250 sets, with 95 % intervals.
 
 # %% tags=["nbval-check-output"]
 def blocks(pair):
