@@ -340,7 +340,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_audit(commands) -> None:
-    add = commands.add_parser("audit", help="one page about the calibration of your own model")
+    add = commands.add_parser(
+        "audit",
+        help="one page about the calibration of your own model",
+        epilog="answers of a language model, a confidence and right or wrong a line: "
+        "calibkit audit answers.jsonl --groups subject --costs 1 20",
+    )
     add.set_defaults(command=_audit)
     forms = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
     add.add_argument("file", help=f"predictions: {forms}")
@@ -371,7 +376,8 @@ def _add_audit(commands) -> None:
     add.add_argument("--weights", metavar="COLUMN", help=what)
     add.add_argument("--calibration", metavar="FILE", help="data to fit the temperature on")
     add.add_argument("--other", metavar="FILE", help="a second model on the same rows")
-    what = "of a binary model, what a false alarm and a miss cost, such as 1 20"
+    what = "of a binary model, what a false alarm and a miss cost, such as 1 20; of answers, "
+    what += "what looking one up and acting on a wrong one cost"
     add.add_argument("--costs", nargs=2, type=float, metavar=("ALARM", "MISS"), help=what)
     add.add_argument("--name", help="name of the model; default: of the file")
     add.add_argument("--bins", type=int, help="bins of equal width; default: 15")

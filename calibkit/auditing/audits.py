@@ -14,7 +14,7 @@ from calibkit import validate
 from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
-from calibkit.auditing.costs import checked
+from calibkit.auditing.costs import checked, checked_of_answers, of_answers
 from calibkit.auditing.measures import Measured
 from calibkit.auditing.record import Record
 from calibkit.auditing.rows import rows_of
@@ -96,7 +96,8 @@ def audit(
         nothing surer than it is.
     other : scores of a second model on the same rows, of the same form.
     costs : of a false alarm and of a miss, such as (1, 20), of a binary model: the page says what
-        its decisions cost, as it is and after its temperature.
+        its decisions cost, as it is and after its temperature. Of kind "confidence": of looking
+        an answer up, and of acting on a wrong one.
     class_names, name, other_name : words for the page.
     bins : of equal width; level : of the intervals; resamples : draws of the gaps of bins for
         their intervals; seed : of all that is drawn.
@@ -126,9 +127,8 @@ def audit(
     target = labels_of(labels, len(scores), scores.classes, class_names)
     units = units_of(len(scores), weights, clusters)
     apart, more = _apart(calibration, scores, units, kind, class_names)
+    _demand_two(how.costs, scores)
     judged = _judge(scores, target, units, apart, how)
-    if how.costs is not None and judged.mapped is None:
-        raise ValueError("costs are of a binary model: one of two classes, or of one score")
     found = _found(judged, names, groups, how)
     second: dict[str, Any] = {"other": None, "difference": None}
     if other is not None:
@@ -146,6 +146,7 @@ def audit(
         advice=judged.advice(scores, _form(given, kind)),
         other_name=other_name,
         weighted=not units.even,
+        of_hits=scores.event,
         clusters=0 if clusters is None else units.count,
         **how.shown(),
         **second,
@@ -181,6 +182,7 @@ class _Judged:
     after: Measured
     cooling: Cooling
     mapped: Any  # binary.Mapped, or None
+    event: bool  # whether every row says class 1, as of `Scores`
 
     def fields(self) -> dict[str, Any]:
         return {
@@ -196,7 +198,7 @@ class _Judged:
     def advice(self, scores: Scores, form: Form) -> Advice:
         gain = self.after.less(self.before)
         pairs = {"the ECE": (self.after, self.before)}
-        if self.mapped is not None:
+        if self.mapped is not None and not self.event:
             from calibkit.auditing.binary import event_rows
 
             event = [replace(part, rows=event_rows(part.rows)) for part in pairs["the ECE"]]
@@ -218,11 +220,11 @@ def _judge(
     before = how.measured(scores, labels, units)
     after = how.measured(scores, labels, units, cooling.of_row)
     mapped = None
-    if scores.classes == 2 and not scores.event:
+    if scores.classes == 2 and (not scores.event or how.costs is not None):
         from calibkit.auditing.binary import platt
 
         mapped = platt(scores, labels, apart, bins=how.bins, seed=how.seed, units=units)
-    return _Judged(before, after, cooling, mapped)
+    return _Judged(before, after, cooling, mapped, scores.event)
 
 
 def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str, Any]:
@@ -232,11 +234,16 @@ def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str
 
     rows, units = judged.before.rows, judged.before.units
     test, power = findings.calibration(rows, units, bins=how.bins, resamples=TESTS, seed=how.seed)
-    by_group = event = None
+    by_group = event = deferral = None
     if groups is not None:
         codes, of_groups = groups_of(groups, len(rows))
         by_group = findings.groups(rows, units, codes, of_groups, how.bins, how.level)
-    if judged.mapped is not None:
+    if judged.mapped is not None and judged.event and how.costs is not None:
+        maps = {"as it is": rows, "temperature": judged.after.rows, "Platt": judged.mapped.rows}
+        maps = {name: part for name, part in maps.items() if part is not None}
+        deferral = of_answers(maps, units, how.level, *how.costs)
+        deferral = replace(deferral, platt=judged.mapped.fitted)
+    elif judged.mapped is not None:
         event = binary(judged.before, judged.after, judged.mapped, names, TESTS, how.costs)
     return {
         "test": test,
@@ -246,7 +253,18 @@ def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str
         "mistakes": findings.surest_mistakes(rows, names),
         "coverage": findings.coverage(rows, units),
         "binary": event,
+        "deferral": deferral,
     }
+
+
+def _demand_two(costs: tuple[float, float] | None, scores: Scores) -> None:
+    """Refuse costs where there are no two classes, and of answers such that none is looked up."""
+    if costs is None:
+        return
+    if scores.classes != 2:
+        raise ValueError("costs are of a binary model: one of two classes, or of one score")
+    if scores.event:
+        checked_of_answers(costs)
 
 
 def _form(given: Any, kind: Kind) -> Form:

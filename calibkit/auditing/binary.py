@@ -166,7 +166,7 @@ def platt(
         if fit is None:
             return Mapped(None)
         moved[mine] = fit[0] * odds[mine] + fit[1]
-    both = Scores(torch.stack([torch.zeros_like(moved), moved], 1), "logits")
+    both = Scores(torch.stack([torch.zeros_like(moved), moved], 1), "logits", event=scores.event)
     rows = rows_of(both, labels, bins=bins, seed=seed, units=units)
     return Mapped(rows, tuple(fit for fit in fits if fit is not None))
 

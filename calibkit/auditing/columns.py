@@ -31,6 +31,9 @@ def chosen(table: pd.DataFrame, asked: Question) -> Chosen:
         score = decisions.confidence_of(table, left)
         return Chosen(label, [score], predicted=asked.predicted, event=True)
     found = sets.readings(table, table[label], left)
+    answers = decisions.of_answers(table, label, left, [r.columns for r in found], asked)
+    if answers is not None:
+        return answers
     if len(found) > 1:
         raise ValueError(_between([reading.columns for reading in found]))
     if not found and not any(names.sure(c) and is_number(table[c]) for c in left):
@@ -38,10 +41,9 @@ def chosen(table: pd.DataFrame, asked: Question) -> Chosen:
     if not found:
         return decisions.of_decisions(table, label, left)
     ((scores, of_classes),) = found
-    event = names.bare(label) in names.CORRECT and len(scores) == 1
-    if len(scores) == 1 and not event and asked.positive is None:
+    if len(scores) == 1 and asked.positive is None:
         decisions.demand_agreement(table, label, left, scores[0])
-    return Chosen(label, scores, of_classes, event=event)
+    return Chosen(label, scores, of_classes)
 
 
 def _as_named(table: pd.DataFrame, label: str, scores: list[str], asked: Question) -> Chosen:
@@ -50,10 +52,15 @@ def _as_named(table: pd.DataFrame, label: str, scores: list[str], asked: Questio
         _refuse_wrong(label)
     if len(scores) > 1:
         return Chosen(label, scores, of_classes=True)
-    event = asked.predicted is not None or names.bare(label) in names.CORRECT
-    if not event and asked.positive is None:
+    left = [c for c in table.columns if c not in (label, *asked.taken, *scores)]
+    if asked.predicted is not None:
+        return Chosen(label, scores, predicted=asked.predicted, event=True)
+    mark = decisions.mark_of(table, label, left, asked, sure=names.sure(scores[0]))
+    if mark is not None:
+        return Chosen(mark, scores, event=True)
+    if asked.positive is None:
         decisions.demand_said(table, label, scores[0])
-    return Chosen(label, scores, predicted=asked.predicted, event=event)
+    return Chosen(label, scores)
 
 
 def demanded(table: pd.DataFrame, columns: Iterable[str | None]) -> None:
@@ -108,6 +115,9 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
                 f"the labels may be {' or '.join(map(repr, found))}, which differ: say which with "
                 f"{' or '.join(f'--label {names.typed(c)}' for c in found)}"
             )
+    marks = decisions.judging(table, free)
+    if len(marks) == 1:
+        return marks[0]
     many = [c for c in free if _of_one_label(table, c)]
     if len(many) > 1:
         raise ValueError(
@@ -117,6 +127,7 @@ def _label(table: pd.DataFrame, free: list[str], predicted: str | None) -> str:
     for column in free:
         if names.bare(column) in names.WRONG:
             _refuse_wrong(column)
+    decisions.demand_marks(table, free)
     soft = [c for c in free if names.bare(c) in names.LABELS and fractional(table[c])]
     why = f" ({soft[0]!r} holds fractions, which are no labels)" if soft else ""
     raise ValueError(
@@ -141,8 +152,9 @@ def _beside_label(table: pd.DataFrame, label: str) -> str:
 
 
 def _all_equal(table: pd.DataFrame, columns: list[str]) -> bool:
-    first = table[columns[0]].map(str)
-    return all((table[column].map(str) == first).all() for column in columns[1:])
+    same = {"True": "1", "1.0": "1", "False": "0", "0.0": "0"}
+    first, *others = (table[column].map(str).replace(same) for column in columns)
+    return all((other == first).all() for other in others)
 
 
 # --- questions ---
@@ -161,9 +173,11 @@ def _none(table: pd.DataFrame, left: list[str]) -> str:
     if len(best) > 1:
         return sets.best(best)
     text = f"no column of scores is clear among {names.short(list(table.columns))}"
-    words = [c for c in left if names.parted(c) and c not in numbers]
+    words = [c for c in left if (names.parted(c) or names.sure(c)) and c not in numbers]
     if not numbers:
-        why = f"; {words[0]!r} holds texts, such as {table[words[0]].iloc[0]!r}" if words else ""
+        texts = [cell for c in words[:1] for cell in table[c] if isinstance(cell, str)]
+        why = f"; {words[0]!r} holds texts, such as {texts[0]!r}" if texts else ""
+        why += ", and others without %" if texts and texts[0].strip().endswith("%") else ""
         return (
             f"{text}: none holds numbers other than 0 and 1{why}. There must be scores a row, of "
             f"every class or of one; decisions alone have no calibration"

@@ -19,6 +19,11 @@ NOT_FAVOURED = (
     "the scores do not clearly favour the labels over other classes. See whether the labels stand "
     "in the order of the rows, and the columns in that of the classes"
 )
+TOO_SELDOM_RIGHT = (
+    "rows that say more than one half are right in about one half of cases or fewer, which no "
+    "temperature can say, as it moves a confidence no further than to one half. A map with a "
+    "shift, Platt scaling, can"
+)
 SLOPE_ROWS = 1 << 16  # entries that are held at a time for the slopes
 
 
@@ -63,8 +68,8 @@ def cross_fitted(
     for mine, fit in zip(both, fits, strict=True):
         of_row[torch.from_numpy(mine)] = fit.value
     # two independent halves: their mean is known better than either by the root of 2
-    errors = [fit.error for fit in fits]
-    return _cooling(of_row, fits, float(np.mean(errors)) / math.sqrt(2), level, crossed=True)
+    error = float(np.mean([fit.error for fit in fits])) / math.sqrt(2)
+    return _cooling(of_row, fits, error, level, crossed=True, unfit=_unfit(scores))
 
 
 def halves(units: Units, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -88,10 +93,18 @@ def fitted_apart(n: int, apart: Apart, *, level: float) -> Cooling:
     """All n rows are cooled by the temperature of the calibration data given."""
     fit = _fit(apart.scores, apart.labels, np.arange(len(apart.scores)), apart.units)
     of_row = torch.full((n,), fit.value).double()
-    return _cooling(of_row, [fit], fit.error, level, crossed=False)
+    unfit = _unfit(apart.scores)
+    return _cooling(of_row, [fit], fit.error, level, crossed=False, unfit=unfit)
 
 
-def _cooling(of_row: Tensor, fits: list[Fit], error: float, level: float, *, crossed) -> Cooling:
+def _unfit(scores: Scores) -> str:
+    """Why the likelihood may be best where nothing is left of the scores."""
+    return TOO_SELDOM_RIGHT if scores.event else NOT_FAVOURED
+
+
+def _cooling(
+    of_row: Tensor, fits: list[Fit], error: float, level: float, *, crossed: bool, unfit: str
+) -> Cooling:
     fitted = tuple(fit.value for fit in fits)
     heard = tuple(dict.fromkeys(text for fit in fits for text in fit.warnings))
     misfit = next((fit.misfit for fit in fits if fit.misfit), "")
@@ -99,7 +112,7 @@ def _cooling(of_row: Tensor, fits: list[Fit], error: float, level: float, *, cro
         misfit = f"in one half of the rows {misfit}"
     middle = float(np.mean(np.log(fitted)))
     if not misfit and middle > 0 and error * normal(0.95) >= 1:  # 1 / T may as well be 0
-        misfit = NOT_FAVOURED
+        misfit = unfit
     if misfit:
         ones = torch.ones_like(of_row)
         return Cooling(ones, fitted, math.nan, math.nan, crossed, heard, misfit)
@@ -121,17 +134,17 @@ def _fit(scores: Scores, labels: Tensor, rows: np.ndarray, units: Units) -> Fit:
         value = scaler.fit(logits, target, **given).temperature
     said = list(dict.fromkeys(str(w.message) for w in heard))
     if value in scaler.limits or math.isclose(value, scaler.limits[1]):
-        return Fit(value, math.nan, [], _misfit(value, logits, target))
+        return Fit(value, math.nan, [], _misfit(value, logits, target, _unfit(scores)))
     return Fit(value, _error(value, logits, target, part), said)
 
 
-def _misfit(value: float, logits: Tensor, labels: Tensor) -> str:
+def _misfit(value: float, logits: Tensor, labels: Tensor, unfit: str) -> str:
     """Why a temperature ran into its limits."""
     if value < 1:
         if bool((logits.argmax(1) == labels).all()):
             return "every prediction is right, so that the likelihood is best where all are certain"
         return "the likelihood is best where the logits are multiplied by more than 1,000"
-    return NOT_FAVOURED
+    return unfit
 
 
 def _error(value: float, logits: Tensor, labels: Tensor, units: Units) -> float:

@@ -9,9 +9,10 @@ import pandas as pd
 
 from calibkit.auditing import names
 from calibkit.auditing.chosen import Chosen
-from calibkit.auditing.classes import NEGATIVE, as_words
+from calibkit.auditing.classes import NEGATIVE, POSITIVE, as_words
 from calibkit.auditing.events import known
 from calibkit.auditing.holds import binary, fractional, is_number
+from calibkit.auditing.question import Question
 from calibkit.auditing.sets import is_single
 
 
@@ -25,17 +26,106 @@ def demand_said(table: pd.DataFrame, label: str, score: str) -> None:
         )
 
 
+def judging(table: pd.DataFrame, columns: list[str]) -> list[str]:
+    """The columns that say which rows are right: by their names, marks by what they hold, too."""
+    return [
+        column
+        for column in columns
+        if (names.bare(column) in names.CORRECT and not fractional(table[column]))
+        or (names.bare(column) in names.MARKS and _odd_mark(table[column]) is None)
+    ]
+
+
+def _odd_mark(column: pd.Series) -> int | None:
+    """The first row whose mark is neither right nor wrong, by 0 and 1 or false and true."""
+    odd = ~column.map(str).str.casefold().isin(_MARKED) & column.notna()
+    return int(odd.to_numpy().argmax()) if odd.any() else None
+
+
+_MARKED = ("0", "1", "0.0", "1.0", "false", "true")
+
+
+def demand_marks(table: pd.DataFrame, columns: list[str]) -> None:
+    """Refuse marks other than right and wrong beside the confidence that they would judge."""
+    marks = [c for c in columns if names.bare(c) in (*names.CORRECT, *names.MARKS)]
+    for column in marks:
+        others = [c for c in columns if c not in marks and is_number(table[c])]
+        beside = [c for c in others if names.sure(c) or is_single(table[c], set())]
+        row = _odd_mark(table[column])
+        if beside and row is not None:
+            held = str(table[column].iloc[row])
+            raise ValueError(
+                f"column {column!r} must say which answers are right, by 0 and 1, got {held!r} in "
+                f"row {table.index[row]} (the first is 0): decide from which mark on an answer is "
+                f"right, and write that as a column 'correct'; or name what judges them with "
+                f"--label COLUMN, or --predicted COLUMN"
+            )
+
+
+def mark_of(
+    table: pd.DataFrame, label: str, left: list[str], asked: Question, *, sure: bool
+) -> str | None:
+    """The column that says whether each row is right, where the one score is of that.
+
+    So it is where the labels say it themselves; and where the user calls none of them positive,
+    and the score is called a confidence (`sure`), or there are more than two labels.
+
+    Raises ValueError where such columns differ.
+    """
+    marks = judging(table, [label] if asked.label else [label, *left])
+    of_one = asked.positive is not None or not (sure or table[label].nunique() > 2)
+    if not marks or (of_one and label not in marks):
+        return None
+    right = [table[c].map(str).str.casefold().isin(("1.0", *POSITIVE)) for c in marks]
+    if any(not column.equals(right[0]) for column in right[1:]):
+        raise ValueError(
+            f"which rows are right may be said by {' or '.join(map(repr, marks))}, which differ: "
+            f"say which with {' or '.join(f'--label {names.typed(c)}' for c in marks)}"
+        )
+    return marks[0]
+
+
+def of_answers(
+    table: pd.DataFrame, label: str, left: list[str], found: list[list[str]], asked: Question
+) -> Chosen | None:
+    """Answers that a column calls right or wrong, and how sure each is; None for all else.
+
+    found: the columns that may be scores, or sets of them.
+
+    Raises ValueError where several columns may say how sure, or which answers are right.
+    """
+    sure = [c for c in left if names.sure(c) and is_number(table[c])]
+    if not (sure or found):
+        return None
+    mark = mark_of(table, label, left, asked, sure=bool(sure) and not found)
+    if mark is None:
+        if sure and not asked.label and table[label].nunique() > 2:
+            demand_marks(table, left)
+        return None
+    sets = [columns for columns in found if len(columns) > 1]
+    if sets and mark == label and not asked.label and _odd_mark(table[label]) is None:
+        raise ValueError(
+            f"{label!r} may say whether the largest of {names.short(sets[0])} is right, or which "
+            f"of them is: in the first case write the largest as a column 'confidence', in the "
+            f"second say --label {names.typed(label)}"
+        )
+    if sets:
+        return None
+    able = list(dict.fromkeys([*sure, *(column for (column,) in found)]))
+    if len(able) > 1:
+        options = " or ".join(names.option([column]) for column in able)
+        raise ValueError(
+            f"how sure an answer is may be said by {names.short(able)}: say which with {options}"
+        )
+    return Chosen(mark, able, event=True)
+
+
 def of_decisions(table: pd.DataFrame, label: str, left: list[str]) -> Chosen:
     """Where only the confidence of what a row predicts is there: with it, whether it is right."""
     sure = [c for c in left if names.sure(c) and is_number(table[c])]
     if len(sure) != 1:
         several = " or ".join(names.option([column]) for column in sure)
         raise ValueError(f"the scores may be {names.short(sure)}: say which with {several}")
-    if names.bare(label) in names.CORRECT:
-        return Chosen(label, sure, event=True)
-    correct = [c for c in left if names.bare(c) in names.CORRECT]
-    if len(correct) == 1:
-        return Chosen(correct[0], sure, event=True)
     decisions = [c for c in left if decides(table[c])]
     if len(decisions) != 1:
         columns = f"the columns {names.short(decisions)} say" if decisions else "no column says"

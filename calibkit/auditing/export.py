@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibkit.auditing.binary import Binary
+    from calibkit.auditing.costs import Costs
 
 SCHEMA = Path(__file__).parent / "audit.schema.json"
 FORMAT = 1  # of the JSON; a later one with the same number has all of its entries
@@ -55,6 +56,7 @@ def numbers(record: Record) -> dict[str, Any]:
         "coverage": _rows(record.coverage[2]),
         "mistakes": _rows(record.mistakes),
         "binary": None if record.binary is None else _binary(record.binary),
+        **({} if record.deferral is None else {"deferral": _costs(record.deferral)}),
         "other": _other(record),
     }
 
@@ -103,11 +105,8 @@ def _temperature(record: Record) -> dict[str, Any]:
     }
 
 
-def _costs(it: Binary) -> dict[str, Any]:
-    """The costs of decisions; nothing where none were asked for."""
-    if it.costs is None:
-        return {}
-    paid = it.costs
+def _costs(paid: Costs) -> dict[str, Any]:
+    """The costs of decisions."""
     models = [
         {
             "model": name,
@@ -120,7 +119,7 @@ def _costs(it: Binary) -> dict[str, Any]:
         for name, one in paid.models.items()
     ]
     ends = {"alarm": paid.alarm, "miss": paid.miss, "threshold": paid.threshold}
-    return {"costs": ends | {"models": models, "none": paid.none, "all": paid.all}}
+    return ends | {"models": models, "none": paid.none, "all": paid.all}
 
 
 def _binary(it: Binary) -> dict[str, Any]:
@@ -139,7 +138,7 @@ def _binary(it: Binary) -> dict[str, Any]:
         "maps": {name: _estimates(found) for name, found in it.maps.items()},
         "gain": {name: _estimates(found) for name, found in it.gain.items()},
         "net_benefit": _rows(it.benefit),
-        **_costs(it),
+        **({} if it.costs is None else {"costs": _costs(it.costs)}),
     }
 
 

@@ -227,6 +227,24 @@ def one(found: Content, column, asked: str | None) -> str:
     )
 
 
+def demand_one_unit(scores: np.ndarray, column) -> None:
+    """Refuse confidences in per cent of which some are below 1 %: these are rather fractions.
+
+    >>> demand_one_unit(np.array([70.0, 0.9]), "confidence")
+    Traceback (most recent call last):
+    ...
+    ValueError: column 'confidence' holds 0.9 in row 1 (the first is 0) beside per cent, which may \
+be a fraction: write all of it in one unit, from 0 to 1
+    """
+    small = (scores > 0) & (scores < 1)
+    if small.any():
+        row = int(small.argmax())
+        raise ValueError(
+            f"column {column!r} holds {scores[row]:g} in row {row} (the first is 0) beside per "
+            f"cent, which may be a fraction: write all of it in one unit, from 0 to 1"
+        )
+
+
 def demand_scale(scores: np.ndarray, labels: np.ndarray, column) -> None:
     """Refuse scores in [0, 1] that fit the labels as per cent, and not at all as probabilities.
 

@@ -13,7 +13,11 @@ MAYBE_LABELS = (
     *("y", "true", "actual", "class", "category", "outcome", "event", "y_test", "observed", "obs"),
     *("expected", "reference"),
 )
-CORRECT = ("correct", "is_correct", "iscorrect", "hit", "right", "is_right", "exact_match", "acc")
+CORRECT = (
+    *("correct", "is_correct", "iscorrect", "hit", "right", "is_right", "exact_match", "acc"),
+    *("acc_norm", "quasi_exact_match"),
+)
+MARKS = ("score",)  # of an answer, right or wrong, where they hold nothing but 0 and 1
 WRONG = ("wrong", "is_wrong", "incorrect", "is_incorrect", "error", "is_error", "mistake", "miss")
 DECISIONS = (
     *("predicted", "prediction", "predictions", "pred", "preds", "y_pred", "y_hat", "yhat"),
@@ -28,6 +32,7 @@ CONFIDENCES = (
     *("prediction_prob", "prediction_confidence", "predicted_probability"),
     *("verbalized_confidence", "verbalised_confidence", "answer_confidence"),
 )
+QUESTIONS = ("kind", "category", "subject", "task", "topic", "subset", "domain")  # kinds of them
 # names that decisions and scores share: only what such a column holds can tell
 EITHER = ("y_pred", "pred", "preds", "prediction", "predictions", "predicted", "y_hat", "yhat")
 SCORES = (
@@ -52,7 +57,18 @@ BESIDE = (
     *("weights", "sample_weight", "threshold", "cutoff", "age", "uncertainty", "variance", "std"),
     *("temperature", "epoch", "step", "time", "timestamp", "date", "rank", "brier", "lr", "seed"),
     *("latency", "duration", "length", "count", "n", "row", "row_id", "sample_id", "bias"),
-    *("p_value", "pvalue", "p_val", "perplexity", "distance", "year", "amount", "income"),
+    *(
+        "doc_id",
+        "question_id",
+        "p_value",
+        "pvalue",
+        "p_val",
+        "perplexity",
+        "distance",
+        "year",
+        "amount",
+        "income",
+    ),
 )
 # words of a name that say of a score what else it is
 _OTHER = {

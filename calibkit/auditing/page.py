@@ -11,6 +11,7 @@ import pandas as pd
 
 from calibkit.auditing import figures
 from calibkit.auditing.binary import BEYOND, MAPPED, Binary
+from calibkit.auditing.costs import Costs
 from calibkit.auditing.findings import ALPHA
 from calibkit.auditing.measures import NAMES, SHARES, Estimate, missing
 from calibkit.auditing.record import Record, p_words
@@ -160,8 +161,9 @@ def _lead(record: Record) -> str:
     show, off = record.measures, record.off
     of_rows = ", weighted," if record.weighted else ""
     of_rows += f" in {record.clusters:,} clusters" if record.clusters else ""
+    of_classes = "" if record.of_hits else f" of {record.rows.classes:,} classes"
     text = (
-        f"On {len(record.rows):,} samples{of_rows} of {record.rows.classes:,} classes it is "
+        f"On {len(record.rows):,} samples{of_rows}{of_classes} it is "
         f"right in {_percent(show['accuracy'].value)} of cases and says "
         f"{_percent(show['confidence'].value)}: {_tendency(show['gap'])}."
     )
@@ -341,17 +343,8 @@ def _costs(record: Record, it: Binary) -> str:
     paid = it.costs
     if paid is None:
         return ""
-    shown = [name for name in paid.models if name != "temperature" or not record.cooling.misfit]
-    rows = []
-    for name in shown:
-        one = paid.models[name]
-        less = "" if one.less is None else _hundred(one.less, signed=True)
-        shares = (_percent(share, 2) for share in (one.acted, one.missed, one.alarms))
-        rows.append([name, _hundred(one.cost), less, *shares])
-    rows += [
-        ["act on all", _hundred(_alone(paid.all)), "", "", "", ""],
-        ["act on none", _hundred(_alone(paid.none)), "", "", "", ""],
-    ]
+    lone = [("act on all", paid.all), ("act on none", paid.none)]
+    rows = [*_paid_rows(record, paid), *_lone_rows(lone)]
     head = ("", "100 rows cost", "difference", "acts on", "events missed", "false alarms")
     return (
         "<h3>What miscalibration costs</h3>"
@@ -361,6 +354,21 @@ def _costs(record: Record, it: Binary) -> str:
         "interval leaves 0 out; an interval stands only where at least five misses decide it.</p>"
         + _table("Cost of decisions", head, rows)
     )
+
+
+def _paid_rows(record: Record, paid: Costs) -> Iterator[list[str]]:
+    """A row a model: what 100 rows cost, and which of them are decided how."""
+    for name, one in paid.models.items():
+        if name == "temperature" and record.cooling.misfit:
+            continue
+        less = "" if one.less is None else _hundred(one.less, signed=True)
+        shares = (_percent(share, 2) for share in (one.acted, one.missed, one.alarms))
+        yield [name, _hundred(one.cost), less, *shares]
+
+
+def _lone_rows(costs: Iterable[tuple[str, float]]) -> list[list[str]]:
+    """A row for what decides without a model, with nothing but its cost."""
+    return [[name, _hundred(Estimate(x, math.nan, math.nan)), "", "", "", ""] for name, x in costs]
 
 
 def _costs_in_words(record: Record, it: Binary) -> str:
@@ -378,10 +386,6 @@ def _costs_in_words(record: Record, it: Binary) -> str:
         f"<strong>After a temperature 100 rows cost {100 * abs(less.value):.1f} {word} "
         f"({ends[0]:.1f} to {ends[1]:.1f}).</strong>"
     )
-
-
-def _alone(value: float) -> Estimate:
-    return Estimate(value, math.nan, math.nan)
 
 
 def _hundred(found: Estimate, *, signed: bool = False) -> str:
@@ -472,6 +476,8 @@ def _bought(record: Record) -> str:
 
 
 def _classes(record: Record) -> str:
+    if record.of_hits:
+        return ""
     table = record.classes
     off = int(table["flag"].str.contains("off").sum())
     rare = table[table["flag"].str.contains("rare|no sample")]
@@ -568,6 +574,52 @@ def _coverage(record: Record) -> str:
         + figures.coverage(share, risk)
         + _table("Coverage and risk", ("answered", "confidence from", "wrong"), rows)
         + "</div>"
+        + _deferral(record)
+    )
+
+
+def _deferral(record: Record) -> str:
+    """What acting on answers costs, now and after a map, where looking one up has a price."""
+    paid = record.deferral
+    if paid is None:
+        return ""
+    head = (
+        "",
+        "100 answers cost",
+        "difference",
+        "looked up",
+        "wrong, acted on",
+        "right, looked up",
+    )
+    lone = [("look all up", paid.all), ("look none up", paid.none)]
+    return (
+        "<h3>Which answers to look up</h3>"
+        f"<p>Looking an answer up costs {paid.alarm:g}, acting on a wrong one {paid.miss:g}. So "
+        f"with a calibrated confidence it is cheapest to look up what is wrong with a probability "
+        f"above {_percent(paid.threshold, 2)}: what has a confidence below "
+        f"{_percent(1 - paid.threshold, 2)}. {_deferral_in_words(record, paid)} A difference is "
+        "paired, row by row, and bold where its interval leaves 0 out; an interval stands only "
+        "where at least five wrong answers that are acted on decide it.</p>"
+        + _table("Cost of answers", head, [*_paid_rows(record, paid), *_lone_rows(lone)])
+    )
+
+
+def _deferral_in_words(record: Record, paid: Costs) -> str:
+    """What Platt scaling of the confidence changes in the cost, in two sentences."""
+    if "Platt" not in paid.models:
+        return "No map of the confidence could be fitted, so that none is compared."
+    ends = " and ".join("never" if math.isnan(x) else _percent(x, 2) for x in paid.stated)
+    less = paid.models["Platt"].less
+    assert less is not None
+    fitted = "each half by the other" if record.cooling.crossed else "by the calibration data"
+    how = f"Platt scaling, {fitted}, reaches that at a stated confidence of {ends}. "
+    if not less.clear:
+        return f"{how}Whether it changes the cost, these rows cannot tell."
+    word = "less" if less.value < 0 else "more"
+    low, high = sorted(100 * abs(end) for end in (less.low, less.high))
+    return (
+        f"{how}<strong>After it 100 answers cost {100 * abs(less.value):.1f} {word} "
+        f"({low:.1f} to {high:.1f}).</strong>"
     )
 
 

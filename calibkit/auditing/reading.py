@@ -70,6 +70,9 @@ def of_table(table: pd.DataFrame, asked: Question) -> Given:
     text = f"labels from {found.label!r}, scores from {names.short(found.scores)}"
     text += f", of the predictions in {found.predicted!r}" if found.predicted else ""
     text += f"; not used: {names.short(unused)}" if unused else ""
+    if found.event and asked.groups is None:
+        kinds_of = [c for c in unused if names.bare(c) in names.QUESTIONS]
+        text += "".join(f"; --groups {names.typed(c)} judges each {c}" for c in kinds_of)
     given = taken(part, asked)
     return told(replace(given, told=text), given.told)
 
@@ -128,7 +131,10 @@ def taken(part: Part, asked: Question) -> Given:
 def _kind(part: Part, walked: kinds.Content, asked: Question) -> str:
     scores = part.found.scores
     if part.lonely:
-        return kinds.one(walked, scores[0], asked.kind)
+        kind = kinds.one(walked, scores[0], asked.kind)
+        if part.found.event and kind == "percent":
+            kinds.demand_one_unit(part.matrix[:, 0], scores[0])
+        return kind
     return kinds.many(walked, scores, asked.kind, of_classes=part.found.of_classes)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibkit.auditing.binary import Binary
+    from calibkit.auditing.costs import Costs
 
 OF_EVENT = ("event_ece", "event_gap")  # measures of a binary model alone
 
@@ -32,7 +33,9 @@ class Record:
     one, paired. groups, other, difference: None where nothing was given. told: what of a file was
     taken for what. advice: what is said of the temperature. shown: the bins of the diagrams, as it
     is and cooled. binary: of a model of two classes. weighted, clusters: whether rows have weights,
-    and how many clusters they make, 0 without.
+    and how many clusters they make, 0 without. deferral: what acting on answers, or looking them
+    up, costs, where the audit was told the two costs. of_hits: whether there are no classes, but
+    of each row the confidence and whether it is right.
 
     An interval whose coverage no simulation has shown is left out: its ends are NaN.
     """
@@ -65,6 +68,8 @@ class Record:
     weighted: bool = False
     clusters: int = 0
     told: str = ""
+    deferral: Costs | None = None
+    of_hits: bool = False
 
     @property
     def off(self) -> list[str]:
@@ -93,11 +98,13 @@ class Record:
         show, test = self.measures, self.test
         return "\n".join(
             [
-                f"{self.name}: {len(self.rows):,} samples, {self.rows.classes} classes",
+                f"{self.name}: {len(self.rows):,} samples"
+                + ("" if self.of_hits else f", {self.rows.classes} classes"),
                 *filter(None, [self.told]),
                 f"right on {show['accuracy'].value:.1%}, says {show['confidence'].value:.1%}: "
                 f"signed gap {show['gap'].value:+.1%}",
                 *self._event(),
+                *self._deferral(),
                 f"ECE {show['ece'].value:.2%}, by luck alone {test.expected:.2%} "
                 f"({p_words(test.p_value)})",
                 self._temperature(),
@@ -128,6 +135,20 @@ class Record:
         if not self.cooling.misfit:
             words += f", after the temperature {100 * then.cost.value:.1f}"
         return [f"{words} (threshold {paid.threshold:.3f})"]
+
+    def _deferral(self) -> list[str]:
+        """What 100 answers cost, by the confidence as it is and after a map of it."""
+        paid = self.deferral
+        if paid is None:
+            return []
+        words = f"looking up costs {paid.alarm:g}, acting on a wrong answer {paid.miss:g}: 100 "
+        words += f"answers cost {100 * paid.models['as it is'].cost.value:.1f}"
+        if "Platt" in paid.models:
+            words += f", after Platt scaling {100 * paid.models['Platt'].cost.value:.1f}"
+        return [
+            f"{words}, all looked up {100 * paid.all:.1f} (looked up where the confidence is below "
+            f"{1 - paid.threshold:.3f})"
+        ]
 
     def _temperature(self) -> str:
         if self.cooling.misfit:

@@ -224,6 +224,8 @@ def is_single(column: pd.Series, words: set[str]) -> bool:
     name = names.bare(column.name)
     if names.sure(column.name) or ((own := names.parted(column.name)) and "conf" in own.family):
         return False
+    if name in names.MARKS and binary(column):
+        return False
     called = str(column.name).strip().casefold() in words
     if names.odd(column.name) and _of(str(column.name)).casefold() not in words:
         return name in names.SCORES

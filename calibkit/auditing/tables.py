@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibkit import validate
+from calibkit.auditing.names import CORRECT, EITHER, SCORES, bare, said, sure
 
 TEXTS = (".csv", ".tsv", ".txt")
 # "None" is no missing value here, for it may well be a class
@@ -236,8 +237,8 @@ ENDINGS = (*TEXTS, *_BY_ENDING)
 
 
 def _spread(table: pd.DataFrame) -> pd.DataFrame:
-    """A column for each number where cells hold lists, or records, of numbers."""
-    parts = []
+    """A column for each number where cells hold lists, or records, of numbers; others as texts."""
+    parts: list[pd.DataFrame | pd.Series] = []
     for name in table:
         column = table[name]
         if not pd.api.types.is_numeric_dtype(column):
@@ -247,10 +248,26 @@ def _spread(table: pd.DataFrame) -> pd.DataFrame:
         if isinstance(first, list | tuple | np.ndarray | dict) and _numeric(first):
             cells = [_record(cell) for cell in column]
             wide = pd.DataFrame(cells, index=table.index)
-            parts.append(wide.rename(columns=lambda key, name=name: f"{name}_{key}"))
+            if not _stands_alone(name, wide, [*table.columns, *(c for p in parts for c in p)]):
+                wide = wide.rename(columns=lambda key, name=name: f"{name}_{key}")
+            parts.append(wide)
+        elif isinstance(first, list | tuple | np.ndarray | dict):
+            parts.append(column.map(str).where(column.notna()))
         else:
             parts.append(column)
     return pd.concat(parts, axis=1) if parts else table
+
+
+def _stands_alone(name: str, wide: pd.DataFrame, taken: list[str]) -> bool:
+    """Whether a record keeps its own names: it says of an answer if it is right, or how sure.
+
+    >>> stats = pd.DataFrame({"exact_match": [1.0], "max_prob": [0.8]})
+    >>> _stands_alone("stats", stats, ["id"]), _stands_alone("probs", stats, ["id"])
+    (True, False)
+    """
+    told = any(bare(key) in CORRECT or sure(key) for key in wide)
+    scores = bare(name) in (*SCORES, *EITHER) or said([name]) is not None
+    return told and not scores and not {*map(str, wide)} & {*taken}
 
 
 def _unwritten(column: pd.Series) -> pd.Series:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from calibkit import validate
 
-MOST_GROUPS = 50
+MOST_GROUPS = 100
 
 
 def labels_of(value: Any, n: int, classes: int, names: list[str] | None) -> Tensor:

@@ -409,7 +409,7 @@ Z, Y = drawn(60, 3)
         ((Z.long(), Y), {}, "floating point"),
         ((None, Y), {"probs": Z}, "rows that sum to 1"),
         ((Z, Y), {"groups": [1, 2]}, "groups must have one entry per row"),
-        ((Z, Y), {"groups": range(60)}, "groups must be at most 50"),
+        (drawn(101, 3), {"groups": range(101)}, "groups must be at most 100"),
         ((Z, Y), {"other": Z[:9]}, "other must have the shape"),
         ((Z, Y), {"calibration": Z}, "calibration must be a pair"),
         ((Z, Y), {"calibration": (Z[:, :2], Y % 2)}, "calibration must hold logits of 3"),

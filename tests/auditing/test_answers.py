@@ -1,0 +1,316 @@
+"""Files of questions and answers as evaluations of language models write them."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+
+import calibkit
+from calibkit.__main__ import main
+from calibkit.auditing import audit_files, export, files
+from calibkit.auditing.costs import Costs
+from tests.auditing.test_export import SCHEMA
+
+jsonschema = pytest.importorskip("jsonschema")
+
+N = 1200
+_random = np.random.default_rng(3)
+SAID = _random.choice(
+    [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0], N, p=[0.05, 0.05, 0.1, 0.2, 0.3, 0.2, 0.1]
+)
+SUBJECT = _random.choice(["algebra", "biology", "law"], N)
+CHANCE = expit(0.7 * logit(SAID.clip(max=0.98))) - 0.3 * (SUBJECT == "law")
+RIGHT = (_random.random(N) < CHANCE).astype(int)
+TARGET = _random.choice(list("ABCD"), N)
+PREDICTED = np.where(RIGHT == 1, TARGET, "E")
+QUESTIONS = [f"What is {k}?" for k in range(N)]
+
+
+def written(path, **columns):
+    """JSON lines of these columns."""
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    lines = (json.dumps(row, default=lambda value: value.item()) for row in rows)
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def check(path, **options):
+    """The file gives the confidences and hits that it was made of."""
+    given = files.read(path, **options)
+    assert given.kind == "confidence"
+    assert given.scores == pytest.approx(SAID)
+    assert list(given.labels) == RIGHT.tolist()
+    return given
+
+
+# --- three layouts ---
+
+
+def harness(path, **more):
+    """As lm-evaluation-harness logs its samples: lists and records beside what is judged."""
+    columns = {
+        "doc_id": range(N),
+        "doc": [{"question": q, "choices": list("ABCD")} for q in QUESTIONS],
+    }
+    columns |= {"target": TARGET, "resps": [[["-1.2", "False"]]] * N, "filtered_resps": [["A"]] * N}
+    columns |= {"acc": RIGHT.astype(float), "confidence": SAID, "subject": SUBJECT} | more
+    return written(path, **columns)
+
+
+def helm(path, **more):
+    """As HELM writes them: what is right and how sure stand in a record of statistics."""
+    stats = [
+        {"exact_match": float(right), "max_prob": float(said)}
+        | {k: float(v[n]) for k, v in more.items()}
+        for n, (right, said) in enumerate(zip(RIGHT, SAID, strict=True))
+    ]
+    return written(path, instance_id=QUESTIONS, predicted_text=PREDICTED, stats=stats)
+
+
+def by_hand(path):
+    """As somebody types it into a spreadsheet."""
+    table = {"question": QUESTIONS, "answer": PREDICTED, "right": np.where(RIGHT, "yes", "no")}
+    pd.DataFrame(table | {"p": [f"{100 * p:g}%" for p in SAID]}).to_csv(path, index=False)
+    return path
+
+
+def test_three_layouts_give_the_same_audit(tmp_path):
+    paths = [harness(tmp_path / "a.jsonl"), helm(tmp_path / "b.jsonl"), by_hand(tmp_path / "c.csv")]
+    found = [check(path) for path in paths]
+    assert "--groups subject judges each subject" in found[0].told
+    own = calibkit.audit(SAID, RIGHT, kind="confidence").measures
+    for path in paths:
+        report = audit_files(path)
+        assert report.measures["ece"].value == pytest.approx(own["ece"].value, abs=1e-12)
+        assert report.measures["accuracy"].value == pytest.approx(RIGHT.mean())
+        assert report.measures["gap"].value == pytest.approx(SAID.mean() - RIGHT.mean())
+
+
+@pytest.mark.parametrize("said", ["confidence", "prob", "probability", "p", "conf"])
+@pytest.mark.parametrize("right", ["correct", "right", "is_correct", "acc", "score"])
+def test_the_usual_names_with_and_without_texts(tmp_path, said, right):
+    check(written(tmp_path / "a.jsonl", question=QUESTIONS, **{said: SAID, right: RIGHT}))
+    texts = {"target": TARGET, "prediction": PREDICTED, "category": SUBJECT}
+    given = check(written(tmp_path / "b.jsonl", **texts, **{said: SAID, right: RIGHT == 1}))
+    assert given.told.startswith(f"labels from {right!r}, scores from {said}; ")
+
+
+def test_per_cent_are_read_where_they_say_so_and_asked_for_else(tmp_path):
+    check(written(tmp_path / "a.jsonl", confidence=[f"{100 * p:g} %" for p in SAID], correct=RIGHT))
+    path = written(tmp_path / "b.jsonl", confidence=(100 * SAID).round(), correct=RIGHT)
+    with pytest.raises(ValueError, match="--kind percent"):
+        files.read(path)
+    check(path, kind="percent")
+
+
+def test_a_score_of_0_and_1_judges_where_texts_and_labels_of_two_values_stand_beside(tmp_path):
+    yes = np.where(_random.random(N) < 0.5, "yes", "no")
+    check(written(tmp_path / "a.jsonl", confidence=SAID, score=RIGHT, target=yes))
+    check(
+        written(
+            tmp_path / "b.jsonl", confidence=SAID, score=RIGHT, target=TARGET, prediction=TARGET
+        )
+    )
+    holes = written(tmp_path / "c.jsonl", confidence=SAID, score=[None, *map(bool, RIGHT[1:])])
+    with pytest.raises(ValueError, match="1 of 1200 rows lack"):
+        files.read(holes)
+
+
+def test_lists_of_accepted_answers_are_no_labels(tmp_path):
+    check(written(tmp_path / "a.jsonl", target=[["a", "b"]] * N, confidence=SAID, correct=RIGHT))
+
+
+# --- what is asked ---
+
+WRONG_WAY = 1 - RIGHT
+F1 = (RIGHT * 0.9).round(2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "asks"),
+    [
+        ({"confidence": SAID, "score": F1}, "'score' must say which answers are right, by 0 and 1"),
+        ({"prob": SAID, "score": F1}, "'score' must say which answers are right"),
+        ({"confidence": SAID, "acc": F1}, "'acc' must say which answers are right"),
+        ({"confidence": SAID, "score": RIGHT * 5}, r"got '[05]' in row 0 .* a column 'correct'"),
+        (
+            {"confidence": SAID, "score": F1, "target": TARGET, "prediction": PREDICTED},
+            "'score' must say which answers are right",
+        ),
+        (
+            {"confidence": SAID, "correct": RIGHT, "score": F1},
+            "--scores confidence or --scores score",
+        ),
+        (
+            {"confidence": SAID, "prob": SAID / 2, "correct": RIGHT},
+            "--scores confidence or --scores prob",
+        ),
+        (
+            {"confidence": SAID, "target": TARGET, "acc": RIGHT, "acc_norm": WRONG_WAY},
+            "--label acc or --label acc_norm",
+        ),
+        (
+            {"confidence": SAID, "acc": RIGHT, "acc_norm": WRONG_WAY},
+            "--label acc or --label acc_norm",
+        ),
+        ({"confidence": SAID, "wrong": WRONG_WAY}, "the other way round"),
+        (
+            {"confidence": ["90%", 0.9] * (N // 2), "correct": RIGHT},
+            "such as '90%', and others without %",
+        ),
+        (
+            {"confidence": ["high", "low"] * (N // 2), "correct": RIGHT},
+            "holds texts, such as 'high'",
+        ),
+        ({"confidence": SAID, "answer": TARGET, "prediction": PREDICTED}, "no column of labels"),
+        (
+            {"p_A": SAID, "p_B": 1 - SAID, "correct": RIGHT},
+            "whether the largest of p_A, p_B is right",
+        ),
+        ({"acc": RIGHT, "target": TARGET}, "no column of scores"),
+    ],
+)
+def test_what_is_not_clear_is_asked(tmp_path, columns, asks):
+    path = written(tmp_path / "a.jsonl", **columns)
+    with pytest.raises(ValueError, match=asks):
+        files.read(path)
+
+
+def test_the_options_that_are_offered_decide(tmp_path):
+    two = written(
+        tmp_path / "a.jsonl", confidence=SAID, prob=SAID / 2, correct=RIGHT, target=TARGET
+    )
+    check(two, scores="confidence")
+    marks = harness(tmp_path / "b.jsonl", acc_norm=WRONG_WAY)
+    check(marks, label="acc")
+    assert list(files.read(marks, label="acc_norm").labels) == WRONG_WAY.tolist()
+    check(helm(tmp_path / "c.jsonl", quasi_exact_match=RIGHT))
+
+
+def test_fractions_among_per_cent_are_refused(tmp_path):
+    mixed = np.where(np.arange(N) % 2, 70, 0.7)
+    path = written(tmp_path / "a.jsonl", confidence=mixed, correct=RIGHT)
+    with pytest.raises(ValueError, match=r"holds 0.7 in row 0 .* write all of it in one unit"):
+        files.read(path, kind="percent")
+
+
+# --- by kind of question ---
+
+
+def test_kinds_of_questions_that_are_off_are_named(tmp_path):
+    report = audit_files(harness(tmp_path / "a.jsonl"), groups="subject")
+    table = report.groups.set_index("name")
+    for name, row in table.iterrows():
+        mine = name == SUBJECT
+        assert row["samples"] == mine.sum()
+        assert row["accuracy"] == pytest.approx(RIGHT[mine].mean())
+        assert row["gap"] == pytest.approx(SAID[mine].mean() - RIGHT[mine].mean())
+        assert row["low"] < row["gap"] < row["high"]
+    assert "law" in report.off
+    assert "Class by class" not in report.html()
+
+
+def test_the_57_subjects_of_mmlu_are_not_too_many(tmp_path):
+    path = written(
+        tmp_path / "a.jsonl", p=SAID, acc=RIGHT, subject=[f"s{k % 57}" for k in range(N)]
+    )
+    assert len(audit_files(path, groups="subject").groups) == 57
+
+
+# --- what to look up ---
+
+
+def paid(confidence, cost):
+    """What each answer costs: 1 where it is looked up, `cost` where it is wrong and acted on."""
+    acted = 1 - confidence <= 1 / cost + 1e-9
+    return np.where(acted, cost * (1 - RIGHT), 1)
+
+
+@pytest.mark.parametrize("cost", [2, 5, 20])
+def test_the_cost_of_answers_is_that_of_the_rows(cost):
+    found = calibkit.audit(SAID, RIGHT, kind="confidence", costs=(1, cost)).deferral
+    before = paid(SAID, cost)
+    as_it_is = found.models["as it is"]
+    assert as_it_is.cost.value == pytest.approx(before.mean())
+    assert as_it_is.cost.low < before.mean() < as_it_is.cost.high
+    assert found.all == pytest.approx(1)
+    assert found.none == pytest.approx(cost * (1 - RIGHT.mean()))
+    assert list(found.models) == ["as it is", "temperature", "Platt"]
+
+
+def test_a_map_that_knows_the_truth_makes_answers_cheaper(tmp_path):
+    """Over-confident answers: 20 for a wrong one makes looking nearly all of them up cheaper."""
+    random = np.random.default_rng(1)
+    apart = random.choice(SAID, 4000)
+    right = (random.random(4000) < expit(0.4 * logit(apart.clip(max=0.98)) - 0.5)).astype(int)
+    report = calibkit.audit(apart, right, kind="confidence", costs=(1, 20))
+    less = report.deferral.models["Platt"].less
+    assert less.high < 0
+    page = report.html()
+    assert "Which answers to look up" in page
+    assert f"After it 100 answers cost {-100 * less.value:.1f} less" in page
+    assert "looking up costs 1, acting on a wrong answer 20: 100 answers cost" in str(report)
+
+
+def test_the_map_comes_from_the_other_half_or_from_the_calibration_data():
+    half = np.arange(N) % 2 == 0
+    report = calibkit.audit(
+        SAID[half],
+        RIGHT[half],
+        kind="confidence",
+        costs=(1, 5),
+        calibration=(SAID[~half], RIGHT[~half]),
+    )
+    ((slope, shift),) = report.deferral.platt
+    mapped = expit(slope * logit(SAID[half].clip(max=0.975)) + shift)
+    looked_up = 1 - mapped > 1 / 5
+    assert report.deferral.models["Platt"].acted == pytest.approx(looked_up.mean())
+    (stated,) = report.deferral.stated
+    assert expit(slope * logit(stated) + shift) == pytest.approx(0.8)
+    assert len(calibkit.audit(SAID, RIGHT, kind="confidence", costs=(1, 5)).deferral.platt) == 2
+
+
+def test_an_answer_at_the_threshold_is_acted_on():
+    said, right = np.full(40, 0.95), np.arange(40) % 2
+    found = calibkit.audit(said, right, kind="confidence", costs=(1, 20)).deferral
+    assert found.models["as it is"].acted == 0
+
+
+def test_answers_right_too_seldom_for_a_temperature_have_platt_scaling():
+    right = (np.arange(N) % 3 == 0).astype(int)
+    report = calibkit.audit(SAID, right, kind="confidence", costs=(1, 5))
+    assert "Platt scaling, can" in report.cooling.misfit
+    assert report.deferral.models["Platt"].cost.value == pytest.approx(1)
+
+
+def test_answers_that_are_all_right_have_no_map_and_a_page():
+    report = calibkit.audit(SAID, np.ones(N, int), kind="confidence", costs=(1, 5))
+    assert "Platt" not in report.deferral.models
+    assert "No map of the confidence could be fitted" in report.html()
+
+
+def test_a_map_that_falls_reaches_no_threshold():
+    found = Costs(1.0, 5.0, 0.2, {}, 0.0, 0.0, platt=((-0.5, 0.0), (1.0, 0.0)))
+    assert np.isnan(found.stated[0])
+    assert found.stated[1] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("costs", [(1, 1), (20, 1)])
+def test_a_wrong_answer_must_cost_more_than_looking_it_up(costs):
+    with pytest.raises(ValueError, match="costs of answers are of looking one up and then"):
+        calibkit.audit(SAID, RIGHT, kind="confidence", costs=costs)
+
+
+def test_the_command_writes_page_and_numbers(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = harness(tmp_path / "answers.jsonl")
+    asked = ["--groups", "subject", "--costs", "1", "5", "--json", "a.json"]
+    assert main(["audit", path.name, *asked]) == 0
+    assert "answers: 1,200 samples\n" in capsys.readouterr().out
+    held = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    jsonschema.validate(held, SCHEMA)
+    assert [m["model"] for m in held["deferral"]["models"]] == ["as it is", "temperature", "Platt"]
+    assert "deferral" not in export.numbers(audit_files(path))
+    assert "Which answers to look up" in (tmp_path / "audit.html").read_text(encoding="utf-8")
