@@ -577,7 +577,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 #
 # <details><summary>4. Why did we pick the turning point on `cal` and not on the test images?</summary>
 #
-# Every curve ends at or above its own lowest point. On the test curve itself, "the NLL rises after the turning point"
+# Every curve ends at or above its own lowest point. So on the test curve itself "the NLL rises after the turning point"
 # would be true of any training.
 #
 # </details>

@@ -302,8 +302,8 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # The slider at the top shows these networks *without* a temperature: with 250 images Mixer is the most over-confident,
 # by 28 points; with 6,000 none is over-confident by more than 2 points. The 28 points come from our choice: rate and
-# decay are the best for the NLL *after* T. With those that are best before T, Mixer is *under*-confident, by 11 points
-# ([evidence](evidence/04_architectures.ipynb)).
+# decay are the best for the NLL *after* T. With those that are best for the NLL *before* T, Mixer is *under*-confident, by
+# 11 points ([evidence](evidence/04_architectures.ipynb)).
 #
 # **Predict before you run:** after one temperature each, in what do the four differ: in ECE, in accuracy, in NLL?
 

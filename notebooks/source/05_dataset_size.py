@@ -192,7 +192,7 @@ for fraction in (0.1, 0.2, 1.0):
 #
 # </details>
 #
-# With the size something else changed. With equal *epochs* the tenth of the pool makes two steps per epoch, the whole
+# With the size the number of steps changed, too. With equal *epochs* the tenth of the pool makes two steps per epoch, the whole
 # pool twelve. So a small part has less data *and* less training. Which of the two did we measure?
 #
 # ### Exercise: as many steps
@@ -452,8 +452,8 @@ print(claims.concluded("05", "D1"))
 #
 # <details><summary>1. Why are the subsets nested?</summary>
 #
-# So that sizes differ only by the images that were added, not by which images were drawn. Both share the luck of the
-# draw, so their difference varies less from seed to seed.
+# So that sizes differ only by the images that were added, not by which images were drawn. Two sizes share the luck
+# of the draw, so their difference varies less from seed to seed.
 #
 # </details>
 #

@@ -196,7 +196,7 @@ for epoch in (early, end):
 #
 # </details>
 #
-# Now move through the training (logarithmic axis) and the noise rates.
+# Move through the training (logarithmic axis) and the noise rates.
 
 # %% tags=["drawing"]
 stops = [e for e in (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 45, 60) if e <= size.epochs]
@@ -277,7 +277,7 @@ print(claims.concluded("06", "06b"))
 #
 # ## 4. Which one wins?
 #
-# Why does the network end too sure? In section 3, at epoch 60, the formula says -15 points, but we measured +21.
+# Why does the network end too sure? At epoch 60 (section 3) the formula says -15 points, but we measured +21.
 # Something else adds 36 points.
 #
 # Count the accuracy against labels as noisy as the training labels. On training images it is 100 %. On new ones it is
@@ -487,7 +487,7 @@ clinic(for_test=250)  # change me; clinic repeats the whole plan with 100 random
 # they are seen through a matrix. *Matrix:* with ten classes, 250 images leave 25 for each row, which is rough (the
 # evidence tries 100, 500 and 2,000 images). *Training:* 500 beside 20,000 add little.
 #
-# There is a way without careful labels, row by row. Take the image that the network most surely calls a 1, an **anchor
+# There is a way without careful labels. Take the image that the network most surely calls a 1, an **anchor
 # point**: its ten probabilities there are the row of "1". (The exact noisy posterior of a sure 1 is this row.) But there
 # the network is too sure, so the row shows too little noise.
 #
@@ -498,8 +498,8 @@ clinic(for_test=250)  # change me; clinic repeats the whole plan with 100 random
 # *Difficulty: medium · importance: high · 10 minutes*
 #
 # People confuse some classes more than others: **class-dependent label noise**. A share $p_i$ of the labels of class $i$
-# is taken out. Each gets a new class at random, $j$ with probability $p_j / \sum_k p_k$ (also its old class): classes
-# that lose many labels receive many. Write $N_{ij} = P(\text{label } j \mid \text{class } i)$ from the vector `p`.
+# is taken out. Each gets a class at random, $j$ with probability $p_j / \sum_k p_k$ (it may be the old one): classes that
+# lose many labels also receive many. Write $N_{ij} = P(\text{label } j \mid \text{class } i)$ from the vector `p`.
 
 # %%
 def my_noise_matrix(p):

@@ -88,7 +88,7 @@ for note in (["fever", "tablet", "sleep"], ["sleep", "tablet", "fever"]):
 # 1 %. So "fever" comes from symptom with $\frac13\cdot0.24=0.08$, from drug with 0.0033, from rest with 0.0033. Drug
 # follows symptom (70 %), itself (20 %) or rest (10 %), and says "tablet" with 24 %. So "tablet" comes from drug with
 # $(0.08\cdot0.7+0.0033\cdot0.2+0.0033\cdot0.1)\cdot0.24=0.0137$. In general, let $f_t(h)$ be the probability of the first
-# $t$ words, the last from topic $h$ (and $g$ the topic before):
+# $t$ words with topic $h$ behind the last; $g$ is the topic before:
 #
 # $$f_1(h)=p(h)\,p(w_1\mid h),\qquad f_t(h)=\Big[\sum_g f_{t-1}(g)\,p(h\mid g)\Big]\,p(w_t\mid h),\qquad p(w_1\dots w_n)=\sum_h f_n(h).$$
 #
@@ -245,7 +245,8 @@ print(f"bag of words: surer than 50 % on {surer:.0%} of the notes")
 # <details><summary>Why is the backward note as likely?</summary>
 #
 # Turn a path of topics around. Each first topic has 1/3. A step along the arrow (70 %) is, backwards, a step along the arrow
-# of the other class: 70 % again; likewise 20 % and 10 %. Add up over all orders of a bag: both classes are equally likely.
+# of the other class: 70 % again. Likewise 20 % (stay) and 10 %. Add up over all orders of a bag: both classes are equally
+# likely.
 #
 # </details>
 #
@@ -286,7 +287,7 @@ for reader in shown:
 #
 # </details>
 #
-# (HOLDS: the whole 95 % interval lies where the sentence says.)
+# HOLDS in a *verdict* means that its whole 95 % interval lies where the sentence says.
 
 # %% tags=["nbval-check-output"]
 def gap_at(reader, words):
@@ -332,7 +333,7 @@ for one in swept.where(seed=SEED):
 # Half a "fever" and half a "tablet" is no word. But the list of numbers of a word, its **word vector**, can be averaged
 # with another's: **mixup of word vectors** blends two notes place by place, and their labels. We train four CNNs: with
 # plain cross-entropy, with this mixup (alpha 1), with label smoothing (0.1) and with focal loss (gamma 3). In the rows
-# *usual* all have the weight decay 0.01. In the rows *chosen* the strength and the weight decay of each were chosen on
+# *usual* all have weight decay 0.01. In the rows *chosen* each has its strength and weight decay, chosen on
 # other seeds, by the NLL after T ([stored table](results/strengths/notes.csv)).
 #
 # **Predict before you run:** at the usual weight decay, does every cure that lowers the ECE also bring the predictions
