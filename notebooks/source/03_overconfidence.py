@@ -184,9 +184,9 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # ## 3. The map of this course
 #
 # Two numbers place a network on the map. **Lost** is its accuracy on the training images minus that on new images.
-# **Claimed** is its signed gap (00) on new images, mean confidence minus accuracy: the network is as sure as if it were
-# right on so many more. Claimed divided by lost is called **kappa** here: the part of the lost accuracy that is still
-# claimed.
+# **Claimed** is its signed gap (00) on new images, mean confidence minus accuracy. With 15 points claimed, the network is
+# as sure as if it were right on 15 more of 100 images. Claimed divided by lost is called **kappa** here: the part of the
+# lost accuracy that is still claimed.
 #
 # Three networks are right on 100 % of their training images and on 70 % of new ones. So each loses 30 points.
 #
@@ -205,12 +205,12 @@ explorers.networks("03", "epochs")
 #
 # With partly wrong labels (the new labels are wrong as often as the training labels) a training ends further out, at
 # nearly the same kappa. On photographs a training starts above the horizontal line, comes close to it, and ends at a
-# lower kappa. (There the training accuracy is a mean over the epoch, so dots may lie too far left.) The list above the
-# map has all lessons. Open those of 03 only after the next question.
+# lower kappa. (There the training accuracy is a mean over the epoch, while the network still improves. So "lost" looks
+# too small.) The list above the map has all lessons. Open those of 03 only after the next question.
 #
 # Guo et al. (2017) found deeper and wider networks more over-confident, and also those with **batch normalisation**
 # (each unit's inputs are brought to mean 0 and variance 1 over the batch) and with less **weight decay** (every step
-# pulls the weights a little towards zero). We change one thing at a time.
+# pulls the weights a little towards zero).
 
 # %% tags=["drawing"]
 @cache
@@ -286,7 +286,7 @@ newly = sweep.run(recipe, grid, device=device)
 # %% [markdown]
 # **Predict before you run:** we now take a smaller network and call it *plain*: two layers of 128 units. Draw the map
 # on paper. The plain network lies at about 20 points lost and 15 claimed. Where do you put a network with 16 units per
-# layer, one with 5 layers, one with thirty times the weight decay (0.003), and the plain one after a temperature?
+# layer, one with 5 layers, one with weight decay 0.003 (in place of 0.0001), and the plain one after a temperature?
 
 # %% tags=["answer", "drawing"]
 where = {name: places(**setting) for name, setting in settings.items()}
@@ -318,7 +318,7 @@ for name, rows in where.items():
 # [evidence](evidence/03_overconfidence.ipynb).
 
 # %% tags=["nbval-check-output"]
-# margin="kappa" is the one that the course takes for kappa: 0.1
+# where: of each network above, lost and claimed, a row per seed; margin="kappa" is 0.1, in all lessons
 slope = {name: plane.kappa_values(rows) for name, rows in where.items()}
 statement = "width 16: kappa within 0.1 of the plain network's"
 print(verdicts.judge("03f", statement, slope["width 16"] - slope["plain"], expect="within", margin="kappa",
@@ -339,8 +339,8 @@ for decay, rows in runs[["train_accuracy", "test_accuracy", "test_confidence"]]:
           f"{lost:.1%} lost, {claimed:+.1%} claimed, kappa {claimed / lost:.2f}")
 
 # %% [markdown]
-# Yes: with the strongest decay the network lies lower, and further left, since it loses less. Last, a small and a deep
-# convolutional network on our digits (`after T`: after one temperature, fitted on `cal`):
+# Yes: with the strongest decay the network lies lower, and further left, since it loses less. Last, two convolutional
+# networks on our digits (`after T`: after one temperature, fitted on `cal`):
 
 # %% tags=["drawing"]
 pair = [changed(net="small"), changed(net="deep")]
@@ -577,7 +577,7 @@ print(f"More sure than right on new images from epoch {opens} of {size.epochs}. 
 #
 # <details><summary>4. Why did we pick the turning point on `cal` and not on the test images?</summary>
 #
-# After its own lowest point no curve can end lower. So on the test curve itself "the NLL rises after the turning point"
+# Every curve ends at or above its own lowest point. So on the test curve itself "the NLL rises after the turning point"
 # would be true of any training.
 #
 # </details>

@@ -11,8 +11,7 @@ explorers.stored("noisy_labels")
 
 # %% [markdown]
 # Move the slider: more and more labels are shuffled. Left: twelve digits over their labels; a wrong label has a cross.
-# Right: the exact probability of each label for the first image. It is shown clean here, but the posterior sees it under
-# pixel noise, as the networks do.
+# Right: the exact probability of each label for the first image (under pixel noise, as the networks see it).
 #
 # **You will be able to**
 # - say what wrong labels teach, and by how much;
@@ -94,7 +93,7 @@ explorers.keep(explorers.Explorer(
 # %% [markdown]
 # ## 2. What a wrong label teaches
 #
-# Look at the bars of the slider again. *Which label stands under this image?* With probability $1 - r$ it is the true
+# Look at the slider's bars again. *Which label stands under this image?* With probability $1 - r$ it is the true
 # class. With probability $r$ it is a random one. So the bars move towards $1/K$:
 #
 # $$\tilde q(x) = (1 - r)\, q(x) + \frac{r}{K}$$
@@ -122,10 +121,11 @@ for name, labels in {"labels with the same noise": given, "true labels": test.la
 #
 # </details>
 #
-# If such a reader is right on a share $a$ of the true labels, its confidence minus its accuracy (the *difference* on true
-# labels) is
+# If such a reader is right on a share $a$ of the true labels, its *difference* (confidence minus accuracy) on them is
 #
 # $$-\,r\,\Bigl(a - \frac1K\Bigr).$$
+#
+# With the numbers above: $-0.3\,(95.6 - 10) = -25.7$ points.
 #
 # <details><summary>Why?</summary>
 #
@@ -196,7 +196,7 @@ for epoch in (early, end):
 #
 # </details>
 #
-# Now move through the training and the noise rates.
+# Move through the training (logarithmic axis) and the noise rates.
 
 # %% tags=["drawing"]
 stops = [e for e in (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 45, 60) if e <= size.epochs]
@@ -235,8 +235,8 @@ slider
 # good network.
 #
 # **When would you stop?** You have only *noisy* labels. The figure has their loss (NLL) at 30 % noise, on images kept
-# aside (`cal`). Choose an epoch, set `stop`, and see what your patients get. (A *verdict*, below, gives the mean over
-# seeds with its 95 % interval.)
+# aside (`cal`). Choose an epoch, set `stop`, and see what your patients get. (A *verdict* is the mean over seeds with its
+# 95 % interval.)
 
 # %% tags=["drawing"]
 runs = np.stack([run.history.noisy_cal_nll for run in swept.where(rate=some)])
@@ -277,12 +277,12 @@ print(claims.concluded("06", "06b"))
 #
 # ## 4. Which one wins?
 #
-# Why does the network end too sure? In section 3, at epoch 60, the formula says -15 points, but we measured +21.
+# Why does the network end too sure? At epoch 60 (section 3) the formula says -15 points, but we measured +21.
 # Something else adds 36 points.
 #
-# Count the accuracy against labels as noisy as the training labels: 100 % on training images, and on new ones $a - r(a -
-# 1/K)$ = 46 %. So the network loses $x$ = 54 points. But it is 82 % sure of new images, 36 points more than 46 %. So of
-# the 54 points that it lost it still claims 36. The share is kappa = 36/54 = 0.67, as on the map of lesson 03. Together:
+# Count the accuracy against labels as noisy as the training labels. On training images it is 100 %. On new ones it is
+# $a - r(a - 1/K) = 62 - 0.3\,(62 - 10)$ = 46 %. So the network loses $x$ = 54 points. But it is 82 % sure of new images,
+# 36 points more than 46 %. So of 54 lost points it still claims 36: kappa = 36/54 = 0.67, as on the map. Together:
 #
 # $$\text{confidence} - \text{accuracy} \;=\; \underbrace{\kappa\, x}_{\text{lost, still claimed}}
 # \;-\; \underbrace{r\,\bigl(a - \tfrac1K\bigr)}_{\text{doubt taught by labels}}$$
@@ -328,13 +328,13 @@ plt.show()
 #
 # All three: plus on digits, about zero on photographs, minus on MNIST. The doubt is 12 to 18 points. What is still claimed
 # differs more: 29, 12 and 2 points. The digits network memorises, so it loses and claims much. The MNIST network loses
-# nearly nothing, and behaves like the perfect reader.
+# nearly nothing.
 #
 # </details>
 #
-# Can you foretell the sign? Take kappa from networks trained *without* noise, of the noisy ones only the accuracies, and
-# use the equation. We tested this on 10,000 photographs, on seeds kept for it. (The verdict's number is the difference
-# times the foretold sign, so it should be above zero.)
+# Can you foretell the sign? Take kappa from networks trained *without* noise. From the noisy networks take only their
+# accuracies. Put both into the equation. We tested this on 10,000 photographs, on seeds kept for it. (The verdict's number
+# is the difference times the foretold sign: it should be above zero.)
 
 # %% tags=["nbval-check-output"]
 table = fresh.foretold(fresh.stored())  # photographs, on seeds kept for this test
@@ -344,7 +344,7 @@ print(verdicts.judge("06h", "photographs, noise 0.4: the sign of the gap is the 
 print(claims.concluded("06", "06h"))
 
 # %% [markdown]
-# Here are all networks on the map of lesson 03.
+# All networks on the map of lesson 03:
 
 # %% tags=["drawing"]
 def places(rate, rows):
@@ -362,20 +362,20 @@ for name, one in shown.items():
 _ = plots.plane({palette.group(k, name): spots for k, (name, spots) in enumerate(where.items())})
 
 # %% [markdown]
-# With more noise the digits move outwards along a line; MNIST stays near zero. The map counts accuracy against noisy
-# labels. For true labels move a dot down by $r(a - 1/K)$: the digits stay above zero, and MNIST ends far below.
+# With more noise the digits move outwards along a line; MNIST stays near zero, and loses too little for a kappa. The map
+# counts accuracy against noisy labels. For true labels move a dot down by $r(a - 1/K)$: the digits stay above zero, and
+# MNIST ends far below.
 #
-# All this is about labels shuffled at random. People's mistakes depend on the image, and the formula does not allow for
-# that.
+# All this is about labels shuffled at random. People's mistakes depend on the image, which the formula does not allow for.
 #
 # ## 5. Repair
 #
 # At the end of its training the network is too sure. One number can repair this, a temperature $T$: it divides all
 # logits, and is fitted on images kept aside. But in the clinic their labels are wrong, too. So compare these labels with
 # what the network says *seen through the noise*. The **transition matrix** $N$ has a row for each true class: the
-# probability of each label. (Here it has $1 - r + r/K$ on its diagonal, about $r/K$ elsewhere.) If a network says $p$ for
-# the true class, it says $pN$ for the noisy label. To compare labels with $pN$ is called **forward correction** (Patrini
-# et al. 2017).
+# probability of each label. (Here it has $1 - r + r/K$ on its diagonal, about $r/K$ elsewhere.) The network's ten
+# probabilities of the true class are a row $p$; the product $pN$ is the ten probabilities of the noisy label. To compare
+# labels with $pN$ is called **forward correction**.
 #
 # ### Exercise: the loss seen through the noise
 #
@@ -458,7 +458,7 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # Not sure enough: $T$ is much too high, as if the new patients had wrong labels too. Through the matrix, the same labels
-# give a difference near zero. The confidence is repaired; the accuracy stays as it was.
+# give a difference near zero. The accuracy stays as it was.
 #
 # </details>
 #
@@ -469,7 +469,7 @@ plt.show()
 # gain, and what do you lose?
 
 # %%
-clinic(for_test=250)  # change me
+clinic(for_test=250)  # change me; clinic repeats the whole plan with 100 random choices of 500 images
 
 # %% [markdown]
 # ### Exercise: 500 careful labels
@@ -485,10 +485,11 @@ clinic(for_test=250)  # change me
 # only 50 are left for the fit, and it leaves up to 10 points (in 9 of 10 choices). Old labels lower the measured accuracy to $(1 - r)a + r/K$ and prefer
 # models that are not sure enough. *Temperature:* a few hundred are enough. With old labels it becomes too high, unless
 # they are seen through a matrix. *Matrix:* with ten classes, 250 images leave 25 for each row, which is rough (the
-# evidence tries 100, 500 and 2,000 images). There is a way without careful labels. An **anchor point** is an image that
-# certainly shows class $i$. There the exact noisy posterior equals row $i$ of $N$, so one takes the network's output on
-# the image of which it is surest. But there the network is too sure, so the row shows too little noise. *Training:* 500
-# beside 20,000 add little.
+# evidence tries 100, 500 and 2,000 images). *Training:* 500 beside 20,000 add little.
+#
+# There is a way without careful labels. Take the image that the network most surely calls a 1, an **anchor
+# point**: its ten probabilities there are the row of "1". (The exact noisy posterior of a sure 1 is this row.) But there
+# the network is too sure, so the row shows too little noise.
 #
 # </details>
 #
@@ -497,8 +498,8 @@ clinic(for_test=250)  # change me
 # *Difficulty: medium · importance: high · 10 minutes*
 #
 # People confuse some classes more than others: **class-dependent label noise**. A share $p_i$ of the labels of class $i$
-# is taken out. Each of them becomes class $j$ with probability $p_j / \sum_k p_k$, whatever it was before (also its own).
-# Write $N_{ij} = P(\text{label } j \mid \text{class } i)$ from the vector `p`.
+# is taken out. Each gets a class at random, $j$ with probability $p_j / \sum_k p_k$ (it may be the old one): classes that
+# lose many labels also receive many. Write $N_{ij} = P(\text{label } j \mid \text{class } i)$ from the vector `p`.
 
 # %%
 def my_noise_matrix(p):

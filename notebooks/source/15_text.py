@@ -12,8 +12,8 @@ explorers.stored("note_length")
 
 # %% [markdown]
 # Three networks and the best possible reader (the exact posterior) sort short notes into four classes. Left: the
-# reliability diagram of the chosen reader on notes of this length; the strip below it counts the notes of each bin.
-# Right: its confidence and accuracy against the length. On which notes are the networks most over-confident?
+# reliability diagram of the chosen reader on notes of this length. Right: its confidence and accuracy against the length.
+# On which notes are the networks most over-confident?
 #
 # **You will be able to**
 # - compute the exact posterior of a text, and turn texts of different lengths into one tensor;
@@ -83,9 +83,12 @@ for note in (["fever", "tablet", "sleep"], ["sleep", "tablet", "fever"]):
 # different posteriors. Two classes that share a circle are a *pair*.
 #
 # How likely is a note under one class? We would have to add up the probabilities of all paths of topics. A class uses
-# three topics, so there are $3^{16}$ paths for 16 words. The **forward algorithm** finds the sum in 16 steps. Let $f_t(h)$
-# be the probability that the first $t$ words occur *and* word $t$ is said by topic $h$. In the sum, $g$ is the topic of
-# the word before:
+# three topics: $3^{16}$ paths for 16 words. The **forward algorithm** finds the sum in 16 steps. Take "fever
+# tablet" under "infection". Each topic is first with probability 1/3. Symptom says "fever" with 24 %, drug and rest with
+# 1 %. So "fever" comes from symptom with $\frac13\cdot0.24=0.08$, from drug with 0.0033, from rest with 0.0033. Drug
+# follows symptom (70 %), itself (20 %) or rest (10 %), and says "tablet" with 24 %. So "tablet" comes from drug with
+# $(0.08\cdot0.7+0.0033\cdot0.2+0.0033\cdot0.1)\cdot0.24=0.0137$. In general, let $f_t(h)$ be the probability of the first
+# $t$ words with topic $h$ behind the last; $g$ is the topic before:
 #
 # $$f_1(h)=p(h)\,p(w_1\mid h),\qquad f_t(h)=\Big[\sum_g f_{t-1}(g)\,p(h\mid g)\Big]\,p(w_t\mid h),\qquad p(w_1\dots w_n)=\sum_h f_n(h).$$
 #
@@ -233,17 +236,17 @@ print(f"bag of words: surer than 50 % on {surer:.0%} of the notes")
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At most one half. A note is exactly as likely under "infection" as the reversed note under "side effect", and both
-# have the same bag. So a perfect reader who sees the bag alone gives each class of a pair one half at most. The trained
-# bag is over-confident: its confidence is above one half on 89 % of the notes.
+# At most one half. Write a note backwards: the bag stays the same. The note is as likely under "infection" as the backward
+# note is under "side effect". So the bag alone cannot tell these two apart: each gets at most one half. The trained bag is
+# over-confident: surer than one half on 89 % of the notes.
 #
 # </details>
 #
-# <details><summary>Why, in full: both classes of a pair write the same bags</summary>
+# <details><summary>Why is the backward note as likely?</summary>
 #
-# The chain of "side effect" is the chain of "infection" run backwards: its moves are the transposed matrix, and the
-# three topics are equally likely at every word. Add up over all orders of a bag: p(bag | infection) = p(bag | side
-# effect). So the exact posterior of a *bag* gives both the same probability, at most 1/2 each.
+# Turn a path of topics around. Each first topic has 1/3. A step along the arrow (70 %) is, backwards, a step along the arrow
+# of the other class: 70 % again. Likewise 20 % (stay) and 10 %. Add up over all orders of a bag: both classes are equally
+# likely.
 #
 # </details>
 #
@@ -251,8 +254,8 @@ print(f"bag of words: surer than 50 % on {surer:.0%} of the notes")
 #
 # The ECE asks whether predictions with a confidence of 60 % are right on 60 of 100 notes. But does each note get *its*
 # probabilities? This is measured by the **total variation distance** from the exact posterior $q$:
-# $\tfrac12\sum_k|p_k-q_k|$, from 0 to 1. The two questions differ. A perfect reader who sees only which words occur,
-# and not their order, is calibrated. But its probabilities are not $q$: it gives a note and its reverse the same.
+# $\tfrac12\sum_k|p_k-q_k|$. (0.17: of 100 points of probability 17 lie on other classes than in $q$.) A perfect reader of
+# the bag alone is calibrated. But its probabilities are not $q$: it gives a note and its reverse the same.
 #
 # The slider at the top shows the networks as trained. Now each gets one temperature, fitted on calibration notes of all
 # lengths.
@@ -284,7 +287,7 @@ for reader in shown:
 #
 # </details>
 #
-# A *verdict* gives the mean over seeds with its 95 % interval; HOLDS means that the whole interval lies where the sentence says.
+# HOLDS in a *verdict* means that its whole 95 % interval lies where the sentence says.
 
 # %% tags=["nbval-check-output"]
 def gap_at(reader, words):
@@ -309,7 +312,7 @@ def changed(words):
 
 texts = test_notes.inputs.clone()  # the test notes of one seed
 for note in texts:
-    note[note != 0] = changed(note[note != 0])  # 0 is the padding; it stays at the end
+    note[note != 0] = changed(note[note != 0])  # its words change places; the padding, 0, stays
 for one in swept.where(seed=SEED):
     before, after = one.predict(test_notes), one.predict(data.Dataset(texts, test_notes.labels, ward.classes))
     moved, right = (before.predicted != after.predicted).double(), metrics.accuracy(after.probs, after.labels)
@@ -330,7 +333,7 @@ for one in swept.where(seed=SEED):
 # Half a "fever" and half a "tablet" is no word. But the list of numbers of a word, its **word vector**, can be averaged
 # with another's: **mixup of word vectors** blends two notes place by place, and their labels. We train four CNNs: with
 # plain cross-entropy, with this mixup (alpha 1), with label smoothing (0.1) and with focal loss (gamma 3). In the rows
-# *usual* all have the weight decay 0.01. In the rows *chosen* the strength and the weight decay of each were chosen on
+# *usual* all have weight decay 0.01. In the rows *chosen* each has its strength and weight decay, chosen on
 # other seeds, by the NLL after T ([stored table](results/strengths/notes.csv)).
 #
 # **Predict before you run:** at the usual weight decay, does every cure that lowers the ECE also bring the predictions
@@ -425,8 +428,7 @@ for name, words in (("sst2", "film reviews"), ("trec", "questions")):
 # and gap by groups of length. With 100 messages in a group the standard error of the accuracy is up to 5 points, so
 # groups must be few. *If the network is over-confident on short messages:* fit a temperature for each group of length,
 # and judge it on other messages of the group; or let a person read the short messages. *Order:* shuffle the words of
-# each message. If the predictions stay, the network reads a bag of words. Then ask whether two of your classes share
-# their words, as ours do.
+# each message. If the predictions stay, the network reads a bag of words.
 #
 # </details>
 #
@@ -469,8 +471,8 @@ for name, words in (("sst2", "film reviews"), ("trec", "questions")):
 #
 # <details><summary>4. A bag of words is perfectly calibrated on these notes. How large can its largest confidence be?</summary>
 #
-# At most 1/2: of the notes of any bag, at most half have the predicted class. (This is about perfect calibration. A
-# network with a *binned* ECE of 0 may still have larger confidences: within a bin, errors of both signs cancel.)
+# At most 1/2. Collect all notes with one bag: at most half of them have the class that is predicted. (A *binned* ECE of 0
+# does not exclude larger confidences: in a bin, too high and too low ones cancel.)
 #
 # </details>
 #

@@ -184,9 +184,9 @@ print(
                 margin="ECE",
             ),
         ],
-        "as trained, a tenth of the data gives a larger ECE than all of them, on digits (equal epochs "
-        "or equal steps) and on photographs. Between neighbouring sizes this is not always shown. After "
-        "one temperature each, no difference above 1 point is shown",
+        "as trained, a tenth of the data gives a larger ECE than all of them, on digits and "
+        "photographs; between neighbouring sizes this is not always shown. After one temperature "
+        "each, we could not show a difference above 1 point",
     )
 )
 # %% tags=["nbval-check-output"]

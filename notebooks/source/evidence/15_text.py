@@ -379,9 +379,9 @@ print(
             ),
             *real,
         ],
-        "as trained at a small weight decay mixup lowers the ECE of notes and of film reviews; on "
-        "questions it is undecided; at chosen strengths its ECE as trained is higher, and after one "
-        "temperature each no ECE is told apart, while the NLL of film reviews is higher with mixup",
+        "as trained at a small weight decay mixup lowers the ECE of notes and film reviews; at "
+        "chosen strengths the ECE of notes is higher. After one temperature each the ECE is "
+        "undecided, and film reviews have a higher NLL",
     )
 )
 
