@@ -233,7 +233,7 @@ print(claims.concluded("09", "T2"))
 #
 # ## 3. The classic mistake
 #
-# **The mistake** is to read a smoothed network's output as the probability that it is right. A repair that comes to mind:
+# **The mistake** is to read a smoothed network's output as the probability that it is right. A repair:
 # suppose that the output $p$ is exactly the optimum $p^*$. Then the formula of section 1 gives the posterior:
 # $q=(p-\alpha/K)/(1-\alpha)$. We call this *undoing* $p^*$. (Values below 0 are set to 0; then each row is divided by its
 # sum.)
@@ -269,7 +269,7 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # No: with alpha 0.3 the network is still 8 points *under*-confident. And with alpha 0.05 undoing makes the
-# over-confidence larger: smoothing had hidden a part of it. The output is not $p^*$. With alpha 0.05, for example, $p^*$
+# over-confidence larger: smoothing had hidden a part of it. The output is not $p^*$. With alpha 0.05 $p^*$
 # never goes below $\alpha/K$ = 0.5 %, but half of the network's probabilities do. A temperature, fitted on images kept
 # aside, repairs the confidence on average.
 #

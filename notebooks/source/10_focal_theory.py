@@ -22,7 +22,7 @@ explorers.stored("focal_gamma")
 # **Time.** 45 minutes; 25 more for the homework.
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb). One exercise needs a
-# derivative. The proofs are folded.
+# derivative; you may open its solution at once. The proofs are folded.
 #
 # **Next on your path.** Theory: [18](18_estimators_in_depth.ipynb).
 
@@ -68,7 +68,8 @@ assert torch.allclose(by_hand, losses.focal(logits, labels, gamma=2.0, reduction
 
 p = torch.tensor([0.50, 0.51])  # the probability of a label, before and after a small step
 for name, loss in {"cross-entropy": -p.log(), "focal loss, gamma 2": -((1 - p) ** 2) * p.log()}.items():
-    print(f"{name}: {loss[0]:.4f} at p = 0.50, {loss[1]:.4f} at p = 0.51; it falls by {loss[0] - loss[1]:.4f}")
+    print(f"{name}: {loss[0]:.4f} at p = 0.50, {loss[1]:.4f} at p = 0.51; "
+          f"it falls by {loss[0] - loss[1]:.4f}")
 
 # %% [markdown]
 # ### Exercise: the gradient ratio
@@ -144,7 +145,7 @@ for gamma in (5.0, 3.0):
 #
 # ## 2. Trained with every gamma
 #
-# Now we train the networks of the slider, one for each gamma and seed, with one small weight decay. (The slider has
+# We train the networks of the slider, one for each gamma and seed, with one small weight decay. (The slider has
 # 2,000 test images, the cells below have all.)
 
 # %%
@@ -295,9 +296,9 @@ print(f"gamma {gamma:g}: where the truth is {truth:.1%} the cheapest answer is {
 # 1. Divide the probability of each class by the gradient ratio $g$ at this probability.
 # 2. Divide the results by their sum, so that they sum to 1.
 #
-# An example with gamma 3: the answer is 75 % for the first class, 25 % for the second. Section 1 printed $g$: 0.056 at
-# 75 %, 1.007 at 25 %. Step 1 gives 0.75 / 0.056 = 13.4 and 0.25 / 1.007 = 0.25. Step 2 gives 13.4 / (13.4 + 0.25) = 98 %:
-# the truth, as you found above.
+# For example, gamma is 3 and the answer is 75 % and 25 %. Section 1 printed $g$: 0.056 at 75 %, 1.007 at 25 %. Step 1
+# gives 0.75 / 0.056 = 13.4 and 0.25 / 1.007 = 0.25. Step 2 gives 13.4 / (13.4 + 0.25) = 98 %: the truth, as you found
+# above.
 #
 # <details><summary>Why does this work? (optional)</summary>
 #
