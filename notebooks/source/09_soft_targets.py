@@ -229,13 +229,14 @@ print(claims.concluded("09", "T2"))
 
 # %% [markdown]
 # A *verdict* gives the mean over seeds with its 95 % interval. REVERSED: the opposite was measured. INCONCLUSIVE: the seeds
-# cannot tell. All networks above have one small weight decay (03); section 5 says what a larger one changes.
+# cannot tell. All networks above have one small weight decay (03). Section 5 says why the result turns with a larger one.
 #
 # ## 3. The classic mistake
 #
-# **The mistake** is to read a smoothed network's output as the probability that it is right. To repair this, one might
-# take the output $p$ for $p^*$, and solve the formula of section 1 for $q$: $q=(p-\alpha/K)/(1-\alpha)$. We call this
-# *undoing* $p^*$. (Values below 0 are set to 0; then each row is divided by its sum.)
+# **The mistake** is to read a smoothed network's output as the probability that it is right. A repair:
+# suppose that the output $p$ is exactly the optimum $p^*$. Then the formula of section 1 gives the posterior:
+# $q=(p-\alpha/K)/(1-\alpha)$. We call this *undoing* $p^*$. (Values below 0 are set to 0; then each row is divided by its
+# sum.)
 #
 # **Predict before you run:** with $p^*$ undone, is the network of alpha 0.3 as over-confident as the network of alpha 0?
 
@@ -268,9 +269,9 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # No: with alpha 0.3 the network is still 8 points *under*-confident. And with alpha 0.05 undoing makes the
-# over-confidence larger: smoothing had hidden a part of it. A network does not give its optimum: no probability in
-# $p^*$ is below $\alpha/K$, but many of the network's are (the last number of each line). A temperature, fitted on
-# images kept aside, repairs the confidence on average.
+# over-confidence larger: smoothing had hidden a part of it. The output is not $p^*$. With alpha 0.05 $p^*$
+# never goes below $\alpha/K$ = 0.5 %, but half of the network's probabilities do. A temperature, fitted on images kept
+# aside, repairs the confidence on average.
 #
 # </details>
 #
@@ -388,7 +389,7 @@ print(claims.concluded("09", "09l"))
 # - The **confidence penalty** (Pereyra et al. 2017) subtracts from the loss $\beta$ times the entropy of the prediction.
 #   Its optimum is less sure than $q$, too.
 # - **Brier loss** is the Brier score, used in training. Its optimum is $q$.
-# - **MMCE** (Kumar et al. 2018) adds to the loss a calibration error of the batch, made smooth so that it has a
+# - **MMCE** (Kumar et al. 2018) adds to the loss a calibration error of the batch, without bins, so that it has a
 #   gradient.
 #
 # On 20,000 photographs of CIFAR-10 (six convolutions, three seeds, [stored](from_laptop_to_paper.md)):
@@ -405,9 +406,9 @@ table.rename(columns=heads).rename_axis("loss").round(3)
 # smoothing). MMCE is the exception: with it the network did not even learn its training images.
 #
 # But all these networks had the same small weight decay. On our digits we also chose the weight decay of each loss, on
-# images kept aside. The chosen ones are larger, and cross-entropy alone is then nearly calibrated. With a larger weight
-# decay and a temperature for each network, we could confirm for no loss a lower NLL than for cross-entropy, neither on
-# digits nor on photographs ([evidence](evidence/09_soft_targets.ipynb)).
+# images kept aside. The chosen ones are larger. Cross-entropy alone is then nearly calibrated, and smoothing makes the
+# ECE as trained larger. With a larger weight decay and a temperature for each network, no other loss was shown to have a
+# lower NLL than cross-entropy, on digits or on photographs ([evidence](evidence/09_soft_targets.ipynb)).
 #
 # **The ideal label.** A smoothed label says "a 3, or any digit". The best label says "a 3, or perhaps an 8": it is the exact posterior. For our digits we know the posterior, so we can train on it.
 #
@@ -446,11 +447,30 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# The expected loss with the penalty is $-\sum_kq_k\log p_k+\beta\sum_kp_k\log p_k$. The $p_k$ must sum to 1: what one class
-# gains, another loses. At the optimum such an exchange changes nothing, so the derivatives by the $p_k$ are all equal.
-# The derivative is $-q_k/p_k+\beta\log p_k+\beta$. If it is the same for all classes, then $q_k/p_k-\beta\log p_k$ is the
-# same, too; call this number $c$. A network has reached this optimum. Which posterior $q$ does its output $p$ stand for?
-# Solve for $q_k$; the sum over all classes gives $c$. (In the code $\beta$ is `weight`.)
+# A network was trained with the penalty, and its output $p$ is exactly the optimum. Which posterior $q$ does $p$ stand for?
+# At the optimum one number is the same for all classes $k$ (why: see the fold):
+#
+# $$c=\frac{q_k}{p_k}-\beta\log p_k.$$
+#
+# On paper: solve this for $q_k$. Then find $c$: the $q_k$ sum to 1. Code both steps (there $\beta$ is `weight`). To compare:
+# with $\beta=0.5$ the output (0.8, 0.2) has $c=1.25$. So the first class has
+# $q_1=0.8\cdot(1.25+0.5\log 0.8)=0.91$, and the second the rest, 0.09.
+#
+# <details><summary>Why is this number the same for all classes?</summary>
+#
+# Take two classes, with the posterior $q$ and $1-q$, and the answer $p$ and $1-p$. The expected loss is
+#
+# $$-q\log p-(1-q)\log(1-p)+\beta\,\bigl(p\log p+(1-p)\log(1-p)\bigr).$$
+#
+# At its lowest point the derivative by $p$ is 0:
+#
+# $$-\frac{q}{p}+\frac{1-q}{1-p}+\beta\log p-\beta\log(1-p)=0.$$
+#
+# Bring what belongs to the first class to one side: $q/p-\beta\log p=(1-q)/(1-p)-\beta\log(1-p)$. This is $c$. With more
+# classes, the same holds for any two of them, as probability can move from one to the other. (It is the condition of
+# Lagrange for a sum of 1.)
+#
+# </details>
 
 # %%
 def my_penalty_posterior(p, weight):
@@ -462,7 +482,8 @@ check.penalty_posterior(my_penalty_posterior)
 # %% [markdown]
 # <details><summary>Hint</summary>
 #
-# $q_k=p_k(c+\beta\log p_k)$. Both $q$ and $p$ sum to 1, and $\sum_kp_k\log p_k=-H(p)$.
+# $q_k=p_k(c+\beta\log p_k)$. Sum over all classes: $1=c+\beta\sum_kp_k\log p_k=c-\beta H(p)$, with the entropy $H$. So
+# $c=1+\beta H(p)$.
 #
 # </details>
 #

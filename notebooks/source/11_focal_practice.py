@@ -46,10 +46,9 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. What it does to one image
 #
-# While a network trains, every image pulls at the logit of its label, to give it a higher probability. Its *pull* says how
-# steeply the loss falls as this logit grows: the slope of the loss, with the sign changed. It depends on the probability
-# $p$ that the label has already. Under cross-entropy the pull is $1-p$. Focal loss multiplies it by the gradient ratio $g$
-# of lesson 10.
+# While a network trains, every image pulls at the logit of its label, to give it a higher probability. Its *pull* is how
+# fast the loss falls when this logit grows a little. The pull depends on the probability $p$ that the label has already:
+# under cross-entropy it is $1-p$. Focal loss multiplies it by the gradient ratio $g$ of lesson 10.
 #
 # Take three images. One is read rightly and **surely** ($p=0.95$). On one the network is **unsure** ($p=0.4$). One is
 # **missed**: the network is sure of another class ($p=0.02$).
@@ -88,9 +87,9 @@ for words, (before, now) in found.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The **missed** image pulls about a sixth harder, as images do whose label has a small $p$. The two others pull less. The
-# image that is **surely right** loses nearly all of its pull: it falls from 0.05 to less than 0.0001. So this image hardly
-# drives its own probability towards 100 % any more.
+# The **missed** image pulls about a sixth harder. Other images whose label has a small $p$ pull harder, too. The **unsure**
+# image pulls less. The image that is **surely right** loses nearly all of its pull: it falls from 0.05 to less than
+# 0.0001. So this image hardly drives its own probability towards 100 % any more.
 #
 # </details>
 #
@@ -282,9 +281,9 @@ print(points(guess))
 # still a little too sure. **A** and **C** have a temperature, and their diagrams look alike. Only accuracy and NLL tell
 # them apart: A is focal loss, a little less accurate, with the higher NLL.
 #
-# A temperature divides all logits by one number: it repairs their *scale*. It leaves the accuracy, and nearly all of the
-# order of the confidences. Focal loss is another training, so it can change both. But diagram D shows only that the scale
-# is better.
+# A temperature divides all logits by one number: it repairs their *scale*. It does not change the accuracy, and hardly
+# changes the order of the confidences. Focal loss is another training, so it can change both. But diagram D shows only
+# that the scale is better.
 #
 # </details>
 #
@@ -294,8 +293,8 @@ print(points(guess))
 # after recalibration. These are the rules of our contest:
 #
 # - **One temperature for each side**, fitted on its own calibration images (`cal`).
-# - **One grid of strengths for both.** The strengths are gamma and the weight decay: five weight decays for cross-entropy,
-#   the same five for focal loss, each with five gammas.
+# - **The same weight decays for both.** Cross-entropy chooses among five weight decays, focal loss among the same five.
+#   Focal loss also chooses among five gammas: this larger choice favours it.
 # - **Choose on `cal`**, by the mean NLL after T over three seeds that are not judged.
 # - **Judge on test images** of other seeds.
 #
@@ -303,10 +302,10 @@ print(points(guess))
 
 # %%
 after = chosen_by[chosen_by.scaling == "after T"]
-grid_of = after.groupby(["gamma", "decay"])["cal NLL"].mean()
-plain = grid_of[[0.0]].idxmin()  # the pair (gamma, weight decay) of the lowest mean NLL
-focal = grid_of[gammas[1:]].idxmin()
-strong = grid_of[[3.0]].idxmin()
+grid_of = after.groupby(["gamma", "decay"])["cal NLL"].mean()  # one mean for each pair (gamma, decay)
+plain = grid_of[[0.0]].idxmin()  # of the pairs with gamma 0, the one with the lowest mean NLL
+focal = grid_of[gammas[1:]].idxmin()  # of the pairs with any other gamma
+strong = grid_of[[3.0]].idxmin()  # of the pairs with gamma 3
 for name, (gamma, decay) in {"cross-entropy": plain, "focal loss": focal, "gamma 3": strong}.items():
     print(f"{name}: gamma {gamma:g} with weight decay {decay:g}")
 
@@ -352,9 +351,9 @@ for words, change in lead.items():
 # <details><summary>What came out</summary>
 #
 # In the first alone. **As trained** gamma 3 wins by far: the difference is negative in every seed. **After one temperature
-# each** it is positive in every seed, with chosen weight decays, too. So gamma 3 led by its lower confidence alone, and
-# cross-entropy gets this from one number. The difference of the chosen gamma is nearest to zero. Can five seeds tell it
-# from zero?
+# each** it is positive in every seed, with chosen weight decays, too. So gamma 3 was ahead only because it was less
+# confident, and cross-entropy gets this from one number. The difference of the chosen gamma is nearest to zero. Can five
+# seeds tell it from zero?
 #
 # </details>
 
@@ -509,7 +508,7 @@ pd.DataFrame(means, index=list(sides), columns=list(columns.values())).round(3)
 # 1. Under focal loss, images that are surely right hardly pull any more. Networks trained with it are less confident.
 # 2. On these digits gamma 3 had the lower NLL as trained, at a small weight decay. With strengths chosen for both sides and
 #    one temperature each, no lower NLL of focal loss was shown.
-# 3. Compare losses after recalibration, with the same grid for both, chosen and judged on different seeds.
+# 3. Compare losses after recalibration, with the same weight decays for both, chosen and judged on different seeds.
 #
 # ## Recall
 #

@@ -335,7 +335,7 @@ print(means[["accuracy", "ECE", "NLL"]].round(3).to_string())
 # </details>
 #
 # A *verdict* gives the mean over seeds with its 95 % interval. HOLDS means that the whole interval lies where the sentence
-# says. (In the last line, "blended images with whole labels" are images only.)
+# says.
 
 # %% tags=["nbval-check-output"]
 for claim, way in (("12h", "mixup"), ("12o", "images only")):
@@ -363,13 +363,13 @@ for ax, way in zip(axes, ("cross-entropy", "mixup", "images only"), strict=True)
     sure, honest = torch.cat(parts, dim=1)
     share = np.full(len(sure), 1 / len(sure))
     *_, picture = ax.hist2d(sure.numpy(), honest.numpy(), bins=20, weights=share, range=[[0, 1], [0, 1]],
-                            cmap="Blues", norm="log", vmin=1e-4, vmax=1)
+                            cmap="Blues", norm="log", vmin=1e-5, vmax=0.5)
     _ = ax.plot([0, 1], [0, 1], **palette.DIAGONAL.line())
     _ = ax.set(title=f"{way}, after T", xlabel="confidence", aspect="equal")
     doubted = sure < 0.7
     needless = (honest[doubted] > 0.9).double().mean()
-    print(f"{way}: unsure (below 70 %) of {doubted.double().mean():.0%} of the images; in {needless:.0%} of these "
-          f"the exact reader is sure (above 90 %) that the network is right")
+    print(f"{way}: doubts {doubted.double().mean():.0%} of the images (confidence below 70 %). Of these images "
+          f"{needless:.0%} need no doubt: for the exact reader the answer is right with more than 90 %")
     _ = alt_text.note(ax, f"{way}: {doubted.double().mean():.0%} of the images have a confidence below 0.7; of these "
                           f"the posterior is above 0.9 for {needless:.0%}")
 _ = axes[0].set_ylabel("posterior of the predicted class")
@@ -378,9 +378,10 @@ _ = alt_text.note(bar.ax, "Colour bar: share of images on a log scale")
 
 # %% [markdown]
 # In the dark row at the top, the exact reader is sure that the network is right; in the one at the bottom, that it is
-# wrong. All three networks doubt many images of the top row, and are sure of some at the bottom. Among images of the
-# same confidence (one column) the two errors cancel, so a small ECE does not show them. No network is unsure just
-# *where it should be*. A doctor who looks again at the doubted images should know that many of them did not need it.
+# wrong. All three networks doubt many images of the top row, and are sure of some at the bottom. In one column (one
+# confidence) some images deserve more confidence and others less. On average it fits, so the ECE stays small. No network
+# is unsure just *where it should be*. A doctor who looks again at the doubted images should know that many of them did
+# not need it.
 #
 # ## 5. On photographs, and on the map
 #
@@ -395,7 +396,7 @@ print(by_decay.round(3).rename_axis("weight decay", axis=1).rename_axis(None).so
 # %% [markdown]
 # At the small weight decay mixup with alpha 0.3 or 1 is ahead of the plain network. But each side needs its own weight
 # decay. With the larger one the plain network is about as good as mixup at its best: three seeds show no difference, in
-# NLL or in accuracy. So on photographs, too, the lead was one over a plain network with a badly chosen weight decay.
+# NLL or in accuracy. So on photographs, too, mixup was ahead only of a plain network with a badly chosen weight decay.
 #
 # **Predict before you run:** the map of lesson 03 has the accuracy lost on new images across, and upwards how much of
 # it is still claimed. A temperature moves a network straight down. And mixup?
@@ -445,8 +446,8 @@ for name, rows in where.items():
 # **Mixup makes a network less sure on average, but one temperature does this, too, without a new training. With a well
 # chosen weight decay and T on both sides, no difference in NLL between mixup and a plain network was shown, neither on our
 # digits nor on photographs; on digits only blended *images* with whole labels lowered it.** **And no network that we looked
-# at, with mixup or without, was unsure just where it should be: on four in ten of the images that it doubted, the exact
-# reader was sure that it was right.**
+# at, with mixup or without, was unsure just where it should be: four in ten of the doubted images needed no doubt, as the
+# exact reader was sure of the answer.**
 #
 # All verdicts, mixup's rivals, other data, pure noise and the papers' numbers: [evidence](evidence/12_mixup.ipynb). Next:
 # [13 Shift and strange inputs](13_shift_and_ood.ipynb).

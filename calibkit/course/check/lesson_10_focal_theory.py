@@ -114,9 +114,9 @@ def _odds_slope(p0: float) -> float:
     mistakes=[
         Mistake(
             lambda p0: 0.0,
-            "you found gamma = 0, which always solves the equation (cross-entropy). It lies on "
-            "the principal branch of W; take branch -1: lambertw(y, -1). (If you did: are p0 and "
-            "1 - p0 exchanged?)",
+            "you found gamma = 0, which always solves the equation (cross-entropy). Let the solver "
+            "start above 0. With Lambert's W, 0 lies on the principal branch; take branch -1: "
+            "lambertw(y, -1). (If you did: are p0 and 1 - p0 exchanged?)",
         ),
         Mistake(
             lambda p0: theory.gamma_star(p0) + 1 / _odds_slope(p0),

@@ -261,9 +261,9 @@ print(
     verdicts.conclude(
         "T2",
         given,
-        "with a small weight decay, as trained, smoothing lowers the ECE (digits and "
-        "photographs). If the weight decay is chosen for each loss, smoothing raises the ECE as "
-        "trained (digits). After a temperature for each network no difference is shown",
+        "smoothing lowers the ECE as trained if the weight decay is small (digits and "
+        "photographs), and raises it if the weight decay is chosen for each loss (digits). After "
+        "a temperature for each network no difference is shown",
     )
 )
 

@@ -300,8 +300,8 @@ print(
                 for alpha in (0.2, 2.0)
             ),
         ],
-        "a large alpha has a lower NLL only where the plain network has a small weight decay; at "
-        "chosen strengths undecided on old and new seeds",
+        "mixup with a large alpha has a lower NLL only where the plain network has a small weight "
+        "decay. With chosen strengths the difference in NLL stays undecided, on old and on new seeds",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -366,9 +366,9 @@ print(
                 expect="below",
             ),
         ],
-        "after one temperature each, blended images with whole labels have a lower NLL than "
-        "cross-entropy, on old and on new seeds. On new seeds they also have a lower NLL than "
-        "mixup and than labels only; labels only show no gain",
+        "after one temperature each, images only (blended images, whole labels) has a lower NLL "
+        "than cross-entropy, on old and on new seeds; on new seeds also a lower one than mixup and "
+        "labels only. Labels only shows no gain",
     )
 )
 
