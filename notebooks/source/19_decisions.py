@@ -199,7 +199,7 @@ for c in (1, 20):
 #
 # - **B** sees only the left half of each prescription. It has a temperature, fitted on 1,500 labelled images.
 # - **C** does not look at the image. It always says the share of dangerous doses, about 20 %.
-# - **D** is very careful: all its probabilities are drawn towards 20 %.
+# - **D** is very careful: nearly all its probabilities are nearer to 20 % than those of A.
 #
 # These are their four reliability diagrams, in another order.
 
@@ -263,7 +263,7 @@ for name in "ABCD":
 #
 # (a) For A up to about 35 %: of the images with 1 % stated, 7 % are dangerous. For D up to about 25 %: with 7 % stated, 1 % are, with
 # 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
-# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only 75 % are dangerous. So one
+# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only about 76 % are dangerous. So one
 # check in four is in vain, and costs 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
 # and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
 #
@@ -537,7 +537,7 @@ print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 #
 # <details><summary>4. Why does a temperature hardly change the decisions of A at c = 1, but more of those of D?</summary>
 #
-# The threshold is 1/2 then, and few of A's probabilities cross it. Those of D were all drawn towards 20 %, many from above 1/2 to below,
+# The threshold is 1/2 then, and few of A's probabilities cross it. Nearly all of D's were drawn towards 20 %, many from above 1/2 to below,
 # and its temperature brings them back.
 #
 # </details>

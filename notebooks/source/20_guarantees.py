@@ -558,7 +558,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 #
 # 1. Split conformal sets keep their promise on average, for any network, if new images are of the same kind as the calibration
 #    images.
-# 2. "90 %" says nothing of one image or one group. Here it hid 64 % on hard images. With the score 1 - p even the exact posterior
+# 2. "90 %" says nothing of one image, and little of a small group. Here it hid 64 % on hard images. With the score 1 - p even the exact posterior
 #    does not repair this.
 # 3. For a group that you name the promise can be kept, with labels of its own. With only 8 labels nothing can be promised; with
 #    1,000 the coverage is known to about 2 points.
