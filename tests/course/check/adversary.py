@@ -6375,7 +6375,7 @@ meaning.right(
 meaning.right(
     "as the hint says",
     lambda log_probs, city, cities: torch.zeros(len(log_probs), cities).index_add(
-        1, city, log_probs.exp().float()
+        1, city, log_probs.exp()
     ),
 )
 

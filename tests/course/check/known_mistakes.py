@@ -973,7 +973,7 @@ WRONG |= {
         (lambda c, w: sentence_logs(c, 1 - w, w / (c.shape[1] - 1)), "logarithm"),
         (lambda c, w: np.exp(sentence_logs(c, 1 - w, w / (c.shape[1] - 1))), "sum to 1"),
         (lambda c, w: (c + 1.0) / (c + 1.0).sum(1, keepdim=True), "share"),
-        (lambda c, w: np.argmax(c.numpy(), axis=1), "most probable"),
+        (lambda c, w: np.argmax(c.numpy(), axis=1), "named most often"),
     ],
     "by_meaning": [
         (lambda p, city, k: by_city(p, city, k, max), "best wording"),
@@ -983,6 +983,6 @@ WRONG |= {
         (lambda p, city, k: by_city(p.softmax(1), city, k), None),
         (lambda p, city, k: by_city(p.log_softmax(1), city, k), "softmax"),
         (lambda p, city, k: by_city(p, city, int(city.max()) + 1), "cities"),
-        (lambda p, city, k: by_city(p, city, k, lambda ways: ways[-1]), "last"),
+        (lambda p, city, k: by_city(p, city, k, lambda ways: ways[-1]), "overwrote"),
     ],
 }
