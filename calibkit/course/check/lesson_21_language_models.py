@@ -261,7 +261,7 @@ def _binomial(counts: Tensor, wrong: float) -> Tensor:
         ),
         Mistake(
             lambda counts, wrong: counts.argmax(dim=1),
-            "this is the city that is named most often, alone. Return the probability of every city, "
+            "this is the city named most often, alone. Return a probability for every city, "
             "(n, K).",
         ),
         Mistake(
@@ -293,8 +293,8 @@ def _binomial(counts: Tensor, wrong: float) -> Tensor:
         ),
     ],
     slips={
-        r"division by zero|divide by zero": "The sum of a row is 0: products of many small numbers "
-        "become 0, and so does the number of sentences where a question is never answered. "
+        r"ZeroDivisionError|divi[a-z]* by zero": "The sum of a row is 0: products of many small "
+        "numbers become 0, and so is the number of sentences where a question is never answered. "
         "Logarithms and a softmax avoid both."
     },
     absolute=1e-7,
