@@ -108,6 +108,8 @@ check.fact_posterior(my_fact_posterior)
 # <details><summary>Solution</summary>
 #
 # ```python
+# import math
+#
 # def my_fact_posterior(counts, wrong):
 #     m = counts.double()
 #     t = m.sum(dim=1, keepdim=True)
@@ -115,8 +117,6 @@ check.fact_posterior(my_fact_posterior)
 #     log = m * math.log(1 - wrong) + (t - m) * math.log(wrong / (K - 1))
 #     return log.softmax(dim=1)
 # ```
-#
-# (after `import math`.)
 #
 # </details>
 #

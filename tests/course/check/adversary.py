@@ -1,4 +1,4 @@
-"""An independent set of answers to the exercises of lessons 03 to 19, right and wrong ones.
+"""An independent set of answers to the exercises of lessons 03 to 21, right and wrong ones.
 
 Written from the texts of the exercises alone, before anything of the checkers was read. `TABLE`
 has, for each exercise, its answers: a short name, "wrong" or "right", the function, and for a wrong
@@ -5596,6 +5596,812 @@ acting.right("einsum", lambda probs, costs: torch.einsum("nk,ak->na", probs, cos
 acting.right("transposed", lambda probs, costs: (costs @ probs.T).argmin(dim=0))
 acting.right("numpy", lambda probs, costs: (probs.numpy() @ costs.numpy().T).argmin(axis=1))
 acting.right("sorted", lambda probs, costs: (probs @ costs.T).argsort(dim=1, stable=True)[:, 0])
+
+
+# 21: what a text tells, and the probability by meaning
+
+telling = Exercise("fact_posterior")
+
+
+def told(counts, right, other, total=None):
+    """Softmax of m right + (t - m) other: logarithms of a true sentence and of one wrong city."""
+    m = counts.double()
+    t = m.sum(dim=1, keepdim=True) if total is None else total
+    return m * right + (t - m) * other
+
+
+def read(counts, wrong, others=None):
+    """The logarithm of the posterior, up to a constant of the row; `others` divide `wrong`."""
+    others = counts.shape[1] - 1 if others is None else others
+    return told(counts, math.log(1 - wrong), math.log(wrong / others))
+
+
+def product(counts, wrong):
+    """The product itself, which becomes 0 where a question is answered often."""
+    m = counts.double()
+    t = m.sum(dim=1, keepdim=True)
+    return (1 - wrong) ** m * (wrong / (counts.shape[1] - 1)) ** (t - m)
+
+
+@telling.wrong("plain product", "the powers underflow: 0 / 0 for a question answered often")
+def _(counts, wrong):
+    found = product(counts, wrong)
+    return found / found.sum(dim=1, keepdim=True)
+
+
+@telling.wrong("epsilon below", "the powers underflow, and 1e-12 in the denominator hides 0 / 0")
+def _(counts, wrong):
+    found = product(counts, wrong)
+    return found / (found.sum(dim=1, keepdim=True) + 1e-12)
+
+
+@telling.wrong("clamped product", "products below 1e-30 are raised to 1e-30 and become equal")
+def _(counts, wrong):
+    found = product(counts, wrong).clamp(min=1e-30)
+    return found / found.sum(dim=1, keepdim=True)
+
+
+@telling.wrong("nan to uniform", "the powers underflow, and 0 / 0 is replaced by 1 / K")
+def _(counts, wrong):
+    found = product(counts, wrong)
+    found = found / found.sum(dim=1, keepdim=True)
+    return found.nan_to_num(1 / counts.shape[1])
+
+
+@telling.wrong("odds overflow", "the power of the odds overflows: inf / inf for many answers")
+def _(counts, wrong):
+    found = ((1 - wrong) * (counts.shape[1] - 1) / wrong) ** counts.double()
+    return found / found.sum(dim=1, keepdim=True)
+
+
+@telling.wrong("logarithm of the product", "the logarithm comes after the product underflowed")
+def _(counts, wrong):
+    return (product(counts, wrong) + 1e-300).log().softmax(dim=1)
+
+
+@telling.wrong("half precision", "computed in half precision")
+def _(counts, wrong):
+    return read(counts, wrong).half().softmax(dim=1).float()
+
+
+telling.wrong(
+    "K",
+    "wrong is shared by K cities instead of the K - 1 others",
+    lambda counts, wrong: read(counts, wrong, counts.shape[1]).softmax(dim=1),
+)
+telling.wrong(
+    "not shared",
+    "each other city gets all of `wrong`: the division by K - 1 is missing",
+    lambda counts, wrong: read(counts, wrong, 1).softmax(dim=1),
+)
+telling.wrong(
+    "23",
+    "23 is written for K - 1",
+    lambda counts, wrong: read(counts, wrong, 23).softmax(dim=1),
+)
+telling.wrong(
+    "0.1",
+    "0.1 is written for `wrong`",
+    lambda counts, wrong: read(counts, 0.1).softmax(dim=1),
+)
+telling.wrong(
+    "0.9",
+    "0.9 is written for 1 - wrong",
+    lambda counts, wrong: told(
+        counts, math.log(0.9), math.log(wrong / (counts.shape[1] - 1))
+    ).softmax(dim=1),
+)
+telling.wrong(
+    "rows for K",
+    "the number of questions is taken for the number of cities",
+    lambda counts, wrong: read(counts, wrong, max(len(counts) - 1, 1)).softmax(dim=1),
+)
+telling.wrong(
+    "log_softmax",
+    "returns logarithms of the posterior",
+    lambda counts, wrong: read(counts, wrong).log_softmax(dim=1),
+)
+telling.wrong(
+    "likelihood",
+    "not normalised: the rows do not sum to 1",
+    lambda counts, wrong: read(counts, wrong).exp(),
+)
+telling.wrong(
+    "log likelihood",
+    "returns the logarithms of the likelihood, without softmax",
+    lambda counts, wrong: read(counts, wrong),
+)
+telling.wrong(
+    "dim 0",
+    "normalised over the questions, not over the cities",
+    lambda counts, wrong: read(counts, wrong).softmax(dim=0),
+)
+telling.wrong(
+    "softmax of the whole table",
+    "normalised over all questions together",
+    lambda counts, wrong: read(counts, wrong).flatten().softmax(0).view(counts.shape),
+)
+telling.wrong(
+    "frequencies",
+    "the share of the sentences, not Bayes' rule (uniform where there is none)",
+    lambda counts, wrong: torch.where(
+        counts.sum(dim=1, keepdim=True) > 0,
+        counts / counts.sum(dim=1, keepdim=True).clamp(min=1),
+        1 / counts.shape[1],
+    ),
+)
+telling.wrong(
+    "frequencies without a care",
+    "the share of the sentences, which is 0 / 0 for a question never answered",
+    lambda counts, wrong: counts.double() / counts.sum(dim=1, keepdim=True),
+)
+telling.wrong(
+    "one more each",
+    "add-one smoothing, (m + 1) / (t + K), not Bayes' rule",
+    lambda counts, wrong: (
+        (counts.double() + 1) / (counts.sum(dim=1, keepdim=True) + counts.shape[1])
+    ),
+)
+telling.wrong(
+    "mixed",
+    "the probabilities of single sentences are averaged, not multiplied",
+    lambda counts, wrong: (
+        lambda m, t, k: torch.where(
+            t > 0,
+            (m * (1 - wrong) + (t - m) * wrong / (k - 1)) / t.clamp(min=1),
+            torch.ones_like(m) / k,
+        )
+    )(counts.double(), counts.sum(dim=1, keepdim=True).double(), counts.shape[1]),
+)
+telling.wrong(
+    "mentions of others forgotten",
+    "the factor for the sentences that name other cities is missing",
+    lambda counts, wrong: told(counts, math.log(1 - wrong), 0.0).softmax(dim=1),
+)
+telling.wrong(
+    "true sentences forgotten",
+    "the factor 0.9 for the sentences that name this city is missing",
+    lambda counts, wrong: told(counts, 0.0, math.log(wrong / (counts.shape[1] - 1))).softmax(dim=1),
+)
+telling.wrong(
+    "t for t - m",
+    "the second exponent is t instead of t - m",
+    lambda counts, wrong: (
+        lambda m, t: (
+            m * math.log(1 - wrong) + (t + 0 * m) * math.log(wrong / (counts.shape[1] - 1))
+        ).softmax(dim=1)
+    )(counts.double(), counts.sum(dim=1, keepdim=True)),
+)
+telling.wrong(
+    "exponents exchanged",
+    "m and t - m are exchanged: the city that is named most gets the least",
+    lambda counts, wrong: (-read(counts, wrong)).softmax(dim=1),
+)
+telling.wrong(
+    "wrong for right",
+    "wrong and 1 - wrong are exchanged",
+    lambda counts, wrong: read(counts, 1 - wrong).softmax(dim=1),
+)
+telling.wrong(
+    "t down the columns",
+    "t is summed over the questions (dim=0) instead of over the cities",
+    lambda counts, wrong: told(
+        counts,
+        math.log(1 - wrong),
+        math.log(wrong / (counts.shape[1] - 1)),
+        counts.double().sum(dim=0),
+    ).softmax(dim=1),
+)
+telling.wrong(
+    "named or not",
+    "how often a city is named is ignored",
+    lambda counts, wrong: read((counts > 0).double(), wrong).softmax(dim=1),
+)
+telling.wrong(
+    "capped",
+    "counts above 50 are cut to 50",
+    lambda counts, wrong: read(counts.clamp(max=50), wrong).softmax(dim=1),
+)
+telling.wrong(
+    "per sentence",
+    "the logarithm is divided by the number of sentences",
+    lambda counts, wrong: (
+        read(counts, wrong) / counts.sum(dim=1, keepdim=True).clamp(min=1)
+    ).softmax(dim=1),
+)
+telling.wrong(
+    "softmax of counts",
+    "softmax of the counts, without the probabilities of a sentence",
+    lambda counts, wrong: counts.double().softmax(dim=1),
+)
+telling.wrong(
+    "base 10",
+    "log10 with softmax, which needs natural logarithms",
+    lambda counts, wrong: (read(counts, wrong) / math.log(10)).softmax(dim=1),
+)
+telling.wrong(
+    "base 2",
+    "log2 with softmax, which needs natural logarithms",
+    lambda counts, wrong: (read(counts, wrong) / math.log(2)).softmax(dim=1),
+)
+telling.wrong(
+    "argmax",
+    "returns the most probable city, not the probabilities",
+    lambda counts, wrong: read(counts, wrong).argmax(dim=1),
+)
+telling.wrong(
+    "confidence",
+    "returns only the largest probability of each question",
+    lambda counts, wrong: read(counts, wrong).softmax(dim=1).amax(dim=1),
+)
+telling.wrong(
+    "majority",
+    "certain of the city that is named most",
+    lambda counts, wrong: functional.one_hot(counts.argmax(dim=1), counts.shape[1]),
+)
+telling.wrong(
+    "one sentence",
+    "1 - wrong for the city that is named most, however often",
+    lambda counts, wrong: (
+        (1 - wrong - wrong / (counts.shape[1] - 1))
+        * functional.one_hot(counts.argmax(dim=1), counts.shape[1])
+        + wrong / (counts.shape[1] - 1)
+    ),
+)
+telling.wrong(
+    "popular cities",
+    "the prior is the frequency of the cities in the text, not uniform",
+    lambda counts, wrong: (
+        read(counts, wrong) + ((counts.sum(dim=0) + 1.0) / (counts.sum() + 1.0)).log()
+    ).softmax(dim=1),
+)
+telling.wrong(
+    "wrong may be right",
+    "a wrong sentence draws among all K cities, the true one too",
+    lambda counts, wrong: told(
+        counts,
+        math.log(1 - wrong + wrong / counts.shape[1]),
+        math.log(wrong / counts.shape[1]),
+    ).softmax(dim=1),
+)
+telling.wrong(
+    "binomial",
+    "binomial coefficients, which differ between cities, are multiplied in",
+    lambda counts, wrong: (
+        lambda log: np.exp(log - scipy.special.logsumexp(log, axis=1, keepdims=True))
+    )(scipy.stats.binom.logpmf(counts.numpy(), counts.sum(dim=1, keepdim=True).numpy(), 1 - wrong)),
+)
+telling.wrong(
+    "sigmoid",
+    "each city against all others by a sigmoid: the rows do not sum to 1",
+    lambda counts, wrong: (
+        read(counts, wrong) - told(counts, math.log(wrong), math.log(1 - wrong))
+    ).sigmoid(),
+)
+telling.wrong(
+    "never answered is zero",
+    "a question without an answer gets 0 everywhere instead of 1 / K",
+    lambda counts, wrong: (
+        read(counts, wrong).softmax(dim=1) * (counts.sum(dim=1, keepdim=True) > 0)
+    ),
+)
+telling.wrong(
+    "answered ones only",
+    "the questions without an answer are left out",
+    lambda counts, wrong: (
+        read(counts, wrong).softmax(dim=1)[counts.sum(dim=1) > 0]
+        if (counts.sum(dim=1) > 0).any()
+        else read(counts, wrong).softmax(dim=1)
+    ),
+)
+telling.wrong(
+    "transposed",
+    "the axes are exchanged: (K, n)",
+    lambda counts, wrong: read(counts, wrong).softmax(dim=1).T,
+)
+telling.wrong(
+    "rounded",
+    "rounded to 3 decimals",
+    lambda counts, wrong: read(counts, wrong).softmax(dim=1).round(decimals=3),
+)
+telling.wrong(
+    "first question",
+    "returns after the first question",
+    lambda counts, wrong: read(counts, wrong).softmax(dim=1)[0],
+)
+telling.wrong(
+    "best of each",
+    "divided by the largest value, not by the sum",
+    lambda counts, wrong: (read(counts, wrong) - read(counts, wrong).amax(1, keepdim=True)).exp(),
+)
+telling.wrong(
+    "renormalised logarithms",
+    "the logarithms themselves are divided by their sum",
+    lambda counts, wrong: read(counts, wrong) / read(counts, wrong).sum(dim=1, keepdim=True),
+)
+
+
+@telling.wrong("added in place", "adds 1 to its argument to avoid zeros, and so changes it")
+def _(counts, wrong):
+    counts += 1  # the same posterior: 1 for each city cancels
+    return read(counts, wrong).softmax(dim=1)
+
+
+@telling.wrong("filled in place", "writes into the rows of its argument that have no answer")
+def _(counts, wrong):
+    counts[counts.sum(dim=1) == 0] = 1
+    return read(counts, wrong).softmax(dim=1)
+
+
+@telling.wrong("last city", "the loop ends one city too early, so the last one has 0")
+def _(counts, wrong):
+    found = read(counts, wrong)
+    found[:, -1] = -math.inf
+    return found.softmax(dim=1)
+
+
+telling.right("odds", lambda c, w: (c * math.log((1 - w) * (c.shape[1] - 1) / w)).softmax(1))
+telling.right(
+    "as it comes",
+    lambda counts, wrong: (
+        counts * math.log(1 - wrong)
+        + (counts.sum(dim=1, keepdim=True) - counts) * math.log(wrong / (counts.shape[1] - 1))
+    ).softmax(dim=1),
+)
+telling.right(
+    "table of sentences",
+    lambda counts, wrong: (
+        lambda k: torch.einsum(
+            "nj,kj->nk",
+            counts.double(),
+            torch.where(
+                torch.eye(k, dtype=torch.bool), 1 - wrong, torch.tensor(wrong / (k - 1)).double()
+            ).log(),
+        )
+    )(counts.shape[1]).softmax(dim=-1),
+)
+telling.right(
+    "scipy",
+    lambda counts, wrong: scipy.special.softmax(
+        scipy.special.xlogy(counts.numpy(), 1 - wrong)
+        + scipy.special.xlogy(
+            counts.numpy().sum(axis=1, keepdims=True) - counts.numpy(),
+            wrong / (counts.shape[1] - 1),
+        ),
+        axis=1,
+    ),
+)
+telling.right(
+    "Categorical",
+    lambda counts, wrong: torch.distributions.Categorical(logits=read(counts, wrong)).probs,
+)
+
+
+@telling.right("loop")
+def _(counts, wrong):
+    rows, others = [], counts.shape[1] - 1
+    for row in counts.tolist():
+        t = sum(row)
+        logs = [m * math.log(1 - wrong) + (t - m) * math.log(wrong / others) for m in row]
+        top = max(logs)
+        weights = [math.exp(one - top) for one in logs]
+        rows.append([weight / sum(weights) for weight in weights])
+    return rows
+
+
+@telling.right("powers of the odds below the first")
+def _(counts, wrong):
+    odds = wrong / (counts.shape[1] - 1) / (1 - wrong)
+    best = counts.numpy().max(axis=1, keepdims=True)
+    if odds > 1:  # a sentence is wrong more often than chance: the rarest city is the best
+        best = counts.numpy().min(axis=1, keepdims=True)
+    found = odds ** (best - counts.numpy()).astype(float)
+    return found / found.sum(axis=1, keepdims=True)
+
+
+@telling.right("one against each")
+def _(counts, wrong):
+    odds = math.log((1 - wrong) * (counts.shape[1] - 1)) - math.log(wrong)
+    apart = (counts[:, None, :] - counts[:, :, None]).double() * odds
+    return 1 / apart.exp().sum(dim=2)
+
+
+@telling.right("sentence after sentence")
+def _(counts, wrong):
+    """Bayes' rule for all sentences about one city at a time, normalised after each."""
+    log = torch.zeros(counts.shape, dtype=torch.float64)
+    for city in range(counts.shape[1]):
+        line = torch.full((counts.shape[1],), math.log(wrong / (counts.shape[1] - 1))).double()
+        line[city] = math.log(1 - wrong)
+        log = log + counts[:, city].double()[:, None] * line.double()
+        log = log - torch.logsumexp(log, dim=1, keepdim=True)
+    return log.exp()
+
+
+meaning = Exercise("by_meaning")
+
+
+def summed(values, city, cities):
+    """The sums of the columns of each city, (n, cities)."""
+    return torch.zeros(len(values), cities, dtype=values.dtype).index_add(1, city, values)
+
+
+def named(city, cities):
+    """How many wordings each city has, (cities,)."""
+    return torch.bincount(city, minlength=cities)
+
+
+meaning.wrong(
+    "sum of logarithms",
+    "the logarithms are added, not the probabilities: exp is missing",
+    lambda log_probs, city, cities: summed(log_probs, city, cities),
+)
+meaning.wrong(
+    "product",
+    "the exponential of the sum of the logarithms: a product of the wordings",
+    lambda log_probs, city, cities: summed(log_probs, city, cities).exp(),
+)
+meaning.wrong(
+    "product, none is zero",
+    "a product of the probabilities of the wordings, not a sum",
+    lambda log_probs, city, cities: (
+        summed(log_probs, city, cities).exp() * (named(city, cities) > 0)
+    ),
+)
+meaning.wrong(
+    "logarithm",
+    "returns the logarithm of the right answer",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).log(),
+)
+meaning.wrong(
+    "mean of the wordings",
+    "divided by the number of wordings: a mean, not a sum",
+    lambda log_probs, city, cities: (
+        summed(log_probs.exp(), city, cities) / named(city, cities).clamp(min=1)
+    ),
+)
+meaning.wrong(
+    "best wording",
+    "the best wording of each city, not the sum of all",
+    lambda log_probs, city, cities: torch.zeros(
+        len(log_probs), cities, dtype=log_probs.dtype
+    ).index_reduce(1, city, log_probs.exp(), "amax"),
+)
+meaning.wrong(
+    "softmax first",
+    "softmax makes the wordings sum to 1, though other answers have a part",
+    lambda log_probs, city, cities: summed(log_probs.softmax(dim=1), city, cities),
+)
+meaning.wrong(
+    "normalised",
+    "divided by the sum of the row, though the rest belongs to other answers",
+    lambda log_probs, city, cities: (
+        lambda found: found / found.sum(dim=1, keepdim=True).clamp(min=1e-300)
+    )(summed(log_probs.double().exp(), city, cities)),
+)
+meaning.wrong(
+    "softmax of the cities",
+    "softmax of the sums, which are probabilities already",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).softmax(dim=1),
+)
+meaning.wrong(
+    "softmax of the logarithms' sums",
+    "the logarithms are added, and a softmax makes probabilities of the sums",
+    lambda log_probs, city, cities: summed(log_probs, city, cities).softmax(dim=1),
+)
+
+
+@meaning.wrong("assigned", "of several wordings of a city only one is kept: = does not add up")
+def _(log_probs, city, cities):
+    found = torch.zeros(len(log_probs), cities, dtype=log_probs.dtype)
+    found[:, city] = log_probs.exp()
+    return found
+
+
+@meaning.wrong("+= with an index", "+= at a repeated index adds only one of the wordings")
+def _(log_probs, city, cities):
+    found = np.zeros((len(log_probs), cities))
+    found[:, city.numpy()] += np.exp(log_probs.numpy())
+    return found
+
+
+@meaning.wrong("scatter", "scatter overwrites where scatter_add would add")
+def _(log_probs, city, cities):
+    found = torch.zeros(len(log_probs), cities, dtype=log_probs.dtype)
+    return found.scatter(1, city.expand(len(log_probs), -1), log_probs.exp())
+
+
+@meaning.wrong("first wording", "only the first wording of each city counts")
+def _(log_probs, city, cities):
+    found = torch.zeros(len(log_probs), cities, dtype=log_probs.dtype)
+    for place, one in reversed(list(enumerate(city.tolist()))):
+        found[:, one] = log_probs[:, place].exp()
+    return found
+
+
+@meaning.wrong(
+    "equal blocks", "takes for granted that each city has equally many wordings in a row"
+)
+def _(log_probs, city, cities):
+    found = torch.zeros(len(log_probs), cities, dtype=log_probs.dtype)
+    for place, part in enumerate(log_probs.exp().tensor_split(cities, dim=1)):
+        found[:, place] = part.sum(dim=1)
+    return found
+
+
+@meaning.wrong("neighbours", "takes for granted that the wordings are sorted by city")
+def _(log_probs, city, cities):
+    found = torch.zeros(len(log_probs), cities, dtype=log_probs.dtype)
+    names, lengths = city.unique_consecutive(return_counts=True)
+    for name, part in zip(
+        names.tolist(), log_probs.exp().split(lengths.tolist(), dim=1), strict=True
+    ):
+        found[:, name] = part.sum(dim=1)
+    return found
+
+
+meaning.wrong(
+    "largest number",
+    "the number of cities is taken from the largest in `city`",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, int(city.max()) + 1),
+)
+meaning.wrong(
+    "named cities only",
+    "cities that no wording names have no column",
+    lambda log_probs, city, cities: summed(
+        log_probs.exp(), city.unique(return_inverse=True)[1], len(city.unique())
+    ),
+)
+meaning.wrong(
+    "24",
+    "24 is written for `cities`",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, 24),
+)
+meaning.wrong(
+    "one column more",
+    "one column too many",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities + 1),
+)
+meaning.wrong(
+    "counted from 1",
+    "takes the cities as counted from 1, so that every column is one too early",
+    lambda log_probs, city, cities: summed(log_probs.exp(), (city - 1) % cities, cities),
+)
+meaning.wrong(
+    "loop from 1",
+    "the loop begins at city 1, so the first has 0",
+    lambda log_probs, city, cities: (
+        summed(log_probs.exp(), city, cities) * (torch.arange(cities) > 0)
+    ),
+)
+meaning.wrong(
+    "loop to cities - 1",
+    "the loop ends before the last city",
+    lambda log_probs, city, cities: (
+        summed(log_probs.exp(), city, cities) * (torch.arange(cities) < cities - 1)
+    ),
+)
+meaning.wrong(
+    "base 2",
+    "2 to the power, for natural logarithms",
+    lambda log_probs, city, cities: summed(2**log_probs, city, cities),
+)
+meaning.wrong(
+    "base 10",
+    "10 to the power, for natural logarithms",
+    lambda log_probs, city, cities: summed(10**log_probs, city, cities),
+)
+meaning.wrong(
+    "sign",
+    "exp of minus the logarithms",
+    lambda log_probs, city, cities: summed((-log_probs).exp(), city, cities),
+)
+meaning.wrong(
+    "zeros in the sum",
+    "the wordings of other cities are set to log 0 = 0, so that each adds exp(0) = 1",
+    lambda log_probs, city, cities: torch.stack(
+        [
+            torch.where(city == k, log_probs, torch.zeros_like(log_probs)).exp().sum(dim=1)
+            for k in range(cities)
+        ],
+        dim=1,
+    ),
+)
+meaning.wrong(
+    "share of wordings",
+    "counts the wordings and ignores their probabilities",
+    lambda log_probs, city, cities: (named(city, cities) / len(city)).expand(len(log_probs), -1),
+)
+meaning.wrong(
+    "best city",
+    "returns the number of the most probable city",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).argmax(dim=1),
+)
+meaning.wrong(
+    "confidence",
+    "returns only the probability of the best city",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).amax(dim=1),
+)
+meaning.wrong(
+    "transposed",
+    "the axes are exchanged: (cities, n)",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).T,
+)
+meaning.wrong(
+    "mean over questions",
+    "averaged over the questions",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).mean(dim=0),
+)
+meaning.wrong(
+    "first question",
+    "only the first question is looked at",
+    lambda log_probs, city, cities: torch.bincount(city, log_probs[0].exp(), minlength=cities),
+)
+meaning.wrong(
+    "the city of each wording",
+    "returns for each wording the sum of its city, (n, S)",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities)[:, city],
+)
+meaning.wrong(
+    "by wording",
+    "returns the probabilities of the wordings: nothing is added up",
+    lambda log_probs, city, cities: log_probs.exp(),
+)
+meaning.wrong(
+    "frequent ones",
+    "wordings with less than 1 % are left out",
+    lambda log_probs, city, cities: summed(
+        torch.where(log_probs.exp() < 0.01, torch.zeros_like(log_probs), log_probs.exp()),
+        city,
+        cities,
+    ),
+)
+meaning.wrong(
+    "floor",
+    "probabilities of wordings are raised to 1e-3 or more",
+    lambda log_probs, city, cities: summed(log_probs.exp().clamp(min=1e-3), city, cities),
+)
+meaning.wrong(
+    "at least one",
+    "1 - product of (1 - p): as if the wordings were independent events",
+    lambda log_probs, city, cities: torch.stack(
+        [1 - (1 - log_probs.exp() * (city == k)).prod(dim=1) for k in range(cities)], dim=1
+    ),
+)
+meaning.wrong(
+    "half precision",
+    "computed in float16",
+    lambda log_probs, city, cities: summed(log_probs.half().exp().float(), city, cities),
+)
+meaning.wrong(
+    "rounded",
+    "rounded to 2 decimals",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).round(decimals=2),
+)
+meaning.wrong(
+    "sorted",
+    "the columns are sorted by probability, and no longer in the order of the cities",
+    lambda log_probs, city, cities: (
+        summed(log_probs.exp(), city, cities).sort(dim=1, descending=True).values
+    ),
+)
+meaning.wrong(
+    "cumulative",
+    "cumulative sums over the cities",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities).cumsum(dim=1),
+)
+meaning.wrong(
+    "exp in place",
+    "exp_ overwrites its argument",
+    lambda log_probs, city, cities: summed(log_probs.exp_(), city, cities),
+)
+meaning.wrong(
+    "twice exp",
+    "exp is taken twice",
+    lambda log_probs, city, cities: summed(log_probs.exp().exp(), city, cities),
+)
+
+
+@meaning.wrong("shifted in place", "subtracts the largest logarithm in place, and never adds it")
+def _(log_probs, city, cities):
+    log_probs -= log_probs.amax(dim=1, keepdim=True)
+    return summed(log_probs.exp(), city, cities)
+
+
+meaning.wrong(
+    "shifted",
+    "the largest logarithm is subtracted and never added again",
+    lambda log_probs, city, cities: summed(
+        (log_probs - log_probs.amax(dim=1, keepdim=True)).exp(), city, cities
+    ),
+)
+meaning.wrong(
+    "per wording and question",
+    "divided by the number of wordings S",
+    lambda log_probs, city, cities: summed(log_probs.exp(), city, cities) / len(city),
+)
+
+meaning.right(
+    "one-hot",
+    lambda log_probs, city, cities: (
+        log_probs.exp() @ functional.one_hot(city, cities).to(log_probs.dtype)
+    ),
+)
+meaning.right(
+    "einsum",
+    lambda log_probs, city, cities: torch.einsum(
+        "ns,sc->nc", log_probs.double().exp(), functional.one_hot(city, cities).double()
+    ),
+)
+meaning.right(
+    "scatter_add",
+    lambda log_probs, city, cities: torch.zeros(
+        len(log_probs), cities, dtype=torch.float64
+    ).scatter_add(1, city.repeat(len(log_probs), 1), log_probs.double().exp()),
+)
+meaning.right(
+    "city by city",
+    lambda log_probs, city, cities: torch.stack(
+        [log_probs[:, city == k].exp().sum(dim=1) for k in range(cities)], dim=1
+    ),
+)
+meaning.right(
+    "logsumexp",
+    lambda log_probs, city, cities: (
+        log_probs[:, None]
+        .masked_fill(city != torch.arange(cities)[:, None], -math.inf)
+        .logsumexp(dim=2)
+        .exp()
+    ),
+)
+meaning.right(
+    "bincount",
+    lambda log_probs, city, cities: [
+        np.bincount(city.numpy(), weights=np.exp(row), minlength=cities)
+        for row in log_probs.double().numpy()
+    ],
+)
+meaning.right(
+    "pandas",
+    lambda log_probs, city, cities: (
+        pd.DataFrame(np.exp(log_probs.double().numpy().T))
+        .groupby(city.numpy())
+        .sum()
+        .reindex(range(cities), fill_value=0.0)
+        .to_numpy()
+        .T
+    ),
+)
+meaning.right(
+    "as the hint says",
+    lambda log_probs, city, cities: torch.zeros(len(log_probs), cities).index_add(
+        1, city, log_probs.exp()
+    ),
+)
+
+
+@meaning.right("add.at")
+def _(log_probs, city, cities):
+    found = np.zeros((cities, len(log_probs)))
+    np.add.at(found, city.numpy(), np.exp(log_probs.double().numpy()).T)
+    return found.T
+
+
+@meaning.right("loop")
+def _(log_probs, city, cities):
+    found = [[0.0] * cities for _ in range(len(log_probs))]
+    for row, logs in enumerate(log_probs.tolist()):
+        for one, log in zip(city.tolist(), logs, strict=True):
+            found[row][one] += math.exp(log)
+    return found
+
+
+@meaning.right("logaddexp")
+def _(log_probs, city, cities):
+    found = torch.full((len(log_probs), cities), -math.inf, dtype=torch.float64)
+    for place, one in enumerate(city.tolist()):
+        found[:, one] = torch.logaddexp(found[:, one], log_probs[:, place].double())
+    return found.exp()
 
 
 def asked(exercise: str, function: Callable) -> tuple[bool, str, float]:

@@ -931,3 +931,58 @@ WRONG |= {
         ),
     ],
 }
+
+
+def sentence_logs(counts, right, other):
+    """log P(sentences | city) in plain loops, up to nothing: a list a question."""
+    return [
+        [m * np.log(right) + (sum(row) - m) * np.log(other) for m in row] for row in counts.tolist()
+    ]
+
+
+def row_shares(logs):
+    """exp of each row, divided by its sum."""
+    weights = [np.exp(np.array(row) - max(row)) for row in logs]
+    return [row / row.sum() for row in weights]
+
+
+def told(counts, right, other):
+    return row_shares(sentence_logs(counts, right, other))
+
+
+def by_city(log_probs, city, cities, join=sum):
+    """The wordings of each city, joined one question at a time."""
+    return [
+        [
+            join([np.exp(v) for v, c in zip(row, city.tolist(), strict=True) if c == k] or [0.0])
+            for k in range(cities)
+        ]
+        for row in log_probs.tolist()
+    ]
+
+
+RIGHT |= {
+    "fact_posterior": lambda c, w: told(c, 1 - w, w / (c.shape[1] - 1)),
+    "by_meaning": by_city,
+}
+WRONG |= {
+    "fact_posterior": [
+        (lambda c, w: told(c, 1 - w, w / c.shape[1]), "K - 1"),
+        (lambda c, w: told(c, 1 - w, w), "K - 1"),
+        (lambda c, w: told(c, 1 - w, 1), "other"),
+        (lambda c, w: sentence_logs(c, 1 - w, w / (c.shape[1] - 1)), "logarithm"),
+        (lambda c, w: np.exp(sentence_logs(c, 1 - w, w / (c.shape[1] - 1))), "sum to 1"),
+        (lambda c, w: (c + 1.0) / (c + 1.0).sum(1, keepdim=True), "share"),
+        (lambda c, w: np.argmax(c.numpy(), axis=1), "named most often"),
+    ],
+    "by_meaning": [
+        (lambda p, city, k: by_city(p, city, k, max), "best wording"),
+        (lambda p, city, k: by_city(p, city, k, np.mean), "mean"),
+        (lambda p, city, k: by_city(p, city, k, np.prod), "product"),
+        (lambda p, city, k: np.log(by_city(p, city, k)), "logarithm"),
+        (lambda p, city, k: by_city(p.softmax(1), city, k), None),
+        (lambda p, city, k: by_city(p.log_softmax(1), city, k), "softmax"),
+        (lambda p, city, k: by_city(p, city, int(city.max()) + 1), "cities"),
+        (lambda p, city, k: by_city(p, city, k, lambda ways: ways[-1]), "overwrote"),
+    ],
+}

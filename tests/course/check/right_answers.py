@@ -1307,6 +1307,65 @@ GROUP_THRESHOLDS = [
     lambda s, g, a: conformal.group_quantiles(s, g, a).clamp(max=1),
 ]
 
+
+def bayes_loop(counts, wrong):
+    """Each city's odds against every other, in plain Python."""
+    odds = math.log((1 - wrong) * (counts.shape[1] - 1) / wrong)
+    rows = []
+    for row in counts.tolist():
+        weights = [math.exp(-odds * (max(row) - m)) for m in row]
+        rows.append([weight / sum(weights) for weight in weights])
+    return rows
+
+
+def bayes_by_table(counts, wrong):
+    """The logarithm of each sentence's probability for each true city, times the counts."""
+    cities = counts.shape[1]
+    table = np.full((cities, cities), np.log(wrong / (cities - 1)))
+    np.fill_diagonal(table, np.log1p(-wrong))
+    logs = counts.numpy() @ table
+    return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+
+
+FACT_POSTERIOR = [
+    bayes_loop,
+    bayes_by_table,
+    lambda c, w: (c.double() * math.log((1 - w) / w * (c.shape[1] - 1))).softmax(-1),
+    lambda c, w: softmax(
+        c.numpy() * np.log(1 - w) - c.numpy() * np.log(w / (c.shape[1] - 1)), axis=1
+    ),
+    lambda c, w: F.softmax(
+        c * math.log(1 - w) + (c.sum(1, True) - c) * math.log(w / (c.shape[1] - 1)), dim=1
+    ),
+]
+
+
+def meaning_loop(log_probs, city, cities):
+    table = torch.zeros(len(log_probs), cities, dtype=torch.float64)
+    for s, k in enumerate(city):
+        table[:, k] += log_probs[:, s].exp()
+    return table
+
+
+def meaning_added_at(log_probs, city, cities):
+    table = np.zeros((len(log_probs), cities))
+    np.add.at(table, (slice(None), city.numpy()), np.exp(log_probs.numpy()))
+    return table
+
+
+BY_MEANING = [
+    meaning_loop,
+    meaning_added_at,
+    lambda logs, city, k: logs.exp() @ torch.eye(k, dtype=logs.dtype)[city],
+    lambda logs, city, k: torch.stack([logs.exp()[:, city == j].sum(1) for j in range(k)], 1),
+    lambda logs, city, k: logs.new_zeros(len(logs), k).scatter_add(
+        1, city.expand(len(logs), -1), logs.exp()
+    ),
+    lambda logs, city, k: np.exp(
+        [[np.logaddexp.reduce(row[city.numpy() == j]) for j in range(k)] for row in logs.numpy()]
+    ),
+]
+
 RIGHT = {
     name.lower(): answers
     for name, answers in tuple(globals().items())

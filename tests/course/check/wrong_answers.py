@@ -2163,6 +2163,103 @@ GROUP_THRESHOLDS = [
     (lambda s, g: s, "takes"),
 ]
 
+
+def city_logs(c, right, other):
+    return c.double() * math.log(right) + (c.sum(1, True) - c).double() * math.log(other)
+
+
+def others(c):
+    return c.shape[1] - 1
+
+
+def bayes(c, w):
+    return city_logs(c, 1 - w, w / others(c)).softmax(1)
+
+
+def powers(c, w):
+    return (1 - w) ** c.double() * (w / others(c)) ** (c.sum(1, True) - c).double()
+
+
+def bayes_with_prior_in_place(c, w):
+    c += 1
+    return bayes(c, w)
+
+
+FACT_POSTERIOR = [
+    (lambda c, w: powers(c, w) / powers(c, w).sum(1, True), "logarithm"),
+    (lambda c, w: powers(c, w), "sum to 1"),
+    (lambda c, w: powers(c, w) / (powers(c, w).sum(1, True) + 1e-9), None),
+    (lambda c, w: bayes(c, 0.1), "0.1"),
+    (lambda c, w: city_logs(c, 1 - w, w / 23).softmax(1), "23"),
+    (lambda c, w: city_logs(c, 1 - w, w / c.shape[1]).softmax(1), "K - 1"),
+    (lambda c, w: city_logs(c, 1 - w, w).softmax(1), "K - 1"),
+    (lambda c, w: city_logs(c, w, (1 - w) / others(c)).softmax(1), "1 - wrong in place"),
+    (lambda c, w: city_logs(c, w / others(c), 1 - w).softmax(1), "exchanged"),
+    (lambda c, w: city_logs(c, 1 - w, 1).softmax(1), "name another city"),
+    (lambda c, w: city_logs(c, 1, w / others(c)).softmax(1), "have a factor, too"),
+    (lambda c, w: bayes(c, w).log(), "logarithm"),
+    (lambda c, w: city_logs(c, 1 - w, w / others(c)), "softmax"),
+    (lambda c, w: city_logs(c, 1 - w, w / others(c)).softmax(0), "over the questions"),
+    (lambda c, w: bayes(c, w).T, "transposed"),
+    (lambda c, w: bayes(c, w).argmax(1), "most probable"),
+    (lambda c, w: bayes(c, w).amax(1), "confidence"),
+    (lambda c, w: bayes(c, w).round(decimals=2), "2 decimals"),
+    (lambda c, w: bayes((c > 0).long(), w), "not how often"),
+    (lambda c, w: bayes(c.clamp(max=100), w), None),
+    (lambda c, w: (c + 1) / (c + 1).sum(1, True), "one more"),
+    (lambda c, w: c.double().softmax(1), "softmax of the counts"),
+    (lambda c, w: bayes(c, w) * (c.sum(1, True) > 0), "never"),
+    (bayes_with_prior_in_place, "changes its argument `counts`"),
+]
+
+
+def city_sums(values, city, cities):
+    return torch.stack([values[:, city == k].sum(1) for k in range(cities)], 1)
+
+
+def last_one_stays(logs, city, cities):
+    table = torch.zeros(len(logs), cities, dtype=logs.dtype)
+    for s, k in enumerate(city):
+        table[:, k] = logs[:, s].exp()
+    return table
+
+
+def added_once(logs, city, cities):
+    table = torch.zeros(len(logs), cities, dtype=logs.dtype)
+    table[:, city] += logs.exp()
+    return table
+
+
+def logs_overwritten(logs, city, cities):
+    return city_sums(logs.exp_(), city, cities)
+
+
+BY_MEANING = [
+    (last_one_stays, "overwrote"),
+    (added_once, "overwrote"),
+    (logs_overwritten, "changes its argument `log_probs`"),
+    (city_sums, "added logarithms"),
+    (lambda logs, city, k: city_sums(logs, city, k).exp(), "multiplies"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k).log(), "logarithm"),
+    (lambda logs, city, k: city_sums(logs.softmax(1), city, k), "softmax"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k).softmax(1), "no softmax"),
+    (lambda logs, city, k: city_sums(logs, city, k).softmax(1), "multiplies"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, int(city.max()) + 1), "cities"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, 24), "24"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k + 1), r"cities \+ 1"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k - 1), None),
+    (lambda logs, city, k: city_sums(logs.exp(), city - 1, k), "city 0"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k).T, "transposed"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k).amax(1), "confidence"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k).argmax(1), "most probable"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k) / len(city), None),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k).mean(0), "over the questions"),
+    (lambda logs, city, k: city_sums(2**logs, city, k), "powers of 2"),
+    (lambda logs, city, k: city_sums((-logs).exp(), city, k), "1 / p"),
+    (lambda logs, city, k: city_sums(logs.exp(), city, k).round(decimals=2), "2 decimals"),
+    (lambda logs, city, k: logs.exp(), "column for each city"),
+]
+
 WRONG = {
     name.lower(): answers
     for name, answers in tuple(globals().items())
