@@ -318,8 +318,8 @@ def by_chance(verdicts: Iterable[Verdict]) -> str:
     return (
         f"By chance {expected:.1f} of {len(levels)} would be decided, {expected / 2:.1f} of them "
         f"HOLDS: so many are expected if every true mean lies on the very line that its claim "
-        f"draws. It is the sum of 1 - level over the verdicts that are not post hoc, whether they "
-        f"depend on each other or not."
+        f"draws. It is the sum of 1 - level (of the interval, mostly 95 %) over the verdicts that "
+        f"are not post hoc, whether they depend on each other or not."
     )
 
 

@@ -156,7 +156,7 @@ print(f"T = {T}: NLL {metrics.nll(probs, labels):.3f}, "
       f"confidence {probs.amax(dim=1).mean():.1%}, accuracy {metrics.accuracy(probs, labels):.1%}")
 
 # %% [markdown]
-# As a function of $1/T$ the NLL is convex: it has one minimum, and a search finds it at once. Compare your T with the T
+# The NLL has only one lowest point, so a search finds it at once. Compare your T with the T
 # that the search finds, on 4,800 images that were used neither by you nor by the search. As the search had only 200
 # images, your T may be better. (The 4,800 images happen to be harder than the 200, so their NLL is larger.)
 
@@ -198,7 +198,7 @@ def before_and_after(runs, n, split="test"):
 
 shown = before_and_after(plain, 200)
 means = shown.drop(columns=["seed", "worst class"]).groupby("state", sort=False).mean()
-fig, axes = plt.subplots(1, 2, figsize=(7, 3.7))
+fig, axes = plt.subplots(1, 2, figsize=(6, 3.7))
 for ax, T in zip(axes, (None, 200), strict=True):
     tests = [(run, run.predictions["test"]) for run in plain]
     probs = torch.cat([new.probs if T is None else fitted(run, T).probs(new.logits) for run, new in tests])
@@ -265,7 +265,7 @@ print(claims.concluded("08", "T1"))
 #
 # **Predict before you run:**
 #
-# - The network of *rare digits*: does T bring its mean probability of each digit to the digit's share of the new images?
+# - The network of *rare digits*: does T repair how often it expects each digit, that is, its mean probability of the digit?
 # - The plain network: is T enough on images with more pixel noise than `cal` had?
 
 # %% tags=["answer", "drawing"]
@@ -274,8 +274,9 @@ tables = {"plain": before_and_after(plain, 2000), "rare digits": before_and_afte
 for name, table in tables.items():
     found = table.groupby("state", sort=False).mean()
     (was, now), (off, still) = found.ECE, found["worst class"]
-    print(f"{name}, T from 2,000 images: ECE {was:.1%} -> {now:.1%}; "
-          f"mean probability of a digit, off from its share by up to {off:.1%} -> {still:.1%}")
+    print(f"{name}: ECE {was:.1%} as trained, {now:.1%} after T (from 2,000 images)\n"
+          f"  largest error of a digit's mean probability: {100 * off:.1f} points as trained, "
+          f"{100 * still:.1f} after T")
 one = swept.one(kind="plain", seed=SEED)
 new, after = one.predictions["test"], fitted(one).probs(one.predictions["test"].logits).amax(dim=1)
 truth = new.posterior.gather(1, new.predicted[:, None])[:, 0]
@@ -288,7 +289,7 @@ for words, member in groups.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *Rare digits:* the mean probability of a digit differs from the digit's share by about as much as before.
+# - *Rare digits:* for the worst digit the mean probability is 6 points off its share, as trained and after T.
 # - *More pixel noise:* T helps, but is not enough: there the network is more over-confident than on `cal`.
 # - *Single images:* T lowers the confidence of wrong answers, and also of right answers that need no doubt. The
 #   confidence becomes right on average, but not for each patient.
@@ -338,9 +339,9 @@ check.matching_temperature(my_matching_temperature)
 #
 # - **vector scaling**: a weight and a constant for each class, $w_k z_k+b_k$ (20 numbers);
 # - **matrix scaling**: $Wz+b$ (110 numbers), which can use the logit of 8 to correct the probability of 3;
-# - **shrunk matrix**: $z/T+A\,z/T+b$, where a penalty in the loss keeps $A$ and $b$ small. The size of the penalty is chosen
-#   on the images kept aside, by cross-validation: fit on four fifths, judge on the last fifth, and take each fifth in
-#   turn.
+# - **shrunk matrix**: first a temperature, then a small correction, $z/T+A\,z/T+b$. A penalty in the loss keeps the matrix $A$
+#   and the constants $b$ small. Its size is chosen on the images kept aside, by cross-validation: fit on four fifths, judge
+#   on the last fifth, and take each fifth in turn.
 #
 # For our digits the exact posterior is known. We judge a map by the mean squared distance of its probabilities to it.
 #
@@ -369,17 +370,18 @@ for kind, runs in {"plain": plain, "rare digits": rare}.items():
                              "diagram": metrics.reliability(probs, new.labels)})
 needs = pd.DataFrame(rows)
 average = needs.pivot_table(index=["network", "n"], columns="map", values="distance", sort=False)
-few, many = average.loc[("plain", 100)], average.loc[("plain", sizes[-1])]
-worse = [name for name in maps if few[name] > few["no map"]]
-print(f"plain, 100 images: worse than no map: {', '.join(worse)}")
+few = needs[(needs.network == "plain") & (needs.n == 100)].pivot(index="seed", columns="map", values="distance")
+many = average.loc[("plain", sizes[-1])]
+worse = ", ".join(f"{name} in {(few[name] > few['no map']).sum()} of {len(few)} seeds" for name in maps)
+print(f"plain, 100 images, worse than no map: {worse}")
 print(f"plain, {sizes[-1]:,} images: nearest to the truth: {many.idxmin()}")
 average.round(3)
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *100 images:* the matrix is far worse than no map: it has more numbers than there are images. On the plain network
-#   the vector is a little worse than no map, too.
+# - *100 images:* the matrix is far worse than no map: it has more numbers than there are images. On the plain
+#   network the vector is undecided: it is worse in three of five seeds.
 # - *5,000 images:* the matrix is best, and the shrunk matrix about as good.
 # - *Shrunk matrix, 100 images:* on the plain network it is about as near to the truth as one temperature, on the network
 #   of rare digits nearer (provided that the 100 images show each digit as often as the new images do).
@@ -472,6 +474,8 @@ for letter, (name, rows) in zip("ABC", answers.items(), strict=True):
     probs = torch.cat([p for _, p in rows])
     print(f"hospital {letter}: {name}, T = {np.mean([T for T, _ in rows]):.2f}, confidence - accuracy "
           f"{metrics.signed_gap(probs, told):+.1%}, ECE {metrics.ece(probs, told):.1%}")
+largest = [p.max().item() for _, p in answers["probabilities"]]
+print(f"largest confidence of hospital C: {min(largest):.1%} to {max(largest):.1%} in the five networks")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
@@ -479,10 +483,10 @@ for letter, (name, rows) in zip("ABC", answers.items(), strict=True):
 # - A, *wrong labels:* the network looks worse than it is for new patients, so T is too high.
 # - B, *training images:* on them the network is always right. T falls to its lower limit, and every answer becomes
 #   certain.
-# - C, *probabilities:* two probabilities differ by 1 at most, and by 4 after division by T = 0.25. So a confidence is at
-#   most $e^4/(e^4+9)$, 86 %. The average is nearly right, the diagram is not.
+# - C, *probabilities:* at most, one class has 1 and the other nine 0. Divided by T = 0.25 this is 4 and 0. So a
+#   confidence is at most $e^4/(e^4+9e^0)$, 86 % (with the smallest T 88 %). The average is nearly right, the diagram is not.
 #
-# The package refuses rows that sum to 1, and warns when T reaches a limit.
+# The package stops if rows sum to 1, since these are probabilities, and warns when T reaches a limit.
 #
 # </details>
 #
