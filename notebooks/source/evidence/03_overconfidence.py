@@ -856,7 +856,7 @@ print(
         "O9",
         said,
         "scaling the last layer of fitted networks lowers the training loss and raises the test ECE; twice "
-        "sqrt(n) units learn random labels, half as many fewer at n = 900, undecided below",
+        "sqrt(n) units learn random labels, sqrt(n)/2 units fewer at n = 900, undecided below",
     )
 )
 print(
