@@ -95,10 +95,13 @@ def _beginnings() -> tuple[tuple[tuple[int, ...], ...], Tensor, Tensor]:
     return tuple(found), where, pad(rows, longest)
 
 
-def by_wording(model: Decoder, prompts: Tensor) -> Tensor:
+def by_wording(
+    model: Decoder, prompts: Tensor, change: Callable[[Tensor], Tensor] | None = None
+) -> Tensor:
     """(n, S) float64: the probability of each of ANSWERS, word by word, after questions (n, T).
 
     No answer begins with another one, so rows sum to 1 where the model never says anything else.
+    change: what is done to the log-probabilities (m, V) of every next word before it is drawn.
     """
     beginnings, where, words = _beginnings()
     lengths = (prompts != 0).sum(dim=1).tolist()
@@ -108,7 +111,8 @@ def by_wording(model: Decoder, prompts: Tensor) -> Tensor:
         for before in beginnings
     ]
     with torch.no_grad():
-        log = speaker.after(model, pad(begun)).double().view(len(prompts), len(beginnings), -1)
+        log = speaker.after(model, pad(begun)).double()
+    log = (change(log) if change else log).view(len(prompts), len(beginnings), -1)
     steps = log[:, where.clamp(min=0), words].masked_fill(where < 0, 0.0)
     return steps.sum(dim=2).exp()
 
