@@ -7,7 +7,6 @@ answers that are drawn from it? `python -m calibkit.course.experiments.next_word
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +18,6 @@ from calibkit import validate
 from calibkit.course.experiments import answers, facts, strengths
 from calibkit.course.experiments.answers import Answered, Learned
 from calibkit.course.experiments.facts import WORDINGS
-from calibkit.course.experiments.speaker import Decoder
 
 PATH = Path("laptop") / "facts-words.csv"
 PARTS = ("wording", "first name", "last name", "answer, first word", "answer, later words")
@@ -109,10 +107,12 @@ def nucleus(log: Tensor, temperature: float = 1.0, top: float = 1.0) -> Tensor:
     return (law / law.sum(dim=1, keepdim=True)).log()
 
 
-def drawn_law(model: Decoder, prompts: Tensor, temperature: float, top: float) -> Tensor:
-    """(n, S): the exact law of the answers that are drawn word by word from `nucleus`."""
-    change = partial(nucleus, temperature=temperature, top=top)
-    return answers.by_wording(model, prompts, change)
+def drawn_law(log: Tensor, temperature: float, top: float) -> Tensor:
+    """(n, S): the exact law of the answers that are drawn word by word from `nucleus`.
+
+    log: (n, beginnings, V) of `answers.next_in_answers`.
+    """
+    return answers.wordings(nucleus(log.flatten(0, 1), temperature, top).view_as(log))
 
 
 def answered(law: Tensor, exact: Tensor, said: Tensor) -> dict[str, float]:
@@ -179,7 +179,8 @@ def _of_answers(known: Learned, question: Tensor, prompts: Tensor) -> list[dict]
     """Rows of DRAWN, and of the exact law of what the next sentence names, by kind of question."""
     exact = known.posterior[question]
     said = facts.next_said(known.world, exact)
-    laws = {(T, top): drawn_law(known.model, prompts, T, top) for T, top in DRAWN}
+    log = answers.next_in_answers(known.model, prompts)
+    laws = {(T, top): drawn_law(log, T, top) for T, top in DRAWN}
     named = [("exact", 1.0, 1.0, said @ facts.SAYING)]
     named += [("model", T, top, law) for (T, top), law in laws.items()]
     told, rows = groups(known.text, question), []
