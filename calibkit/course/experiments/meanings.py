@@ -138,8 +138,13 @@ def _of_names(law: Tensor, meanings: Tensor, often: Tensor) -> list[dict]:
     many, rows = NAMES[meanings.argmax(dim=1)], []
     for count in (1, 2, 3):
         own = often & (many == count)
-        means = {"wording": entropy(law[own]).mean().item(), "meaning": entropy(meanings[own]).mean().item()}
-        rows.append({"what": "names", "name": f"{count}", "told": "5 or more", "n": int(own.sum()), **means})
+        means = {
+            "wording": entropy(law[own]).mean().item(),
+            "meaning": entropy(meanings[own]).mean().item(),
+        }
+        rows.append(
+            {"what": "names", "name": f"{count}", "told": "5 or more", "n": int(own.sum()), **means}
+        )
     return rows
 
 
@@ -159,7 +164,9 @@ def _of_options(
     for name, (said, posterior) in ways.items():
         for kind, own in told.items():
             found = answers.judged(Answered(said.place[own], said.confidence[own]), posterior[own])
-            rows.append({"what": "choice", "name": name, "told": kind, "n": int(own.sum()), **found})
+            rows.append(
+                {"what": "choice", "name": name, "told": kind, "n": int(own.sum()), **found}
+            )
     return rows
 
 

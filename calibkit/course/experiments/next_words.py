@@ -152,7 +152,9 @@ def _of_words(known: Learned, words: Words) -> list[dict]:
     every = torch.ones(len(words.part), dtype=torch.bool)
     masks = {("all", "all"): every, ("question", "all"): words.part < 3}
     masks |= {(name, "all"): words.part == k for k, name in enumerate(PARTS)}
-    masks |= {(PARTS[k], kind): (words.part == k) & own for k in (3, 4) for kind, own in told.items()}
+    masks |= {
+        (PARTS[k], kind): (words.part == k) & own for k in (3, 4) for kind, own in told.items()
+    }
     rows = []
     for (name, kind), own in masks.items():
         found = compared(words.law[own], words.exact[own])
@@ -170,7 +172,10 @@ def _of_bins(words: Words, bins: int = 15) -> list[dict]:
         for k in range(bins):
             own = mask & (number == k)
             if own.any():
-                means = {"confidence": sure[own].mean().item(), "accuracy": chance[own].mean().item()}
+                means = {
+                    "confidence": sure[own].mean().item(),
+                    "accuracy": chance[own].mean().item(),
+                }
                 rows.append({"what": f"bin {k}", "part": name, "n": int(own.sum()), **means})
     return rows
 
