@@ -18,7 +18,7 @@ from torch.nn import functional
 from calibkit import validate
 from calibkit.course.experiments import answers, facts, next_words, strengths
 from calibkit.course.experiments.answers import Answered
-from calibkit.course.experiments.facts import ANSWERS, PLACE_OF, PLACES
+from calibkit.course.experiments.facts import PLACES
 
 PATH = Path("laptop") / "facts-meanings.csv"
 OPTIONS = 4  # places to choose from, one of them the true one
