@@ -54,6 +54,11 @@ PATHS = (
         ("00", "01", "08", "19", "20", "17"),
     ),
     Path(
+        "language models",
+        "your models answer in words: what they know, and when they make things up",
+        ("00", "01", "08", "21", "17"),
+    ),
+    Path(
         "theory",
         "you know the reliability diagram, and want estimators, losses and their proofs",
         ("02", "10", "18"),

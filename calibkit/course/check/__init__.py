@@ -32,6 +32,7 @@ LESSONS = {
     "lesson_18_estimators_in_depth": ("avoidable_brier",),
     "lesson_19_decisions": ("decision_regret", "cheapest_action"),
     "lesson_20_guarantees": ("conformal_threshold", "set_coverage", "group_thresholds"),
+    "lesson_21_language_models": ("fact_posterior", "by_meaning"),
 }
 _LESSON_OF = {name: lesson for lesson, names in LESSONS.items() for name in names}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +39,23 @@ WAYS = (
     "P(I know)",
     "said in words",
 )
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the lesson uses at a scale.
+
+    sentences: of the text; steps: of training; asked: questions; written: sentences of the model.
+    """
+
+    sentences: int = 6_000
+    steps: int = 1_800
+    asked: int = ASKED
+    written: int = 4_000
+
+
+def budget(scale: str) -> Budget:
+    return Budget(1_500, 120, 300, 200) if scale == "smoke" else Budget()
 
 
 class Answered(NamedTuple):

@@ -172,6 +172,20 @@ def prompts(question: Tensor, seed: int = 0) -> Tensor:
     return pad(numbered(question, EACH * (question // (len(FIRST) * len(LAST))) + drawn))
 
 
+def question_of(first: str, last: str, relation: str) -> int:
+    """The number of a question, by the names of the person and one of RELATIONS.
+
+    Raises ValueError for a name or a relation that the world does not have.
+
+    >>> prompts(torch.tensor([question_of("anna", "bell", "birth")])).shape[0]
+    1
+    """
+    person = FIRST.index(validate.choice("first", first, tuple(FIRST))) * len(LAST)
+    person += LAST.index(validate.choice("last", last, tuple(LAST)))
+    place = RELATIONS.index(validate.choice("relation", relation, RELATIONS))
+    return place * len(FIRST) * len(LAST) + person
+
+
 def mentions(of: Text) -> Tensor:
     """(QUESTIONS, places) int64: how often the text gives each answer to each question."""
     pairs = of.question * len(PLACES) + PLACE_OF[of.said]

@@ -1,6 +1,6 @@
 """Sliders over models that were really trained."""
 
-from calibkit.course.explorers.along import along_frame, ranked_frame
+from calibkit.course.explorers.along import along_frame, ranked_frame, squares_frame
 from calibkit.course.explorers.blends import blend_frame
 from calibkit.course.explorers.cooled import cooled_frame
 from calibkit.course.explorers.costs import cost_frame
@@ -43,5 +43,6 @@ __all__ = [
     "rivals_frame",
     "soft_label_frame",
     "spread_frame",
+    "squares_frame",
     "stored",
 ]

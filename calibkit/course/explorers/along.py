@@ -1,4 +1,4 @@
-"""Lines with the range of their runs as bands: beside a diagram, or beside the sizes of classes."""
+"""Lines with the range of their runs as bands: beside a diagram, sizes of classes, or squares."""
 
 from __future__ import annotations
 
@@ -114,6 +114,91 @@ def ranked_frame(
         parts.append(svg.line_key(role, 56, KEYS + 20 * place))
     curves = svg.picture(svg.PANEL, 270 + 20 * len(runs), *parts)
     return Frame((_sizes(counts, title), curves), readout)
+
+
+def squares_frame(
+    shares: Mapping[Role, float],
+    at: float,
+    x: Sequence[float],
+    lines: Lines,
+    *,
+    x_label: str,
+    x_ticks: Sequence[float],
+    title: str,
+    readout: str,
+    y_label: str = "share",
+    y_ticks: Sequence[float] = TICKS,
+) -> Frame:
+    """A hundred squares, coloured by kind, and how `lines` run over all of `x`, `at` marked.
+
+    shares: by role, which part of the squares it has; they sum to 1, and the squares are rounded so
+        that there are 100. The rest is as of `along_frame`.
+
+    Raises ValueError when the shares do not sum to 1, and as `along_frame` does.
+
+    >>> frame = squares_frame({palette.ACCURACY: 0.875, palette.OVER: 0.125}, 1, [0, 1],
+    ...                       {palette.ACCURACY: [[1, 0.875]]}, x_label="x", x_ticks=[0, 1],
+    ...                       title="sentences", readout="88 right")
+    >>> frame.panels[0].count('class="square"'), frame.readout
+    (100, '88 right')
+    """
+    counts = _hundred(shares)
+    x = [float(value) for value in x]
+    place = x.index(validate.choice("at", float(at), tuple(x)))
+    runs = _runs(lines, len(x), ALONE)
+    low, high = y_ticks[0], y_ticks[-1]
+    axes = svg.Axes(**PLOT, x_range=(min(x), max(x)), y_range=(low, high))
+    parts = [
+        *(_banded(axes, x, role, values) for role, values in runs.items()),
+        axes.frame(x_label, y_label, x_ticks, y_ticks),
+        *(svg.line_key(role, 56, KEYS + 20 * i) for i, role in enumerate(runs)),
+        axes.line(at, low, at, high, stroke=palette.GREY, stroke_width=1.5, class_="here"),
+        *(
+            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0).clip(low, high)[place]))
+            for role, values in runs.items()
+        ),
+    ]
+    height = 270 + 20 * max(len(runs), len(counts))
+    values = {role.words: float(share) for role, share in shares.items()}
+    panels = _squares(counts, title, height), svg.picture(svg.PANEL, height, *parts)
+    return Frame(panels, readout, values)
+
+
+def _hundred(shares: Mapping[Role, float]) -> dict[Role, int]:
+    """How many of 100 squares each role has: rounded down, the rest to the largest remainders."""
+    total = sum(shares.values())
+    if abs(total - 1) > 1e-6:
+        raise ValueError(f"shares must sum to 1, got {total:.4f}")
+    counts = {role: int(100 * share + 1e-9) for role, share in shares.items()}
+    by_rest = sorted(shares, key=lambda role: counts[role] - 100 * shares[role])
+    for role in by_rest[: 100 - sum(counts.values())]:
+        counts[role] += 1
+    return counts
+
+
+def _squares(counts: Mapping[Role, int], title: str, height: int) -> str:
+    """Ten rows of ten squares, role after role, and a legend with the numbers."""
+    step, left, top = 20, (svg.PANEL - 200) / 2, 34
+    each = [role for role, count in counts.items() for _ in range(count)]
+    squares = [
+        svg.tag(
+            "rect",
+            x=left + step * (number % 10),
+            y=top + step * (number // 10),
+            width=step - 3,
+            height=step - 3,
+            class_="square",
+            fill=role.pale,
+            stroke=role.colour,
+        )
+        for number, role in enumerate(each)
+    ]
+    for line, (role, count) in enumerate(counts.items()):
+        y, look = KEYS - 24 + 20 * line, {"fill": role.pale, "stroke": role.colour}
+        squares.append(svg.tag("rect", x=left, y=y - 12, width=step - 3, height=step - 3, **look))
+        squares.append(svg.text(left + 26, y + 2, f"{count} {role.words}", anchor="start"))
+    words = svg.text(svg.PANEL / 2, 19, title, size=14)
+    return svg.picture(svg.PANEL, height, words, *squares)
 
 
 def _sizes(counts: Sequence[float], title: str) -> str:

@@ -1,0 +1,534 @@
+# %% [markdown]
+# # 21 · Language models: does it know what it knows?
+#
+# **Question.** A language model is asked 100 questions about people. Each time it names a city. It is right 71 times,
+# and on average it is 72 % sure. Did it know *which* 71 are right? And why does it make something up for the others?
+
+# %% tags=["drawing"]
+from calibkit.course import explorers
+
+explorers.stored("made_up")
+
+# %% [markdown]
+# A small language model has read 6,000 sentences, all of them true. Then it writes sentences of its own: the squares.
+# The slider says how much of what it read is about rare facts. Nobody lied to this model. Where do the false sentences come from?
+#
+# **You will be able to**
+# - compute what can be known from a text, and compare a model's confidence with it;
+# - measure the confidence of an answer that can be said in several ways;
+# - say why a model that speaks like its text must make things up, and what it costs to stop that.
+#
+# **Time.** 45 minutes.
+#
+# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+#
+# **Next on your path.** Language models: [17](17_audit_your_model.ipynb).
+
+# %% tags=["drawing"]
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+
+from calibkit import metrics
+from calibkit.course import check, claims, verdicts
+from calibkit.course.experiments import answers, facts, invented, speaker
+from calibkit.course.scale import begin
+from calibkit.metrics import plane
+from calibkit.pictures import alt_text, palette, plots
+
+# %% tags=["parameters"]
+SCALE = "laptop"
+SEED = 0
+DEVICE = "auto"
+
+# %% [markdown]
+# ## 1. What can be known from a text?
+#
+# Of a large language model nobody can say what it could have known. So we invent a world. It has 9,216 questions about
+# people, and the answer to each is one of 24 cities. Some cities have several names: *istanbul* and *constantinople* are the same. 70 % of the
+# sentences are about 300 common questions, the others about rare ones. One sentence in ten names a wrong city.
+
+# %%
+size, seeds, _ = begin(SCALE, SEED, DEVICE)
+budget = answers.budget(SCALE)
+world = facts.world(rare=0.3, wrong=0.1, seed=SEED)
+text = facts.text(world, budget.sentences, seed=SEED)
+for words in text.words[:5]:
+    print(" ".join(facts.VOCABULARY.decode(words[1:])))
+
+# %% [markdown]
+# What the text tells about a question depends on how often it answers it, and whether the answers agree:
+
+# %% tags=["drawing"]
+known, told = facts.posterior(world, text), facts.mentions(text)
+times, most = told.sum(dim=1), told.amax(dim=1)
+cases = {"never answered": times == 0, "answered once": times == 1,
+         "twice, the same city": (times == 2) & (most == 2), "twice, two cities": (times == 2) & (most == 1)}
+fig, axes = plt.subplots(1, 4, figsize=(11, 2.6), sharey=True, layout="constrained")
+for ax, (words, which) in zip(axes, cases.items(), strict=True):
+    chosen = which.nonzero()[0, 0].item()
+    _ = ax.bar(range(24), known[chosen], **palette.TRUTH.area())
+    _ = ax.set(title=words, xlabel="the 24 cities", xticks=[], ylim=(0, 1))
+    top = known[chosen].sort(descending=True).values
+    _ = alt_text.note(ax, f"A question that is {words}: the most probable city has {top[0]:.0%}, "
+                          f"the next {top[1]:.0%}, the last {top[-1]:.1%}")
+_ = axes[0].set_ylabel("probability")
+plt.show()
+
+# %% [markdown]
+# A sentence names the true city with probability 0.9, and each of the 23 others with 0.1/23. Before we read, all cities are
+# equally probable. So by Bayes' rule
+#
+# $$P(\text{city} \mid \text{text}) \;\propto\; 0.9^{\,m} \Big(\frac{0.1}{23}\Big)^{t-m},$$
+#
+# if the text answers the question $t$ times, and names this city $m$ times. Nobody who has read only this text can do
+# better. It is the exact posterior of this lesson.
+#
+# ### Exercise: what the text tells
+#
+# *Difficulty: medium · importance: high · 8 minutes*
+#
+# `counts` (n, K): how often the text names each of K cities, for n questions. `wrong` is 0.1 above. Return the exact posterior
+# (n, K). A question may be answered thousands of times.
+
+# %%
+def my_fact_posterior(counts, wrong):
+    ...  # your code here
+
+
+check.fact_posterior(my_fact_posterior)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Powers of small numbers become 0. Add logarithms, $m \log 0.9 + (t - m) \log(0.1/23)$, and end with `softmax(dim=1)`.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_fact_posterior(counts, wrong):
+#     m = counts.double()
+#     t = m.sum(dim=1, keepdim=True)
+#     K = counts.shape[1]
+#     log = m * math.log(1 - wrong) + (t - m) * math.log(wrong / (K - 1))
+#     return log.softmax(dim=1)
+# ```
+#
+# (after `import math`.)
+#
+# </details>
+#
+# ## 2. One answer, several wordings
+#
+# A **language model** gives a probability to each next word, given the words so far. Ours is a small transformer, of the same kind as
+# the large ones. It learns by cross-entropy, on each word of the text, for half a minute.
+
+# %%
+model = speaker.train(text.words, len(facts.VOCABULARY), steps=budget.steps, seed=SEED)
+start = torch.tensor([[facts.VOCABULARY.numbers[facts.START]]] * 4)
+for words in speaker.written(model, start, facts.VOCABULARY.numbers[facts.END], seed=3):
+    print(" ".join(facts.VOCABULARY.decode(words[1:])))
+
+# %% [markdown]
+# These sentences are its own, drawn word by word. To ask it something, we let it go on after a question mark. The probability of an
+# answer is the product over its words. Left are all answers to one question that have 1 % or more.
+
+# %% tags=["drawing"]
+def asked_about(question):
+    """The probability of each wording, and of each city, (S,) and (places,)."""
+    wordings = answers.by_wording(model, facts.prompts(torch.tensor([question])))
+    return wordings[0], answers.by_meaning(wordings)[0]
+
+
+several = (most >= 5) & (world.truth < 5)  # often told, and its city has three names
+question = several.nonzero()[0, 0].item()
+wordings, cities = asked_about(question)
+order = [way for way in wordings.argsort(descending=True).tolist() if wordings[way] >= 0.01]
+fig, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
+_ = axes[0].barh([" ".join(facts.ANSWERS[way][0]) for way in order], wordings[order], **palette.CONFIDENCE.area())
+_ = axes[0].set(title="by wording", xlim=(0, 1), xlabel="probability")
+best = [place for place in cities.argsort(descending=True).tolist()[:3]]
+_ = axes[1].barh([next(iter(facts.PLACES[place])) for place in best], cities[best], **palette.CONFIDENCE.area())
+_ = axes[1].set(title="by meaning", xlim=(0, 1), xlabel="probability")
+for ax in axes:
+    ax.invert_yaxis()
+said = ", ".join(f"{' '.join(facts.ANSWERS[way][0])} {wordings[way]:.0%}" for way in order)
+_ = alt_text.note(axes[0], f"Probability of each wording: {said}")
+said = ", ".join(f"{next(iter(facts.PLACES[place]))} {cities[place]:.0%}" for place in best)
+_ = alt_text.note(axes[1], f"Probability of each city, all its wordings together: {said}")
+plt.show()
+print("asked:", " ".join(facts.VOCABULARY.decode(facts.prompts(torch.tensor([question]))[0][1:])))
+
+# %% [markdown]
+# No wording is very probable, but most name the same city. The probability **by meaning** is the sum over all wordings of
+# the same answer (Kuhn et al. 2023).
+#
+# ### Exercise: the probability by meaning
+#
+# *Difficulty: easy · importance: high · 4 minutes*
+#
+# `log_probs` (n, S): logarithms of the probabilities of S wordings. `city` (S,): which city each wording names, 0 to
+# `cities` - 1. Return the probability of each city, (n, cities).
+
+# %%
+def my_by_meaning(log_probs, city, cities):
+    ...  # your code here
+
+
+check.by_meaning(my_by_meaning)
+
+# %% [markdown]
+# <details><summary>Hint</summary>
+#
+# Probabilities add up, their logarithms do not. `torch.zeros(n, cities).index_add(1, city, values)` adds the columns of the same city.
+#
+# </details>
+#
+# <details><summary>Solution</summary>
+#
+# ```python
+# def my_by_meaning(log_probs, city, cities):
+#     probs = log_probs.exp()
+#     zeros = torch.zeros(len(probs), cities, dtype=probs.dtype)
+#     return zeros.index_add(1, city, probs)
+# ```
+#
+# </details>
+#
+# ## 3. Did it know which?
+#
+# We ask 2,000 questions, rare and common as in the text. The answer is the most probable city, by meaning, and its probability is the confidence.
+#
+# **Predict before you run:** is the model over-confident, on average? How sure is it on questions that its text *never* answers?
+
+# %% tags=["answer"]
+question = answers.asked(world, budget.asked, seed=SEED)
+wordings = answers.by_wording(model, facts.prompts(question, SEED))
+by_meaning = answers.by_meaning(wordings)
+confidence, answer = by_meaning.max(dim=1)
+right = known[question, answer]  # the exact probability that the answer is right
+for words, which in {"all": times[question] >= 0, "never answered by the text": times[question] == 0,
+                     "20 times or more": times[question] >= 20}.items():
+    sure, correct = confidence[which].mean(), right[which].mean()
+    print(f"{words}: {which.sum()} questions, {sure:.0%} sure, right {correct:.0%}")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# On average the confidence is nearly right. But where the text never answers, the model is right by chance alone, once in 24 times, and about 40 % sure.
+# Where it has read the answer 20 times it is always right, and only 90 % sure. On average the two errors cancel.
+#
+# </details>
+#
+# **Play.** Choose a kind of question. Is there a confidence that separates what this model knows from what it does not?
+
+# %% tags=["drawing"]
+bounds = [(0, 10**9), (0, 1), (1, 2), (2, 5), (5, 20), (20, 10**9)]
+names = ["all", "never", "once", "2 to 4", "5 to 19", "20 or more"]
+
+
+def of_kind(name):
+    low, high = bounds[names.index(name)]
+    which = (times[question] >= low) & (times[question] < high)
+    hits = answer[which] == world.truth[question[which]]
+    drawn = metrics.reliability(metrics.TopLabel(confidence[which], hits), bins=10)
+    words = "all questions" if name == "all" else f"answered by the text: {name}"
+    return explorers.reliability_frame(
+        drawn, title=words, readout=f"{words}: {int(which.sum())} questions, {confidence[which].mean():.0%} sure, "
+        f"right {hits.double().mean():.0%}.")
+
+
+unread = times[question] == 0
+bold = confidence > 0.8
+print(f"more than 80 % sure: {bold[unread].double().mean():.0%} of the questions that the text never answers, "
+      f"{bold[~unread].double().mean():.0%} of the others")
+explorers.Explorer(
+    of_kind, explorers.Slider("the text answers it", names),
+    description="The reliability diagram of the answers to one kind of question: all, or by how often the text "
+    "answers them. Above the bars the number of answers. A bar below the diagonal is over-confident.")
+
+# %% [markdown]
+# No: it is more than 80 % sure of some answers that its text never gave. Five ways to get a confidence:
+#
+# - the probability of the best *wording*;
+# - the probability *by meaning*;
+# - the same after a *temperature*, fitted on 6,000 other questions whose answers are known;
+# - the same after a *map*, a smooth curve from confidence to accuracy, fitted on the same questions;
+# - the model answers *ten times*, and we count how often the most frequent city comes.
+#
+# **Predict before you run:** which is nearest to the exact posterior? Does the temperature help?
+
+# %% tags=["answer", "drawing"]
+table = answers.stored()
+for way in answers.WAYS[:5]:
+    mean = table[table.way == way].groupby("told").mean(numeric_only=True)
+    print(f"{way}: error {mean.error['all']:.2f}; never answered {mean.confidence['0']:.0%} sure, "
+          f"20 times or more {mean.confidence['20']:.0%} sure")
+print("(five models; error: mean distance from the exact posterior; right: 4 % of the first, 100 % of the second)")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# The map comes nearest. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
+# much. The temperature makes the error *larger*: it lowers all confidences, also those that were too low already. The best wording is the furthest away: it
+# takes a choice of words for doubt.
+#
+# No map can do everything: an answer with 60 % may be a guess, or a fact that the model read twice. Whoever may *search* the text knows which.
+#
+# </details>
+#
+# HOLDS means: the whole 95 % interval over five seeds lies where the sentence says.
+
+# %% tags=["nbval-check-output"]
+never = table[(table.way == "by meaning") & (table.told == "0")]
+print(verdicts.judge("21a",
+                     "asked what its text never says, the model is surer than right, by 20 points or more",
+                     (never.confidence - never.accuracy).to_numpy(), than=0.2, as_trained=True))
+print(claims.concluded("21", "21a"))
+
+# %% [markdown]
+# **Your turn.** Ask what you like. How sure is the model of a person who is not in its text?
+
+# %%
+first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts.LAST, facts.RELATIONS
+mine = facts.question_of(first, last, relation)
+wordings, cities = asked_about(mine)
+best = cities.argmax().item()
+print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answers this {times[mine]} "
+      f"times; exact probability {known[mine, best]:.0%}")
+
+# %% [markdown]
+# ## 4. It must make things up
+#
+# Now the model writes freely. The text of this section has no wrong sentence, so that nothing false can be copied. We stop the
+# training after a third of the steps.
+#
+# 1. Some of the next sentences of this world will be about questions that the text never answers. Their share is the **missing mass** M.
+# 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
+# 3. It cannot know the answers. Each is false with probability 23/24.
+#
+# So at least 23/24 · M of what it writes is made up. It can make up less only if it speaks of new questions too rarely, in a share M - c of its
+# sentences. On average over all worlds with this text,
+#
+# $$\text{made up} \;\ge\; \tfrac{23}{24}\,(M - c).$$
+#
+# (Kalai and Vempala, 2024, proved a bound of this kind, with other terms.) M can be estimated from the text: it is about the share of
+# sentences whose fact is told *only once* (Good 1953).
+#
+# **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that no other one
+# tells? Which share of the model's own sentences is false?
+
+# %% tags=["answer"]
+rare = 0.3  # change me, and run again
+reader = answers.learned(rare, wrong=0.0, seed=SEED, sentences=budget.sentences, steps=budget.steps // 3)
+once = facts.good_turing(facts.mentions(reader.text).sum(dim=1))
+measured = invented.measure(reader, invented.write(reader, budget.written, seed=SEED))
+missing = facts.missing_mass(reader.world, reader.text)
+print(f"told once: {once.estimate:.1%}; missing mass: {missing:.1%}; the bound: "
+      f"{invented.bound(missing, measured['miscalibration']):.1%}")
+print(f"false sentences: {measured['invented']:.1%}, of them about what it never read: "
+      f"{measured['invented_unseen']:.1%}")
+
+# %% [markdown]
+# <details><summary>What came out</summary>
+#
+# A quarter of the sentences tell a fact that no other one tells, so about a quarter of the next ones will be about something new.
+# The model makes up about that share, and adds nearly as much again: facts that it has read and not learned well.
+# Longer training halves the second part (evidence). It lowers the first, too, because the model then repeats its text: it speaks of new things too rarely.
+#
+# </details>
+#
+# **Play.** Let the model stay silent when its confidence, by meaning, is below a limit. How much of the false is gone at 50 %? And of the true?
+
+# %% tags=["drawing"]
+stored = invented.stored()
+short = stored[stored.steps == 600]
+limits, amounts = sorted(short.limit.unique()), sorted(short.rare.unique())
+TRUE, READ = palette.group(0, "true"), palette.group(4, "false, though it read the answer")
+NEW, NONE = palette.group(3, "false, about what it never read"), palette.COUNTS.named("no sentence")
+FALSE, LACK = palette.group(6, "false"), palette.group(2, "speaks of new things too rarely")
+
+
+def lines_of(rows, over, **columns):
+    """(seeds, values of `over`) numbers by role."""
+    return {role: rows.pivot(index="seed", columns=over, values=column).to_numpy()
+            for role, column in columns.values()}
+
+
+def hundred(rows):
+    mean = rows.mean(numeric_only=True)
+    none = mean.garbled + mean.abstained
+    return {TRUE: 1 - mean.invented - none, READ: mean.invented - mean.invented_unseen, NEW: mean.invented_unseen,
+            NONE: none}, mean
+
+
+def silent_below(limit):
+    own = short[short.rare == 0.3]
+    shares, mean = hundred(own[own.limit == limit])
+    lines = lines_of(own, "limit", a=(FALSE, "invented"), b=(NONE.named("silent"), "abstained"),
+                     c=(LACK, "miscalibration"))
+    return explorers.squares_frame(
+        shares, limit, limits, lines, x_label="silent below this confidence", x_ticks=[0, 0.5, 0.8, 0.9],
+        title="100 sentences",
+        readout=f"Silent below {limit:.0%}: false {mean.invented:.1%}, true {shares[TRUE]:.1%}, silent"
+        f" {mean.abstained:.1%}; it speaks of new things too rarely by {mean.miscalibration:.1%}.")
+
+
+def made_up(share):
+    own = short[short.limit == 0]
+    shares, mean = hundred(own[own.rare == share])
+    lines = lines_of(own, "rare", a=(FALSE, "invented"), b=(NEW, "invented_unseen"))
+    return explorers.squares_frame(
+        shares, share, amounts, lines, x_label="share of the text about rare facts", x_ticks=amounts,
+        title="100 sentences of the model", y_label="share of what it writes",
+        readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.0%} of the model's sentences "
+        f"are false, {mean.invented_unseen:.0%} are false and about what it never read.")
+
+
+explorers.keep(explorers.Explorer(
+    made_up, explorers.Slider("text about rare facts", amounts, show="{:.0%}".format, start=0.15), play=True,
+    description="Left, 100 sentences that small language models write of their own, after they have read 6,000 "
+    "true ones: how many are true and how many are false. Right, the shares of false sentences against the share "
+    "of their text that is about rare facts; bands span five seeds, the grey line marks the chosen share."), "made_up")
+explorers.Explorer(
+    silent_below, explorers.Slider("silent below", limits, show="{:.0%}".format),
+    description="Left, 100 sentences of models that say nothing where their confidence lies below the limit. Right, "
+    "against the limit: the shares of false sentences and of silence, and by how much the models speak too rarely "
+    "of what their text lacks. Bands span five seeds.")
+
+# %% [markdown]
+# At 50 % four fifths of the false sentences are gone, and with silence nearly half of all. But now the model speaks of new
+# things far too rarely. That is the choice: *it speaks as its text does, and makes things up, or it stays silent.*
+
+# %% tags=["nbval-check-output"]
+spoken, quiet = (short[(short.rare == 0.3) & (short.limit == limit)].set_index("seed") for limit in (0, 0.5))
+print(verdicts.judge("21b", "saying nothing below 50 % takes away half of the false sentences or more",
+                     (1 - quiet.invented / spoken.invented).to_numpy(), than=0.5, as_trained=True))
+print(claims.concluded("21", "21b"))
+
+# %% [markdown]
+# ### Exercise: an offer
+#
+# *Difficulty: medium · importance: high · 4 minutes*
+#
+# A vendor says: "Our model writes as our text does, and it never makes anything up." A fifth of the sentences of this text tell a fact that is
+# told only once. (a) Why can both not be true? (b) The vendor shows that its answers are right as often as it is sure, on average. Why is
+# this not enough? (c) Which test would you ask for?
+#
+# <details><summary>Answer</summary>
+#
+# (a) About a fifth of what such a model writes would be about facts that its text lacks, and it can only guess these. (b) Over-confident answers
+# about what it never read and under-confident ones about what it read often can cancel each other, as in section 3. (c) Group the questions by how often the text
+# answers them, above all those that it never answers, and compare confidence and accuracy in each group (lesson 17 does that). And
+# ask how often it stays silent.
+#
+# </details>
+#
+# ## 5. Real programs, and the map
+#
+# `py3langid` says in which language a text is written. On the names of countries and languages, where the exact posterior is known, it
+# is calibrated on average, to half a point. But it is over-confident on short names and under-confident on long ones (evidence): the same picture
+# as in section 3. Large models were well calibrated on multiple-choice questions before they learned from people's ratings, and less so
+# afterwards (OpenAI 2023). Rewards for right answers make our small model too sure as well, as a formula foretells (evidence).
+# Whether a large model knows what its text lacks, nobody can measure as exactly as here.
+#
+# On the map lies our model: across, its accuracy on sentences that it read minus that on new ones; upwards, confidence minus accuracy on new ones.
+
+# %% tags=["drawing"]
+def on_the_map(model):
+    """A point: how well the model names the city of sentences that it read, and of new ones."""
+    fresh = facts.text(world, budget.asked, seed=SEED + 1)
+    found = []
+    for part in (text, fresh):
+        asked, said = part.question[:budget.asked], facts.PLACE_OF[part.said[:budget.asked]]
+        sure, place = answers.by_meaning(answers.by_wording(model, facts.prompts(asked, SEED))).max(dim=1)
+        found.append(((place == said).double().mean().item(), sure.mean().item()))
+    return plane.place(found[0][0], found[1][0], found[1][1])
+
+
+shorter = speaker.train(text.words, len(facts.VOCABULARY), steps=budget.steps // 3, seed=SEED)
+_ = plots.plane({palette.group(1, "a third of the training"): [on_the_map(shorter)],
+                 palette.TRAINED.named("after the whole training"): [on_the_map(model)]})
+plt.show()
+
+# %% [markdown]
+# The longer the training, the more the model knows by heart, and the higher it stands: the path of networks on images, too.
+#
+# ## The answer
+
+# %%
+whole = table[table.way == "by meaning"].groupby("told").mean(numeric_only=True)
+print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; never told: right "
+      f"{whole.accuracy['0']:.0%}, sure {whole.confidence['0']:.0%}")
+
+# %% [markdown]
+# **Only in part. On average it is as sure as it is right (72 % and 71 %), but it is 41 % sure of what its text never says, and right on 4 % of that.**
+# **It makes things up because a part of what it speaks about is in no text that it read: if it speaks of such things as often as the world does, it must guess.**
+#
+# All verdicts, and what the lesson left out: [evidence](evidence/21_language_models.ipynb).
+#
+# ## Three things to take away
+#
+# 1. Calibrated on average is not the same as "it knows which". Look at the questions that the text cannot answer.
+# 2. Ask for the probability by meaning: add up all wordings of the same answer.
+# 3. A model that speaks like its text makes up at least 23/24 of the missing mass, and the share of facts told once estimates it. Silence is the
+#    way out, and costs true sentences, too.
+#
+# ## Recall
+#
+# <details><summary>1. A text answers a question once. One sentence in ten is wrong. How sure may a reader be?</summary>
+#
+# 90 %: the sentence is right with that probability.
+#
+# </details>
+#
+# <details><summary>2. Why is the probability of the best wording too small?</summary>
+#
+# Other wordings say the same. Their probabilities belong to the same answer.
+#
+# </details>
+#
+# <details><summary>3. Why does a temperature not help here?</summary>
+#
+# The model is too sure of some kinds of questions and not sure enough of others. A temperature moves all confidences in the same direction.
+#
+# </details>
+#
+# <details><summary>4. In a text of 1,000 sentences, 300 tell a fact that no other sentence tells. What do you expect of the next sentence?</summary>
+#
+# With probability about 30 % it is about a fact that the text lacks.
+#
+# </details>
+#
+# <details><summary>5. A model never makes anything up. What do you know of what it speaks about?</summary>
+#
+# That it does not speak as the world does: it speaks too rarely of what its text lacks, or stays silent.
+#
+# </details>
+#
+# ## Go further
+#
+# The text is twice as long, with the same share of rare questions. Does the model make up more or less? Guess first the share of sentences that are told once.
+#
+# <details><summary>Answer</summary>
+#
+# Less: more of the rare questions are answered, and the missing mass falls.
+#
+# ```python
+# longer = answers.learned(0.3, wrong=0.0, seed=SEED, sentences=2 * budget.sentences, steps=2 * budget.steps // 3)
+# print(facts.good_turing(facts.mentions(longer.text).sum(dim=1)))
+# print(invented.measure(longer, invented.write(longer, budget.written, seed=SEED))["invented"])
+# ```
+#
+# </details>
+#
+# ## References
+#
+# - Good: *The Population Frequencies of Species and the Estimation of Population Parameters*. Biometrika 40, 1953.
+#   [doi:10.1093/biomet/40.3-4.237](https://doi.org/10.1093/biomet/40.3-4.237)
+# - Kalai, Vempala: *Calibrated Language Models Must Hallucinate*. STOC 2024. [arXiv:2311.14648](https://arxiv.org/abs/2311.14648)
+# - Kuhn, Gal, Farquhar: *Semantic Uncertainty: Linguistic Invariances for Uncertainty Estimation in Natural Language Generation*. ICLR 2023.
+#   [arXiv:2302.09664](https://arxiv.org/abs/2302.09664)
+# - OpenAI: *GPT-4 Technical Report*. 2023. [arXiv:2303.08774](https://arxiv.org/abs/2303.08774)
