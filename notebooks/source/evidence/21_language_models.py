@@ -12,16 +12,8 @@ import pandas as pd
 import torch
 
 from calibkit.course import verdicts
-from calibkit.course.experiments import (
-    again,
-    answers,
-    facts,
-    invented,
-    meanings,
-    next_words,
-    rewards,
-    tongues,
-)
+from calibkit.course.experiments import again, answers, facts, invented
+from calibkit.course.experiments import meanings, next_words, rewards, tongues
 from calibkit.course.scale import begin
 from calibkit.pictures import alt_text, palette
 
@@ -635,7 +627,7 @@ print(
 )
 
 # %% [markdown]
-# **How much is missing, from the text alone.** Good and Turing's estimate is the share of sentences whose fact is told once. Its 95 % interval (Esty 1983) against the exact missing mass, in 1,500 new texts for each share of rare facts; only the questions of a text are drawn, which is all that both depend on. Margin: .03 around .95. A first run of 400 other texts, with the same margin, left four of the five undecided, so that the number was raised.
+# **How much is missing, from the text alone.** Good and Turing's estimate is the share of sentences whose fact is told once. Its 95 % interval (Esty 1983) against the exact missing mass, in 1,500 new texts for each share of rare facts; only the questions of a text are drawn, which is all that both depend on. Margin: .03 below .95. A first run of 400 other texts, with the same margin, left four of the five undecided, so that the number was raised.
 
 
 # %%
@@ -663,12 +655,10 @@ for rare, (hits, error, bias) in cover.items():
 given = [
     verdicts.judge_share(
         "21f",
-        f"rare facts {rare}: the interval contains the missing mass in 92 to 98 % of texts",
+        f"rare facts {rare}: the interval contains the missing mass in 92 % of texts or more",
         cover[rare][0],
         TEXTS,
-        than=0.95,
-        expect="within",
-        margin=0.03,
+        than=0.92,
     )
     for rare in invented.SHARES
 ]
