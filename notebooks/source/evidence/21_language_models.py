@@ -860,7 +860,7 @@ for way in roles:
     )
 
 # %% [markdown]
-# The rule makes the average of all names calibrated, and over-corrects with the length: short names stay surer than right, long ones become less sure than right. One fitted temperature leaves less difference between the lengths. Who chose the square root, and on which texts, is not known to us; the library is meant for longer texts than names.
+# The rule makes the average of all names calibrated, and over-corrects with the length: short names stay surer than right, long ones become less sure than right. One fitted temperature leaves less difference between the lengths. On which texts the square root was chosen is not known to us; longer texts than names were not tried.
 
 # %% [markdown]
 # ## G. What large models showed
