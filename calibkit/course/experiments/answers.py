@@ -113,12 +113,11 @@ def _beginnings() -> tuple[tuple[tuple[int, ...], ...], Tensor, Tensor]:
     return tuple(found), where, pad(rows, longest)
 
 
-def by_wording(model: Decoder, prompts: Tensor) -> Tensor:
-    """(n, S) float64: the probability of each of ANSWERS, word by word, after questions (n, T).
-
-    No answer begins with another one, so rows sum to 1 where the model never says anything else.
+def next_in_answers(model: Decoder, prompts: Tensor) -> Tensor:
+    """(n, beginnings, V) float64: log-probabilities of the word after questions (n, T) and each
+    beginning of ANSWERS; `wordings` puts them together.
     """
-    beginnings, where, words = _beginnings()
+    beginnings, _, _ = _beginnings()
     lengths = (prompts != 0).sum(dim=1).tolist()
     begun = [
         [*row[:length], *before]
@@ -126,9 +125,22 @@ def by_wording(model: Decoder, prompts: Tensor) -> Tensor:
         for before in beginnings
     ]
     with torch.no_grad():
-        log = speaker.after(model, pad(begun)).double().view(len(prompts), len(beginnings), -1)
+        return speaker.after(model, pad(begun)).double().view(len(prompts), len(beginnings), -1)
+
+
+def wordings(log: Tensor) -> Tensor:
+    """(n, S): the probability of each of ANSWERS, word by word, from `next_in_answers`."""
+    _, where, words = _beginnings()
     steps = log[:, where.clamp(min=0), words].masked_fill(where < 0, 0.0)
     return steps.sum(dim=2).exp()
+
+
+def by_wording(model: Decoder, prompts: Tensor) -> Tensor:
+    """(n, S) float64: the probability of each of ANSWERS, word by word, after questions (n, T).
+
+    No answer begins with another one, so rows sum to 1 where the model never says anything else.
+    """
+    return wordings(next_in_answers(model, prompts))
 
 
 def by_meaning(wordings: Tensor) -> Tensor:
