@@ -146,9 +146,8 @@ print(
     verdicts.conclude(
         "21a",
         given,
-        "holds; in other ways of asking the excess is 21 to 46 points (after a map whether it is 20 or "
-        "more: open). What is told often is as sure as the text itself, of which one sentence in ten is "
-        "wrong, and so less sure than right; the average of all questions hides both",
+        "holds: the excess is 21 to 46 points in all ways of asking (after a map: 20 or more is undecided)."
+        " What is told often is as sure as the text, in which one sentence in ten is wrong",
     )
 )
 
@@ -619,10 +618,8 @@ print(
     verdicts.conclude(
         "21b",
         given,
-        "holds after 600 steps: four fifths of the inventions go, for 4 in 100 sentences that were true,"
-        " and the miscalibration rises by .2; after 1,800 steps about half go, whether more is open, and"
-        " the miscalibration, there before, rises by less than .1; a limit of 0.9 leaves few inventions "
-        "and costs 17 true sentences in 100",
+        "holds after 600 steps: four fifths of the false sentences go, with 4 of 50 true ones, and the model"
+        " speaks too rarely of what it never read, by 20 points. After 1,800 steps about half go",
     )
 )
 
