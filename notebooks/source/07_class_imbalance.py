@@ -268,7 +268,7 @@ print("ECE on images of the rarest digit:")
 for name, rows in readers.items():
     print(f"  {rows[:, -1].mean():4.0%}  {name}")
     _ = plots.spread(range(1, K + 1), rows, looks[name].named(name), ax=ax)
-_ = ax.set(xlabel="digit, from common to rare", ylabel="ECE of its images", ylim=(0, 1))
+_ = ax.set(xlabel="rank of the digit: 1 is the commonest", ylabel="ECE of its images", ylim=(0, 1))
 _ = ax.legend(fontsize="small")
 words = "; ".join(f"{name}: {of}" for name, of in ends.items())
 _ = alt_text.note(ax, f"ECE of each digit's images. {words}.")
@@ -279,22 +279,23 @@ repairs = {"as trained": [swept.one(rho=100, seed=seed).predictions["test"].prob
            "after one T": [calm(100, seed) for seed in seeds],
            "after T and shifts (section 3)":
            [calm(100, seed, recalibration.BiasCorrectedTemperature) for seed in seeds]}
-print("\nTwo repairs of the network of section 1. ECE on images of the rarest digit; then, on images with the\n"
-      "shares of the training set, confidence minus accuracy, and the mean probability of the rarest digit:")
+print("\nThe network of section 1, and two repairs of it:")
 for name, probs in repairs.items():
     error = np.mean([by_class(p, seed)[-1] for p, seed in zip(probs, seeds, strict=True)])
     gap, times = as_in_training(probs)
-    print(f"  {error:4.0%}  {gap:+.1%}  {times:.1f} times its share  {name}")
+    print(f"  {name}: ECE on images of the rarest digit {error:.0%}\n    on images as unequal as in training: confidence "
+          f"- accuracy {gap:+.1%}, mean probability of this digit {times:.1f} times its share")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
 # - **The class shares.** Alone they give the calibrated network 30 %: doubtful images lose most. The exact model is seldom
 #   in doubt, and has 7 %. (Five new seeds leave the difference between the two undecided.)
-# - **Few images, and over-confidence.** The network of section 1 has 42 points more: it saw this digit only five or six
-#   times, and it is too sure. How these points divide depends on the repair: one temperature takes off 18, but gives the
-#   digit three times its share; temperature *and shifts* (section 3) keep the shares right, and take off 9. (After each,
-#   confidence and accuracy agree on average on images drawn as in training.)
+# - **Few images, and over-confidence.** The network of section 1 has 42 points more: it saw this digit only five or
+#   six times, and it is too sure. How these points divide depends on the repair. One temperature takes off 18, but
+#   then the mean probability of this digit is three times its share. Temperature *and shifts* (explained in section 3)
+#   keep this probability right, and take off 9. (After each, confidence and accuracy agree on average on images drawn
+#   as in training.)
 #
 # </details>
 #
@@ -418,10 +419,11 @@ means.round(2)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# *Temperature and shifts first* has the lowest NLL and the best accuracy. With the prior alone the mean probability of the
-# rarest digit stays below its share of 10 %; with one temperature first it is 20 %. This way has the lowest error on the
-# rarest digit, but five seeds cannot tell it from the last row. And for the probability of this digit alone, both steps gain
-# nothing over the prior alone ([evidence](evidence/07_class_imbalance.ipynb)).
+# *Temperature and shifts first* has the lowest NLL and the best accuracy. With the prior alone the mean probability of
+# the rarest digit stays below its share of 10 %; with one temperature first it is 20 %. One temperature first has the
+# lowest error on the rarest digit, but five seeds cannot tell it from temperature and shifts. And if only the
+# probability of this digit matters, temperature and shifts are no better than the prior alone
+# ([evidence](evidence/07_class_imbalance.ipynb)).
 #
 # </details>
 #

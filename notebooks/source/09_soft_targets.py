@@ -101,7 +101,7 @@ alpha, q = 0.2, torch.tensor([[0.7, 0.3]])  # change me: alpha, and the posterio
 z = torch.zeros(1, 2, requires_grad=True)
 for _ in range(2000):
     loss = losses.label_smoothing(z, q, alpha=alpha)
-    (slope,) = torch.autograd.grad(loss, z)
+    (slope,) = torch.autograd.grad(loss, z)  # how the loss changes with each logit
     z = (z - slope).detach().requires_grad_()
 print("lowest loss at", [round(p, 3) for p in z.softmax(dim=1)[0].tolist()])
 
@@ -228,8 +228,9 @@ print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than hard labels", ra
 print(claims.concluded("09", "T2"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval. REVERSED: the opposite was measured. INCONCLUSIVE: the seeds
-# cannot tell. All networks above have one small weight decay (03). Section 5 says why the result turns with a larger one.
+# A *verdict* gives the mean over seeds with its 95 % interval. REVERSED: the opposite was measured. INCONCLUSIVE: the
+# seeds cannot tell. All networks above have one small weight decay (03). Section 5 says why smoothing *raises* the ECE
+# with a larger one.
 #
 # ## 3. The classic mistake
 #
@@ -447,8 +448,8 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# A network was trained with the penalty, and its output $p$ is exactly the optimum. Which posterior $q$ does $p$ stand for?
-# At the optimum one number is the same for all classes $k$ (why: see the fold):
+# A network was trained with the penalty, and its output $p$ is exactly the optimum. Which posterior $q$ does $p$ stand
+# for? At the optimum one number is the same for all classes $k$ (see the folded text below):
 #
 # $$c=\frac{q_k}{p_k}-\beta\log p_k.$$
 #
@@ -462,7 +463,7 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # $$-q\log p-(1-q)\log(1-p)+\beta\,\bigl(p\log p+(1-p)\log(1-p)\bigr).$$
 #
-# At its lowest point the derivative by $p$ is 0:
+# At its lowest point the derivative with respect to $p$ is 0:
 #
 # $$-\frac{q}{p}+\frac{1-q}{1-p}+\beta\log p-\beta\log(1-p)=0.$$
 #

@@ -298,12 +298,13 @@ print(points(guess))
 # - **Choose on `cal`**, by the mean NLL after T over three seeds that are not judged.
 # - **Judge on test images** of other seeds.
 #
-# The choice:
+# The choice of these *strengths*, weight decay and gamma:
 
 # %%
 after = chosen_by[chosen_by.scaling == "after T"]
 grid_of = after.groupby(["gamma", "decay"])["cal NLL"].mean()  # one mean for each pair (gamma, decay)
-plain = grid_of[[0.0]].idxmin()  # of the pairs with gamma 0, the one with the lowest mean NLL
+# idxmin gives the pair (gamma, decay) with the lowest mean NLL
+plain = grid_of[[0.0]].idxmin()  # of the pairs with gamma 0
 focal = grid_of[gammas[1:]].idxmin()  # of the pairs with any other gamma
 strong = grid_of[[3.0]].idxmin()  # of the pairs with gamma 3
 for name, (gamma, decay) in {"cross-entropy": plain, "focal loss": focal, "gamma 3": strong}.items():
@@ -506,8 +507,8 @@ pd.DataFrame(means, index=list(sides), columns=list(columns.values())).round(3)
 # ## Three things to take away
 #
 # 1. Under focal loss, images that are surely right hardly pull any more. Networks trained with it are less confident.
-# 2. On these digits gamma 3 had the lower NLL as trained, at a small weight decay. With strengths chosen for both sides and
-#    one temperature each, no lower NLL of focal loss was shown.
+# 2. On these digits gamma 3 had the lower NLL as trained, at a small weight decay. With weight decays (and gamma)
+#    chosen and one temperature each, no lower NLL of focal loss was shown.
 # 3. Compare losses after recalibration, with the same weight decays for both, chosen and judged on different seeds.
 #
 # ## Recall

@@ -305,7 +305,7 @@ fair = {way: judged(way) for way in names}
 # %% [markdown]
 # **Predict before you run:** at chosen strengths and after one temperature each, which has a lower NLL than the plain
 # network: mixup, labels only, images only, all, or none? (In the figure a mark is a seed. Right of zero, its value is
-# larger than that of the plain network.)
+# larger than that of the plain network: good for the accuracy, bad for ECE and NLL.)
 
 # %% tags=["answer", "drawing"]
 fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.2), sharey=True)
@@ -428,16 +428,17 @@ for name, rows in where.items():
 # *Difficulty: medium · importance: high · 12 minutes, no code*
 #
 # A report says: "We trained five seeds of a baseline and of mixup with alpha 0.1, 0.2, 0.4 and 0.8. The best mixup has
-# a test ECE of 1.2 %, the baseline 6.0 %, OE fell to 0. Mixup calibrates." Write down what is wrong, and design a
-# comparison that you would believe: splits, what is chosen where, cures, columns of the table, spread.
+# a test ECE of 1.2 %, the baseline 6.0 %, OE (lesson 02) fell to 0. Mixup calibrates." Write down what is wrong, and
+# design a comparison that you would believe: splits, what is chosen where, who gets a temperature, columns of the
+# table, spread.
 #
 # <details><summary>Answer</summary>
 #
-# Wrong: alpha was chosen on the test set; the baseline got no cure; OE cannot see under-confidence; no accuracy, no
-# NLL, no spread. Better: three splits. For each seed choose alpha by NLL on `cal`, for mixup and equally many
-# strengths of one rival. Fit one temperature on `cal` for every network, the baseline too. Report on `test`, raw and
-# scaled: accuracy, NLL, ECE, signed gap. Show paired differences over the seeds with an interval. Repeat on a second data
-# set, with alpha chosen anew and with alpha copied.
+# Wrong: alpha was chosen on the test set; the baseline got no temperature; OE cannot see under-confidence; no
+# accuracy, no NLL, no spread. Better: three splits. For each seed choose alpha by NLL on `cal`, for mixup and equally
+# many strengths of one rival. Fit one temperature on `cal` for every network, the baseline too. Report on `test`, raw
+# and scaled: accuracy, NLL, ECE, signed gap. Show paired differences over the seeds with an interval. Repeat on a
+# second data set, with alpha chosen anew and with alpha copied.
 #
 # </details>
 #
