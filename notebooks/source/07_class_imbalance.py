@@ -289,18 +289,17 @@ for name, probs in repairs.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - **The class shares.** Alone they give the calibrated network 30 %: doubtful images lose most. The exact model is seldom
-#   in doubt, and has 7 %. (Five new seeds leave the difference between the two undecided.)
+# - **The class shares.** Alone they give the calibrated network 30 %: doubtful images lose most. The exact model is
+#   seldom in doubt, and has 7 %. (Five new seeds leave this difference undecided.)
 # - **Few images, and over-confidence.** The network of section 1 has 42 points more: it saw this digit only five or
 #   six times, and it is too sure. How these points divide depends on the repair. One temperature takes off 18, but
-#   then the mean probability of this digit is three times its share. Temperature *and shifts* (explained in section 3)
-#   keep this probability right, and take off 9. (After each, confidence and accuracy agree on average on images drawn
-#   as in training.)
+#   then the mean probability of this digit is three times its share. Temperature *and shifts* (section 3) keep this
+#   probability right, and take off 9. (After each, confidence and accuracy agree on images drawn as in training.)
 #
 # </details>
 #
-# In the verdict, *post hoc* means: we claim it after a look at these seeds. The second line counts all verdicts, those on new
-# seeds too.
+# In the verdict, *post hoc* means: claimed after a look at these seeds. The second line counts all verdicts, those on
+# new seeds too.
 
 # %% tags=["nbval-check-output"]
 one_T, given = readers["network of section 1, after one T"], readers["calibrated network, given the prior"]
@@ -421,8 +420,8 @@ means.round(2)
 #
 # *Temperature and shifts first* has the lowest NLL and the best accuracy. With the prior alone the mean probability of
 # the rarest digit stays below its share of 10 %; with one temperature first it is 20 %. One temperature first has the
-# lowest error on the rarest digit, but five seeds cannot tell it from temperature and shifts. And if only the
-# probability of this digit matters, temperature and shifts are no better than the prior alone
+# lowest error on the rarest digit, but five seeds cannot tell it from temperature and shifts. For the probability of
+# this digit alone, temperature and shifts bring no more than the prior alone
 # ([evidence](evidence/07_class_imbalance.ipynb)).
 #
 # </details>
@@ -454,7 +453,7 @@ print(claims.concluded("07", "07o"))
 #   this.
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are harmless? The doctor asks this.
 #
-# For the commonest digit the two answers differ much (on our balanced new images):
+# For the commonest digit the two differ much (on our balanced new images):
 
 # %% tags=["drawing"]
 def of_commonest(run):
@@ -532,11 +531,11 @@ for name, by_rho in places.items():
     print(f"{name}: accuracy lost {few:.2f} at ratio 1, {many:.2f} at ratio 100")
 ax = plots.plane({palette.group(k, name): sum(by_rho.values(), [])
                   for k, (name, by_rho) in enumerate(places.items())})
-for name, by_rho in places.items():
+for k, (name, by_rho) in enumerate(places.items()):
     for rho in (1, 100) if name == "balanced new images" else (100,):
         lost, claimed = np.mean(by_rho[rho], axis=0)
-        _ = ax.annotate(f"ratio {rho}", (lost, claimed), (14, -32), textcoords="offset points", ha="center",
-                        fontsize=8)
+        _ = ax.annotate(f"ratio {rho}", (lost, claimed), (12, -20), textcoords="offset points", fontsize=8,
+                        ha="center", color=palette.group(k, name).colour)
 plt.show()
 
 # %% [markdown]

@@ -289,7 +289,7 @@ for words, member in groups.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *Rare digits:* for the worst digit the mean probability is 6 points off its share, as trained and after T.
+# - *Rare digits:* the worst digit's mean probability is 6 points off its share, as trained and after T.
 # - *More pixel noise:* T helps, but is not enough: there the network is more over-confident than on `cal`.
 # - *Single images:* T lowers the confidence of wrong answers, and also of right answers that need no doubt. The
 #   confidence becomes right on average, but not for each patient.
@@ -441,9 +441,9 @@ print(claims.concluded("08", "08p"))
 #
 # ## 5. Which mistake made this diagram?
 #
-# Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One divided *probabilities* by
-# T in place of logits. One fitted T on images with *wrong labels* (30 % of the labels were drawn at random). Below are
-# the three diagrams on new images. Decide which hospital made which mistake before you open the answer.
+# Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One divided *probabilities*
+# by T in place of logits. One fitted T on images with *wrong labels* (30 % of the labels were drawn at random). Below
+# are the three diagrams on new images. Which hospital made which? Decide before you open the answer.
 
 # %% tags=["drawing"]
 def mistaken(run):
@@ -483,15 +483,15 @@ print(f"largest confidence of hospital C: {min(largest):.1%} to {max(largest):.1
 # - A, *wrong labels:* the network looks worse than it is for new patients, so T is too high.
 # - B, *training images:* on them the network is always right. T falls to its lower limit, and every answer becomes
 #   certain.
-# - C, *probabilities:* the most extreme ones are 1 for one class and 0 for the other nine. Divided by T = 0.25 they
-#   are 4 and 0. So a confidence is at most $e^4/(e^4+9e^0)$, 86 % (with the smallest T 88 %). The average is nearly
-#   right, the diagram is not.
+# - C, *probabilities:* the most extreme are 1 for one class, 0 for the other nine. Divided by T = 0.25 they are 4 and
+#   0. So a confidence is at most $e^4/(e^4+9e^0)$, 86 % (with the smallest T 88 %). The average is nearly right, the
+#   diagram is not.
 #
 # The package stops if rows sum to 1, since these are probabilities, and warns when T reaches a limit.
 #
 # </details>
 #
-# **Photographs.** Does T work for photographs, too? Here are [stored runs](from_laptop_to_paper.md) of three other lessons,
+# **Photographs.** Does T work for photographs? Here are [stored runs](from_laptop_to_paper.md) of three other lessons,
 # on CIFAR-10:
 
 # %% tags=["drawing"]
@@ -504,7 +504,7 @@ print(f"In {agree.sum()} of {len(photographs)} runs T is above 1 where the netwo
       f"{photographs.scaled_ece.mean():.1%} after T.")
 
 # %% [markdown]
-# (In the other three runs T is within 3 % of 1.)
+# (In the other three T is within 3 % of 1.)
 #
 # **The map of this lesson.** Across: the accuracy that is lost on new images. Upwards: confidence minus accuracy, the part
 # of the lost accuracy that is still claimed. **Predict:** in which direction does T move a network?

@@ -211,8 +211,8 @@ explorers.keep(slider, "soft_targets")
 slider
 
 # %% [markdown]
-# **Play.** Leave the network *as trained*. At which alpha does the diagram lie nearest to the diagonal? What shape does it
-# have at alpha 0.3? Then switch to *after temperature*, and look for the differences that are left.
+# **Play.** Leave the network *as trained*. At which alpha does the diagram lie nearest to the diagonal? What shape
+# does it have at alpha 0.3? Then switch to *after temperature*, and look for differences that are left.
 #
 # <details><summary>What you may have found</summary>
 #
@@ -406,9 +406,9 @@ table.rename(columns=heads).rename_axis("loss").round(3)
 # As trained, the ECEs differ much. With a temperature for each network they lie close together (the NLL is higher with
 # smoothing). MMCE is the exception: with it the network did not even learn its training images.
 #
-# But all these networks had the same small weight decay. On our digits we also chose the weight decay of each loss, on
-# images kept aside. The chosen ones are larger. Cross-entropy alone is then nearly calibrated, and smoothing makes the
-# ECE as trained larger. With a larger weight decay and a temperature for each network, no other loss was shown to have a
+# But all these had the same small weight decay. On our digits we also chose the weight decay of each loss, on images
+# kept aside. The chosen ones are larger. Cross-entropy alone is then nearly calibrated, and smoothing makes the ECE as
+# trained larger. With a larger weight decay and a temperature for each network, no other loss was shown to have a
 # lower NLL than cross-entropy, on digits or on photographs ([evidence](evidence/09_soft_targets.ipynb)).
 #
 # **The ideal label.** A smoothed label says "a 3, or any digit". The best label says "a 3, or perhaps an 8": it is the exact posterior. For our digits we know the posterior, so we can train on it.
@@ -467,9 +467,9 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # $$-\frac{q}{p}+\frac{1-q}{1-p}+\beta\log p-\beta\log(1-p)=0.$$
 #
-# Bring what belongs to the first class to one side: $q/p-\beta\log p=(1-q)/(1-p)-\beta\log(1-p)$. This is $c$. With more
-# classes, the same holds for any two of them, as probability can move from one to the other. (It is the condition of
-# Lagrange for a sum of 1.)
+# Bring what belongs to the first class to one side: $q/p-\beta\log p=(1-q)/(1-p)-\beta\log(1-p)$. This is $c$. With
+# more classes this holds for any two, as probability can move between them. (It is the condition of Lagrange for a sum
+# of 1.)
 #
 # </details>
 

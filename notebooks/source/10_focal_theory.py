@@ -263,11 +263,10 @@ for gamma in (0.0, 1.0, 3.0, 5.0):
 # *One minimiser.* Every part of $g(p)/p$ falls as $p$ grows. For $-\log p/(1-p)$: it is the mean of $1/t$ over $[p,1]$,
 # and $1/t$ falls. So $R'$ rises: there is one minimiser.
 #
-# *Above one half.* At $p=1/2$ we have $R'=2g(1/2)(1-2q) < 0$, hence $p^* > 1/2$.
+# *Above one half.* At $p=1/2$: $R'=2g(1/2)(1-2q) < 0$, hence $p^* > 1/2$.
 #
-# *Below the truth.* At $p=q$ we have $R'=g(1-q)-g(q)$. If this is positive, $p^* < q$. So we show that
-# $D(\gamma)=\log g(q)-\log g(1-q)$ falls from $D(0)=0$. With $s(p)=-p\log p/(1-p)$ we have
-# $g(p)=(1-p)^\gamma(1+\gamma s(p))$, and
+# *Below the truth.* At $p=q$: $R'=g(1-q)-g(q)$. If this is positive, $p^* < q$. So we show that
+# $D(\gamma)=\log g(q)-\log g(1-q)$ falls from $D(0)=0$. With $s(p)=-p\log p/(1-p)$, $g(p)=(1-p)^\gamma(1+\gamma s(p))$, and
 #
 # $$D'(\gamma)=\log\frac{1-q}{q}+\frac{s(q)}{1+\gamma s(q)}-\frac{s(1-q)}{1+\gamma s(1-q)}
 # \le\log\frac{1-q}{q}+s(q)-s(1-q),$$
@@ -433,7 +432,7 @@ explorers.Explorer(
 #
 # Cross-entropy is lowest when the output is the truth. Focal loss is lowest when the *undone* output is the truth. In
 # training the label is all that is known. So cross-entropy pulls the output towards 100 % for the label. Focal loss
-# pulls it to where the *undone* output is 100 %.
+# pulls the *undone* output to 100 %.
 #
 # </details>
 #
@@ -617,15 +616,15 @@ check.gamma_star(my_gamma_star)
 # - the second is the mean of $1/(1+t)$ over $[0,y]$, and $y$ rises with $p$;
 # - the third is the mean of $1/t$ over $[p,1]$.
 #
-# So the whole falls, from $+\infty$ at $p=0$. At $p=1/2$ we have $s=\log2$ and $\log g=\log(1+y)-y < 0$.
+# So the whole falls, from $+\infty$ at $p=0$. At $p=1/2$, $s=\log2$ and $\log g=\log(1+y)-y < 0$.
 #
 # *The formula.* With $v=1+\gamma s$, $g=1$ reads $\log v=r(v-1)$, so $(-rv)e^{-rv}=-re^{-r}$: $-rv$ is a value of $W$.
 # The principal branch gives $-rv=-r$, $\gamma=0$ (not a negative gamma, as the paper says). As $r < 1$ (it is
 # $-\log(1-p)/p$, rising, over $-\log p/(1-p)$, falling, and equals 1 at $p=1/2$), the other gives $v > 1$.
 #
-# *Beyond $\gamma^*$.* We have $\log g=\log v-r(v-1)$. The concave curve $\log v$ and the straight line $r(v-1)$ meet at
-# $v=1$ and at the $v$ of $\gamma^*$, and nowhere else. For a larger gamma, $v$ is larger and the line lies above the curve,
-# so $g(p_0,\gamma) < 1$. As $p$ grows, $g$ crosses 1 only once (first part). So $g < 1$ for every $p\ge p_0$, too. $\square$
+# *Beyond $\gamma^*$.* We have $\log g=\log v-r(v-1)$. The concave curve $\log v$ and the straight line $r(v-1)$ meet
+# only at $v=1$ and at the $v$ of $\gamma^*$. For a larger gamma the line lies above the curve, so $g(p_0,\gamma) < 1$.
+# As $p$ grows, $g$ crosses 1 only once. So $g < 1$ for every $p\ge p_0$, too. $\square$
 #
 # </details>
 #

@@ -293,8 +293,8 @@ print(points(guess))
 # after recalibration. These are the rules of our contest:
 #
 # - **One temperature for each side**, fitted on its own calibration images (`cal`).
-# - **The same weight decays for both.** Cross-entropy chooses among five weight decays, focal loss among the same five.
-#   Focal loss also chooses among five gammas: this larger choice favours it.
+# - **The same weight decays for both.** Both choose among the same five weight decays. Focal loss also chooses among
+#   five gammas: this larger choice favours it.
 # - **Choose on `cal`**, by the mean NLL after T over three seeds that are not judged.
 # - **Judge on test images** of other seeds.
 #
@@ -311,8 +311,8 @@ for name, (gamma, decay) in {"cross-entropy": plain, "focal loss": focal, "gamma
     print(f"{name}: gamma {gamma:g} with weight decay {decay:g}")
 
 # %% [markdown]
-# The choice for focal loss is the smallest gamma, which is most like cross-entropy. So we also follow gamma 3, the one
-# of the papers.
+# The choice for focal loss is the smallest gamma, which is most like cross-entropy. So we also follow the papers'
+# gamma 3.
 #
 # **Predict before you run:** in which of these four cases has focal loss the lower NLL?
 #
