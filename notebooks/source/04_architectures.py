@@ -202,8 +202,8 @@ for rate in rates:
     trained, cooled = by_rate.loc["as trained"].loc[rate], by_rate.loc["after T"].loc[rate]
     lowest = trained.ECE.idxmin()
     print(f"rate {rate}: lowest ECE: {lowest}, {trained.ECE[lowest]:.1%} (accuracy "
-          f"{trained.accuracy[lowest]:.0%}); the others: up to {trained.ECE.max():.1%}; after one temperature "
-          f"each, all four: {cooled.ECE.min():.1%} to {cooled.ECE.max():.1%}")
+          f"{trained.accuracy[lowest]:.0%}); the others: up to {trained.ECE.max():.1%}; after one "
+          f"temperature each, all four: {cooled.ECE.min():.1%} to {cooled.ECE.max():.1%}")
 
 # %% tags=["drawing"]
 looks = {kind: palette.group(number, kind) for number, kind in enumerate(kinds)}

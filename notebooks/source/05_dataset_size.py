@@ -235,7 +235,7 @@ small = [0.1, 0.2]
 epochs = {fraction: sizes.equal_steps(size, round(fraction * size.train)) for fraction in small}
 grid = [{"fraction": fraction, "seed": seed, "epochs": epochs[fraction]}
         for fraction in small for seed in seeds]
-# numbers(outcome): accuracy, ECE, lost, claimed of one network; means: the same of section 2, means by fraction
+# numbers(outcome): accuracy, ECE, lost, claimed of one network; means: those of section 2, by fraction
 longer = pd.DataFrame([numbers(outcome) for outcome in sweep.run(recipe, grid, device=device).outcomes])
 for fraction in small:
     after = longer[longer.fraction == fraction].mean()

@@ -163,8 +163,7 @@ def digits(seed):
 def recipe(rate, seed):
     train, cal, new = digits(seed)
     noisy = noise(train.labels, rate, seed)
-    learn = train.with_labels(noisy.labels)
-    noisy_cal = cal.with_labels(noise(cal.labels, rate, seed).labels)
+    learn, noisy_cal = train.with_labels(noisy.labels), cal.with_labels(noise(cal.labels, rate, seed).labels)
     watch = {"clean": new[:2000], "noisy_cal": noisy_cal}  # judged after every epoch
     if rate == some:
         watch["shuffled"] = learn[noisy.flipped]

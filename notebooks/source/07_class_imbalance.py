@@ -283,8 +283,8 @@ print("\nThe network of section 1, and two repairs of it:")
 for name, probs in repairs.items():
     error = np.mean([by_class(p, seed)[-1] for p, seed in zip(probs, seeds, strict=True)])
     gap, times = as_in_training(probs)
-    print(f"  {name}: ECE on images of the rarest digit {error:.0%}\n    on images as unequal as in training: confidence "
-          f"- accuracy {gap:+.1%}, mean probability of this digit {times:.1f} times its share")
+    print(f"  {name}: ECE on images of the rarest digit {error:.0%}\n    on images as unequal as in training: "
+          f"confidence - accuracy {gap:+.1%}, mean probability of this digit {times:.1f} times its share")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
