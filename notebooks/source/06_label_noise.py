@@ -280,9 +280,9 @@ print(claims.concluded("06", "06b"))
 # Why does the network end too sure? At epoch 60 (section 3) the formula says -15 points, but we measured +21.
 # Something else adds 36 points.
 #
-# On the map all labels are noisy, on new images too. The network agrees with 100 % of the training labels, and with $a
-# - r(a - 1/K) = 62 - 0.3\,(62 - 10)$ = 46 % of the new ones. So the network loses $x$ = 54 points. But it is 82 % sure
-#   of new images, 36 points more than 46 %. So of 54 lost points it still claims 36: kappa = 36/54 = 0.67. Together:
+# On the map all labels are noisy, on new images too. The network agrees with 100 % of the training labels, and with
+# $a - r(a - 1/K) = 62 - 0.3\,(62 - 10)$ = 46 % of the new ones. So the network loses $x$ = 54 points. But it is 82 %
+# sure of new images, 36 points more than 46 %. So of 54 lost points it still claims 36: kappa = 36/54 = 0.67. Together:
 #
 # $$\text{confidence} - \text{accuracy} \;=\; \underbrace{\kappa\, x}_{\text{lost, still claimed}}
 # \;-\; \underbrace{r\,\bigl(a - \tfrac1K\bigr)}_{\text{doubt taught by labels}}$$

@@ -290,9 +290,9 @@ for name, probs in repairs.items():
 # <details><summary>What came out</summary>
 #
 # - **The class shares.** Alone they give the calibrated network 30 %: doubtful images lose most. The exact model is
-#   seldom in doubt, and has 7 %. (Five new seeds leave this difference undecided.)
+#   seldom in doubt, and has 7 %. (Five new seeds leave the difference between the two undecided.)
 # - **Few images, and over-confidence.** The network of section 1 has 42 points more: it saw this digit only five or
-#   six times, and it is too sure. How these points divide depends on the repair. One temperature takes off 18, but
+#   six times, and is too sure. How these points divide depends on the repair. One temperature takes off 18, but
 #   then the mean probability of this digit is three times its share. Temperature *and shifts* (section 3) keep this
 #   probability right, and take off 9. (After each, confidence and accuracy agree on images drawn as in training.)
 #
@@ -420,8 +420,8 @@ means.round(2)
 #
 # *Temperature and shifts first* has the lowest NLL and the best accuracy. With the prior alone the mean probability of
 # the rarest digit stays below its share of 10 %; with one temperature first it is 20 %. One temperature first has the
-# lowest error on the rarest digit, but five seeds cannot tell it from temperature and shifts. For the probability of
-# this digit alone, temperature and shifts bring no more than the prior alone
+# lowest error on the rarest digit, but five seeds cannot tell it from temperature and shifts. If only the probability
+# of this digit matters, temperature and shifts gain nothing over the prior alone
 # ([evidence](evidence/07_class_imbalance.ipynb)).
 #
 # </details>
@@ -453,7 +453,7 @@ print(claims.concluded("07", "07o"))
 #   this.
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are harmless? The doctor asks this.
 #
-# For the commonest digit the two differ much (on our balanced new images):
+# For the commonest digit the two differ much (balanced new images):
 
 # %% tags=["drawing"]
 def of_commonest(run):

@@ -443,7 +443,7 @@ print(claims.concluded("08", "08p"))
 #
 # Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One divided *probabilities*
 # by T in place of logits. One fitted T on images with *wrong labels* (30 % of the labels were drawn at random). Below
-# are the three diagrams on new images. Which hospital made which? Decide before you open the answer.
+# are their diagrams on new images. Which hospital made which mistake? Decide before you open the answer.
 
 # %% tags=["drawing"]
 def mistaken(run):
@@ -483,9 +483,9 @@ print(f"largest confidence of hospital C: {min(largest):.1%} to {max(largest):.1
 # - A, *wrong labels:* the network looks worse than it is for new patients, so T is too high.
 # - B, *training images:* on them the network is always right. T falls to its lower limit, and every answer becomes
 #   certain.
-# - C, *probabilities:* the most extreme are 1 for one class, 0 for the other nine. Divided by T = 0.25 they are 4 and
-#   0. So a confidence is at most $e^4/(e^4+9e^0)$, 86 % (with the smallest T 88 %). The average is nearly right, the
-#   diagram is not.
+# - C, *probabilities:* the most extreme are 1 for one class, 0 for the other nine. T = 0.25 makes them 4 and 0. So a
+#   confidence is at most $e^4/(e^4+9e^0)$, 86 % (with the smallest T 88 %). The average is nearly right, the diagram
+#   is not.
 #
 # The package stops if rows sum to 1, since these are probabilities, and warns when T reaches a limit.
 #
