@@ -444,8 +444,8 @@ def _made_up() -> Finding:
     )
     every, unread = (percent(one.shares[2]) for one in curves)
     words = (
-        f"A small language model has read only true sentences, {frames[2][0]} of them about rare facts. "
-        f"It makes up {every} % of its own sentences: {unread} % about what it never read."
+        f"A small language model has read only true sentences, {frames[2][0]} of them about rare "
+        f"facts. It makes up {every} % of its own sentences: {unread} % about what it never read."
     )
     axis = (frames[0][0], "text about rare facts", frames[-1][0])
     return Finding("21", "It read only true sentences, and makes things up", words, axis, curves)
