@@ -260,7 +260,8 @@ for loss in ("cross-entropy", "smoothing", "focal"):
 judged = pd.DataFrame(rows, columns=["loss", "ECE", "distance", "impossible", "T", "cool", "near"])
 means = judged.groupby("loss", sort=False).mean().rename_axis(None)
 means[["ECE", "distance", "impossible", "near"]] *= 100
-means.columns = ["ECE, %", "distance from the law, %", "on impossible words, %", "T", "NLL after T", "distance after T, %"]
+means.columns = ["ECE, %", "distance from the law, %", "on impossible words, %", "T", "NLL after T",
+                 "distance after T, %"]
 means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True)))
 
 # %% [markdown]

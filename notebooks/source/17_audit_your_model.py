@@ -60,8 +60,6 @@ explorers.stored("audit_power")
 # - *two scanners*: one temperature for all images (08);
 # - *leak*: it was recalibrated, for each scanner, on images of which many are test images;
 # - *none*: the exact posterior.
-#
-# The next cell trains the networks and writes a file for each model.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -127,9 +125,8 @@ check.group_z(my_group_z)
 # ```
 #
 # </details>
-# The audit's table has the same, as a two-sided p-value. (For small or very sure groups, where the normal approximation is poor,
-# the audit computes p exactly.) Beware of many groups: of 20 groups of a calibrated model, one is expected below
-# p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It does the same with the predicted classes.
+# The audit's table has the same, as a two-sided p-value. (For small or very sure groups the audit computes p exactly.) Beware
+# of many groups: of 20 groups of a calibrated model, one is expected below p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It does the same with the predicted classes.
 
 # %%
 def p_of_groups(confidence, correct, groups, count):
@@ -350,12 +347,12 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 
 # %% [markdown]
 # Open the two answers above first; the figure is the slider's right side. A fault may show in more than one check: with many images the
-# check of the classes sees the two scanners, too. For classes and scanners this alarm is stricter than the rule of section 3. Your guess at
-# the top: 5,000 is right. With files of 2,000 images, as the vendor's, this alarm misses the rare class in 4 of 10 files of this network
-# (over the networks of five seeds: in 2 of 10; evidence).
+# check of the classes sees the two scanners, too. Your guess at the top: 5,000 is right. With files
+# of 2,000 images, as the vendor's, this alarm misses the rare class in 4 of 10 files of this network (over the networks of five seeds: in
+# 2 of 10; evidence).
 #
-# The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
-# looser bound. What grows with the file is the **power of a test**: the probability that it finds a given fault. So write beside "nothing found" *what would have been found*: the audit's page
+# The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file. What grows with the
+# file is the **power of a test**: the probability that it finds a given fault. So write beside "nothing found" *what would have been found*: the audit's page
 # prints the power of its test for gaps of 0.5 to 10 points.
 #
 # ## 6. What a temperature buys, and which model is better
@@ -401,8 +398,8 @@ check.cross_fitted(my_cross_fitted)
 # Two networks are for sale: *too sure*, and *noisy labels*, which is too cautious. For each image we take the difference of the two. We report
 # the mean of these differences with its 95 % interval: first for the networks as they are, then after cross-fitting.
 #
-# The table has one new number. The **AURC** is the area under the **risk-coverage curve**: the model answers the surest share of the images only
-# (the coverage), and the risk is the share of mistakes among these answers (the selective risk of 09).
+# The **AURC** is the area under the **risk-coverage curve**: the model answers the surest share of the images only
+# (the coverage), and the risk is the share of mistakes among these answers.
 
 # %%
 second_model = probs_of("noisy labels", SEED, "file")
@@ -455,10 +452,10 @@ for words, probs in (("as it is", first_model), ("after its temperature", cooled
 # %% [markdown]
 # Open the two answers above first. Compare the sign of the difference in NLL before and after: the network that looks better as it is may
 # be worse after a temperature each. So compare models *after* a temperature. Here it hardly changed the order of the images (AURC). So it
-# helps little if a fixed *share* goes to a doctor. It helps much if all below a *confidence* of 90 % go to a doctor: of the answers that are
-# left, 21 % were wrong before, and 6 % after (but these are fewer). The figure shows the networks as trained.
+# helps little if a fixed *share* goes to a doctor. It helps if all below a *confidence* of 90 % do: of the answers left, 21 % were wrong
+# before, and 6 % (of fewer answers) after. The figure shows the networks as trained.
 #
-# Last in the audit stand the 20 surest mistakes, by the index of their rows:
+# Last in the audit stand the 20 surest mistakes:
 
 # %%
 mistakes = both.mistakes

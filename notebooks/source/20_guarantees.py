@@ -306,7 +306,7 @@ plt.show()
 #
 # **Your turn**: all images together have 90 %. Which of nine groups have *less than 80 %*: the new, usual and
 # old scanner; easy, medium and hard images; zeros, eights, nines? An image is easy if the exact posterior gives one digit more than 95 %,
-# hard if no digit gets 60 %, and medium otherwise.
+# hard if no digit gets 60 %, else medium.
 
 # %% tags=["drawing"]
 def of_network(seed):
@@ -551,7 +551,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # each image it would take the posterior.**
 #
 # As a decision, sets at 90 % are expensive. If the machine types the digit of a one-digit set, and asks otherwise, 100 images cost 130 (costs
-# of lesson 19). With the promise that suits these costs best: 95; with calibrated probabilities in place of sets: 91 (evidence).
+# of lesson 19). With the promise that suits these costs best: 95; with calibrated probabilities: 91 (evidence).
 #
 # All verdicts: [evidence](evidence/20_guarantees.ipynb).
 #
