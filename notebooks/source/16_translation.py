@@ -260,9 +260,9 @@ for loss in ("cross-entropy", "smoothing", "focal"):
 judged = pd.DataFrame(rows, columns=["loss", "ECE", "distance", "impossible", "T", "cool", "near"])
 means = judged.groupby("loss", sort=False).mean().rename_axis(None)
 means[["ECE", "distance", "impossible", "near"]] *= 100
-means.columns = ["ECE, %", "distance from the law, %", "on impossible words, %", "T", "NLL after T",
-                 "distance after T, %"]
-means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True)))
+means.columns = ["ECE, %", "distance, %", "impossible, %", "T", "NLL after T", "distance after T, %"]
+print("distance: from the law; impossible: probability on words that cannot come next")
+print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_string())
 
 # %% [markdown]
 # <details><summary>What came out</summary>
@@ -310,10 +310,10 @@ for loss in ("cross-entropy", "smoothing", "focal"):
         rows.append(row)
 own_words = pd.DataFrame(rows)
 means = 100 * own_words.groupby("loss", sort=False).mean().rename_axis(None)
-heads = {"true": "gap after true words", "greedy": "gap, greedy", "drawn": "gap, drawn",
-         "greedy, lost": "impossible prefix, greedy", "drawn, lost": "impossible prefix, drawn"}
-print("Gaps in points; places after an impossible prefix in per cent:")
-means[list(heads)].rename(columns=heads).round().astype(int)
+heads = {"true": "gap, true words", "greedy": "gap, greedy", "drawn": "gap, drawn",
+         "greedy, lost": "lost, greedy", "drawn, lost": "lost, drawn"}
+print("gap in points; lost: % of the places after an impossible prefix")
+print(means[list(heads)].rename(columns=heads).round().astype(int).to_string())
 
 # %% [markdown]
 # <details><summary>What came out</summary>
@@ -355,8 +355,8 @@ for width in (1, 8):
 # <details><summary>What came out</summary>
 #
 # Of 100 translations 70 have no adverb in front. In 25 of these 70 (36 %) no adverb comes at all, and there is one way to
-# write this. In 45 (64 %) it comes at the end, and there are four ways. The best of the four has
-# 0.64 x 0.5 x 0.6 = 19 %, less than 36 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
+# write this. In 45 (64 %) it comes at the end, and there are four ways: *façon* or *manière* (50 % each),
+# with one of two adjectives (60 and 40 %). The best of the four has 0.64 x 0.5 x 0.6 = 19 %, less than 36 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
 # a poor summary even of the exact law (Eikema and Aziz 2020). With networks it may also be too short because the network
 # is wrong (Stahlberg and Byrne 2019).
 #
@@ -450,13 +450,13 @@ for value, row in real.iterrows():
 # ## The answer
 #
 # **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
-# average. As trained at usual strengths, smoothing had half the ECE of cross-entropy, and yet wrote impossible beginnings
-# far more often when it drew its words.** **And three things differ: what the phone says, how probable this wording is, and whether it
+# average. As trained at usual strengths, smoothing had half the ECE of cross-entropy, and yet wrote impossible
+# beginnings far more often when it drew its words.** **And three things differ: what the phone says, how probable this wording is, and whether it
 # is right. A right sentence may have a probability of ten per cent, and the most probable one may lack a word that
 # matters.**
 #
-# (Section 4: 36 % of the places came after an impossible beginning, with cross-entropy 9 %. No verdict tests this
-# difference.) With one temperature for each network, neither the ECE nor this share differed clearly.
+# (Section 4: with smoothing 36 % of the places came after an impossible beginning, with cross-entropy 9 %. No verdict
+# tests this difference.) With one temperature for each network, neither the ECE nor this share differed clearly.
 #
 # All verdicts: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #
