@@ -534,9 +534,9 @@ for name, rows in where.items():
 # **At noise 0.8 the network is right on less than half of the images, and its confidence does not show it. Even the exact
 # posterior of the old images would be some 30 points too sure.**
 #
-# **If the change is added noise, one can imitate it on held-out labelled images. On digits
-# this predicted the accuracy to two points on average (one network can miss by more), and gave a good temperature, without
-# a new label. With another change the forecast can be wrong: compare the new images with the imitation.**
+# **If the change is added noise, one can imitate it on held-out labelled images. On digits this predicted the accuracy to
+# two points on average (one network can miss by more), and gave a good temperature, without a new label. With another
+# change the forecast can be wrong: compare the new images with the imitation.**
 #
 # All verdicts: [evidence](evidence/13_shift_and_ood.ipynb). Next:
 # [14 Sample prioritization](14_sample_prioritization.ipynb).

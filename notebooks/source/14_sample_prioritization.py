@@ -354,7 +354,7 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # A poster (Tata et al. 2022) has two ideas. The first: train with a calibrating loss (label smoothing, mixup or focal loss).
 # The second: a larger, calibrated network is trained first, the **target model**. It chooses the images for the network
 # that is trained now, the **current model**. As we read the poster, a copy of the target model is kept after each
-# epoch. The copy after epoch 7 chooses the images for epoch 7 of the current model. We tested both ideas at noise 0.4.
+# epoch. The copy after epoch 7 chooses the images for epoch 7 of the current model. We tested both at noise 0.4.
 #
 # **Predict before you run:** we compare the target model's choice with the network's own, for four losses and for 10, 20 and
 # 30 % of the images. In how many of these 12 cases does it give a lower NLL (after one temperature each)?

@@ -260,8 +260,9 @@ print(f"bag of words: surer than 50 % on {surer:.0%} of the notes")
 #
 # The ECE asks whether predictions with a confidence of 60 % are right on 60 of 100 notes. But does each note get *its*
 # probabilities? This is measured by the **total variation distance** from the exact posterior $q$:
-# $\tfrac12\sum_k|p_k-q_k|$. (0.17 means: to turn $p$ into $q$, one has to move 17 of 100 points
-# of probability to other classes.) A perfect reader of the bag alone is calibrated. But its probabilities are not $q$: it gives a note and its reverse the same.
+# $\tfrac12\sum_k|p_k-q_k|$. (0.17 means: to turn $p$ into $q$, one has to move 17 of 100 points of
+# probability to other classes.) A perfect reader of the bag alone is calibrated. But its probabilities are not $q$: it gives
+# a note and its reverse the same.
 #
 # The slider at the top shows the networks as trained. Now each gets one temperature, fitted on calibration notes of all
 # lengths.
@@ -445,7 +446,7 @@ for name, words in (("sst2", "film reviews"), ("trec", "questions")):
 # longest.** **Shuffle the words to see whether the program reads their order. Before you trust it on short notes, look
 # at the gap length by length.**
 #
-# All verdicts, chosen strengths, fewer notes and wrong labels, 20 Newsgroups and the papers' numbers: [evidence](evidence/15_text.ipynb). Next: [16 Translation](16_translation.ipynb).
+# All verdicts: [evidence](evidence/15_text.ipynb). Next: [16 Translation](16_translation.ipynb).
 #
 # ## Three things to take away
 #
