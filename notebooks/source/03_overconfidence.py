@@ -199,14 +199,15 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 explorers.networks("03", "epochs")
 
 # %% [markdown]
-# The coloured dots are networks of three kinds of training, epoch by epoch. Begin with the noisy digits (blue): press
-# the right arrow key, and follow the ring. The training starts below the horizontal line (not sure enough), crosses it,
-# and ends between the two lines.
+# The coloured dots are networks, epoch by epoch: on noisy digits, with partly wrong labels, and on photographs. Begin
+# with the noisy digits (blue): press the right arrow key, and follow the ring. The training starts below the
+# horizontal line (not sure enough), crosses it, and ends between the two lines.
 #
-# With partly wrong labels (the new labels are wrong as often as the training labels) a training ends further out, at
-# nearly the same kappa. On photographs a training starts above the horizontal line, comes close to it, and ends at a
-# lower kappa. (There the training accuracy is a mean over the epoch, while the network still improves. So "lost" looks
-# too small.) The list above the map has all lessons. Open those of 03 only after the next question.
+# Trained on partly wrong labels, and judged on new labels that are wrong as often, the network ends further right
+# and higher, at nearly the same kappa. On photographs the network starts above the horizontal line, comes close to it,
+# and ends at a lower kappa. (There the training accuracy is measured during the epoch, while the network still improves.
+# So it is too low, and "lost" too small.) The list above the map has all lessons. Open those of 03 only after the next
+# question.
 #
 # Guo et al. (2017) found deeper and wider networks more over-confident, and also those with **batch normalisation**
 # (each unit's inputs are brought to mean 0 and variance 1 over the batch) and with less **weight decay** (every step
@@ -312,10 +313,9 @@ for name, rows in where.items():
 # - more data moves a network towards (0, 0), at nearly the same kappa, and wrong labels move it away;
 # - label smoothing (section 4, and 09) and focal loss (10, 11) ask for less confidence, and move it down.
 #
-# On other seeds we had seen before that width and depth hardly change kappa. The runs that suggest a claim cannot test
-# it, so the networks above have new seeds. Is kappa within 0.1 of the plain network's? As a control, the strong weight
-# decay must *not* pass this test. The second line counts all verdicts on the question; they stand in the
-# [evidence](evidence/03_overconfidence.ipynb).
+# In earlier runs width and depth hardly changed kappa. The same runs cannot test this, so the networks above have new
+# seeds. Is kappa within 0.1 of the plain network's? As a control, the strong weight decay must *not* pass this test.
+# The second line counts all verdicts on the question ([evidence](evidence/03_overconfidence.ipynb)).
 
 # %% tags=["nbval-check-output"]
 # where: of each network above, lost and claimed, a row per seed; margin="kappa" is 0.1, in all lessons
@@ -332,7 +332,7 @@ print(claims.concluded("03", "03f"))
 
 # %%
 runs = pd.read_csv(checkout.results() / "night" / "runs" / "runs.csv")
-runs = runs[runs.loss == "cross-entropy"].groupby("decay")
+runs = runs[runs.loss == "cross-entropy"].groupby("decay")  # one group for each weight decay
 for decay, rows in runs[["train_accuracy", "test_accuracy", "test_confidence"]]:
     lost, claimed = plane.place(*rows.mean())
     print(f"weight decay {decay:g}: right on {rows.train_accuracy.mean():.1%} of the training images; "
@@ -417,6 +417,7 @@ _ = alt_text.note(ax, "The price -log p falls from 6 at p = 0.002 to 0 at p = 1.
 plt.show()
 
 # %% tags=["nbval-check-output"]
+# turns: the turning point of each seed
 rise = [one.history.test_nll.iloc[-1] - one.history.test_nll[turn]
         for one, turn in zip(trainings.outcomes, turns, strict=True)]
 print(verdicts.judge("O3", "the test NLL rises by at least 0.1", rise, margin=0.1))

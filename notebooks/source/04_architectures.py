@@ -196,13 +196,14 @@ shared = sweep.run(partial(architectures.trial, size), grid, device=device)
 # %% tags=["answer"]
 # judged(one): two rows per network, "as trained" and "after T", each with its accuracy, ECE and NLL
 together = pd.DataFrame([row for one in shared.outcomes for row in architectures.judged(one)])
+# by_rate: the means for each state, rate and kind
 by_rate = together.groupby(["state", "rate", "kind"], sort=False)[["ECE", "accuracy"]].mean()
 for rate in rates:
     trained, cooled = by_rate.loc["as trained"].loc[rate], by_rate.loc["after T"].loc[rate]
     lowest = trained.ECE.idxmin()
-    print(f"rate {rate}: lowest ECE {lowest}, {trained.ECE[lowest]:.1%} (others up to "
-          f"{trained.ECE.max():.1%}; its accuracy {trained.accuracy[lowest]:.0%}); after a temperature each: "
-          f"all between {cooled.ECE.min():.1%} and {cooled.ECE.max():.1%}")
+    print(f"rate {rate}: lowest ECE: {lowest}, {trained.ECE[lowest]:.1%} (accuracy "
+          f"{trained.accuracy[lowest]:.0%}); the others: up to {trained.ECE.max():.1%}; after one "
+          f"temperature each, all four: {cooled.ECE.min():.1%} to {cooled.ECE.max():.1%}")
 
 # %% tags=["drawing"]
 looks = {kind: palette.group(number, kind) for number, kind in enumerate(kinds)}
@@ -301,9 +302,9 @@ explorers.keep(explorers.Explorer(
 
 # %% [markdown]
 # The slider at the top shows these networks *without* a temperature: with 250 images Mixer is the most over-confident,
-# by 28 points; with 6,000 none is over-confident by more than 2 points. The 28 points come from our choice: rate and
-# decay are the best for the NLL *after* T. With those that are best for the NLL *before* T, Mixer is *under*-confident, by
-# 11 points ([evidence](evidence/04_architectures.ipynb)).
+# by 28 points; with 6,000 none is over-confident by more than 2 points. The 28 points come from our choice: we took
+# rate and decay by the NLL *after* T, and T removes over-confidence anyway. Chosen by the NLL *before* T, Mixer is
+# *under*-confident, by 11 points ([evidence](evidence/04_architectures.ipynb)).
 #
 # **Predict before you run:** after one temperature each, in what do the four differ: in ECE, in accuracy, in NLL?
 

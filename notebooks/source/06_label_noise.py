@@ -280,9 +280,9 @@ print(claims.concluded("06", "06b"))
 # Why does the network end too sure? At epoch 60 (section 3) the formula says -15 points, but we measured +21.
 # Something else adds 36 points.
 #
-# Count the accuracy against labels as noisy as the training labels. On training images it is 100 %. On new ones it is
-# $a - r(a - 1/K) = 62 - 0.3\,(62 - 10)$ = 46 %. So the network loses $x$ = 54 points. But it is 82 % sure of new images,
-# 36 points more than 46 %. So of 54 lost points it still claims 36: kappa = 36/54 = 0.67, as on the map. Together:
+# On the map all labels are noisy, on new images too. The network agrees with 100 % of the training labels, and with
+# $a - r(a - 1/K) = 62 - 0.3\,(62 - 10)$ = 46 % of the new ones. So the network loses $x$ = 54 points. But it is 82 %
+# sure of new images, 36 points more than 46 %. So of 54 lost points it still claims 36: kappa = 36/54 = 0.67. Together:
 #
 # $$\text{confidence} - \text{accuracy} \;=\; \underbrace{\kappa\, x}_{\text{lost, still claimed}}
 # \;-\; \underbrace{r\,\bigl(a - \tfrac1K\bigr)}_{\text{doubt taught by labels}}$$
@@ -332,9 +332,9 @@ plt.show()
 #
 # </details>
 #
-# Can you foretell the sign? Take kappa from networks trained *without* noise. From the noisy networks take only their
-# accuracies. Put both into the equation. We tested this on 10,000 photographs, on seeds kept for it. (The verdict's number
-# is the difference times the foretold sign: it should be above zero.)
+# Can you predict the sign? Take kappa from networks trained *without* noise. From the noisy networks take only their
+# accuracies. Put both into the equation. We tested this on 10,000 photographs, on seeds kept for it. (The verdict's
+# number, the difference times the predicted sign, should be above zero.)
 
 # %% tags=["nbval-check-output"]
 table = fresh.foretold(fresh.stored())  # photographs, on seeds kept for this test
@@ -370,12 +370,12 @@ _ = plots.plane({palette.group(k, name): spots for k, (name, spots) in enumerate
 #
 # ## 5. Repair
 #
-# At the end of its training the network is too sure. One number can repair this, a temperature $T$: it divides all
-# logits, and is fitted on images kept aside. But in the clinic their labels are wrong, too. So compare these labels with
-# what the network says *seen through the noise*. The **transition matrix** $N$ has a row for each true class: the
-# probability of each label. (Here it has $1 - r + r/K$ on its diagonal, about $r/K$ elsewhere.) The network's ten
-# probabilities of the true class are a row $p$; the product $pN$ is the ten probabilities of the noisy label. To compare
-# labels with $pN$ is called **forward correction**.
+# At the end of its training the network is too sure. One number, a temperature $T$, can repair this: it divides all
+# logits, and is fitted on images kept aside. But in the clinic their labels are wrong, too. So compare these labels
+# with what the network says *seen through the noise*. The **transition matrix** $N$ has a row for each true class: the
+# probability of each label. (Here it has about $1 - r + r/K$ on its diagonal, $r/K$ elsewhere.) For each image the
+# network says how probable each true class is: a row $p$. The product $pN$ says how probable each noisy label is. To
+# compare labels with $pN$ is called **forward correction**.
 #
 # ### Exercise: the loss seen through the noise
 #
@@ -487,9 +487,9 @@ clinic(for_test=250)  # change me; clinic repeats the whole plan with 100 random
 # they are seen through a matrix. *Matrix:* with ten classes, 250 images leave 25 for each row, which is rough (the
 # evidence tries 100, 500 and 2,000 images). *Training:* 500 beside 20,000 add little.
 #
-# There is a way without careful labels. Take the image that the network most surely calls a 1, an **anchor
-# point**: its ten probabilities there are the row of "1". (The exact noisy posterior of a sure 1 is this row.) But there
-# the network is too sure, so the row shows too little noise.
+# There is a way without careful labels. Take the image that a network trained on the reports most surely calls a 1, an
+# **anchor point**. The ten probabilities for this image estimate the row of "1": for a sure 1, only the label is in
+# doubt. But there the network is too sure, so the row shows too little noise.
 #
 # </details>
 #
@@ -562,8 +562,7 @@ for name, one in tables.items():
 #
 # <details><summary>3. A network trained on noisy labels has a difference of zero on true labels. Is it a good network?</summary>
 #
-# Not necessarily. The two terms may just be equal: as on photographs at 20 %, or in the middle of a training that goes
-# from one side to the other.
+# Not necessarily. The two terms may just be equal, as on photographs at 20 %.
 #
 # </details>
 #

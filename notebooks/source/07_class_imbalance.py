@@ -268,7 +268,7 @@ print("ECE on images of the rarest digit:")
 for name, rows in readers.items():
     print(f"  {rows[:, -1].mean():4.0%}  {name}")
     _ = plots.spread(range(1, K + 1), rows, looks[name].named(name), ax=ax)
-_ = ax.set(xlabel="digit, from common to rare", ylabel="ECE of its images", ylim=(0, 1))
+_ = ax.set(xlabel="rank of the digit: 1 is the commonest", ylabel="ECE of its images", ylim=(0, 1))
 _ = ax.legend(fontsize="small")
 words = "; ".join(f"{name}: {of}" for name, of in ends.items())
 _ = alt_text.note(ax, f"ECE of each digit's images. {words}.")
@@ -279,27 +279,27 @@ repairs = {"as trained": [swept.one(rho=100, seed=seed).predictions["test"].prob
            "after one T": [calm(100, seed) for seed in seeds],
            "after T and shifts (section 3)":
            [calm(100, seed, recalibration.BiasCorrectedTemperature) for seed in seeds]}
-print("\nTwo repairs of the network of section 1. ECE on images of the rarest digit; then, on images with the\n"
-      "shares of the training set, confidence minus accuracy, and the mean probability of the rarest digit:")
+print("\nThe network of section 1, and two repairs of it:")
 for name, probs in repairs.items():
     error = np.mean([by_class(p, seed)[-1] for p, seed in zip(probs, seeds, strict=True)])
     gap, times = as_in_training(probs)
-    print(f"  {error:4.0%}  {gap:+.1%}  {times:.1f} times its share  {name}")
+    print(f"  {name}: ECE on images of the rarest digit {error:.0%}\n    on images as unequal as in training: "
+          f"confidence - accuracy {gap:+.1%}, mean probability of this digit {times:.1f} times its share")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - **The class shares.** Alone they give the calibrated network 30 %: doubtful images lose most. The exact model is seldom
-#   in doubt, and has 7 %. (Five new seeds leave the difference between the two undecided.)
-# - **Few images, and over-confidence.** The network of section 1 has 42 points more: it saw this digit only five or six
-#   times, and it is too sure. How these points divide depends on the repair: one temperature takes off 18, but gives the
-#   digit three times its share; temperature *and shifts* (section 3) keep the shares right, and take off 9. (After each,
-#   confidence and accuracy agree on average on images drawn as in training.)
+# - **The class shares.** Alone they give the calibrated network 30 %: doubtful images lose most. The exact model is
+#   seldom in doubt, and has 7 %. (Five new seeds leave the difference between the two undecided.)
+# - **Few images, and over-confidence.** The network of section 1 has 42 points more: it saw this digit only five or
+#   six times, and is too sure. How these points divide depends on the repair. One temperature takes off 18, but
+#   then the mean probability of this digit is three times its share. Temperature *and shifts* (section 3) keep this
+#   probability right, and take off 9. (After each, confidence and accuracy agree on images drawn as in training.)
 #
 # </details>
 #
-# In the verdict, *post hoc* means: we claim it after a look at these seeds. The second line counts all verdicts, those on new
-# seeds too.
+# In the verdict, *post hoc* means: claimed after a look at these seeds. The second line counts all verdicts, those on
+# new seeds too.
 
 # %% tags=["nbval-check-output"]
 one_T, given = readers["network of section 1, after one T"], readers["calibrated network, given the prior"]
@@ -418,10 +418,11 @@ means.round(2)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# *Temperature and shifts first* has the lowest NLL and the best accuracy. With the prior alone the mean probability of the
-# rarest digit stays below its share of 10 %; with one temperature first it is 20 %. This way has the lowest error on the
-# rarest digit, but five seeds cannot tell it from the last row. And for the probability of this digit alone, both steps gain
-# nothing over the prior alone ([evidence](evidence/07_class_imbalance.ipynb)).
+# *Temperature and shifts first* has the lowest NLL and the best accuracy. With the prior alone the mean probability of
+# the rarest digit stays below its share of 10 %; with one temperature first it is 20 %. One temperature first has the
+# lowest error on the rarest digit, but five seeds cannot tell it from temperature and shifts. If only the probability
+# of this digit matters, temperature and shifts gain nothing over the prior alone
+# ([evidence](evidence/07_class_imbalance.ipynb)).
 #
 # </details>
 #
@@ -452,7 +453,7 @@ print(claims.concluded("07", "07o"))
 #   this.
 # - **by predicted class:** of all moles that it calls harmless with 98 %, how many are harmless? The doctor asks this.
 #
-# For the commonest digit the two answers differ much (on our balanced new images):
+# For the commonest digit the two differ much (balanced new images):
 
 # %% tags=["drawing"]
 def of_commonest(run):
@@ -530,11 +531,11 @@ for name, by_rho in places.items():
     print(f"{name}: accuracy lost {few:.2f} at ratio 1, {many:.2f} at ratio 100")
 ax = plots.plane({palette.group(k, name): sum(by_rho.values(), [])
                   for k, (name, by_rho) in enumerate(places.items())})
-for name, by_rho in places.items():
+for k, (name, by_rho) in enumerate(places.items()):
     for rho in (1, 100) if name == "balanced new images" else (100,):
         lost, claimed = np.mean(by_rho[rho], axis=0)
-        _ = ax.annotate(f"ratio {rho}", (lost, claimed), (14, -32), textcoords="offset points", ha="center",
-                        fontsize=8)
+        _ = ax.annotate(f"ratio {rho}", (lost, claimed), (12, -20), textcoords="offset points", fontsize=8,
+                        ha="center", color=palette.group(k, name).colour)
 plt.show()
 
 # %% [markdown]

@@ -280,7 +280,7 @@ for name, table in tables.items():
 one = swept.one(kind="plain", seed=SEED)
 new, after = one.predictions["test"], fitted(one).probs(one.predictions["test"].logits).amax(dim=1)
 truth = new.posterior.gather(1, new.predicted[:, None])[:, 0]
-print("\nImages, by how probable the network's answer really is (plain, one seed):")
+print("\nThree groups of images, by the exact posterior of the network's answer (plain, one seed):")
 groups = {"above 90 %": truth > 0.9, "10 to 90 %": (truth > 0.1) & (truth <= 0.9), "below 10 %": truth <= 0.1}
 for words, member in groups.items():
     print(f"{words}: {member.double().mean():.0%} of the images, confidence {new.confidence[member].mean():.0%} "
@@ -289,7 +289,7 @@ for words, member in groups.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *Rare digits:* for the worst digit the mean probability is 6 points off its share, as trained and after T.
+# - *Rare digits:* the worst digit's mean probability is 6 points off its share, as trained and after T.
 # - *More pixel noise:* T helps, but is not enough: there the network is more over-confident than on `cal`.
 # - *Single images:* T lowers the confidence of wrong answers, and also of right answers that need no doubt. The
 #   confidence becomes right on average, but not for each patient.
@@ -441,9 +441,9 @@ print(claims.concluded("08", "08p"))
 #
 # ## 5. Which mistake made this diagram?
 #
-# Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One divided *probabilities* by
-# T in place of logits. One fitted T on images with *wrong labels* (30 % of the labels were drawn at random). Below are
-# the three diagrams on new images. Decide which hospital made which mistake before you open the answer.
+# Three hospitals fitted T, and each made a mistake. One fitted T on the *training* images. One divided *probabilities*
+# by T in place of logits. One fitted T on images with *wrong labels* (30 % of the labels were drawn at random). Below
+# are their diagrams on new images. Which hospital made which mistake? Decide before you open the answer.
 
 # %% tags=["drawing"]
 def mistaken(run):
@@ -483,14 +483,15 @@ print(f"largest confidence of hospital C: {min(largest):.1%} to {max(largest):.1
 # - A, *wrong labels:* the network looks worse than it is for new patients, so T is too high.
 # - B, *training images:* on them the network is always right. T falls to its lower limit, and every answer becomes
 #   certain.
-# - C, *probabilities:* at most, one class has 1 and the other nine 0. Divided by T = 0.25 this is 4 and 0. So a
-#   confidence is at most $e^4/(e^4+9e^0)$, 86 % (with the smallest T 88 %). The average is nearly right, the diagram is not.
+# - C, *probabilities:* the most extreme are 1 for one class, 0 for the other nine. T = 0.25 makes them 4 and 0. So a
+#   confidence is at most $e^4/(e^4+9e^0)$, 86 % (with the smallest T 88 %). The average is nearly right, the diagram
+#   is not.
 #
 # The package stops if rows sum to 1, since these are probabilities, and warns when T reaches a limit.
 #
 # </details>
 #
-# **Photographs.** Does T work for photographs, too? Here are [stored runs](from_laptop_to_paper.md) of three other lessons,
+# **Photographs.** Does T work for photographs? Here are [stored runs](from_laptop_to_paper.md) of three other lessons,
 # on CIFAR-10:
 
 # %% tags=["drawing"]
@@ -503,7 +504,7 @@ print(f"In {agree.sum()} of {len(photographs)} runs T is above 1 where the netwo
       f"{photographs.scaled_ece.mean():.1%} after T.")
 
 # %% [markdown]
-# (In the other three runs T is within 3 % of 1.)
+# (In the other three T is within 3 % of 1.)
 #
 # **The map of this lesson.** Across: the accuracy that is lost on new images. Upwards: confidence minus accuracy, the part
 # of the lost accuracy that is still claimed. **Predict:** in which direction does T move a network?
@@ -552,16 +553,17 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 
 
 # %% [markdown]
-# **On average, yes, for images of the same kind: one temperature takes most of the over-confidence away (only a part of it
-# on images with more noise). For the plain network fifty images often bring the ECE below 5 %, two hundred nearly always.
-# One temperature repairs neither single images nor the mean probability of a class that was rare in training.**
+# **On average, yes, for images of the same kind: one temperature takes most of the over-confidence away (only a part
+# of it on images with more noise). For the plain network fifty images often bring the ECE below 5 %, two hundred
+# nearly always. One temperature repairs neither the confidence of single images nor the mean probability of a class
+# that was rare in training.**
 #
 # ## Three things to take away
 #
 # 1. Divide the logits by one T, fitted on images kept aside. The answers stay the same, and the confidence becomes
 #    right on average.
-# 2. One T does not repair the mean probability of a class that was rare in training, single images, and a part of the
-#    over-confidence on noisier images.
+# 2. One T repairs neither the mean probability of a class that was rare in training, nor the confidence of single
+#    images, nor all over-confidence on noisier images.
 # 3. More numbers need more images, or a penalty chosen by cross-validation: with few images a shrunk matrix was about as good as a temperature, with many about as good as a matrix.
 #
 # ## Recall

@@ -101,7 +101,7 @@ alpha, q = 0.2, torch.tensor([[0.7, 0.3]])  # change me: alpha, and the posterio
 z = torch.zeros(1, 2, requires_grad=True)
 for _ in range(2000):
     loss = losses.label_smoothing(z, q, alpha=alpha)
-    (slope,) = torch.autograd.grad(loss, z)
+    (slope,) = torch.autograd.grad(loss, z)  # how the loss changes with each logit
     z = (z - slope).detach().requires_grad_()
 print("lowest loss at", [round(p, 3) for p in z.softmax(dim=1)[0].tolist()])
 
@@ -211,8 +211,8 @@ explorers.keep(slider, "soft_targets")
 slider
 
 # %% [markdown]
-# **Play.** Leave the network *as trained*. At which alpha does the diagram lie nearest to the diagonal? What shape does it
-# have at alpha 0.3? Then switch to *after temperature*, and look for the differences that are left.
+# **Play.** Leave the network *as trained*. At which alpha does the diagram lie nearest to the diagonal? What shape
+# does it have at alpha 0.3? Then switch to *after temperature*, and look for differences that are left.
 #
 # <details><summary>What you may have found</summary>
 #
@@ -228,8 +228,9 @@ print(verdicts.judge("T2", "smoothing 0.05 has a lower ECE than hard labels", ra
 print(claims.concluded("09", "T2"))
 
 # %% [markdown]
-# A *verdict* gives the mean over seeds with its 95 % interval. REVERSED: the opposite was measured. INCONCLUSIVE: the seeds
-# cannot tell. All networks above have one small weight decay (03). Section 5 says why the result turns with a larger one.
+# A *verdict* gives the mean over seeds with its 95 % interval. REVERSED: the opposite was measured. INCONCLUSIVE: the
+# seeds cannot tell. All networks above have one small weight decay (03). Section 5 says why smoothing *raises* the ECE
+# with a larger one.
 #
 # ## 3. The classic mistake
 #
@@ -405,9 +406,9 @@ table.rename(columns=heads).rename_axis("loss").round(3)
 # As trained, the ECEs differ much. With a temperature for each network they lie close together (the NLL is higher with
 # smoothing). MMCE is the exception: with it the network did not even learn its training images.
 #
-# But all these networks had the same small weight decay. On our digits we also chose the weight decay of each loss, on
-# images kept aside. The chosen ones are larger. Cross-entropy alone is then nearly calibrated, and smoothing makes the
-# ECE as trained larger. With a larger weight decay and a temperature for each network, no other loss was shown to have a
+# But all these had the same small weight decay. On our digits we also chose the weight decay of each loss, on images
+# kept aside. The chosen ones are larger. Cross-entropy alone is then nearly calibrated, and smoothing makes the ECE as
+# trained larger. With a larger weight decay and a temperature for each network, no other loss was shown to have a
 # lower NLL than cross-entropy, on digits or on photographs ([evidence](evidence/09_soft_targets.ipynb)).
 #
 # **The ideal label.** A smoothed label says "a 3, or any digit". The best label says "a 3, or perhaps an 8": it is the exact posterior. For our digits we know the posterior, so we can train on it.
@@ -447,8 +448,8 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # *Difficulty: medium · importance: high · 10 minutes*
 #
-# A network was trained with the penalty, and its output $p$ is exactly the optimum. Which posterior $q$ does $p$ stand for?
-# At the optimum one number is the same for all classes $k$ (why: see the fold):
+# A network was trained with the penalty, and its output $p$ is exactly the optimum. Which posterior $q$ does $p$ stand
+# for? At the optimum one number is the same for all classes $k$ (see the folded text below):
 #
 # $$c=\frac{q_k}{p_k}-\beta\log p_k.$$
 #
@@ -462,13 +463,13 @@ for name, runs in {"hard labels": swept.where(alpha=0.0), "exact labels": taught
 #
 # $$-q\log p-(1-q)\log(1-p)+\beta\,\bigl(p\log p+(1-p)\log(1-p)\bigr).$$
 #
-# At its lowest point the derivative by $p$ is 0:
+# At its lowest point the derivative with respect to $p$ is 0:
 #
 # $$-\frac{q}{p}+\frac{1-q}{1-p}+\beta\log p-\beta\log(1-p)=0.$$
 #
-# Bring what belongs to the first class to one side: $q/p-\beta\log p=(1-q)/(1-p)-\beta\log(1-p)$. This is $c$. With more
-# classes, the same holds for any two of them, as probability can move from one to the other. (It is the condition of
-# Lagrange for a sum of 1.)
+# Bring what belongs to the first class to one side: $q/p-\beta\log p=(1-q)/(1-p)-\beta\log(1-p)$. This is $c$. With
+# more classes this holds for any two, as probability can move between them. (It is the condition of Lagrange for a sum
+# of 1.)
 #
 # </details>
 

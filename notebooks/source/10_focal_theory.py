@@ -62,8 +62,8 @@ DEVICE = "auto"
 size, seeds, device = begin(SCALE, SEED, DEVICE)
 logits = torch.randn(1000, 10, generator=torch.Generator().manual_seed(SEED)).double() * 3
 labels = torch.arange(1000) % 10
-p = logits.softmax(dim=1)[range(1000), labels]
-by_hand = -((1 - p) ** 2) * p.log()
+of_label = logits.softmax(dim=1)[range(1000), labels]
+by_hand = -((1 - of_label) ** 2) * of_label.log()
 assert torch.allclose(by_hand, losses.focal(logits, labels, gamma=2.0, reduction="none"), atol=1e-9)
 
 p = torch.tensor([0.50, 0.51])  # the probability of a label, before and after a small step
@@ -78,7 +78,7 @@ for name, loss in {"cross-entropy": -p.log(), "focal loss, gamma 2": -((1 - p) *
 #
 # Above, focal loss falls by 0.0116 while cross-entropy falls by 0.0198: 0.59 times as much. For a very small step this
 # ratio is called $g(p,\gamma)$. Find it for every $p$ and gamma. On paper: call cross-entropy $u$, so $u=-\log p$ and
-# $p=e^{-u}$. Write focal loss with $u$ alone. Its derivative by $u$ is $g$. Write $g$ with $p$ again, and code it.
+# $p=e^{-u}$. Write focal loss with $u$ alone, and differentiate: this is $g$. Write $g$ with $p$ again, and code it.
 
 # %%
 def my_gradient_ratio(p, gamma):
@@ -258,19 +258,23 @@ for gamma in (0.0, 1.0, 3.0, 5.0):
 # $$R'(p)=-q\frac{g(p)}{p}+(1-q)\frac{g(1-p)}{1-p},\qquad
 # \frac{g(p)}{p}=(1-p)^\gamma\left(\frac{1}{p}+\gamma\frac{-\log p}{1-p}\right).$$
 #
-# Let $q>1/2$; else exchange the classes. Every part of $g(p)/p$ falls as $p$ grows: $-\log p/(1-p)$ because it is the
-# mean of $1/t$ over $[p,1]$ (the integral of $1/t$ from $p$ to 1 is $-\log p$). So $R'$
-# rises, $R$ is convex, and there is one minimiser. At $p=1/2$: $R'=2g(1/2)(1-2q) < 0$, hence $p^* > 1/2$. At $p=q$:
-# $R'=g(1-q)-g(q)$, and if that is positive, $p^* < q$. With $s(p)=-p\log p/(1-p)$, $g(p)=(1-p)^\gamma(1+\gamma s(p))$.
-# So let $D(\gamma)=\log g(q)-\log g(1-q)$. It starts at $D(0)=0$ and
+# Let $q>1/2$; else exchange the classes.
+#
+# *One minimiser.* Every part of $g(p)/p$ falls as $p$ grows. For $-\log p/(1-p)$: it is the mean of $1/t$ over $[p,1]$,
+# and $1/t$ falls. So $R'$ rises: there is one minimiser.
+#
+# *Above one half.* At $p=1/2$: $R'=2g(1/2)(1-2q) < 0$, hence $p^* > 1/2$.
+#
+# *Below the truth.* At $p=q$: $R'=g(1-q)-g(q)$. If this is positive, $p^* < q$. So we show that
+# $D(\gamma)=\log g(q)-\log g(1-q)$ falls from $D(0)=0$. With $s(p)=-p\log p/(1-p)$, $g(p)=(1-p)^\gamma(1+\gamma s(p))$, and
 #
 # $$D'(\gamma)=\log\frac{1-q}{q}+\frac{s(q)}{1+\gamma s(q)}-\frac{s(1-q)}{1+\gamma s(1-q)}
 # \le\log\frac{1-q}{q}+s(q)-s(1-q),$$
 #
-# as $s$ rises (shown below), $s(q)>s(1-q)$, and $x/(1+\gamma x)$ grows no faster than $x$. The right side is 0 at
-# $q=1/2$; its derivative by $q$ is
-# $s'(q)-1/q+s'(1-q)-1/(1-q) < 0$, because $1-p < -\log p < (1-p)/p$ gives
-# $0 < s'(p)=(-\log p-(1-p))/(1-p)^2 < 1/p$. So $D < 0$ for $\gamma > 0$, which is $g(q) < g(1-q)$. $\square$
+# since $s(q)>s(1-q)$ ($s$ rises, see below), and $x/(1+\gamma x)$ grows no faster than $x$.
+#
+# *The right side is negative.* It is 0 at $q=1/2$. Its slope in $q$ is $s'(q)-1/q+s'(1-q)-1/(1-q) < 0$, because
+# $1-p < -\log p < (1-p)/p$ gives $0 < s'(p)=(-\log p-(1-p))/(1-p)^2 < 1/p$. So $D < 0$ for $\gamma > 0$. $\square$
 #
 # </details>
 #
@@ -311,8 +315,8 @@ print(f"gamma {gamma:g}: where the truth is {truth:.1%} the cheapest answer is {
 #
 # $$q\,\frac{g(p)}{p}=(1-q)\,\frac{g(1-p)}{1-p}.$$
 #
-# Hence $q$ and $1-q$ are to each other as $p/g(p)$ and $(1-p)/g(1-p)$. With more classes the same holds for any two of
-# them.
+# Hence the ratio of $q$ to $1-q$ is the ratio of $p/g(p)$ to $(1-p)/g(1-p)$. With more classes the same holds for any
+# two of them.
 #
 # </details>
 #
@@ -426,9 +430,9 @@ explorers.Explorer(
 #
 # <details><summary>Why is the first error about the same for every gamma? A likely reason</summary>
 #
-# Cross-entropy is lowest when the output is the
-# truth. Focal loss is lowest when the *undone* output is the truth. In training the label is all that is known. So
-# cross-entropy pulls the output towards 100 % for the label, and focal loss pulls the undone output there.
+# Cross-entropy is lowest when the output is the truth. Focal loss is lowest when the *undone* output is the truth. In
+# training the label is all that is known. So cross-entropy pulls the output towards 100 % for the label. Focal loss
+# pulls the *undone* output to 100 %.
 #
 # </details>
 #
@@ -458,7 +462,7 @@ print(claims.concluded("10", "10g"))
 
 # %% tags=["answer"]
 def gaps(loss, gamma, decay, seed):
-    kept = nights.logits(loss, seed, decay)
+    kept = nights.logits(loss, seed, decay)  # the stored logits of one network
     probs = kept["test"].softmax(dim=1)
     back = theory.focal_posterior(probs, gamma)  # with p* undone
     return [metrics.signed_gap(one, kept["test_labels"]) for one in (probs, back)]
@@ -606,17 +610,21 @@ check.gamma_star(my_gamma_star)
 #
 # $$\frac{\log g}{p}=\gamma\,\frac{\log(1-p)}{p}+\frac{\log(1+y)}{y}\cdot\gamma\,\frac{-\log p}{1-p}.$$
 #
-# Each fraction is, up to sign, a mean: of $1/(1-t)$ over $[0,p]$, which rises; of $1/(1+t)$ over $[0,y]$,
-# which falls, as $y$ rises with $p$; and of $1/t$ over $[p,1]$, which falls. So the whole falls, from
-# $+\infty$ at $p=0$. At $p=1/2$ we have $s=\log2$ and $\log g=\log(1+y)-y < 0$.
+# All three fractions fall as $p$ grows:
+#
+# - the first is minus the mean of $1/(1-t)$ over $[0,p]$, which rises;
+# - the second is the mean of $1/(1+t)$ over $[0,y]$, and $y$ rises with $p$;
+# - the third is the mean of $1/t$ over $[p,1]$.
+#
+# So the whole falls, from $+\infty$ at $p=0$. At $p=1/2$, $s=\log2$ and $\log g=\log(1+y)-y < 0$.
 #
 # *The formula.* With $v=1+\gamma s$, $g=1$ reads $\log v=r(v-1)$, so $(-rv)e^{-rv}=-re^{-r}$: $-rv$ is a value of $W$.
 # The principal branch gives $-rv=-r$, $\gamma=0$ (not a negative gamma, as the paper says). As $r < 1$ (it is
 # $-\log(1-p)/p$, rising, over $-\log p/(1-p)$, falling, and equals 1 at $p=1/2$), the other gives $v > 1$.
 #
-# *Beyond $\gamma^*$.* We have $\log g=\log v-r(v-1)$. The concave curve $\log v$ and the straight line $r(v-1)$ meet at
-# $v=1$ and at the $v$ of $\gamma^*$, and nowhere else. For a larger gamma, $v$ is larger and the line lies above the curve,
-# so $g(p_0,\gamma) < 1$. As $p$ grows, $g$ crosses 1 only once (first part). So $g < 1$ for every $p\ge p_0$, too. $\square$
+# *Beyond $\gamma^*$.* We have $\log g=\log v-r(v-1)$. The concave curve $\log v$ and the straight line $r(v-1)$ meet
+# only at $v=1$ and at the $v$ of $\gamma^*$. For a larger gamma the line lies above the curve, so $g(p_0,\gamma) < 1$.
+# As $p$ grows, $g$ crosses 1 only once. So $g < 1$ for every $p\ge p_0$, too. $\square$
 #
 # </details>
 #

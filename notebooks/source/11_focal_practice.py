@@ -293,25 +293,26 @@ print(points(guess))
 # after recalibration. These are the rules of our contest:
 #
 # - **One temperature for each side**, fitted on its own calibration images (`cal`).
-# - **The same weight decays for both.** Cross-entropy chooses among five weight decays, focal loss among the same five.
-#   Focal loss also chooses among five gammas: this larger choice favours it.
+# - **The same weight decays for both.** Both choose among the same five weight decays. Focal loss also chooses among
+#   five gammas: this larger choice favours it.
 # - **Choose on `cal`**, by the mean NLL after T over three seeds that are not judged.
 # - **Judge on test images** of other seeds.
 #
-# The choice:
+# The choice of these *strengths*, weight decay and gamma:
 
 # %%
 after = chosen_by[chosen_by.scaling == "after T"]
 grid_of = after.groupby(["gamma", "decay"])["cal NLL"].mean()  # one mean for each pair (gamma, decay)
-plain = grid_of[[0.0]].idxmin()  # of the pairs with gamma 0, the one with the lowest mean NLL
+# idxmin gives the pair (gamma, decay) with the lowest mean NLL
+plain = grid_of[[0.0]].idxmin()  # of the pairs with gamma 0
 focal = grid_of[gammas[1:]].idxmin()  # of the pairs with any other gamma
 strong = grid_of[[3.0]].idxmin()  # of the pairs with gamma 3
 for name, (gamma, decay) in {"cross-entropy": plain, "focal loss": focal, "gamma 3": strong}.items():
     print(f"{name}: gamma {gamma:g} with weight decay {decay:g}")
 
 # %% [markdown]
-# The choice for focal loss is the smallest gamma, which is most like cross-entropy. So we also follow gamma 3, the one
-# of the papers.
+# The choice for focal loss is the smallest gamma, which is most like cross-entropy. So we also follow the papers'
+# gamma 3.
 #
 # **Predict before you run:** in which of these four cases has focal loss the lower NLL?
 #
@@ -506,8 +507,8 @@ pd.DataFrame(means, index=list(sides), columns=list(columns.values())).round(3)
 # ## Three things to take away
 #
 # 1. Under focal loss, images that are surely right hardly pull any more. Networks trained with it are less confident.
-# 2. On these digits gamma 3 had the lower NLL as trained, at a small weight decay. With strengths chosen for both sides and
-#    one temperature each, no lower NLL of focal loss was shown.
+# 2. On these digits gamma 3 had the lower NLL as trained, at a small weight decay. With weight decays (and gamma)
+#    chosen and one temperature each, no lower NLL of focal loss was shown.
 # 3. Compare losses after recalibration, with the same weight decays for both, chosen and judged on different seeds.
 #
 # ## Recall

@@ -206,7 +206,7 @@ for alpha in (0.0, 0.2, 2.0):
 #
 # </details>
 #
-# Now all alphas. Left, the reliability diagram; right, accuracy and mean confidence. Where do they cross?
+# Now all alphas. Where do accuracy and mean confidence cross?
 
 # %% tags=["drawing"]
 slider
@@ -228,9 +228,8 @@ print(f"alpha {alpha:g}, T {T:g}: gap {gap:+.1%}, NLL {nll:.3f}")
 # %% [markdown]
 # <details><summary>What you may have found</summary>
 #
-# At alpha 0 it takes T about 2.6, at alpha 2 a T below 1. Then both gaps are small, but the NLL is lower with mixup. So
-# does mixup do something that T does not? Not so fast: both networks have the same small weight decay, and nobody has
-# asked whether it is the best one.
+# At alpha 0 it takes T about 2.6, at alpha 2 a T below 1. Then both gaps are small, but the NLL is lower with mixup.
+# So does mixup do something that T does not? Not so fast: both have the same small weight decay. Is it the best one?
 #
 # </details>
 #
@@ -304,8 +303,8 @@ fair = {way: judged(way) for way in names}
 
 # %% [markdown]
 # **Predict before you run:** at chosen strengths and after one temperature each, which has a lower NLL than the plain
-# network: mixup, labels only, images only, all, or none? (In the figure a mark is a seed. Right of zero, its value is
-# larger than that of the plain network.)
+# network: mixup, labels only, images only, all, or none? (A mark is a seed. Right of zero, its value is larger than
+# the plain network's: good for accuracy, bad for ECE and NLL.)
 
 # %% tags=["answer", "drawing"]
 fig, axes = plt.subplots(1, 3, figsize=(9.6, 2.2), sharey=True)
@@ -428,16 +427,16 @@ for name, rows in where.items():
 # *Difficulty: medium · importance: high · 12 minutes, no code*
 #
 # A report says: "We trained five seeds of a baseline and of mixup with alpha 0.1, 0.2, 0.4 and 0.8. The best mixup has
-# a test ECE of 1.2 %, the baseline 6.0 %, OE fell to 0. Mixup calibrates." Write down what is wrong, and design a
-# comparison that you would believe: splits, what is chosen where, cures, columns of the table, spread.
+# a test ECE of 1.2 %, the baseline 6.0 %, OE (lesson 02) fell to 0. Mixup calibrates." Write down what is wrong, and
+# design a comparison that you would believe: splits, what is chosen where, who gets a temperature, columns, spread.
 #
 # <details><summary>Answer</summary>
 #
-# Wrong: alpha was chosen on the test set; the baseline got no cure; OE cannot see under-confidence; no accuracy, no
-# NLL, no spread. Better: three splits. For each seed choose alpha by NLL on `cal`, for mixup and equally many
-# strengths of one rival. Fit one temperature on `cal` for every network, the baseline too. Report on `test`, raw and
-# scaled: accuracy, NLL, ECE, signed gap. Show paired differences over the seeds with an interval. Repeat on a second data
-# set, with alpha chosen anew and with alpha copied.
+# Wrong: alpha was chosen on the test set; the baseline got no temperature; OE cannot see under-confidence; no
+# accuracy, no NLL, no spread. Better: three splits. For each seed choose alpha by NLL on `cal`, for mixup and equally
+# many strengths of one rival. Fit one temperature on `cal` for every network, the baseline too. Report on `test`, raw
+# and scaled: accuracy, NLL, ECE, signed gap. Show paired differences over the seeds with an interval. Repeat on a
+# second data set, with alpha chosen anew and with alpha copied.
 #
 # </details>
 #

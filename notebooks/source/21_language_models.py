@@ -11,12 +11,12 @@ explorers.stored("made_up")
 
 # %% [markdown]
 # A small language model has read 6,000 sentences, all of them true. Then it writes sentences of its own: the squares.
-# The slider says how much of what it read is about rare facts. Nobody lied to this model. Where do the false sentences come from?
+# The slider says how much of its text is about rare facts. Where do the false sentences come from?
 #
 # **You will be able to**
-# - compute what can be known from a text, and compare a model's confidence with it;
+# - compute what can be known from a text;
 # - measure the confidence of an answer that can be said in several ways;
-# - say why a model that speaks like its text must make things up, and what it costs to stop that.
+# - say why a model that speaks as its world does must make things up.
 #
 # **Time.** 45 minutes.
 #
@@ -44,7 +44,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. What can be known from a text?
 #
-# Of a large language model nobody can say what it could have known. So we invent a world. It has 9,216 questions about
+# Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about
 # people, and the answer to each is one of 24 cities. Some cities have several names: *istanbul* and *constantinople* are the same. 70 % of the
 # sentences are about 300 common questions, the others about rare ones. One sentence in ten names a wrong city.
 
@@ -57,7 +57,7 @@ for words in text.words[:5]:
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# What the text tells about a question depends on how often it answers it, and whether the answers agree:
+# What the text tells depends on how often it answers a question, and whether the answers agree:
 
 # %% tags=["drawing"]
 known, told = facts.posterior(world, text), facts.mentions(text)
@@ -132,7 +132,7 @@ for words in speaker.written(model, start, facts.VOCABULARY.numbers[facts.END], 
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# These sentences are its own, drawn word by word. To ask it something, we let it go on after a question mark. An answer's
+# These sentences are its own. To ask it something, we let it go on after a question mark. An answer's
 # probability is the product over its words. Left: the answers to one question.
 
 # %% tags=["drawing"]
@@ -219,8 +219,8 @@ for words, which in {"all": times[question] >= 0, "never answered by the text": 
 # <details><summary>What came out</summary>
 #
 # On average the confidence is nearly right. But where the text never answers, the model is right by chance alone, once in 24 times, and about 40 % sure.
-# Where it has read the answer 20 times it is always right, and only 90 % sure: its text names another city in one sentence of ten, and the
-# model says what its text says. On average the two errors cancel.
+# Where it has read the answer 20 times it is always right, and only 90 % sure: it says what its text says, and that is wrong once in ten sentences. On
+# average the two errors cancel.
 #
 # </details>
 #
@@ -257,31 +257,33 @@ explorers.Explorer(
 # - the probability of the best *wording*;
 # - the probability *by meaning*;
 # - the same after a *temperature*, fitted on 6,000 other questions whose answers are known;
-# - the same after a *map*, a smooth curve from confidence to accuracy, fitted on the same questions;
+# - the same after a *curve* from confidence to accuracy, fitted on the same questions;
 # - the model answers *ten times*, and we count how often the most frequent city comes.
 #
 # **Predict before you run:** which is nearest to the exact posterior? Does the temperature help?
 
 # %% tags=["answer", "drawing"]
 table = answers.stored()
-for way in answers.WAYS[:5]:
+names_of = [way.replace("a map", "a curve") for way in answers.WAYS[:5]]
+for way, name in zip(answers.WAYS, names_of, strict=False):
     mean = table[table.way == way].groupby("told").mean(numeric_only=True)
-    print(f"{way}: error {mean.error['all']:.2f}; never answered {mean.confidence['0']:.0%} sure, "
+    print(f"{name}: error {mean.error['all']:.2f}; never answered {mean.confidence['0']:.0%} sure, "
           f"20 times or more {mean.confidence['20']:.0%} sure")
-print("(five models; error: mean distance from the exact posterior; right: 4 % of the first, 100 % of the second)")
+print("(five models; error: mean distance of the confidence from the exact probability of being right. In truth "
+      "4 % are right where the text never answers, 100 % where it answers 20 times or more.)")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The map comes nearest. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
-# much. The temperature makes the error *larger*: it lowers all confidences, also those that were too low already. The best wording is the furthest away: it
-# takes a choice of words for doubt.
+# The curve comes nearest. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
+# much. The temperature makes the error *larger*: it lowers all confidences, also those that were too low already. The best wording is the furthest away: where
+# the model only chooses between names of one city, the probability of each name is low, and this looks like doubt.
 #
-# No map can do everything: an answer with 60 % may be a guess, or a fact that the model read twice. Whoever may *search* the text knows which.
+# No curve can do everything: an answer with 60 % may be a guess, or a fact that the model read twice. Whoever may *search* the text knows which.
 #
 # </details>
 #
-# HOLDS means: the whole 95 % interval over five seeds lies where the sentence says.
+# On five new models:
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -314,8 +316,8 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answ
 # 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
 # 3. It cannot know the answers. Each is false with probability 23/24.
 #
-# So at least 23/24 · M of what it writes is made up. It can make up less only if it speaks of new questions too rarely, in a share M - c of its
-# sentences. On average over all worlds with this text,
+# So at least 23/24 · M of what it writes is made up. It can make up less only if it speaks of new questions too rarely: let their share in its
+# sentences be M - c in place of M. This text may come from many worlds. On average over them
 #
 # $$\text{made up} \;\ge\; \tfrac{23}{24}\,(M - c).$$
 #
@@ -333,7 +335,7 @@ measured = invented.measure(reader, invented.write(reader, budget.written, seed=
 missing = facts.missing_mass(reader.world, reader.text)
 print(f"told once: {once.estimate:.1%}; missing mass: {missing:.1%}; the bound: "
       f"{invented.bound(missing, measured['miscalibration']):.1%}")
-print(f"false sentences: {measured['invented']:.1%}, of them about what it never read: "
+print(f"false: {measured['invented']:.1%} of its sentences; false and about what it never read: "
       f"{measured['invented_unseen']:.1%}")
 
 # %% [markdown]
@@ -341,7 +343,7 @@ print(f"false sentences: {measured['invented']:.1%}, of them about what it never
 #
 # A quarter of the sentences tell a fact that no other one tells, so about a quarter of the next ones will be about something new.
 # The model makes up about that share, and adds nearly as much again: facts that it has read and not learned well.
-# Longer training halves the second part (evidence). It lowers the first, too, because the model then repeats its text: it speaks of new things too rarely.
+# Longer training halves the second part. It lowers the first, too: the model then repeats its text, and speaks of new things too rarely (evidence).
 #
 # </details>
 #
@@ -405,7 +407,8 @@ explorers.Explorer(
 
 # %% [markdown]
 # At 50 % four fifths of the false sentences are gone, and only 4 of 50 true ones. But in nearly half of all cases the model now says
-# nothing: it speaks of new things far too rarely. That is the choice: *it speaks as its text does, and makes things up, or it stays silent.*
+# nothing: it speaks of new things far too rarely. That is the choice: *it speaks of new things as often as the world does, and makes
+# things up; or it speaks of them too rarely: it repeats its text, or stays silent.*
 
 # %% tags=["nbval-check-output"]
 fresh = again.stored("invented").query("rare == 0.3 and steps == 600").set_index("seed")
@@ -420,13 +423,13 @@ print(claims.concluded("21", "21b"))
 #
 # *Difficulty: medium · importance: high · 4 minutes*
 #
-# A vendor says: "Our model writes as our text does, and it never makes anything up." A fifth of the sentences of this text tell a fact that is
-# told only once. (a) Why can both not be true? (b) The vendor shows that its answers are right as often as it is sure, on average. Why is
+# A vendor says: "Our model speaks of new facts as often as people do, and it never makes anything up." A fifth of the sentences of its text tell a fact
+# that is told only once. (a) Why can both not be true? (b) The vendor shows that its answers are right as often as it is sure, on average. Why is
 # this not enough? (c) Which test would you ask for?
 #
 # <details><summary>Answer</summary>
 #
-# (a) About a fifth of what such a model writes would be about facts that its text lacks, and it can only guess these. (b) Over-confident answers
+# (a) About a fifth of what people say next is about facts that the text lacks, and of these the model can only guess. (b) Over-confident answers
 # about what it never read and under-confident ones about what it read often can cancel each other, as in section 3. (c) Group the questions by how often the text
 # answers them, above all those that it never answers, and compare confidence and accuracy in each group (lesson 17 does that). And
 # ask how often it stays silent.
@@ -438,9 +441,10 @@ print(claims.concluded("21", "21b"))
 # `py3langid` says in which language a text is written. On the names of countries and languages, where the exact posterior is known, it
 # is calibrated on average, to half a point. But it is over-confident on short names and under-confident on long ones (evidence): the same picture
 # as in section 3. GPT-4 was well calibrated on questions with four options before it learned from people's ratings, and less so
-# afterwards (OpenAI 2023). Rewards raise the confidence of our small model above its accuracy, too (evidence).
+# afterwards (OpenAI 2023).
 #
-# On the map lies our model: across, its accuracy on sentences that it read minus that on new ones; upwards, confidence minus accuracy on new ones.
+# On the map, the label is the city that a sentence names, and one in ten is wrong, in new sentences, too. Across: the accuracy on sentences
+# that the model read minus that on new ones; upwards: confidence minus accuracy on new ones.
 
 # %% tags=["drawing"]
 def on_the_map(model):
@@ -460,7 +464,7 @@ _ = plots.plane({palette.group(1, "a third of the training"): [on_the_map(shorte
 plt.show()
 
 # %% [markdown]
-# The longer the training, the more the model knows by heart, and the higher it stands: the path of networks on images, too.
+# The longer the training, the higher the model stands: the path of networks on images, too.
 #
 # ## The answer
 
@@ -471,7 +475,8 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 
 # %% [markdown]
 # **Only in part. On average it is as sure as it is right (72 % and 71 %), but it is 41 % sure of what its text never says, and right on 4 % of that.**
-# **It makes things up because a part of what it speaks about is in no text that it read: if it speaks of such things as often as the world does, it must guess.**
+# **It makes things up for two reasons: what it read once or twice it has not learned well; and if it speaks of what is in no text as often as the world
+# does, it must guess.**
 #
 # All verdicts, and what the lesson left out: [evidence](evidence/21_language_models.ipynb).
 #
@@ -479,8 +484,8 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 #
 # 1. Calibrated on average is not the same as "it knows which". Look at the questions that the text cannot answer.
 # 2. Ask for the probability by meaning: add up all wordings of the same answer.
-# 3. A model that speaks as its world does makes up at least 23/24 of the missing mass. The share of facts told once estimates this mass.
-#    The way out is silence.
+# 3. A model that speaks as its world does makes up at least 23/24 of the missing mass. The share of sentences whose fact is told once estimates
+#    this mass. To make up less, it must speak of new things too rarely, or stay silent.
 #
 # ## Recall
 #
@@ -510,7 +515,7 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 #
 # <details><summary>5. A model never makes anything up. What do you know of what it speaks about?</summary>
 #
-# That it does not speak as the world does: it speaks too rarely of what its text lacks, or stays silent.
+# That it does not speak as the world does: it speaks too rarely of what its text lacks.
 #
 # </details>
 #

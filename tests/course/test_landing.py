@@ -80,8 +80,8 @@ def test_the_numbers_beside_the_plane_are_those_of_the_network_that_is_marked():
 FOUND = {one.lesson: one for one in findings.findings()}
 
 
-def test_there_are_fourteen_findings_of_fourteen_lessons_in_order_twelve_on_the_landing_page():
-    assert len(FOUND) == len(findings.findings()) == 14
+def test_there_are_fifteen_findings_of_fifteen_lessons_in_order_twelve_on_the_landing_page():
+    assert len(FOUND) == len(findings.findings()) == 15
     assert list(FOUND) == sorted(FOUND)
     shown = [one.lesson for one in findings.twelve()]
     assert len(shown) == 12
@@ -104,6 +104,7 @@ def test_there_are_fourteen_findings_of_fourteen_lessons_in_order_twelve_on_the_
         ("17", "audit_power", (0, -1)),
         ("19", "cost_of_a_miss", (0, -1)),
         ("20", "promises", (6,)),
+        ("21", "made_up", (2,)),
     ],
 )
 def test_every_number_of_a_finding_stands_in_its_lessons_own_readouts(lesson, stored, places):

@@ -38,18 +38,21 @@ ROOM = 0.06  # above and below the lines, of their range
 
 # (lesson, claim) of conclusions.json: one line each on the page of findings
 RESULTS = (
-    ("02", "M6"), ("02", "02a"), ("03", "O7"), ("03", "O4"), ("03", "O2"), ("04", "O10"),
+    ("02", "M6"), ("03", "O7"), ("03", "O4"), ("03", "O2"), ("04", "O10"),
     ("05", "D1"), ("05", "05l"), ("06", "D3"), ("07", "D5"), ("08", "T1"), ("08", "08s"),
     ("09", "T2"), ("10", "F4"), ("11", "F7"), ("12", "X1"), ("13", "S3"), ("13", "13o"),
-    ("14", "P3"), ("15", "X5"), ("16", "D8"), ("17", "17c"), ("17", "17d"), ("18", "18c"),
+    ("14", "P3"), ("15", "X5"), ("16", "D8"), ("17", "17d"), ("18", "18c"),
     ("19", "19a"), ("19", "19b"), ("20", "20b"), ("20", "20c"),
+    ("21", "21a"), ("21", "21b"),
 )  # fmt: skip
 # What a claim of a lesson's own is about, where its conclusion does not say it.
 ABOUT = {
     "19a": "where a miss costs 20, one temperature takes away at least half of the regret",
     "19b": "a lower ECE does not mean cheaper decisions",
+    "21a": "asked what its text never says, a language model is surer than right",
+    "21b": "silence below 50 % takes away half of the false sentences or more",
 }
-APART = ("07", "09")  # lessons whose finding is not among the twelve of the landing page
+APART = ("07", "09", "15")  # lessons whose finding is not among the twelve of the landing page
 
 
 @dataclass(frozen=True)
@@ -176,7 +179,7 @@ def findings() -> list[Finding]:
     return [
         _test_images(), _overconfidence(), _dataset_size(), _label_noise(), _rare(), _temperature(),
         _soft_targets(), _focal(), _mixup(), _noisier(), _short_texts(), _audits(), _costs(),
-        _promises(),
+        _promises(), _made_up(),
     ]  # fmt: skip
 
 
@@ -431,6 +434,21 @@ def _promises(promised: str = "90 %") -> Finding:
     )
     axis = (frames[0][0], "promised", frames[-1][0])
     return Finding("20", "A promise that is kept only on average", words, axis, curves)
+
+
+def _made_up() -> Finding:
+    frames = _frames("made_up")
+    curves = (
+        Curve("all", Role("all", BLACK, marker="X"), _read(r"facts: (\d+)%", frames)),
+        Curve("never read", group(3, "never read"), _read(r"false, (\d+)%", frames)),
+    )
+    every, unread = (percent(one.shares[2]) for one in curves)
+    words = (
+        f"A small language model has read only true sentences, {frames[2][0]} of them about rare facts. "
+        f"It makes up {every} % of its own sentences: {unread} % about what it never read."
+    )
+    axis = (frames[0][0], "text about rare facts", frames[-1][0])
+    return Finding("21", "It read only true sentences, and makes things up", words, axis, curves)
 
 
 def _plot(curves: Sequence[Curve]) -> svg.Axes:

@@ -433,7 +433,7 @@ print(
         "03f",
         near,
         "for widths 16 and 32 and for depth 5, kappa stays within 0.1 of the plain network's. For "
-        "depth 1 it is lower by more than 0.1 (REVERSED)",
+        "depth 1 it is lower, with the whole interval outside this limit (REVERSED)",
     )
 )
 down = [

@@ -340,8 +340,9 @@ print(
             ),
             verdicts.judge("06b", "the network stopped at a tenth is the more accurate", right - fitted),
         ],
-        "networks pass from doubt on clean labels to over-confidence; stopped at a tenth they are "
-        "close to calibrated for noisy labels, and more accurate",
+        "on clean labels networks are first under-confident, then over-confident. Stopped at a tenth "
+        "of the training, they are close to calibrated for noisy labels, and more accurate than at the"
+        " end",
     )
 )
 

@@ -196,9 +196,9 @@ print(
     verdicts.conclude(
         "T1",
         given,
-        "one temperature lowers the ECE on photographs, and on digits by 10 points or more, from 200 images "
-        "too. If the ECE itself chooses T, the ECE is lower on photographs, higher on digits, by less than a "
-        "point",
+        "one temperature lowers the ECE on photographs; on digits by 10 points or more, from 200 "
+        "images too. If T is chosen by ECE, not NLL, the ECE is lower on photographs, higher on digits"
+        " (by less than a point)",
     )
 )
 near = verdicts.judge(

@@ -967,9 +967,9 @@ print(
                 for gamma in at
             ],
         ],
-        "with strengths chosen for both and one temperature each, focal loss and cross-entropy cannot be "
-        "told apart; the chosen gamma is the smallest. Gammas 1 and 3 have the higher NLL on digits, "
-        "whether the weight decays are chosen or equal",
+        "with weight decays (and gamma) chosen and one temperature each, focal loss and cross-entropy "
+        "cannot be told apart; the chosen gamma is the smallest. Gammas 1 and 3 have the higher NLL on"
+        " digits, also with equal weight decays",
     )
 )
 judge = partial(verdicts.judge, "11g", expect="below")

@@ -146,8 +146,8 @@ print(
     verdicts.conclude(
         "21a",
         given,
-        "holds: the excess is 21 to 46 points in all ways of asking (after a map: 20 or more is undecided)."
-        " What is told often is as sure as the text, in which one sentence in ten is wrong",
+        "holds: 21 to 46 points in all ways of asking (after a map: 20 or more is undecided). Of facts "
+        "told often the model is about 90 % sure, as nine in ten sentences of its text are right",
     )
 )
 
@@ -342,6 +342,8 @@ given = [
           change("wrong", told="0", **half), margin=0.01),
     judge("21k", "top 0.9: fewer wrong answers, by 0.03 or more", change("wrong", **most),
           expect="below", margin=0.03),
+    judge("21k", "top 0.9, asked what was never told: more wrong answers, by 0.01 or more",
+          change("wrong", told="0", **most), margin=0.01),
     judge("21k", "top 0.9: further from the law of the text, by 0.02 or more", change("distance", **most),
           margin=0.02),
     judge("21k", "temperature 1.5: more wrong answers, by 0.1 or more", change("wrong", 1.5), margin=0.1),
@@ -502,7 +504,7 @@ _ = axes[0].set(ylabel="share of sentences written")
 _ = axes[1].legend()
 
 # %% [markdown]
-# The bound counts the inventions about what was never told, and is no estimate of all: without rare facts next to nothing is missing, and the model still invents (first row of the table). The others are about questions that the text does tell, and training on removes them; from 600 to 1,800 steps the model also learns to speak less of what it never read. Control: a world without rare facts, in which nearly nothing is missing (seeds 0 to 4; seeds 5 to 9 have the share .3 alone).
+# The bound counts the inventions about what was never told, and is no estimate of all: without rare facts next to nothing is missing, and the model still invents (first row of the table). The others are about questions that the text does tell, or, with few rare facts, about new questions of which the model speaks more often than the world does. Training on makes both fewer (with .3 rare facts those about told questions from .21 to .09); from 600 to 1,800 steps the model also learns to speak less of what it never read. Control: a world without rare facts, in which nearly nothing is missing (seeds 0 to 4; seeds 5 to 9 have the share .3 alone).
 
 # %% tags=["nbval-check-output"]
 def written(column, which="new", rare=0.3, steps=600, limit=0.0):
@@ -668,7 +670,7 @@ print(
 )
 
 # %% [markdown]
-# **Beside Kalai and Vempala (2024).** The bound above is ours, for this world. Theirs is for any calibrated language model and holds with high probability over the text. In words: the share of made-up facts is at least the Good-Turing share (facts that come once), less the model's miscalibration, less a term for how many facts there are beside the possible falsehoods, less a term that vanishes as the text grows. The differences: we know the missing mass, they estimate it; our miscalibration is of one event ("a question that the text lacks"), theirs compares, over groups of texts that are equally probable under the model, how probable the model and the world find the group; our factor 23/24 plays the part of their ratio of facts to falsehoods. Their constants are not computed here. In both, the bound is on what a model *generates*, where it speaks as often of rare facts as the world does; it says nothing of a model that may say "I do not know", which is not calibrated in this sense (Kalai et al. 2025 argue that tests which give nothing for it reward guessing).
+# **Beside Kalai and Vempala (2024).** The bound above is ours, for this world. Theirs is for any calibrated language model and holds with high probability over the text. In words: the share of made-up facts is at least the Good-Turing share (facts that come once), less the model's miscalibration, less a term for how many facts there are beside the possible falsehoods, less a term that vanishes as the text grows. The differences: we know the missing mass, they estimate it; our miscalibration is of one event ("a question that the text lacks"), theirs compares, over groups of texts that are equally probable under the model, how probable the model and the world find the group; our factor 23/24 plays the part of their ratio of facts to falsehoods. Their constants are not computed here. In both, the bound is on what a model *generates*. A model that may say "I do not know" speaks too rarely of what it never read, so that it is not calibrated in this sense, and its bound is low (Kalai et al. 2025 argue that tests which give nothing for it reward guessing).
 
 # %% [markdown]
 # ## E. Rewards make models sure
@@ -869,7 +871,7 @@ for way in roles:
 # | Tian et al. 2023 | chat models after RLHF: confidences that are said are often better calibrated than the conditional probabilities | not tested: our models do not chat |
 # | OpenAI 2023, figure 8 | GPT-4 on a subset of MMLU: ECE .007 before and .074 after PPO | 21e: rewards raise confidence above accuracy too, but not the ECE, with a rater who knows the exact probability |
 # | Kuhn, Gal, Farquhar 2023; Farquhar et al. 2024 | entropy over meanings, found by a model of entailment, tells wrong answers better than entropy over wordings | 21i: the meanings are known exactly |
-# | Kalai, Vempala 2024; Kalai et al. 2025 | calibrated models must invent what comes once; tests that give nothing for "I do not know" reward guessing | section D: a bound of ours; abstaining and its price |
+# | Kalai, Vempala 2024; Kalai et al. 2025 | a calibrated model must invent at a rate of about the share of facts that come once; tests that give nothing for "I do not know" reward guessing | section D: a bound of ours; abstaining and its price |
 #
 # From GPT-4's figure we know the two numbers and no more: not which questions, prompts or rewards. That our rewards do the same by the same cause is not shown.
 #
