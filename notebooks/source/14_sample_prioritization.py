@@ -353,8 +353,8 @@ for letter, rule in zip("ABCD", rules, strict=True):
 #
 # A poster (Tata et al. 2022) has two ideas. The first: train with a calibrating loss (label smoothing, mixup or focal loss).
 # The second: a larger, calibrated network is trained first, the **target model**. It chooses the images for the network
-# that is trained now, the **current model**. As we read the poster, the target model as it was after its own epoch 7
-# chooses the images of epoch 7, and so on. We tested both ideas at noise 0.4.
+# that is trained now, the **current model**. As we read the poster, a copy of the target model is kept after each
+# epoch. The copy after epoch 7 chooses the images for epoch 7 of the current model. We tested both at noise 0.4.
 #
 # **Predict before you run:** we compare the target model's choice with the network's own, for four losses and for 10, 20 and
 # 30 % of the images. In how many of these 12 cases does it give a lower NLL (after one temperature each)?
@@ -380,15 +380,15 @@ pd.DataFrame({word: {question: found.count(word) for question, found in words.it
 # <details><summary>What came out</summary>
 #
 # In none: it is higher in all 12. The target model's choice costs accuracy in all 12, too. On the poster's
-# photographs it is the other way: there this choice is more accurate in 21 of 24 cases.
+# photographs this choice is more accurate in 21 of 24 cases.
 #
 # As trained, both ideas lower the ECE, as the poster says: the losses in 9 of 9 cases, the target's choice in 8 of 12.
-# But a temperature does this for cross-entropy, too. After one each, none of the losses showed a lower ECE or, on the least
-# sure 10 %, a lower NLL. We have not tried clear digits.
+# But a temperature does this for cross-entropy, too. With one temperature for each network, none of the losses showed a lower
+# ECE than cross-entropy or, with the least sure 10 %, a lower NLL. Clear digits are untested.
 #
 # </details>
 #
-# **On photographs.** We trained on parts of 20,000 photographs, for 15 epochs each. The numbers are as trained.
+# **On photographs.** We trained on parts of 20,000 photographs, for 15 epochs each; numbers as trained.
 #
 # **Predict before you run:** cats and lorries are clear to people. Which choice gives the higher accuracy, the least sure or
 # random photographs?

@@ -82,13 +82,19 @@ for note in (["fever", "tablet", "sleep"], ["sleep", "tablet", "fever"]):
 # opposite direction**; "food allergy" and "ulcer" share another circle. So two notes of the same three words can have
 # different posteriors. Two classes that share a circle are a *pair*.
 #
-# How likely is a note under one class? We would have to add up the probabilities of all paths of topics. A class uses
-# three topics: $3^{16}$ paths for 16 words. The **forward algorithm** finds the sum in 16 steps. Take "fever
+# How likely is a note under one class? We would have to add up the probabilities of all paths of its three topics:
+# $3^{16}$ paths for 16 words. The **forward algorithm** finds the sum in 16 steps. Take "fever
 # tablet" under "infection". Each topic is first with probability 1/3. Symptom says "fever" with 24 %, drug and rest with
-# 1 %. So "fever" comes from symptom with $\frac13\cdot0.24=0.08$, from drug with 0.0033, from rest with 0.0033. Drug
-# follows symptom (70 %), itself (20 %) or rest (10 %), and says "tablet" with 24 %. So "tablet" comes from drug with
-# $(0.08\cdot0.7+0.0033\cdot0.2+0.0033\cdot0.1)\cdot0.24=0.0137$. In general, let $f_t(h)$ be the probability of the first
-# $t$ words with topic $h$ behind the last; $g$ is the topic before:
+# 1 %. Drug follows symptom (70 %), itself (20 %) or rest (10 %):
+#
+# | topic | says "fever" | and then drug follows |
+# |---|---|---|
+# | symptom | $\frac13\cdot0.24=0.08$ | $0.08\cdot0.7=0.056$ |
+# | drug | $\frac13\cdot0.01=0.0033$ | $0.0033\cdot0.2=0.0007$ |
+# | rest | $\frac13\cdot0.01=0.0033$ | $0.0033\cdot0.1=0.0003$ |
+#
+# The last column adds up to 0.057. Drug says "tablet" with 24 %, so "tablet" comes from drug with $0.057\cdot0.24=0.0137$.
+# In general, let $f_t(h)$ be the probability of the first $t$ words with topic $h$ behind the last; $g$ is the topic before:
 #
 # $$f_1(h)=p(h)\,p(w_1\mid h),\qquad f_t(h)=\Big[\sum_g f_{t-1}(g)\,p(h\mid g)\Big]\,p(w_t\mid h),\qquad p(w_1\dots w_n)=\sum_h f_n(h).$$
 #
@@ -254,8 +260,9 @@ print(f"bag of words: surer than 50 % on {surer:.0%} of the notes")
 #
 # The ECE asks whether predictions with a confidence of 60 % are right on 60 of 100 notes. But does each note get *its*
 # probabilities? This is measured by the **total variation distance** from the exact posterior $q$:
-# $\tfrac12\sum_k|p_k-q_k|$. (0.17: of 100 points of probability 17 lie on other classes than in $q$.) A perfect reader of
-# the bag alone is calibrated. But its probabilities are not $q$: it gives a note and its reverse the same.
+# $\tfrac12\sum_k|p_k-q_k|$. (0.17 means: to turn $p$ into $q$, one has to move 17 of 100 points of
+# probability to other classes.) A perfect reader of the bag alone is calibrated. But its probabilities are not $q$: it gives
+# a note and its reverse the same.
 #
 # The slider at the top shows the networks as trained. Now each gets one temperature, fitted on calibration notes of all
 # lengths.
@@ -439,7 +446,7 @@ for name, words in (("sst2", "film reviews"), ("trec", "questions")):
 # longest.** **Shuffle the words to see whether the program reads their order. Before you trust it on short notes, look
 # at the gap length by length.**
 #
-# All verdicts, chosen strengths, fewer notes and wrong labels, 20 Newsgroups and the papers' numbers: [evidence](evidence/15_text.ipynb). Next: [16 Translation](16_translation.ipynb).
+# All verdicts: [evidence](evidence/15_text.ipynb). Next: [16 Translation](16_translation.ipynb).
 #
 # ## Three things to take away
 #

@@ -49,10 +49,12 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. A translator whose law is known
 #
-# For real sentences nobody knows how probable each translation is. So we invent a translator. For each sentence he
-# draws a noun among synonyms (for *car*: *voiture* 50 %, *véhicule* 30 %, *bolide* 20 %), an article and an adjective that
-# agree with it, and a verb. An adverb becomes *de façon* or *de manière* (*in a ... way*, 50 % each), followed by one of two adjectives
-# (for *often*: *fréquente* 60 %, *répétée* 40 %). It stands at the end (45 %) or in front (30 %), or he leaves it out (25 %).
+# For real sentences nobody knows how probable each translation is. So we invent a translator. For each sentence he draws:
+#
+# - a noun among synonyms (for *car*: *voiture* 50 %, *véhicule* 30 %, *bolide* 20 %), and a verb;
+# - the adverb: *de façon* or *de manière* (*in a ... way*, 50 % each), then one of two adjectives (for *often*: *fréquente*
+#   60 %, *répétée* 40 %);
+# - its place: at the end (45 %), in front (30 %), or left out (25 %).
 
 # %%
 source = "the green car hides the road often"
@@ -256,9 +258,11 @@ for loss in ("cross-entropy", "smoothing", "focal"):
         rows.append([loss, metrics.ece(probs, on_test.labels), translation.distance(probs, law), impossible,
                      T.temperature, metrics.nll(cooled, on_test.labels), translation.distance(cooled, law)])
 judged = pd.DataFrame(rows, columns=["loss", "ECE", "distance", "impossible", "T", "cool", "near"])
-for loss, mean in judged.groupby("loss", sort=False).mean().iterrows():
-    print(f"{loss}: ECE {mean.ECE:.1%}, distance from the law {mean.distance:.1%}, on impossible words "
-          f"{mean.impossible:.1%}; T {mean['T']:.2f}, NLL after it {mean.cool:.3f}, distance {mean.near:.1%}")
+means = judged.groupby("loss", sort=False).mean().rename_axis(None)
+means[["ECE", "distance", "impossible", "near"]] *= 100
+means.columns = ["ECE, %", "distance, %", "impossible, %", "T", "NLL after T", "distance after T, %"]
+print("distance: from the law; impossible: probability on words that cannot come next")
+print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_string())
 
 # %% [markdown]
 # <details><summary>What came out</summary>
@@ -288,8 +292,8 @@ print(claims.concluded("16", "16b"))
 # network gives it. After its own prefix we know the law as well, if this prefix is possible. After an impossible one
 # there is no law: there we count every word as wrong.
 #
-# **Predict before you run:** the gap is the confidence minus the probability to be right. We compare it after true words
-# and after the network's own. With which losses does it grow by more than 2 points if the network writes greedily? And if it draws?
+# **Predict before you run:** the gap is the confidence minus the probability to be right. After the network's own words it
+# may be larger than after true ones. With which losses is it larger by more than 2 points: in greedy writing, and in drawing?
 
 # %% tags=["answer", "drawing"]
 rows = []
@@ -305,18 +309,19 @@ for loss in ("cross-entropy", "smoothing", "focal"):
             row |= {way: (own.confidence - own.right).mean(), f"{way}, lost": 1 - own.possible.mean()}
         rows.append(row)
 own_words = pd.DataFrame(rows)
-for loss, mean in own_words.groupby("loss", sort=False).mean().iterrows():
-    print(f"{loss}: gap after true words {mean['true']:+.1%}; after its own, greedy {mean.greedy:+.1%} "
-          f"({mean['greedy, lost']:.0%} of the places after an impossible prefix), drawn {mean.drawn:+.1%} "
-          f"({mean['drawn, lost']:.0%})")
+means = 100 * own_words.groupby("loss", sort=False).mean().rename_axis(None)
+heads = {"true": "gap, true words", "greedy": "gap, greedy", "drawn": "gap, drawn",
+         "greedy, lost": "lost, greedy", "drawn, lost": "lost, drawn"}
+print("gap in points; lost: % of the places after an impossible prefix")
+print(means[list(heads)].rename(columns=heads).round().astype(int).to_string())
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Greedily: with none. All three nearly always stay on possible paths, and the gap grows by about a point. Drawn: with
-# all, and most for smoothing. The small probabilities of impossible words add up, and after the first one we count
-# everything as wrong while the confidence stays. Nearly the whole growth comes from this counting: after possible words
-# of its own, the gap differs from that after true words by at most 1.3 points on average (evidence).
+# Greedily: with none. All three nearly always write possible prefixes, and the gap grows by about a point. Drawn: with
+# all, and most with smoothing. The small probabilities of impossible words add up. After the first such word we count
+# every word as wrong, and the confidence stays. Nearly the whole growth comes from this: after possible prefixes of its
+# own, the gap differs from that after true words by at most 1.3 points on average (evidence).
 #
 # </details>
 
@@ -349,11 +354,11 @@ for width in (1, 8):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Of 100 translations 70 have no adverb in front. In 25 of these 70 no adverb comes at all: 36 %, one wording. In 45 it
-# comes at the end: 64 %, divided among four wordings, *de façon* or *de manière* (50 % each) with one of two adjectives
-# (the better one has 60 %). So the best of the four has 0.64 x 0.5 x 0.6 = 19 %, less than 36 %. The most probable *single*
-# sentence lacks the adverb, and a wide beam finds it: a poor summary even of the exact law (Eikema and Aziz 2020). With
-# networks it may also be too short because the network is wrong (Stahlberg and Byrne 2019).
+# Of 100 translations 70 have no adverb in front. In 25 of these 70 (36 %) no adverb comes at all, and there is one way to
+# write this. In 45 (64 %) it comes at the end, and there are four ways: *façon* or *manière* (50 % each),
+# with one of two adjectives (60 and 40 %). The best of the four has 0.64 x 0.5 x 0.6 = 19 %, less than 36 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
+# a poor summary even of the exact law (Eikema and Aziz 2020). With networks it may also be too short because the network
+# is wrong (Stahlberg and Byrne 2019).
 #
 # </details>
 #
@@ -445,13 +450,13 @@ for value, row in real.iterrows():
 # ## The answer
 #
 # **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
-# average. As trained, smoothing had half the ECE of cross-entropy, and yet wrote impossible beginnings far more often
-# when it drew its words.** **And three things differ: what the phone says, how probable this wording is, and whether it
+# average. As trained at usual strengths, smoothing had half the ECE of cross-entropy, and yet wrote impossible
+# beginnings far more often when it drew its words.** **And three things differ: what the phone says, how probable this wording is, and whether it
 # is right. A right sentence may have a probability of ten per cent, and the most probable one may lack a word that
 # matters.**
 #
-# (36 % of the places against 9 %, section 4; it has no verdict of its own.) After one temperature each, neither the ECE nor
-# the share of impossible beginnings differed clearly.
+# (Section 4: with smoothing 36 % of the places came after an impossible beginning, with cross-entropy 9 %. No verdict
+# tests this difference.) With one temperature for each network, neither the ECE nor this share differed clearly.
 #
 # All verdicts: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #

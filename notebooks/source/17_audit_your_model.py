@@ -60,8 +60,6 @@ explorers.stored("audit_power")
 # - *two scanners*: one temperature for all images (08);
 # - *leak*: it was recalibrated, for each scanner, on images of which many are test images;
 # - *none*: the exact posterior.
-#
-# The next cell trains the networks and writes a file for each model.
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -127,9 +125,8 @@ check.group_z(my_group_z)
 # ```
 #
 # </details>
-# The audit's table has the same, as a two-sided p-value. (For small or very sure groups, where the normal approximation is poor,
-# the audit computes p exactly.) Beware of many groups: of 20 groups of a calibrated model, one is expected below
-# p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It does the same with the predicted classes.
+# The audit's table has the same, as a two-sided p-value. (For small or very sure groups the audit computes p exactly.) Beware
+# of many groups: of 20 groups of a calibrated model, one is expected below p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It does the same with the predicted classes.
 
 # %%
 def p_of_groups(confidence, correct, groups, count):
@@ -210,8 +207,8 @@ print(f"model {leaked}: signed gap {audits[leaked].measures['gap'].value:+.3f} o
       f"{rest.measures['gap'].value:+.3f} on the {fresh.sum()} others (p = {rest.test.p_value:.3f})")
 
 # %% [markdown]
-# Here is the list as a rule, and how often it names the fault when all is trained anew, with other seeds. The order matters: a leak spoils
-# all other numbers. A seventh fault would get one of the six names.
+# Here is the list as a rule, and how often it names the fault over several trainings of all models, the one above among them. The order
+# matters: a leak spoils all other numbers. A seventh fault would get one of the six names.
 
 # %%
 print(inspect.getsource(vendor.diagnosis))
@@ -230,8 +227,8 @@ print(verdicts.judge_share("17a", "the rule names at least 70 % of the faults", 
 # %% [markdown]
 # ## 4. Your own model
 #
-# Write a CSV: a column `label`, one column of scores a class, named as the classes, and any columns to group by. Then two commands in the
-# folder of this course:
+# Write a CSV: a column `label`, one column of scores for each class, with the name of the class, and any columns to group by. Then two
+# commands in the folder of this course:
 #
 #     python3 -m pip install .
 #     python3 -m calibkit audit predictions.csv --groups scanner
@@ -350,18 +347,18 @@ print(verdicts.judge("17b", "1,000 images of the exact posterior: at most 12 % o
 
 # %% [markdown]
 # Open the two answers above first; the figure is the slider's right side. A fault may show in more than one check: with many images the
-# check of the classes sees the two scanners, too. This alarm is stricter than the rule of section 3. Your guess at the top: 5,000 is right.
-# In the vendor's 2,000 images this alarm misses the rare class in 4 of 10 files (over five seeds in 2 of 10: evidence).
+# check of the classes sees the two scanners, too. Your guess at the top: 5,000 is right. With files
+# of 2,000 images, as the vendor's, this alarm misses the rare class in 4 of 10 files of this network (over the networks of five seeds: in
+# 2 of 10; evidence).
 #
-# The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file; 17b tests it at 1,000 images, with a
-# looser bound.  What grows with the file is the **power of a test**: the
-# probability that it finds a given fault. So write beside "nothing found" *what would have been found*: the audit's page
+# The level is meant to keep the false alarms at 5 % or less (the dotted line), however large the file. What grows with the
+# file is the **power of a test**: the probability that it finds a given fault. So write beside "nothing found" *what would have been found*: the audit's page
 # prints the power of its test for gaps of 0.5 to 10 points.
 #
 # ## 6. What a temperature buys, and which model is better
 #
 # Often there is one file and no calibration data. A temperature that is fitted on the samples which judge it has seen their labels. In
-# **cross-fitting**, each half of the samples is divided by the temperature of the *other* half.
+# **cross-fitting**, the logits of each half are divided by the temperature of the *other* half.
 #
 # ### Exercise: cross-fitting
 #
@@ -398,8 +395,11 @@ check.cross_fitted(my_cross_fitted)
 #
 # </details>
 #
-# Two networks are for sale: *too sure*, and *noisy labels*, which is too cautious. We compare them on the same
-# images, by the interval of the mean difference image by image, as they are and after cross-fitting.
+# Two networks are for sale: *too sure*, and *noisy labels*, which is too cautious. For each image we take the difference of the two. We report
+# the mean of these differences with its 95 % interval: first for the networks as they are, then after cross-fitting.
+#
+# The **AURC** is the area under the **risk-coverage curve**: the model answers the surest share of the images only
+# (the coverage), and the risk is the share of mistakes among these answers.
 
 # %%
 second_model = probs_of("noisy labels", SEED, "file")
@@ -412,12 +412,9 @@ for name in ("accuracy", "ece", "nll", "brier", "aurc"):
     rows.append([round(both.measures[name].value, 3), round(both.other[name].value, 3),
                  f"{less.value:+.3f} {ends}"])
 pd.DataFrame(rows, index=["accuracy", "ECE", "NLL", "Brier", "AURC"],
-             columns=["too sure", "noisy labels", "second less first, 95 %"])
+             columns=["too sure", "noisy labels", "second minus first, 95 %"])
 
 # %% [markdown]
-# **AURC** is the area under the **risk-coverage curve**: the model answers the surest share of the images only (the coverage), and the
-# risk is the share of mistakes among these answers (the selective risk of 09).
-#
 # **Predict before you run:** after a temperature each, which of the two has the lower NLL? And how much of the AURC of the
 # network that is too sure does its temperature take off?
 
@@ -431,7 +428,7 @@ cooled_first, cooled_second = at_own_temperature(both, first_model), at_own_temp
 low, high = metrics.paired_interval(cooled_second, cooled_first, labels, metric="nll", level=0.95)
 print(f"temperatures: too sure {both.cooling.value:.2f}, noisy labels {alone.cooling.value:.2f}")
 print(f"NLL after them: {both.cooled['nll'].value:.3f} and {alone.cooled['nll'].value:.3f}; "
-      f"second less first, 95 %: [{low:+.3f}, {high:+.3f}]")
+      f"second minus first, 95 %: [{low:+.3f}, {high:+.3f}]")
 gain = both.gain["ece"]
 print(f"ECE of the network that is too sure: {gain.value:+.3f} by its temperature")
 print(f"AURC of the network that is too sure: {both.measures['aurc'].value:.3f} before, "
@@ -446,13 +443,19 @@ for fault, role in looks.items():
     _ = ax.plot(coverage, risk, **role.line(marker=""))
 _ = ax.set(xlabel="coverage: share of images answered", ylabel="risk: share wrong", ylim=(0, None))
 _ = ax.legend()
+for words, probs in (("as it is", first_model), ("after its temperature", cooled_first)):
+    answered = probs.amax(dim=1) >= 0.9
+    wrong = (probs.argmax(dim=1) != labels)[answered].double().mean()
+    print(f"too sure, {words}: 90 % sure or more of {answered.double().mean():.0%} of the images, "
+          f"and wrong on {wrong:.0%} of these")
 
 # %% [markdown]
 # Open the two answers above first. Compare the sign of the difference in NLL before and after: the network that looks better as it is may
-# be worse after a temperature each. So compare models *after* a temperature. Here it hardly changed the order of the images (AURC),
-# so it helps little to whoever hands the unsure cases to a doctor. The figure shows the networks as trained.
+# be worse after a temperature each. So compare models *after* a temperature. Here it hardly changed the order of the images (AURC). So it
+# helps little if a fixed *share* goes to a doctor. It helps if all below a *confidence* of 90 % do: of the answers left, 21 % were wrong
+# before, and 6 % (of fewer answers) after. The figure shows the networks as trained.
 #
-# Last in the audit stand the 20 surest mistakes, by the index of their rows:
+# Last in the audit stand the 20 surest mistakes:
 
 # %%
 mistakes = both.mistakes
@@ -492,7 +495,8 @@ print(f"of the {len(listed)} surest mistakes, {cleaning.is_wrong(listed, SEED).s
 
 # %% [markdown]
 # Now the list of mistakes is mostly a list of wrong labels. An image is a **suspect** if its label gets a probability below 0.05. We remove all
-# suspects and train again. As controls we remove as many images at random, and, as only we can, those whose label is truly wrong.
+# suspects and train again. There are two controls: we remove the same number of images at random, or those whose label is truly wrong
+# (only we know them).
 
 # %%
 share, caught = [], []
@@ -504,9 +508,9 @@ print(f"{np.mean(share):.0%} of the suspects have a wrong label; "
       f"{np.mean(caught):.0%} of the wrong labels are suspects")
 
 # %% [markdown]
-# **Predict before you run:** to remove all wrong labels would raise the accuracy on clean test labels and lower the true error. How much
-# of this rise, and how much of this fall, in per cent, do we get by removing the suspects? And what would you see if your test labels were
-# as noisy as the training labels?
+# **Predict before you run:** if we removed all wrong labels, the accuracy on clean test labels would rise and the true error would fall. We
+# remove only the suspects. What share of the rise do we get, and what share of the fall? And what would you see if your test labels were as
+# noisy as the training labels?
 
 # %% tags=["answer"]
 columns = {"test_accuracy": "accuracy", "test_gap": "signed gap", "test_ece": "ECE, clean test labels",
@@ -518,7 +522,7 @@ print(f"\nshare of the way from the first row to the last: accuracy {way.loc['su
       f"true error {way.loc['suspects', 'true error']:.0%}")
 
 # %% [markdown]
-# Open the answer above first. The last row is what perfect curation would reach. Without the suspects we get 60 % of the possible rise in
+# Open the answer above first. The last row is what perfect removal would reach. Without the suspects we get 60 % of the possible rise in
 # accuracy, but only 36 % of the possible fall of the true error. The accuracy alone does not tell how over-confident the
 # cleaned network still is (the signed gap). Why is the second share smaller? See "Go further".
 #
@@ -567,7 +571,7 @@ print(claims.concluded("17", "17f"))
 #
 # *Dataset Curation Beyond Accuracy* draws this advice from its experiments on noise, imbalance and size (05 to 07); it does
 # not clean a dataset. Section 7 is ours; its verdicts stand in the [evidence](evidence/17_audit_your_model.ipynb).
-# This lesson closes the course. [00 Start here](00_start_here.ipynb) has the map, [18 Estimators in depth](18_estimators_in_depth.ipynb) more statistics. If your digits differ, see [your numbers differ?](your_numbers_differ.md).
+# [00 Start here](00_start_here.ipynb) has the map, [18 Estimators in depth](18_estimators_in_depth.ipynb) more statistics. If your digits differ, see [your numbers differ?](your_numbers_differ.md).
 #
 # ## Recall
 #

@@ -256,9 +256,8 @@ for epsilon in (0, 0.001, 0.004):
 #
 # </details>
 #
-# A diagram can do without edges, too. The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) fits a staircase
-# that never falls to the hits (1 or 0), by least squares. The **consistency band** around the diagonal
-# shows luck: calibrated models with these confidences are simulated, and at each confidence 90 % of their curves lie inside.
+# The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) needs no edges. It fits a staircase to the hits (1 or 0), by
+# least squares. The staircase never goes down. The **consistency band** around the diagonal shows luck: calibrated models with these confidences are simulated, and at each confidence 90 % of their curves lie inside.
 # Which model stays inside?
 
 # %% tags=["drawing"]
@@ -364,9 +363,9 @@ print(pd.DataFrame(shares, index=list(pairs), columns=columns).map("{:.0%}".form
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. Even compared with
-# the exact posterior, B mostly has the lower ECE (evidence). These two both have an exact error of 0, but B fills fewer
-# bins, so less noise adds up. In the other two pairs the models differ in calibration alone: both numbers
+# Between A and B the ECE nearly always names the worse model, since it cannot see the refinement. On most test sets B
+# has a lower ECE even than the exact posterior (evidence). Both have an exact error of 0, but B fills
+# fewer bins, so less noise adds up. In the other two pairs the models differ in calibration alone: both numbers
 # mostly name the better one, and only the *paired* interval decides, on some test sets.
 #
 # </details>

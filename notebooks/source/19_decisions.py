@@ -255,14 +255,14 @@ for name in "ABCD":
 #
 # *Difficulty: medium · importance: high · 5 minutes*
 #
-# The curves of A and D both lie about ten points off the diagonal, on average (the ECE). (a) Where is the share of dangerous doses above
-# what A states, and where below what D states? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20,
+# The curves of A and D both lie about ten points off the diagonal, on average (the ECE). (a) At which stated probabilities does A state too
+# little? At which does D state too much? (b) Why does A cost more at c = 20? (c) A check in vain now costs 20,
 # and a miss 1. Which would you prefer, and why?
 #
 # <details><summary>Answer</summary>
 #
-# (a) For A up to about 35 %: of the images with 1 % stated, 7 % are dangerous. For D up to about 25 %: with 7 % stated, 1 % are, with
-# 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
+# (a) A up to about 35 %: of the images with less than 10 % stated (1 % on average), 7 % are dangerous. D up to about 25 %: with 7 % stated,
+# 1 % are, with 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
 # ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only about 76 % are dangerous. So one
 # check in four is in vain, and costs 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
 # and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.

@@ -171,17 +171,16 @@ explorers.keep(explorers.Explorer(
 # - The line is set so that about 90 % of the scores lie to its left.
 # - Right: a new image. Its **prediction set** holds every digit whose score is at most the threshold.
 #
-# This is **split conformal prediction**. Why is the promise kept? The new image is of the same kind as the $n$ calibration images. Put their
-# scores and the new one in order. The new one is equally likely to take each of the $n + 1$ places. So with probability $k / (n+1)$ it is
-# among the first $k$. Then at most $k - 1$ of the $n$ scores are smaller. So it is not above the $k$-th smallest of them, and the true digit is in
-# the set.
+# This is **split conformal prediction**. The threshold is the $k$-th smallest of the $n$ calibration scores. Why is the promise kept? The new
+# image is of the same kind as the calibration images. Put their scores and the new one in order. The new score is equally likely to take each
+# of the $n + 1$ places. So with probability $k / (n+1)$ it takes one of the first $k$. Then it is at most as large as the threshold, and the
+# true digit is in the set.
 #
-# Let $1 - \alpha$ be the promise: for 90 %, $\alpha = 0.1$. The threshold is the $k$-th smallest score, with the least $k$ for which
-# $k / (n+1)$ is at least $1 - \alpha$:
+# Let $1 - \alpha$ be the promise: for 90 %, $\alpha = 0.1$. We take the least $k$ for which $k / (n+1)$ is at least $1 - \alpha$:
 #
 # $$k = \lceil (n + 1)(1 - \alpha) \rceil .$$
 #
-# Nothing here asks whether the network is any good. A bad network gets large sets.
+# The network need not be good: a bad one gets large sets.
 #
 # ### Exercise: the threshold
 #
@@ -298,8 +297,8 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # With 20 images from below 80 to 98 %, with 1,000 from 88 to 92 %. The mean over calibration sets is what was promised. So the
-# guarantee is also an average over calibration sets, and you have one. The lines in the figure are a *Beta* law of $n$
-# and $\alpha$ alone, the same for every network.
+# guarantee is also an average over calibration sets, and you have one. The lines in the figure are what theory predicts:
+# a *Beta* distribution. It depends only on $n$ and $\alpha$, not on the network.
 #
 # </details>
 #
@@ -307,7 +306,7 @@ plt.show()
 #
 # **Your turn**: all images together have 90 %. Which of nine groups have *less than 80 %*: the new, usual and
 # old scanner; easy, medium and hard images; zeros, eights, nines? An image is easy if the exact posterior gives one digit more than 95 %,
-# hard if it gives none 60 %, else medium.
+# hard if no digit gets 60 %, else medium.
 
 # %% tags=["drawing"]
 def of_network(seed):
@@ -328,7 +327,8 @@ mass = conformal.exact_coverage(sets, posterior)
 groups = {f"{name} scanner": scanner == k for k, name in enumerate(scanners)}
 groups |= {f"{name} images": mask for name, mask in promised.difficulty(posterior).items()}
 covered = {name: mass[group].mean().item() for name, group in groups.items()}
-of_digit = (sets * posterior).sum(dim=0) / posterior.sum(dim=0)  # weighted: labels choose these groups
+# the label decides the digit: each image counts with its probability of being this digit
+of_digit = (sets * posterior).sum(dim=0) / posterior.sum(dim=0)
 covered |= {name: of_digit[k].item() for name, k in {"zeros": 0, "eights": 8, "nines": 9}.items()}
 below = {name for name, share in covered.items() if share < 0.8}
 print(f"{len(guess & below)} of {len(below)} found, {len(guess - below)} named without need: {sorted(below)}")
@@ -497,8 +497,9 @@ plt.show()
 # %% [markdown]
 # On average cats get less than was promised, and trucks more.
 #
-# On the map a network, as trained, is not sure enough on the new scanner and too sure on the old one. With the score 1 - p this is not the main reason
-# for the low coverage there: the exact posterior is calibrated on each scanner, and covers the old one less (evidence).
+# On the map a network, as trained, is not sure enough on the new scanner and too sure on the old one. But this is not the main reason
+# for the low coverage on the old scanner. The exact posterior is calibrated on each scanner; still, with the score 1 - p, it covers
+# the old one even less than the network does (evidence).
 #
 # ### Exercise: thresholds for groups (homework)
 #
@@ -550,9 +551,9 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # each image it would take the posterior.**
 #
 # As a decision, sets at 90 % are expensive. If the machine types the digit of a one-digit set, and asks otherwise, 100 images cost 130 (costs
-# of lesson 19). Sets at a promise chosen for these costs cost 95, calibrated probabilities 91 (evidence).
+# of lesson 19). With the promise that suits these costs best: 95; with calibrated probabilities: 91 (evidence).
 #
-# All verdicts, and what the lesson left out: [evidence](evidence/20_guarantees.ipynb).
+# All verdicts: [evidence](evidence/20_guarantees.ipynb).
 #
 # ## Three things to take away
 #
@@ -599,7 +600,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # ## Go further
 #
 # (1) The nurse knows the size of the set. Is a set of one digit right in 90 % of the cases? Compute the exact coverage by size. (2) You may label 300
-# calibration images, and choose their scanners. The Beta law tells how low the coverage of a scanner may come out: nine of ten hospitals lie between
+# calibration images, and choose their scanners. The Beta distribution tells how low the coverage of a scanner may come out: nine of ten hospitals lie between
 # `conformal.coverage_law(n, alpha).ppf(0.05)` and `.ppf(0.95)`. How many labels does each scanner get? If your digits differ, see
 # [your numbers differ?](your_numbers_differ.md).
 #

@@ -200,14 +200,14 @@ print(
 # %% [markdown]
 # ## The accuracy without a label
 #
-# Four predictions of the accuracy on unlabelled images, from what the network says and from labelled images of the old noise alone:
+# Four predictions of the accuracy on unlabelled images, from what the network says and from held-out labelled images of the old noise alone:
 #
 # - **the mean confidence** as it is;
 # - **DoC** (Guillory et al. 2021): the old accuracy minus the fall of the mean confidence; or, as they have it, minus a slope times that fall. The slope (a line through the
 #   origin, least squares) comes from labelled images under changes that one knows: here blur and contrast at five severities, or noise (.2 to .8 added to the old images);
 # - **ATC** (Garg et al. 2022): the share of new images above that confidence which as many old images pass as are right. Its authors use it after a temperature, so the first three (DoC without a slope)
 #   are read as trained and after the T of `cal`;
-# - **imitation**: the noise that the variance of the new pixels shows is added to the old labelled images; their accuracy then. Beside it the noise
+# - **imitation**: the noise that the variance of the new pixels shows is added to old labelled images that were held out from training; their accuracy then. Beside it the noise
 #   of highest likelihood under the exact density of the images, which uses that the clean digits are known.
 #
 # The margin, 0.02, stood before the new seeds were looked at; the first three are the control of the fourth.
@@ -351,9 +351,8 @@ print(
                 for noise in (0.6, 0.8, 1.0)
             ),
         ],
-        "where it imitates the right change, an imitation foretells the accuracy to two points on "
-        "average over "
-        "ten new seeds; a single network can miss by more",
+        "where it imitates the right change, an imitation of held-out images predicts the accuracy to two "
+        "points on average over ten new seeds; a single network can miss by more",
     )
 )
 # %% tags=["nbval-check-output"]

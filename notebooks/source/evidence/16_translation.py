@@ -440,9 +440,9 @@ print(
                 for name in ("usual", "chosen")
             ),
         ],
-        "as trained, the gap is larger after drawn words than after true ones. Nearly all of this growth "
-        "(all but 1.3 points on average) comes after impossible prefixes; whether smoothing writes more of "
-        "these after one temperature each is undecided",
+        "as trained, the gap grows after drawn words, and nearly all of the growth (all but 1.3 points on "
+        "average) comes after impossible prefixes. If each network gets a temperature, it is undecided "
+        "whether smoothing writes more of these prefixes",
     )
 )
 print(

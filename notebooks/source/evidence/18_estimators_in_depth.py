@@ -292,9 +292,9 @@ print(
                 hardly[:, 1] - hardly[:, 0],
             ),
         ],
-        "between a calibrated coarse model and a better one that is not calibrated the ECE names the "
-        "wrong one and the Brier score the right one; between two that differ slightly, in "
-        "calibration alone, the two numbers are not told apart",
+        "between a calibrated coarse model and a better uncalibrated one the ECE names the wrong one, "
+        "the Brier score the right one. If two models differ slightly and only in calibration, neither "
+        "was shown to be right more often",
     )
 )
 
