@@ -598,14 +598,15 @@ _ = axes[0].legend(fontsize="small")
 plt.show()
 
 # %% [markdown]
-# 07w: the question "is it the rarest class?" has two answers, so its probability has an NLL and a Brier score of its own. The statements were put down after a look at the seeds above; so they are judged on five further seeds
-# of each form, and on the lesson's, marked post hoc. *Above one half*: over the images where this probability is above one half, its mean minus how often they are of the class (NaN: no such image).
+# 07w: "is it the rarest class?" has two answers, so its probability has an NLL and a Brier score of its own (the prior alone against T and shifts first). The statements were put down after a look at the seeds above; so they are
+# judged on five further seeds of each form, and on the lesson's, marked post hoc. *Above one half*: over the images where this probability is above one half, its mean minus how often they are of the class (NaN: no such image).
 
-# %% tags=["nbval-check-output"]
+# %%
 further = [300 + seed for seed in seeds]
 later = sweep.run(recipe, {"form": forms, "rho": [100], "seed": further}, device=device)
 
 
+# %% tags=["nbval-check-output"]
 def is_it_the_rarest(make, outcome):
     form, seed = outcome.setting["form"], outcome.setting["seed"]
     rarest = order(form, seed)[-1]
