@@ -318,8 +318,8 @@ def by_chance(verdicts: Iterable[Verdict]) -> str:
     return (
         f"By chance {expected:.1f} of {len(levels)} would be decided, {expected / 2:.1f} of them "
         f"HOLDS: so many are expected if every true mean lies on the very line that its claim "
-        f"draws. It is the sum of 1 - level (of the interval, mostly 95 %) over the verdicts that "
-        f"are not post hoc, whether they depend on each other or not."
+        f"draws. It is the sum of 1 - level (of the interval) over the verdicts that are not post "
+        f"hoc, whether they depend on each other or not."
     )
 
 
@@ -327,7 +327,8 @@ def q_values(verdicts: Sequence[Verdict]) -> list[float | None]:
     """Each verdict's p value of no difference, adjusted for the number of all.
 
     By Benjamini and Hochberg: to call everything with a q of at most .05 a difference is wrong in
-    5 % of what is called so, on average. None where there is no p value; see `Verdict.p_value`.
+    5 % of what is called so, on average. None where there is no p value (see `Verdict.p_value`), or
+    none that is valid: post hoc verdicts, put down when the data had been seen, are no part of it.
 
     Source: Benjamini and Hochberg 1995, section 2.
 
@@ -335,23 +336,30 @@ def q_values(verdicts: Sequence[Verdict]) -> list[float | None]:
     >>> [round(q, 4) for q in q_values([parse(line)] * 2)]
     [0.0029, 0.0029]
     """
-    p_values = [verdict.p_value for verdict in verdicts]
+    p_values = [_valid_p(verdict) for verdict in verdicts]
     tested = [p for p in p_values if p is not None]
     adjusted = iter(stats.false_discovery_control(tested) if tested else ())
     return [None if p is None else float(next(adjusted)) for p in p_values]
 
 
+def _valid_p(verdict: Verdict) -> float | None:
+    return None if verdict.post_hoc else verdict.p_value
+
+
 def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
-    """How many differences stay differences when all verdicts count as one family."""
+    """How many differences stay differences when all verdicts count as one family.
+
+    Those that are post hoc are left out, as in `by_chance` and `q_values`.
+    """
     verdicts = list(verdicts)
     q = [q for q in q_values(verdicts) if q is not None]
-    p = [p for verdict in verdicts if (p := verdict.p_value) is not None]
+    p = [p for verdict in verdicts if (p := _valid_p(verdict)) is not None]
     alone, together = (sum(one <= rate for one in given) for given in (p, q))
     return (
         f"A difference (from 0, or from the level that is named) is seen by itself in {alone} of "
-        f"{len(p)}, the error of each being {100 * rate:g} %; in {together} when the share of "
-        f"false ones among all that are seen is held at {100 * rate:g} % (Benjamini and "
-        f"Hochberg 1995; the whole course is one family, "
+        f"{len(p)} that are not post hoc, the error of each being {100 * rate:g} %; in {together} "
+        f"when the share of false ones among all that are seen is held at {100 * rate:g} % "
+        f"(Benjamini and Hochberg 1995; the whole course is one family, "
         f"and verdicts that share their networks depend on each other). q says at which share a "
         f"verdict's difference would be among them; of a claim that two things are alike it says "
         f"nothing."

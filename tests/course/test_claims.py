@@ -63,7 +63,7 @@ def test_the_table_marks_what_was_claimed_afterwards_and_names_levels(folder):
     late = verdicts.judge("X2", "late", [0.36, 0.37, 0.38], than=0.9, level=0.9, post_hoc=True)
     write(folder, "13_shift", f"{late}\n")
     text = claims.table(claims.printed(folder), claims.listed(folder / claims.DETAIL))
-    measured = "+0.370 [+0.353, +0.387] against 0.9 | < 0.001"
+    measured = "+0.370 [+0.353, +0.387] against 0.9 | –"  # no valid p value, so no q
     assert f"| X2 | NOT MET (post hoc) | late | {measured} | 3 | 13 |" in text
     assert (
         "4 verdicts: 1 HOLDS, 0 NOT SPECIFIC, 1 NOT MET, 1 REVERSED, 1 INCONCLUSIVE; 1 post hoc."
@@ -104,9 +104,21 @@ def test_a_share_of_cases_has_no_q_and_changes_no_other():
     assert alone == [pytest.approx(one.p_value)]
     assert with_share == [*alone, None]
     assert claims.false_discoveries([one, share]).startswith(
-        "A difference (from 0, or from the level that is named) is seen by itself in 1 of 1,"
+        "A difference (from 0, or from the level that is named) is seen by itself in 1 of 1 "
+        "that are not post hoc,"
     )
     assert claims.q_values([]) == []
+
+
+def test_a_post_hoc_verdict_is_no_member_of_the_family():
+    """Its p value is not valid: it has no q, is counted nowhere, and changes no other's q."""
+    rows = [[0.1, 0.11, 0.12], [0.1, -0.1, 0.2]]
+    given = [verdicts.judge("X1", "a", row) for row in rows]
+    late = verdicts.judge("X1", "late", rows[0], post_hoc=True)
+    assert claims.q_values([late, *given]) == [None, *claims.q_values(given)]
+    assert claims.false_discoveries([late, *given]) == claims.false_discoveries(given)
+    assert claims.by_chance([late, *given]) == claims.by_chance(given)
+    assert "in 0 of 0 that" in claims.false_discoveries([late])
 
 
 def test_each_claim_of_the_list_has_its_line(folder):

@@ -445,8 +445,8 @@ print(
                 as_trained=True,
             ),
         ],
-        "holds but for one number: cross-entropy is above 90 % on a third of its mistakes here, not "
-        "on almost all",
+        "holds but for one number: cross-entropy is above 90 % on little more than a third of its "
+        "mistakes here, not on almost all",
     )
 )
 print(
