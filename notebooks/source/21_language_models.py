@@ -429,7 +429,7 @@ print(claims.concluded("21", "21b"))
 #
 # <details><summary>Answer</summary>
 #
-# (a) About a fifth of what people say next is about facts that the text lacks, and of these the model can only guess. (b) Over-confident answers
+# (a) About a fifth of what people say next is about facts that the text lacks. Those that do not follow from what it tells, such as a birthplace, the model can only guess. (b) Over-confident answers
 # about what it never read and under-confident ones about what it read often can cancel each other, as in section 3. (c) Group the questions by how often the text
 # answers them, above all those that it never answers, and compare confidence and accuracy in each group (lesson 17 does that). And
 # ask how often it stays silent.
@@ -475,7 +475,7 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 
 # %% [markdown]
 # **Only in part. On average it is as sure as it is right (72 % and 71 %), but it is 41 % sure of what its text never says, and right on 4 % of that.**
-# **It makes things up for two reasons: what it read once or twice it has not learned well; and if it speaks of what is in no text as often as the world
+# **It makes things up for two reasons: some facts that it read, it has not learned well; and if it speaks of what is in no text as often as the world
 # does, it must guess.**
 #
 # All verdicts, and what the lesson left out: [evidence](evidence/21_language_models.ipynb).
@@ -521,11 +521,13 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 #
 # ## Go further
 #
-# The text is twice as long, with the same share of rare questions. Does the model make up more or less? Guess first the share of sentences that are told once.
+# The text is twice as long, with the same share of rare questions, and the model reads each sentence as often as before. Does it make up more or
+# less? Guess first the share of sentences whose fact is told once.
 #
 # <details><summary>Answer</summary>
 #
-# Less: more of the rare questions are answered, and the missing mass falls.
+# Less, about 37 %. More of the rare questions are answered: the missing mass falls from 25 % to 20 %, and so does the least that it must make up.
+# And it trains twice as long. With the old number of steps it would make up more, about 50 %: it has more to learn.
 #
 # ```python
 # longer = answers.learned(0.3, wrong=0.0, seed=SEED, sentences=2 * budget.sentences, steps=2 * budget.steps // 3)
