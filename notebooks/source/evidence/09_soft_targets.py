@@ -273,11 +273,11 @@ for words, by, column, kept in (
     ("one T each: a lower NLL", "calibration_scaled_nll", "scaled_nll", False),
 ):
     one, other = chosen(smooth, by), chosen(plain, by)
-    print(f"{words}, on cal the best: {one.index[0]} and {other.index[0]}")
+    compared = ", ".join(f"{loss} at decay {decay:g}" for loss, decay in (one.index[0], other.index[0]))
     given.append(
         verdicts.judge(
             "T2",
-            f"20,000 photographs, chosen strength and decays: {words} with smoothing",
+            f"20,000 photographs, chosen strength and decays ({compared}): {words}",
             one[column].to_numpy() - other[column].to_numpy(),
             expect="below",
             as_trained=kept,
