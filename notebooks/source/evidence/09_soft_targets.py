@@ -187,7 +187,7 @@ pd.DataFrame(
 # Müller et al. (2019, table 3; ResNet-56, CIFAR-100): ECE .150 for cross-entropy, .021 after its temperature 1.9, .024 with smoothing .05. Mukhoti et al. (2020, section 5): T after smoothing and after
 # Brier loss mostly .9 to 1.1. The same test of T is applied to cross-entropy as a control.
 
-# %% tags=["nbval-check-output"]
+# %%
 photographs = experiments.on_photographs("soft", SCALE, device=device)
 fitted = photographs.pivot(index="seed", columns="value", values="temperature")
 near = {"expect": "within", "than": 1.0, "margin": "temperature"}
@@ -241,6 +241,7 @@ given = [
 given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T2"]
 
 
+# %% tags=["nbval-check-output"]
 def at_larger_decay(claim, *names):
     """At weight decay 0.005, the best of three for cross-entropy: after one T each, is the NLL lower?"""
     runs = nights.table().query("decay == 0.005").pivot(index="seed", columns="loss", values="scaled_nll")
