@@ -1,3 +1,34 @@
+// Where the screen is narrow, menu and contents are drawers that the theme opens by labels, which no
+// key reaches: buttons in their place. Without scripts the labels stay.
+const drawers = [["__navigation", ".sidebar-drawer"], ["__toc", ".toc-drawer"]].map(([id, name]) => {
+  const box = document.getElementById(id), drawer = document.querySelector(name);
+  const told = (button) => button.setAttribute("aria-expanded", box.checked);
+  const buttons = [...document.querySelectorAll(`label[for=${id}]:not(.overlay)`)].map((label) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: label.className });
+    button.setAttribute("aria-label", drawer.getAttribute("aria-label"));
+    button.append(...label.childNodes);
+    button.addEventListener("click", () => {
+      box.checked = !box.checked;
+      box.dispatchEvent(new Event("change"));
+      const links = box.checked ? [...drawer.querySelectorAll("a")] : [];
+      links.find((link) => link.offsetWidth)?.focus();
+    });
+    told(button);
+    label.replaceWith(button);
+    return button;
+  });
+  box.addEventListener("change", () => buttons.forEach(told)); // the area beside a drawer closes it
+  return { box, buttons };
+});
+addEventListener("keydown", ({ key }) => {
+  const open = drawers.find(({ box }) => box.checked);
+  if (key !== "Escape" || !open) return;
+  open.box.checked = false;
+  open.box.dispatchEvent(new Event("change"));
+  open.buttons.find((button) => button.offsetWidth)?.focus();
+});
+
 // The line to embed a slider begins with the address under which this site is read.
 document.querySelectorAll("details.embed code").forEach((line) => {
   if (!location.protocol.startsWith("http")) return;
