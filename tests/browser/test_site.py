@@ -41,6 +41,7 @@ SHADED = """() => [...document.querySelectorAll('.formula, .wide')]
   .map(box => getComputedStyle(box).backgroundImage.split('linear-gradient').length - 1)"""
 CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2, .picture)')]
   .filter(part => part.clientWidth && part.scrollWidth > part.clientWidth + 1
+    && getComputedStyle(part).overflowX !== 'auto'
     && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
 TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
 PAPERS = """all => all.map(one => getComputedStyle(one.querySelector(':scope > rect')).fill)"""
@@ -54,8 +55,9 @@ WATCH_FOR_A_PICTURE = """new MutationObserver((_, watcher) => {
 }).observe(document, {childList: true, subtree: true})"""
 GAP = """() => [...document.querySelectorAll('.gap strong')]
   .map(part => Number(part.textContent.replace('−', '-')))"""
-CHOSEN = """() => ['sure', 'right'].map(name => Math.round(parseFloat(
-  document.querySelector(`.hero svg text.${name}`).textContent.match(/[\\d.]+/)[0])))"""
+CHOSEN = """() => ['sure', 'right'].map(name => parseFloat(
+  document.querySelector(`.hero svg text.${name}`).textContent.match(/[\\d.]+/)[0]))"""
+GAP_TOLD = re.compile(r"signed gap\): ([-+−][\d.]+) points")
 ID = re.compile(r'\sid="([^"]*)"')
 LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
 RING = """handle => {
@@ -132,7 +134,9 @@ def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(browser, made):
             page.keyboard.press(key or "Shift")
             said, right, gap = page.evaluate(GAP)
             assert [said, right] == page.evaluate(CHOSEN)
-            assert gap == said - right
+            assert gap == pytest.approx(said - right)
+            told = root.locator(".readout").inner_text()
+            assert gap == pytest.approx(float(GAP_TOLD.search(told)[1].replace("−", "-")), abs=0.11)
             met.add((said, right))
         assert len(met) > 1
         before = root.locator(".readout").inner_text()

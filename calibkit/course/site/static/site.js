@@ -29,6 +29,22 @@ addEventListener("keydown", ({ key }) => {
   open.buttons.find((button) => button.offsetWidth)?.focus();
 });
 
+// The sidebar begins where this page stands in it.
+const here = document.querySelector(".sidebar-tree .current-page > .reference");
+const list = document.querySelector(".sidebar-scroll");
+if (here) list.scrollTop += here.getBoundingClientRect().top - list.clientHeight / 2;
+
+// Code that is wider than its box scrolls there, by the arrow keys, too.
+const widths = new ResizeObserver((boxes) => boxes.forEach(({ target }) => {
+  const scrolls = target.scrollWidth > target.clientWidth;
+  const told = { tabindex: "0", role: "group", "aria-label": "Code, scrolls sideways" };
+  for (const name of Object.keys(told)) {
+    if (scrolls) target.setAttribute(name, told[name]);
+    else target.removeAttribute(name);
+  }
+}));
+document.querySelectorAll("article .highlight pre").forEach((code) => widths.observe(code));
+
 // The line to embed a slider begins with the address under which this site is read.
 document.querySelectorAll("details.embed code").forEach((line) => {
   if (!location.protocol.startsWith("http")) return;
@@ -52,11 +68,11 @@ filter?.addEventListener("change", () => {
 // The landing page: the gap of the network that was chosen in the picture of all networks.
 const gap = document.querySelector(".landing .gap");
 if (gap) addEventListener("chosen", ({ detail: { sure, right } }) => {
-  const said = Math.round(sure / 10), kept = Math.round(right / 10), off = said - kept;
+  const off = sure - right, written = (thousandths) => (thousandths / 10).toFixed(1);
   const names = off > 0 ? "over-confident" : "under-confident";
-  gap.querySelector(".sure").textContent = said;
-  gap.querySelector(".right").textContent = kept;
-  gap.querySelector(".off").textContent = `${off > 0 ? "+" : off < 0 ? "−" : ""}${Math.abs(off)}`;
+  gap.querySelector(".sure").textContent = written(sure);
+  gap.querySelector(".right").textContent = written(right);
+  gap.querySelector(".off").textContent = `${off > 0 ? "+" : off < 0 ? "−" : ""}${written(Math.abs(off))}`;
   gap.querySelector(".off + span").textContent =
     `points: the gap. It is ${off ? names : "calibrated on average"}.`;
 });
