@@ -52,9 +52,8 @@ def test_plots_side_by_side_scroll_where_they_would_be_too_small(width, scrolls)
     image = f'<img alt="x" src="data:image/png;base64,{base64.b64encode(head + b"rest").decode()}">'
     html = f'<div class="output_html output_subarea">{image}</div>'
     assert ("wide" in sources.with_places(html)) == scrolls
-    assert (
-        'panorama" tabindex="0" role="group" aria-label=' in sources.with_places(html)
-    ) == scrolls
+    html = sources.with_places(html)
+    assert ("panorama" in html) == ('role="group" tabindex="0"><img' in html) == scrolls
 
 
 def read_by(*cells):
