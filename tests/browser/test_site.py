@@ -41,6 +41,7 @@ SHADED = """() => [...document.querySelectorAll('.formula, .wide')]
   .map(box => getComputedStyle(box).backgroundImage.split('linear-gradient').length - 1)"""
 CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2, .picture)')]
   .filter(part => part.clientWidth && part.scrollWidth > part.clientWidth + 1
+    && getComputedStyle(part).overflowX !== 'auto'
     && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
 TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
 PAPERS = """all => all.map(one => getComputedStyle(one.querySelector(':scope > rect')).fill)"""
@@ -54,8 +55,19 @@ WATCH_FOR_A_PICTURE = """new MutationObserver((_, watcher) => {
 }).observe(document, {childList: true, subtree: true})"""
 GAP = """() => [...document.querySelectorAll('.gap strong')]
   .map(part => Number(part.textContent.replace('−', '-')))"""
-CHOSEN = """() => ['sure', 'right'].map(name => Math.round(parseFloat(
-  document.querySelector(`.hero svg text.${name}`).textContent.match(/[\\d.]+/)[0])))"""
+CHOSEN = """() => ['sure', 'right'].map(name => parseFloat(
+  document.querySelector(`.hero svg text.${name}`).textContent.match(/[\\d.]+/)[0]))"""
+GAP_TOLD = re.compile(r"signed gap\): ([-+−][\d.]+) points")
+FOCUSED = """() => ({label: document.activeElement.getAttribute('aria-label'),
+  drawer: Boolean(document.activeElement.closest('.sidebar-drawer, .toc-drawer'))})"""
+CLOSED = (
+    """() => getComputedStyle(document.querySelector('.sidebar-drawer')).visibility === 'hidden'"""
+)
+WIDE_CODE = """() => {
+  const wide = [...document.querySelectorAll('article .highlight pre')]
+    .filter(code => code.scrollWidth > code.clientWidth);
+  return [wide.length, wide.filter(code => code.tabIndex === 0).length];
+}"""
 ID = re.compile(r'\sid="([^"]*)"')
 LINK = re.compile(r'<a\s[^>]*?href="([^"]*)"')
 RING = """handle => {
@@ -132,7 +144,9 @@ def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(browser, made):
             page.keyboard.press(key or "Shift")
             said, right, gap = page.evaluate(GAP)
             assert [said, right] == page.evaluate(CHOSEN)
-            assert gap == said - right
+            assert gap == pytest.approx(said - right)
+            told = root.locator(".readout").inner_text()
+            assert gap == pytest.approx(float(GAP_TOLD.search(told)[1].replace("−", "-")), abs=0.11)
             met.add((said, right))
         assert len(met) > 1
         before = root.locator(".readout").inner_text()
@@ -253,6 +267,54 @@ def test_a_reader_jumps_over_the_navigation_and_goes_on_to_the_next_lesson(brows
         handle = page.locator(".calibkit-explorer input").first
         handle.focus()
         assert handle.evaluate(RING) is None
+
+
+@pytest.mark.parametrize("name", ["index", "08_temperature"])
+def test_on_a_narrow_screen_the_menu_is_reached_by_keys_and_a_closed_one_is_not(
+    browser, made, name
+):
+    with watched(browser, width=683, height=384) as (page, seen):
+        page.goto((made / f"{name}.html").as_uri())
+        met = []
+        for _ in range(8):
+            page.keyboard.press("Tab")
+            met.append(page.evaluate(FOCUSED))
+        assert [where for where in met if where["drawer"]] == []
+        assert "All pages" in [where["label"] for where in met]
+        page.locator("button.nav-overlay-icon").focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate(FOCUSED)["drawer"]
+        assert page.locator("button[aria-expanded=true]").count() == 1
+        page.keyboard.press("Escape")
+        assert page.evaluate(FOCUSED)["label"] == "All pages"
+        assert page.locator("button[aria-expanded=true]").count() == 0
+        page.wait_for_function(CLOSED)
+        assert seen == []
+
+
+def test_on_a_telephone_a_slider_stays_in_sight_with_its_pictures(browser, made):
+    with watched(browser, **NARROW) as (page, _):
+        page.goto((made / "08_temperature.html").as_uri())
+        page.locator(".picture > svg").nth(1).scroll_into_view_if_needed()
+        top = page.locator(".calibkit-explorer .controls").first.bounding_box()["y"]
+        header = page.locator(".mobile-header").bounding_box()
+        assert top == pytest.approx(header["y"] + header["height"], abs=1)
+
+
+def test_code_wider_than_its_box_scrolls_and_a_key_reaches_it(browser, made):
+    with watched(browser, **NARROW) as (page, _):
+        page.goto((made / "08_temperature.html").as_uri())
+        page.evaluate(UNFOLD)
+        page.wait_for_timeout(300)
+        wide, reached = page.evaluate(WIDE_CODE)
+        assert 0 < wide == reached
+
+
+def test_the_sidebar_begins_where_the_page_stands_in_it(browser, made):
+    with watched(browser, **WIDE) as (page, _):
+        page.goto((made / "21_language_models.html").as_uri())
+        box = page.locator(".sidebar-tree .current-page > .reference").bounding_box()
+        assert 100 < box["y"] < WIDE["height"] - 100
 
 
 def test_every_page_fits_a_telephone_and_one_of_each_kind_is_open_to_everyone(

@@ -159,8 +159,12 @@ def drawn(notebook: NotebookNode, folder: Path | None = None) -> str:
     """The notebook as a piece of a page, with links to the other pages; it lies in `folder`."""
     linked = pages.links(pages.names(home()) | pages.names(home(), ".md"))
     template = "lesson.html.j2"
-    return pages.export(
+    html = pages.export(
         notebook, template=template, folder=folder or home(), pages=linked, trust=True
+    )
+    told = 'role="group" aria-label="Table, scrolls sideways"'
+    return html.replace(
+        '<div class="wide" tabindex="0">', f'<div class="wide" tabindex="0" {told}>'
     )
 
 
@@ -302,6 +306,7 @@ def _scrolls(part: Tag, *kinds: str) -> None:
     if output:
         output["class"] = " ".join([*output["class"], "wide", *kinds])
         output["tabindex"] = "0"
+        output["role"], output["aria-label"] = "group", "Output, scrolls sideways"
 
 
 def _placed(line: str, seen: dict[str, int]) -> str:
@@ -388,16 +393,17 @@ def _gallery(course: list[Lesson]) -> str:
 
 def _landing(folder: Path, course: list[Lesson]) -> None:
     promised, right = landing.hundred(stored("start_here").first)
+    plane = landing.plane()
     map_words = re.findall(r"!\[([^\]]+)\]\(images/course_map\.svg\)", course[0].prose)
     entries = [one for one in syllabus.entries() if any(one.number == x.number for x in course)]
     stems = {lesson.number: lesson.stem for lesson in course}
     links = {number: f"{stem}.html" for number, stem in stems.items()}
     written = TEMPLATES.get_template("landing.html").render(
-        said=promised,
-        right=right,
+        said=round(100 * plane.chosen.confidence, 1),
+        right=round(100 * plane.chosen.accuracy, 1),
         start_minutes=sum(paths.minutes(course[0].number)),
         code=address.code(),
-        plane=_explained(landing.plane().html()),
+        plane=_explained(plane.html()),
         sliders={name: _apart(explorer.html()) for name, explorer in landing.sliders().items()},
         entries=entries,
         names={one.number: one.short for one in entries},

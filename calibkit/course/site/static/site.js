@@ -1,3 +1,50 @@
+// Where the screen is narrow, menu and contents are drawers that the theme opens by labels, which no
+// key reaches: buttons in their place. Without scripts the labels stay.
+const drawers = [["__navigation", ".sidebar-drawer"], ["__toc", ".toc-drawer"]].map(([id, name]) => {
+  const box = document.getElementById(id), drawer = document.querySelector(name);
+  const told = (button) => button.setAttribute("aria-expanded", box.checked);
+  const buttons = [...document.querySelectorAll(`label[for=${id}]:not(.overlay)`)].map((label) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: label.className });
+    button.setAttribute("aria-label", drawer.getAttribute("aria-label"));
+    button.append(...label.childNodes);
+    button.addEventListener("click", () => {
+      box.checked = !box.checked;
+      box.dispatchEvent(new Event("change"));
+      const links = box.checked ? [...drawer.querySelectorAll("a")] : [];
+      links.find((link) => link.offsetWidth)?.focus();
+    });
+    told(button);
+    label.replaceWith(button);
+    return button;
+  });
+  box.addEventListener("change", () => buttons.forEach(told)); // the area beside a drawer closes it
+  return { box, buttons };
+});
+addEventListener("keydown", ({ key }) => {
+  const open = drawers.find(({ box }) => box.checked);
+  if (key !== "Escape" || !open) return;
+  open.box.checked = false;
+  open.box.dispatchEvent(new Event("change"));
+  open.buttons.find((button) => button.offsetWidth)?.focus();
+});
+
+// The sidebar begins where this page stands in it.
+const here = document.querySelector(".sidebar-tree .current-page > .reference");
+const list = document.querySelector(".sidebar-scroll");
+if (here) list.scrollTop += here.getBoundingClientRect().top - list.clientHeight / 2;
+
+// Code that is wider than its box scrolls there, by the arrow keys, too.
+const widths = new ResizeObserver((boxes) => boxes.forEach(({ target }) => {
+  const scrolls = target.scrollWidth > target.clientWidth;
+  const told = { tabindex: "0", role: "group", "aria-label": "Code, scrolls sideways" };
+  for (const name of Object.keys(told)) {
+    if (scrolls) target.setAttribute(name, told[name]);
+    else target.removeAttribute(name);
+  }
+}));
+document.querySelectorAll("article .highlight pre").forEach((code) => widths.observe(code));
+
 // The line to embed a slider begins with the address under which this site is read.
 document.querySelectorAll("details.embed code").forEach((line) => {
   if (!location.protocol.startsWith("http")) return;
@@ -21,11 +68,11 @@ filter?.addEventListener("change", () => {
 // The landing page: the gap of the network that was chosen in the picture of all networks.
 const gap = document.querySelector(".landing .gap");
 if (gap) addEventListener("chosen", ({ detail: { sure, right } }) => {
-  const said = Math.round(sure / 10), kept = Math.round(right / 10), off = said - kept;
+  const off = sure - right, written = (thousandths) => (thousandths / 10).toFixed(1);
   const names = off > 0 ? "over-confident" : "under-confident";
-  gap.querySelector(".sure").textContent = said;
-  gap.querySelector(".right").textContent = kept;
-  gap.querySelector(".off").textContent = `${off > 0 ? "+" : off < 0 ? "−" : ""}${Math.abs(off)}`;
+  gap.querySelector(".sure").textContent = written(sure);
+  gap.querySelector(".right").textContent = written(right);
+  gap.querySelector(".off").textContent = `${off > 0 ? "+" : off < 0 ? "−" : ""}${written(Math.abs(off))}`;
   gap.querySelector(".off + span").textContent =
     `points: the gap. It is ${off ? names : "calibrated on average"}.`;
 });
