@@ -263,7 +263,7 @@ for name in "ABCD":
 #
 # (a) A up to about 35 %: of the images with less than 10 % stated (1 % on average), 7 % are dangerous. D up to about 25 %: with 7 % stated,
 # 1 % are, with 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
-# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only about 76 % are dangerous. So one
+# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only about 75 % are dangerous. So one
 # check in four is in vain, and costs 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
 # and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
 #
@@ -384,7 +384,7 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 #
 # The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature. But it suits c = 20
 # alone, and it was chosen with the exact posterior of the test images, which nobody has. After a temperature you can take the
-# textbook threshold for every c.
+# textbook threshold for every c of the slider.
 #
 # </details>
 #
@@ -489,7 +489,7 @@ for c in (1, 20):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# At c = 20 the cost falls by 11, a quarter (95 % interval, three networks: 0.5 to 21). On the map both kinds of network move
+# At c = 20 the cost falls by 11 (95 % interval, three networks: 0.5 to 21), a quarter. On the map both kinds of network move
 # straight down. The height tells that there is something to repair. It does not tell what an error costs at your c.
 #
 # </details>

@@ -190,7 +190,7 @@ MUTANTS = {
         (
             "grey line at another place than the markers",
             "axes.line(at, low, at, high, stroke=palette.GREY",
-            "axes.line(x[0], low, x[0], high, stroke=palette.GREY",
+            "axes.line(axes.x_range[0], low, axes.x_range[0], high, stroke=palette.GREY",
         ),
         (
             "band without a lower end",

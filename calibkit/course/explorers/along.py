@@ -64,12 +64,7 @@ def along_frame(
         axes.frame(x_label, y_label, x_ticks, y_ticks),
         *(svg.line_key(role, 8, KEYS + 4 + 20 * i) for i, role in enumerate(runs)),
         *legend(208, KEYS + 4),
-        # what moves comes last, so that the frames of one slider begin alike
-        axes.line(at, low, at, high, stroke=palette.GREY, stroke_width=1.5, class_="here"),
-        *(
-            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0).clip(low, high)[place]))
-            for role, values in runs.items()
-        ),
+        *_here(axes, at, runs, place),  # last, so that the frames of one slider begin alike
     ]
     panels = diagram_panel(reliability, title), svg.picture(svg.PANEL, HEIGHT - 40, *parts)
     return Frame(panels, readout, totals(reliability))
@@ -152,11 +147,7 @@ def squares_frame(
         *(_banded(axes, x, role, values) for role, values in runs.items()),
         axes.frame(x_label, y_label, x_ticks, y_ticks),
         *(svg.line_key(role, 56, KEYS + 20 * i) for i, role in enumerate(runs)),
-        axes.line(at, low, at, high, stroke=palette.GREY, stroke_width=1.5, class_="here"),
-        *(
-            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0).clip(low, high)[place]))
-            for role, values in runs.items()
-        ),
+        *_here(axes, at, runs, place),
     ]
     height = 270 + 20 * max(len(runs), len(counts))
     values = {role.words: float(share) for role, share in shares.items()}
@@ -211,6 +202,18 @@ def _sizes(counts: Sequence[float], title: str) -> str:
     ticks = (1, last), (1, 10, 100, 1000)
     frame = axes.frame("class, from common to rare", "training images", *ticks)
     return svg.picture(svg.PANEL, 275, words, drawn, frame)
+
+
+def _here(axes: svg.Axes, at: float, runs: dict[Role, np.ndarray], place: int) -> list[str]:
+    """An upright line at the chosen value, and a marker of each line's mean there."""
+    low, high = axes.y_range
+    return [
+        axes.line(at, low, at, high, stroke=palette.GREY, stroke_width=1.5, class_="here"),
+        *(
+            svg.marker(role, axes.x(at), axes.y(values.mean(axis=0).clip(low, high)[place]))
+            for role, values in runs.items()
+        ),
+    ]
 
 
 def _runs(lines: Lines, length: int, longest: int) -> dict[Role, np.ndarray]:

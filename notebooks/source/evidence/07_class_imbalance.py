@@ -977,8 +977,8 @@ print(
 )
 
 # %% [markdown]
-# Photographs, as trained, means of three seeds. These networks have batch normalisation after each convolution and a weight decay of 0.0005, and learn all their training images by heart.
-# Sampling and weights hardly change the error of the rarest class; in the mean the accuracy is two or three points lower, and the over-confidence larger; three seeds do not settle it. Byrd and Lipton (2019) found that the effect of
+# Photographs, as trained, means of three seeds. These networks have batch normalisation after each convolution and a weight decay of 0.0005, and learn nearly all their training images by heart (exponential form 99.9 % and more, step form 99.2 to 99.6 %).
+# Sampling and weights hardly change the error of the rarest class; in the mean the accuracy is two or three points lower, and the over-confidence larger: for class-balanced weights three seeds show both, for sampling and plain weights they do not settle it. Byrd and Lipton (2019) found that the effect of
 # weights fades while a network trains, and that batch normalisation or weight decay restore a part of it; here there was little with both. We have not tested why, nor a larger decay on photographs.
 # At ratio 100 the network had a quarter (step: half) of the photographs that it has at ratio 1.
 

@@ -5,7 +5,8 @@ export const LABEL_NAMES = words(`label labels target targets y_true ground_trut
   true_label true_class label_true gold gold_label truth`);
 export const MAYBE_LABEL_NAMES = words(`y true actual class category outcome event y_test observed obs
   expected reference`);
-export const CORRECT_NAMES = words("correct is_correct iscorrect hit right is_right exact_match acc");
+export const CORRECT_NAMES = words(`correct is_correct iscorrect hit right is_right exact_match acc acc_norm
+  quasi_exact_match`);
 export const WRONG_NAMES = words("wrong is_wrong incorrect is_incorrect error is_error mistake miss");
 export const DECISION_NAMES = words(`predicted prediction predictions pred preds y_pred y_hat yhat
   decision decisions pred_label predicted_label label_pred pred_class predicted_class argmax guess
@@ -22,7 +23,7 @@ export const SCORE_NAMES = words(`p prob probs proba probability probabilities s
   outputs prob_pct probability_pct prob_percent p_pct p_percent percent pct decision_function risk
   y_logit logprob log_prob logprobs positive_probability prob_pos`);
 // what tables hold beside the scores
-export const BESIDE_NAMES = words(`index id unnamed_0 split fold entropy margin loss nll weight weights
+export const BESIDE_NAMES = words(`index id doc_id question_id unnamed_0 split fold entropy margin loss nll weight weights
   sample_weight threshold cutoff age uncertainty variance std temperature epoch step time timestamp
   date rank brier lr seed latency duration length count n row row_id sample_id bias p_value pvalue
   p_val perplexity distance year amount income`);
