@@ -16,7 +16,7 @@ explorers.stored("made_up")
 # **You will be able to**
 # - compute what can be known from a text;
 # - measure the confidence of an answer that can be said in several ways;
-# - say why a model that speaks as its world does must make things up.
+# - say why a model must make things up if it speaks of new facts as often as people do.
 #
 # **Time.** 45 minutes.
 #
@@ -283,7 +283,7 @@ print("(five models; error: mean distance of the confidence from the exact proba
 #
 # </details>
 #
-# On five new models:
+# On five new models, before any repair (*as trained*); the control is what the text answers 5 to 19 times:
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -296,7 +296,7 @@ print(verdicts.judge("21a", f"new seeds: {never}", gap("0"), than=0.2, control=g
 print(claims.concluded("21", "21a"))
 
 # %% [markdown]
-# **Your turn.** Ask what you like. How sure is the model of a person who is not in its text?
+# **Your turn.** Ask what you like.
 
 # %%
 first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts.LAST, facts.RELATIONS
@@ -309,15 +309,15 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answ
 # %% [markdown]
 # ## 4. It must make things up
 #
-# Now the model writes freely. The text of this section has no wrong sentence, so that nothing false can be copied. We stop the
+# Now the model writes freely. This text has no wrong sentence, so that nothing false can be copied. We stop the
 # training after a third of the steps.
 #
 # 1. Some of the next sentences of this world will be about questions that the text never answers. Their share is the **missing mass** M.
 # 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
 # 3. It cannot know the answers. Each is false with probability 23/24.
 #
-# So at least 23/24 · M of what it writes is made up. It can make up less only if it speaks of new questions too rarely: let their share in its
-# sentences be M - c in place of M. This text may come from many worlds. On average over them
+# So at least 23/24 · M of what it writes is made up. It can make up less only if a smaller share M - c is about new questions (c: how much
+# too rarely it speaks of them). The same text fits many worlds, with other answers to the new questions. On average over these
 #
 # $$\text{made up} \;\ge\; \tfrac{23}{24}\,(M - c).$$
 #
@@ -406,7 +406,7 @@ explorers.Explorer(
     "of what their text lacks. Bands span five seeds.")
 
 # %% [markdown]
-# At 50 % four fifths of the false sentences are gone, and only 4 of 50 true ones. But in nearly half of all cases the model now says
+# At 50 % four fifths of the false sentences are gone, and only 4 of the 50 true ones. But in nearly half of all cases the model now says
 # nothing: it speaks of new things far too rarely. That is the choice: *it speaks of new things as often as the world does, and makes
 # things up; or it speaks of them too rarely: it repeats its text, or stays silent.*
 
@@ -443,7 +443,7 @@ print(claims.concluded("21", "21b"))
 # as in section 3. GPT-4 was well calibrated on questions with four options before it learned from people's ratings, and less so
 # afterwards (OpenAI 2023).
 #
-# On the map, the label is the city that a sentence names, and one in ten is wrong, in new sentences, too. Across: the accuracy on sentences
+# On the map of 03 (leave it out if you have not read 03), the label is the city that a sentence names, and one in ten is wrong, in new sentences, too. Across: the accuracy on sentences
 # that the model read minus that on new ones; upwards: confidence minus accuracy on new ones.
 
 # %% tags=["drawing"]
@@ -464,7 +464,7 @@ _ = plots.plane({palette.group(1, "a third of the training"): [on_the_map(shorte
 plt.show()
 
 # %% [markdown]
-# The longer the training, the higher the model stands: the path of networks on images, too.
+# The longer the training, the higher it stands, as networks on images do.
 #
 # ## The answer
 

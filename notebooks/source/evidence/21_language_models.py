@@ -146,7 +146,7 @@ print(
     verdicts.conclude(
         "21a",
         given,
-        "holds: 21 to 46 points in all ways of asking (after a map: 20 or more is undecided). Of facts "
+        "holds: 21 to 46 points in all ways of asking (after a curve: 20 or more is undecided). Of facts "
         "told often the model is about 90 % sure, as nine in ten sentences of its text are right",
     )
 )
@@ -623,7 +623,7 @@ print(
         given,
         "holds after 600 steps: four fifths of the false sentences go, with 4 of 50 true ones, and the model"
         " speaks too rarely of what it never read, by 20 points. After 1,800 steps "
-        "about half go, for 7 points",
+        "about half go",
     )
 )
 
