@@ -57,7 +57,7 @@ for words in text.words[:5]:
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# What the text tells depends on how often it answers a question, and whether the answers agree:
+# What the text tells of four questions:
 
 # %% tags=["drawing"]
 known, told = facts.posterior(world, text), facts.mentions(text)
@@ -283,7 +283,7 @@ print("(five models; error: mean distance of the confidence from the exact proba
 #
 # </details>
 #
-# On five new models, before any repair (*as trained*); the control is what the text answers 5 to 19 times:
+# Five new models, before any repair; the control is what the text answers 5 to 19 times:
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -443,7 +443,7 @@ print(claims.concluded("21", "21b"))
 # as in section 3. GPT-4 was well calibrated on questions with four options before it learned from people's ratings, and less so
 # afterwards (OpenAI 2023).
 #
-# On the map of 03 (leave it out if you have not read 03), the label is the city that a sentence names, and one in ten is wrong, in new sentences, too. Across: the accuracy on sentences
+# On the map of 03 (without it, go on), the label is the city that a sentence names, and one in ten is wrong, in new sentences, too. Across: the accuracy on sentences
 # that the model read minus that on new ones; upwards: confidence minus accuracy on new ones.
 
 # %% tags=["drawing"]
