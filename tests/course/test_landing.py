@@ -157,7 +157,7 @@ def test_words_at_the_ends_of_lines_lie_in_their_order_and_not_over_each_other(l
 def test_costs_are_told_without_per_cent():
     one = FOUND["19"]
     assert [curve.told for curve in one.curves] == ["A costs 201", "D costs 80"]
-    assert "A costs from 14 to 200; D costs from 17 to 80." in one.alt
+    assert "A costs from 14 to 201; D costs from 17 to 80." in one.alt
     assert "%" not in one.alt + one.words
 
 
