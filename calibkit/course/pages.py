@@ -293,7 +293,8 @@ class Renderer(IPythonRenderer):
         head, mark, rows = text.partition("<tbody>")
         if EMPTY_HEAD.match(head.partition("<tr>")[2].lstrip()):  # its rows have names
             text = head + mark + FIRST_CELL.sub(r'\1<th scope="row"\2>\3</th>', rows)
-        return f'<div class="wide" tabindex="0"><table>\n{text}</table></div>\n'
+        told = 'role="group" aria-label="Table, scrolls sideways"'
+        return f'<div class="wide" tabindex="0" {told}><table>\n{text}</table></div>\n'
 
     def image(self, text, url, title=None):
         return super().image(text, _embedded(url, Path(self.path)), title)

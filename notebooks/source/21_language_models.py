@@ -249,7 +249,7 @@ print(f"more than 80 % sure: {bold[unread].double().mean():.0%} of the questions
 explorers.Explorer(
     of_kind, explorers.Slider("the text answers it", names),
     description="The reliability diagram of the answers to one kind of question: all, or by how often the text "
-    "answers them. Above the bars the number of answers. A bar below the diagonal is over-confident.")
+    "answers them. Below the bars the number of answers, on a log axis. A bar below the diagonal is over-confident.")
 
 # %% [markdown]
 # No: it is more than 80 % sure of some answers that its text never gave. Five ways to get a confidence:
@@ -358,10 +358,10 @@ NEW, NONE = palette.group(3, "false, about what it never read"), palette.COUNTS.
 FALSE, LACK = palette.group(6, "false"), palette.group(2, "speaks of new things too rarely")
 
 
-def lines_of(rows, over, **columns):
-    """(seeds, values of `over`) numbers by role."""
+def lines_of(rows, over, columns):
+    """(seeds, values of `over`) numbers by role; columns: of the table, by role."""
     return {role: rows.pivot(index="seed", columns=over, values=column).to_numpy()
-            for role, column in columns.values()}
+            for role, column in columns.items()}
 
 
 def hundred(rows):
@@ -374,8 +374,7 @@ def hundred(rows):
 def silent_below(limit):
     own = short[short.rare == 0.3]
     shares, mean = hundred(own[own.limit == limit])
-    lines = lines_of(own, "limit", a=(FALSE, "invented"), b=(NONE.named("silent"), "abstained"),
-                     c=(LACK, "miscalibration"))
+    lines = lines_of(own, "limit", {FALSE: "invented", NONE.named("silent"): "abstained", LACK: "miscalibration"})
     return explorers.squares_frame(
         shares, limit, limits, lines, x_label="silent below this confidence", x_ticks=[0, 0.5, 0.8, 0.9],
         title="100 sentences",
@@ -386,7 +385,7 @@ def silent_below(limit):
 def made_up(share):
     own = short[short.limit == 0]
     shares, mean = hundred(own[own.rare == share])
-    lines = lines_of(own, "rare", a=(FALSE, "invented"), b=(NEW, "invented_unseen"))
+    lines = lines_of(own, "rare", {FALSE: "invented", NEW: "invented_unseen"})
     return explorers.squares_frame(
         shares, share, amounts, lines, x_label="share of the text about rare facts", x_ticks=amounts,
         title="100 sentences of the model", y_label="share of what it writes",

@@ -159,12 +159,8 @@ def drawn(notebook: NotebookNode, folder: Path | None = None) -> str:
     """The notebook as a piece of a page, with links to the other pages; it lies in `folder`."""
     linked = pages.links(pages.names(home()) | pages.names(home(), ".md"))
     template = "lesson.html.j2"
-    html = pages.export(
+    return pages.export(
         notebook, template=template, folder=folder or home(), pages=linked, trust=True
-    )
-    told = 'role="group" aria-label="Table, scrolls sideways"'
-    return html.replace(
-        '<div class="wide" tabindex="0">', f'<div class="wide" tabindex="0" {told}>'
     )
 
 
