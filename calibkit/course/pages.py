@@ -55,7 +55,7 @@ TAGS = bleach.ALLOWED_TAGS.union((
     "mtext", "mtr", "munder", "munderover",
 ))  # fmt: skip
 ATTRIBUTES = (
-    "class", "id", "title", "tabindex", "style", "alt", "width", "height", "colspan", "rowspan",
+    "class", "id", "title", "role", "aria-label", "tabindex", "style", "alt", "width", "height", "colspan", "rowspan",
     "scope", "start", "open", "data-mime-type", "data-type",
     "accent", "accentunder", "display", "displaystyle", "form", "linethickness", "lspace",
     "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rspace", "scriptlevel",
