@@ -55,8 +55,8 @@ TAGS = bleach.ALLOWED_TAGS.union((
     "mtext", "mtr", "munder", "munderover",
 ))  # fmt: skip
 ATTRIBUTES = (
-    "class", "id", "title", "role", "aria-label", "tabindex", "style", "alt", "width", "height", "colspan", "rowspan",
-    "scope", "start", "open", "data-mime-type", "data-type",
+    "class", "id", "title", "role", "aria-label", "tabindex", "style", "alt", "width", "height",
+    "colspan", "rowspan", "scope", "start", "open", "data-mime-type", "data-type",
     "accent", "accentunder", "display", "displaystyle", "form", "linethickness", "lspace",
     "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rspace", "scriptlevel",
     "stretchy", "symmetric", "voffset",
