@@ -237,7 +237,8 @@ def _found(judged: _Judged, names: list[str], groups, how: _Options) -> dict[str
     by_group = event = deferral = None
     if groups is not None:
         codes, of_groups = groups_of(groups, len(rows))
-        by_group = findings.groups(rows, units, codes, of_groups, how.bins, how.level)
+        cooled = None if judged.cooling.misfit else judged.after.rows
+        by_group = findings.groups(rows, cooled, units, codes, of_groups, how.bins, how.level)
     if judged.mapped is not None and judged.event and how.costs is not None:
         maps = {"as it is": rows, "temperature": judged.after.rows, "Platt": judged.mapped.rows}
         maps = {name: part for name, part in maps.items() if part is not None}

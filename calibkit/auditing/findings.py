@@ -25,6 +25,8 @@ SIZES = (0.005, 0.01, 0.02, 0.05, 0.1)  # over-confidence that a test of this si
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3)
 ALPHA = 0.05
 MISTAKES = 20
+GROUP = ["samples", "accuracy", "said", "gap", "low", "high"]
+GROUP += ["gap_left", "low_left", "high_left", "ece"]  # left: with the temperature
 FLAGS = ["no sample", "rare, and off", "rare", "off"]
 
 
@@ -183,28 +185,46 @@ def _p_of(rows: Rows, units: Units, mine: Tensor) -> float:
 
 
 def groups(
-    rows: Rows, units: Units, codes: np.ndarray, names: Sequence[str], bins: int, level: float
+    rows: Rows,
+    cooled: Rows | None,
+    units: Units,
+    codes: np.ndarray,
+    names: Sequence[str],
+    bins: int,
+    level: float,
 ) -> pd.DataFrame:
-    """A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag."""
+    """A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag.
+
+    cooled: the rows with their temperatures, for the gap that is left with its interval; None where
+    no temperature fits, and these columns are NaN. No row's temperature knows its own label, so
+    that hits about the chance of each are all that errs, as without a temperature.
+    """
     which = torch.from_numpy(codes)
     members = [(which == code).nonzero()[:, 0] for code in range(len(names))]
-    lines = [_group(rows, units.part(mine), mine, bins, level) for mine in members]
-    columns = ["samples", "accuracy", "said", "gap", "low", "high", "ece"]
-    table = pd.DataFrame(lines, columns=columns)
+    lines = [_group(rows, cooled, units.part(mine), mine, bins, level) for mine in members]
+    table = pd.DataFrame(lines, columns=GROUP)
     table.insert(0, "name", list(names))
     table["p"] = _surprise(rows, units, which, len(names))[2]
     table["flag"] = np.where(table["p"] < ALPHA / len(names), "off", "")
     return table
 
 
-def _group(rows: Rows, units: Units, mine: Tensor, bins: int, level: float) -> tuple[float, ...]:
+def _group(
+    rows: Rows, cooled: Rows | None, units: Units, mine: Tensor, bins: int, level: float
+) -> tuple[float, ...]:
     confidence, correct = rows.confidence[mine], rows.correct[mine]
-    residual = confidence - correct.double()
-    low, high = of_mean(units, residual, level) if len(mine) > 1 else (math.nan, math.nan)
     error = _weighted_error(confidence.numpy(), units.weight.numpy(), bins)
     ece = error(confidence.numpy(), correct.numpy())
     accuracy, said = units.mean(correct.double()), units.mean(confidence)
-    return len(mine), accuracy, said, said - accuracy, max(low, -1.0), min(high, 1.0), ece
+    left = _gap(cooled, units, mine, level) if cooled is not None else (math.nan,) * 3
+    return len(mine), accuracy, said, *_gap(rows, units, mine, level), *left, ece
+
+
+def _gap(rows: Rows, units: Units, mine: Tensor, level: float) -> tuple[float, float, float]:
+    """The signed gap of some rows, and the ends of its interval."""
+    residual = rows.confidence[mine] - rows.correct[mine].double()
+    low, high = of_mean(units, residual, level) if len(mine) > 1 else (math.nan, math.nan)
+    return units.mean(residual), max(low, -1.0), min(high, 1.0)
 
 
 def surest_mistakes(rows: Rows, names: Sequence[str]) -> pd.DataFrame:

@@ -23,6 +23,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 LISTED = 15  # classes in the table; all of them where there are no more than ALL
 ALL = 20
 NAMED = 8  # groups in the headline
+LEFT = "One temperature for all moves the gaps of all groups in the same direction. "
 STYLE = f"""
 :root {{ color-scheme: light; }}
 body {{ margin: 0; background: #fff; color: {BLACK}; font: 16px/1.5 system-ui, sans-serif; }}
@@ -526,35 +527,35 @@ def _groups(record: Record) -> str:
         if off
         else "No group is off by more than luck explains."
     )
-    rows = (
-        (
-            escape(row.name),
-            f"{row.samples:,}",
-            _percent(row.accuracy),
-            _percent(row.said),
-            _cell("gap", Estimate(row.gap, row.low, row.high), signed=True),
-            _number("ece", row.ece),
-            escape(row.flag),
-        )
-        for row in table.itertuples()
-    )
-    head = (
-        "group",
-        "samples",
-        "accuracy",
-        "says",
-        f"gap, {record.level:.0%}".replace("%", PERCENT),
-        "ECE",
-        "",
-    )
+    fits = not record.cooling.misfit
+    head = ["group", "samples", "accuracy", "says", "gap", "gap with temperature", "ECE", ""]
+    if not fits:
+        head.remove("gap with temperature")
     return (
         "<h2>Group by group</h2>"
         f"<p>A model that is calibrated on the whole may be over-confident on one group and "
         f"under-confident on another. {verdict}</p>"
         + figures.gaps(table, record.level)
-        + _table("Groups", head, rows)
-        + '<p class="note">The ECE of a small group is large by luck alone; compare gaps.</p>'
+        + _table("Groups", head, _group_rows(table, fits=fits))
+        + f'<p class="note">Below each gap stands its {_percent(record.level, 0)} interval. '
+        f"{LEFT if fits else ''}The ECE of a small group is large by luck alone; compare gaps.</p>"
     )
+
+
+def _group_rows(table: pd.DataFrame, *, fits: bool) -> Iterator[list[str]]:
+    """fits: whether a temperature fits, so that it leaves a gap."""
+    for row in table.itertuples():
+        gap = _cell("gap", Estimate(row.gap, row.low, row.high), signed=True)
+        left = _cell("gap", Estimate(row.gap_left, row.low_left, row.high_left), signed=True)
+        yield [
+            escape(row.name),
+            f"{row.samples:,}",
+            _percent(row.accuracy),
+            _percent(row.said),
+            *([gap, left] if fits else [gap]),
+            _number("ece", row.ece),
+            escape(row.flag),
+        ]
 
 
 def _coverage(record: Record) -> str:

@@ -75,7 +75,7 @@ def head(number: str) -> str:
     """The line at the head of a lesson that names the next one on each path; "" on none.
 
     >>> head("03")
-    '**Next on your path.** Six evenings: [06](06_label_noise.ipynb).'
+    '**Next on your path.** *Six evenings*: [06](06_label_noise.ipynb).'
     """
     ways: dict[str, list[str]] = {}
     for path in PATHS:
@@ -125,4 +125,4 @@ def _link(number: str, folder: str = "") -> str:
 
 
 def _sentence(names: list[str]) -> str:
-    return ", ".join(names).capitalize()
+    return ", ".join(f"*{name}*" for name in (names[0].capitalize(), *names[1:]))

@@ -14,7 +14,7 @@
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
 #
-# **Next on your path.** Three hours, six evenings, practice, decisions, language models: [01](01_reliability_diagrams.ipynb). Teaching: [08](08_temperature.ipynb).
+# **Next on your path.** *Three hours*, *six evenings*, *practice*, *decisions*, *language models*: [01](01_reliability_diagrams.ipynb). *Teaching*: [08](08_temperature.ipynb).
 
 # %%
 import matplotlib.pyplot as plt

@@ -14,7 +14,7 @@
 #
 # **Needs.** [00 Start here](00_start_here.ipynb).
 #
-# **Next on your path.** Three hours, decisions, language models: [08](08_temperature.ipynb). Six evenings: [03](03_overconfidence.ipynb). Practice: [02](02_measuring_calibration.ipynb).
+# **Next on your path.** *Three hours*, *decisions*, *language models*: [08](08_temperature.ipynb). *Six evenings*: [03](03_overconfidence.ipynb). *Practice*: [02](02_measuring_calibration.ipynb).
 
 # %% tags=["drawing"]
 from functools import partial

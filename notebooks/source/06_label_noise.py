@@ -22,7 +22,7 @@ explorers.stored("noisy_labels")
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), and the map of [03](03_overconfidence.ipynb).
 #
-# **Next on your path.** Six evenings: [08](08_temperature.ipynb). Teaching: [17](17_audit_your_model.ipynb).
+# **Next on your path.** *Six evenings*: [08](08_temperature.ipynb). *Teaching*: [17](17_audit_your_model.ipynb).
 
 # %% tags=["drawing"]
 import math

@@ -23,7 +23,7 @@ explorers.stored("two_answers")
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb). The short part *The map of this lesson* needs the map of [03](03_overconfidence.ipynb); leave it out if you have not read 03.
 #
-# **Next on your path.** Three hours, six evenings: [17](17_audit_your_model.ipynb). Practice: [13](13_shift_and_ood.ipynb). Decisions: [19](19_decisions.ipynb). Language models: [21](21_language_models.ipynb). Teaching: [06](06_label_noise.ipynb).
+# **Next on your path.** *Three hours*, *six evenings*: [17](17_audit_your_model.ipynb). *Practice*: [13](13_shift_and_ood.ipynb). *Decisions*: [19](19_decisions.ipynb). *Language models*: [21](21_language_models.ipynb). *Teaching*: [06](06_label_noise.ipynb).
 
 # %% tags=["drawing"]
 import warnings
@@ -49,7 +49,7 @@ DEVICE = "auto"
 # %% [markdown]
 # ## 1. One number
 #
-# The answer to the question above: there is no such T, since T treats all images alike. **Temperature scaling** (Guo et
+# The answer to the question above: there is no such T. It does not know which answer is right. **Temperature scaling** (Guo et
 # al. 2017) divides the logits $z$ by one number $T>0$:
 #
 # $$p=\mathrm{softmax}(z/T).$$
@@ -267,6 +267,7 @@ print(claims.concluded("08", "T1"))
 #
 # - The network of *rare digits*: does T repair how often it expects each digit, that is, its mean probability of the digit?
 # - The plain network: is T enough on images with more pixel noise than `cal` had?
+# - Does T lower the confidence of wrong answers alone?
 
 # %% tags=["answer", "drawing"]
 tables = {"plain": before_and_after(plain, 2000), "rare digits": before_and_after(rare, 2000),
@@ -280,7 +281,7 @@ for name, table in tables.items():
 one = swept.one(kind="plain", seed=SEED)
 new, after = one.predictions["test"], fitted(one).probs(one.predictions["test"].logits).amax(dim=1)
 truth = new.posterior.gather(1, new.predicted[:, None])[:, 0]
-print("\nThree groups of images, by the exact posterior of the network's answer (plain, one seed):")
+print("\nThree groups of images, by the exact probability that the network's answer is right (plain, one seed):")
 groups = {"above 90 %": truth > 0.9, "10 to 90 %": (truth > 0.1) & (truth <= 0.9), "below 10 %": truth <= 0.1}
 for words, member in groups.items():
     print(f"{words}: {member.double().mean():.0%} of the images, confidence {new.confidence[member].mean():.0%} "
@@ -340,7 +341,7 @@ check.matching_temperature(my_matching_temperature)
 # - **vector scaling**: a weight and a constant for each class, $w_k z_k+b_k$ (20 numbers);
 # - **matrix scaling**: $Wz+b$ (110 numbers), which can use the logit of 8 to correct the probability of 3;
 # - **shrunk matrix**: first a temperature, then a small correction, $z/T+A\,z/T+b$. A penalty in the loss keeps the matrix $A$
-#   and the constants $b$ small. Its size is chosen on the images kept aside, by cross-validation: fit on four fifths, judge
+#   and the constants $b$ small. How strong the penalty is, is chosen on the images kept aside, by cross-validation: fit on four fifths, judge
 #   on the last fifth, and take each fifth in turn.
 #
 # For our digits the exact posterior is known. We judge a map by the mean squared distance of its probabilities to it.
@@ -450,7 +451,7 @@ def mistaken(run):
     train, new, cal = (run.predictions[name] for name in ("train", "test", "cal"))
     logits, labels = cal.logits[:2000], cal.labels[:2000]
     shuffled = curation.symmetric_noise(labels, 0.3, classes=K, seed=SEED).labels
-    # 1 is taken from the probabilities, which changes no softmax: as they are, the package refuses them
+    # the package refuses to divide probabilities by T; less 1 they give the same softmax, and pass
     return {"wrong labels": (logits, shuffled, new.logits),
             "training images": (train.logits, train.labels, new.logits),
             "probabilities": (logits.softmax(dim=1) - 1, labels, new.probs - 1)}
@@ -564,7 +565,7 @@ for n, draws in {50: 20, 200: 20, 1000: 5}.items():
 #    right on average.
 # 2. One T repairs neither the mean probability of a class that was rare in training, nor the confidence of single
 #    images, nor all over-confidence on noisier images.
-# 3. More numbers need more images, or a penalty chosen by cross-validation: with few images a shrunk matrix was about as good as a temperature, with many about as good as a matrix.
+# 3. More numbers need more images, or a penalty chosen by cross-validation: with few images a shrunk matrix was as good as a temperature (better where digits were rare), with many about as good as a matrix.
 #
 # ## Recall
 #

@@ -24,7 +24,7 @@ explorers.stored("focal_gamma")
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb). One exercise needs a
 # derivative; you may open its solution at once. The proofs are folded.
 #
-# **Next on your path.** Theory: [18](18_estimators_in_depth.ipynb).
+# **Next on your path.** *Theory*: [18](18_estimators_in_depth.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache

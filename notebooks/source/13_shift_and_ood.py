@@ -23,7 +23,7 @@ explorers.stored("new_scanner")
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
 #
-# **Next on your path.** Practice: [17](17_audit_your_model.ipynb).
+# **Next on your path.** *Practice*: [17](17_audit_your_model.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache, partial

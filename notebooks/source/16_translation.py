@@ -11,7 +11,7 @@ explorers.stored("next_word")
 
 # %% [markdown]
 # You see a sentence, the first words of a translation, and what may come next. Bars: a network, trained with as many
-# sentences as the slider says. Diamonds: how probable each word really is. Where is the network not sure enough, and
+# sentences as the slider says. Diamonds: how probable each word really is (the *exact law*). Where is the network not sure enough, and
 # where too sure?
 #
 # **You will be able to**
@@ -226,8 +226,8 @@ for n in (size.few, size.some, size.many):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Better at first, then worse, and the fewer sentences, the worse. With few sentences the distance
-# rises late, too.
+# Better at first, then worse, and the fewer sentences, the worse. With few sentences the distance, too,
+# rises towards the end.
 #
 # </details>
 #
@@ -267,10 +267,10 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Here smoothing and focal loss have half the ECE of cross-entropy. At chosen weight decays they do not (evidence). But
-# smoothing is *further* from the law: it gives probability to impossible words, too. The ECE looks at the
-# most probable word, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
-# After one T focal loss is nearest to the law, and has the lowest NLL.
+# Smoothing and focal loss have half the ECE of cross-entropy. (With strengths that are chosen for each loss they have not: evidence.)
+# Focal loss is near to the law, too: the maker chooses well. But smoothing, with nearly the same ECE, is
+# *further* from the law than cross-entropy: it gives probability to impossible words, too. The ECE looks at the most probable
+# word alone, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
 #
 # </details>
 
@@ -293,7 +293,7 @@ print(claims.concluded("16", "16b"))
 # there is no law: there we count every word as wrong.
 #
 # **Predict before you run:** the gap is the confidence minus the probability to be right. After the network's own words it
-# may be larger than after true ones. With which losses is it larger by more than 2 points: in greedy writing, and in drawing?
+# may be larger than after true ones. For which losses does it grow by more than 2 points when the network writes greedily? And when it draws?
 
 # %% tags=["answer", "drawing"]
 rows = []
@@ -320,8 +320,7 @@ print(means[list(heads)].rename(columns=heads).round().astype(int).to_string())
 #
 # Greedily: with none. All three nearly always write possible prefixes, and the gap grows by about a point. Drawn: with
 # all, and most with smoothing. The small probabilities of impossible words add up. After the first such word we count
-# every word as wrong, and the confidence stays. Nearly the whole growth comes from this: after possible prefixes of its
-# own, the gap differs from that after true words by at most 1.3 points on average (evidence).
+# every word as wrong, and the confidence stays. Nearly the whole growth comes from this (evidence).
 #
 # </details>
 
@@ -354,9 +353,8 @@ for width in (1, 8):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Of 100 translations 70 have no adverb in front. In 25 of these 70 (36 %) no adverb comes at all, and there is one way to
-# write this. In 45 (64 %) it comes at the end, and there are four ways: *façon* or *manière* (50 % each),
-# with one of two adjectives (60 and 40 %). The best of the four has 0.64 x 0.5 x 0.6 = 19 %, less than 36 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
+# Of 100 translations 25 have no adverb, and there is one way to write this. In 45 the adverb comes at the end, and there are four ways: *façon* or *manière* (50 % each),
+# with one of two adjectives (60 and 40 %). The best of the four has 0.45 x 0.5 x 0.6 = 13.5 %, less than 25 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
 # a poor summary even of the exact law (Eikema and Aziz 2020). With networks it may also be too short because the network
 # is wrong (Stahlberg and Byrne 2019).
 #
@@ -403,7 +401,7 @@ print(f"{text}: said {log_prob.exp().item():.1%}, exact {toy.probability(mine, t
 # ## 6. Real captions, and the map
 #
 # We stored runs on 3,000 short captions (Multi30k, German to English). **Predict before you run:** does training on a quarter give
-# a larger token ECE?
+# a larger token ECE? And is focal loss the best of the three losses here, too?
 
 # %% tags=["answer", "drawing"]
 real = experiments.stored("captions", "laptop").groupby("value", sort=False).mean(numeric_only=True)
@@ -423,8 +421,8 @@ for value, row in real.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map fewer sentences move a network to the right and up. On captions, too, fewer sentences give a larger
-# ECE as trained.
+# On the map fewer sentences move a network to the right and up. (No kappa stands where almost no accuracy is lost.) On captions, too, fewer sentences
+# give a larger ECE as trained. But there focal loss has the largest ECE of the three.
 #
 # </details>
 #
@@ -450,13 +448,13 @@ for value, row in real.iterrows():
 # ## The answer
 #
 # **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
-# average. As trained at usual strengths, smoothing had half the ECE of cross-entropy, and yet wrote impossible
-# beginnings far more often when it drew its words.** **And three things differ: what the phone says, how probable this wording is, and whether it
+# average. Smoothing, as trained here, had half the ECE of cross-entropy, and yet was further from the exact law, since it gave
+# probability to words that cannot come next.** **And three things differ: what the phone says, how probable this wording is, and whether it
 # is right. A right sentence may have a probability of ten per cent, and the most probable one may lack a word that
 # matters.**
 #
-# (Section 4: with smoothing 36 % of the places came after an impossible beginning, with cross-entropy 9 %. No verdict
-# tests this difference.) With one temperature for each network, neither the ECE nor this share differed clearly.
+# (With a temperature for each network, smoothing and cross-entropy no longer differ clearly, neither in the ECE nor in how often they write
+# impossible beginnings.)
 #
 # All verdicts: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #

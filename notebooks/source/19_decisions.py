@@ -23,7 +23,7 @@ explorers.stored("cost_of_a_miss")
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
 #
-# **Next on your path.** Decisions: [20](20_guarantees.ipynb).
+# **Next on your path.** *Decisions*: [20](20_guarantees.ipynb).
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt
@@ -139,7 +139,7 @@ two_sides(says[0]["A"], (1, 20))
 # - Only two of the four fields are wrong decisions. In the other two p may be as wrong, and this costs *nothing*.
 # - At c = 20 the images that A pushed down to 0 lie left of the line. Among them are doses too risky to pass.
 #
-# A wrong decision costs the distance between the two lines of section 1, at q. So the extra cost of an image, compared with the posterior, is
+# Draw the two lines of section 1 for your c. A wrong decision costs the distance between them at q. So the extra cost of an image, compared with the posterior, is
 #
 # $$|(1 - q) - c\,q| = (1 + c)\,|q - t| \quad\text{if } t \text{ lies between } p \text{ and } q, \qquad 0 \quad\text{otherwise.}$$
 #
@@ -242,7 +242,7 @@ for name in "ABCD":
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# C has a point or two, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too.
+# C has a point or two, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too, but for the few images where it states most.
 # A states 0 and 100 % too often; D stays too near to 20 %.
 #
 # **A and D have about the same ECE.** By the ECE the order is C, B, then A and D. By the cost at c = 1 it is A, D, then B and C: the other way
@@ -261,9 +261,9 @@ for name in "ABCD":
 #
 # <details><summary>Answer</summary>
 #
-# (a) A up to about 35 %: of the images with less than 10 % stated (1 % on average), 7 % are dangerous. D up to about 25 %: with 7 % stated,
+# (a) A up to about 35 %: where it states less than 10 % (on average 1 %), 7 % are dangerous. D up to about 25 %: with 7 % stated,
 # 1 % are, with 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
-# ones above it, and each costs 1: D checks 98 % of all. (c) Now t = 20/21. Of the images where A states more than that only about 75 % are dangerous. So one
+# ones above it, and each costs 1: D checks 98 % of all. (c) Now checking costs 20 (1 - q), and letting pass q, so t = 20/21. Of the images where A states more than that only about 75 % are dangerous. So one
 # check in four is in vain, and costs 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
 # and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
 #
@@ -342,9 +342,9 @@ for c in (1, 20):
 # <details><summary>What came out</summary>
 #
 # At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: A's
-# probabilities move, but few of them cross 1/2. D becomes A: it was A with its logits divided by 8.
+# probabilities move, but few of them cross 1/2. After its own temperature D is the same as A after T: D was made from A, with logits divided by 8.
 #
-# After one temperature each, the mean ECE orders A (1.5 %) and B (2.2 %) as the costs do (five seeds leave this open). Only the
+# After one temperature each, the mean ECE orders A (1.6 %) and B (2.2 %) as the costs do (five seeds leave this open). Only the
 # useless C is still lowest.
 #
 # At c = 20 A still costs about 29 more than the posterior. It gives one probability to images whose q differ. No temperature changes this.
@@ -391,7 +391,7 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 # ## 5. More than two actions: ask somebody
 #
 # Now the machine types the number itself. A right number costs nothing, a wrong one 10; but a dangerous dose typed as a harmless one costs
-# 50. It may also ask the pharmacist to read, which costs 1. So the table of costs has eleven rows, one for each action, and a
+# 50. It may also ask the pharmacist to read, which now costs 1 each time. So the table of costs has eleven rows, one for each action, and a
 # column for each true digit. To leave a case to a person is called **deferral**.
 #
 # ### Exercise: the cheapest action
@@ -428,17 +428,17 @@ check.cheapest_action(my_cheapest_action)
 
 # %% tags=["answer"]
 costs = pharmacy.reading_costs(wrong=10, passed=50, ask=1)
-ASK = 10  # the last row; what is paid is the expected cost, by the exact posterior
+ASK = 10  # the last row
 for name, rows in {"posterior": exact, "A": as_trained, "A after T": repaired}.items():
     actions = [metrics.cheapest_action(probs, costs) for probs in rows]
     asked = torch.stack([(taken == ASK).double() for taken in actions]).mean()
-    paid = [metrics.action_cost(*pair, costs) for pair in zip(actions, exact, strict=True)]
+    paid = [metrics.action_cost(*pair, costs) for pair in zip(actions, exact, strict=True)]  # expected
     print(f"{name}: asks for {asked:.0%} of the images, 100 images cost {100 * np.mean(paid):.0f}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# As trained A asks for 31 % only, less often than the posterior, although the posterior reads better. So A costs 283, nearly three times as
+# As trained A asks for 31 % only, less often than the posterior, although the posterior reads better. So A costs more than 280, nearly three times as
 # much as a pharmacist who reads everything. After its temperature A asks for 83 %, and costs a little less than this pharmacist.
 #
 # </details>
@@ -501,7 +501,7 @@ means = {name: np.mean(values) for name, values in costs_at(20).items()}
 print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 
 # %% [markdown]
-# **Buy A, the most expensive at c = 20, and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
+# **Buy A, the most expensive at c = 20 (or D, which is the same network), and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
 # **The ECE of the offers as they come does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs
 # a third more at c = 20. After the repair it may tell, but C is still lowest: compare costs.**
 #

@@ -24,7 +24,7 @@ explorers.stored("promises")
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
 #
-# **Next on your path.** Decisions: [17](17_audit_your_model.ipynb).
+# **Next on your path.** *Decisions*: [17](17_audit_your_model.ipynb).
 
 # %% tags=["drawing"]
 import math
@@ -66,6 +66,9 @@ for k, (name, noise) in enumerate(promised.SCANNERS.items()):
 # %% [markdown]
 # We train five networks, each with images of its own: to train, to fit a temperature (`tune`), to make the sets (`cal`) and to test.
 # Sections 1 and 2 look at the first network, sections 3 to 6 at all five.
+#
+# The figure below shows the first one. The **score** of a digit is 1 minus its probability. Left, the scores of the *true* digits of 1,000 images
+# with known labels; right, the ten digits of a new image. The black line in both is the same threshold, explained below.
 
 # %%
 decay = promised.chosen()["cross-entropy"]["decay"]  # weight decay, chosen on other seeds
@@ -165,16 +168,15 @@ explorers.keep(explorers.Explorer(
     "and for each scanner; on the broken line the promise is kept."), "promises")
 
 # %% [markdown]
-# - Left: each dot is an image with a known label that nobody has trained on (a *calibration image*). The **score** of a digit is
-#   1 minus its probability; the dot shows that of the true digit. A dot far to the right is a surprise: the network gave the true digit a low
-#   probability. The height is chance.
+# - Left: each dot is an image with a known label that nobody has trained on (a *calibration image*). A dot far to the right is a surprise:
+#   the network gave the true digit a low probability. The height is chance.
 # - The line is set so that about 90 % of the scores lie to its left.
 # - Right: a new image. Its **prediction set** holds every digit whose score is at most the threshold.
 #
 # This is **split conformal prediction**. The threshold is the $k$-th smallest of the $n$ calibration scores. Why is the promise kept? The new
 # image is of the same kind as the calibration images. Put their scores and the new one in order. The new score is equally likely to take each
-# of the $n + 1$ places. So with probability $k / (n+1)$ it takes one of the first $k$. Then it is at most as large as the threshold, and the
-# true digit is in the set.
+# of the $n + 1$ places. So with probability $k / (n+1)$ it takes one of the first $k$. Then at most $k - 1$ calibration scores are smaller: the new
+# score is at most the threshold, and the true digit is in the set.
 #
 # Let $1 - \alpha$ be the promise: for 90 %, $\alpha = 0.1$. We take the least $k$ for which $k / (n+1)$ is at least $1 - \alpha$:
 #
@@ -233,6 +235,8 @@ print(f"{(sets.numpy() == theirs).all(axis=1).mean():.1%} of the sets are equal 
       f"{sets.double().sum(dim=1).mean():.2f} digits a set")
 
 # %% [markdown]
+# (This is the first network. Over all five a set has 1.7 digits on average.)
+#
 # *Coverage* is how often sets hold the right class. We know the posterior $q$ of each image, so we can compute it without labels: this is the
 # **exact coverage**. The right digit of an image is in its set with probability $\sum_{k \in \text{set}} q_k$. The coverage of a group is
 # the mean of this number over its images.
@@ -297,7 +301,7 @@ plt.show()
 # <details><summary>What came out</summary>
 #
 # With 20 images from below 80 to 98 %, with 1,000 from 88 to 92 %. The mean over calibration sets is what was promised. So the
-# guarantee is also an average over calibration sets, and you have one. The lines in the figure are what theory predicts:
+# guarantee is also an average over calibration sets, and you have only one such set. The lines in the figure are what theory predicts:
 # a *Beta* distribution. It depends only on $n$ and $\alpha$, not on the network.
 #
 # </details>
@@ -336,7 +340,7 @@ print(f"{len(guess & below)} of {len(below)} found, {len(guess - below)} named w
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The old scanner and the hard images lie far below: see the figure. Digits differ less.
+# The old scanner and the hard images lie far below: see the figure. The medium images and the eights have 82 or 83 %.
 #
 # </details>
 
@@ -420,13 +424,13 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 # <details><summary>What came out</summary>
 #
 # Fewer: about half. With the score 1 - p the posterior makes the smallest sets that have 90 % on average. On a hard image each
-# further digit adds only little probability. So it is cheapest to leave digits out there.
+# further digit adds only little probability. So the sets are smallest if digits are left out there.
 #
 # The posterior can keep the promise on each image, as the last line shows: a set takes the most probable digits until their sum is 90 % or more.
 #
 # </details>
 #
-# Without the posterior no method promises 90 % on *each* image for all data, unless its sets become
+# Without the posterior no method can promise 90 % on *each* image, whatever the data are like, unless its sets become
 # uselessly large (Vovk 2012; Lei, Wasserman 2014). It can be promised for groups.
 #
 # ### Exercise: three wrong sentences
@@ -452,8 +456,10 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 #
 # ## 6. Photographs, and the map
 #
-# Three stored networks read photographs (CIFAR-10). Nobody knows the posterior, so coverage is counted with labels. On the map below
-# each network of this lesson has three dots, one for each scanner. Across stands its training accuracy on all scanners minus its accuracy on this one.
+# The first figure: three stored networks read photographs (CIFAR-10). Nobody knows the posterior, so coverage is counted with labels.
+#
+# The second figure is the map, with our five networks on digits. Each has three dots, one for each scanner. Across stands its training accuracy on
+# all scanners minus its accuracy on this one.
 
 # %% tags=["drawing"]
 names = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
@@ -550,8 +556,8 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # usual one and 75 % on the old one; across the scanners, hard images had 64 %.** **A promise can be kept for each group that you name and label; for
 # each image it would take the posterior.**
 #
-# As a decision, sets at 90 % are expensive. If the machine types the digit of a one-digit set, and asks otherwise, 100 images cost 130 (costs
-# of lesson 19). With the promise that suits these costs best: 95; with calibrated probabilities: 91 (evidence).
+# As a decision, sets at 90 % are expensive. Let the machine type the digit of a one-digit set, and ask a person otherwise. With the costs of lesson 19
+# (asking for all 100 images costs 100), 100 images then cost 130. With calibrated probabilities in place of sets they cost 91 (evidence).
 #
 # All verdicts: [evidence](evidence/20_guarantees.ipynb).
 #
@@ -561,7 +567,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 #    images.
 # 2. "90 %" says nothing of one image, and little of a small group. Here it hid 64 % on hard images. With the score 1 - p even the exact posterior
 #    does not repair this.
-# 3. For a group that you name the promise can be kept, with labels of its own. With only 8 labels nothing can be promised; with
+# 3. For a group that you name the promise can be kept, with labels of its own. With only 8 labels each set must hold all digits (for 90 %); with
 #    1,000 the coverage is known to about 2 points.
 #
 # ## Recall

@@ -10,7 +10,7 @@ from calibkit.course import explorers
 explorers.stored("made_up")
 
 # %% [markdown]
-# A small language model has read 6,000 sentences, all of them true. Then it writes sentences of its own: the squares.
+# Another small model, that of section 4, has read 6,000 sentences, all of them true. Then it writes sentences of its own: the squares.
 # The slider says how much of its text is about rare facts. Where do the false sentences come from?
 #
 # **You will be able to**
@@ -22,7 +22,7 @@ explorers.stored("made_up")
 #
 # **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
 #
-# **Next on your path.** Language models: [17](17_audit_your_model.ipynb).
+# **Next on your path.** *Language models*: [17](17_audit_your_model.ipynb).
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt
@@ -46,7 +46,7 @@ DEVICE = "auto"
 #
 # Nobody can say what a large language model could have known. So we invent a world: 9,216 questions about
 # people, and the answer to each is one of 24 cities. Some cities have several names: *istanbul* and *constantinople* are the same. 70 % of the
-# sentences are about 300 common questions, the others about rare ones. One sentence in ten names a wrong city.
+# sentences are about 300 common questions, the others about rare ones. One in ten names a wrong city.
 
 # %%
 size, seeds, _ = begin(SCALE, SEED, DEVICE)
@@ -81,8 +81,8 @@ plt.show()
 #
 # $$P(\text{city} \mid \text{text}) \;\propto\; 0.9^{\,m} \Big(\frac{0.1}{23}\Big)^{t-m},$$
 #
-# if the text answers the question $t$ times, and names this city $m$ times. Nobody who has read only this text can do
-# better. It is the exact posterior of this lesson.
+# if the text answers the question $t$ times, and names this city $m$ times. This is the exact posterior: nobody who has read only this
+# text can do better.
 #
 # ### Exercise: what the text tells
 #
@@ -122,8 +122,7 @@ check.fact_posterior(my_fact_posterior)
 #
 # ## 2. One answer, several wordings
 #
-# A **language model** gives a probability to each next word, given the words so far. Ours is a small transformer, of the same kind as
-# the large ones. It learns by cross-entropy, on each word of the text, for half a minute.
+# A **language model** gives a probability to each next word, given the words so far. Ours is a small transformer. It learns by cross-entropy, for half a minute.
 
 # %%
 model = speaker.train(text.words, len(facts.VOCABULARY), steps=budget.steps, seed=SEED)
@@ -133,7 +132,7 @@ for words in speaker.written(model, start, facts.VOCABULARY.numbers[facts.END], 
 
 # %% [markdown]
 # These sentences are its own. To ask it something, we let it go on after a question mark. An answer's
-# probability is the product over its words. Left: the answers to one question.
+# probability is the product over its words.
 
 # %% tags=["drawing"]
 def asked_about(question):
@@ -200,7 +199,7 @@ check.by_meaning(my_by_meaning)
 #
 # ## 3. Did it know which?
 #
-# We ask 2,000 questions, drawn as those of the text. The answer is the most probable city, by meaning; its probability is the confidence.
+# We ask 2,000 questions, drawn as in the text. The answer is the most probable city, by meaning; its probability is the confidence.
 #
 # **Predict before you run:** is the model over-confident, on average? How sure is it on questions that its text *never* answers?
 
@@ -218,9 +217,9 @@ for words, which in {"all": times[question] >= 0, "never answered by the text": 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On average the confidence is nearly right. But where the text never answers, the model is right by chance alone, once in 24 times, and about 40 % sure.
-# Where it has read the answer 20 times it is always right, and only 90 % sure: it says what its text says, and that is wrong once in ten sentences. On
-# average the two errors cancel.
+# On average it is nearly right. But where the text never answers, the model is right by chance, once in 24 times, and about 40 % sure.
+# Where it has read the answer 20 times it is always right, and only 90 % sure: so often its text is right. On
+# average the two errors cancel. (This is one model. The question's 72 and 71 % are the means of five.)
 #
 # </details>
 #
@@ -276,10 +275,10 @@ print("(five models; error: mean distance of the confidence from the exact proba
 # <details><summary>What came out</summary>
 #
 # The curve comes nearest. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
-# much. The temperature makes the error *larger*: it lowers all confidences, also those that were too low already. The best wording is the furthest away: where
-# the model only chooses between names of one city, the probability of each name is low, and this looks like doubt.
+# much. The temperature makes the error *larger*: sure guesses that are wrong weigh so much in the fit that it lowers all confidences, also those that were too low. The best wording is the furthest away: where
+# the model only chooses between names of one city, the probability of each name is low.
 #
-# No curve can do everything: an answer with 60 % may be a guess, or a fact that the model read twice. Whoever may *search* the text knows which.
+# No curve can do everything: an answer with 60 % may be a guess, or a fact that the model read twice.
 #
 # </details>
 #
@@ -309,23 +308,23 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answ
 # %% [markdown]
 # ## 4. It must make things up
 #
-# Now the model writes freely. This text has no wrong sentence, so that nothing false can be copied. We stop the
-# training after a third of the steps.
+# Now the model writes freely. The text of this section has no wrong sentence, so that nothing false can be copied. We stop the
+# training after a third of the steps (600 of 1,800).
 #
 # 1. Some of the next sentences of this world will be about questions that the text never answers. Their share is the **missing mass** M.
 # 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
 # 3. It cannot know the answers. Each is false with probability 23/24.
 #
 # So at least 23/24 · M of what it writes is made up. It can make up less only if a smaller share M - c is about new questions (c: how much
-# too rarely it speaks of them). The same text fits many worlds, with other answers to the new questions. On average over these
+# too rarely it speaks of them). In one world it may guess right by luck; on average over the worlds that fit the text
 #
 # $$\text{made up} \;\ge\; \tfrac{23}{24}\,(M - c).$$
 #
-# (Kalai and Vempala, 2024, proved a bound of this kind, with other terms.) M can be estimated from the text: it is about the share of
-# sentences whose fact is told *only once* (Good 1953).
+# (Kalai and Vempala, 2024, proved a bound of this kind, with other terms.) To estimate M, take one sentence out: its fact is new
+# to the others if it is told *only once*. So the share of such sentences is about M (Good 1953).
 #
-# **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that no other one
-# tells? Which share of the model's own sentences is false?
+# **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that is told once?
+# Which share of the model's own sentences is false?
 
 # %% tags=["answer"]
 rare = 0.3  # change me, and run again
@@ -333,16 +332,17 @@ reader = answers.learned(rare, wrong=0.0, seed=SEED, sentences=budget.sentences,
 once = facts.good_turing(facts.mentions(reader.text).sum(dim=1))
 measured = invented.measure(reader, invented.write(reader, budget.written, seed=SEED))
 missing = facts.missing_mass(reader.world, reader.text)
+c = measured["miscalibration"]  # by how much it speaks of new questions too rarely
 print(f"told once: {once.estimate:.1%}; missing mass: {missing:.1%}; the bound: "
-      f"{invented.bound(missing, measured['miscalibration']):.1%}")
+      f"{invented.bound(missing, c):.1%}")
 print(f"false: {measured['invented']:.1%} of its sentences; false and about what it never read: "
       f"{measured['invented_unseen']:.1%}")
 
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# A quarter of the sentences tell a fact that no other one tells, so about a quarter of the next ones will be about something new.
-# The model makes up about that share, and adds nearly as much again: facts that it has read and not learned well.
+# A quarter of the sentences tell a fact that is told once, so about a quarter of the next ones will be new.
+# The model makes up about that share, and nearly as much again: facts that it has read and not learned well.
 # Longer training halves the second part. It lowers the first, too: the model then repeats its text, and speaks of new things too rarely (evidence).
 #
 # </details>
@@ -405,8 +405,8 @@ explorers.Explorer(
     "of what their text lacks. Bands span five seeds.")
 
 # %% [markdown]
-# At 50 % four fifths of the false sentences are gone, and only 4 of the 50 true ones. But in nearly half of all cases the model now says
-# nothing: it speaks of new things far too rarely. That is the choice: *it speaks of new things as often as the world does, and makes
+# (About 4 of 100 are no sentence of this language.) At 50 % four fifths of the false sentences are gone, and only 4 of the 50 true ones. But in nearly half of all cases the model now says
+# nothing. That is the choice: *it speaks of new things as often as the world does, and makes
 # things up; or it speaks of them too rarely: it repeats its text, or stays silent.*
 
 # %% tags=["nbval-check-output"]
@@ -424,7 +424,7 @@ print(claims.concluded("21", "21b"))
 #
 # A vendor says: "Our model speaks of new facts as often as people do, and it never makes anything up." A fifth of the sentences of its text tell a fact
 # that is told only once. (a) Why can both not be true? (b) The vendor shows that its answers are right as often as it is sure, on average. Why is
-# this not enough? (c) Which test would you ask for?
+# this not enough? (c) Which test would you ask the vendor for?
 #
 # <details><summary>Answer</summary>
 #
@@ -437,13 +437,13 @@ print(claims.concluded("21", "21b"))
 #
 # ## 5. Real programs, and the map
 #
-# `py3langid` says in which language a text is written. On the names of countries and languages, where the exact posterior is known, it
-# is calibrated on average, to half a point. But it is over-confident on short names and under-confident on long ones (evidence): the same picture
-# as in section 3. GPT-4 was well calibrated on questions with four options before it learned from people's ratings, and less so
-# afterwards (OpenAI 2023).
+# `py3langid` says in which language a text is written. We gave it names of countries and languages in 121 languages. The exact posterior is then a
+# count of the languages that write a name so. On average it is calibrated, but over-confident on short names and under-confident on long ones (evidence): the same picture
+# as in section 3. GPT-4 was well calibrated on multiple choice, and less so after it had learned from people's
+# ratings (OpenAI 2023).
 #
-# On the map of 03 (without it, go on), the label is the city that a sentence names, and one in ten is wrong, in new sentences, too. Across: the accuracy on sentences
-# that the model read minus that on new ones; upwards: confidence minus accuracy on new ones.
+# On the map of 03 the label is the city that a *sentence* names. One in ten is wrong, so that here the model is over-confident. Across: the accuracy on sentences
+# that it read minus that on new ones; upwards: confidence minus accuracy on new ones.
 
 # %% tags=["drawing"]
 def on_the_map(model):
@@ -463,7 +463,7 @@ _ = plots.plane({palette.group(1, "a third of the training"): [on_the_map(shorte
 plt.show()
 
 # %% [markdown]
-# The longer the training, the higher it stands, as networks on images do.
+# After the whole training it stands higher than after a third, as networks on images do.
 #
 # ## The answer
 

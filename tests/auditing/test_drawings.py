@@ -209,7 +209,8 @@ def test_the_groups_are_listed_with_their_own_numbers():
         probs, labels = PROBS[here], LABELS[here]
         accuracy = metrics.accuracy(probs, labels)
         gap, ece = metrics.signed_gap(probs, labels), metrics.ece(probs, labels, bins=BINS)
-        expected = [len(labels), accuracy, accuracy + gap, gap, ece]
+        left = metrics.signed_gap((Z[here] / page()[1]).softmax(1), labels)
+        expected = [len(labels), accuracy, accuracy + gap, gap, left, ece]
         assert [number(cell) for cell in cells[:-1]] == pytest.approx(expected, abs=0.0006)
 
 

@@ -64,7 +64,7 @@ def test_a_page_has_one_level():
         page = page.replace("\N{NO-BREAK SPACE}", " ")
         assert f"{words} % interval" in page
         assert not re.search(rf"\b{other} %\)? intervals?\b", page)
-        assert f"gap, {words} %" in page
+        assert f"Below each gap stands its {words} % interval" in page
 
 
 def test_p_is_written_as_at_most_a_thousandth():

@@ -296,7 +296,8 @@ for claim, form in {"07a": "exponential", "07d": "step"}.items():
         than=0.2,
         as_trained=True,
     )
-    print(verdicts.conclude(claim, [found], "the changed prior costs an exact model little"))
+    conclusion = "an exact model, given the changed prior, has less than a fifth of that error"
+    print(verdicts.conclude(claim, [found], conclusion))
 
 lesson_words = (
     "rarest class: given the prior, a calibrated network has the larger ECE than an exact model, by "
@@ -352,8 +353,8 @@ print(
         "07r",
         given,
         "the network of the imbalanced set has a larger error on the rarest class than a calibrated network "
-        "that is given the prior, on new seeds too, in two forms of imbalance, as trained and after one "
-        "temperature",
+        "that is given the prior: on new seeds too, as trained and after one temperature, also where half "
+        "of the classes are rare",
     )
 )
 
@@ -520,8 +521,8 @@ print(
     verdicts.conclude(
         "07o",
         given,
-        "with temperature and shifts first the NLL is lowest and the accuracy highest, on new seeds in two "
-        "forms of imbalance. With a larger weight decay the lead in NLL is far smaller",
+        "with temperature and shifts first the NLL is lowest and the accuracy highest, on new seeds too, "
+        "also where half of the classes are rare. With a larger weight decay the lead in NLL is far smaller",
     )
 )
 

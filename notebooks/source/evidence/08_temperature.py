@@ -202,9 +202,9 @@ print(
     verdicts.conclude(
         "T1",
         given,
-        "one temperature lowers the ECE on photographs, on digits by 10 points or more. If T is chosen by "
-        "ECE, not NLL, the ECE is lower on photographs averaged over five losses (cross-entropy: "
-        "undecided), higher on digits (within a point)",
+        "one temperature lowers the ECE on photographs, and on digits by 10 points or more. Chosen by the "
+        "ECE instead of the NLL, T is worse on digits (within a point), better on photographs with five "
+        "losses (cross-entropy alone: undecided)",
     )
 )
 near = verdicts.judge(

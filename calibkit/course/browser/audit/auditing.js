@@ -27,7 +27,8 @@ export function audit(given, file, trust) {
   const cooled = judgeRows({ ...scores, values: logits }, labels, { logits: true, temperature: cooling.ofRow });
   const after = new Measured(cooled, covers);
   const binary = classes === 2 && !event ? eventOf(before, after, names, given.costs) : null;
-  const gain = after.less(before), groups = given.groups && groupTable(before.rows, given.groups);
+  const gain = after.less(before);
+  const groups = given.groups && groupTable(before.rows, cooling.misfit ? null : cooled, given.groups);
   const rise = (name, mine, theirs) =>
     ({ name, value: mine.values.ece - theirs.values.ece, error: mine.errorOfRise(theirs) });
   const rises = [rise("the ECE", after, before)];

@@ -37,8 +37,15 @@ export function classTable(rows, names) {
   return table.sort((a, b) => rounded(a) - rounded(b));
 }
 
-// A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag.
-export function groupTable(rows, column) {
+// The signed gap of some rows, and the ends of its interval.
+function gapOf({ confidence, correct }) {
+  const gaps = confidence.map((said, i) => said - correct[i]), [low, high] = meanEnds(gaps);
+  return { gap: meanOf(gaps), low: Math.max(low, -1), high: Math.min(high, 1) };
+}
+
+// A row a group: samples, accuracy, mean confidence, gap with its interval, ECE, p and flag; cooled: the rows with their
+// temperatures, for the gap that is left, or null where none fits.
+export function groupTable(rows, cooled, column) {
   const words = column.places().map((row) => (column.lacks(row) ? "missing" : column.text(row)));
   const names = inOrder(new Set(words)), place = new Map(names.map((name, k) => [name, k]));
   if (names.length > MOST_GROUPS) {
@@ -46,11 +53,10 @@ export function groupTable(rows, column) {
       + "example with pandas.qcut");
   }
   return members(words.map((word) => place.get(word)), names.length).map((mine, k) => {
-    const of = part(rows, mine), gaps = of.confidence.map((said, i) => said - of.correct[i]);
-    const [low, high] = meanEnds(gaps), accuracy = meanOf(of.correct), said = meanOf(of.confidence);
+    const of = part(rows, mine), left = cooled === null ? { gap: NaN, low: NaN, high: NaN } : gapOf(part(cooled, mine));
     const p = pOfHits(of.confidence, of.correct), flag = p < ALPHA_OF_ALL / names.length ? "off" : "";
-    return { name: names[k], samples: mine.length, accuracy, said, gap: said - accuracy, low: Math.max(low, -1),
-      high: Math.min(high, 1), ece: eceOf(reliability(of)), p, flag };
+    return { name: names[k], samples: mine.length, accuracy: meanOf(of.correct), said: meanOf(of.confidence), ...gapOf(of),
+      gap_left: left.gap, low_left: left.low, high_left: left.high, ece: eceOf(reliability(of)), p, flag };
   });
 }
 

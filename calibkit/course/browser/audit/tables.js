@@ -21,17 +21,21 @@ are rare: fewer than 10 samples, or than a quarter of an equal share; little can
 of the samples predicted as it.</p>`;
 }
 
-export function groupSection({ groups }) {
+export function groupSection({ groups, temperature }) {
   const off = groups.filter(({ flag }) => flag === "off").map(({ name }) => escaped(name));
   const verdict = off.length ? `Off by more than luck (5 % in all groups together): ${off.join(", ")}.`
     : "No group is off by more than luck explains.";
-  const gapOf = ({ gap, low, high }) => cell("gap", { value: gap, interval: low === null ? null : [low, high] }, true);
+  const gapOf = (gap, low, high) => cell("gap", { value: gap, interval: low === null ? null : [low, high] }, true);
+  const fits = !temperature.misfit;
+  const left = fits ? "One temperature for all moves the gaps of all groups in the same direction. " : "";
   return `<h2>Group by group</h2><p>A model that is calibrated on the whole may be over-confident on one group and
 under-confident on another. ${verdict}</p>`
-    + table("Groups", ["group", "samples", "accuracy", "says", "gap, 95 %", "ECE", "note"],
-      groups.map((row) => [escaped(row.name), count(row.samples), percent(row.accuracy), percent(row.said), gapOf(row),
+    + table("Groups", ["group", "samples", "accuracy", "says", "gap", ...(fits ? ["gap with temperature"] : []), "ECE", "note"],
+      groups.map((row) => [escaped(row.name), count(row.samples), percent(row.accuracy), percent(row.said),
+        gapOf(row.gap, row.low, row.high), ...(fits ? [gapOf(row.gap_left, row.low_left, row.high_left)] : []),
         number("ece", row.ece), row.flag]))
-    + '<p class="note">The ECE of a small group is large by luck alone; compare gaps.</p>';
+    + `<p class="note">Below each gap stands its 95 % interval. ${left}The ECE of a small group is large by luck alone;
+compare gaps.</p>`;
 }
 
 export function coverageSection({ coverage, measures: { aurc } }) {
