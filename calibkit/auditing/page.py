@@ -528,7 +528,7 @@ def _groups(record: Record) -> str:
         else "No group is off by more than luck explains."
     )
     fits = not record.cooling.misfit
-    head = ["group", "samples", "accuracy", "says", "gap", "gap with temperature", "ECE", ""]
+    head = ["group", "samples", "accuracy", "gap", "gap with temperature", "ECE", ""]
     if not fits:
         head.remove("gap with temperature")
     return (
@@ -551,7 +551,6 @@ def _group_rows(table: pd.DataFrame, *, fits: bool) -> Iterator[list[str]]:
             escape(row.name),
             f"{row.samples:,}",
             _percent(row.accuracy),
-            _percent(row.said),
             *([gap, left] if fits else [gap]),
             _number("ece", row.ece),
             escape(row.flag),

@@ -210,7 +210,7 @@ def test_the_groups_are_listed_with_their_own_numbers():
         accuracy = metrics.accuracy(probs, labels)
         gap, ece = metrics.signed_gap(probs, labels), metrics.ece(probs, labels, bins=BINS)
         left = metrics.signed_gap((Z[here] / page()[1]).softmax(1), labels)
-        expected = [len(labels), accuracy, accuracy + gap, gap, left, ece]
+        expected = [len(labels), accuracy, gap, left, ece]
         assert [number(cell) for cell in cells[:-1]] == pytest.approx(expected, abs=0.0006)
 
 

@@ -328,6 +328,61 @@ def test_the_costs_of_decisions_are_those_of_the_command(
     assert "costs" not in without["binary"]
 
 
+def answers(file, right=0.8, n=1500):
+    """Confidences in answers, and whether these are right, as JSON lines; too sure by half."""
+    random = np.random.default_rng(2)
+    odds = random.normal(size=n) * 1.5 + math.log(right / (1 - right))
+    lines = zip(
+        1 / (1 + np.exp(-1.8 * odds)), random.random(n) < 1 / (1 + np.exp(-odds)), strict=True
+    )
+    rows = ({"question": "?", "confidence": said, "correct": int(hit)} for said, hit in lines)
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(("right", "costs"), [(0.8, (1, 20)), (0.8, (1, 1.5)), (0.2, (2, 5))])
+def test_which_answers_to_look_up_is_told_as_by_the_command(visit, tmp_path, capsys, right, costs):
+    page, file = visit(), answers(tmp_path / "answers.jsonl", right)
+    mine, theirs = numbers_of_both(page, file, {"costs": costs})
+    paid = theirs["deferral"]
+    paid["models"] = [one for one in paid["models"] if one["model"] != "Platt"]  # the command's own
+    most = max(off for _, off in differences(theirs, mine))
+    told(capsys, f"answers, costs {costs}", [f"{most:.1e}", str(mine["deferral"]["models"])])
+    assert most < 1e-6
+    without, _ = numbers_of_both(page, file, {})
+    assert "deferral" not in without
+
+
+def test_costs_of_answers_are_shown_and_bad_ones_named(visit, tmp_path, build):
+    page, file = visit(width=390), answers(tmp_path / "answers.jsonl")
+    choose(page, file)
+    shown(page)
+    page.locator("#options summary").click()
+    page.locator("[name=alarm]").fill("5")
+    page.locator("[name=miss]").fill("5")
+    page.get_by_role("button", name="Read it so").click()
+    with pytest.raises(ValueError, match="which must cost more") as refused:
+        auditing.audit_files(file, costs=(5, 5))
+    page.locator("#refusal", has_text=str(refused.value)).wait_for()
+    page.locator("[name=miss]").fill("50")
+    page.get_by_role("button", name="Read it so").click()
+    page.locator("h3", has_text="Which answers to look up").wait_for()
+    shown(page)
+    words = " ".join(page.locator("#rest").inner_text().split())
+    costs = auditing.audit_files(file, costs=(5, 50)).deferral
+    less = costs.models["temperature"].less
+    assert less.value < 0
+    assert less.clear
+    assert "what has a confidence below 90.00 %" in words
+    assert f"After a temperature 100 answers cost {-100 * less.value:.1f} less" in words
+    assert page.locator("h2", has_text="Class by class").count() == 0
+    table = page.locator("table", has_text="Cost of answers")
+    assert table.locator("tbody tr").count() == 4
+    assert f"{100 * costs.none:.1f}" in table.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.screenshot(path=build / "audit_answers_390.png", full_page=True)
+
+
 def test_the_random_numbers_are_those_of_numpy(visit):
     page = visit()
     drawn = """n => { const random = new calibkit.NumpyRandom(), order = [...random.order(n)];

@@ -5,19 +5,19 @@ import { eventSection, headline, measuresSection, temperatureSection, testSectio
 
 const at = (id) => document.getElementById(id);
 
-// shown: of the worker. command: the line that makes the whole page.
-export function showAudit({ numbers, told, means, cooled, risk }, command) {
+// shown: of the worker; ofHits: whether there are no classes, but whether each row is right. command: the line that makes the whole page.
+export function showAudit({ numbers, told, ofHits, means, cooled, risk }, command) {
   const { binary, groups, bins, temperature } = numbers, misfit = Boolean(temperature.misfit);
   at("title").textContent = `Calibration audit of ${numbers.name}`;
   at("told").textContent = `${told.slice(0, 1).toUpperCase()}${told.slice(1)}.`;
-  at("lead").innerHTML = headline(numbers) + warnings(numbers);
+  at("lead").innerHTML = headline(numbers, ofHits) + warnings(numbers);
   drawDiagram(at("picture-before"), numbers.diagram, bins, "as it is");
   at("picture-after").innerHTML = "";
   if (cooled) drawDiagram(at("picture-after"), cooled, bins, `after temperature ${temperature.value.toFixed(2)}`);
   at("test").innerHTML = '<p class="note">Drawing 1,000 samples of a calibrated model …</p>';
   at("rest").innerHTML = [
     binary ? `<section id="event">${eventSection(numbers, misfit)}</section>` : "",
-    measuresSection(numbers), temperatureSection(numbers, means), classSection(numbers),
+    measuresSection(numbers), temperatureSection(numbers, means), ofHits ? "" : classSection(numbers),
     groups ? groupSection(numbers) + '<div class="picture wide" id="picture-gaps"></div>' : "",
     coverageSection(numbers), mistakeSection(numbers), methodSection(numbers, command),
   ].join("\n");

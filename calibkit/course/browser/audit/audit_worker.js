@@ -33,10 +33,10 @@ export function serveAudit(port) {
 
 // The numbers as JSON, and what the pictures need beyond them.
 function shownOf(found, numbers) {
-  const { after, advice, told, cooling, before: { aurc: { curve: { risk } } } } = found, n = risk.length;
+  const { after, advice, told, cooling, event, before: { aurc: { curve: { risk } } } } = found, n = risk.length;
   const some = [...new Set(Array.from({ length: POINTS }, (_, k) => Math.round((k * (n - 1)) / (POINTS - 1))))];
   const { bins, counts, confidence, accuracy } = after.wide;
   const cooled = cooling.misfit ? null : Array.from(counts, (samples, bin) =>
     ({ low: bin / bins, samples, confidence: confidence[bin], accuracy: accuracy[bin] })).filter(({ samples }) => samples);
-  return { numbers, told, means: advice.means, cooled, risk: some.map((place) => [(place + 1) / n, risk[place]]) };
+  return { numbers, told, ofHits: event, means: advice.means, cooled, risk: some.map((place) => [(place + 1) / n, risk[place]]) };
 }

@@ -10,6 +10,7 @@ import { calibrationTest } from "./testing.js";
 import { classTable, groupTable, surestMistakes } from "./findings.js";
 import { concerns, offGroups, repeated } from "./concerns.js";
 import { coverageTable } from "./risk.js";
+import { costsOfAnswers } from "./costs.js";
 import { coverOf } from "./trust.js";
 import { crossFitted } from "./cooling.js";
 import { eventOf } from "./event.js";
@@ -20,13 +21,15 @@ import { refuse } from "./refusals.js";
 export function audit(given, file, trust) {
   const scores = scoresOf(given), { classes, event } = scores, { labels } = given, covers = coverOf(trust);
   if (scores.n < 4) refuse(`logits must hold at least 4 rows that weigh, got ${scores.n}`);
-  if (given.costs && (classes !== 2 || event)) refuse("costs are of a binary model: one of two classes, or of one score");
+  if (given.costs && classes !== 2) refuse("costs are of a binary model: one of two classes, or of one score");
   const names = given.names ?? Array.from({ length: classes }, (_, k) => String(k)), logits = logitsOf(scores);
   const cooling = crossFitted(logits, labels, classes);
   const before = new Measured(judgeRows(scores, labels, { logits: scores.logits }), covers);
   const cooled = judgeRows({ ...scores, values: logits }, labels, { logits: true, temperature: cooling.ofRow });
   const after = new Measured(cooled, covers);
   const binary = classes === 2 && !event ? eventOf(before, after, names, given.costs) : null;
+  const deferral = event && given.costs
+    ? costsOfAnswers([["as it is", before.rows], ["temperature", after.rows]], given.costs) : null;
   const gain = after.less(before);
   const groups = given.groups && groupTable(before.rows, cooling.misfit ? null : cooled, given.groups);
   const rise = (name, mine, theirs) =>
@@ -35,7 +38,7 @@ export function audit(given, file, trust) {
   if (binary) rises.push(rise("the ECE of the event", binary.cooled, binary.measured));
   return {
     name: file.replace(/\.[^.]*$/, ""), names, told: given.told, bins: BINS, fileRows: given.rows,
-    before, after, cooling, gain, binary, groups, event,
+    before, after, cooling, gain, binary, deferral, groups, event,
     warnings: [...offGroups(groups), ...scores.warnings, ...repeated(scores, before.rows),
       ...concerns(before, cooling, event)],
     advice: advise(cooling, gain, rises, before.estimate("gap"), scores, given.classes === 1),

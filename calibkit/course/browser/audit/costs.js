@@ -1,9 +1,11 @@
-// What decisions by a binary model cost, as it is and with its temperature, where a false alarm and
-// a miss have a price. As calibkit.auditing.costs.
+// What decisions cost, as a model is and with its temperature, where two costs are known: of a false
+// alarm and of a miss; of answers, of looking one up and of acting on a wrong one. As
+// calibkit.auditing.costs.
 import { NONE, estimate, meanEnds, meanOf } from "./estimates.js";
 import { refuse } from "./refusals.js";
 
 const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+const ROUNDING = 1e-9; // by which 1 - .95 may miss .05
 const LEAST = 5; // rows with a miss, or with a miss more or less, from which on an interval is shown
 
 // What the form says: [alarm, miss], or null where both places are empty.
@@ -21,18 +23,35 @@ export function askedCosts(alarm, miss) {
 // models: name -> rows of eventRows; the first is the model as it is. A row is acted on where its
 // score is at or above alarm / (alarm + miss), the cheapest threshold for a calibrated probability.
 export function costsOf(models, [alarm, miss]) {
-  const threshold = alarm / (alarm + miss), [first, ...others] = models.map(([name, rows]) => decided(name, rows));
-  return { alarm, miss, threshold, none: miss * first.rate, all: alarm * (1 - first.rate),
+  const threshold = alarm / (alarm + miss);
+  return paid(models, { alarm, miss, found: 0 }, threshold, (right) => right, (said) => said >= threshold);
+}
+
+// models: name -> rows whose confidence is that the answer is right. An answer is looked up where it is
+// wrong with a probability above lookup / wrong; what was wrong and is looked up costs lookup, too.
+export function costsOfAnswers(models, [lookup, wrong]) {
+  if (wrong <= lookup) {
+    refuse("costs of answers are of looking one up and then of acting on a wrong one, which must cost more, got "
+      + `${lookup} and ${wrong}`);
+  }
+  const threshold = lookup / wrong, lookedUp = (said) => said < 1 - threshold - ROUNDING;
+  return paid(models, { alarm: lookup, miss: wrong, found: lookup }, threshold, (right) => !right, lookedUp);
+}
+
+// comes(right), acts(said): whether the event of a row came, and whether it is acted on.
+function paid(models, { alarm, miss, found }, threshold, comes, acts) {
+  const [first, ...others] = models.map(([name, rows]) => decided(name, rows));
+  return { alarm, miss, threshold, none: miss * first.rate, all: alarm * (1 - first.rate) + found * first.rate,
     models: [shown(first, null), ...others.map((one) => shown(one, first))] };
 
   function decided(model, { n, confidence, correct }) {
     const each = new Float64Array(n), missed = new Uint8Array(n);
     let acted = 0, alarms = 0, events = 0;
     confidence.forEach((said, row) => {
-      const acts = said >= threshold, event = Boolean(correct[row]), inVain = acts && !event;
-      missed[row] = Number(event && !acts);
-      each[row] = alarm * inVain + miss * missed[row];
-      acted += acts;
+      const acting = acts(said), event = comes(Boolean(correct[row])), inVain = acting && !event;
+      missed[row] = Number(event && !acting);
+      each[row] = alarm * inVain + miss * missed[row] + found * (acting && event);
+      acted += acting;
       alarms += inVain;
       events += event;
     });

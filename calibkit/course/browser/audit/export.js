@@ -10,7 +10,7 @@ const LEFT_OUT = [
 
 // found: of audit. drawn: of testOf. version: of calibkit.
 export function exported(found, drawn, version) {
-  const { before, after, cooling, gain, advice, binary } = found, fits = !cooling.misfit;
+  const { before, after, cooling, gain, advice, binary, deferral } = found, fits = !cooling.misfit;
   return clean({
     format: 1, calibkit: version, made_by: "audit in the browser", left_out: LEFT_OUT, name: found.name,
     samples: before.rows.n, clusters: null, weighted: false, class_names: found.names, level: LEVEL, bins: found.bins,
@@ -21,7 +21,7 @@ export function exported(found, drawn, version) {
       line: advice.line || null,
       measures: fits ? estimatesOf(after.estimates) : null, gain: fits ? estimatesOf(gain) : null },
     classes: found.classes, groups: found.groups, coverage: found.coverage, mistakes: found.mistakes,
-    binary: binary && eventOut(binary, drawn.event), other: null,
+    binary: binary && eventOut(binary, drawn.event), ...(deferral && { deferral: costsOut(deferral) }), other: null,
   });
 }
 

@@ -1,6 +1,7 @@
 // The first sections of the page, from the numbers as JSON: what it says, whether to trust it,
 // the test, the temperature. As calibkit.auditing.page.
-import { cell, compared, count, ends, escaped, isClear, minus, number, pValue, percent, table } from "./html.js";
+import { decisionCosts } from "./cost_sections.js";
+import { cell, compared, count, ends, escaped, isClear, number, pValue, percent, table } from "./html.js";
 
 const NAMED = 8; // groups in the headline
 
@@ -11,9 +12,11 @@ function tendency({ value, interval }) {
     + `(${points(low)} to ${points(high)})`;
 }
 
-export function headline({ samples, class_names, measures, binary, groups }) {
+// ofHits: whether there are no classes, but whether each row is right.
+export function headline({ samples, class_names, measures, binary, groups }, ofHits) {
   const { accuracy, confidence, gap } = measures, off = (groups ?? []).filter(({ flag }) => flag === "off");
-  let text = `On ${count(samples)} samples of ${count(class_names.length)} classes it is right in `
+  const classes = ofHits ? "" : ` of ${count(class_names.length)} classes`;
+  let text = `On ${count(samples)} samples${classes} it is right in `
     + `${percent(accuracy.value)} of cases and says ${percent(confidence.value)}: ${tendency(gap)}.`;
   if (binary) {
     text += ` Always <em>${escaped(binary.usual)}</em> is right on ${percent(binary.usual_accuracy, 2)}; this model on `
@@ -104,33 +107,6 @@ benefit is above 0 and above that of acting on all.</p>`
       ["act from", "acts on", "events found", "false alarms", "net benefit", "acting on all"],
       it.net_benefit.map((row) => [percent(row.threshold, 0), percent(row.acted), percent(row.found, 2),
         percent(row.alarms, 2), worth(row.benefit), worth(row.all)]))
-    + (it.costs ? costsPart(it.costs, misfit)
+    + (it.costs ? decisionCosts(it.costs, misfit)
       : '<p class="note">What do a false alarm and a miss cost you? Say it above, and here stands what decisions cost.</p>');
-}
-
-// A cost of 100 rows, with its interval below; a difference is bold where the interval leaves 0 out.
-function hundred({ value, interval }, signed = false) {
-  const words = (cost) => minus(`${signed && cost >= 0 ? "+" : ""}${(100 * cost).toFixed(1)}`);
-  const strong = signed && isClear({ interval }) ? `<strong>${words(value)}</strong>` : words(value);
-  return interval ? `${strong}<small>${interval.map(words).join(" to ")}</small>` : strong;
-}
-
-function costsPart({ alarm, miss, threshold, models, none, all }, misfit) {
-  const shown = misfit ? models.slice(0, 1) : models, empty = ["", "", "", ""];
-  const rows = shown.map(({ model, cost, difference, acted, missed, alarms }) => [model, hundred(cost),
-    difference ? hundred(difference, true) : "", ...[acted, missed, alarms].map((share) => percent(share, 2))]);
-  rows.push(["act on all", hundred({ value: all }), ...empty], ["act on none", hundred({ value: none }), ...empty]);
-  return `<h3>What miscalibration costs</h3>
-<p>A false alarm costs ${alarm}, a miss ${miss}. So of a calibrated probability it is cheapest to act from
-${percent(threshold, 2)} on. ${misfit ? "No temperature fits, so that none is compared." : changed(models[1].difference)} A
-difference is paired, row by row, and bold where its interval leaves 0 out; an interval stands only where at least five
-misses decide it.</p>`
-    + table("Cost of decisions", ["", "100 rows cost", "difference", "acts on", "events missed", "false alarms"], rows);
-}
-
-function changed({ value, interval }) {
-  if (!isClear({ interval })) return "Whether a temperature changes the cost, these rows cannot tell.";
-  const ends = interval.map((end) => 100 * Math.abs(end)).sort((a, b) => a - b).map((end) => end.toFixed(1));
-  return `<strong>After a temperature 100 rows cost ${(100 * Math.abs(value)).toFixed(1)} ${value < 0 ? "less" : "more"} `
-    + `(${ends.join(" to ")}).</strong>`;
 }

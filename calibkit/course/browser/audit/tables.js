@@ -1,4 +1,5 @@
 // The last sections of the page: classes, groups, coverage, the surest mistakes, and how it was made.
+import { answerCosts } from "./cost_sections.js";
 import { cell, count, ends, escaped, number, percent, table } from "./html.js";
 
 const LISTED = 15, ALL = 20; // classes in the table; all of them where there are no more than ALL
@@ -30,22 +31,23 @@ export function groupSection({ groups, temperature }) {
   const left = fits ? "One temperature for all moves the gaps of all groups in the same direction. " : "";
   return `<h2>Group by group</h2><p>A model that is calibrated on the whole may be over-confident on one group and
 under-confident on another. ${verdict}</p>`
-    + table("Groups", ["group", "samples", "accuracy", "says", "gap", ...(fits ? ["gap with temperature"] : []), "ECE", "note"],
-      groups.map((row) => [escaped(row.name), count(row.samples), percent(row.accuracy), percent(row.said),
+    + table("Groups", ["group", "samples", "accuracy", "gap", ...(fits ? ["gap with temperature"] : []), "ECE", "note"],
+      groups.map((row) => [escaped(row.name), count(row.samples), percent(row.accuracy),
         gapOf(row.gap, row.low, row.high), ...(fits ? [gapOf(row.gap_left, row.low_left, row.high_left)] : []),
         number("ece", row.ece), row.flag]))
     + `<p class="note">Below each gap stands its 95 % interval. ${left}The ECE of a small group is large by luck alone;
 compare gaps.</p>`;
 }
 
-export function coverageSection({ coverage, measures: { aurc } }) {
+export function coverageSection({ coverage, deferral, temperature, measures: { aurc } }) {
   return `<h2>Leaving the unsure to somebody else</h2><p>Answer only where the confidence is high enough: the curve says what
 share of the answers is then wrong. Its mean over all coverages is the AURC,
 ${number("aurc", aurc.value)}${ends("aurc", aurc)}; a confidence that says nothing would have
 ${percent(coverage[0].risk, 2)}.</p>
 <div class="row"><div class="picture" id="picture-risk"></div>`
     + table("Coverage and risk", ["answered", "confidence from", "wrong"],
-      coverage.map((row) => [percent(row.coverage, 0), row.threshold.toFixed(4), percent(row.risk, 2)])) + "</div>";
+      coverage.map((row) => [percent(row.coverage, 0), row.threshold.toFixed(4), percent(row.risk, 2)])) + "</div>"
+    + (deferral ? answerCosts(deferral, Boolean(temperature.misfit)) : "");
 }
 
 // Not "100.00 %" where something is left.
@@ -65,6 +67,6 @@ export function methodSection({ calibkit, bins }, command) {
   return `<h2>How this was made, and what is left out</h2><p>calibkit ${escaped(calibkit)} in this browser: ${bins} bins of
 equal width, closed on the right; 95 % intervals from rows that are independent of one another. Accuracy has Wilson's, means
 have Student's with a term for their skewness. The halves of the temperature and the draws of the test are those of the
-command, so that its numbers are the same.</p><p>Left out are the intervals of binned errors, Platt scaling of a binary
-model, a second model, clusters and weights. The command has them:</p><p><code>${escaped(command)}</code></p>`;
+command, so that its numbers are the same.</p><p>Left out are the intervals of binned errors, Platt scaling, a second
+model, clusters and weights. The command has them:</p><p><code>${escaped(command)}</code></p>`;
 }
