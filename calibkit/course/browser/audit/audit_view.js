@@ -5,7 +5,7 @@ import { eventSection, headline, measuresSection, temperatureSection, testSectio
 
 const at = (id) => document.getElementById(id);
 
-// shown: of the worker; ofHits: whether there are no classes, but whether each row is right. command: the line that makes the whole page.
+// shown: of the worker; ofHits: whether rows are right or not, and have no classes. command: the line that makes the whole page.
 export function showAudit({ numbers, told, ofHits, means, cooled, risk }, command) {
   const { binary, groups, bins, temperature } = numbers, misfit = Boolean(temperature.misfit);
   at("title").textContent = `Calibration audit of ${numbers.name}`;
@@ -17,7 +17,8 @@ export function showAudit({ numbers, told, ofHits, means, cooled, risk }, comman
   at("test").innerHTML = '<p class="note">Drawing 1,000 samples of a calibrated model …</p>';
   at("rest").innerHTML = [
     binary ? `<section id="event">${eventSection(numbers, misfit)}</section>` : "",
-    measuresSection(numbers), temperatureSection(numbers, means), ofHits ? "" : classSection(numbers),
+    measuresSection(numbers), temperatureSection(numbers, means),
+    ofHits ? "" : classSection(numbers),
     groups ? groupSection(numbers) + '<div class="picture wide" id="picture-gaps"></div>' : "",
     coverageSection(numbers), mistakeSection(numbers), methodSection(numbers, command),
   ].join("\n");

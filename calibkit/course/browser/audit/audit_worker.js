@@ -38,5 +38,6 @@ function shownOf(found, numbers) {
   const { bins, counts, confidence, accuracy } = after.wide;
   const cooled = cooling.misfit ? null : Array.from(counts, (samples, bin) =>
     ({ low: bin / bins, samples, confidence: confidence[bin], accuracy: accuracy[bin] })).filter(({ samples }) => samples);
-  return { numbers, told, ofHits: event, means: advice.means, cooled, risk: some.map((place) => [(place + 1) / n, risk[place]]) };
+  return { numbers, told, ofHits: event, means: advice.means, cooled,
+    risk: some.map((place) => [(place + 1) / n, risk[place]]) };
 }
