@@ -5,7 +5,7 @@ import { eventSection, headline, measuresSection, temperatureSection, testSectio
 
 const at = (id) => document.getElementById(id);
 
-// shown: of the worker; ofHits: whether rows are right or not, and have no classes. command: the line that makes the whole page.
+// shown: of the worker; ofHits: whether rows are right or not, without classes. command: makes the whole page.
 export function showAudit({ numbers, told, ofHits, means, cooled, risk }, command) {
   const { binary, groups, bins, temperature } = numbers, misfit = Boolean(temperature.misfit);
   at("title").textContent = `Calibration audit of ${numbers.name}`;
