@@ -215,6 +215,8 @@ check.other_prior(my_other_prior)
 #   temperature: all logits are divided by one number $T$, fitted on images kept aside. After the multiplication it is the
 #   *calibrated network that is given the prior*.
 #
+# The figure also shows the network of section 1, as trained and after one T of its own (fitted on images as unequal as its training images).
+#
 # **Predict before you run:** on images of the rarest digit the network of section 1 has an ECE of 72 %. How large is that
 # of the calibrated network after this multiplication: about 5, 30 or 70 %?
 
@@ -272,7 +274,7 @@ for name, values in equal.items():
 # - **The class shares.** They take the calibrated network from 3 % to 30 %: doubtful images lose most. The exact model
 #   is seldom in doubt: 1 % to 7 %.
 # - **Few images, and over-confidence.** The network of section 1 has over 40 points more: it saw this digit only five or
-#   six times, and is too sure. (How many points come from which of the two cannot be said: it depends on the repair.)
+#   six times, and is too sure. (How many points come from which of the two cannot be said: one T takes off nearly 20, another repair would take off another number.)
 #
 # </details>
 #
@@ -345,8 +347,8 @@ explorers.Explorer(
 #
 # A clinic without labels of its new images can keep images of its own collection aside, as unequal as the training
 # images. On these it fits a temperature and one added constant for each class, a *shift*. Together they are a
-# **bias-corrected temperature** (Alexandari et al. 2020). With the shifts the mean probability of each class equals its
-# share among these images. So the prior is still in the output, and we take it out last:
+# **bias-corrected temperature** (Alexandari et al. 2020). The shifts make the mean probability of each class equal to its
+# share *there*. So the prior of the training set is still in the output, and we take it out last:
 
 # %%
 def prior_of(labels):
@@ -402,8 +404,8 @@ means.round(2)
 #
 # </details>
 #
-# With the prior alone the network is still over-confident. With temperature and shifts it is about 5 points less sure
-# than right (why, was not tested):
+# With the prior alone the network is still over-confident. After temperature and shifts its confidence is about 5 points below its
+# accuracy (why, was not tested):
 
 # %% tags=["drawing"]
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.7))
@@ -463,7 +465,7 @@ print(f"images of the commonest digit: ECE {patient:.0%}\nimages that are said t
 # *Before it:* a temperature and shifts, fitted on images kept aside that were drawn as the training images were. *Adjustment:* `old` is their prior, (100/101, 1/101);
 # `new` is the clinic's, (499/500, 1/500), not that of the test set. And if class weights were used in training? They are meant to give a balanced prior, but a network that learns its training set by heart obeys them only in part (Byrd and Lipton 2019; our networks are in the evidence). So do not assume its prior: fit the shifts, which adapt its outputs to the images kept aside.
 #
-# *ECE:* the test set is balanced, the clinic is not. Weight each test image by the clinic's prior over the test's: each bin's share, confidence and accuracy become weighted means.
+# *ECE:* the test set is balanced, the clinic is not. Weight each test image by the clinic's prior divided by the test's: each bin's share, confidence and accuracy become weighted means.
 # Group by predicted class for the doctor, by true class for the patient with a melanoma.
 #
 # *What it cannot tell:* whether the melanomas of the clinic look like those of the test set: if the images of a class change too, no prior repairs it.
@@ -517,7 +519,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# To the right, and up: they lose more accuracy, and claim more of it. On images as unequal as in training they move to the
+# To the right, and up: they lose more accuracy, and the gap grows with it. On images as unequal as in training they move to the
 # left.
 #
 # </details>
@@ -541,7 +543,8 @@ print(f"  {left:4.0%}  after temperature, shifts, and the prior taken out")
 # %% [markdown]
 # **Both. On images of the rarest digit the error is 72 points. A calibrated network that is given the class shares of
 # the training set has 30. The rest, over 40, belongs to a network that saw this digit five or six times, and is too sure as well.**
-# **First repair the confidence on images kept aside, then take the class shares out: 23 points are left.**
+# **First repair the confidence on images kept aside, then take the class shares out: 23 points are left.** (Temperature and shifts alone leave
+# 63: they keep the class shares of the training set in the output until we take these out.)
 #
 # ## Three things to take away
 #

@@ -267,7 +267,7 @@ print(claims.concluded("08", "T1"))
 #
 # - The network of *rare digits*: does T repair how often it expects each digit, that is, its mean probability of the digit?
 # - The plain network: is T enough on images with more pixel noise than `cal` had?
-# - Does T lower the confidence of wrong answers alone?
+# - Does T lower only the confidence of answers that are probably wrong? (We group the images by the exact probability that the answer is right.)
 
 # %% tags=["answer", "drawing"]
 tables = {"plain": before_and_after(plain, 2000), "rare digits": before_and_after(rare, 2000),
@@ -341,7 +341,7 @@ check.matching_temperature(my_matching_temperature)
 # - **vector scaling**: a weight and a constant for each class, $w_k z_k+b_k$ (20 numbers);
 # - **matrix scaling**: $Wz+b$ (110 numbers), which can use the logit of 8 to correct the probability of 3;
 # - **shrunk matrix**: first a temperature, then a small correction, $z/T+A\,z/T+b$. A penalty in the loss keeps the matrix $A$
-#   and the constants $b$ small. How strong the penalty is, is chosen on the images kept aside, by cross-validation: fit on four fifths, judge
+#   and the constants $b$ small. The strength of the penalty is chosen on the images kept aside, by cross-validation: fit on four fifths, judge
 #   on the last fifth, and take each fifth in turn.
 #
 # For our digits the exact posterior is known. We judge a map by the mean squared distance of its probabilities to it.
@@ -451,7 +451,7 @@ def mistaken(run):
     train, new, cal = (run.predictions[name] for name in ("train", "test", "cal"))
     logits, labels = cal.logits[:2000], cal.labels[:2000]
     shuffled = curation.symmetric_noise(labels, 0.3, classes=K, seed=SEED).labels
-    # the package refuses to divide probabilities by T; less 1 they give the same softmax, and pass
+    # minus 1, as the package refuses rows that sum to 1; it changes no softmax
     return {"wrong labels": (logits, shuffled, new.logits),
             "training images": (train.logits, train.labels, new.logits),
             "probabilities": (logits.softmax(dim=1) - 1, labels, new.probs - 1)}

@@ -72,7 +72,7 @@ for text, p in list(everything.items())[:5]:
 #
 # *Difficulty: medium · importance: high · 15 minutes*
 #
-# Each row of `translations` (m, L) is one translation of the same sentence: the numbers of its tokens, then that of the
+# Each row of `translations` (m, L) is one translation of the same sentence: a whole number (id) for each token, the id of the
 # end mark, then zeros. `probs` (m,) holds the probabilities of the rows (float64). `words` is V, the size of the vocabulary. Return a tensor (V,): the probability of each word to come after `prefix` (t,).
 
 # %%
@@ -226,8 +226,8 @@ for n in (size.few, size.some, size.many):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Better at first, then worse, and the fewer sentences, the worse. With few sentences the distance, too,
-# rises towards the end.
+# Better at first, then worse, and the fewer sentences, the worse. With few, the distance
+# rises towards the end, too.
 #
 # </details>
 #
@@ -267,9 +267,9 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Smoothing and focal loss have half the ECE of cross-entropy. (With strengths that are chosen for each loss they have not: evidence.)
-# Focal loss is near to the law, too: the maker chooses well. But smoothing, with nearly the same ECE, is
-# *further* from the law than cross-entropy: it gives probability to impossible words, too. The ECE looks at the most probable
+# Smoothing and focal loss have half the ECE of cross-entropy. (With strengths tuned for each loss they no longer have half of it: evidence.)
+# Focal loss is near to the law: the maker chooses well. But smoothing, with nearly the same ECE, is
+# *further* from it than cross-entropy: it gives probability to impossible words. The ECE looks at the most probable
 # word alone, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
 #
 # </details>
@@ -355,7 +355,7 @@ for width in (1, 8):
 #
 # Of 100 translations 25 have no adverb, and there is one way to write this. In 45 the adverb comes at the end, and there are four ways: *façon* or *manière* (50 % each),
 # with one of two adjectives (60 and 40 %). The best of the four has 0.45 x 0.5 x 0.6 = 13.5 %, less than 25 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
-# a poor summary even of the exact law (Eikema and Aziz 2020). With networks it may also be too short because the network
+# a poor summary even of the exact law (Eikema and Aziz 2020). (Greedy goes on, as 45 are more than 25.) With networks it may also be too short because the network
 # is wrong (Stahlberg and Byrne 2019).
 #
 # </details>
@@ -400,8 +400,8 @@ print(f"{text}: said {log_prob.exp().item():.1%}, exact {toy.probability(mine, t
 # %% [markdown]
 # ## 6. Real captions, and the map
 #
-# We stored runs on 3,000 short captions (Multi30k, German to English). **Predict before you run:** does training on a quarter give
-# a larger token ECE? And is focal loss the best of the three losses here, too?
+# The map shows the networks of section 2. Below it: stored runs on 3,000 captions (Multi30k, German to English). **Predict before you run:** does training on a quarter give
+# a larger token ECE? Is focal loss best here, too?
 
 # %% tags=["answer", "drawing"]
 real = experiments.stored("captions", "laptop").groupby("value", sort=False).mean(numeric_only=True)
@@ -421,8 +421,8 @@ for value, row in real.iterrows():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# On the map fewer sentences move a network to the right and up. (No kappa stands where almost no accuracy is lost.) On captions, too, fewer sentences
-# give a larger ECE as trained. But there focal loss has the largest ECE of the three.
+# On the map fewer sentences move a network to the right and up. (No kappa where almost no accuracy is lost.) On captions, too, fewer sentences
+# give a larger ECE as trained. But there focal loss has the largest of the three.
 #
 # </details>
 #
@@ -449,11 +449,11 @@ for value, row in real.iterrows():
 #
 # **Not from these numbers. The test went on from true words, looked only at the most probable word, and took an
 # average. Smoothing, as trained here, had half the ECE of cross-entropy, and yet was further from the exact law, since it gave
-# probability to words that cannot come next.** **And three things differ: what the phone says, how probable this wording is, and whether it
+# probability to impossible words.** **And three things differ: what the phone says, how probable this wording is, and whether it
 # is right. A right sentence may have a probability of ten per cent, and the most probable one may lack a word that
 # matters.**
 #
-# (With a temperature for each network, smoothing and cross-entropy no longer differ clearly, neither in the ECE nor in how often they write
+# (With a temperature each, smoothing and cross-entropy no longer differ clearly, neither in the ECE nor in how often they write
 # impossible beginnings.)
 #
 # All verdicts: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).

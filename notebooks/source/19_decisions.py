@@ -199,7 +199,7 @@ for c in (1, 20):
 #
 # - **B** sees only the left half of each prescription. It has a temperature, fitted on 1,500 labelled images.
 # - **C** does not look at the image. It always says the share of dangerous doses, about 20 %.
-# - **D** is very careful: nearly all its probabilities are nearer to 20 % than those of A.
+# - **D** bought its network from A, and divides its logits by 8, to be careful: nearly all its probabilities are nearer to 20 % than those of A.
 #
 # These are their four reliability diagrams, in another order.
 
@@ -229,7 +229,7 @@ def mean_cost(models, c):
 
 
 # %% [markdown]
-# **Predict before you run:** which diagram is A, which B, C, D? The costs under the slider may help.
+# **Predict before you run:** which diagram is A, which B, C, D?
 
 # %% tags=["answer"]
 my_guess = {"1": "A", "2": "B", "3": "C", "4": "D"}  # change me
@@ -242,7 +242,7 @@ for name in "ABCD":
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# C has a point or two, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too, but for the few images where it states most.
+# C has a point or two, on the diagonal. Its ECE is the lowest of all, and it is useless: at c = 1 it never checks. B lies near the diagonal, too; only where it states most, for few images, it is too sure.
 # A states 0 and 100 % too often; D stays too near to 20 %.
 #
 # **A and D have about the same ECE.** By the ECE the order is C, B, then A and D. By the cost at c = 1 it is A, D, then B and C: the other way
@@ -263,9 +263,9 @@ for name in "ABCD":
 #
 # (a) A up to about 35 %: where it states less than 10 % (on average 1 %), 7 % are dangerous. D up to about 25 %: with 7 % stated,
 # 1 % are, with 15 % stated, 5 %. (b) At c = 20 the threshold is 5 %. A's errors put dangerous doses below it, and each miss costs 20. D's errors put harmless
-# ones above it, and each costs 1: D checks 98 % of all. (c) Now checking costs 20 (1 - q), and letting pass q, so t = 20/21. Of the images where A states more than that only about 75 % are dangerous. So one
-# check in four is in vain, and costs 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (B and C check nothing either,
-# and cost the same as D.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
+# ones above it, and each costs 1: D checks 98 % of all. (c) Now checking costs 20 (1 - q), and letting pass q, so t = 20/21. Of the images where A states more than 90 % only 72 % are dangerous. So more than one
+# check in four is in vain, and costs 20. D never states so much: it checks nothing, and each miss costs only 1. So one prefers D. (C checks nothing either, B hardly
+# anything.) An error is judged by the side of the threshold to which it leads, and by the price of that side.
 #
 # </details>
 #
@@ -342,9 +342,9 @@ for c in (1, 20):
 # <details><summary>What came out</summary>
 #
 # At c = 20 the cost of A falls from 103 to 55, and A is now cheaper than B. At c = 1 hardly anything changes: A's
-# probabilities move, but few of them cross 1/2. After its own temperature D is the same as A after T: D was made from A, with logits divided by 8.
+# probabilities move, but few of them cross 1/2. After its own temperature D is the same as A after T.
 #
-# After one temperature each, the mean ECE orders A (1.6 %) and B (2.2 %) as the costs do (five seeds leave this open). Only the
+# After one temperature each, A has a mean ECE of 1.6 %, B of 2.2 %: the order of the costs, though five seeds leave this difference open. The
 # useless C is still lowest.
 #
 # At c = 20 A still costs about 29 more than the posterior. It gives one probability to images whose q differ. No temperature changes this.
@@ -383,8 +383,8 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 # <details><summary>What came out</summary>
 #
 # The best threshold lies below a ten-thousandth. With it A costs as much as after its temperature. But it suits c = 20
-# alone, and it was chosen with the exact posterior of the test images, which nobody has. After a temperature you can take the
-# textbook threshold for every c of the slider.
+# alone, and it was chosen with the exact posterior of the test images, which nobody has. After a temperature the textbook
+# threshold is near the best one (judged at c = 1 and 20: evidence).
 #
 # </details>
 #
@@ -501,7 +501,7 @@ means = {name: np.mean(values) for name, values in costs_at(20).items()}
 print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 
 # %% [markdown]
-# **Buy A, the most expensive at c = 20 (or D, which is the same network), and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
+# **Buy A, the most expensive at c = 20 (or D, which has the same network), and give it one temperature: 100 prescriptions then cost about 55 in place of 103.**
 # **The ECE of the offers as they come does not tell: it is lowest (0.4 %) for the useless C, and 10 % for both A and D, of which A costs
 # a third more at c = 20. After the repair it may tell, but C is still lowest: compare costs.**
 #
@@ -544,8 +544,8 @@ print("100 prescriptions at c = 20 cost:", pharmacy.as_words(means))
 #
 # <details><summary>5. When may a tuned threshold replace a calibrated probability?</summary>
 #
-# If the costs never change, and many labelled images are at hand: with 50 it cost more, and whether it is as good with 1,000 is undecided
-# (evidence). Another c needs another threshold.
+# If the costs never change, and many labelled images are at hand. In the evidence a threshold tuned on 50 images cost more; whether 1,000 are enough is undecided
+# there. Another c needs another threshold.
 #
 # </details>
 #

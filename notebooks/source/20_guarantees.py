@@ -68,7 +68,7 @@ for k, (name, noise) in enumerate(promised.SCANNERS.items()):
 # Sections 1 and 2 look at the first network, sections 3 to 6 at all five.
 #
 # The figure below shows the first one. The **score** of a digit is 1 minus its probability. Left, the scores of the *true* digits of 1,000 images
-# with known labels; right, the ten digits of a new image. The black line in both is the same threshold, explained below.
+# with known labels; right, the ten digits of a new image. The black line is the same threshold in both (right at 1 minus it, as there the bars are probabilities).
 
 # %%
 decay = promised.chosen()["cross-entropy"]["decay"]  # weight decay, chosen on other seeds
@@ -175,8 +175,8 @@ explorers.keep(explorers.Explorer(
 #
 # This is **split conformal prediction**. The threshold is the $k$-th smallest of the $n$ calibration scores. Why is the promise kept? The new
 # image is of the same kind as the calibration images. Put their scores and the new one in order. The new score is equally likely to take each
-# of the $n + 1$ places. So with probability $k / (n+1)$ it takes one of the first $k$. Then at most $k - 1$ calibration scores are smaller: the new
-# score is at most the threshold, and the true digit is in the set.
+# of the $n + 1$ places. So with probability $k / (n+1)$ it takes one of the first $k$. Then at most $k - 1$ calibration scores are smaller than it. So the
+# $k$-th smallest of them, the threshold, is not smaller than the new score, and the true digit is in the set.
 #
 # Let $1 - \alpha$ be the promise: for 90 %, $\alpha = 0.1$. We take the least $k$ for which $k / (n+1)$ is at least $1 - \alpha$:
 #
@@ -235,7 +235,7 @@ print(f"{(sets.numpy() == theirs).all(axis=1).mean():.1%} of the sets are equal 
       f"{sets.double().sum(dim=1).mean():.2f} digits a set")
 
 # %% [markdown]
-# (This is the first network. Over all five a set has 1.7 digits on average.)
+# (This is the first network. The mean of all five is 1.7.)
 #
 # *Coverage* is how often sets hold the right class. We know the posterior $q$ of each image, so we can compute it without labels: this is the
 # **exact coverage**. The right digit of an image is in its set with probability $\sum_{k \in \text{set}} q_k$. The coverage of a group is
@@ -246,7 +246,7 @@ print(f"{(sets.numpy() == theirs).all(axis=1).mean():.1%} of the sets are equal 
 # *Difficulty: medium · importance: high · 6 minutes*
 #
 # `sets` (n, K) is True where a class is in the set, `posterior` is (n, K), `group` (n,) is True for the images that you
-# ask about, chosen without their labels. Return their exact coverage: one number.
+# ask about, chosen without their labels (all eights, say, need another formula). Return their exact coverage: one number.
 
 # %%
 def my_set_coverage(sets, posterior, group):
@@ -275,7 +275,7 @@ check.set_coverage(my_set_coverage)
 #
 # We draw new calibration images many times. Threshold and coverage change.
 #
-# **Predict before you run:** with 20 images each time, in what range are nine of ten coverages?
+# **Predict before you run:** with 20 images each time, between which two values do the middle nine of ten coverages lie?
 
 # %% tags=["answer", "drawing"]
 fig, ax = plt.subplots(figsize=(6, 2.8))
@@ -367,7 +367,7 @@ print(f"sets that hold the digit with more than 99 %: {sure:.0%} of the images; 
       f"on average {mass.mean():.1%}")
 
 # %% [markdown]
-# Left: the 90 % are an average of 97 % on the new scanner, nearly 90 % on the usual one and 75 % on the old one. Across the
+# Left: the 90 % are an average of 97 % on the new scanner, 89 % on the usual one and 75 % on the old one. Across the
 # scanners, hard images have 64 %. Right: hardly any image has 90 %. Most sets are nearly certain, and some are wrong more often than right.
 #
 # What was promised is the *mean* of this picture, the **marginal coverage**. What the nurse would like is **conditional coverage**: 90 % on
@@ -424,13 +424,13 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 # <details><summary>What came out</summary>
 #
 # Fewer: about half. With the score 1 - p the posterior makes the smallest sets that have 90 % on average. On a hard image each
-# further digit adds only little probability. So the sets are smallest if digits are left out there.
+# further digit adds only little probability. So sets are smallest on average if digits are left out there.
 #
 # The posterior can keep the promise on each image, as the last line shows: a set takes the most probable digits until their sum is 90 % or more.
 #
 # </details>
 #
-# Without the posterior no method can promise 90 % on *each* image, whatever the data are like, unless its sets become
+# Without the posterior no method can promise, for all possible kinds of data, 90 % on *each* image, unless its sets become
 # uselessly large (Vovk 2012; Lei, Wasserman 2014). It can be promised for groups.
 #
 # ### Exercise: three wrong sentences
@@ -503,7 +503,7 @@ plt.show()
 # %% [markdown]
 # On average cats get less than was promised, and trucks more.
 #
-# On the map a network, as trained, is not sure enough on the new scanner and too sure on the old one. But this is not the main reason
+# On the map (before the temperature that the sets had) a network is not sure enough on the new scanner, with a negative kappa, and too sure on the old one. But this is not the main reason
 # for the low coverage on the old scanner. The exact posterior is calibrated on each scanner; still, with the score 1 - p, it covers
 # the old one even less than the network does (evidence).
 #
@@ -552,12 +552,12 @@ told = ", ".join(f"{name} scanner {covered[name + ' scanner']:.0%}" for name in 
 print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covered['hard images']:.0%}.")
 
 # %% [markdown]
-# **The 90 % are true of the average over all images, and of no image in particular. Here they were made of 97 % on the new scanner, nearly 90 % on the
+# **The 90 % are true of the average over all images, and of no image in particular. Here they were made of 97 % on the new scanner, 89 % on the
 # usual one and 75 % on the old one; across the scanners, hard images had 64 %.** **A promise can be kept for each group that you name and label; for
 # each image it would take the posterior.**
 #
-# As a decision, sets at 90 % are expensive. Let the machine type the digit of a one-digit set, and ask a person otherwise. With the costs of lesson 19
-# (asking for all 100 images costs 100), 100 images then cost 130. With calibrated probabilities in place of sets they cost 91 (evidence).
+# (To decide by, sets at 90 % are expensive. Let the machine type the digit of a one-digit set, and ask a person otherwise. With the costs of lesson 19,
+# and asking for all at 100, 100 images of these scanners cost 130; by calibrated probabilities in place of sets 91: evidence.)
 #
 # All verdicts: [evidence](evidence/20_guarantees.ipynb).
 #

@@ -218,7 +218,7 @@ for words, which in {"all": times[question] >= 0, "never answered by the text": 
 # <details><summary>What came out</summary>
 #
 # On average it is nearly right. But where the text never answers, the model is right by chance, once in 24 times, and about 40 % sure.
-# Where it has read the answer 20 times it is always right, and only 90 % sure: so often its text is right. On
+# Where it has read the answer 20 times it is always right, and only 90 % sure, as 90 % of its sentences are right. On
 # average the two errors cancel. (This is one model. The question's 72 and 71 % are the means of five.)
 #
 # </details>
@@ -282,7 +282,7 @@ print("(five models; error: mean distance of the confidence from the exact proba
 #
 # </details>
 #
-# Five new models, before any repair; the control is what the text answers 5 to 19 times:
+# Five new models, before any repair. As control, questions that the text answers 5 to 19 times.
 
 # %% tags=["nbval-check-output"]
 def gap(told):  # of five new models, by meaning
@@ -302,8 +302,8 @@ first, last, relation = "anna", "bell", "birth"  # change me: facts.FIRST, facts
 mine = facts.question_of(first, last, relation)
 wordings, cities = asked_about(mine)
 best = cities.argmax().item()
-print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answers this {times[mine]} "
-      f"times; exact probability {known[mine, best]:.0%}")
+print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text names it {told[mine, best]} of "
+      f"{times[mine]} times; exact probability {known[mine, best]:.1%}")
 
 # %% [markdown]
 # ## 4. It must make things up
@@ -316,12 +316,12 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text answ
 # 3. It cannot know the answers. Each is false with probability 23/24.
 #
 # So at least 23/24 · M of what it writes is made up. It can make up less only if a smaller share M - c is about new questions (c: how much
-# too rarely it speaks of them). In one world it may guess right by luck; on average over the worlds that fit the text
+# too rarely it speaks of them). In one world it may guess right by luck. But many worlds could have given this text; on average over all of them
 #
 # $$\text{made up} \;\ge\; \tfrac{23}{24}\,(M - c).$$
 #
-# (Kalai and Vempala, 2024, proved a bound of this kind, with other terms.) To estimate M, take one sentence out: its fact is new
-# to the others if it is told *only once*. So the share of such sentences is about M (Good 1953).
+# (Kalai and Vempala, 2024, proved a bound of this kind, with other terms.) To estimate M, take one sentence out: the others do not tell
+# its fact if it is told *only once*. So the share of such sentences is about M (Good 1953).
 #
 # **Predict before you run:** 30 % of the text is about rare questions. Which share of its sentences tells a fact that is told once?
 # Which share of the model's own sentences is false?
@@ -435,14 +435,12 @@ print(claims.concluded("21", "21b"))
 #
 # </details>
 #
-# ## 5. Real programs, and the map
+# ## 5. Large models, and the map
 #
-# `py3langid` says in which language a text is written. We gave it names of countries and languages in 121 languages. The exact posterior is then a
-# count of the languages that write a name so. On average it is calibrated, but over-confident on short names and under-confident on long ones (evidence): the same picture
-# as in section 3. GPT-4 was well calibrated on multiple choice, and less so after it had learned from people's
-# ratings (OpenAI 2023).
+# GPT-4 was well calibrated on multiple choice, and less so after it had learned from people's ratings (OpenAI 2023). The evidence has more, and
+# a real program for which the exact posterior is known: it says in which language a name is written.
 #
-# On the map of 03 the label is the city that a *sentence* names. One in ten is wrong, so that here the model is over-confident. Across: the accuracy on sentences
+# On the map of 03 an answer counts as right if it is the city that the *sentence* names, not the true one. One sentence in ten is wrong, so that the accuracy is lower than in section 3. Across: the accuracy on sentences
 # that it read minus that on new ones; upwards: confidence minus accuracy on new ones.
 
 # %% tags=["drawing"]
@@ -474,8 +472,8 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 
 # %% [markdown]
 # **Only in part. On average it is as sure as it is right (72 % and 71 %), but it is 41 % sure of what its text never says, and right on 4 % of that.**
-# **It makes things up for two reasons: some facts that it read, it has not learned well; and if it speaks of what is in no text as often as the world
-# does, it must guess.**
+# **Asked, it must name a city, whether or not its text tells one. Writing freely it makes things up for two reasons: some facts that it read it has not
+# learned well; and if it speaks of what its text lacks as often as the world does, it must guess.**
 #
 # All verdicts, and what the lesson left out: [evidence](evidence/21_language_models.ipynb).
 #

@@ -47,6 +47,7 @@ def page(book: Gradebook, marked: Marked) -> str:
         "notes": f"<ul>{notes}</ul>" if notes else "",
         "exercises": exercises,
         "seed": book.seed,
+        "fingerprint": _fingerprint(marked),
         "named": _told(shlex.quote(marked.student)),
     }
     return PAGE.format(**words)
@@ -76,8 +77,10 @@ everything else none. Exercises in words are read by your teacher.</p>
 drawn with the seed <strong>{seed}</strong>. Tell your teacher this seed and the name of the
 exercise. The teacher can run exactly these cases again on what you handed in:</p>
 <pre>python -m calibkit grade FOLDER --seed {seed} --only {named}</pre>
-<p>Where a case stands above, you can try it yourself: run the cell with your function, then the
-call, with your function's name in place of the exercise's.</p>
+{fingerprint}<p>A number is right if it differs from ours by no more than rounding does: by a
+hundred-thousandth, or by what the exercise allows. Where a case stands above, you can try it
+yourself: run the cell with your function, then the call, with your function's name in place of the
+exercise's.</p>
 </body>
 </html>
 """
@@ -99,6 +102,16 @@ def _exercise(title: str, name: str, grade: Grade) -> str:
         parts.append(f"<p>The smallest case that fails: {_told(case.name)}.</p>")
         parts.append(f"<pre>{escape(_printable(told))}</pre>")
     return "\n".join(parts)
+
+
+def _fingerprint(marked: Marked) -> str:
+    if not marked.fingerprint:
+        return ""
+    return (
+        "<p>The code that you handed in has the fingerprint "
+        f"<strong>{marked.fingerprint}</strong>. "
+        "Graded again, it must have the same one: else it is not what was graded here.</p>\n"
+    )
 
 
 def _warning(marked: Marked) -> str:

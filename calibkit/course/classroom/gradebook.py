@@ -34,12 +34,16 @@ class Grade:
 
 @dataclass(frozen=True)
 class Marked:
-    """One student's grades by the name of the exercise, and what else there is to say."""
+    """One student's grades by the name of the exercise, and what else there is to say.
+
+    fingerprint: of the code that was graded, as `Submission` has it.
+    """
 
     student: str
     grades: Mapping[str, Grade]
     notes: tuple[str, ...] = ()
     walled: bool = True
+    fingerprint: str = ""
 
     @property
     def total(self) -> int:
@@ -74,7 +78,7 @@ class Gradebook:
 
     def table(self) -> pd.DataFrame:
         """Columns `student`, for each exercise NAME and NAME_unseen, `total`, `warning`, `seed`,
-        `message`.
+        `fingerprint`, `message`.
 
         NAME_unseen is the share of unseen cases that are right, empty where none was tried.
         """
@@ -87,6 +91,7 @@ class Gradebook:
             row |= {name: grade.points, f"{name}_unseen": share}
         words = [*one.notes, *(f"{name}: {grade.message}" for name, grade in one.grades.items())]
         last = {"total": one.total, "warning": one.warning, "seed": self.seed}
+        last["fingerprint"] = one.fingerprint
         return row | last | {"message": " | ".join(words)}
 
     def summary(self) -> Iterator[str]:
@@ -110,6 +115,8 @@ class Gradebook:
                 yield inert(f"{one.student}, {name}: {grade.points}{share}. {grade.message}")
             if one.warning:
                 yield inert(f"{one.student}: WARNING. {one.warning}")
+            if one.fingerprint:
+                yield inert(f"{one.student}: fingerprint of the code {one.fingerprint}")
 
 
 def write(table: pd.DataFrame, path: str | Path) -> Path:

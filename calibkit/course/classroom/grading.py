@@ -99,7 +99,7 @@ def grade(
     marked = []
     for one in tqdm(handed_in, unit="student"):
         grades = {task.checker: _graded(one, task, seed, walls or []) for task in asked}
-        marked.append(Marked(one.student, grades, one.troubles, bool(walls)))
+        marked.append(Marked(one.student, grades, one.troubles, bool(walls), one.fingerprint))
     titles = {task.checker: task.title for task in asked}
     return Gradebook(seed, titles, tuple(marked), tuple(unknown))
 

@@ -296,7 +296,7 @@ print(
         "O2",
         said,
         "as trained the ECE rises with depth and with less weight decay, and falls with batch "
-        "normalisation and (from 16 units on) with width; on photographs it rises with width. After"
+        "normalisation and (from 16 to 128 units) with width; on photographs it rises with width. After"
         " one temperature each only depth shows a difference",
     )
 )

@@ -735,7 +735,7 @@ for form in forms:
 # samples**, $w_k \propto (1-\beta)/(1-\beta^{n_k})$), label smoothing, focal loss. It gives no strengths. Ours were chosen on three other seeds among four strengths and six weight decays for each
 # way, by the NLL on `cal` with equal weight for each class: once as trained, once after T, shifts and the prior (`python -m calibkit.course.experiments.rare_classes`). A seventh way puts the log prior
 # *in the loss* (Menon et al. 2021). At a strength of 1 sampling and weights make up for the class sizes fully. The learning rate is 0.1, in the step form 0.05, where at 0.1 some weighted
-# networks do not train; sampling draws four times the images, in a quarter of the epochs, so that few images of the common classes are lost. Column `edge` says where a choice stands at the end of its grid (15 of 28 do): there another strength or a larger decay might move the result.
+# networks do not train; sampling draws four times the images, in a quarter of the epochs, so that few images of the common classes are lost. Column `edge` says where a choice stands at the end of its grid (15 of 28 do, three by a decay of 0 alone): at the other twelve another strength or a larger decay might move the result.
 
 # %%
 tried = rare_classes.stored()
@@ -841,7 +841,7 @@ print(
 
 # %% [markdown]
 # With sampling or weights, a strong weight decay and the exponential form the two classes are not told apart as trained: in logarithms half of this is a smaller error of the rarest class, half a larger one of the
-# commonest (.02 to .14: the network becomes under-confident). In the step form weights leave the rarest class worse as trained; after the repair one of six comparisons with sampling or weights does.
+# commonest (.02 to .14: the network becomes under-confident). In the step form weights leave the rarest class worse as trained; after the repair one of the six comparisons of both forms with sampling or weights shows it.
 #
 # The paper's CIFAR-10 (ResNet-50), error of the class with the most and with the fewest labels and their ratio (its table; its text says smallest and largest). Largest over smallest is above 1 for *any* model, the exact posterior too (07l), so the verdicts take rarest over commonest.
 #

@@ -292,8 +292,8 @@ print(
                 for name in ("usual", "chosen")
             ),
         ],
-        "holds as trained, where smoothing gives much to impossible words. After one temperature each it is "
-        "undecided; with strengths chosen for each loss the distance is larger by 0.1 points",
+        "holds as trained. After one temperature each it is undecided; with strengths tuned for each loss it "
+        "holds, but smoothing is only 0.1 points further from the law",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -441,8 +441,8 @@ print(
             ),
         ],
         "as trained, the gap grows after drawn words, nearly all of it after impossible prefixes (after "
-        "possible ones by at most 1.3 points, mean of the seeds). With a temperature each, it is undecided "
-        "whether smoothing writes more of these",
+        "possible ones by 1.3 points at most). With a temperature each, it is undecided whether smoothing "
+        "writes more impossible prefixes than cross-entropy",
     )
 )
 print(

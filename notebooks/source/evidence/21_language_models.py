@@ -146,8 +146,9 @@ print(
     verdicts.conclude(
         "21a",
         given,
-        "holds: 21 to 46 points in all ways of asking (after a curve: 20 or more is undecided). Of facts "
-        "told often the model is about 90 % sure, as nine in ten sentences of its text are right",
+        "holds: 21 to 46 points, whatever the way of asking (after a curve it is open whether 20 are "
+        "reached). Of facts told often the model is about 90 % sure, as nine in ten sentences of its "
+        "text are right",
     )
 )
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import nbformat
@@ -33,7 +34,7 @@ MATRIX, NLL = TASKS["noise_matrix"], TASKS["noisy_nll"]
 IMPORTS = "import os\nimport torch\nfrom calibkit import check, curation"
 RENAMED = MATRIX.solution.replace("my_noise_matrix", "anna") + "\ncheck.noise_matrix(anna)"
 CALL = "\n\n\ncheck.noise_matrix(my_noise_matrix)"
-LAST = ["total", "warning", "seed", "message"]
+LAST = ["total", "warning", "seed", "fingerprint", "message"]
 WALLS = sandbox.bubblewrap()
 ANSWERS = {
     "right": MATRIX.solution + CALL,
@@ -331,6 +332,20 @@ def test_a_disputed_mark_is_replayed_with_equal_cases_and_marks(tmp_path, quick,
     assert "a case that the notebook does not show" in page  # the smallest that fails
     assert first.message["anna"].partition(": ")[2] in capsys.readouterr().out
     assert first.total["anna"] == first.noise_matrix_unseen["anna"] == 0
+
+
+def test_a_file_that_was_changed_after_grading_shows_it(tmp_path, quick, capsys):
+    write(tmp_path / "anna.ipynb", IMPORTS, ANSWERS["wrong"])
+    before = grading.grade(tmp_path, seed=1)
+    (mark,) = before.table().fingerprint
+    assert re.fullmatch("[0-9a-f]{4}-[0-9a-f]{4}", mark)
+    assert mark in feedback.page(before, before.marked[0])
+    assert grading.grade(tmp_path, seed=2).table().fingerprint[0] == mark
+    write(tmp_path / "anna.ipynb", IMPORTS, ANSWERS["right"])
+    assert __main__.main(["grade", str(tmp_path), "--seed", "1", "--only", "anna"]) == 0
+    said = capsys.readouterr().out
+    assert "fingerprint of the code" in said
+    assert mark not in said
 
 
 def test_a_run_without_a_seed_draws_one_and_records_it(tmp_path, quick):
