@@ -357,7 +357,8 @@ def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
     alone, together = (sum(one <= rate for one in given) for given in (p, q))
     return (
         f"A difference (from 0, or from the level that is named) is seen by itself in {alone} of "
-        f"{len(p)} with p that are not post hoc, the error of each being {100 * rate:g} %; in {together} "
+        f"{len(p)} with p that are not post hoc, the error of each being {100 * rate:g} %; in "
+        f"{together} "
         f"when the share of false ones among all that are seen is held at {100 * rate:g} % "
         f"(Benjamini and Hochberg 1995; the whole course is one family, "
         f"and verdicts that share their networks depend on each other). q says at which share a "
