@@ -105,7 +105,7 @@ def test_a_share_of_cases_has_no_q_and_changes_no_other():
     assert with_share == [*alone, None]
     assert claims.false_discoveries([one, share]).startswith(
         "A difference (from 0, or from the level that is named) is seen by itself in 1 of 1 "
-        "that are not post hoc,"
+        "with p that are not post hoc,"
     )
     assert claims.q_values([]) == []
 
@@ -118,7 +118,7 @@ def test_a_post_hoc_verdict_is_no_member_of_the_family():
     assert claims.q_values([late, *given]) == [None, *claims.q_values(given)]
     assert claims.false_discoveries([late, *given]) == claims.false_discoveries(given)
     assert claims.by_chance([late, *given]) == claims.by_chance(given)
-    assert "in 0 of 0 that" in claims.false_discoveries([late])
+    assert "in 0 of 0 with p that" in claims.false_discoveries([late])
 
 
 def test_each_claim_of_the_list_has_its_line(folder):
