@@ -371,7 +371,7 @@ _ = plots.plane({palette.group(k, name): spots for k, (name, spots) in enumerate
 # ## 5. Repair
 #
 # At the end of its training the network is too sure. One number, a temperature $T$, can repair this: it divides all
-# logits, and is fitted on images kept aside. But in the clinic their labels are wrong, too. So compare these labels
+# logits, and is fitted on images kept aside. But in the clinic their labels are wrong, too (here r = 0.3 in both). So compare these labels
 # with what the network says *seen through the noise*. The **transition matrix** $N$ has a row for each true class: the
 # probability of each label. (Here it has about $1 - r + r/K$ on its diagonal, $r/K$ elsewhere.) For each image the
 # network says how probable each true class is: a row $p$. The product $pN$ says how probable each noisy label is. To

@@ -159,9 +159,24 @@ def drawn(notebook: NotebookNode, folder: Path | None = None) -> str:
     """The notebook as a piece of a page, with links to the other pages; it lies in `folder`."""
     linked = pages.links(pages.names(home()) | pages.names(home(), ".md"))
     template = "lesson.html.j2"
-    return pages.export(
+    html = pages.export(
         notebook, template=template, folder=folder or home(), pages=linked, trust=True
     )
+    return sided(html)
+
+
+def sided(html: str) -> str:
+    """Marks each description of an explorer that says left and right: a telephone stacks the parts.
+
+    >>> sided('<p class="description">Left, the digit.</p>')
+    '<p class="description sided">Left, the digit.</p>'
+    """
+
+    def marked(found: re.Match[str]) -> str:
+        said = "Left" in found["words"]
+        return found[0].replace('"description"', '"description sided"', 1) if said else found[0]
+
+    return DESCRIBED.sub(marked, html)
 
 
 def to_be_read(notebook: NotebookNode) -> NotebookNode:
