@@ -503,9 +503,9 @@ plt.show()
 # %% [markdown]
 # On average cats get less than was promised, and trucks more.
 #
-# On the map (before the temperature that the sets had) a network is not sure enough on the new scanner, with a negative kappa, and too sure on the old one. But this is not the main reason
-# for the low coverage on the old scanner. The exact posterior is calibrated on each scanner; still, with the score 1 - p, it covers
-# the old one even less than the network does (evidence).
+# On the map (as trained, without the temperature) a network is not sure enough on the new scanner and too sure on the old one. But this is not the main
+# reason for the low coverage of the old one: the exact posterior is calibrated on each scanner, and with the score 1 - p it covers the old one even
+# less (evidence).
 #
 # ### Exercise: thresholds for groups (homework)
 #
@@ -556,10 +556,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # usual one and 75 % on the old one; across the scanners, hard images had 64 %.** **A promise can be kept for each group that you name and label; for
 # each image it would take the posterior.**
 #
-# (To decide by, sets at 90 % are expensive. Let the machine type the digit of a one-digit set, and ask a person otherwise. With the costs of lesson 19,
-# and asking for all at 100, 100 images of these scanners cost 130; by calibrated probabilities in place of sets 91: evidence.)
-#
-# All verdicts: [evidence](evidence/20_guarantees.ipynb).
+# All verdicts, and what it costs to decide by sets: [evidence](evidence/20_guarantees.ipynb).
 #
 # ## Three things to take away
 #

@@ -7,6 +7,7 @@
 # of the training distribution, by the NLL where nothing else is said.
 
 # %%
+import itertools
 from dataclasses import replace
 from functools import cache, partial
 
@@ -18,6 +19,7 @@ import torch
 
 from calibkit import losses, metrics, mixing, recalibration, theory
 from calibkit.course import checkout, experiments, verdicts
+from calibkit.course.experiments import cures, nights
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 from calibkit.metrics import plane
@@ -272,6 +274,11 @@ print(
                 expect="below",
             ),
             judge("FL-3 makes fewer errors than CE", against("test_accuracy", "FL-3"), expect="above"),
+            *cures.judged("F5", "focal loss"),
+            judge(
+                "20,000 photographs, both at their best: focal loss makes fewer errors than cross-entropy",
+                cures.lead("focal loss", "test_accuracy", scaled=False),
+            ),
             judge(
                 f"epoch {moments[2]}: the gradient of the last layer is smaller with FL-3",
                 gradients[moments[2]],
@@ -368,6 +375,9 @@ print(
                 (there["scaled_nll"]["FLSD-53"] - there["scaled_nll"]["focal, gamma 3"]).tolist(),
                 expect="below",
             ),
+            *cures.judged("F6", "FLSD", "focal loss"),
+            *cures.judged("F6", "scheduled focal loss", "focal loss"),
+            *cures.judged("F6", "FLSD", "scheduled focal loss"),
         ],
         "as trained all eight have a lower ECE than cross-entropy; FLSD-53 and FL-3 are not told apart, on "
         "digits or photographs. "
@@ -403,6 +413,7 @@ print(
 
 # %% tags=["nbval-check-output"]
 judge, near = partial(verdicts.judge, "F7"), {"expect": "within", "than": 1.0, "margin": "temperature"}
+FOCAL = ("focal loss", "FLSD", "scheduled focal loss")
 of_ce, of_flsd = (swept.values("T by ECE", loss=loss) for loss in ("CE", "FLSD-53"))
 said = [
     judge("the temperature of FLSD-53 is within 0.1 of 1", of_flsd, step=0.1, control=of_ce, **near),
@@ -415,6 +426,18 @@ for column, by, step in (("temperature", "NLL", 0.0), ("grid_temperature", "ECE"
     said += [
         judge(f"{words} FLSD-53 is within 0.1 of 1", flsd, step=step, control=plain, **near),
         judge(f"{words} CE is above 2", plain, than=2.0, step=step),
+    ]
+small = nights.table().query("decay == 0.0005").pivot(index="seed", columns="loss")
+for column, by, step in (("scaled_temperature", "NLL", 0.0), ("grid_temperature", "ECE", 0.1)):
+    said += [
+        judge(
+            f"20,000 photographs, weight decay 5e-4, T by {by}: that of {loss} is within 0.1 of 1",
+            small[column][loss].tolist(),
+            step=step,
+            control=small[column]["cross-entropy"].tolist(),
+            **near,
+        )
+        for loss in itertools.chain(*(cures.STRENGTHS[cure] for cure in FOCAL))
     ]
 print(
     verdicts.conclude(

@@ -14,7 +14,7 @@ import torch
 
 from calibkit import corruptions, metrics, mixing, recalibration
 from calibkit.course import experiments, verdicts
-from calibkit.course.experiments import mixed, nights, soft_targets, strengths
+from calibkit.course.experiments import cures, mixed, nights, soft_targets, strengths
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
 
@@ -641,6 +641,9 @@ print(
                 )
                 for rival in by_cure
             ),
+            *cures.judged("X4", "mixup", "label smoothing"),
+            *cures.judged("X4", "mixup", "confidence penalty"),
+            *cures.judged("X4", "mixup"),
         ],
         "copied strengths decide: as trained ahead or behind by the data; after one temperature each "
         "mixup is behind on hard digits, ahead on real ones, undecided or behind on clusters; on "

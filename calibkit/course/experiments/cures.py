@@ -1,0 +1,123 @@
+"""Cures of over-confidence at their best on photographs, from the stored runs of `nights`.
+
+Each cure is tried at its strengths and at three weight decays; the pair that has the lowest mean
+negative log likelihood on the calibration photographs is the one that is compared: as trained with
+the likelihood as trained, after a temperature each with the likelihood after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from calibkit import validate
+from calibkit.course import verdicts
+from calibkit.course.experiments import nights
+
+PLAIN = "cross-entropy"
+STRENGTHS = {  # by cure, the losses of `nights.table` that are its strengths
+    PLAIN: (PLAIN,),
+    "label smoothing": ("label smoothing .05", "label smoothing .1"),
+    "confidence penalty": ("confidence penalty .1",),
+    "Brier loss": ("Brier",),
+    "MMCE": ("MMCE, weight 2", "MMCE, squared, weight 2"),
+    "focal loss": ("focal, gamma 1", "focal, gamma 2", "focal, gamma 3"),
+    "FLSD": ("FLSD-53", "FLSD-532"),
+    "scheduled focal loss": ("focal, gamma 5-3-1", "focal, gamma 5-3-2"),
+    "mixup": ("mixup, alpha 0.1", "mixup, alpha 0.3", "mixup, alpha 1"),
+}
+CHOSEN_BY = {False: "calibration_nll", True: "calibration_scaled_nll"}  # as trained, after T
+JUDGED = (  # what is said of a cure, by which column, and whether after a temperature each
+    ("has a lower ECE", "test_ece", False),
+    ("has a lower ECE", "scaled_ece", True),
+    ("has a lower NLL", "scaled_nll", True),
+)
+
+
+def chosen(cure: str, *, scaled: bool, rows: pd.DataFrame | None = None) -> pd.DataFrame:
+    """The runs of a cure at its best strength and weight decay, a row a seed in order.
+
+    cure: of `STRENGTHS`. scaled: whether what is compared has a temperature of its own. rows: of
+    `nights.table`, by default those stored.
+
+    Raises ValueError where runs are missing: the cure would have fewer to choose from.
+    """
+    validate.choice("cure", cure, tuple(STRENGTHS))
+    rows = nights.table() if rows is None else rows
+    if missing := _missing(cure, rows):
+        raise ValueError(
+            f"cure must have all its runs stored, but {cure} lacks {missing}; make them with "
+            f"python -m calibkit reproduce nights --scale night"
+        )
+    own = rows[rows.loss.isin(STRENGTHS[cure])]
+    means = own.groupby(["loss", "decay"])[CHOSEN_BY[scaled]].mean()
+    loss, decay = means.idxmin()
+    best = own[(own.loss == loss) & (own.decay == decay)]
+    return best.sort_values("seed", ignore_index=True)
+
+
+def _missing(cure: str, rows: pd.DataFrame) -> int:
+    """How many runs a cure lacks, of each strength, and each decay and seed of cross-entropy."""
+    key = ["decay", "seed"]
+    wanted = set(rows[rows.loss == PLAIN][key].itertuples(index=False, name=None))
+    stored = (
+        set(rows[rows.loss == loss][key].itertuples(index=False, name=None))
+        for loss in STRENGTHS[cure]
+    )
+    return sum(len(wanted - there) for there in stored)
+
+
+def complete(rows: pd.DataFrame | None = None) -> list[str]:
+    """The cures of which all runs are stored, in the order of `STRENGTHS`."""
+    rows = nights.table() if rows is None else rows
+    return [cure for cure in STRENGTHS if not _missing(cure, rows)]
+
+
+def lead(
+    cure: str, column: str, *, scaled: bool, rival: str = PLAIN, rows: pd.DataFrame | None = None
+) -> np.ndarray:
+    """(seeds,) a column of `nights.table` of one cure less that of another, each at its best."""
+    one, other = (chosen(name, scaled=scaled, rows=rows)[column] for name in (cure, rival))
+    return (one - other).to_numpy()
+
+
+def judged(claim: str, cure: str, rival: str = PLAIN) -> Iterator[verdicts.Verdict]:
+    """What `JUDGED` says of a cure beside another one, each at its best, over the seeds."""
+    for words, column, scaled in JUDGED:
+        yield verdicts.judge(
+            claim,
+            f"20,000 photographs, both at their best{', one T each' * scaled}: {cure} {words} than "
+            f"{rival}",
+            lead(cure, column, scaled=scaled, rival=rival),
+            expect="below",
+            as_trained=not scaled,
+        )
+
+
+def table(rows: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Means over the seeds by cure, at its best as trained and at its best after a temperature.
+
+    Columns: strength and decay, accuracy, signed gap and ECE as trained; strength and decay,
+    temperature, ECE and NLL after it. Cures that lack runs are left out.
+    """
+    rows = nights.table() if rows is None else rows
+    found = {}
+    for cure in complete(rows):
+        plain, cooled = (chosen(cure, scaled=scaled, rows=rows) for scaled in (False, True))
+        mean, after = plain.mean(numeric_only=True), cooled.mean(numeric_only=True)
+        found[cure] = {
+            ("as trained", "strength"): plain.loss[0],
+            ("as trained", "decay"): mean.decay,
+            ("as trained", "accuracy"): mean.test_accuracy,
+            ("as trained", "gap"): mean.test_confidence - mean.test_accuracy,
+            ("as trained", "ECE"): mean.test_ece,
+            ("after T", "strength"): cooled.loss[0],
+            ("after T", "decay"): after.decay,
+            ("after T", "accuracy"): after.test_accuracy,
+            ("after T", "T"): after.scaled_temperature,
+            ("after T", "ECE"): after.scaled_ece,
+            ("after T", "NLL"): after.scaled_nll,
+        }
+    return pd.DataFrame(found).T
