@@ -176,7 +176,7 @@ explorers.keep(explorers.Explorer(
 # This is **split conformal prediction**. The threshold is the $k$-th smallest of the $n$ calibration scores. Why is the promise kept? The new
 # image is of the same kind as the calibration images. Put their scores and the new one in order. The new score is equally likely to take each
 # of the $n + 1$ places. So with probability $k / (n+1)$ it takes one of the first $k$. Then at most $k - 1$ calibration scores are smaller than it. So the
-# $k$-th smallest of them, the threshold, is not smaller than the new score, and the true digit is in the set.
+# threshold, the $k$-th smallest calibration score, is at least as large as the new score, and the true digit is in the set.
 #
 # Let $1 - \alpha$ be the promise: for 90 %, $\alpha = 0.1$. We take the least $k$ for which $k / (n+1)$ is at least $1 - \alpha$:
 #
@@ -246,7 +246,7 @@ print(f"{(sets.numpy() == theirs).all(axis=1).mean():.1%} of the sets are equal 
 # *Difficulty: medium · importance: high · 6 minutes*
 #
 # `sets` (n, K) is True where a class is in the set, `posterior` is (n, K), `group` (n,) is True for the images that you
-# ask about, chosen without their labels (all eights, say, need another formula). Return their exact coverage: one number.
+# ask about, chosen without their labels (for a group such as all eights section 3 has another formula). Return their exact coverage: one number.
 
 # %%
 def my_set_coverage(sets, posterior, group):
@@ -300,7 +300,7 @@ plt.show()
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# With 20 images from below 80 to 98 %, with 1,000 from 88 to 92 %. The mean over calibration sets is what was promised. So the
+# With 20 images from below 80 to 98 %, with 1,000 from 88 to 92 %. The mean over calibration sets is what was promised (or a little more, as k is rounded up). So the
 # guarantee is also an average over calibration sets, and you have only one such set. The lines in the figure are what theory predicts:
 # a *Beta* distribution. It depends only on $n$ and $\alpha$, not on the network.
 #
@@ -368,7 +368,7 @@ print(f"sets that hold the digit with more than 99 %: {sure:.0%} of the images; 
 
 # %% [markdown]
 # Left: the 90 % are an average of 97 % on the new scanner, 89 % on the usual one and 75 % on the old one. Across the
-# scanners, hard images have 64 %. Right: hardly any image has 90 %. Most sets are nearly certain, and some are wrong more often than right.
+# scanners, hard images have 64 %. Right: few images have about 90 %. Most sets are nearly certain, and some are wrong more often than right.
 #
 # What was promised is the *mean* of this picture, the **marginal coverage**. What the nurse would like is **conditional coverage**: 90 % on
 # each image, or at least on each kind.
@@ -423,7 +423,7 @@ print(f"exact posterior, 90 % on each image: {kept.mean():.0%} of all images, {k
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Fewer: about half. With the score 1 - p the posterior makes the smallest sets that have 90 % on average. On a hard image each
+# Fewer: 51 % in place of 64 %. With the score 1 - p the posterior makes the smallest sets that have 90 % on average. On a hard image each
 # further digit adds only little probability. So sets are smallest on average if digits are left out there.
 #
 # The posterior can keep the promise on each image, as the last line shows: a set takes the most probable digits until their sum is 90 % or more.
@@ -610,7 +610,7 @@ print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covere
 # <details><summary>Answer</summary>
 #
 # (1) On our digits, yes: 91 to 94 %, with each of five networks; sets of two digits have 86 to 90 %. But nobody promised it: for the exact
-# posterior sets of two digits have from 86 to 95 %, each time with other images. (Up to 3.5 % of its sets are empty.)
+# posterior sets of two digits have from 86 to 95 % in the five draws. (Up to 3.5 % of its sets are empty.)
 #
 # ```python
 # for seed in seeds:

@@ -131,7 +131,7 @@ for words in speaker.written(model, start, facts.VOCABULARY.numbers[facts.END], 
     print(" ".join(facts.VOCABULARY.decode(words[1:])))
 
 # %% [markdown]
-# These sentences are its own. To ask it something, we let it go on after a question mark. An answer's
+# To ask it something, we let it go on after a question mark. An answer's
 # probability is the product over its words.
 
 # %% tags=["drawing"]
@@ -251,7 +251,7 @@ explorers.Explorer(
     "answers them. Below the bars the number of answers, on a log axis. A bar below the diagonal is over-confident.")
 
 # %% [markdown]
-# No: it is more than 80 % sure of some answers that its text never gave. Five ways to get a confidence:
+# Not a clean one: of a few answers that its text never gave it is more than 80 % sure, and of a quarter of the others less. Five ways to get a confidence:
 #
 # - the probability of the best *wording*;
 # - the probability *by meaning*;
@@ -277,8 +277,6 @@ print("(five models; error: mean distance of the confidence from the exact proba
 # The curve comes nearest. After it the model is 97 % sure of what it read often, and 26 % sure of what it never read: still six times too
 # much. The temperature makes the error *larger*: sure guesses that are wrong weigh so much in the fit that it lowers all confidences, also those that were too low. The best wording is the furthest away: where
 # the model only chooses between names of one city, the probability of each name is low.
-#
-# No curve can do everything: an answer with 60 % may be a guess, or a fact that the model read twice.
 #
 # </details>
 #
@@ -315,8 +313,8 @@ print(f"{next(iter(facts.PLACES[best]))}, {cities[best]:.0%} sure; the text name
 # 2. A model that speaks as the world does speaks of such questions in a share M of its sentences.
 # 3. It cannot know the answers. Each is false with probability 23/24.
 #
-# So at least 23/24 · M of what it writes is made up. It can make up less only if a smaller share M - c is about new questions (c: how much
-# too rarely it speaks of them). In one world it may guess right by luck. But many worlds could have given this text; on average over all of them
+# So a model that speaks as the world does makes up at least 23/24 · M of what it writes; what it learned badly comes on top. It can stay below only if a smaller
+# share M - c is about new questions (c: how much too rarely it speaks of them). In one world it may guess right by luck. But many worlds could have given this text; on average over all of them
 #
 # $$\text{made up} \;\ge\; \tfrac{23}{24}\,(M - c).$$
 #
@@ -394,7 +392,7 @@ def made_up(share):
 
 
 explorers.keep(explorers.Explorer(
-    made_up, explorers.Slider("text about rare facts", amounts, show="{:.0%}".format, start=0.15), play=True,
+    made_up, explorers.Slider("text about rare facts", amounts, show="{:.0%}".format, start=0.3), play=True,
     description="Left, 100 sentences that small language models write of their own, after they have read 6,000 "
     "true ones: how many are true and how many are false. Right, the shares of false sentences against the share "
     "of their text that is about rare facts; bands span five seeds, the grey line marks the chosen share."), "made_up")
@@ -405,7 +403,7 @@ explorers.Explorer(
     "of what their text lacks. Bands span five seeds.")
 
 # %% [markdown]
-# (About 4 of 100 are no sentence of this language.) At 50 % four fifths of the false sentences are gone, and only 4 of the 50 true ones. But in nearly half of all cases the model now says
+# (About 4 of 100 are no sentence of this language.) At 50 % four fifths of the false sentences are gone, and only 4 of the 50 true ones. But in more than four of ten cases the model now says
 # nothing. That is the choice: *it speaks of new things as often as the world does, and makes
 # things up; or it speaks of them too rarely: it repeats its text, or stays silent.*
 
@@ -428,7 +426,7 @@ print(claims.concluded("21", "21b"))
 #
 # <details><summary>Answer</summary>
 #
-# (a) About a fifth of what people say next is about facts that the text lacks. Those that do not follow from what it tells, such as a birthplace, the model can only guess. (b) Over-confident answers
+# (a) About a fifth of what people say next is about facts that the text lacks. The model can only guess those that do not follow from its text, such as a birthplace. (b) Over-confident answers
 # about what it never read and under-confident ones about what it read often can cancel each other, as in section 3. (c) Group the questions by how often the text
 # answers them, above all those that it never answers, and compare confidence and accuracy in each group (lesson 17 does that). And
 # ask how often it stays silent.

@@ -146,8 +146,8 @@ print(
     verdicts.conclude(
         "21a",
         given,
-        "holds: 21 to 46 points, whatever the way of asking (after a curve it is open whether 20 are "
-        "reached). Of facts told often the model is about 90 % sure, as nine in ten sentences of its "
+        "holds: on average 21 to 46 points, whatever the way of asking (after a curve the interval reaches "
+        "below 20). Of facts told often the model is about 90 % sure, as nine in ten sentences of its "
         "text are right",
     )
 )
