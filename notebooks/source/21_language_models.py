@@ -510,7 +510,7 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 #
 # <details><summary>5. A model never makes anything up. What do you know of what it speaks about?</summary>
 #
-# That it does not speak as the world does: it speaks too rarely of what its text lacks.
+# If its text lacks facts that can only be guessed: it speaks of them too rarely.
 #
 # </details>
 #
@@ -521,8 +521,8 @@ print(f"right {whole.accuracy['all']:.0%}, sure {whole.confidence['all']:.0%}; n
 #
 # <details><summary>Answer</summary>
 #
-# Less, about 37 %. More of the rare questions are answered: the missing mass falls from 25 % to 20 %, and so does the least that it must make up.
-# And it trains twice as long. With the old number of steps it would make up more, about 50 %: it has more to learn.
+# (One seed.) Less, about 37 %. More of the rare questions are answered: the missing mass falls from 25 % to 20 %, and so does the least that it must make up.
+# And it trains twice as long. With the old number of steps (`steps=budget.steps // 3`) it would make up more, about 50 %: it has more to learn.
 #
 # ```python
 # longer = answers.learned(0.3, wrong=0.0, seed=SEED, sentences=2 * budget.sentences, steps=2 * budget.steps // 3)
