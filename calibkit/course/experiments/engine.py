@@ -84,7 +84,10 @@ def setting_of(experiment: Experiment, scale: str, network: str | None = None) -
     """
     settings = experiment.settings
     setting = settings[validate.choice("scale", scale, tuple(settings))]
-    changes = dict(experiment.setting_changes.get(scale, {}))
+    changes = {
+        **experiment.setting_changes.get(scale, {}),
+        **experiment.dataset_changes.get((scale, experiment.dataset), {}),
+    }
     if network is not None:
         changes["network"] = validate.choice("network", network, tuple(NETWORKS))
     direct = {one.name: changes.pop(one.name) for one in fields(setting) if one.name in changes}

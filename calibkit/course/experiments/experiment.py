@@ -62,6 +62,7 @@ class Experiment:
     source: what the source found.
     values_at: the values that a scale runs, where it does not run all.
     setting_changes: what differs from a scale's setting, or from its recipe, by scale.
+    dataset_changes: what differs from that on a dataset, by scale and dataset.
     """
 
     varies: str
@@ -76,6 +77,7 @@ class Experiment:
     source: str
     values_at: Mapping[str, tuple] = field(default_factory=dict)
     setting_changes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    dataset_changes: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     name: str = ""
     dataset: str = ""
 
