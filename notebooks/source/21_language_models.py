@@ -10,7 +10,7 @@ from calibkit.course import explorers
 explorers.stored("made_up")
 
 # %% [markdown]
-# Another small model, that of section 4, has read 6,000 sentences, all of them true. Then it writes sentences of its own: the squares.
+# Another small model (section 4; the 71 are of section 3) has read 6,000 sentences, all of them true. Then it writes freely: the squares.
 # The slider says how much of its text is about rare facts. Where do the false sentences come from?
 #
 # **You will be able to**

@@ -179,7 +179,7 @@ class AllNetworks(Shown):
             for part in self.topics
             for x, y in zip(part.table.lost, part.table.claimed, strict=True)
         )
-        grey: dict[str, Any] = {"stroke": palette.GREY, "stroke_opacity": "0.35"}
+        grey: dict[str, Any] = {"stroke": palette.GREY, "stroke_opacity": "0.5"}
         grey |= {"stroke_width": DOT, "stroke_linecap": "round", "fill": "none"}
         x, y = (end(value) for end, value in self._ends_of(self.chosen))
         left, bottom = axes.x(0), axes.y(0)
