@@ -16,7 +16,7 @@ HOME = checkout.root() / "notebooks"
 GUIDE = (HOME / "class_guide.md").read_text(encoding="utf-8")
 COURSE = (checkout.root() / "notebooks" / "the_course.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```bash\n(.*?)```", GUIDE, re.DOTALL)
-COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
+COMMANDS = [line for block in BLOCKS for line in block.replace("\\\n", " ").splitlines()]
 LESSONS = {lesson.name[:2]: lesson for lesson in checkout.lessons()}
 
 
