@@ -355,7 +355,7 @@ for width in (1, 8):
 #
 # Of 100 translations 25 have no adverb, and there is one way to write this. In 45 the adverb comes at the end, and there are four ways: *façon* or *manière* (50 % each),
 # with one of two adjectives (60 and 40 %). The best of the four has 0.45 x 0.5 x 0.6 = 13.5 %, less than 25 %. So the most probable *single* sentence lacks the adverb, and a wide beam finds it:
-# a poor summary even of the exact law (Eikema and Aziz 2020). (Greedy goes on, as 45 are more than 25.) With networks it may also be too short because the network
+# a poor summary even of the exact law (Eikema and Aziz 2020). (Greedy writes the adverb: 45 beside 25.) With networks it may also be too short because the network
 # is wrong (Stahlberg and Byrne 2019).
 #
 # </details>
@@ -453,8 +453,8 @@ for value, row in real.iterrows():
 # is right. A right sentence may have a probability of ten per cent, and the most probable one may lack a word that
 # matters.**
 #
-# (With a temperature each, smoothing and cross-entropy no longer differ clearly, neither in the ECE nor in how often they write
-# impossible beginnings.)
+# (With a temperature each, smoothing and cross-entropy no longer differ clearly, neither in ECE nor in how often they write
+# impossible beginnings: evidence.)
 #
 # All verdicts: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #
