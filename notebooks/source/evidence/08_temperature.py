@@ -436,9 +436,9 @@ print(
     verdicts.conclude(
         "M8",
         given,
-        "as trained as in the paper; after a temperature each it is reversed on photographs, where "
-        "FLSD-53 has a T near 1 as in the paper, and on digits by one of two ways of T (our networks "
-        "are less accurate than the paper's: one difference among several, not tested)",
+        "as trained as in the paper; after a temperature each reversed on photographs, beside cross-entropy "
+        "and MMCE, and on digits by one of two ways of T (our networks are less accurate: one difference "
+        "among several, not tested)",
     )
 )
 print(

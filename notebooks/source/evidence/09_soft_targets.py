@@ -313,10 +313,9 @@ print(
     verdicts.conclude(
         "T3",
         given,
-        "the penalty lowers the confidence; with a weight decay chosen for each of the two "
-        "losses its ECE as trained is higher than cross-entropy's, and after one temperature "
-        "each no difference is shown; on photographs at a larger decay its NLL after one "
-        "temperature is a little higher",
+        "the penalty lowers the confidence. With decays chosen for both, its ECE as trained is higher on "
+        "digits, lower on photographs; after one temperature each undecided on digits; on photographs the "
+        "ECE is lower by .002, the NLL higher",
     )
 )
 
@@ -403,11 +402,9 @@ print(
     verdicts.conclude(
         "T4",
         given,
-        "at one fixed weight decay, Brier loss (photographs) and MMCE as Mukhoti et al. have it "
-        "(digits) lower the ECE as trained; with weight decays chosen for each loss none of these has "
-        "a lower NLL after one temperature, and Brier loss and squared MMCE have a higher one; no "
-        "T is shown to be as in the paper; on photographs at a larger decay MMCE has the higher "
-        "NLL, and Brier loss is undecided",
+        "at one fixed weight decay Brier loss (photographs) and MMCE as Mukhoti et al. have it (digits) lower "
+        "the ECE as trained; with chosen decays none does; after T Brier's is lower by .001 on photographs, "
+        "no NLL is lower, and no T is the paper's",
     )
 )
 
