@@ -386,7 +386,10 @@ given += [
 ]
 given += [trained(one) for one in experiments.verdicts("soft", photographs) if one.claim == "T4"]
 given += at_larger_decay("T4", "Brier", "MMCE, weight 2")
-at_best = {cure: cures.chosen(cure, scaled=False).scaled_temperature for cure in ("Brier loss", "MMCE", cures.PLAIN)}
+at_best = {
+    cure: cures.chosen(cure, scaled=False).scaled_temperature
+    for cure in ("Brier loss", "MMCE", cures.PLAIN)
+}
 given += [
     *cures.judged("T4", "Brier loss"),
     *cures.judged("T4", "MMCE"),
@@ -402,8 +405,8 @@ print(
     verdicts.conclude(
         "T4",
         given,
-        "at one fixed weight decay Brier loss (photographs) and MMCE as Mukhoti et al. have it (digits) lower "
-        "the ECE as trained; with chosen decays none does; after T Brier's is lower by .001 on photographs, "
+        "at one fixed weight decay Brier loss (photographs) and MMCE as Mukhoti et al. have it (digits) "
+        "lower the ECE as trained; with chosen decays none does; after T Brier's is lower by .001 on photographs, "
         "no NLL is lower, and no T is the paper's",
     )
 )

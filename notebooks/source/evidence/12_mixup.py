@@ -645,9 +645,9 @@ print(
             *cures.judged("X4", "mixup", "confidence penalty"),
             *cures.judged("X4", "mixup"),
         ],
-        "as trained ahead or behind by data and strengths; after one temperature each mixup is behind on hard "
-        "digits, ahead on real ones, undecided or behind on clusters. Photographs, all at their best: the "
-        "penalty has the lower ECE as trained; after T undecided",
+        "as trained ahead or behind by data and strengths; after one temperature each mixup is behind on "
+        "hard digits, ahead on real ones, undecided or behind on clusters. Photographs, all at their best: "
+        "the penalty has the lower ECE as trained; after T undecided",
     )
 )
 

@@ -741,7 +741,8 @@ for metric in ("ece", "classwise_ece"):
 # photographs; the reflected form, as in the code that they follow. The table shows seed 0, each value with its interval, as trained and after the T of the least NLL on `cal` (theirs: of the least ECE).
 
 # %%
-losses = ("cross-entropy", "Brier", "MMCE, squared, weight 2", "label smoothing .05", "focal, gamma 3", "FLSD-53")
+losses = ("cross-entropy", "Brier", "MMCE, squared, weight 2", "label smoothing .05")
+losses += ("focal, gamma 3", "FLSD-53")
 measures = ("ece", "ada_ece", "classwise_ece")
 stages = {}  # of each loss, stage and seed: probabilities and labels
 for loss in losses:
