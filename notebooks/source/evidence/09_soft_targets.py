@@ -406,8 +406,8 @@ print(
         "T4",
         given,
         "at one fixed weight decay Brier loss (photographs) and MMCE as Mukhoti et al. have it (digits) "
-        "lower the ECE as trained; with chosen decays none does; after T squared MMCE (digits) and Brier loss "
-        "(photographs) do, by .003 and .001; no NLL is lower",
+        "lower the ECE as trained; with chosen decays none does; after T squared MMCE (digits) and Brier "
+        "loss (photographs) do, by .003 and .001; no NLL is lower",
     )
 )
 
