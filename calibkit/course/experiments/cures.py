@@ -120,4 +120,4 @@ def table(rows: pd.DataFrame | None = None) -> pd.DataFrame:
             ("after T", "ECE"): after.scaled_ece,
             ("after T", "NLL"): after.scaled_nll,
         }
-    return pd.DataFrame(found).T
+    return pd.DataFrame(found).T.infer_objects()  # numbers as such, to be rounded
