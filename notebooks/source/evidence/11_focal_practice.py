@@ -437,6 +437,7 @@ for column, by, step in (("scaled_temperature", "NLL", 0.0), ("grid_temperature"
             **near,
         )
         for loss in itertools.chain(*(cures.STRENGTHS[cure] for cure in FOCAL))
+        if loss != "FLSD-53"  # the same runs are judged above
     ]
 print(
     verdicts.conclude(
