@@ -280,8 +280,10 @@ def test_an_answer_at_the_threshold_is_acted_on():
 
 def test_answers_right_too_seldom_for_a_temperature_have_platt_scaling():
     right = (np.arange(N) % 3 == 0).astype(int)
-    report = calibkit.audit(SAID, right, kind="confidence", costs=(1, 5))
+    report = calibkit.audit(SAID, right, kind="confidence", costs=(1, 5), groups=SUBJECT)
     assert "Platt scaling, can" in report.cooling.misfit
+    assert report.groups[["gap_left", "low_left", "high_left"]].isna().all(axis=None)
+    assert "gap with temperature" not in report.html()
     assert report.deferral.models["Platt"].cost.value == pytest.approx(1)
 
 
