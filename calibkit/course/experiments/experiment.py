@@ -56,8 +56,8 @@ class Experiment:
     claim: its id, and the statement that something is larger (`expect` "above") at the second value
         in `between` than at the first, or smaller ("below"). The same is claimed of every step of
         the grid: from value to value where it is `ordered`, so that a rise that comes and goes is
-        not hidden behind its ends; else of each value against the first in `between`. A step to a
-        value in `other_claims` has another claim's id.
+        not hidden behind its ends; else of each value against the first in `between`, unless
+        `steps` names the pairs. A step to a value in `other_claims` has another claim's id.
     compared: a column of the table of runs, and what it is called.
     source: what the source found.
     values_at: the values that a scale runs, where it does not run all.
@@ -73,6 +73,7 @@ class Experiment:
     expect: Direction = "above"
     compared: tuple[str, str] = ("test_ece", "ECE")
     ordered: bool = False
+    steps: tuple[tuple[Any, Any], ...] = ()
     other_claims: Mapping[Any, str] = field(default_factory=dict)
     source: str
     values_at: Mapping[str, tuple] = field(default_factory=dict)
@@ -131,6 +132,8 @@ class Experiment:
         """The claim for every step between the values of the grid that a table has."""
         than, last = self.between
         values = [value for value in self.values if value in set(table.value)]
+        if self.steps:
+            return [self._step(table, *pair) for pair in self.steps if {*pair} <= {*values}]
         if not self.ordered:
             return [self._step(table, than, value) for value in values if value != than]
         rises = values.index(than) < values.index(last)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from calibkit import augmentation, curation, losses, metrics, mixing, prioritization
 from calibkit.course.experiments import photographs
-from calibkit.course.experiments.photographs import DEEP, HALF, Photographs
+from calibkit.course.experiments.photographs import BY_TARGET, DEEP, DEPTHS, HALF, Photographs
 from calibkit.lab import sweep
 from calibkit.lab.data import Dataset
 
@@ -43,13 +43,45 @@ PARTS = {
     "10 % of highest entropy": prioritization.MaxEntropy(0.1),
     "10 % by chance": prioritization.RandomPart(0.1),
 }
+WAYS: dict[str, dict[str, Any]] = {  # strengths between those of Tata et al. 2022
+    "cross-entropy": {},
+    "label smoothing": {"loss": functools.partial(losses.label_smoothing, alpha=0.05)},
+    "mixup": {"mix": functools.partial(mixing.mixup, alpha=0.15)},
+    "focal": {"loss": functools.partial(losses.focal, gamma=3.0)},
+}
+WHO: dict[str, Callable[[float], prioritization.Selection]] = {
+    "entropy": prioritization.MaxEntropy,
+    "the target's entropy": functools.partial(prioritization.MaxEntropy, target=BY_TARGET),
+    "chance": prioritization.RandomPart,
+}
+CHOSEN: dict[str, tuple[str, float, str]] = {
+    **{f"{way}, all": (way, 1.0, "") for way in WAYS},
+    **{
+        f"{way}, {share:.0%} by {who}": (way, share, who)
+        for who in WHO
+        for way in (tuple(WAYS) if who != "chance" else ("cross-entropy",))
+        for share in (0.1, 0.2, 0.3)
+    },
+}
+GUIDED = tuple(  # the own choice, and the target's
+    (f"{way}, {share:.0%} by entropy", f"{way}, {share:.0%} by the target's entropy")
+    for way in WAYS
+    for share in (0.1, 0.2, 0.3)
+)
+CURED = tuple(  # without a cure, and with one
+    (f"cross-entropy, {share:.0%} by entropy", f"{way}, {share:.0%} by entropy")
+    for way in tuple(WAYS)[1:]
+    for share in (0.1, 0.2, 0.3)
+)
 PEOPLE = {"three votes": "aggregate", "one person": "random1", "worst": "worst"}
 A_LITTLE = "mixup, alpha .1"
+MIXUPS = {A_LITTLE: 0.1, "mixup, alpha 1": 1.0}
 # Mukhoti et al. 2020; the weight decay is that of the authors' code, the paper's text has none
 MUKHOTI = {"epochs": 350, "milestones": (150 / 350, 250 / 350), "weight_decay": 5e-4}
 ON_TINY = {"epochs": 100, "milestones": (40 / 100, 60 / 100), "batch_size": 64}  # appendix E
-# whose images are strange to a network of the first, and have as many channels
+# whose images are strange to a network of the first
 STRANGERS = {"cifar10": "svhn", "cifar100": "svhn", "svhn": "cifar10", "mnist": "notmnist"}
+LETTERS = dict.fromkeys(("cifar10", "cifar100", "svhn", "mnist"), "notmnist")
 # With the rate and the weight decay of least NLL after T on the calibration photographs of three
 # seeds that nothing is judged on: `architectures.train_on_photographs`.
 FORMS: dict[str, tuple[str, float, float]] = {
@@ -94,8 +126,13 @@ def _mixup(train: Dataset, alpha: float, seed: int):
     return train, {"mix": functools.partial(mixing.mixup, alpha=alpha) if alpha else None}
 
 
+def _chosen(train: Dataset, value: str, seed: int):
+    way, share, who = CHOSEN[value]
+    return train, WAYS[way] | ({"select": WHO[who](share)} if who else {})
+
+
 def _loss_or_mixup(train: Dataset, name: str, seed: int):
-    return _mixup(train, 0.1, seed) if name == A_LITTLE else (train, {"loss": LOSSES[name]})
+    return _mixup(train, MIXUPS[name], seed) if name in MIXUPS else (train, {"loss": LOSSES[name]})
 
 
 def _size(train: Dataset, fraction: float, seed: int):
@@ -260,11 +297,7 @@ _IN_ORDER = {
         values=tuple(IMBALANCES),
         values_at={
             "laptop": ("balanced", "exponential, none", "exponential, weighted", "step, none"),
-            "night": (
-                "balanced",
-                *(f"exponential, {way}" for way in ("none", *MITIGATIONS[:2], MITIGATIONS[-1])),
-                "step, none",
-            ),
+            "night": tuple(value for value in IMBALANCES if value != "exponential, rho 10"),
         },
         change=_imbalance,
         measures=_by_class("common", "rare"),
@@ -312,12 +345,46 @@ _IN_ORDER = {
         "5.2 % for the 10 % of highest entropy (Tata et al. 2022, table 1)",
         setting_changes=HALF | POSTER,
     ),
+    "guided": Photographs(
+        varies="loss, images of an epoch (after a twentieth of the epochs on all)",
+        values=tuple(CHOSEN),
+        values_at={
+            "laptop": (
+                "cross-entropy, all",
+                *(f"{way}, 10% by entropy" for way in WAYS),
+                "cross-entropy, 10% by the target's entropy",
+            )
+        },
+        change=_chosen,
+        target={
+            scale: {"network": network, **WAYS["mixup"]}
+            for scale, network in {
+                "laptop": "ConvNet-24",
+                "night": "ConvNet-24",
+                "gpu": "ResNet-34",
+                "paper": "ResNet-50",
+            }.items()
+        },
+        claim=(
+            "P3",
+            "cross-entropy, 10 %: what the target chooses gives a smaller ECE than the own choice",
+        ),
+        between=("cross-entropy, 10% by entropy", "cross-entropy, 10% by the target's entropy"),
+        expect="below",
+        steps=GUIDED + CURED,
+        other_claims={value: "P2" for _, value in CURED},
+        source="ResNet-34 under a ResNet-50 (mixup), CIFAR-10, 10 %: ECE 4.11, 1.9, 2.16, 1.89 % "
+        "for cross-entropy, label smoothing, mixup, focal loss; 5.2, 2.71, 1.78, 1.42 % by the own "
+        "choice (Tata et al. 2022, tables 1 and 2)",
+        setting_changes={"night": {"train": 20_000, "network": "ConvNet-12"}} | POSTER,
+    ),
     "shift": Photographs(
         varies="severity of the corruptions of the test images",
         values=(0, 1, 2, 3, 4, 5),
         change=_as_it_is,
         one_network=True,
         shows=_at_a_severity,
+        measures=photographs.more_measures,
         claim=("S3", "with corruptions of severity 5 ECE is larger than with none"),
         between=(0, 5),
         ordered=True,
@@ -326,9 +393,11 @@ _IN_ORDER = {
     ),
     "strange": Photographs(
         varies="cure",
-        values=("cross-entropy", "FLSD-53", A_LITTLE),
+        values=("cross-entropy", "focal, gamma 3", "FLSD-53", *MIXUPS),
+        values_at={"laptop": ("cross-entropy", "FLSD-53", A_LITTLE)},
         change=_loss_or_mixup,
         shows=photographs.strange_images,
+        strangers=LETTERS,
         measures=photographs.on_strange_images,
         claim=(
             "S1",
@@ -363,6 +432,15 @@ _IN_ORDER = {
         setting_changes={"night": {"train": 5_000, "autocast": False}},
         own_settings=_own_settings(),
     ),
+    "convolutions": Photographs(
+        varies="network",
+        values=(*(f"CNN-{depth}" for depth in DEPTHS), "CNN-4, no norm"),
+        change=_network,
+        claim=("O2", "eight convolutions have a larger ECE than two"),
+        between=("CNN-2", "CNN-8"),
+        source="curves only (Guo et al. 2017, figure 2: depths of a ResNet, and six convolutions "
+        "with and without batch normalisation, on CIFAR-100)",
+    ),
     "width": Photographs(
         varies="network",
         values=("ConvNet-6", "ConvNet-12", "ConvNet-24"),
@@ -391,4 +469,8 @@ _IN_ORDER = {
         setting_changes=HALF | {"paper": {"network": "ResNet-110", **MUKHOTI}},
     ),
 }
+# as `strange`, at the weight decay of least NLL on calibration photographs, of all its cures
+_IN_ORDER["strange-at-best"] = replace(
+    _IN_ORDER["strange"], setting_changes={"night": {"train": 20_000, "weight_decay": 5e-3}}
+)
 EXPERIMENTS = {name: replace(experiment, name=name) for name, experiment in _IN_ORDER.items()}

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -20,11 +20,14 @@ from calibkit.lab.data import Dataset, Splits
 from calibkit.lab.training import Recipe, Trial
 from calibkit.lab.training.device import bfloat16_on_cpu
 
+DEPTHS = (2, 4, 8)  # convolutions, of equal width
 NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes to a model
     "LeNet-5": models.lenet5,
     "ConvNet-6": functools.partial(models.convnet, width=6),
     "ConvNet-12": functools.partial(models.convnet, width=12),
     "ConvNet-24": models.convnet,
+    **{f"CNN-{n}": functools.partial(models.cnn, width=48, depth=n, norm="batch") for n in DEPTHS},
+    "CNN-4, no norm": functools.partial(models.cnn, width=48, depth=4),
     "ResNet-8": functools.partial(models.resnet, 8),
     "ResNet-18": models.resnet18,
     "ResNet-34": models.resnet34,
@@ -38,6 +41,21 @@ NETWORKS: dict[str, Callable[..., nn.Module]] = {  # from channels and classes t
 SIZED = ("LeNet-5", "ViT", "MLP-Mixer")  # these are built for one size of images
 DEEP = "the deep network"  # the one that the scale's setting names
 Statistics = tuple[Tensor, Tensor]  # mean and standard deviation of each channel
+BY_TARGET = torch.zeros(
+    1, 1, 1
+)  # in a `select`: the logits of the experiment's target take its place
+
+
+class Prepared(NamedTuple):
+    """What the trainings of a seed share.
+
+    labels: those of the training images by value, where people wrote them.
+    target: logits (epochs, n, K) of the experiment's target for the training images, if it has one.
+    """
+
+    splits: Splits
+    labels: dict[Any, Tensor]
+    target: Tensor | None
 
 
 @dataclass(frozen=True)
@@ -93,6 +111,9 @@ class Photographs(Experiment):
     strangers: from a dataset to another one, whose test images the trained networks are shown too,
         as "elsewhere", on the scale of the first.
     one_network: whether a seed has one network for all values, which differ in what it is shown.
+    target: by scale, what is changed in the training of a network that is trained first in each
+        seed. It chooses an epoch's images, after as many epochs as the trained one has had, where a
+        value's `select` has `BY_TARGET`.
     measures: from an outcome and its row to more columns of the table.
     own_settings: where each value has a rate and a weight decay of its own: which, in words.
     """
@@ -103,6 +124,7 @@ class Photographs(Experiment):
     shows: Callable[[Dataset, Any, Statistics], dict[str, Dataset]] | None = None
     strangers: Mapping[str, str] = field(default_factory=dict)
     one_network: bool = False
+    target: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     measures: Callable[[sweep.Outcome, dict[str, float]], dict[str, float]] | None = None
     own_settings: str = ""
 
@@ -111,13 +133,19 @@ class Photographs(Experiment):
     options = ("dataset", "network")
     footnote = f"{Experiment.footnote}: on noisy labels where there are any, under mixup on blends."
 
-    def prepare(self, task: Task, seed: int) -> tuple[Splits, dict[Any, Tensor]]:
-        """The images of a seed; the training labels of values for which people wrote them."""
+    def prepare(self, task: Task, seed: int) -> Prepared:
+        """What the trainings of a seed share."""
         splits = splits_of(self.dataset, task.setting, seed, task.root)
         if self.strangers:  # what is missing is said before anything is trained
             data.prepared.about(self._stranger(), task.root)
+        changes = self.target.get(task.scale)
+        target = _target(changes, task, splits, seed) if changes else None
+        return Prepared(splits, self._written(task, splits, seed), target)
+
+    def _written(self, task: Task, splits: Splits, seed: int) -> dict[Any, Tensor]:
+        """The training labels of values for which people wrote them."""
         if not self.people:
-            return splits, {}
+            return {}
         if self.dataset != "cifar10":
             raise ValueError(f"dataset must be 'cifar10' for {self.name!r}, got {self.dataset!r}")
 
@@ -126,16 +154,16 @@ class Photographs(Experiment):
 
         if not torch.equal(written("clean"), splits.train.labels):
             raise ValueError("the images of cifar10n are not those of cifar10; prepare both again")
-        return splits, {value: written(split) for value, split in self.people.items()}
+        return {value: written(split) for value, split in self.people.items()}
 
     def run(self, task: Task, prepared: Callable, grid: Sequence[dict], **options: Any) -> Measured:
         """The outcomes of a grid; tables of the runs, and of the epochs of every training."""
 
         def make_trial(value: Any, seed: int) -> Trial:
-            splits, labels = prepared(seed)
+            splits, labels, target = prepared(seed)
             if value in labels:
                 splits = splits._replace(train=splits.train.with_labels(labels[value]))
-            return trial_of(self, task.setting, splits, value, seed)
+            return trial_of(self, task.setting, splits, value, seed, target)
 
         trained = grid
         if self.one_network:
@@ -150,9 +178,8 @@ class Photographs(Experiment):
         """The outcomes with predictions of the trained networks for what they are shown too."""
         statistics, seen, always = data.channel_statistics(self.dataset, task.root), [], {}
         if self.strangers:
-            always["elsewhere"] = data.load(
-                self._stranger(), split="test", like=self.dataset, root=task.root
-            )
+            strange = data.load(self._stranger(), split="test", normalise=False, root=task.root)
+            always["elsewhere"] = as_seen(strange, outcomes[0].trial.score["test"], statistics)
         for setting, outcome in zip(grid, itertools.cycle(outcomes), strict=False):
             images = dict(always)
             if self.shows:
@@ -164,7 +191,7 @@ class Photographs(Experiment):
         return seen
 
     def _stranger(self) -> str:
-        """The dataset from elsewhere; ValueError for a dataset that has none."""
+        """The dataset from elsewhere; ValueError where there is none."""
         validate.choice("dataset", self.dataset, tuple(self.strangers))
         return self.strangers[self.dataset]
 
@@ -201,8 +228,33 @@ def splits_of(
     )
 
 
+def _target(changes: Mapping[str, Any], task: Task, splits: Splits, seed: int) -> Tensor:
+    """Logits (epochs, n, K) for the training images, after each epoch of their network's training.
+
+    Its initial weights and its order of images are of another seed.
+    """
+    options, train = dict(changes), splits.train
+    network = NETWORKS[options.pop("network")]
+    one = training.trial(
+        functools.partial(network, train.inputs.shape[1], train.num_classes),
+        train,
+        {},
+        task.setting.recipe,
+        seed=seed + 5000,
+        watch={"train": train},
+        keep=("train",),
+        **options,
+    )
+    return training.train_trials([one], device=task.device, progress=False)[0].logits["train"]
+
+
 def trial_of(
-    experiment: Photographs, setting: Setting, splits: Splits, value: Any, seed: int
+    experiment: Photographs,
+    setting: Setting,
+    splits: Splits,
+    value: Any,
+    seed: int,
+    target: Tensor | None = None,
 ) -> Trial:
     """The training that a value of the grid stands for; the test images are watched."""
     train, changed = experiment.change(splits.train, value, seed)
@@ -210,6 +262,8 @@ def trial_of(
     epochs = round(setting.recipe.epochs * changes.pop("times", 1))
     if changes.get("select"):  # the source's share of epochs on all images, 10 of 200
         changes["select"] = replace(changes["select"], warmup=max(1, epochs // 20))
+        if getattr(changes["select"], "target", None) is BY_TARGET:
+            changes["select"] = replace(changes["select"], target=target)
     if "warmup_share" in changes:
         changes["warmup"] = changes.pop("warmup_share") * epochs
     network = changes.pop("network", setting.network)
@@ -247,6 +301,22 @@ def corrupted(
     return replace(test, inputs=(images - mean) / std)
 
 
+def as_seen(strange: Dataset, test: Dataset, statistics: Statistics) -> Dataset:
+    """Images of another dataset, as a network of the test images takes them.
+
+    strange: inputs (n, channels, h, w) in [0, 1]; grey ones become as many channels as the test
+        images have, and all as large as these. statistics: as in `corrupted`.
+    """
+    mean, std = (part.view(-1, 1, 1) for part in statistics)
+    _, channels, *size = test.inputs.shape
+    images = strange.inputs
+    if images.shape[1] == 1:
+        images = images.expand(-1, channels, -1, -1)
+    if list(images.shape[2:]) != size:
+        images = nn.functional.interpolate(images, size=size, mode="bilinear", antialias=True)
+    return replace(strange, inputs=((images - mean) / std).to(test.device))
+
+
 def strange_images(test: Dataset, value: Any, statistics: Statistics) -> dict[str, Dataset]:
     """The test images under Gaussian noise of severity 5, and as many images of noise alone."""
     mean, std = (part.view(-1, 1, 1) for part in statistics)
@@ -261,15 +331,27 @@ def strange_images(test: Dataset, value: Any, statistics: Statistics) -> dict[st
 def on_strange_images(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
     """AUROC of minus the entropy, test images against noisy ones, and confidence on noise alone.
 
-    Both as trained and after the temperature.
+    Both as trained and after the temperature; also those of `on_images_from_elsewhere`.
     """
-    columns = {}
+    columns = on_images_from_elsewhere(outcome, row)
     for scaled, temperature in (("", 1.0), ("scaled_", row["temperature"])):
         test, noisy, noise = _scaled(outcome, temperature, ("test", "gaussian", "noise"))
         inside, outside = -metrics.entropy(test), -metrics.entropy(noisy)
         columns[f"gaussian_{scaled}auroc"] = metrics.auroc(inside, outside)
         columns[f"noise_{scaled}confidence"] = noise.amax(dim=1).mean().item()
     return {name: columns[name] for name in sorted(columns)}  # in the order of the stored table
+
+
+def more_measures(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
+    """AdaECE as trained; AdaECE, classwise-ECE and Brier score after the temperature."""
+    (scaled,) = _scaled(outcome, row["temperature"], ("test",))
+    test = outcome.predictions["test"]
+    return {
+        "test_ada_ece": metrics.ada_ece(test.probs, test.labels),
+        "scaled_ada_ece": metrics.ada_ece(scaled, test.labels),
+        "scaled_classwise_ece": metrics.classwise_ece(scaled, test.labels),
+        "scaled_brier": metrics.brier(scaled, test.labels),
+    }
 
 
 def on_images_from_elsewhere(outcome: sweep.Outcome, row: Mapping[str, float]) -> dict[str, float]:
