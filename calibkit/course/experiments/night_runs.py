@@ -22,7 +22,7 @@ import torch
 
 from calibkit import losses, metrics, mixing, recalibration, validate
 from calibkit.course.experiments import nights, photographs
-from calibkit.course.experiments.photograph_grids import LOSSES
+from calibkit.course.experiments.photograph_grids import LOSSES, SQUARED
 from calibkit.lab import training
 from calibkit.lab.data import Predictions
 
@@ -35,16 +35,16 @@ A_RUN = 240.0  # seconds, until a run of the list is stored
 
 # from the name in the table to what it changes in the recipe
 CHANGES: dict[str, dict[str, Any]] = {
-    **{name: {"loss": loss} for name, loss in LOSSES.items()},
-    # as the authors of focal loss weigh it; the one above is that of its own authors, twice
-    "MMCE, squared, weight 2": {
-        "loss": functools.partial(losses.mmce, weight=2.0, variant="squared")
-    },
+    **{name: {"loss": loss} for name, loss in (LOSSES | SQUARED).items()},
     "FLSD-532": {"loss": functools.partial(losses.flsd, gammas="5-3-2")},
     "focal, gamma 5-3-1": {"loss": losses.ScheduledFocal("5-3-1")},
     "focal, gamma 5-3-2": {"loss": losses.ScheduledFocal("5-3-2")},
     **{f"mixup, alpha {a:g}": {"mix": functools.partial(mixing.mixup, alpha=a)} for a in ALPHAS},
+    # the halves of mixup
+    "images alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="inputs")},
+    "labels alone, alpha 0.3": {"mix": functools.partial(mixing.mixup, alpha=0.3, mix="labels")},
 }
+HALVES = ("images alone, alpha 0.3", "labels alone, alpha 0.3")
 MIXUPS = tuple(f"mixup, alpha {alpha:g}" for alpha in ALPHAS)
 CURES = (
     *("focal, gamma 1", "focal, gamma 2", "label smoothing .1", "label smoothing .05"),
@@ -84,16 +84,16 @@ def runs(seeds: int = SEEDS) -> list[Run]:
     """The whole list, in the order in which it is trained.
 
     >>> len(runs()), str(runs()[0])
-    (189, 'ConvNet-24, cross-entropy, weight decay 0, seed 0')
+    (201, 'ConvNet-24, cross-entropy, weight decay 0, seed 0')
     """
     numbers = range(validate.integer("seeds", seeds, 1))
 
-    def block(networks: Sequence[str], names: Sequence[str]) -> Iterator[Run]:
+    def block(networks: Sequence[str], names: Sequence[str], decays=DECAYS) -> Iterator[Run]:
         """All of the first seed before the second one."""
         for seed in numbers:
             for network in networks:
                 for loss in names:
-                    yield from (Run(network, loss, decay, seed) for decay in DECAYS)
+                    yield from (Run(network, loss, decay, seed) for decay in decays)
 
     here = (nights.NETWORK,)
     return [
@@ -102,6 +102,7 @@ def runs(seeds: int = SEEDS) -> list[Run]:
         *(run for loss in CURES for run in block(here, (loss,))),
         *block(here, MIXUPS),
         *block(here, LATER),
+        *block(here, HALVES, DECAYS[1:]),
         *block(("ConvNet-12", "ConvNet-6"), ("cross-entropy",)),
     ]
 

@@ -28,6 +28,8 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
     "Brier": losses.brier,
     "MMCE, weight 2": functools.partial(losses.mmce, weight=2.0),
 }
+# as the authors of focal loss weigh it; the one above is that of its own authors, twice
+SQUARED = {"MMCE, squared, weight 2": functools.partial(losses.mmce, weight=2.0, variant="squared")}
 FOCAL = tuple(LOSSES)[:5]
 SOFT = ("cross-entropy", *tuple(LOSSES)[5:])
 AUGMENTATIONS = {
