@@ -473,6 +473,10 @@ _IN_ORDER = {
 }
 # as `strange`, at the weight decay of least NLL on calibration photographs, of all its cures
 _IN_ORDER["strange-at-best"] = replace(
-    _IN_ORDER["strange"], setting_changes={"night": {"train": 20_000, "weight_decay": 5e-3}}
+    _IN_ORDER["strange"],
+    setting_changes={
+        **{scale: {"weight_decay": 5e-3} for scale in ("laptop", "gpu", "paper")},
+        "night": {"train": 20_000, "weight_decay": 5e-3},
+    },
 )
 EXPERIMENTS = {name: replace(experiment, name=name) for name, experiment in _IN_ORDER.items()}

@@ -7,10 +7,16 @@ import pandas as pd
 import pytest
 import torch
 
-from calibkit import corruptions, curation, losses, metrics
+from calibkit import corruptions, curation, losses, metrics, recalibration
 from calibkit.__main__ import main
 from calibkit.course import experiments
-from calibkit.course.experiments import EXPERIMENTS, SETTINGS, Setting, photograph_grids
+from calibkit.course.experiments import (
+    EXPERIMENTS,
+    SETTINGS,
+    Setting,
+    photograph_grids,
+    photographs,
+)
 from calibkit.course.experiments.engine import setting_of
 from calibkit.course.experiments.photographs import corrupted, splits_of, trial_of
 from calibkit.lab import data, training
@@ -33,6 +39,10 @@ def root(tmp_path, monkeypatch):
         folder = tmp_path / name / "prepared"
         folder.mkdir(parents=True)
         prepared.write(folder, [("train", split), ("test", split)], ("r", "g", "b"), {})
+    letters = {"inputs": inputs[:, :1, 2:14, 2:14].clone(), "labels": labels}  # grey and smaller
+    folder = tmp_path / "notmnist" / "prepared"
+    folder.mkdir(parents=True)
+    prepared.write(folder, [("test", letters)], ("a", "b", "c"), {})
     folder = tmp_path / "cifar10n" / "prepared"
     folder.mkdir(parents=True)
     given = {"clean": 0, "aggregate": 1, "random1": 2, "worst": 3}  # tens of wrong labels
@@ -186,13 +196,69 @@ def test_strangers_come_from_another_dataset_on_the_scale_of_the_first(root):
     done = run("elsewhere", root, values=["cross-entropy"], seeds=[0])
     outcome, row = done.outcomes[0], done.table.iloc[0]
     shown = outcome.trial.score["elsewhere"]
-    assert torch.equal(shown.inputs, data.load("svhn", split="test", root=root).inputs)
-    test, strange = (outcome.predictions[name].probs for name in ("test", "elsewhere"))
+    as_loaded = data.load("svhn", split="test", root=root, like="cifar10").inputs
+    assert torch.allclose(shown.inputs, as_loaded, atol=1e-5)
+    test, strange = (
+        outcome.predictions[name].logits.double().softmax(1) for name in ("test", "elsewhere")
+    )
     told = metrics.auroc(-metrics.entropy(test), -metrics.entropy(strange))
     assert row.elsewhere_auroc == pytest.approx(told, abs=1e-6)
     assert row.elsewhere_confidence == pytest.approx(strange.amax(dim=1).mean().item(), abs=1e-6)
     cooled = (outcome.predictions["elsewhere"].logits.double() / row.temperature).softmax(dim=1)
     assert row.elsewhere_scaled_confidence == pytest.approx(cooled.amax(dim=1).mean().item())
+
+
+def test_grey_letters_are_shown_in_the_colours_and_the_size_of_photographs(root):
+    done = run("strange", root, values=["cross-entropy"], seeds=[0])
+    shown = done.outcomes[0].trial.score["elsewhere"].inputs
+    mean, std = (part.view(-1, 1, 1) for part in prepared.channel_statistics("cifar10", root))
+    images = shown * std + mean
+    letters = data.load("notmnist", split="test", root=root, normalise=False).inputs
+    assert images.shape == (120, 3, 16, 16)
+    assert torch.allclose(images[:, 0], images[:, 2], atol=1e-6)
+    assert torch.allclose(images.mean(dim=(1, 2, 3)), letters.mean(dim=(1, 2, 3)), atol=0.03)
+    assert -1e-6 < images.min() < images.max() < 1 + 1e-6
+    assert "elsewhere_auroc" in done.table
+
+
+def test_measures_under_corruptions_are_those_after_the_temperature_of_clean_images(root):
+    done = run("shift", root, values=[0, 5], seeds=[0, 1])
+    for outcome, row in zip(done.outcomes, done.table.itertuples(), strict=True):
+        clean = outcome.predictions["calibration"]
+        T = recalibration.TemperatureScaler().fit(clean.logits, clean.labels)
+        test = outcome.predictions["test"]
+        cooled = T.probs(test.logits)
+        assert row.scaled_brier == pytest.approx(metrics.brier(cooled, test.labels), abs=1e-6)
+        assert row.scaled_ada_ece == pytest.approx(metrics.ada_ece(cooled, test.labels), abs=1e-6)
+        assert row.test_ada_ece == metrics.ada_ece(test.probs, test.labels)
+        measured = metrics.classwise_ece(cooled, test.labels)
+        assert row.scaled_classwise_ece == pytest.approx(measured, abs=1e-6)
+
+
+def test_a_target_chooses_by_what_it_knew_after_as_many_epochs(root, monkeypatch):
+    monkeypatch.setitem(SETTINGS, "laptop", replace(TINY, recipe=Recipe(epochs=3, batch_size=16)))
+    value = "focal, 20% by the target's entropy"
+    done = run("guided", root, values=[value, "focal, 20% by entropy"], seeds=[0])
+    guided, own = (outcome.trial.recipe.select for outcome in done.outcomes)
+    train = done.outcomes[0].trial.train
+    assert guided.target.shape == (3, len(train), 3)
+    assert (guided.share, guided.warmup, own.share, own.target) == (0.2, 1, 0.2, None)
+    target = photographs.NETWORKS["ConvNet-24"]
+    again = training.trial(
+        lambda: target(3, 3),
+        train,
+        {},
+        done.outcomes[0].trial.recipe,
+        seed=5000,
+        select=None,
+        loss=torch.nn.functional.cross_entropy,
+        watch={"train": train},
+        keep=("train",),
+        **photograph_grids.WAYS["mixup"],
+    )
+    kept = training.train_trials([again], device="cpu", progress=False)[0].logits["train"]
+    assert torch.allclose(guided.target, kept, atol=1e-4)
+    assert not torch.allclose(kept[0], kept[2], atol=1e-2)
 
 
 def test_strangers_that_are_missing_are_said_before_the_training(root, capsys):
@@ -420,6 +486,26 @@ def test_a_name_is_compared_with_the_first_one():
     assert [step.word for step in steps] == ["HOLDS", "REVERSED", "HOLDS"]
 
 
+def test_steps_can_be_named_pair_by_pair():
+    experiment = EXPERIMENTS["guided"]
+    rows = [
+        {
+            "seed": seed,
+            "value": value,
+            "test_ece": 0.1 * (1 + seed / 100) * (0.5 if "target" in value else 1),
+        }
+        for seed in range(3)
+        for value in experiment.values
+    ]
+    steps = experiments.verdicts("guided", pd.DataFrame(rows))
+    assert [step.claim for step in steps] == ["P3"] * 12 + ["P2"] * 9
+    assert steps[0].statement.endswith(
+        "10% by the target's entropy is smaller than at cross-entropy, 10% by entropy"
+    )
+    less = pd.DataFrame([row for row in rows if "label" not in row["value"]])
+    assert len(experiments.verdicts("guided", less)) == 9 + 6  # what was not run is not judged
+
+
 def test_a_step_can_belong_to_another_claim(tmp_path):
     rows = [
         {"value": value, "seed": seed, "test_ece": 0.2 - (value == "Brier") * (0.1 + seed / 100)}
@@ -456,10 +542,11 @@ def test_the_whole_grid_runs_and_is_reported(name, root):
     assert "40 training, 20 calibration" in text
     again = experiments.stored(name, "laptop", root / "out", dataset=of(name))
     assert experiments.verdict(name, again).word == experiments.verdict(name, done.table).word
-    columns = 14 + {"class-noise": 6, "imbalance": 6, "strange": 8, "elsewhere": 12}.get(name, 0)
+    more = {"class-noise": 6, "imbalance": 6, "elsewhere": 12}
+    columns = 14 + (more | {"strange": 20, "strange-at-best": 20}).get(name, 0)
     assert experiments.summary(again).shape == (len(experiment.values), columns)
     steps = experiments.verdicts(name, again)
-    assert len(steps) == len(experiment.values) - 1
+    assert len(steps) == len(experiment.steps or experiment.values[1:])
     assert all(str(step) in text for step in steps)
     curves = pd.read_csv(page.with_name(f"{page.stem}-epochs.csv"))
     last = curves[curves.epoch == curves.groupby(["value", "seed"]).epoch.transform("max")]
