@@ -27,7 +27,7 @@ def test_a_network_has_four_layers_and_no_weight_decay():
 
 
 def test_wider_networks_learn_more():
-    table = memorised.trained((60,), (2, 64), (0,), epochs=500, cache=False, progress=False)
+    table = memorised.trained((60,), (2, 64), (0,), steps=500, cache=False, progress=False)
     assert list(table.columns) == ["labels", "n", "width", "seed", "seen_accuracy"]
     learned = table[table.labels == "random"].set_index("width").seen_accuracy
     assert learned[2] < 0.6 < learned[64]
