@@ -17,12 +17,14 @@ from calibkit.course.verdicts import Verdict, judge
 from calibkit.lab import data, text, translation
 from calibkit.lab.translation import Pairs, Plan
 
-FEWER = "cross-entropy, a quarter of the sentences"
+QUARTER = ", a quarter of the sentences"
+FEWER, FEWER_SMOOTHED = f"cross-entropy{QUARTER}", f"label smoothing .1{QUARTER}"
 LOSSES = {
     "cross-entropy": functional.cross_entropy,
     "label smoothing .1": functools.partial(losses.label_smoothing, alpha=0.1),
     "focal, gamma 2": functools.partial(losses.focal, gamma=2.0),
     FEWER: functional.cross_entropy,
+    FEWER_SMOOTHED: functools.partial(losses.label_smoothing, alpha=0.1),
 }
 TEMPERATURES = (0.5, 0.75, 1.0, 1.5, 2.0)
 Sides = tuple[list[list[str]], list[list[str]]]  # the words of each sentence, in both languages
@@ -140,7 +142,13 @@ class Captions(Experiment):
             nearer = f"{value} has its T of the least NLL nearer to 1 than cross-entropy"
             differences = paired(table, "abs(temperature - 1)", "cross-entropy", value)
             verdicts.append(judge("16l", f"Multi30k: {nearer}", differences, expect="below"))
-        return [*verdicts, self.main_verdict(table)]
+        smoothed = judge(
+            "D8",
+            "Multi30k, label smoothing .1: a quarter of the sentences has a larger token ECE",
+            paired(table, "ece", "label smoothing .1", FEWER_SMOOTHED),
+            as_trained=True,
+        )
+        return [*verdicts, self.main_verdict(table), smoothed]
 
     def step_verdicts(self, table: pd.DataFrame) -> list[Verdict]:
         """None: the claims differ from value to value."""
@@ -198,7 +206,8 @@ def _measured(
 
 def _loss(train: Pairs, value: str, seed: int):
     """Equal numbers of steps: a quarter of the sentences is passed over four times as often."""
-    return train[: len(train) // 4] if value == FEWER else train, {"loss": LOSSES[value]}
+    fewer = train[: len(train) // 4] if value.endswith(QUARTER) else train
+    return fewer, {"loss": LOSSES[value]}
 
 
 CAPTIONS = Captions(

@@ -810,7 +810,7 @@ print(
 #
 # | paper | its setting, any numbers | here |
 # |---|---|---|
-# | *Dataset Curation Beyond Accuracy*, figure 6 (D8) | IWSLT 2014, label smoothing: curves of the ECE by size of the data | cross-entropy, toy pair and captions |
+# | *Dataset Curation Beyond Accuracy*, figure 6 (D8) | IWSLT 2014, label smoothing: curves of the ECE by size of the data | cross-entropy, toy pair and captions; label smoothing, captions |
 # | Mukhoti et al. 2020, appendix K (N2) | WMT 2014: T of the lowest ECE is 1 after smoothing and focal loss; highest test BLEU over T 26.33 (cross-entropy), 26.36 (smoothing), 26.39 (focal); they say themselves that tuned temperatures "don't often correspond to the best BLEU scores on the test set" | toy pair, captions (there T of the least NLL: 16l); gamma 2; BLEU at five T |
 
 # %% [markdown]
