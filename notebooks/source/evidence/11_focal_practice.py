@@ -400,9 +400,9 @@ print(
             *cures.judged("F6", "FLSD", "focal loss"),
             *cures.judged("F6", "scheduled focal loss", "focal loss"),
         ],
-        "as trained all eight have a lower ECE than cross-entropy at a small decay; FLSD-53 and FL-3 are not "
-        "told apart; at their best decays FLSD's is higher than gamma 1's (photographs). After one "
-        "temperature each undecided",
+        "as trained, at a small decay, all focal losses have a lower ECE than cross-entropy; at best decays "
+        "FLSD's and the schedules' is above gamma 1's (photographs). FLSD-53 and FL-3 are not told apart. "
+        "After T undecided, once above cross-entropy's",
     )
 )
 print(
@@ -438,7 +438,8 @@ print(
                 for loss in cures.STRENGTHS["scheduled focal loss"]
             ),
         ],
-        "as trained the two with a schedule by epochs have a lower ECE than FL-3, unlike in the paper",
+        "as trained the two with a schedule by epochs have a lower ECE than FL-3, unlike in the paper; on "
+        "photographs 5-3-2 has",
     )
 )
 

@@ -67,7 +67,7 @@ def test_a_quarter_of_the_sentences_trains_as_many_steps(root, tiny):
     train, _, test, _ = experiment.prepare(task, 0)
     plans = [experiment.plan(task, train, test, value, 0) for value in experiment.values]
     assert {plan.steps for plan in plans} == {4}
-    assert [len(plan.train) for plan in plans] == [24, 24, 24, 6]
+    assert [len(plan.train) for plan in plans] == [24, 24, 24, 6, 6]
     assert translation.UNKNOWN not in train.target[:, :2]
     assert test.target_words == train.target_words
 
@@ -78,8 +78,10 @@ def test_verdicts_want_three_seeds_and_pair_them():
         {"value": value, "seed": seed, "temperature": 1.5 + 0.01 * seed, "ece": 0.1 + 0.01 * seed}
         for value, seed in rows
     )
-    table.loc[table.value.str.startswith("label"), "temperature"] = [1.01, 0.99, 1.0]
+    table.loc[table.value == "label smoothing .1", "temperature"] = [1.01, 0.99, 1.0]
     table.loc[table.value == captions.FEWER, "ece"] += [0.2, 0.21, 0.22]
     words = [verdict.word for verdict in experiments.verdicts("captions", table)]
-    assert words == ["HOLDS", "INCONCLUSIVE", "HOLDS"]
+    assert words == ["HOLDS", "INCONCLUSIVE", "HOLDS", "INCONCLUSIVE"]
+    table.loc[table.value == captions.FEWER_SMOOTHED, "ece"] -= [0.05, 0.06, 0.055]
+    assert experiments.verdicts("captions", table)[-1].word == "REVERSED"
     assert experiments.verdicts("captions", table[table.seed < 2]) == []
