@@ -387,7 +387,8 @@ print(
                 expect="below",
             ),
             judge(
-                "20,000 photographs, weight decay 5e-4: the worst of seven focal losses has a lower ECE than CE",
+                "20,000 photographs, weight decay 5e-4: the worst of seven focal losses has a lower ECE "
+                "than CE",
                 np.max([small_less("test_ece", loss) for loss in seven], axis=0),
                 expect="below",
                 as_trained=True,
@@ -405,6 +406,7 @@ print(
         "After T undecided, once above cross-entropy's",
     )
 )
+# %% tags=["nbval-check-output"]
 print(
     verdicts.conclude(
         "11p",
