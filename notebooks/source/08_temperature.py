@@ -63,7 +63,8 @@ DEVICE = "auto"
 # *Difficulty: easy · importance: high · 5 minutes*
 #
 # The **NLL** (negative log-likelihood, the cross-entropy) is the mean of minus the logarithm of the probability that
-# was given to the right class. Return the NLL (natural logarithm) of the `labels` when the `logits` (n, K) are divided by `T`.
+# was given to the right class. Return the NLL (natural logarithm) of the `labels` when the `logits` (n, K) are divided by `T`;
+# logits can be hundreds.
 
 # %%
 def my_cooled_nll(logits, labels, T):
@@ -290,7 +291,7 @@ for words, member in groups.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *Rare digits:* the worst digit's mean probability is 6 points off its share, as trained and after T.
+# - *Rare digits:* a common digit is said 6 points too often, as trained and after T; rare ones too seldom.
 # - *More pixel noise:* T helps, but is not enough: there the network is more over-confident than on `cal`.
 # - *Single images:* T lowers the confidence of wrong answers, and also of right answers that need no doubt. The
 #   confidence becomes right on average, but not for each patient.

@@ -267,8 +267,8 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Smoothing and focal loss have half the ECE of cross-entropy. (With strengths tuned for each loss they no longer have half of it: evidence.)
-# Focal loss is near to the law: the maker chooses well. But smoothing, with nearly the same ECE, is
+# Smoothing and focal loss have half the ECE of cross-entropy. (With strengths tuned for each loss, theirs is larger as trained: evidence.)
+# Focal loss is nearer only after T (as trained undecided: evidence). But smoothing, with nearly the same ECE, is
 # *further* from it than cross-entropy: it gives probability to impossible words. The ECE looks at the most probable
 # word alone, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
 #
@@ -422,7 +422,7 @@ for value, row in real.iterrows():
 # <details><summary>What came out</summary>
 #
 # On the map fewer sentences move a network to the right and up. (No kappa where almost no accuracy is lost.) On captions, too, fewer sentences
-# give a larger ECE as trained. But there focal loss has the largest of the three.
+# give a larger ECE as trained. There focal loss has the largest as trained; after a temperature each, the smallest.
 #
 # </details>
 #

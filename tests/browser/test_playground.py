@@ -303,7 +303,7 @@ def test_a_passer_by_sees_over_confidence_and_what_causes_it(visit, build):
     assert int(said) - int(right) >= 10
     assert "Right. 1 of 1" in page.locator("#score").inner_text()
     page.screenshot(path=build / "playground_wide.png")
-    page.get_by_role("button", name="40 % wrong labels").click()
+    page.get_by_role("button", name="40 % shuffled labels").click()
     assert page.locator("#stale").is_visible()
     assert values(page)[2] == verdict  # of the run that is shown
     train(page)
@@ -437,7 +437,7 @@ def test_a_change_during_a_training_can_be_trained_at_once(visit):
     page.locator("#epoch", has_not_text="epoch 0 of").wait_for()
     assert page.evaluate("document.activeElement.id") == "pause"  # the keyboard is not lost
     assert page.locator("#train").is_disabled()
-    page.get_by_role("button", name="40 % wrong labels").click()
+    page.get_by_role("button", name="40 % shuffled labels").click()
     page.locator("#train:enabled").click()
     page.locator("#stale").wait_for(state="hidden")
     page.locator("#epoch", has_text="of 60").wait_for()  # the preset's own number
@@ -500,8 +500,8 @@ def test_a_run_is_kept_and_compared(visit):
     assert page.locator("#gaps").inner_text() == gaps
     assert page.locator("#diagram-kept .accuracy").get_attribute("d") == kept
     assert page.locator("#diagram-test .accuracy").get_attribute("d") != kept
-    assert page.locator("#now-settings").inner_text() == "wrong labels: 5 %"
-    assert page.locator("#kept-settings").inner_text() == "wrong labels: none"
+    assert page.locator("#now-settings").inner_text() == "shuffled labels: 5 %"
+    assert page.locator("#kept-settings").inner_text() == "shuffled labels: none"
     cells = page.locator("#numbers tr").first.locator("td").all_inner_texts()
     assert round(float(cells[0].split()[0])) == int(right)
     page.locator("#forget").click()
@@ -570,11 +570,11 @@ def test_the_link_is_copied_or_shown_and_selected(visit):
 
 def test_a_chosen_preset_is_pressed_and_goes_back(visit):
     page = visit(TRIAL)
-    chip = page.get_by_role("button", name="40 % wrong labels")
+    chip = page.get_by_role("button", name="40 % shuffled labels")
     pressed = page.locator("#chips [aria-pressed=true]")
     assert pressed.count() == 0
     chip.click()
-    assert pressed.all_inner_texts() == ["40 % wrong labels"]
+    assert pressed.all_inner_texts() == ["40 % shuffled labels"]
     page.locator("#set-wrong").press("ArrowLeft")
     assert pressed.count() == 0
     chip.click()

@@ -27,7 +27,7 @@ NOT_HANDED_IN = "not handed in"
 NO_SANDBOX = (
     "no sandbox works here: bubblewrap (Linux: apt install bubblewrap) is not there, or may not "
     "make namespaces. Students' code could then read and delete your files. If you trust these "
-    "students, say --trust; better grade inside a virtual machine or a container."
+    "students, say --trust; better do so in a virtual machine or a container that you throw away."
 )
 
 

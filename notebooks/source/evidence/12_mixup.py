@@ -436,7 +436,8 @@ print(
             *(
                 verdicts.judge(
                     "X3",
-                    f"photographs, alpha 0.3, weight decay {decay:g}: images only has a larger ECE than mixup",
+                    f"photographs, alpha 0.3, weight decay {decay:g}: images only has a larger ECE than "
+                    f"mixup",
                     there("test_ece", "images only", "mixup", decay),
                     as_trained=True,
                 )
@@ -456,6 +457,7 @@ print(
         "(12o)",
     )
 )
+# %% tags=["nbval-check-output"]
 print(
     verdicts.conclude(
         "12e",

@@ -320,10 +320,11 @@ def test_a_disputed_mark_is_replayed_with_equal_cases_and_marks(tmp_path, quick,
     page = (tmp_path / "grades_feedback" / "anna.html").read_text(encoding="utf-8")
     first = pd.read_csv(out).set_index("student")
     seed = int(first.seed["anna"])
-    assert f"grade FOLDER --seed {seed} --only anna" in page
+    assert f"grade FOLDER --exercises noise_matrix --seed {seed} --only anna" in page
     capsys.readouterr()
     again, pages = tmp_path / "again.csv", tmp_path / "again"
-    words = ["grade", str(folder), "--seed", str(seed), "--only", "anna"]
+    options = ["--exercises", "noise_matrix", "--seed", str(seed), "--only", "anna"]
+    words = ["grade", str(folder), *options]
     assert __main__.main([*words, "--out", str(again), "--feedback", str(pages)]) == 0
     second = pd.read_csv(again).set_index("student")
     assert [*second.index] == ["anna"]
