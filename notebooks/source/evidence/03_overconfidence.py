@@ -298,10 +298,12 @@ said += [
         f"photographs{words}: {text}",
         (convolutions[column][one] - convolutions[column][other]).tolist(),
         as_trained=column == "test_ece",
+        post_hoc=other == "CNN-4",
     )
     for column, words in (("test_ece", ""), ("scaled_ece", ", after one temperature each"))
     for text, one, other in (
         ("8 convolutions have a larger ECE than 2", "CNN-8", "CNN-2"),
+        ("8 convolutions have a larger ECE than 4", "CNN-8", "CNN-4"),
         ("4 convolutions: batch normalisation makes the ECE larger", "CNN-4", "CNN-4, no norm"),
     )
 ]
