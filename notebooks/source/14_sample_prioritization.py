@@ -186,8 +186,8 @@ for name, rows in runs.items():
 # With the least sure ones. With random images the gap is nearly 0. So in the slider the gap was small only because there
 # were few steps: over-confidence grows with the training. The choice itself makes the network *more* over-confident.
 #
-# A reason is repetition: the same unsure images return again and again. If random images return as often, the gap is about
-# the same (evidence).
+# A reason is repetition: the same unsure images return again and again. Random images that return as often have about the
+# same gap, and a higher NLL (evidence).
 #
 # </details>
 #
@@ -241,7 +241,7 @@ for noise in noises:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The least sure images, at noise 0.1 and 0.2. From noise 0.4 on they are worse than random images.
+# The least sure images, at noise 0.1 and 0.2. From 0.4 on random images, drawn anew, are better.
 #
 # </details>
 #
@@ -401,7 +401,7 @@ for value, row in photographs.groupby("value", sort=False).mean(numeric_only=Tru
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Random photographs, on average; three seeds are too few for a verdict. With 30 % the NLL after T is higher with the least
+# Random photographs, on average; the verdict is INCONCLUSIVE. With 30 % the NLL after T is higher with the least
 # sure ones (evidence).
 #
 # </details>
@@ -490,7 +490,7 @@ check.selection_cost(my_selection_cost)
 # ## The answer
 #
 # **It depended on the noise of the digits. On clear digits the doubted images were better to train on than random ones, and
-# 30 % of them came about as far as all images (a tenth did not). On ambiguous digits they were worse than random ones. On
+# 30 % of them came about as far as all images (a tenth did not). On ambiguous digits random ones, drawn anew, won. On
 # photographs no gain was seen.**
 #
 # **On digits at noise 0.4 the network was more over-confident than with random images. A temperature repairs this confidence,
@@ -503,8 +503,8 @@ check.selection_cost(my_selection_cost)
 # ## Three things to take away
 #
 # 1. A part of the images means fewer steps. Compare with a random part, at equal steps.
-# 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits entropy chose better than chance
-#    where little doubt was aleatoric.
+# 2. Doubt is epistemic or aleatoric, and an entropy does not say which. On our digits entropy beat random images, drawn
+#    anew, where little doubt was aleatoric.
 # 3. Ask what a choice looks at. If it sees the labels, it can change the probability of the labels among the chosen. A choice
 #    by the images alone can still make a network more over-confident, by repetition.
 #
