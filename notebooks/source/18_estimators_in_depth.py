@@ -440,7 +440,7 @@ for metric in ("ece", "brier", "accuracy"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Hardly, and yes. In one seed the ECE's interval excludes 0, for focal loss (near calibration this happens too often). The Brier score, paired, decides for
+# Hardly, and yes. In one seed the ECE's interval excludes 0 (near calibration, too often). The Brier score, paired, decides for
 # cross-entropy in each seed. Three seeds are too few for a claim on the losses.
 # On the map both lie near height zero: the height does not show how much a model knows.
 #
