@@ -50,6 +50,8 @@ def add(commands) -> None:
     add.add_argument("--only", nargs="+", default=(), metavar="NAME", help=words)
     words = "of the unseen cases; that of an earlier run gives the same cases again; default: drawn"
     add.add_argument("--seed", type=int, metavar="N", help=words)
+    words = "that of the code that was graded, as the student's page has it: says if it is the same"
+    add.add_argument("--fingerprint", metavar="XXXX-XXXX", help=words)
     add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
     words = "those that were set, by the column's name: signed_gap cooled_nll; default: all"
     add.add_argument("--exercises", nargs="+", default=(), metavar="NAME", help=words)
@@ -102,7 +104,7 @@ def _grade(options) -> int:
     print("\n".join(book.summary()))
     out = options.out
     if students:  # looked at again: their class's table stays as it is
-        print("\n".join(book.replies()))
+        print("\n".join(book.replies(options.fingerprint)))
     elif out is None:
         out = "grades.csv"
     pages = options.feedback

@@ -48,6 +48,7 @@ def page(book: Gradebook, marked: Marked) -> str:
         "notes": f"<ul>{notes}</ul>" if notes else "",
         "exercises": exercises,
         "seed": book.seed,
+        "graded": f" --fingerprint {marked.fingerprint}" if marked.fingerprint else "",
         "fingerprint": _fingerprint(marked),
         "named": _told(shlex.quote(marked.student)),
     }
@@ -77,7 +78,7 @@ everything else none. Exercises in words are read by your teacher.</p>
 <p>Your answers were tried on the cases of the checker in your notebook and on others, which were
 drawn with the seed <strong>{seed}</strong>. Tell your teacher this seed and the name of the
 exercise. The teacher can run exactly these cases again on what you handed in:</p>
-<pre>python -m calibkit grade FOLDER --exercises {names} --seed {seed} --only {named}</pre>
+<pre>python -m calibkit grade FOLDER --exercises {names} --seed {seed}{graded} --only {named}</pre>
 {fingerprint}<p>A number is right if it differs from ours by no more than rounding does: by a
 hundred-thousandth, or by what the exercise allows. Where a case stands above, you can try it
 yourself: run the cell with your function, then the call, with your function's name in place of the

@@ -105,8 +105,11 @@ class Gradebook:
             yield f"not on the roster: {', '.join(map(inert, self.unknown))}"
         yield f"the seed of this run: {self.seed}"
 
-    def replies(self) -> Iterator[str]:
-        """What was said of each answer, for the screen: point, share of unseen cases, message."""
+    def replies(self, graded: str | None = None) -> Iterator[str]:
+        """What was said of each answer, for the screen: point, share of unseen cases, message.
+
+        graded: the fingerprint of the code that an earlier run graded, to compare with.
+        """
         for one in self.marked:
             for name, grade in one.grades.items():
                 share = (
@@ -116,7 +119,10 @@ class Gradebook:
             if one.warning:
                 yield inert(f"{one.student}: WARNING. {one.warning}")
             if one.fingerprint:
-                yield inert(f"{one.student}: fingerprint of the code {one.fingerprint}")
+                words = {None: "", one.fingerprint: ", the code that was graded"}
+                changed = f": NOT the code that was graded, which has {graded}"
+                told = one.fingerprint + words.get(graded, changed)
+                yield inert(f"{one.student}: fingerprint of the code {told}")
 
 
 def write(table: pd.DataFrame, path: str | Path) -> Path:

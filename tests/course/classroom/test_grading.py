@@ -320,18 +320,21 @@ def test_a_disputed_mark_is_replayed_with_equal_cases_and_marks(tmp_path, quick,
     page = (tmp_path / "grades_feedback" / "anna.html").read_text(encoding="utf-8")
     first = pd.read_csv(out).set_index("student")
     seed = int(first.seed["anna"])
-    assert f"grade FOLDER --exercises noise_matrix --seed {seed} --only anna" in page
+    mark = first.fingerprint["anna"]
+    options = f"--exercises noise_matrix --seed {seed} --fingerprint {mark} --only anna"
+    assert f"grade FOLDER {options}" in page
     capsys.readouterr()
     again, pages = tmp_path / "again.csv", tmp_path / "again"
-    options = ["--exercises", "noise_matrix", "--seed", str(seed), "--only", "anna"]
-    words = ["grade", str(folder), *options]
+    words = ["grade", str(folder), *options.split()]
     assert __main__.main([*words, "--out", str(again), "--feedback", str(pages)]) == 0
     second = pd.read_csv(again).set_index("student")
     assert [*second.index] == ["anna"]
     pd.testing.assert_series_equal(first.loc["anna"], second.loc["anna"])
     assert (pages / "anna.html").read_text(encoding="utf-8") == page
     assert "a case that the notebook does not show" in page  # the smallest that fails
-    assert first.message["anna"].partition(": ")[2] in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert first.message["anna"].partition(": ")[2] in said
+    assert f"fingerprint of the code {mark}, the code that was graded" in said
     assert first.total["anna"] == first.noise_matrix_unseen["anna"] == 0
 
 
@@ -343,10 +346,9 @@ def test_a_file_that_was_changed_after_grading_shows_it(tmp_path, quick, capsys)
     assert mark in feedback.page(before, before.marked[0])
     assert grading.grade(tmp_path, seed=2).table().fingerprint[0] == mark
     write(tmp_path / "anna.ipynb", IMPORTS, ANSWERS["right"])
-    assert __main__.main(["grade", str(tmp_path), "--seed", "1", "--only", "anna"]) == 0
-    said = capsys.readouterr().out
-    assert "fingerprint of the code" in said
-    assert mark not in said
+    words = ["grade", str(tmp_path), "--seed", "1", "--fingerprint", mark, "--only", "anna"]
+    assert __main__.main(words) == 0
+    assert f"NOT the code that was graded, which has {mark}" in capsys.readouterr().out
 
 
 def test_a_run_without_a_seed_draws_one_and_records_it(tmp_path, quick):
