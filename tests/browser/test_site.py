@@ -57,7 +57,7 @@ GAP = """() => [...document.querySelectorAll('.gap strong')]
   .map(part => Number(part.textContent.replace('−', '-')))"""
 CHOSEN = """() => ['sure', 'right'].map(name => parseFloat(
   document.querySelector(`.hero svg text.${name}`).textContent.match(/[\\d.]+/)[0]))"""
-GAP_TOLD = re.compile(r"signed gap\): ([-+−][\d.]+) points")
+GAP_TOLD = re.compile(r"minus accuracy on new data: ([-+−][\d.]+) points")
 FOCUSED = """() => ({label: document.activeElement.getAttribute('aria-label'),
   drawer: Boolean(document.activeElement.closest('.sidebar-drawer, .toc-drawer'))})"""
 CLOSED = (
@@ -156,6 +156,24 @@ def test_the_gap_follows_the_network_that_is_chosen_in_the_plane(browser, made):
         assert root.locator(".readout").inner_text() != before
         assert page.evaluate(GAP)[:2] == page.evaluate(CHOSEN)
         assert page.evaluate("scrollY") == 0
+        assert seen == []
+
+
+@pytest.mark.parametrize("screen", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_bars_of_the_chosen_network_stand_next_to_its_three_numbers(browser, made, screen):
+    with watched(browser, **screen) as (page, seen):
+        page.goto((made / "index.html").as_uri())
+        panels = page.locator(".hero .picture > svg")
+        panels.nth(1).wait_for()
+        plane, bars = (panels.nth(place).bounding_box() for place in (0, 1))
+        gap = page.locator(".landing .gap").bounding_box()
+        if screen is WIDE:
+            assert gap["x"] + gap["width"] <= bars["x"]
+            assert bars["x"] + bars["width"] <= plane["x"]
+            assert bars["y"] < gap["y"] + gap["height"] / 2 < bars["y"] + bars["height"]
+        else:
+            assert gap["y"] + gap["height"] <= bars["y"] < gap["y"] + gap["height"] + 200
+            assert bars["y"] + bars["height"] <= plane["y"]
         assert seen == []
 
 
