@@ -8,6 +8,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 
 from calibkit.course import checkout, site
+from calibkit.pictures.percent import spaced
 from tests.browser import axe
 from tests.browser.drive import EXPORTED, Visit, walk_all, watched
 
@@ -253,6 +254,21 @@ def test_a_kit_is_seen_before_anything_is_installed(browser, made):
         assert all(slide.is_visible() for slide in slides.all())  # no arrow keys on a telephone
         page.set_viewport_size(WIDE)
         assert [slide.is_visible() for slide in slides.all()].count(True) == 1
+        assert seen == []
+
+
+def test_each_per_cent_is_written_alike(browser, made, names):
+    """On every page, but for code; and in the words that a slider brings when it moves."""
+    for name in names:
+        text = (made / name).read_text(encoding="utf-8")
+        assert spaced(text) == text, name
+    with watched(browser, **WIDE) as (page, seen):
+        page.goto((made / "06_label_noise.html").as_uri())
+        root = page.locator(".calibkit-explorer", has=page.locator("input")).first
+        root.locator("input").first.press("ArrowRight")
+        words = root.text_content()
+        assert re.search("\\d\u00a0%", words)
+        assert not re.search(r"\d ?%", words)
         assert seen == []
 
 

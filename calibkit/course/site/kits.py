@@ -108,6 +108,7 @@ def listed(kits: list[Kit]) -> str:
     opening = (
         "A kit is a class of 90 minutes, ready to give: a plan by the minute, slides, what "
         "students may answer and what to reply, a quiz, a rubric, notebooks. Look at one here; "
-        "nothing has to be installed. [The guide for a class](class_guide.md) says how to give it.\n\n"
+        "nothing has to be installed. [The guide for a class](class_guide.md) says how to give "
+        "it.\n\n"
     )
     return opening + "\n".join(lines)

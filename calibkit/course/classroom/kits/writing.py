@@ -13,6 +13,7 @@ from calibkit.course import browser, checkout, pages
 from calibkit.course.classroom import forms, reading, rubrics
 from calibkit.course.classroom.kits import slides
 from calibkit.course.classroom.kits.places import KitError, fill
+from calibkit.pictures.percent import spaced
 
 SOURCES = Path("notebooks", "teaching", "kits")
 LESSONS = re.compile(r"^Lessons: (?P<numbers>[\d ]+)$", re.MULTILINE)
@@ -106,6 +107,7 @@ def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
         for file, (words, wanted) in PAGES.items()
     }
     made[SLIDES] = slides.page(title, parts["Slides"], _html)
+    made = {file: spaced(page) for file, page in made.items()}
     made[PLAY] = browser.playground()
     return lessons, made
 
