@@ -266,7 +266,7 @@ def test_each_per_cent_is_written_alike(browser, made, names):
         page.goto((made / "06_label_noise.html").as_uri())
         root = page.locator(".calibkit-explorer", has=page.locator("input")).first
         root.locator("input").first.press("ArrowRight")
-        words = root.text_content()
+        words = root.inner_text()
         assert re.search("\\d\u00a0%", words)
         assert not re.search(r"\d ?%", words)
         assert seen == []
@@ -291,6 +291,8 @@ def _leads(made, name, link, ids):
     if not aim.exists():
         return False
     page = str(aim.relative_to(made))
+    if page == "play.html" and "=" in place:  # settings; the tests of the kits open them
+        return True
     return not place or page not in ids or {place, unquote(place)} & ids[page]
 
 
