@@ -154,7 +154,7 @@ def test_what_the_page_names_is_there():
 
 
 def test_commands_for_windows_use_nothing_that_bash_alone_knows():
-    (steps,) = blocks("Windows: PowerShell and cmd (*not run here*)", "powershell")
+    (steps,) = blocks("Windows: PowerShell and cmd (*try first*)", "powershell")
     for command in (*steps.splitlines(), doctor.INSTALL):
         assert not re.search(r"['$&|;<>`]|\./|/bin/", command), command
     assert steps.splitlines()[1].endswith(doctor.INSTALL.removeprefix("python"))

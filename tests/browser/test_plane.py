@@ -8,6 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from calibkit.course import execution, explorers, pages
 from calibkit.course.experiments import networks as data
 from calibkit.course.explorers.plane import said
+from calibkit.pictures.percent import spaced
 from calibkit.pictures.reliability import DIAGRAM, STRIP, diagram
 from tests.browser import axe, lab
 from tests.browser.drive import EXPORTED, LIVE, Visit, walk_all, watched
@@ -85,11 +86,11 @@ def on_page(browser, exported):
 
 
 def readout(root):
-    return root.locator(".readout").inner_text()
+    return root.locator(".readout").text_content()
 
 
 def steps_of(topic):
-    return [said(row) for _, row in topic.table.iterrows()]
+    return [spaced(said(row)) for _, row in topic.table.iterrows()]
 
 
 def test_every_network_of_a_lesson_is_met_by_the_arrow_keys(opened, request, remember):
@@ -195,10 +196,10 @@ def test_a_click_on_a_grey_dot_leads_to_its_lesson(on_page):
     x, y = explorer.axes.x(row.lost), explorer.axes.y(row.claimed)
     box = root.locator("svg").first.bounding_box()
     page.mouse.click(box["x"] + x * box["width"] / 360, box["y"] + y * box["width"] / 360)
-    assert readout(root) == said(row)
+    assert readout(root) == spaced(said(row))
     assert root.locator("select option:checked").inner_text() == lone.label
     page.mouse.click(box["x"] + box["width"] - 12, box["y"] + 200)  # where there is no dot
-    assert readout(root) == said(row)
+    assert readout(root) == spaced(said(row))
 
 
 def test_a_choice_from_the_list_is_answered_at_once(on_page):

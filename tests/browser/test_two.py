@@ -103,10 +103,10 @@ def test_both_sliders_move_by_keyboard_and_are_named(opened, request, remember):
     remember(visit.walks)
     assert visit.complaints + seen == []
     assert [walk.label for walk in visit.walks] == ["noise rate", "epoch"]
-    assert visit.walks[0].values == ["0%", "20%", "40%"]
+    assert visit.walks[0].values == ["0\u00a0%", "20\u00a0%", "40\u00a0%"]
     page.get_by_role("slider", name="epoch").press("ArrowRight")
-    assert root.locator(".readout").inner_text() == "noise 0%, epoch 2"
-    assert page.get_by_role("img", name="noise 0%, epoch 2").is_visible()
+    assert root.locator(".readout").inner_text() == "noise 0\u00a0%, epoch 2"
+    assert page.get_by_role("img", name="noise 0 %, epoch 2").is_visible()
 
 
 def test_a_film_plays_by_keyboard_and_stops_at_its_end(opened):
@@ -117,8 +117,8 @@ def test_a_film_plays_by_keyboard_and_stops_at_its_end(opened):
     assert root.locator(".play").inner_text() == "Pause"
     assert root.locator("[aria-live=polite]").count() == 0  # nobody hears four frames a second
     button.wait_for(timeout=FILM)
-    assert values(root) == ["0%", "8"]
-    assert root.locator("[aria-live=polite]").inner_text() == "noise 0%, epoch 8"
+    assert values(root) == ["0\u00a0%", "8"]
+    assert root.locator("[aria-live=polite]").inner_text() == "noise 0\u00a0%, epoch 8"
     page.keyboard.press("Space")  # again, from the beginning
     assert values(root)[1] in ("1", "2")
     page.keyboard.press("Enter")  # a pause
@@ -144,7 +144,7 @@ def test_who_wants_less_motion_goes_frame_by_frame(opened):
     for epoch in ("2", "4", "8", "1"):
         button.press("Enter")
         page.wait_for_timeout(300)
-        assert values(root) == ["0%", epoch]
+        assert values(root) == ["0\u00a0%", epoch]
 
 
 def test_it_fits_beside_other_things_on_a_small_laptop(opened, build, request):

@@ -1,6 +1,9 @@
 """The sliders of the landing page are read back: the hundred, and the lessons' own pictures."""
 
+import base64
+import json
 import re
+import zlib
 from itertools import pairwise
 
 import pytest
@@ -75,6 +78,22 @@ def test_the_numbers_beside_the_plane_are_those_of_the_network_that_is_marked():
     right, sure = (round(100 * explorer.chosen[name]) for name in ("accuracy", "confidence"))
     assert (sure, right) == landing.hundred(explorers.stored("start_here").first)
     assert explorer.topic.label == "06 label noise"
+
+
+def test_who_has_read_no_lesson_can_read_the_plane():
+    """On the landing page alone: no term of the lessons in its words, whatever is chosen."""
+    plain, in_terms = landing.plane(), explorers.networks("06", "label noise")
+    drawn = picture(plain.plane()).words
+    assert {
+        "confidence − accuracy on new data",
+        "as sure as before",
+        "confidence = accuracy",
+    } <= set(drawn)
+    assert {"noisy digits", "MNIST"} <= set(drawn)
+    told = json.loads(zlib.decompress(base64.b64decode(plain.packed)))["topics"]
+    written = [plain.description, plain.alt, *drawn, json.dumps(told)]
+    assert not re.search(r"kappa|claimed|signed|ECE", " ".join(written), re.IGNORECASE)
+    assert "kappa" in in_terms.plane() + in_terms.description
 
 
 FOUND = {one.lesson: one for one in findings.findings()}

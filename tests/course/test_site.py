@@ -9,8 +9,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 import calibkit
 from calibkit.course import checkout, claims, pages
+from calibkit.course.classroom.kits import writing
 from calibkit.course.explorers import Explorer, stored
-from calibkit.course.site import address, api, card, film, findings, landing, reader, sources
+from calibkit.course.site import address, api, card, film, findings, kits, landing, reader, sources
 
 
 def test_headings_of_outputs_are_no_sections():
@@ -169,7 +170,38 @@ def test_the_sidebar_has_five_parts_and_every_lesson_once():
     assert len(named) == len(set(named))
     assert {lesson.stem for lesson in course} <= set(named)
     assert set(texts) - set(named) == set(sources.BEHIND)
-    assert "class_guide" in [name for _, name in groups["For teachers"]]
+    assert {"class_guide", "kits"} <= {name for _, name in groups["For teachers"]}
+
+
+def test_a_kit_is_shown_with_its_plan_and_every_slide_and_what_is_said_of_it(tmp_path):
+    for kit in kits.every():
+        _, lessons, parts = writing.read(kit.name)
+        html = sources.drawn(pages.text_page(kit.text), more=kit.links)
+        headings = re.findall(r"<h3[^>]*>(\d+) · ", html)
+        assert headings == [str(place) for place in range(1, kit.slides + 1)]
+        said = re.findall(r"(?m)^### .*$(?:\n(?!###).*)*?\n> ", parts["Slides"])
+        assert 5 < len(said) <= html.count("<blockquote>")
+        assert "<table" in html
+        kit.write(tmp_path)
+        for file in kits.BESIDE:
+            assert f'href="kits/{kit.name}/{file}"' in html
+            written = (tmp_path / "kits" / kit.name / file).read_text(encoding="utf-8")
+            assert 'href="play.html' not in written
+            assert (
+                written.replace("../../play.html", "play.html")
+                == writing.page_texts(kit.name)[1][file]
+            )
+        assert kit.lessons == lessons
+        assert re.match("For .*[^.]\\.$", kit.readers)
+
+
+def test_the_page_of_kits_names_each_with_its_lessons_and_slides():
+    every = kits.every()
+    listed = kits.listed(every)
+    (ours,) = [kit for kit in every if kit.name == "label_noise_and_temperature"]
+    assert listed.count("\n- **") == len(every) == 4
+    line = next(line for line in listed.split("\n") if ours.stem in line)
+    assert f"lessons 06 and 08, {ours.slides} slides. For students who know" in line
 
 
 def test_a_head_without_words_is_no_head():

@@ -17,6 +17,7 @@ from typing import Any
 
 from calibkit import validate
 from calibkit.pictures import svg
+from calibkit.pictures.percent import spaced
 from calibkit.pictures.svg import Frame
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
@@ -158,14 +159,23 @@ def refreshed(html: str) -> str:
 
 def scripted(face: Face, key: str, packed: str) -> str:
     """The script that a page runs for an explorer."""
-    parts = {"face": face.script, "bind": face.bind}
-    return SCRIPT.format(**parts, key=key, packed=packed).strip()
+    parts = {"face": face.script, "bind": face.bind, "packed": _to_be_read(packed)}
+    return SCRIPT.format(**parts, key=key).strip()
 
 
 def pack(content: Any) -> str:
     """What a page's script unpacks: JSON, deflated, base64."""
-    written = json.dumps(content, separators=(",", ":")).encode()
-    return base64.b64encode(zlib.compress(written, 9)).decode()
+    return _deflated(json.dumps(content, separators=(",", ":")))
+
+
+def _to_be_read(packed: str) -> str:
+    """What `pack` made, with its words as a reader meets them."""
+    content = json.loads(zlib.decompress(base64.b64decode(packed)))
+    return _deflated(spaced(json.dumps(content, ensure_ascii=False, separators=(",", ":"))))
+
+
+def _deflated(text: str) -> str:
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 class Shown:
@@ -226,19 +236,22 @@ class Shown:
 
     def _content(self) -> dict[str, Any]:
         """What a host keeps of it: the page without a script, what the script unpacks, places."""
-        return {"face": self._page(script=""), "packed": self.packed, "at": self.at}
+        packed = _to_be_read(self.packed)
+        return {"face": self._page(script=""), "packed": packed, "at": self.at}
 
     def _page(self, script: str) -> str:
-        return PAGE.format(
-            key=self.key,
-            name=escape(self.name),
-            style=self.face.style,
-            controls="\n".join(self.controls),
-            still="".join(svg.image(panel) for panel in self.first.panels),
-            alt=escape(self.alt),
-            readout=escape(self.first.readout),
-            description=escape(self.description),
-            script=script,
+        return spaced(
+            PAGE.format(
+                key=self.key,
+                name=escape(self.name),
+                style=self.face.style,
+                controls="\n".join(self.controls),
+                still="".join(svg.image(spaced(panel)) for panel in self.first.panels),
+                alt=escape(self.alt),
+                readout=escape(self.first.readout),
+                description=escape(self.description),
+                script=script,
+            )
         )
 
 

@@ -83,7 +83,7 @@ function nearest(topics, here, x, y, reach) {
   return best[true][1] ?? best[false][1];
 }
 
-const percent = (thousandths) => `${(thousandths / 10).toFixed(1)} %`;
+const percent = (thousandths) => `${(thousandths / 10).toFixed(1)}\u00a0%`;
 
 // From the dot across to what is lost, and up to what is claimed.
 const legs = (x, y, [left, bottom]) => `M${left},${y}H${x}V${bottom}`;

@@ -28,15 +28,54 @@ STEP = 0.05  # of the ends of the axes
 DOT, MARK = 3.2, 4.0  # pixels: width of a grey dot, half the width of a marker
 DARK = "#8A3A6B"  # the colour of confidence, for words
 LABELS = "lesson", "network"
-DESCRIPTION = (
-    "Left, every dot is a trained network of the course. Across: the accuracy that it lost from "
-    "its training data to new data with the same kind of labels. Upwards, claimed: its signed gap "
-    "on the new data, mean confidence minus accuracy. On the upper dashed line a network still "
-    "claims all that it lost (kappa = 1), on the lower one nothing of it (kappa = 0). The list "
-    "chooses a lesson and what it changed: these networks are coloured, and lines join the means "
-    "over the seeds. The slider, the arrow keys, or a click on a dot choose a network. "
-    "Right, its reliability diagram: hatched where it is over-confident, dotted where it is "
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the plane says of itself: the axis upwards, its two lines, its description.
+
+    gap: what a network's place upwards is called. terms: whether kappa and ECE are told, too.
+    """
+
+    upwards: str
+    upper: str
+    lower: str
+    gap: str
+    description: str
+    terms: bool
+
+
+CHOICE = (
+    "The list chooses a lesson and what it changed: these networks are coloured, and lines join "
+    "the means over the seeds. The slider, the arrow keys, or a click on a dot choose a network. "
+)
+DIAGRAM_SAID = (
+    "its reliability diagram: hatched where it is over-confident, dotted where it is "
     "under-confident, pale where there are too few predictions to read it."
+)
+IN_TERMS = Words(
+    upwards="claimed: signed gap on new data",
+    upper="kappa = 1: nearest neighbour",
+    lower="kappa = 0: confidence = accuracy",
+    gap="Claimed (signed gap)",
+    description="Left, every dot is a trained network of the course. Across: the accuracy that it "
+    "lost from its training data to new data with the same kind of labels. Upwards, claimed: its "
+    "signed gap on the new data, mean confidence minus accuracy. On the upper dashed line a "
+    "network still claims all that it lost (kappa = 1), on the lower one nothing of it "
+    f"(kappa = 0). {CHOICE}Right, {DIAGRAM_SAID}",
+    terms=True,
+)
+PLAIN = Words(
+    upwards="confidence − accuracy on new data",
+    upper="as sure as before",
+    lower="confidence = accuracy",
+    gap="Confidence minus accuracy on new data",
+    description="In one picture every dot is a trained network of the course. Across: the accuracy "
+    "that it lost from its training data to new data. Upwards: how much surer it is of the new "
+    "data, on average, than it is right. On the upper dashed line it is as sure of new data as it "
+    "was right on the training data, on the lower one as sure as it is right on new data. "
+    f"{CHOICE}The other picture is {DIAGRAM_SAID}",
+    terms=False,
 )
 
 
@@ -47,6 +86,7 @@ class Topic:
     lesson: str
     changed: str
     table: pd.DataFrame
+    words: Words
 
     @property
     def label(self) -> str:
@@ -54,10 +94,11 @@ class Topic:
 
     @cached_property
     def roles(self) -> dict[str, Role]:
-        """How each group looks; its words have the slopes of its values."""
+        """How each group looks; its words may have the slopes of its values."""
         kappas, joined = data.kappas(self.table), self.table.groupby("group").joined.all()
+        slopes = _slopes if self.words.terms else lambda *_: ""
         return {
-            group: palette.group(number, f"{group}{_slopes(part, joined[group])}")
+            group: palette.group(number, f"{group}{slopes(part, joined[group])}")
             for number, (group, part) in enumerate(kappas.groupby("group", sort=False))
         }
 
@@ -89,16 +130,18 @@ class AllNetworks(Shown):
     """The plane with all stored networks, and the diagram of the chosen one.
 
     at: which topic and which of its networks are chosen at first. Drawn from numbers alone:
-    nothing is trained.
+    nothing is trained. its_words: what the plane says of itself.
     """
 
     face = PLANE
     name = "all networks of the course"
-    description = DESCRIPTION
 
-    def __init__(self, table: pd.DataFrame, lesson: str | None, changed: str | None) -> None:
+    def __init__(
+        self, table: pd.DataFrame, lesson: str | None, changed: str | None, its_words: Words
+    ) -> None:
         groups = table.groupby(["lesson", "changed"], sort=False)
-        self.topics = [Topic(*key, part.reset_index(drop=True)) for key, part in groups]
+        self.its_words, self.description = its_words, its_words.description
+        self.topics = [Topic(*key, part.reset_index(drop=True), its_words) for key, part in groups]
         self.at = [_chosen(self.topics, lesson, changed)]
         self.at.append(_first(self.topic.table))
         x, y = (_ends(table[column]) for column in ("lost", "claimed"))
@@ -117,7 +160,7 @@ class AllNetworks(Shown):
 
     @cached_property
     def first(self) -> Frame:
-        return Frame((self.plane(), self.diagram()), said(self.chosen))
+        return Frame((self.plane(), self.diagram()), said(self.chosen, self.its_words))
 
     @property
     def alt(self) -> str:
@@ -166,7 +209,13 @@ class AllNetworks(Shown):
         x, y = (round(10 * end(value)) for end, value in self._ends_of(one))
         shares = (round(1000 * one[name]) for name in ("accuracy", "confidence"))
         counted = data.reliability(one)
-        return [x, y, said(one), *shares, None if counted is None else _bins(counted)]
+        return [
+            x,
+            y,
+            said(one, self.its_words),
+            *shares,
+            None if counted is None else _bins(counted),
+        ]
 
     def _ends_of(self, one: pd.Series) -> tuple:
         return (self.axes.x, one.lost), (self.axes.y, one.claimed)
@@ -186,7 +235,7 @@ class AllNetworks(Shown):
         ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
         parts = [
             *self._guides(),
-            axes.frame("accuracy lost on new data", "claimed: signed gap on new data", *ticks),
+            axes.frame("accuracy lost on new data", self.its_words.upwards, *ticks),
             svg.tag("path", d=dots, class_="all", **grey),
             svg.tag("g", self.drawn(topic), class_="chosen"),
             svg.tag(
@@ -208,9 +257,9 @@ class AllNetworks(Shown):
         words = {"anchor": "end", "fill": palette.GREY}
         x, y = axes.x(top) - 10, axes.y(top) + 2
         turn = {"transform": f"rotate(-45 {x:.1f} {y:.1f})"}
-        yield svg.text(x, y, "kappa = 1: nearest neighbour", **words, **turn)
+        yield svg.text(x, y, self.its_words.upper, **words, **turn)
         right = axes.left + axes.width - 4
-        yield svg.text(right, axes.y(0) + 15, "kappa = 0: confidence = accuracy", **words)
+        yield svg.text(right, axes.y(0) + 15, self.its_words.lower, **words)
 
     def drawn(self, topic: Topic) -> str:
         """The dots of a topic, group by group, its lines and its legend; the first lies on top."""
@@ -246,29 +295,34 @@ class AllNetworks(Shown):
 
 
 def networks(
-    lesson: str | None = None, changed: str | None = None, table: pd.DataFrame | None = None
+    lesson: str | None = None,
+    changed: str | None = None,
+    table: pd.DataFrame | None = None,
+    words: Words = IN_TERMS,
 ) -> AllNetworks:
     """The explorer of all networks, opened at those of a lesson.
 
     lesson: its number, such as "06"; by default the first. changed: what differs between its
         networks, such as "label noise", where a lesson has more than one choice. table: rows as
-        `experiments.networks.stored` gives them, which is the default.
+        `experiments.networks.stored` gives them, which is the default. words: those of the lessons,
+        or `PLAIN` ones for somebody who has read none.
 
     Raises ValueError, with the choices, for a lesson or a change that there is not.
     """
-    return AllNetworks(data.stored() if table is None else table, lesson, changed)
+    return AllNetworks(data.stored() if table is None else table, lesson, changed, words)
 
 
-def said(one: pd.Series) -> str:
-    """A network in words: its lesson, what was changed, seed, place and ECE."""
+def said(one: pd.Series, words: Words = IN_TERMS) -> str:
+    """A network in words: its lesson, what was changed, seed, place, and in terms its ECE."""
     named = ", ".join(filter(None, (one.value, one.group, f"seed {one.seed}")))
-    share = f", kappa {one.claimed / one.lost:.2f}" if one.lost >= LEAST_LOST else ""
-    words = (
+    place = (
         f"Lesson {one.lesson}, {one.changed}: {named}. Accuracy lost on new data: "
-        f"{100 * one.lost:.1f} points. Claimed (signed gap): {100 * one.claimed:+.1f} "
-        f"points{share}."
+        f"{100 * one.lost:.1f} points. {words.gap}: {100 * one.claimed:+.1f} points"
     )
-    return words + (f" ECE {100 * one.ece:.1f} %." if one.ece == one.ece else "")
+    if not words.terms:
+        return f"{place}."
+    share = f", kappa {one.claimed / one.lost:.2f}" if one.lost >= LEAST_LOST else ""
+    return f"{place}{share}." + (f" ECE {100 * one.ece:.1f} %." if one.ece == one.ece else "")
 
 
 def _chosen(topics: list[Topic], lesson: str | None, changed: str | None) -> int:

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from calibkit.course import checkout
+from calibkit.pictures.percent import spaced
 
 MISSING = 'the site needs Sphinx and its theme: python -m pip install "calibkit[site]"'
 
@@ -49,6 +50,8 @@ def build(target: str | Path | None = None) -> Path:
         app.build()
         if warnings.getvalue() or app.statuscode:
             raise SiteError(f"Sphinx warns of something in the site:\n{warnings.getvalue()}")
+        for page in made.rglob("*.html"):
+            page.write_text(spaced(page.read_text(encoding="utf-8")), encoding="utf-8")
         shutil.rmtree(target, ignore_errors=True)  # no page of an older site may stay
         shutil.move(made, target)
     return target / "index.html"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from calibkit.course.experiments import networks
+from calibkit.course.explorers.plane import PLAIN
 from calibkit.pictures.palette import ACCURACY, BLACK, CONFIDENCE, DIAGONAL, GREY, OVER
 
 SIZE = (12.0, 6.3)  # inches at 100 dots each: what the networks that show cards ask for
@@ -30,7 +31,7 @@ def write(folder: Path, said: int, right: int) -> Path:
     axes.plot([0, top], [0, top], **line)
     axes.axhline(0, **line)
     axes.set_xlabel("accuracy lost on new data", fontsize=15)
-    axes.set_ylabel("claimed: signed gap on new data", fontsize=15)
+    axes.set_ylabel(PLAIN.upwards, fontsize=15)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=12)
     look = {"color": BLACK, "fontsize": 30, "fontweight": "bold"}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from calibkit.course.explorers import Explorer, Frame, Slider, networks, stored
-from calibkit.course.explorers.plane import AllNetworks
+from calibkit.course.explorers.plane import PLAIN, AllNetworks
 from calibkit.pictures import svg
 from calibkit.pictures.palette import ACCURACY, CONFIDENCE, OVER, Role
 
@@ -29,8 +29,12 @@ def sliders() -> dict[str, Explorer]:
 
 
 def plane() -> AllNetworks:
-    """All networks, opened at one of lesson 06 that is as sure and as right as those of 00."""
-    explorer, wanted = networks("06", "label noise"), stored("start_here").first.values
+    """All networks, opened at one of lesson 06 that is as sure and as right as those of 00.
+
+    Its words are plain: who meets it has read no lesson.
+    """
+    explorer = networks("06", "label noise", words=PLAIN)
+    wanted = stored("start_here").first.values
     table = explorer.topic.table
     off = sum(abs(table[name] - wanted[name]) for name in ("accuracy", "confidence"))
     explorer.at[1] = int(off.idxmin())

@@ -31,7 +31,17 @@ from calibkit.course import (
 from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import anywhere, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
-from calibkit.course.site import address, api, card, figures, findings, graph, landing, reader
+from calibkit.course.site import (
+    address,
+    api,
+    card,
+    figures,
+    findings,
+    graph,
+    kits,
+    landing,
+    reader,
+)
 from calibkit.course.site.reader import SUFFIX
 
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
@@ -42,6 +52,10 @@ HERE_ONE_READS = (
     '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
     "To run its cells and to have your exercises checked, open it in JupyterLab: "
     '<a href="any_machine.html">how to run it on any machine</a>.</p>'
+)
+LOOK_AT_KITS = (
+    '<p class="here">Look first, install later: plans, slides and quizzes of all '
+    '<a href="kits.html">kits</a> stand on this site.</p>'
 )
 DESCRIPTION = (
     "An interactive course in JupyterLab and PyTorch on the calibration of neural networks: train "
@@ -155,9 +169,14 @@ def carded(html: str) -> str:
     return str(tree)
 
 
-def drawn(notebook: NotebookNode, folder: Path | None = None) -> str:
-    """The notebook as a piece of a page, with links to the other pages; it lies in `folder`."""
-    linked = pages.links(pages.names(home()) | pages.names(home(), ".md"))
+def drawn(
+    notebook: NotebookNode, folder: Path | None = None, more: Mapping[str, str] | None = None
+) -> str:
+    """The notebook as a piece of a page, with links to the other pages.
+
+    folder: where it lies. more: which page stands for which other file that it names.
+    """
+    linked = pages.links(pages.names(home()) | pages.names(home(), ".md")) | dict(more or {})
     template = "lesson.html.j2"
     html = pages.export(
         notebook, template=template, folder=folder or home(), pages=linked, trust=True
@@ -177,6 +196,15 @@ def sided(html: str) -> str:
         return found[0].replace('"description"', '"description sided"', 1) if said else found[0]
 
     return DESCRIBED.sub(marked, html)
+
+
+def opened(html: str, more: str) -> str:
+    """A page of text with something more below its first paragraph.
+
+    >>> opened("<h1>A</h1><p>b</p><p>c</p>", "<p>d</p>")
+    '<h1>A</h1><p>b</p><p>d</p><p>c</p>'
+    """
+    return html.replace("</p>", f"</p>{more}", 1)
 
 
 def to_be_read(notebook: NotebookNode) -> NotebookNode:
@@ -223,24 +251,34 @@ def write(folder: Path) -> None:
     texts = {name: (path.parent, pages.read(path)) for name, path in text_pages().items()}
     fragments = {lesson.stem: lesson.html for lesson in every}
     fragments |= {name: carded(drawn(text, at)) for name, (at, text) in texts.items()}
+    fragments["class_guide"] = opened(fragments["class_guide"], LOOK_AT_KITS)
+    fragments["sliders_anywhere"] = opened(fragments["sliders_anywhere"], _live())
     fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
+    shown = kits.every()
+    fragments |= {kit.stem: drawn(pages.text_page(kit.text), more=kit.links) for kit in shown}
     for name, html in fragments.items():
         (folder / f"{name}{SUFFIX}").write_text(html, encoding="utf-8")
     _landing(folder, course)
     _embeds(folder / "extra" / "embed", course)
+    for kit in shown:
+        kit.write(folder / "extra")
+    leads = {f"{kit.stem}.html": f"{kit.stem}.html" for kit in shown}
+    (folder / "kits.txt").write_text(
+        drawn(pages.text_page(kits.listed(shown)), more=leads), encoding="utf-8"
+    )
     _playground(folder / "extra" / "play.html", course)
     browser.write(browser.audit(HOME), folder / "extra" / "audit.html")
     described = api.groups()
     _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
     toc = {"groups": _groups(course, titles), "evidence": beside, "api": described}
-    toc |= {"headline": headline(), "texts": titles, "says": api.SAYS}
+    toc |= {"headline": headline(), "texts": titles, "says": api.SAYS, "kits": shown}
     told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
-    about = {"headline": toc["headline"], "described": told, "first_lesson": course[0].stem}
+    about = {"headline": toc["headline"], "described": told}
     about["order"] = [*(lesson.stem for lesson in course), "findings"]
     (folder / "findings.txt").write_text(_findings(every), encoding="utf-8")
     (folder / reader.ABOUT).write_text(json.dumps(about), encoding="utf-8")
-    for name in ("index.rst", "findings.rst", "api.rst"):
+    for name in ("index.rst", "findings.rst", "kits.rst", "api.rst"):
         written = TEMPLATES.get_template(f"{name}.j2").render(**toc)
         (folder / name).write_text(written, encoding="utf-8")
 
@@ -262,7 +300,7 @@ def _groups(course: list[Lesson], texts: Mapping[str, str]) -> dict[str, list[tu
         "Start": [*start, (texts[RUN], RUN)] if RUN in texts else start,
         "Core": core,
         "Electives": elective,
-        "For teachers": [*teachers, ("All sliders", "sliders")],
+        "For teachers": [*teachers, ("Kits", "kits"), ("All sliders", "sliders")],
         "Reference": [("Findings", "findings"), *others, ("The package", "api")],
     }
 
@@ -400,6 +438,12 @@ def _gallery(course: list[Lesson]) -> str:
     drawn = [(lesson, lesson.sliders) for lesson in course]
     plane = networks().html()
     return TEMPLATES.get_template("sliders.html").render(lessons=drawn, plane=plane)
+
+
+def _live() -> str:
+    """A slider that moves, and beside it the line that shows it elsewhere."""
+    slider = _apart(landing.sliders()["promise"].html())["html"]
+    return TEMPLATES.get_template("live.html").render(slider=slider)
 
 
 def _landing(folder: Path, course: list[Lesson]) -> None:

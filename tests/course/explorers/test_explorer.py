@@ -22,6 +22,7 @@ from calibkit.course.explorers import (
 )
 from calibkit.course.explorers.explorer import PALE, WIDGET_MIME, refreshed
 from calibkit.pictures import palette
+from calibkit.pictures.percent import spaced
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -300,4 +301,4 @@ def test_pale_bars_are_explained_once_where_there_are_any(tmp_path, monkeypatch)
     monkeypatch.setenv("CALIBKIT_PUBLISH", "1")
     keep(pale, "pale", tmp_path)
     assert stored("pale", tmp_path).description == pale.description
-    assert f'<p class="description">Diagrams. {PALE}</p>' in pale.html()
+    assert f'<p class="description">Diagrams. {spaced(PALE)}</p>' in pale.html()

@@ -15,6 +15,7 @@ from calibkit.course.experiments import networks as data
 from calibkit.course.explorers.explorer import WIDGET_MIME, refreshed
 from calibkit.course.explorers.plane import said
 from calibkit.pictures import palette
+from calibkit.pictures.percent import spaced
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOST = 200_000  # bytes of the whole
@@ -81,7 +82,7 @@ def test_the_script_is_given_the_same_places_and_numbers(explorer, content, tabl
             x, y, words, right, sure, bins = one
             assert across(x / 10) == pytest.approx(row.lost, abs=2e-3)
             assert up(y / 10) == pytest.approx(row.claimed, abs=2e-3)
-            assert words == said(row)
+            assert words == spaced(said(row))
             assert (right, sure) == (round(1000 * row.accuracy), round(1000 * row.confidence))
             counted = data.reliability(row)
             assert (bins is None) == (counted is None)
@@ -156,8 +157,8 @@ def test_the_ring_is_at_the_network_whose_diagram_is_shown(explorer):
     row = explorer.chosen
     assert scale(plane, "middle")(x) == pytest.approx(row.lost, abs=2e-3)
     assert scale(plane, "end")(y) == pytest.approx(row.claimed, abs=2e-3)
-    assert classed(diagram, "sure").text == f"confidence {100 * row.confidence:.1f} %"
-    assert classed(diagram, "right").text == f"accuracy {100 * row.accuracy:.1f} %"
+    assert classed(diagram, "sure").text == f"confidence {100 * row.confidence:.1f}\u00a0%"
+    assert classed(diagram, "right").text == f"accuracy {100 * row.accuracy:.1f}\u00a0%"
     bars = classed(diagram, "accuracy").get("d").count("M")
     assert bars == (data.reliability(row).counts > 0).sum()
     assert classed(diagram, "none").get("visibility") == "hidden"

@@ -13,6 +13,7 @@ from calibkit.course import browser, checkout, pages
 from calibkit.course.classroom import forms, reading, rubrics
 from calibkit.course.classroom.kits import slides
 from calibkit.course.classroom.kits.places import KitError, fill
+from calibkit.pictures.percent import spaced
 
 SOURCES = Path("notebooks", "teaching", "kits")
 LESSONS = re.compile(r"^Lessons: (?P<numbers>[\d ]+)$", re.MULTILINE)
@@ -84,20 +85,29 @@ def names() -> list[str]:
     return sorted(path.stem for path in (checkout.root() / SOURCES).glob("*.md"))
 
 
-def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
-    """The lessons of a kit, and its pages by the names of their files, the first to open first.
+def read(name: str) -> tuple[str, list[str], dict[str, str]]:
+    """Title, lessons and parts of a kit, with every place filled.
 
     Raises ValueError for an unknown kit, KitError for a source with a place that nothing fills.
     """
     if name not in names():
         raise ValueError(f"no kit is called {name}; there are {', '.join(names())}")
     text = fill((checkout.root() / SOURCES / f"{name}.md").read_text(encoding="utf-8"))
-    title, lessons, parts = _read(name, text)
+    return _read(name, text)
+
+
+def page_texts(name: str) -> tuple[list[str], dict[str, str]]:
+    """The lessons of a kit, and its pages by the names of their files, the first to open first.
+
+    Raises the errors of `read`.
+    """
+    title, lessons, parts = read(name)
     made = {
         file: _page(f"{title}: {words}" if words else title, parts, wanted)
         for file, (words, wanted) in PAGES.items()
     }
     made[SLIDES] = slides.page(title, parts["Slides"], _html)
+    made = {file: spaced(page) for file, page in made.items()}
     made[PLAY] = browser.playground()
     return lessons, made
 
