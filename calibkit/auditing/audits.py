@@ -67,6 +67,7 @@ def audit(
     clusters: Array | Sequence | None = None,
     weights: Array | Sequence | None = None,
     other: Array | None = None,
+    other_labels: Array | None = None,
     costs: Sequence[float] | None = None,
     class_names: Sequence[str] | None = None,
     name: str = "your model",
@@ -95,6 +96,8 @@ def audit(
     weights : (n,) of the rows, none negative. Only their ratios count, so that weights make
         nothing surer than it is.
     other : scores of a second model on the same rows, of the same form.
+    other_labels : (n,) of kind "confidence" alone: whether the second model's own answers to the
+        same questions are right. By default both have the labels of the first.
     costs : of a false alarm and of a miss, such as (1, 20), of a binary model: the page says what
         its decisions cost, as it is and after its temperature. Of kind "confidence": of looking
         an answer up, and of acting on a wrong one.
@@ -131,8 +134,11 @@ def audit(
     judged = _judge(scores, target, units, apart, how)
     found = _found(judged, names, groups, how)
     second: dict[str, Any] = {"other": None, "difference": None}
+    if other is None and other_labels is not None:
+        raise TypeError("other_labels are those of a second model: pass other as well")
     if other is not None:
-        theirs = how.measured(_second(other, kind, scores), target, units)
+        apart_labels = _second_labels(other_labels, target, scores)
+        theirs = how.measured(_second(other, kind, scores), apart_labels, units)
         less = theirs.less(judged.before)
         second = {"other": theirs.estimates(), "difference": less}
     copies = repeated(scores, judged.before.rows) if clusters is None else []
@@ -323,6 +329,18 @@ def _second(other: Array, kind: Kind, scores: Scores) -> Scores:
     return second
 
 
+def _second_labels(given: Array | None, target: Tensor, scores: Scores) -> Tensor:
+    """Whether the second model's answers are right; the labels of the first by default."""
+    if given is None:
+        return target
+    if not scores.event:
+        raise ValueError(
+            "other_labels are whether a second model's own answers are right, for kind "
+            "'confidence'; of classes both models have the same labels"
+        )
+    return labels_of(given, len(scores), scores.classes, None)
+
+
 def audit_files(
     path: str | Path,
     *,
@@ -339,7 +357,8 @@ def audit_files(
 
     groups, clusters, weights: the columns that hold them.
     calibration, other: files of the same form as the first; the second model's labels, where the
-    file has some, must be those of the first.
+    file has some, must be those of the first. Where rows are answers, with whether each is right,
+    the second model has its own: row by row they must be answers to the same questions.
     """
     from calibkit.auditing import files  # loads pandas
 
@@ -357,6 +376,8 @@ def audit_files(
         second = files.read(other, label=label, labels=labels, **asked)
         given, second = files.paired(given, second, (Path(path).name, Path(other).name))
         chosen |= {"other": second.checked(), "other_name": Path(other).stem}
+        if second.kind == "confidence":
+            chosen["other_labels"] = second.labels
     chosen |= {key: given.beside[column] for key, column in beside.items()}
     chosen |= {"kind": given.kind, "groups": given.groups, "class_names": given.names}
     report = audit(given.scores, given.labels, **{"name": Path(path).stem} | chosen | options)

@@ -78,13 +78,16 @@ def _counted(words: list[str] | None) -> list[str] | None:
 def paired(first: Given, second: Given, names_: tuple[str, str]) -> tuple[Given, Given]:
     """Two models on the same rows: those that neither file lacks.
 
-    names_: of the files, for the error where the labels differ.
+    names_: of the files, for the error where the labels differ. Of answers each model has its own
+    labels, whether it is right, so that only the number of rows is compared.
     """
     second = like(second, first)
     same = np.shape(first.kept) == np.shape(second.kept)
     if same and first.kept is not None:
         both = first.kept & second.kept
         first, second = first.rows(both), second.rows(both)
+    if first.kind == second.kind == "confidence" and len(first.labels) == len(second.labels):
+        return first, second
     if not np.array_equal(np.asarray(first.labels), np.asarray(second.labels)):
         raise ValueError(
             f"{names_[1]} has other labels than {names_[0]}: two models are compared on the same "

@@ -655,9 +655,10 @@ def _other(record: Record) -> str:
         return ""
     rows = _compared(record.measures, record.other, record.difference)
     head = ("measure", escape(record.name), escape(record.other_name), "difference")
+    own = ", each by whether its own answers are right" if record.of_hits else ""
     return (
         f"<h2>Beside {escape(record.other_name)}</h2>"
-        "<p>Both models are judged on the same samples, and intervals are those of paired "
+        f"<p>Both models are judged on the same samples{own}, and intervals are those of paired "
         "differences, sample by sample. The difference is the second model less the first; bold "
         f"where its interval leaves 0 out. {_without(record.other, record.difference)}</p>"
         + _table("Two models on one test set", head, rows)

@@ -316,3 +316,53 @@ def test_the_command_writes_page_and_numbers(tmp_path, capsys, monkeypatch):
     assert [m["model"] for m in held["deferral"]["models"]] == ["as it is", "temperature", "Platt"]
     assert "deferral" not in export.numbers(audit_files(path))
     assert "Which answers to look up" in (tmp_path / "audit.html").read_text(encoding="utf-8")
+
+
+# --- a second model ---
+
+THEIRS = (_random.random(N) < 0.6).astype(int)  # which answers of the second model are right
+
+
+def test_a_second_model_is_judged_by_its_own_answers(tmp_path):
+    second = written(tmp_path / "second.jsonl", confidence=SAID[::-1], correct=THEIRS)
+    report = audit_files(harness(tmp_path / "a.jsonl"), other=second)
+    assert report.other["accuracy"].value == pytest.approx(THEIRS.mean())
+    assert report.other["gap"].value == pytest.approx(SAID.mean() - THEIRS.mean())
+    assert report.measures["accuracy"].value == pytest.approx(RIGHT.mean())
+    less, each = report.difference["accuracy"], THEIRS - RIGHT
+    assert less.value == pytest.approx(each.mean())
+    half = 1.96 * each.std() / N**0.5
+    assert (less.low, less.high) == pytest.approx((less.value - half, less.value + half), abs=1e-3)
+    assert "Beside second" in report.html()
+    assert "each by whether its own answers are right" in report.html()
+
+
+def test_the_command_takes_a_second_model(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    harness(tmp_path / "a.jsonl")
+    written(tmp_path / "b.jsonl", confidence=SAID, correct=THEIRS)
+    assert main(["audit", "a.jsonl", "--other", "b.jsonl", "--json", "numbers.json"]) == 0
+    held = json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))
+    jsonschema.validate(held, SCHEMA)
+    assert held["other"]["name"] == "b"
+    assert held["other"]["measures"]["accuracy"]["value"] == pytest.approx(THEIRS.mean())
+
+
+def test_rows_that_one_model_lacks_are_left_out_of_both(tmp_path):
+    holes = [None, *SAID[1:]]
+    second = written(tmp_path / "b.jsonl", confidence=holes, correct=THEIRS)
+    report = audit_files(harness(tmp_path / "a.jsonl"), other=second, drop_missing=True)
+    assert report.difference["accuracy"].value == pytest.approx((THEIRS - RIGHT)[1:].mean())
+
+
+def test_a_second_model_must_answer_as_many_questions(tmp_path):
+    fewer = written(tmp_path / "b.jsonl", confidence=SAID[1:], correct=THEIRS[1:])
+    with pytest.raises(ValueError, match=r"b\.jsonl has other labels than a\.jsonl"):
+        audit_files(harness(tmp_path / "a.jsonl"), other=fewer)
+
+
+def test_own_labels_are_for_answers_alone():
+    with pytest.raises(ValueError, match="for kind 'confidence'"):
+        calibkit.audit(probs=SAID, labels=RIGHT, other=SAID, other_labels=THEIRS)
+    with pytest.raises(TypeError, match="pass other as well"):
+        calibkit.audit(SAID, RIGHT, kind="confidence", other_labels=THEIRS)

@@ -97,6 +97,22 @@ def asked(world: facts.World, n: int = ASKED, seed: int = 0, *, learn: bool = Fa
     return torch.multinomial(law, n, replacement=True, generator=generator)
 
 
+def joined(prompts: Tensor, said: Tensor, more: Sequence[str] = ()) -> tuple[Tensor, Tensor]:
+    """Questions (n, T) with answers (n,) of ANSWERS and more words, padded, and the lengths (n,)
+    of the questions.
+
+    >>> words, _ = joined(torch.tensor([[2]]), torch.tensor([1]), (".", "sure"))
+    >>> " ".join(VOCABULARY.decode(words[0]))
+    '<s> constantinople . sure'
+    """
+    lengths, ending = (prompts != 0).sum(dim=1), VOCABULARY.encode(more)
+    rows = [
+        [*row[:length], *VOCABULARY.encode(ANSWERS[way][0]), *ending]
+        for row, length, way in zip(prompts.tolist(), lengths.tolist(), said.tolist(), strict=True)
+    ]
+    return pad(rows), lengths
+
+
 @functools.cache
 def _beginnings() -> tuple[tuple[tuple[int, ...], ...], Tensor, Tensor]:
     """The beginnings of answers, and for each step of each answer its beginning and next word.
@@ -184,11 +200,35 @@ def asked_again(wordings: Tensor, times: int = TIMES, seed: int = 0) -> Answered
     return Answered(place, most.double() / times)
 
 
-def _states(model: Decoder, prompts: Tensor) -> Tensor:
+def states_of(model: Decoder, prompts: Tensor) -> Tensor:
     """(n, D) float64: what the model knows at the end of each question, before its first word."""
     ends = (prompts != 0).sum(dim=1) - 1
     with torch.no_grad():
         return model.states(prompts)[torch.arange(len(prompts)), ends].double()
+
+
+class Lessons(NamedTuple):
+    """Questions (n,) with known truth, as prompts (n, T); the probabilities of wordings (n, S);
+    right: (n,) bool, whether the best answer by meaning is; share: (n,) float64, of right answers
+    among the questions that the text tells equally often (KINDS).
+    """
+
+    question: Tensor
+    prompts: Tensor
+    wordings: Tensor
+    right: Tensor
+    share: Tensor
+
+
+def lessons(known: Learned, seed: int = 0) -> Lessons:
+    """What a model may learn from of its own answers: LEARN questions that are not judged."""
+    question = asked(known.world, LEARN, seed, learn=True)
+    prompts = facts.prompts(question, seed)
+    wordings = by_wording(known.model, prompts)
+    right = by_meaning(wordings).argmax(dim=1) == known.world.truth[question]
+    kind = kinds(known.text, question)
+    share = torch.stack([right[kind == k].double().mean() for k in range(len(KINDS))])[kind]
+    return Lessons(question, prompts, wordings, right, share)
 
 
 class Taught(NamedTuple):
@@ -215,18 +255,14 @@ def taught(known: Learned, seed: int = 0) -> Taught:
     Source: P(I know) Kadavath et al. 2022, section 5, a head on the state; said in words Lin,
     Hilton & Evans 2022, whose targets are the accuracy on the kind of question.
     """
-    question = asked(known.world, LEARN, seed, learn=True)
-    prompts = facts.prompts(question, seed)
-    meanings = by_meaning(by_wording(known.model, prompts))
-    right = meanings.argmax(dim=1) == known.world.truth[question]
-    kind = kinds(known.text, question)
-    share = torch.stack([right[kind == k].double().mean() for k in range(len(KINDS))])[kind]
+    lesson = lessons(known, seed)
+    meanings, right = by_meaning(lesson.wordings), lesson.right
     scaler = recalibration.TemperatureScaler()
-    scaler.fit(meanings.clamp(min=1e-12).log(), known.world.truth[question])
+    scaler.fit(meanings.clamp(min=1e-12).log(), known.world.truth[lesson.question])
     beta = recalibration.BetaCalibrator()
     beta.fit(_odds(meanings.amax(dim=1)), (~right).long())
-    states = _states(known.model, prompts)
-    tens = (10 * share).round().long()
+    states = states_of(known.model, lesson.prompts)
+    tens = (10 * lesson.share).round().long()
     knows, says = _linear(states, right.long(), 2), _linear(states, tens, 11)
     return Taught(scaler.temperature, beta, knows, says)
 
@@ -265,7 +301,7 @@ def kinds(text: facts.Text, question: Tensor) -> Tensor:
 def all_ways(known: Learned, about: Taught, prompts: Tensor, seed: int = 0) -> dict[str, Answered]:
     """The answers to questions (n, T) and their confidence, by each of WAYS."""
     wordings = by_wording(known.model, prompts)
-    best, states = most_probable_meaning(wordings), _states(known.model, prompts)
+    best, states = most_probable_meaning(wordings), states_of(known.model, prompts)
     cooled = (by_meaning(wordings).clamp(min=1e-12).log() / about.temperature).softmax(dim=1)
     found = (
         most_probable_wording(wordings),
@@ -318,15 +354,22 @@ def measured(rare: float, wrong: float, seed: int, sentences: int, steps: int) -
     found = all_ways(known, about, prompts, seed)
     best = exact.max(dim=1)
     found = {"exact posterior": Answered(best.indices, best.values), **found}
-    kind = kinds(known.text, question)
+    rows = by_kind(found, exact, kinds(known.text, question))
+    return [{"rare": rare, "wrong": wrong, "seed": seed, **row} for row in rows]
+
+
+def by_kind(found: dict[str, Answered], exact: Tensor, kind: Tensor) -> list[dict]:
+    """`judged` of every way, on all questions and on those of each kind (n,): one row each.
+
+    exact: (n, K) probabilities, of the same answers as in all of `found`.
+    """
     rows = []
     for way, said in found.items():
         for k in (None, *range(len(KINDS))):
             own = torch.ones(len(kind), dtype=torch.bool) if k is None else kind == k
             numbers = judged(Answered(said.place[own], said.confidence[own]), exact[own])
             told = "all" if k is None else f"{KINDS[k]}"
-            row = {"rare": rare, "wrong": wrong, "seed": seed, "way": way, "told": told}
-            rows.append({**row, "n": int(own.sum()), **numbers})
+            rows.append({"way": way, "told": told, "n": int(own.sum()), **numbers})
     return rows
 
 

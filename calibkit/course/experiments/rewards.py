@@ -18,9 +18,8 @@ from torch import Tensor
 from calibkit import validate
 from calibkit.course.experiments import answers, facts, speaker, strengths
 from calibkit.course.experiments.answers import Answered, Learned
-from calibkit.course.experiments.facts import ANSWERS, PLACE_OF, VOCABULARY
+from calibkit.course.experiments.facts import END, PLACE_OF, VOCABULARY
 from calibkit.course.experiments.speaker import Decoder
-from calibkit.lab.text import pad
 
 PATH = Path("laptop") / "facts-rewards.csv"
 BETAS = (1.0, 0.5, 0.3, 0.2, 0.1)
@@ -63,15 +62,27 @@ def brier_reward(right: Tensor, stated: Tensor) -> Tensor:
     return right - (right - stated).square()
 
 
-def stated_optimum(law: Tensor, posterior: Tensor, beta: float) -> Tensor:
+def mean_brier_reward(chance: Tensor, stated: Tensor) -> Tensor:
+    """The mean of `brier_reward` of an answer that is right with probability `chance`: 2 c s - s^2.
+
+    >>> mean_brier_reward(torch.tensor(0.5), torch.tensor(0.5)).item()
+    0.25
+    """
+    of_right = chance * brier_reward(torch.ones(()), stated)
+    return of_right + (1 - chance) * brier_reward(torch.zeros(()), stated)
+
+
+def stated_optimum(
+    law: Tensor, posterior: Tensor, beta: float, says: Tensor | None = None
+) -> Tensor:
     """(n, K, 11): the best law over answers and STATED confidences under the mean Brier reward.
 
-    law: (n, K), from which the answer is drawn before; each confidence is then equally likely.
+    law: (n, K), from which the answer is drawn before; says: (n, K, 11), the law of what is then
+    stated, by default each confidence equally likely.
     """
-    chance, stated = posterior[..., None], STATED
-    mean = chance * brier_reward(torch.ones(()), stated)
-    mean = mean + (1 - chance) * brier_reward(torch.zeros(()), stated)
-    start = (law[..., None] / len(STATED)).expand(mean.shape)
+    mean = mean_brier_reward(posterior[..., None], STATED)
+    start = law[..., None] * (1 / len(STATED) if says is None else says)
+    start = start.expand(mean.shape)
     return optimum(start.flatten(1), mean.flatten(1), beta).view(mean.shape)
 
 
@@ -79,6 +90,7 @@ def policy_gradient(
     known: Learned,
     beta: float,
     *,
+    stated: bool = False,
     steps: int = 200,
     questions: int = 32,
     each: int = 8,
@@ -92,6 +104,12 @@ def policy_gradient(
     rater who knows the text rewards an answer with its exact probability. From the reward is taken
     beta times log(policy / model as it was), then the mean of the question's answers; the gradient
     is that of REINFORCE (Williams 1992). watch: called with the step and the model, from step 0 on.
+
+    stated: the policy also draws a confidence of STATED after its answer, from `says`, and the
+    reward is the mean of `brier_reward`. The reward is a number for what was drawn, as in any other
+    policy gradient; the policy's own probability of its answer is not scored: it would then be
+    forecast and chooser at once, and such a score is not proper (it can pay to draw an answer less
+    often, or more often, than it is right).
     """
     validate.number("beta", beta, 0, float("inf"), open_low=True, open_high=True)
     policy, generator = copy.deepcopy(known.model), validate.generator(seed)
@@ -103,12 +121,10 @@ def policy_gradient(
             watch(step, policy)
         asked = torch.multinomial(known.world.frequency, questions, True, generator=generator)
         prompts = facts.prompts(asked, 1000 * seed + step).repeat_interleave(each, dim=0)
-        said, place = _drawn(policy, prompts, generator)
-        words, begun = _joined(prompts, said)
-        chance = known.posterior[asked.repeat_interleave(each), place].float()
-        log = speaker.log_prob(policy, words, begun)
+        posterior = known.posterior[asked.repeat_interleave(each)]
+        log, before, reward = _tried(policy, known.model, prompts, posterior, stated, generator)
         with torch.no_grad():
-            gain = chance - beta * (log - speaker.log_prob(known.model, words, begun))
+            gain = reward - beta * (log - before)
             gain = (gain.view(-1, each) - gain.view(-1, each).mean(dim=1, keepdim=True)).flatten()
         optimizer.zero_grad()
         (-gain * log).mean().backward()
@@ -118,20 +134,53 @@ def policy_gradient(
     return policy.eval()
 
 
+def _tried(
+    policy: Decoder,
+    before: Decoder,
+    prompts: Tensor,
+    posterior: Tensor,
+    stated: bool,
+    generator: torch.Generator,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(n,) log-probabilities of what the policy drew, by itself and by the model before; rewards.
+
+    posterior: (n, places) of the questions.
+    """
+    said, place = _drawn(policy, prompts, generator)
+    words, begun = answers.joined(prompts, said)
+    chance = posterior.gather(1, place[:, None])[:, 0]
+    log = speaker.log_prob(policy, words, begun)
+    with torch.no_grad():
+        was = speaker.log_prob(before, words, begun)
+    if not stated:
+        return log, was, chance.float()
+    law = says(policy, prompts, said)
+    number = torch.multinomial(law.detach().exp(), 1, generator=generator)
+    with torch.no_grad():
+        was = was + says(before, prompts, said).gather(1, number)[:, 0]
+    log = log + law.gather(1, number)[:, 0]
+    return log, was, mean_brier_reward(chance, STATED[number[:, 0]]).float()
+
+
+def says(model: Decoder, prompts: Tensor, said: Tensor) -> Tensor:
+    """(n, 11) log-probabilities of the STATED confidences after questions (n, T) and answers (n,).
+
+    They are those of the words "0" to "100" after the answer and "sure", among these 11 words. No
+    text has them, so that a model which was not trained on them states any, whatever the question.
+    """
+    words, _ = answers.joined(prompts, said, (END, "sure"))
+    return speaker.after(model, words)[:, _NUMBERS].log_softmax(dim=1)
+
+
+_NUMBERS = VOCABULARY.encode([str(percent) for percent in range(0, 101, 10)])
+
+
 def _drawn(policy: Decoder, prompts: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """(n,) an answer to each prompt, of ANSWERS, and its place."""
-    said = torch.multinomial(answers.by_wording(policy, prompts), 1, generator=generator)[:, 0]
+    different, which = prompts.unique(dim=0, return_inverse=True)
+    law = answers.by_wording(policy, different)[which]
+    said = torch.multinomial(law, 1, generator=generator)[:, 0]
     return said, PLACE_OF[said]
-
-
-def _joined(prompts: Tensor, said: Tensor) -> tuple[Tensor, Tensor]:
-    """Questions (n, T) with their answers, padded, and the lengths of the questions."""
-    lengths = (prompts != 0).sum(dim=1)
-    rows = [
-        [*row[:length], *VOCABULARY.encode(ANSWERS[way][0])]
-        for row, length, way in zip(prompts.tolist(), lengths.tolist(), said.tolist(), strict=True)
-    ]
-    return pad(rows), lengths
 
 
 def compared(law: Tensor, posterior: Tensor) -> dict[str, float]:

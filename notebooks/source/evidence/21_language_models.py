@@ -13,7 +13,7 @@ import torch
 
 from calibkit.course import verdicts
 from calibkit.course.experiments import again, answers, facts, invented
-from calibkit.course.experiments import meanings, next_words, rewards, tongues
+from calibkit.course.experiments import meanings, next_words, rewards, spoken, tongues
 from calibkit.course.scale import begin
 from calibkit.pictures import alt_text, palette
 
@@ -221,7 +221,68 @@ print(
 )
 
 # %% [markdown]
-# A map sees the confidence by meaning and no more. Questions that are equally sure, and differ in what the text told, stay together: with the map, too, what was never told is surer than right (21a). *P(I know)* and *said in words* are linear maps on a model that was not changed; that a model which is trained to say them does better was not tested.
+# A map sees the confidence by meaning and no more. Questions that are equally sure, and differ in what the text told, stay together: with the map, too, what was never told is surer than right (21a). *P(I know)* and *said in words* are linear maps on a model that was not changed.
+
+# %% [markdown]
+# **Said by training** (seeds 0 to 4; the claims were put down in `calibkit.course.experiments.spoken` after a pilot on seed 100). The model itself, all of its weights, learns to speak after its own answer: "... in lima . right" is continued by *yes* or *no*, "... in lima . sure" by a per cent in tens, whose target is the share of right answers among questions that the text tells equally often (Lin et al. 2022 take the accuracy on the kind of question). It learns from the same 6,000 questions as the linear maps, for 200 steps, with as many sentences of the text in each step. The answer is the one that it gave before. *Their mean*: of the per cents, by their probabilities. *By meaning, after right* (or *sure*): the trained model is asked the question again.
+
+# %%
+trained = spoken.stored()
+columns = ["accuracy", "confidence", "ece", "error", "regret"]
+trained[trained.told == "all"].groupby("way", sort=False)[columns].mean().round(3)
+
+# %%
+told = trained.groupby(["way", "told"], sort=False).confidence.mean().unstack("told")
+told.loc[["by meaning", "P(I know)", "said in words", *spoken.WAYS], kinds].round(2)
+
+# %% [markdown]
+# Margins: .1 for a larger distance, .05 where two are alike, .03 for the two ways of learning to say per cents, .2 for gaps and regret. The control of likeness is by meaning.
+
+
+# %% tags=["nbval-check-output"]
+def speech(way, column="error", told="all"):
+    return of(trained, column, way=way, told=told)
+
+
+def speech_gap(way, told):
+    return speech(way, "confidence", told) - speech(way, "accuracy", told)
+
+
+says, in_tens, average = spoken.WAYS
+given = [
+    judge("21l", f"{way}: further from the exact probability than by meaning, by 0.1 or more",
+          speech(way) - speech("by meaning"), margin=0.1)
+    for way in (says, in_tens)
+]
+given += [
+    judge("21l", "yes or no: as far as the linear map P(I know), within 0.05",
+          speech(says) - speech("P(I know)"), expect="within", margin=0.05,
+          control=speech("by meaning") - speech("P(I know)")),
+    judge("21l", "per cents: nearer than by a linear map, by 0.03 or more",
+          speech(in_tens) - speech("said in words"), expect="below", margin=0.03),
+    judge("21l", "per cents: the mean of what may be said has a lower ECE than what is said, by 0.1 or more",
+          speech(average, "ece") - speech(in_tens, "ece"), expect="below", margin=0.1),
+    judge("21l", "yes or no: never told, surer than right, by 20 points or more", speech_gap(says, "0"),
+          than=0.2, control=speech_gap(says, "20")),
+    judge("21l", "told 20 times or more: less sure than right, by 20 points or more",
+          speech_gap(says, "20"), expect="below", margin=0.2),
+    judge("21l", "yes or no: the regret is higher than by meaning, by 0.2 or more",
+          speech(says, "regret") - speech("by meaning", "regret"), margin=0.2),
+    judge("21l", "asked again after it learned yes and no, by meaning: alike within 0.03",
+          speech("by meaning, after right") - speech("by meaning"), expect="within", margin=0.03,
+          control=speech(says) - speech("by meaning")),
+]  # fmt: skip
+print(
+    verdicts.conclude(
+        "21l",
+        given,
+        "trained to say yes or no it stays far from the exact probability, surer than right of what it "
+        "never read, less sure of what it read often; no gain over a linear map was shown",
+    )
+)
+
+# %% [markdown]
+# One pilot run with a larger rate and more steps learned by heart which of the 6,000 lessons were right, and was less sure of all other questions. So more training on so few questions is no remedy here; more questions were not tried.
 
 # %% [markdown]
 # ## B. Next words
@@ -870,7 +931,7 @@ for way in roles:
 # | paper | its finding, in its setting | here |
 # |---|---|---|
 # | Kadavath et al. 2022 | models of up to 52 billion parameters, multiple choice with lettered options: well calibrated, better with size; a head for P(I know) generalises partly to other tasks | four places without letters (21j); a linear map of a small model's state (21c) |
-# | Lin, Hilton, Evans 2022 | GPT-3, fine-tuned to say its confidence in words on arithmetic; calibrated on other arithmetic, less well than where it was trained | *said in words*: the state read by a linear map, the model itself unchanged (21c) |
+# | Lin, Hilton, Evans 2022 | GPT-3, fine-tuned to say its confidence in words on arithmetic; calibrated on other arithmetic, less well than where it was trained | *said in words*: the state read by a linear map, the model itself unchanged (21c); the model itself trained to say it (21l) |
 # | Tian et al. 2023 | chat models after RLHF: confidences that are said are often better calibrated than the conditional probabilities | not tested: our models do not chat |
 # | OpenAI 2023, figure 8 | GPT-4 on a subset of MMLU: ECE .007 before and .074 after PPO | 21e: rewards raise confidence above accuracy too, but not the ECE, with a rater who knows the exact probability |
 # | Kuhn, Gal, Farquhar 2023; Farquhar et al. 2024 | entropy over meanings, found by a model of entailment, tells wrong answers better than entropy over wordings | 21i: the meanings are known exactly |
@@ -883,6 +944,7 @@ for way in roles:
 # - One world, one size of model, one training; answers of one to three words. Whether a larger model, or a text of connected facts, is as sure of what it never read was not tested.
 # - P(I know) and words for confidence are read off a model that was not changed; a model that is trained on them was not tried. Letters, their order and prompts of any kind are not tested.
 # - The rater knows the exact probability. A rater who errs, or a learned reward model, was not tried; nor policy gradient at other beta or for longer, nor a Brier reward by policy gradient.
+# - The constants of Kalai and Vempala's theorem are not computed for this world, so that their bound stands beside ours in words alone.
 # - That 23/24 of what is never told is false needs places that are equally likely. In a world where a guess is better than chance (a common birthplace), less must be invented.
 # - py3langid is one library, on names alone.
 #
