@@ -5,6 +5,11 @@ less (right - stated)^2 (`rewards.brier_reward`), in place of right = 1. What it
 known in closed form: the law of answers and confidences before, times exp(reward / beta), divided
 by its sum. Before, it states any of the eleven, whatever the question.
 `python -m calibkit.course.experiments.stated` keeps the table of five seeds.
+
+The claims of the evidence were put down after a pilot on seed 100: 200 steps make more than a
+quarter of the way to the best objective; the ECE of what is stated most falls by 0.2 or more; yet
+it lies further from the exact probability than the policy's own law by meaning, by 0.1 or more, and
+its regret is higher by 0.2 or more.
 """
 
 from __future__ import annotations
