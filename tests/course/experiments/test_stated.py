@@ -89,3 +89,13 @@ def test_scoring_the_own_probability_would_not_be_proper():
 
     sharper = torch.tensor([0.85, 0.1, 0.05], dtype=torch.float64)
     assert score(sharper) > score(chance)
+
+
+def test_in_the_stored_table_no_law_has_more_reward_than_the_closed_form():
+    table = stated.stored()
+    assert sorted(table.seed.unique()) == [0, 1, 2, 3, 4]
+    whole = table[(table.told == "all") & (table.way == "stated, most")]
+    assert [*whole.step.unique()] == [-1, 0, 100, 200]
+    by_law = whole.pivot_table(index="seed", columns="step", values="objective")
+    assert (by_law[-1] > by_law[[0, 100, 200]].max(axis=1)).all()
+    assert (whole[whole.law == "best"].distance == 0).all()
