@@ -159,7 +159,7 @@ def refreshed(html: str) -> str:
 
 def scripted(face: Face, key: str, packed: str) -> str:
     """The script that a page runs for an explorer."""
-    parts = {"face": face.script, "bind": face.bind, "packed": _to_be_read(packed)}
+    parts = {"face": face.script, "bind": face.bind, "packed": to_be_read(packed)}
     return SCRIPT.format(**parts, key=key).strip()
 
 
@@ -168,7 +168,7 @@ def pack(content: Any) -> str:
     return _deflated(json.dumps(content, separators=(",", ":")))
 
 
-def _to_be_read(packed: str) -> str:
+def to_be_read(packed: str) -> str:
     """What `pack` made, with its words as a reader meets them."""
     content = json.loads(zlib.decompress(base64.b64decode(packed)))
     return _deflated(spaced(json.dumps(content, ensure_ascii=False, separators=(",", ":"))))
@@ -236,7 +236,7 @@ class Shown:
 
     def _content(self) -> dict[str, Any]:
         """What a host keeps of it: the page without a script, what the script unpacks, places."""
-        packed = _to_be_read(self.packed)
+        packed = to_be_read(self.packed)
         return {"face": self._page(script=""), "packed": packed, "at": self.at}
 
     def _page(self, script: str) -> str:

@@ -938,8 +938,8 @@ print(
         "O9",
         said,
         "scaling the last layer of fitted networks lowers the training loss and raises the test ECE; twice "
-        "sqrt(n) units learn random labels, sqrt(n)/2 fewer at n = 900; the least width grows with a power of "
-        "n below 1/2",
+        "sqrt(n) units learn random labels, sqrt(n)/2 fewer at n = 900; the least width grows with a power "
+        "of n below 1/2",
     )
 )
 print(

@@ -847,8 +847,8 @@ print(
                 for way in ("FLSD-53", "focal, gamma 3")
             ),
         ],
-        "three of fourteen, all as trained: after one temperature each FLSD-53 is behind or undecided, "
-        "on digits with usual and chosen strengths; photographs: undecided",
+        "three of twenty, all as trained on digits; after one temperature each FLSD-53 is behind or "
+        "undecided, with usual and chosen strengths; photographs: undecided, gamma 3 behind under noise",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -883,8 +883,9 @@ print(
                 for way in ("mixup, alpha .1", "mixup, alpha 1")
             ),
         ],
-        "on digits as trained alone, with usual and chosen strengths; after one temperature each undecided "
-        "with both; on photographs, of pure noise and alpha .1 alone, reversed before and after T",
+        "as trained on digits, with usual and chosen strengths, and of letters after photographs; after "
+        "one temperature each undecided; of pure noise after photographs alpha .1 is surer, before and "
+        "after T, alpha 1 undecided",
     )
 )
 # %% tags=["nbval-check-output"]
@@ -911,9 +912,9 @@ print(
                 for kind, column in (("letters", "elsewhere"), ("noisy", "gaussian"))
             ),
         ],
-        "a T above 1 (usual weight decay, photographs) raises the AUROC of entropy on two kinds "
-        "of three and on photographs, and lowers it at noise 0.8; a T below 1 (chosen weight "
-        "decay) does the opposite",
+        "a T above 1 (usual weight decay, photographs) raises the AUROC of entropy on two kinds of "
+        "three and on noisy photographs (letters undecided), and lowers it at noise 0.8; a T below 1 "
+        "(chosen weight decay) does the opposite",
     )
 )
 print(

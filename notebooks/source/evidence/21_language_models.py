@@ -890,7 +890,8 @@ print(
 
 # %%
 spoke = stated_by_policy.stored()
-spoke[spoke.told == "all"].groupby(["law", "step", "way"], sort=False)[columns[:2] + columns[3:]].mean().round(3)
+whole = spoke[spoke.told == "all"].groupby(["law", "step", "way"], sort=False)
+whole[columns[:2] + columns[3:]].mean().round(3)
 
 
 # %% tags=["nbval-check-output"]

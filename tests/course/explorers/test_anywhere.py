@@ -6,6 +6,7 @@ import pytest
 
 from calibkit import __main__ as command
 from calibkit.course.explorers import anywhere, stored
+from calibkit.course.explorers.explorer import to_be_read
 
 
 def test_all_kept_explorers_have_a_name():
@@ -18,7 +19,7 @@ def test_the_folder_holds_a_module_and_a_page_that_load_nothing(tmp_path):
     module = (page.parent / "blend.mjs").read_text(encoding="utf-8")
     assert sorted(path.name for path in page.parent.iterdir()) == ["blend.mjs", "index.html"]
     assert not re.search(r"^import |\bimport\(|fetch\(|https?://(?!www\.w3\.org)", module, re.M)
-    assert stored("blend").packed in module
+    assert to_be_read(stored("blend").packed) in module
     text = page.read_text(encoding="utf-8")
     assert stored("blend").html() in text
     assert "[[" not in text.replace("[[[", "")
