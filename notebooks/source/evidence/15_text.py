@@ -549,9 +549,9 @@ print(
                 for what, column in (("ECE", "scaled_ece"), ("NLL", "scaled_nll"))
             ),
         ],
-        "as trained focal losses and smoothing lower the ECE; after one temperature each only "
-        "smoothing does, and the NLL of focal losses, Brier and this MMCE is higher (one strength "
-        "each, one weight decay)",
+        "as trained focal losses, smoothing and Brier lower the ECE, MMCE is undecided; after one "
+        "temperature each none does, and the focal losses' ECE and NLL are higher (one strength each, one "
+        "weight decay)",
     )
 )
 
