@@ -782,7 +782,7 @@ print(
             )
             for value, part in by_value.items()
         ],
-        "undecided for all four",
+        "undecided for all five",
     )
 )
 print(
