@@ -885,7 +885,8 @@ memorised.least_widths(memorised.stored()).groupby("labels").mean().round(1)
 
 # %% [markdown]
 # Least width, mean of five seeds: 100 to 1,600 digits (noise 0.1), nine widths from 3 to 45, 8,000 steps each; 99 % of the labels from
-# that width on. Single trainings fail at widths at which others learn (100 digits most often), which the least width counts.
+# that width on. Single trainings fail at widths at which others learn (100 digits most often), which the least width counts: from 100 to
+# 200 digits it falls, from 400 on it grows.
 
 # %% tags=["nbval-check-output"]
 half, twice = (
@@ -918,19 +919,15 @@ said += [
     for n, less, more in zip(numbers, half, twice, strict=True)
 ]
 powers = memorised.exponents(memorised.stored()).exponent
-grows = "random labels: the least width grows with n to a power"
 said += [
     verdicts.judge(
         "O9",
-        f"{grows} within 0.1 of 1/2",
+        "random labels: the least width grows with n to a power within 0.1 of 1/2",
         powers["random"].tolist(),
         expect="within",
         than=0.5,
         margin=0.1,
         control=powers["true"].tolist(),
-    ),
-    verdicts.judge(
-        "O9", f"{grows} below 1/2", powers["random"].tolist(), expect="below", than=0.5, post_hoc=True
     ),
 ]
 print(
@@ -938,8 +935,8 @@ print(
         "O9",
         said,
         "scaling the last layer of fitted networks lowers the training loss and raises the test ECE; twice "
-        "sqrt(n) units learn random labels, sqrt(n)/2 fewer at n = 900; the least width grows with a power "
-        "of n below 1/2",
+        "sqrt(n) units learn random labels, sqrt(n)/2 fewer at n = 900; with which power of n the least "
+        "width grows is undecided",
     )
 )
 print(

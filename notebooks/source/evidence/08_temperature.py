@@ -824,7 +824,7 @@ print("\n".join(arbiter_findings.findings(judged)))
 #
 # - All statements of the former notebook are judged above. Its curve of needs over eight sizes is one over five; the AUROC (08d) has the course's margin of 0.01 in place of 0.02.
 # - "72 numbers are too many for 200 images" was said before and is withdrawn: they are too many without a penalty (08h, 08p, 08q).
-# - Left: M8 with MMCE, and with networks as accurate as the paper's; grouping loss by itself.
+# - Left: M8 with networks as accurate as the paper's; grouping loss by itself.
 #
 # | | paper | here |
 # |---|---|---|

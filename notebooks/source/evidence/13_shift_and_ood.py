@@ -777,7 +777,7 @@ table.loc[table.way == "exact posterior", ["energy", "energy, centred"]] = np.na
 table.drop(columns="seed").groupby(["kind", "way", "strengths", "scaling"], sort=False).mean().round(2)
 
 
-# %% tags=["nbval-check-output"]
+# %%
 def of(column, way, strength, scaling, kind):
     same = (table.way == way) & (table.strengths == strength) & (table.scaling == scaling)
     return table[same & (table.kind == kind)].sort_values("seed")[column].to_numpy()
