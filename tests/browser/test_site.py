@@ -247,7 +247,7 @@ def test_a_kit_is_seen_before_anything_is_installed(browser, made):
         page.goto((made / "class_guide.html").as_uri())
         page.locator(".here a").click()
         page.locator("article a", has_text="Label noise").click()
-        assert page.locator("article h3", has_text="13 · ").count() == 1
+        page.locator("article h3", has_text="13 · ").wait_for()
         page.locator("article a", has_text="The slides as a room sees them").click()
         slides = page.locator(".slide")
         assert slides.count() > 10
