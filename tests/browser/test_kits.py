@@ -54,7 +54,7 @@ def test_slides(browser, build, made, name):
                 page.keyboard.press("ArrowRight")
             assert current(page) == str(count)  # it stays at the end
         page.keyboard.press("PageUp")
-        assert page.url.endswith(f"#{count - 1}")
+        page.wait_for_function("place => location.hash === place", arg=f"#{count - 1}")
         page.reload()
         assert current(page) == str(count - 1)
         assert page.locator(".slide.now .notes").is_hidden()
