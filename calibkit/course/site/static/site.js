@@ -43,7 +43,7 @@ const widths = new ResizeObserver((boxes) => boxes.forEach(({ target }) => {
     else target.removeAttribute(name);
   }
 }));
-document.querySelectorAll("article .highlight pre").forEach((code) => widths.observe(code));
+document.querySelectorAll("article pre:not([tabindex])").forEach((code) => widths.observe(code));
 
 // The line to embed a slider begins with the address under which this site is read.
 document.querySelectorAll(".embed pre code").forEach((line) => {
