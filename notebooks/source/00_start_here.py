@@ -3,46 +3,16 @@
 #
 # **Question.** A network reads a scan and says "healthy, 93 % sure". Of a hundred patients who hear
 # that, are ninety-three healthy? If it is only seventy, who goes home untreated?
-#
-# **You will be able to**
-# - say what *calibration* means, in one sentence and in one subtraction;
-# - train a small network in seconds and measure how far its confidence can be trusted;
-# - read a reliability diagram;
-# - explain why calibration is never measured on the training data.
-#
-# **Time.** 40 minutes with the two exercises.
-#
-# **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
-#
-# **Next on your path.** *Three hours*, *six evenings*, *practice*, *decisions*, *language models*: [01](01_reliability_diagrams.ipynb). *Teaching*: [08](08_temperature.ipynb).
 
-# %%
-import matplotlib.pyplot as plt
-import seaborn as sns
-import torch
+# %% tags=["drawing"]
+from calibkit.course import explorers
 
-from calibkit import curation, metrics
-from calibkit.course import check, explorers, verdicts
-from calibkit.course.scale import begin
-from calibkit.lab import data, models, sweep, training
-from calibkit.pictures import alt_text, palette, plots
-
-# %% tags=["parameters"]
-SCALE = "laptop"  # how many images, epochs and runs: small enough for any computer
-SEED = 0  # where the random numbers begin
-DEVICE = "auto"  # a GPU if there is one, else the CPU
-
-# %% [markdown]
-# *In JupyterLab: click into the first code cell and press* `Shift+Enter` *to run it and move on. Run the cells
-# from the top in this way, then move the slider below: click on its handle and press the right arrow key.*
-#
-# The networks of this slider read digits. They were trained on labels of which the chosen share is wrong, as happens
-# when people label in a hurry. **Accuracy** is how often a network is right, **confidence** is how sure it says it is.
-
-# %%
 explorers.stored("start_here")
 
 # %% [markdown]
+# Move the slider: click on its handle, then press the right arrow key. The networks here read digits. They were trained
+# on labels of which the chosen share is wrong, as happens when people label in a hurry. **Accuracy** is how often a network is right, **confidence** is how sure it says it is.
+#
 # The left picture is a **reliability diagram**, the main figure of this course. How to read it:
 #
 # - Across: how sure the networks say they are. Upwards: how often they are right when they say so.
@@ -60,6 +30,38 @@ explorers.stored("start_here")
 # *Where it says **predict before you run**, write down a guess first: it is the cheapest way to learn. The answers are
 # folded; click to open them. Words in bold are collected in the [glossary](glossary.md).*
 #
+# **You will be able to**
+# - say what *calibration* means, in one sentence and in one subtraction;
+# - train a small network in seconds and measure how far its confidence can be trusted;
+# - read a reliability diagram;
+# - explain why calibration is never measured on the training data.
+#
+# **Time.** 40 minutes with the two exercises.
+#
+# **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
+#
+# **Next on your path.** *Three hours*, *six evenings*, *practice*, *decisions*, *language models*: [01](01_reliability_diagrams.ipynb). *Teaching*: [08](08_temperature.ipynb).
+#
+# *In JupyterLab: click on the title at the top and press* `Shift+Enter` *again and again: each press runs one cell and
+# moves on to the next.*
+
+# %%
+import matplotlib.pyplot as plt
+import seaborn as sns
+import torch
+
+from calibkit import curation, metrics
+from calibkit.course import check, verdicts
+from calibkit.course.scale import begin
+from calibkit.lab import data, models, sweep, training
+from calibkit.pictures import alt_text, palette, plots
+
+# %% tags=["parameters"]
+SCALE = "laptop"  # how many images, epochs and runs: small enough for any computer
+SEED = 0  # where the random numbers begin
+DEVICE = "auto"  # a GPU if there is one, else the CPU
+
+# %% [markdown]
 # ## 1. Digits that are hard to read
 #
 # The pictures are real handwritten digits, 8 by 8 pixels, and we add random noise to every

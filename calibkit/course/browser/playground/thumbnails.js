@@ -33,8 +33,8 @@ function fill(item, { image, label, note, network, exact }) {
   item.className = network ? (wrong ? "wrong" : "correct") : "";
   item.querySelector(".truth").textContent = `is a ${label}${note}`;
   item.querySelector(".network").textContent = network
-    ? `${wrong ? "✗" : "✓"} ${network.digit} · ${network.sure}%` : "–";
-  item.querySelector(".exact").textContent = `${exact.digit} · ${exact.sure}%`;
+    ? `${wrong ? "✗" : "✓"} ${network.digit} · ${network.sure}\u00a0%` : "–";
+  item.querySelector(".exact").textContent = `${exact.digit} · ${exact.sure}\u00a0%`;
 }
 
 // Dark strokes on light ground; noise goes beyond black and white and is cut off there.
