@@ -305,21 +305,23 @@ def counted(verdicts: Iterable[Verdict]) -> str:
 def by_chance(verdicts: Iterable[Verdict]) -> str:
     """How many verdicts the error of their intervals would decide by chance.
 
-    An interval of level 95 % misses a true mean in 5 % of cases, on either side in half of them.
+    An interval of level 95 % misses a true mean in 5 % of cases, on either side in half of them. A
+    claim with a margin is decided less often than that: where the interval lies on the other side
+    of its line but not beyond 0, it stays open.
 
     A claim that was made after its numbers were seen (post hoc) has no such error: it is left out.
 
     >>> line = "X1 HOLDS: a | -0.110 [-0.135, -0.085] 95% over 3 seeds"
     >>> by_chance([parse(line)] * 40).split(":")[0]
-    'By chance 2.0 of 40 would be decided, 1.0 of them HOLDS'
+    'By chance up to 2.0 of 40 would be decided, up to 1.0 of them HOLDS'
     """
     levels = [v.level for v in verdicts if not v.post_hoc]
     expected = sum(1 - level for level in levels)
     return (
-        f"By chance {expected:.1f} of {len(levels)} would be decided, {expected / 2:.1f} of them "
-        f"HOLDS: so many are expected if every true mean lies on the very line that its claim "
-        f"draws. It is the sum of 1 - level (of the interval) over the verdicts that are not post "
-        f"hoc, whether they depend on each other or not."
+        f"By chance up to {expected:.1f} of {len(levels)} would be decided, up to "
+        f"{expected / 2:.1f} of them HOLDS: the most to expect if every true mean lies on the "
+        f"line that its claim draws. It is the sum of 1 - level (of the interval) over the "
+        f"verdicts that are not post hoc, whether they depend on each other or not."
     )
 
 

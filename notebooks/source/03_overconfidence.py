@@ -420,7 +420,7 @@ plt.show()
 # turns: the turning point of each seed
 rise = [one.history.test_nll.iloc[-1] - one.history.test_nll[turn]
         for one, turn in zip(trainings.outcomes, turns, strict=True)]
-print(verdicts.judge("O3", "the test NLL rises by at least 0.1", rise, margin=0.1))
+print(verdicts.judge("O3", "the test NLL rises by at least 0.1", rise, margin=0.1, as_trained=True))
 print(claims.concluded("03", "O3"))
 
 # %% [markdown]

@@ -291,7 +291,7 @@ print(claims.concluded("07", "07r"))
 # %% [markdown]
 # ## 3. Take the prior out again
 #
-# The prior of the training set is known, so it can be taken out without training. In logits $z$ the product is a sum:
+# Both priors are known here, so one can replace the other without training. In logits $z$ the product is a sum:
 #
 # $$z_k + \log \pi^{\text{test}}_k - \log \pi^{\text{train}}_k.$$
 #
@@ -488,8 +488,7 @@ table.rename(index=groups, columns=heads).rename_axis("training").round(2)
 
 # %% [markdown]
 # Oversampling and class weights hardly change the error of the rarest class. In the mean the accuracy is two or three points lower, and the
-# over-confidence larger; three seeds do not settle it. On digits both lower this error, if their strengths are well chosen and the repair
-# of section 3 comes after ([evidence](evidence/07_class_imbalance.ipynb)).
+# over-confidence larger; three seeds do not settle it. On digits both lower this error where strength and weight decay are chosen, as trained and repaired ([evidence](evidence/07_class_imbalance.ipynb)).
 #
 # **Predict before you run:** on the map of lesson 03, do the networks move to the left or to the right on *balanced* new
 # images, when $\rho$ grows?
@@ -549,7 +548,7 @@ print(f"  {left:4.0%}  after temperature, shifts, and the prior taken out")
 # ## Three things to take away
 #
 # 1. Where a class is rare in training, a doubtful image of it loses a larger part of its probability than a clear one.
-# 2. The prior can be taken out by logit adjustment. First make the confidence right: by a temperature and shifts, fitted on
+# 2. If the new prior is known, too, logit adjustment puts it in place of the old one. First make the confidence right: by a temperature and shifts, fitted on
 #    images drawn as the training images were.
 # 3. "The error of a class": is it taken over the images *of* the class, or over those *predicted* as it?
 #
@@ -599,7 +598,7 @@ print(f"  {left:4.0%}  after temperature, shifts, and the prior taken out")
 #         cal, seed = run.predictions["cal"], run.setting["seed"]
 #         fitted = recalibration.BiasCorrectedTemperature().fit(cal.logits[::step], cal.labels[::step])
 #         logits = fitted.transform(run.predictions["test"].logits)
-#         probs = adjusted(logits, prior_of(cal.labels)).softmax(dim=1)
+#         probs = adjusted(logits, prior_of(cal.labels[::step])).softmax(dim=1)
 #         scores.append(metrics.nll(probs, digits(seed).test.labels))
 #     print(step, np.round(scores, 2))
 # ```

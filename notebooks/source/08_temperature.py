@@ -382,7 +382,7 @@ average.round(3)
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# - *100 images:* the matrix is far worse than no map: it has more numbers than there are images. On the plain
+# - *100 images:* the matrix is far worse than no map, and so with 200 images (evidence). On the plain
 #   network the vector is undecided: it is worse in three of five seeds.
 # - *5,000 images:* the matrix is best, and the shrunk matrix about as good.
 # - *Shrunk matrix, 100 images:* on the plain network it is about as near to the truth as one temperature, on the network

@@ -220,7 +220,7 @@ explorers.keep(explorers.Explorer(
 
 # %%
 gamma, decay = 2.0, 5e-4  # change me: gamma 0, 0.5, 1, 2, 3, 5; decay 0, 5e-4, 5e-3, 1e-2, 2e-2
-means = results[results.scaling == "as trained"].groupby(["gamma", "decay"])[["gap", "NLL"]].mean()
+means = judged[judged.scaling == "as trained"].groupby(["gamma", "decay"])[["gap", "NLL"]].mean()
 print(f"gamma {gamma:g}, weight decay {decay:g}: gap {means.gap[gamma, decay]:+.1%}, "
       f"NLL {means.NLL[gamma, decay]:.3f}")
 
@@ -431,8 +431,9 @@ shown.swaplevel(axis=1)[[(decay, name) for decay in (5e-4, 5e-3) for name in col
 #
 # With ten times the weight decay, every one of these networks has a lower NLL after T. As trained, gamma 3 is now not sure
 # enough. After one temperature each its NLL is above cross-entropy's; gamma 1's is undecided, and its ECE .005 lower
-# (evidence). Gammas that change with the epoch (5, 3, 1) or with the image (FLSD) have a lower ECE than cross-entropy at the
-# small decay, too. At the decay that is best for each, as trained, gamma 1 has the lowest ECE of them (evidence).
+# (evidence). As trained, gammas that change with the epoch (5, 3, 1) or
+# the image (FLSD) have a lower ECE than cross-entropy at the small decay, too; at the decay that is best for each,
+# cross-entropy's is lowest, then gamma 1's (evidence).
 #
 # ## 6. Your day
 #
@@ -508,16 +509,16 @@ pd.DataFrame(means, index=list(sides), columns=list(columns.values())).round(3)
 #
 # ## Three things to take away
 #
-# 1. Under focal loss, images that are surely right hardly pull any more. Networks trained with it are less confident.
+# 1. Under focal loss, images that are surely right pull far less. Networks trained with it are less confident.
 # 2. On these digits gamma 3 had the lower NLL as trained, at a small weight decay. With weight decays (and gamma)
 #    chosen and one temperature each, no lower NLL of focal loss was shown.
 # 3. Compare losses after recalibration, with the same weight decays for both, chosen and judged on different seeds.
 #
 # ## Recall
 #
-# <details><summary>1. Under focal loss, which images hardly pull any more, and which pull harder?</summary>
+# <details><summary>1. Under focal loss, which images pull far less, and which pull harder?</summary>
 #
-# Images that are surely right hardly pull any more. Images whose label has a small probability pull a little harder.
+# Those that are surely right pull far less. Images whose label has a small probability pull a little harder.
 #
 # </details>
 #
@@ -575,7 +576,7 @@ pd.DataFrame(means, index=list(sides), columns=list(columns.values())).round(3)
 #
 # </details>
 #
-# All verdicts, the nine losses of the paper, its curves and norms, early stopping, the rivals and the ensemble are in the
+# All verdicts, nine losses, the paper's curves and norms, early stopping, the rivals and the ensemble are in the
 # [evidence](evidence/11_focal_practice.ipynb). Digits differ? See [your numbers differ?](your_numbers_differ.md). Next: [12 Mixup](12_mixup.ipynb).
 #
 # ## References

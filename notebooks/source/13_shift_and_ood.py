@@ -233,8 +233,7 @@ for reader, found in at.iterrows():
 # image says less about its label. So this posterior is too sure. The informed posterior knows the noise. It is
 # calibrated, and its accuracy falls, too.
 #
-# The network's gap is 13 points larger than that of the uninformed posterior. The T of the old scanner takes off 16 points:
-# about these 13.
+# The network's gap is 13 points larger than that of the uninformed posterior. Here the T of the old scanner takes off 16 points (at noise 0.2: 11, where the network has 4 more).
 #
 # </details>
 #
@@ -265,8 +264,8 @@ print(claims.concluded("13", "13b"))
 #
 # $$\text{noise}_\text{new}^2 = 0.4^2 + \text{variance}_\text{new} - \text{variance}_\text{old}.$$
 #
-# Then take *old* labelled images on which the network was **not trained** (*held-out* images), and add the noise that is
-# missing. The result is an **imitation** of the new scanner. It has labels, so we can count how often the network is
+# Then take *old* labelled images on which the network was **not trained** (*held-out* images), and add Gaussian noise of the
+# variance that is missing, drawn anew for each pixel. The result is an **imitation** of the new scanner. It has labels, so we can count how often the network is
 # right on it.
 
 # %%
@@ -534,9 +533,8 @@ for name, rows in where.items():
 # **At noise 0.8 the network is right on less than half of the images, and its confidence does not show it. Even the exact
 # posterior of the old images would be some 30 points too sure.**
 #
-# **If the change is added noise, one can imitate it on held-out labelled images. On digits this predicted the accuracy to
-# two points on average (one network can miss by more), and gave a good temperature, without a new label. With another
-# change the forecast can be wrong: compare the new images with the imitation.**
+# **If the change is Gaussian noise, drawn anew for each pixel, one can imitate it on held-out labelled images. On digits this predicted the accuracy to
+# two points on average (one network can miss by more), and gave a good temperature, without a new label. With another change (noise that neighbouring pixels share, say: evidence) the forecast can be wrong.**
 #
 # All verdicts: [evidence](evidence/13_shift_and_ood.ipynb). Next:
 # [14 Sample prioritization](14_sample_prioritization.ipynb).

@@ -226,8 +226,7 @@ for n in (size.few, size.some, size.many):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Better at first, then worse, and the fewer sentences, the worse. With few, the distance
-# rises towards the end, too.
+# Up and down at first, then worse, and the fewer sentences, the worse. With few, the distance grows again, too.
 #
 # </details>
 #
@@ -267,7 +266,7 @@ print(means.round(dict(zip(means.columns, [1, 1, 1, 2, 3, 1], strict=True))).to_
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Smoothing and focal loss have half the ECE of cross-entropy. (With strengths tuned for each loss, theirs is larger as trained: evidence.)
+# Smoothing and focal loss have half the ECE of cross-entropy. (With weight decay and strength tuned, theirs is larger as trained: evidence.)
 # Focal loss is nearer only after T (as trained undecided: evidence). But smoothing, with nearly the same ECE, is
 # *further* from it than cross-entropy: it gives probability to impossible words. The ECE looks at the most probable
 # word alone, on average. Where no law is known, the NLL tells more: in expectation it is lowest at the law.
@@ -381,8 +380,7 @@ for loss, n in groups[1:]:  # without the 300 sentences
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# After 800 sentences cross-entropy says 23 % where 8 % is exact. After 3,000 both agree on
-# average, at some 11 %. Nearly all sentences are right: each is one wording of many.
+# After 800 sentences cross-entropy says 23 % where 8 % is exact (at its best weight decay too little: evidence). After 3,000 both are some 11 %. Nearly all are right: each is one wording of many.
 #
 # </details>
 #
@@ -453,8 +451,8 @@ for value, row in real.iterrows():
 # is right. A right sentence may have a probability of ten per cent, and the most probable one may lack a word that
 # matters.**
 #
-# (With a temperature each, smoothing and cross-entropy no longer differ clearly, neither in ECE nor in how often they write
-# impossible beginnings: evidence.)
+# (With a temperature each, smoothing's ECE is undecided, or tuned 0.2 points higher; its impossible beginnings are
+# undecided: evidence.)
 #
 # All verdicts: [evidence](evidence/16_translation.ipynb). Next: [17 Audit your own model](17_audit_your_model.ipynb).
 #

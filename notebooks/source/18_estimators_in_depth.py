@@ -109,7 +109,7 @@ for name, (says, truth) in models.items():
 #
 # </details>
 #
-# So canonical calibration implies the other two. With three classes or more, neither of these implies another meaning.
+# Canonical calibration implies the others (average over rows). With three classes or more, neither implies another.
 #
 # ### Exercise: two classes
 #
@@ -257,21 +257,24 @@ for epsilon in (0, 0.001, 0.004):
 # </details>
 #
 # The **CORP diagram** (Dimitriadis, Gneiting and Jordan 2021) needs no edges. It fits a staircase to the hits (1 or 0), by
-# least squares. The staircase never goes down. The **consistency band** around the diagonal shows luck: calibrated models with these confidences are simulated, and at each confidence 90 % of their curves lie inside.
-# Which model stays inside?
+# least squares. It never goes down. The **consistency band** around the diagonal shows luck: calibrated models with these confidences are simulated, and at each confidence 90 % of their curves lie inside (most leave it somewhere).
+# How much of each lies outside?
 
 # %% tags=["drawing"]
 chosen, labels = test_set(1000, SEED)
 fig, axes = plt.subplots(1, 2, figsize=(8, 4))
 for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.items(), strict=True):
     _ = plots.corp_diagram(model[chosen], labels, ax=ax, title=f"CORP, {name}, 1,000 images")
+    curve = metrics.corp(model[chosen], labels)
+    above = curve.counts[curve.frequency > curve.band()[1]].sum() / curve.counts.sum()
+    print(f"{name}: above the band at {above:.0%} of the images")
 
 # %% [markdown]
-# A leaves the band upwards here and there: it is too cautious. B stays inside. Neither diagram says which model knows more.
+# A lies above it at 22 % of the images: too cautious. B stays inside. Neither says which model knows more.
 #
 # ## 4. Is it calibrated at all?
 #
-# A test (lesson 02) asks whether luck alone could explain the errors. `metrics.calibration_test` gives two: one by the
+# A test (lesson 02) asks whether luck could explain the errors. `metrics.calibration_test` gives two: one by the
 # ECE, and **Spiegelhalter's** z. It says how many standard deviations the measured Brier score lies above (or, if negative,
 # below) what the model itself expects. The **power of a test** is the probability that it rejects a model that is *not* calibrated. The
 # slider shows the power of the ECE test for the posterior at T = 1, 1.1, 1.2 and 1.5.
@@ -440,9 +443,8 @@ for metric in ("ece", "brier", "accuracy"):
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Hardly, and yes. In one seed the ECE's interval excludes 0 (near calibration, too often). The Brier score, paired, decides for
-# cross-entropy in each seed. Three seeds are too few for a claim on the losses.
-# On the map both lie near height zero: the height does not show how much a model knows.
+# Hardly, and yes. In one seed the ECE's interval excludes 0 (near calibration, too often). The paired Brier score decides for cross-entropy each time. Three seeds are too few for a claim on the losses.
+# On the map both lie near height zero: it does not show how much a model knows.
 #
 # </details>
 #

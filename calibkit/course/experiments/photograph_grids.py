@@ -30,6 +30,8 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
 }
 # as the authors of focal loss weigh it; the one above is that of its own authors, twice
 SQUARED = {"MMCE, squared, weight 2": functools.partial(losses.mmce, weight=2.0, variant="squared")}
+# beside cross-entropy, the losses that its authors compare focal loss with
+BASELINES = ("label smoothing .05", "Brier", *SQUARED)
 FOCAL = tuple(LOSSES)[:5]
 SOFT = ("cross-entropy", *tuple(LOSSES)[5:])
 AUGMENTATIONS = {
@@ -134,7 +136,9 @@ def _chosen(train: Dataset, value: str, seed: int):
 
 
 def _loss_or_mixup(train: Dataset, name: str, seed: int):
-    return _mixup(train, MIXUPS[name], seed) if name in MIXUPS else (train, {"loss": LOSSES[name]})
+    if name in MIXUPS:
+        return _mixup(train, MIXUPS[name], seed)
+    return train, {"loss": (LOSSES | SQUARED)[name]}
 
 
 def _size(train: Dataset, fraction: float, seed: int):
@@ -395,7 +399,7 @@ _IN_ORDER = {
     ),
     "strange": Photographs(
         varies="cure",
-        values=("cross-entropy", "focal, gamma 3", "FLSD-53", *MIXUPS),
+        values=("cross-entropy", "focal, gamma 3", "FLSD-53", *BASELINES, *MIXUPS),
         values_at={"laptop": ("cross-entropy", "FLSD-53", A_LITTLE)},
         change=_loss_or_mixup,
         shows=photographs.strange_images,

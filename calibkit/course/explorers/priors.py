@@ -31,7 +31,7 @@ def prior_frame(
 
     >>> image, even = np.zeros((2, 8, 8)), np.full((2, 10), 0.1)
     >>> prior_frame(image, [0, 1], even, 9).readout[:61]
-    'Each digit 9 times rarer in training: the clear 0 falls from '
+    'This digit 9 times rarer in training: the clear 0 falls from '
     """
     ratio = validate.number("ratio", ratio, 1, math.inf, open_high=True)
     if not len(images) == len(true) == len(posteriors) == 2:
@@ -52,7 +52,7 @@ def prior_frame(
         told = f"falls from {before} to {after}" if ratio > 1 else f"has {after}"
         words.append(f"the {name} {label} {told}")
         values[name] = rare[label]
-    how = f"Each digit {ratio:g} times rarer in training" if ratio > 1 else "Equally common"
+    how = f"This digit {ratio:g} times rarer in training" if ratio > 1 else "Equally common"
     readout = f"{how}: {words[0]}, {words[1]}."
     return Frame(tuple(panels), readout, values)
 

@@ -569,10 +569,24 @@ print(
     verdicts.conclude(
         "O3",
         [
-            verdicts.judge("O3", "the test NLL rises by at least 0.1", since_turn("test_nll"), margin=0.1),
+            verdicts.judge(
+                "O3",
+                "the test NLL rises by at least 0.1",
+                since_turn("test_nll"),
+                margin=0.1,
+                as_trained=True,
+            ),
             verdicts.judge("O3", "while the test accuracy rises too", since_turn("test_accuracy")),
-            verdicts.judge("O3", "the part of the right predictions falls", moved[:, 0], expect="below"),
-            verdicts.judge("O3", "the part of the wrong predictions rises", moved[:, 1]),
+            verdicts.judge(
+                "O3",
+                "the part of the right predictions falls",
+                moved[:, 0],
+                expect="below",
+                as_trained=True,
+            ),
+            verdicts.judge(
+                "O3", "the part of the wrong predictions rises", moved[:, 1], as_trained=True
+            ),
             verdicts.judge(
                 "O3", "photographs: the accuracy rises from epoch 5 to 15", change.test_accuracy.tolist()
             ),
@@ -580,19 +594,24 @@ print(
                 "O3",
                 "photographs: the mean NLL of the wrong predictions rises",
                 change.test_nll_wrong.tolist(),
+                as_trained=True,
             ),
             verdicts.judge(
                 "O3",
                 "photographs: the part of the wrong predictions rises",
                 (late_part - early_part).tolist(),
+                as_trained=True,
             ),
-            verdicts.judge("O3", "photographs: that of all rises", change.test_nll.tolist()),
+            verdicts.judge(
+                "O3", "photographs: that of all rises", change.test_nll.tolist(), as_trained=True
+            ),
             *(
                 verdicts.judge(
                     "O3",
                     f"20,000 photographs, weight decay {decay:g}, from the turn on: {words}",
                     rows[:, place],
                     expect="below" if "falls" in words else "above",
+                    as_trained="accuracy" not in words,
                     post_hoc=True,
                 )
                 for decay, rows in later.items()
@@ -908,7 +927,10 @@ said = [
         than=0.999,
     ),
     verdicts.judge(
-        "O9", "and the test ECE rises with twice the last layer", fits[:, 2, two] - fits[:, 2, one]
+        "O9",
+        "and the test ECE rises with twice the last layer",
+        fits[:, 2, two] - fits[:, 2, one],
+        as_trained=True,
     ),
     verdicts.judge_share("O9", statement, int((twice > 0.99).sum()), twice.size, than=0.7),
 ]

@@ -202,7 +202,7 @@ print(
     verdicts.conclude(
         "T1",
         given,
-        "one temperature lowers the ECE on photographs, and on digits by 10 points or more. (Counted, too: a "
+        "one temperature lowers the mean ECE on photographs, and that on digits by 10 points or more. (Counted, too: a "
         "T chosen by the ECE is worse on digits, within a point; better on photographs over five losses, "
         "undecided for cross-entropy)",
     )
@@ -828,10 +828,10 @@ print("\n".join(arbiter_findings.findings(judged)))
 #
 # | | paper | here |
 # |---|---|---|
-# | Müller et al. 2019, ResNet-56, CIFAR-100 | ECE .150 to .021 at T = 1.9 | plain, the second table |
-# | the same, Inception-v4, ImageNet | ECE .071 to .022 at T = 1.4 | photographs, "0.0" of the third table |
-# | Mukhoti et al. 2020, cross-entropy and MMCE | T = 2.0 to 2.8 | the third table |
-# | the same, FLSD-53 | T mostly .9 to 1.1 | the third table |
+# | Müller et al. 2019, ResNet-56, CIFAR-100 | ECE .150 to .021 at T = 1.9 | plain, the first table |
+# | the same, Inception-v4, ImageNet | ECE .071 to .022 at T = 1.4 | photographs, "0.0" of the second table |
+# | Mukhoti et al. 2020, cross-entropy and MMCE | T = 2.0 to 2.8 | the fifth table |
+# | the same, FLSD-53 | T mostly .9 to 1.1 | the fifth table |
 #
 # References: Guo, Pleiss, Sun, Weinberger 2017, [arXiv:1706.04599](https://arxiv.org/abs/1706.04599); Kull, Silva Filho, Flach 2017, [doi:10.1214/17-EJS1338SI](https://doi.org/10.1214/17-EJS1338SI);
 # Kull and Flach 2015, *Novel decompositions of proper scoring rules for classification*, ECML PKDD; Kull et al. 2019, *Beyond temperature scaling*, [arXiv:1910.12656](https://arxiv.org/abs/1910.12656); Perez-Lebel et al. 2023, *Beyond calibration*, [arXiv:2210.16315](https://arxiv.org/abs/2210.16315);

@@ -595,8 +595,8 @@ print(
         "F8",
         said,
         "the feature norms end in the paper's order and begin in another. As trained, focal loss, to the "
-        "end or stopped by the error, too, has a lower ECE than cross-entropy stopped by the error, and no "
-        "fewer errors; with the other two criteria, and after one temperature each, it is undecided",
+        "end or stopped by the error, too, has a lower ECE than cross-entropy stopped by the error; its "
+        "errors, the other two criteria, and all after one temperature each, are undecided",
     )
 )
 # %% tags=["nbval-check-output"]

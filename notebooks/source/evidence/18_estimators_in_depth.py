@@ -737,7 +737,7 @@ for metric in ("ece", "classwise_ece"):
 # %% [markdown]
 # ## Bootstrap intervals on photographs
 #
-# Mukhoti et al. (2020, figure 4; M5) show 90 % intervals of 1,000 resamples of networks with different losses on CIFAR-10, and read that the intervals of FLSD-53 and of most other losses do not overlap, "especially before temperature scaling". Here: its six losses at its weight decay, 5e-4, 5,000 test
+# Mukhoti et al. (2020, figure 4; M5) show 90 % intervals of 1,000 resamples of networks with different losses on CIFAR-10, and read that the intervals of FLSD-53 and of the others (except Brier loss) mostly do not overlap, "especially before temperature scaling". Here: its six losses at its weight decay, 5e-4, 5,000 test
 # photographs; the reflected form, as in the code that they follow. The table shows seed 0, each value with its interval, as trained, and after T on `cal`: of the least NLL, and of the least ECE as theirs.
 
 # %%

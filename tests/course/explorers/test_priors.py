@@ -30,7 +30,7 @@ def test_odds_against_the_rare_digit_grow_by_the_ratio(ratio):
 def test_the_words_tell_both_images():
     frame = prior_frame(IMAGES, [3, 3], BOTH, 100)
     assert frame.readout == (
-        "Each digit 100 times rarer in training: the clear 3 falls from 99.9 % to 90.9 %, the "
+        "This digit 100 times rarer in training: the clear 3 falls from 99.9 % to 90.9 %, the "
         "doubtful 3 falls from 80.0 % to 3.8 %."
     )
     assert frame.values == pytest.approx({"clear": 0.909, "doubtful": 0.0385}, abs=1e-3)
