@@ -35,6 +35,7 @@ from calibkit.course.site import (
     address,
     api,
     card,
+    download,
     figures,
     findings,
     graph,
@@ -252,6 +253,7 @@ def write(folder: Path) -> None:
     fragments = {lesson.stem: lesson.html for lesson in every}
     fragments |= {name: carded(drawn(text, at)) for name, (at, text) in texts.items()}
     fragments["class_guide"] = opened(fragments["class_guide"], LOOK_AT_KITS)
+    fragments[RUN] = opened(fragments[RUN], download.write(folder / "extra"))
     fragments["sliders_anywhere"] = opened(fragments["sliders_anywhere"], _live())
     fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
     shown = kits.every()
