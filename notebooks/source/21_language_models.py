@@ -255,7 +255,7 @@ explorers.Explorer(
 #
 # - the probability of the best *wording*;
 # - the probability *by meaning*;
-# - the same after a *temperature*, fitted on 6,000 other questions whose answers are known;
+# - the same after a *temperature*, fitted on some 1,700 other questions whose answers are known;
 # - the same after a *curve* from confidence to accuracy, fitted on the same questions;
 # - the model answers *ten times*, and we count how often the most frequent city comes.
 #
