@@ -320,8 +320,8 @@ def by_chance(verdicts: Iterable[Verdict]) -> str:
     return (
         f"By chance up to {expected:.1f} of {len(levels)} would be decided, up to "
         f"{expected / 2:.1f} of them HOLDS: the most to expect if every true mean lies on the "
-        f"line that its claim draws. It is the sum of 1 - level (of the interval) over the "
-        f"verdicts that are not post hoc, whether they depend on each other or not."
+        f"line of its claim. It is the sum of 1 - level (of the interval) over all that are not "
+        f"post hoc, dependent or not."
     )
 
 
