@@ -481,7 +481,7 @@ def test_a_bin_shows_its_images(visit):
 def check_sure(page, who, low, high):
     sure = page.locator(f"#images .{who}").all_inner_texts()
     assert sure
-    assert all(low <= int(re.search(r"(\d+)%", text)[1]) <= high for text in sure)
+    assert all(low <= int(re.search(r"(\d+)\s%", text)[1]) <= high for text in sure)
 
 
 def test_a_run_is_kept_and_compared(visit):
