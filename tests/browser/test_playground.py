@@ -481,7 +481,7 @@ def test_a_bin_shows_its_images(visit):
 def check_sure(page, who, low, high):
     sure = page.locator(f"#images .{who}").all_inner_texts()
     assert sure
-    assert all(low <= int(re.search(r"(\d+)%", text)[1]) <= high for text in sure)
+    assert all(low <= int(re.search(r"(\d+)\s%", text)[1]) <= high for text in sure)
 
 
 def test_a_run_is_kept_and_compared(visit):
@@ -541,6 +541,68 @@ def test_everyone_can_use_it(visit, build, scheme, width):
     if script is None:
         pytest.skip("axe-core is not there and npm cannot fetch it")
     assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []
+
+
+NO_STORAGE = """Object.defineProperty(window, "localStorage",
+  {get() { throw new DOMException("denied", "SecurityError"); }})"""
+GROUND = "getComputedStyle(document.body).backgroundColor"
+LIGHT, DARK = "rgb(255, 255, 255)", "rgb(22, 24, 29)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_is_that_of_the_site_until_it_is_changed(visit, scheme):
+    page = visit()
+    page.emulate_media(color_scheme=scheme)
+    switch, seen = page.locator("#theme"), []
+    for _ in range(3):
+        seen.append((page.evaluate("document.body.dataset.theme"), page.evaluate(GROUND)))
+        assert switch.inner_text() == f"Theme: {seen[-1][0]}"
+        switch.press("Enter")
+        assert page.evaluate("localStorage.theme") == page.evaluate("document.body.dataset.theme")
+    light, dark = ("light", LIGHT), ("dark", DARK)
+    expected = {"light": [("auto", LIGHT), dark, light], "dark": [("auto", DARK), light, dark]}
+    assert seen == expected[scheme]
+    page.evaluate("localStorage.theme = 'dark'")  # as the pages of the site write it
+    page.reload()
+    assert page.evaluate(GROUND) == DARK
+    page.evaluate("localStorage.theme = 'sepia'")
+    page.reload()
+    assert switch.inner_text() == "Theme: auto"
+
+
+def test_a_browser_that_keeps_nothing_can_still_change_the_theme(visit):
+    page = visit()
+    page.add_init_script(NO_STORAGE)
+    page.reload()
+    page.locator("#theme").click()
+    assert page.evaluate(GROUND) == DARK
+
+
+def test_pictures_of_the_epochs_come_with_the_first_one(visit):
+    page = visit(TRIAL)
+    assert page.locator("#more-pictures").is_hidden()
+    assert page.locator("#images .said:visible").count() == 0
+    page.locator("#step").click()
+    page.locator("#epoch", has_text="epoch 1 of").wait_for()
+    page.locator("#more-pictures").wait_for()
+    assert page.locator("#more-to-come").is_hidden()
+    assert page.locator("#images .said:visible").count() == 12
+    page.locator("#bin-train").press("Home")
+    assert page.locator("#in-bin-train").inner_text().startswith("bar 0–7 %: ")
+
+
+SMALLEST = """() => Math.min(...[...document.querySelectorAll("main svg text")]
+  .filter(text => text.textContent && text.checkVisibility())
+  .map(text => [parseFloat(getComputedStyle(text).fontSize), text.getScreenCTM()])
+  .map(([size, {a, b}]) => size * Math.hypot(a, b)))"""
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1366, 1920])
+def test_the_words_of_the_pictures_are_large_enough(visit, width):
+    page = visit(TRIAL, width=width, height=900)
+    train(page)
+    assert page.evaluate(SMALLEST) >= 12.5
+    assert page.evaluate(TOO_WIDE) <= 0
 
 
 REFUSE = "void (navigator.clipboard.writeText = async () => { throw new Error('a file'); })"

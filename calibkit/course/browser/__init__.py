@@ -22,6 +22,7 @@ from calibkit.lab.data.handwriting import BRIGHTEST, all_digits
 
 HERE = Path(__file__).parent
 LEVEL = 0.95  # of the intervals on the page of an audit
+LESSON_ON_AUDITS = "17"
 IMPORT = re.compile(r'^import\s*\{(?P<names>[^}]*)\}\s*from\s*"(?P<file>[^"]+)";[^\n]*\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class)\b)", re.M)
 EXPORTED = re.compile(r"^export (?:async )?(?:function|const|class) (\w+)", re.M)
@@ -147,21 +148,23 @@ def _visit(path: Path, above: list[Path], done: dict[Path, str]) -> None:
     done[path] = text
 
 
-def page(name: str, data: Mapping[str, Any], home: str = "") -> str:
+def page(name: str, data: Mapping[str, Any], home: str = "", **words: str) -> str:
     """The page of a folder here: NAME.html, main.js and NAME.css, in the theme that all share.
 
-    data: as `assemble` takes it. home: HTML of a link back to where the page belongs.
+    data: as `assemble` takes it. home: HTML of a link back to where the page belongs, or of a
+    bar of links. words: further places of its template.
     """
     folder = HERE / name
     styles = [HERE / "shared" / "theme.css", folder / f"{name}.css"]
-    return assemble(folder / f"{name}.html", folder / "main.js", styles, data, {"home": home})
+    places = {"home": home} | words
+    return assemble(folder / f"{name}.html", folder / "main.js", styles, data, places)
 
 
 def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
     """The page on which the visitor's own network trains.
 
     lessons: number -> address of the lessons that the settings link to; without it their numbers
-        stand there alone. home: HTML of a link back to where the page belongs.
+        stand there alone. home: as `page` takes it.
 
     >>> "connect-src" in playground(), len(playground()) < 400_000
     (False, True)
@@ -169,15 +172,20 @@ def playground(lessons: Mapping[str, str] | None = None, home: str = "") -> str:
     return page("playground", {"digits": digits_text(), "lessons": dict(lessons or {})}, home)
 
 
-def audit(home: str = "") -> str:
+def audit(home: str = "", lesson: str = "") -> str:
     """The page that audits a file of predictions in the browser, as `calibkit audit` does.
 
-    home: HTML of a link back to where the page belongs.
+    home: as `page` takes it. lesson: address of the lesson on audits; without it its number stands
+    there alone.
 
     >>> "connect-src" in audit(), len(audit()) < 300_000
     (False, True)
     """
-    return page("audit", {"trust": _trusted_intervals(), "version": __version__}, home)
+    data = {"trust": _trusted_intervals(), "version": __version__}
+    name = f"Lesson {LESSON_ON_AUDITS}"
+    linked = f'<a href="{lesson}">{name}</a>' if lesson else name
+    said = f"{linked} of the course goes through such a report, step by step."
+    return page("audit", data, home, lesson=said)
 
 
 def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:

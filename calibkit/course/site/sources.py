@@ -69,7 +69,14 @@ PANORAMA = 1.7  # times as wide as high: several plots side by side
 DESCRIBED = re.compile(r'(?s)<p class="description">(?P<words>.*?)</p>')  # what an explorer is
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
-HOME = '<a href="index.html">The course</a>'  # on pages that stand beside those of Sphinx
+BAR = {  # of the pages that stand beside those of Sphinx; as that of the landing page
+    "index.html#lessons-title": "Lessons",
+    "play.html": "Playground",
+    "audit.html": "Audit",
+    "findings.html": "Findings",
+    "class_guide.html": "For teachers",
+    "api.html": "The package",
+}
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=select_autoescape(), trim_blocks=True
 )
@@ -269,7 +276,7 @@ def write(folder: Path) -> None:
         drawn(pages.text_page(kits.listed(shown)), more=leads), encoding="utf-8"
     )
     _playground(folder / "extra" / "play.html", course)
-    browser.write(browser.audit(HOME), folder / "extra" / "audit.html")
+    _audit(folder / "extra" / "audit.html", course)
     described = api.groups()
     _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
@@ -517,9 +524,27 @@ def authors() -> str:
     return licence.partition("Copyright (c) ")[2].split("\n")[0]
 
 
+def bar(here: str) -> str:
+    """The links of the landing page on a page beside it; here: which one that is.
+
+    >>> bar("play.html").count("<a "), bar("play.html").partition(" aria-current")[0][-19:]
+    (7, '<a href="play.html"')
+    """
+    current = {here: ' aria-current="page"'}
+    links = (f'<a href="{page}"{current.get(page, "")}>{words}</a>' for page, words in BAR.items())
+    mark = '<a class="mark" href="index.html">calibkit</a>'
+    return f'<nav class="shop" aria-label="Main">{mark}{"".join(links)}</nav>'
+
+
 def _playground(target: Path, course: list[Lesson]) -> None:
     lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
-    browser.write(browser.playground(lessons, HOME), target)
+    browser.write(browser.playground(lessons, bar(target.name)), target)
+
+
+def _audit(target: Path, course: list[Lesson]) -> None:
+    lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
+    lesson = lessons.get(browser.LESSON_ON_AUDITS, "")
+    browser.write(browser.audit(bar(target.name), lesson), target)
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:

@@ -1,7 +1,7 @@
 // The pictures beside the diagrams: over the epochs, the histogram, and the course's plane.
 import { Chart } from "../shared/chart.js";
 
-const percent = (share) => `${Math.round(100 * share)}`;
+const percent = (share) => `${Math.round(100 * share)}`.replace("-", "−");
 const signed = (share) => `${share < 0 ? "−" : "+"}${Math.abs(100 * share).toFixed(1)}`;
 const last = (rows) => rows[rows.length - 1];
 const steps = (most) => [0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * most));
@@ -15,7 +15,6 @@ export function overEpochs(rows, kept, epochs) {
   const points = (of, name) => of.map((row) => [row.epoch, row[name]]);
   if (kept) chart.line(points(kept, "accuracy"), "old right").line(points(kept, "confidence"), "old sure");
   chart.line(points(rows, "accuracy"), "right").line(points(rows, "confidence"), "sure");
-  chart.words(end, 0.1, "– – how sure", "sure", "end").words(end, 0.02, "— how often right", "right", "end");
   const { epoch, accuracy, confidence } = last(rows);
   return chart.svg(`after epoch ${epoch} confidence ${percent(confidence)} %, accuracy ${percent(accuracy)} %.`);
 }
@@ -30,8 +29,6 @@ export function nllOverEpochs(rows, kept, epochs, unavoidable) {
   if (kept) chart.line(kept.map((row) => [row.epoch, row.nll]), "old right");
   chart.box(0, end, 0, unavoidable, "unavoidable").line(rows.map((row) => [row.epoch, row.nll]), "right");
   chart.line(rows.map((row) => [row.epoch, Math.min(row.trainNll, top)]), "learned");
-  chart.words(end, unavoidable / 3, "unavoidable", "", "end");
-  chart.words(end, 0.93 * top, "— new · · · training", "", "end");
   return chart.svg(`${last(rows).nll.toFixed(2)} nats on new images, of which ${unavoidable.toFixed(2)} are unavoidable.`);
 }
 
@@ -47,20 +44,19 @@ export function histogram({ binned }) {
     chart.box(b / bins, (b + 1) / bins, 0, hits[b] / n, "bar-right");
     if (count > hits[b]) chart.box(b / bins, (b + 1) / bins, hits[b] / n, count / n, "bar-wrong");
   });
-  chart.words(0.02, 0.92 * top, "■ right", "right").words(0.02, 0.8 * top, "■ wrong", "wrong");
   return chart.svg(`${percent(counts[bins - 1] / n)} % of the images lie in the last bin.`);
 }
 
-// The path of the training: accuracy lost on new data against the confidence it keeps above it.
+// The path of the training: accuracy lost on new data, and how far the confidence lies above what is left.
 export function plane(rows, kept) {
-  const chart = new Chart({ title: "Lost, and still claimed", x: [-0.1, 0.8], y: [-0.5, 0.8],
+  const chart = new Chart({ title: "Accuracy lost against over-confidence", x: [-0.1, 0.8], y: [-0.5, 0.8],
     xTicks: [0, 0.25, 0.5, 0.75], yTicks: [-0.5, -0.25, 0, 0.25, 0.5, 0.75],
-    labels: ["accuracy lost on new data (points)", "claimed above it"], show: percent });
+    labels: ["accuracy lost on new data (points)", "over-confidence"], show: percent });
   chart.line([[-0.1, 0], [0.8, 0]], "diagonal").line([[0, 0], [0.8, 0.8]], "diagonal");
-  chart.words(0.8, 0.03, "claims nothing", "small", "end").words(0.66, 0.7, "claims all", "small", "end");
+  chart.words(0.8, 0.03, "as sure as right", "small", "end").words(0.62, 0.68, "as sure as in training", "small", "end");
   const path = (of) => of.map(({ lost, claimed }) => [lost, claimed]);
   if (kept) chart.line(path(kept), "old right").dot(path([last(kept)])[0], "old-dot");
   chart.line(path(rows), "way").dot(path([last(rows)])[0], "here");
   const { lost, claimed } = last(rows);
-  return chart.svg(`${signed(lost)} points of accuracy lost, ${signed(claimed)} points claimed above what is left.`);
+  return chart.svg(`${signed(lost)} points of accuracy lost, ${signed(claimed)} points of over-confidence.`);
 }

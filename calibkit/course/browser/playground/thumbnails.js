@@ -22,7 +22,7 @@ export function showImages(host, items) {
 function card() {
   const item = document.createElement("li");
   item.innerHTML = `<canvas width="${SIDE}" height="${SIDE}" aria-hidden="true"></canvas>
-<span class="truth"></span><span class="hidden-words">network: </span><span class="network"></span>
+<span class="truth"></span><span class="said"><span class="hidden-words">network: </span><span class="network"></span></span>
 <span class="hidden-words">exact posterior: </span><span class="exact"></span>`;
   return item;
 }
@@ -32,8 +32,10 @@ function fill(item, { image, label, note, network, exact }) {
   const wrong = network && network.digit !== label;
   item.className = network ? (wrong ? "wrong" : "correct") : "";
   item.querySelector(".truth").textContent = `is a ${label}${note}`;
-  item.querySelector(".network").textContent = network
-    ? `${wrong ? "✗" : "✓"} ${network.digit} · ${network.sure}\u00a0%` : "–";
+  item.querySelector(".said").hidden = !network;
+  if (network) {
+    item.querySelector(".network").textContent = `${wrong ? "✗" : "✓"} ${network.digit} · ${network.sure}\u00a0%`;
+  }
   item.querySelector(".exact").textContent = `${exact.digit} · ${exact.sure}\u00a0%`;
 }
 

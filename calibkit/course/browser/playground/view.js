@@ -34,7 +34,11 @@ export class View {
     this.answer(test, state.rows.length > 0);
     for (const of of BRUSHED) {
       this.diagrams[of].show(judged[of].binned, chosen?.of === of ? chosen.bin : null);
-      tellBin(at(`bin-${of}`), judged[of].binned);
+      tellBin(at(`bin-${of}`), at(`in-bin-${of}`), judged[of].binned);
+    }
+    if (state.rows.length) { // from the first epoch on these show something, and they stay
+      at("more-pictures").hidden = false;
+      at("more-to-come").hidden = true;
     }
     const { epochs } = run.settings, past = kept?.rows ?? null;
     at("over-epochs").innerHTML = overEpochs(rows, past, epochs);
@@ -86,11 +90,12 @@ export class View {
   }
 }
 
-// The slider of a diagram says what the bin holds that it stands on.
-function tellBin(slider, { bins, counts, confidence, accuracy }) {
+// The slider of a diagram says what the bin holds that it stands on; place: the words below it.
+function tellBin(slider, place, { bins, counts, confidence, accuracy }) {
   const bin = Number(slider.value);
   const range = `${whole(bin / bins)} to ${whole((bin + 1) / bins)} % sure`;
   slider.setAttribute("aria-valuetext", counts[bin]
     ? `${range}: ${counts[bin]} images, mean confidence ${whole(confidence[bin])} %, ${whole(accuracy[bin])} % right`
     : `${range}: no image`);
+  place.textContent = `bar ${whole(bin / bins)}–${whole((bin + 1) / bins)} %: ${counts[bin].toLocaleString("en")} images`;
 }

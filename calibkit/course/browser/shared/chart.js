@@ -1,5 +1,5 @@
 // A plain chart as SVG: axes, lines, dots, words. All other pictures are made of it.
-const LEFT = 44, TOP = 30, WIDTH = 330, HEIGHT = 250, RIGHT = 12, BOTTOM = 40;
+const LEFT = 54, TOP = 30, WIDTH = 330, HEIGHT = 256, RIGHT = 14, BOTTOM = 46;
 
 export class Chart {
   // x, y: [least, most]. ticks: values with a number beside the axis. labels: words of both axes.
@@ -43,12 +43,12 @@ export class Chart {
   svg(description) {
     const floor = HEIGHT - BOTTOM, middle = (LEFT + WIDTH - RIGHT) / 2;
     const text = (x, y, words, more) => `<text x="${x}" y="${y}" ${more}>${words}</text>`;
-    const below = this.xTicks.map((tick) => text(this.x(tick), floor + 16, this.show(tick, "x"), 'text-anchor="middle"'));
-    const beside = this.yTicks.map((tick) => text(LEFT - 6, this.y(tick) + 4, this.show(tick, "y"), 'text-anchor="end"'));
+    const below = this.xTicks.map((tick) => text(this.x(tick), floor + 18, this.show(tick, "x"), 'text-anchor="middle"'));
+    const beside = this.yTicks.map((tick) => text(LEFT - 6, this.y(tick) + 5, this.show(tick, "y"), 'text-anchor="end"'));
     return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${this.title}: ${description}">
-<text class="title" x="${middle}" y="19" text-anchor="middle">${this.title}</text>${this.parts.join("")}
+<text class="title" x="${WIDTH / 2}" y="19" text-anchor="middle">${this.title}</text>${this.parts.join("")}
 <path class="frame" d="M${LEFT},${TOP}V${floor}H${WIDTH - RIGHT}"/>${below.join("")}${beside.join("")}
 ${text(middle, HEIGHT - 6, this.labels[0], 'text-anchor="middle"')}
-<text text-anchor="middle" transform="translate(11 ${(TOP + floor) / 2}) rotate(-90)">${this.labels[1]}</text></svg>`;
+<text text-anchor="middle" transform="translate(13 ${(TOP + floor) / 2}) rotate(-90)">${this.labels[1]}</text></svg>`;
   }
 }

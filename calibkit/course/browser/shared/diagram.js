@@ -7,8 +7,8 @@
 // is marked, or null. Colours come from shared/theme.css by the names of the classes.
 import { wilson } from "./metrics.js";
 
-const LEFT = 46, TOP = 30, SIDE = 272, STRIP = 48, GAP = 10, WIDTH = 330;
-const FLOOR = TOP + SIDE + GAP + STRIP, HEIGHT = FLOOR + 42;
+const LEFT = 50, TOP = 30, SIDE = 264, STRIP = 48, GAP = 24, WIDTH = 330;
+const FLOOR = TOP + SIDE + GAP + STRIP, HEIGHT = FLOOR + 44;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const LOWEST = Math.log(0.5); // of the counts: a bin of one sample is seen
 const WORDS = { things: "images", across: "how sure it is (%)", up: "how often right (%)", came: "right" };
@@ -78,21 +78,21 @@ function describe({ bins, counts, confidence, accuracy }, { things, came }) {
 function skeleton(name, most, axes) {
   const words = (x, y, text, more = "") => `<text x="${x}" y="${y}" ${more}>${text}</text>`;
   const middle = LEFT + SIDE / 2, percent = (share) => `${100 * share}`;
-  const below = TICKS.map((tick) => words(across(tick), FLOOR + 16, percent(tick), 'text-anchor="middle"'));
-  const beside = TICKS.map((tick) => words(LEFT - 6, Number(up(tick)) + 4, percent(tick), 'text-anchor="end"'));
+  const below = TICKS.map((tick) => words(across(tick), FLOOR + 18, percent(tick), 'text-anchor="middle"'));
+  const beside = TICKS.map((tick) => words(LEFT - 6, Number(up(tick)) + 5, percent(tick), 'text-anchor="end"'));
   return `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" class="diagram" role="img">
 <defs><pattern id="${name}-over" width="6" height="6" patternUnits="userSpaceOnUse"
   patternTransform="rotate(45)"><rect width="6" height="6" class="over-ground"/><path d="M0,0V6" class="over-line"/>
 </pattern><pattern id="${name}-under" width="6" height="6" patternUnits="userSpaceOnUse">
   <rect width="6" height="6" class="under-ground"/><circle cx="3" cy="3" r="1.3" class="under-dot"/></pattern></defs>
-${words(middle, 19, "", 'class="title" text-anchor="middle"')}
+${words(WIDTH / 2, 19, "", 'class="title" text-anchor="middle"')}
 <path class="accuracy"/><path class="over" fill="url(#${name}-over)"/>
 <path class="under" fill="url(#${name}-under)"/><path class="interval"/>
 <path class="diagonal" d="M${across(0)},${up(0)}L${across(1)},${up(1)}"/><path class="count"/>
 <path class="frame" d="M${LEFT},${TOP}V${up(0)}H${across(1)}M${LEFT},${FLOOR - STRIP}V${FLOOR}H${across(1)}"/>
 <path class="chosen"/>${below.join("")}${beside.join("")}
-${words(LEFT - 6, FLOOR - STRIP + 9, most, 'text-anchor="end"')}
-${words(middle, FLOOR + 34, axes.across, 'text-anchor="middle"')}
-${words(0, 0, axes.up, `text-anchor="middle" transform="translate(12 ${TOP + SIDE / 2}) rotate(-90)"`)}
+${words(LEFT + 4, FLOOR - STRIP - 6, `${axes.things} (log), up to ${most.toLocaleString("en")}`)}
+${words(middle, FLOOR + 37, axes.across, 'text-anchor="middle"')}
+${words(0, 0, axes.up, `text-anchor="middle" transform="translate(13 ${TOP + SIDE / 2}) rotate(-90)"`)}
 </svg>`;
 }
