@@ -238,9 +238,9 @@ class AllNetworks(Shown):
         left, bottom = axes.x(0), axes.y(0)
         ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
         parts = [
-            *self._guides(),
             axes.frame("accuracy lost on new data", self.its_words.upwards, *ticks),
             svg.tag("path", d=dots, class_="all", **grey),
+            *self._guides(),
             svg.tag("g", self.drawn(topic), class_="chosen"),
             svg.tag(
                 "path", d=f"M{left:.1f},{y:.1f}H{x:.1f}V{bottom:.1f}", fill="none", class_="legs",
@@ -258,7 +258,8 @@ class AllNetworks(Shown):
         look = svg.stroke(DIAGONAL, 1.5)
         yield axes.line(0, 0, top, top, **look)
         yield axes.line(axes.x_range[0], 0, axes.x_range[1], 0, **look)
-        words = {"anchor": "end", "fill": palette.GREY}
+        words: dict[str, Any] = {"anchor": "end", "fill": palette.GREY}
+        words |= {"stroke": "#fff", "stroke_width": 3, "paint_order": "stroke"}  # read over dots
         x, y = axes.x(top) - 32, axes.y(top) + 24
         turn = {"transform": f"rotate(-45 {x:.1f} {y:.1f})"}
         yield svg.text(x, y, self.its_words.upper, **words, **turn)
@@ -285,7 +286,7 @@ class AllNetworks(Shown):
                 for lost, claimed in zip(part.lost, part.claimed, strict=True)
             )
             look = {"fill": role.colour, "fill_opacity": "0.75"}
-            look |= {"stroke": "#fff", "stroke_width": "0.6"}
+            look |= {"stroke": "#fff", "paint_order": "stroke"}  # colour over the edges of others
             dots = svg.tag("path", d="".join(marks), class_="marker", **look)
             drawn.append((np.ptp(part.lost) + np.ptp(part.claimed), line + dots))
             keys.append(svg.line_key(role, x, legend + LINE * row))

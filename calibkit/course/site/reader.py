@@ -17,6 +17,7 @@ from calibkit.course.explorers.explorer import pack
 from calibkit.course.site import address, card
 
 SUFFIX = ".fragment"
+OPTION = re.compile(r"(?<=\s)(--?\w[\w-]*)")  # it is not broken at its hyphens
 LONG = 24  # letters of code that a line of a telephone need not hold in one piece
 ABOUT = "about.json"  # what `sources.write` says of the pages
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -86,6 +87,9 @@ def _nodes(html: str) -> Iterator[PageElement]:
     for code in tree.select(":not(pre) > code"):
         if len(code.get_text()) > LONG:
             code["class"] = "long"
+            inside = OPTION.sub(r"<span>\1</span>", code.decode_contents())
+            code.clear()
+            code.append(BeautifulSoup(inside, "html.parser"))
     for node in tree.contents:
         if isinstance(node, Tag) and node.get("class") == ["prose"]:
             yield from node.contents
