@@ -31,12 +31,12 @@ STYLE = """\
   padding: 6px; } /* room for the outline of the focus */
 /* name and value of a control stand above it: it is as wide as there is room */
 .calibkit-explorer label { flex: 1 1 14rem; min-width: 0; display: grid; column-gap: .6em;
-  grid-template-columns: auto 1fr; align-items: center; font-weight: 600; line-height: 1.3; }
+  grid-template-columns: auto 1fr; align-items: center; font-weight: 600; line-height: 1.2; }
 .calibkit-explorer label > :is(input, select) { grid-column: 1 / -1; grid-row: 2; }
 .calibkit-explorer output { font-weight: 400; font-variant-numeric: tabular-nums; }
 .calibkit-explorer button { font: inherit; color: inherit; background: transparent; flex: none;
   border: 1px solid; border-radius: 4px; min-width: 5em; padding: .2em .8em; }
-.calibkit-explorer input[type=range] { appearance: none; width: 100%; height: 28px; margin: 0;
+.calibkit-explorer input[type=range] { appearance: none; width: 100%; height: 26px; margin: 0;
   background: transparent; cursor: pointer; --thumb: 20px;
   --track: light-dark(#767c85, #8a919b); --brand: light-dark(#00558a, #7cc4f0);
   --rim: light-dark(#fff, #16181d);

@@ -171,7 +171,8 @@ def _test_images() -> Explorer:
 def error_panel(curve: Sequence[tuple[float, float]], T: float) -> str:
     """The ECE at all temperatures up to T, beside a diagram: (temperature, ECE) a point.
 
-    >>> error_panel([(0.4, 0.2), (1.0, 0.1), (3.0, 0.02)], 1.0).count("drag T to draw the curve")
+    >>> points = [(0.4, 0.2), (1.0, 0.1), (2.0, 0.03), (3.0, 0.02)]
+    >>> error_panel(points, 0.4).count("drag T to draw the curve")
     1
     """
     (low, _), (high, _) = curve[0], curve[-1]
