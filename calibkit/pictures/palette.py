@@ -14,6 +14,8 @@ YELLOW, BLUE, VERMILLION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 GREY = "#707070"
 CYCLE = (BLUE, ORANGE, GREEN, VERMILLION, PURPLE, SKY, BLACK)  # for groups that play no role
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+EDGE = 1.5  # pixels, the outline of a bar
+EDGES = {SKY: BLUE}  # of bars whose own colour is hardly seen on white
 PALE = 0.4  # share of the colour in an area, the rest is white: lines and hatches stay visible
 
 
@@ -48,6 +50,15 @@ class Role:
         """
         channels = (int(self.colour[i : i + 2], 16) for i in (1, 3, 5))
         return "#" + "".join(f"{round(255 - PALE * (255 - c)):02x}" for c in channels)
+
+    @property
+    def edge(self) -> str:
+        """The colour of the outline of its area, at least 3 : 1 on white.
+
+        >>> ACCURACY.edge, CURED.edge == BLUE
+        ('#0072B2', True)
+        """
+        return EDGES.get(self.colour, self.colour)
 
     def line(self, **more) -> dict:
         """Its look as a line, for matplotlib and seaborn; `more` adds to it or overrides it."""

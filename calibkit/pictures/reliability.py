@@ -20,6 +20,8 @@ KEYS = 190  # pixels, width of the legend when it stands alone
 FEW = 15  # bins
 FADED = 0.8  # how much of a bin's colours is taken where it holds hardly any samples
 VEIL: dict[str, Any] = {"fill": "#FFFFFF", "fill_opacity": FADED, "class_": "faded"}
+# its outline cuts the edges that it lies on into dashes
+VEIL |= {"stroke": "#FFFFFF", "stroke_width": 2.5, "stroke_dasharray": "3 3"}
 LEGIBLE = 40  # pixels of a count strip on which two numbers do not touch
 
 
@@ -77,8 +79,8 @@ def diagram(
 
     Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
     Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
-    the accuracy. Bins with hardly any samples are faded, see `hardly_any`. Of weighted rows the
-    strip has the number of equal rows that say as much.
+    the accuracy. Bins with hardly any samples, see `hardly_any`, are faded and their edges dashed.
+    Of weighted rows the strip has the number of equal rows that say as much.
     """
     bins = _bins(reliability, level)
     total = sum(b["count"] for b in bins)
@@ -90,7 +92,7 @@ def diagram(
     bars = [(b["left"], b["right"], 0, b["accuracy"]) for b in bins]
     width = svg.WIDTH if len(reliability.counts) <= FEW else 1  # thin where bars are narrow
     return [
-        axes.bars(bars, **svg.fill(ACCURACY), stroke="#FFFFFF", class_="accuracy"),
+        axes.bars(bars, **svg.fill(ACCURACY), class_="accuracy"),
         axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
         axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
         *([axes.bars(veil, **VEIL)] if veil or moved else []),

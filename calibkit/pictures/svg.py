@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from calibkit.pictures.palette import BLACK, OVER, UNDER, Role
+from calibkit.pictures.palette import BLACK, EDGE, OVER, UNDER, Role
 
 PANEL = 360  # pixels: words stay legible on a telephone, and wide fonts stay inside
 SIZE = 13  # of words, in pixels
@@ -70,10 +70,10 @@ def stroke(role: Role, width: float = WIDTH) -> dict[str, Any]:
 
 
 def fill(role: Role) -> dict[str, Any]:
-    """The look of a role as an area: hatched where the role is, else plain and pale."""
+    """The look of a role as an area: hatched where the role is, else pale within an edge."""
     if role.hatch:
         return {"fill": f"url(#{_name(role)})", "stroke": role.colour}
-    return {"fill": role.pale}
+    return {"fill": role.pale, "stroke": role.edge, "stroke_width": EDGE}
 
 
 def marker(role: Role, x: float, y: float, r: float = 5) -> str:

@@ -54,13 +54,13 @@ def places(drawn, look):
     ("shown", "lesson", "chosen"),
     [
         ("training", "overconfidence", (0, 1, 3)),
-        ("temperature", "temperature", (0, 2)),
+        ("temperature", "temperature", (0,)),
         ("test_images", "test_images", (0, 1)),
     ],
 )
 def test_the_other_sliders_show_the_lessons_own_pictures(shown, lesson, chosen):
     for frame, stored in pairs(shown, lesson):
-        assert [inside(panel) for panel in frame.panels] == [
+        assert [inside(panel) for panel in frame.panels[: len(chosen)]] == [
             inside(stored.panels[place]) for place in chosen
         ]
         told = re.findall(r"\d+\.\d+", frame.readout)
@@ -69,8 +69,25 @@ def test_the_other_sliders_show_the_lessons_own_pictures(shown, lesson, chosen):
 
 
 def inside(panel):
-    """A picture without the size at which it is shown."""
-    return re.sub(r' width="\d+" height="\d+"', "", panel, count=1)
+    """A picture without its size, that of its words, and the dashes of a piece in a legend."""
+    panel = re.sub(r' viewBox="[^"]+" width="\d+" height="\d+"', "", panel, count=1)
+    panel = re.sub(r'(v20"[^>]*)stroke-dasharray="[^"]+"', r"\1", panel)
+    return re.sub(r' font-size="\d+"', "", panel)
+
+
+def test_beside_the_temperature_the_error_is_drawn_up_to_it():
+    frames = landing.sliders()["temperature"].frames
+    for place, frame in enumerate(frames):
+        (plot,) = picture(frame.panels[1]).plots
+        assert (plot.x_label, plot.y_label) == ("temperature T", "ECE")
+        known = [one.values for one in explorers.stored("temperature").frames[: place + 1]]
+        line = Look(palette.TRAINED.colour)
+        if place:
+            drawn = plot.one("line", line)
+            places, errors = [one["T"] for one in known], [one["ece"] for one in known]
+            plot.is_at(drawn, places, errors)
+        hint = "drag T to draw the curve" in frame.panels[1]
+        assert hint == (place + 1 < len(frames) / 3)
 
 
 def test_the_numbers_beside_the_plane_are_those_of_the_network_that_is_marked():
@@ -149,7 +166,7 @@ def test_the_picture_of_a_finding_shows_its_curves(lesson):
     drawn = picture(one.picture)
     for curve in one.curves:
         assert curve.told in drawn.words
-        assert findings.percent(curve.shares[0]) in drawn.words
+        assert f"{curve.word} {findings.percent(curve.shares[0])}{curve.unit}" in curve.told
     assert one.picture.count("<polyline") == len(one.curves)
     hatched = [f'"url(#finding-{lesson}-{name})"' in one.picture for name in ("over", "under")]
     if one.area:
@@ -161,22 +178,22 @@ def test_the_picture_of_a_finding_shows_its_curves(lesson):
 
 
 @pytest.mark.parametrize("lesson", FOUND)
-def test_words_at_the_ends_of_lines_lie_in_their_order_and_not_over_each_other(lesson):
+def test_words_of_a_finding_are_a_line_each_above_the_curves_in_their_colours(lesson):
     one = FOUND[lesson]
-    plot = findings._plot(one.curves)
-    for place in (0, -1):
-        lines = [plot.y(curve.shares[place]) for curve in one.curves]
-        words = findings._apart(plot, one.curves, place)
-        order = sorted(range(len(lines)), key=lines.__getitem__)
-        for upper, lower in pairwise(order):
-            assert words[lower] - words[upper] >= findings.LINE - 1e-9
-        assert sum(words) == pytest.approx(sum(lines))
+    top = findings._plot(one.curves).top
+    told = re.findall(r'<text x="[\d.]+" y="([\d.]+)"[^>]* fill="(#\w+)" font-weight', one.picture)
+    heights = [float(height) for height, _ in told]
+    assert len(told) == len(one.curves)
+    assert all(b - a == findings.LINE for a, b in pairwise(heights))
+    assert heights[-1] < top
+    assert all(contrast(figures.THIN.get(colour, colour), "#ffffff") >= 4.5 for _, colour in told)
+    assert max(len(curve.told) for curve in one.curves) < 30  # more letters would not fit
 
 
 def test_costs_are_told_without_per_cent():
     one = FOUND["19"]
-    assert [curve.told for curve in one.curves] == ["A costs 201", "D costs 80"]
-    assert "A costs from 14 to 201; D costs from 17 to 80." in one.alt
+    assert [curve.told for curve in one.curves] == ["A, bold: 14 → 201", "D, careful: 17 → 80"]
+    assert "A, bold: from 14 to 201; D, careful: from 17 to 80." in one.alt
     assert "%" not in one.alt + one.words
 
 

@@ -201,7 +201,7 @@ def test_the_page_of_kits_names_each_with_its_lessons_and_slides():
     (ours,) = [kit for kit in every if kit.name == "label_noise_and_temperature"]
     assert listed.count("\n- **") == len(every) == 4
     line = next(line for line in listed.split("\n") if ours.stem in line)
-    assert f"lessons 06 and 08, {ours.slides} slides. For students who know" in line
+    assert f"2 lessons (06, 08) · {ours.slides} slides<br>For students who know" in line
 
 
 def test_a_head_without_words_is_no_head():

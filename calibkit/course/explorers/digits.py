@@ -45,7 +45,7 @@ def digit_bars(
     keys = []
     for role, values in bars.items():
         spans = [(k - 0.35, k + 0.35, 0.0, p) for k, p in enumerate(values.tolist())]
-        parts.append(PLOT.bars(spans, fill=role.pale, stroke=role.colour))
+        parts.append(PLOT.bars(spans, **svg.fill(role)))
         keys.append((svg.area_key, role))
     for role, values in marks.items():
         spots = enumerate(values.tolist())

@@ -27,14 +27,37 @@ HERE = resources.files("calibkit.course.explorers")
 STYLE = """\
 <style>
 .calibkit-explorer { max-width: 60rem; contain: layout style; } /* a step leaves the page alone */
-.calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .5em 1.5em;
+.calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .5em 1.5em; align-items: center;
   padding: 6px; } /* room for the outline of the focus */
-.calibkit-explorer label { display: flex; flex: 1 1 17em; gap: .6em; align-items: center;
-  font-weight: 600; }
-.calibkit-explorer input { flex: 1; min-width: 6em; }
-.calibkit-explorer output { min-width: 3em; }
-.calibkit-explorer button { font: inherit; color: inherit; background: transparent;
+/* name and value of a control stand above it: it is as wide as there is room */
+.calibkit-explorer label { flex: 1 1 14rem; min-width: 0; display: grid; column-gap: .6em;
+  grid-template-columns: auto 1fr; align-items: center; font-weight: 600; line-height: 1.2; }
+.calibkit-explorer label > :is(input, select) { grid-column: 1 / -1; grid-row: 2; }
+.calibkit-explorer output { font-weight: 400; font-variant-numeric: tabular-nums; }
+.calibkit-explorer button { font: inherit; color: inherit; background: transparent; flex: none;
   border: 1px solid; border-radius: 4px; min-width: 5em; padding: .2em .8em; }
+.calibkit-explorer input[type=range] { appearance: none; width: 100%; height: 26px; margin: 0;
+  background: transparent; cursor: pointer; --thumb: 20px;
+  --track: light-dark(#767c85, #8a919b); --brand: light-dark(#00558a, #7cc4f0);
+  --rim: light-dark(#fff, #16181d);
+  accent-color: var(--brand); }
+.calibkit-explorer input::-webkit-slider-runnable-track { height: 8px; border-radius: 4px;
+  background: var(--track); }
+.calibkit-explorer input::-moz-range-track { height: 8px; border-radius: 4px;
+  background: var(--track); }
+.calibkit-explorer input::-moz-range-progress { height: 8px; border-radius: 4px;
+  background: var(--brand); }
+.calibkit-explorer input::-webkit-slider-thumb { appearance: none; width: var(--thumb);
+  height: var(--thumb); margin-top: calc(4px - var(--thumb) / 2); border: 2px solid var(--rim);
+  border-radius: 50%; background: var(--brand); box-sizing: border-box; }
+.calibkit-explorer input::-moz-range-thumb { width: var(--thumb); height: var(--thumb);
+  border: 2px solid var(--rim); border-radius: 50%; background: var(--brand);
+  box-sizing: border-box; }
+@media (forced-colors: active) { .calibkit-explorer input[type=range] { appearance: auto; } }
+@media (pointer: coarse) { /* for a finger */
+  .calibkit-explorer :is(button, select) { min-height: 44px; }
+  .calibkit-explorer input[type=range] { height: 44px; --thumb: 28px; }
+}
 .calibkit-explorer .picture { display: flex; flex-wrap: wrap; justify-content: center;
   align-items: flex-start; background: #fff; contain: content; }
 .calibkit-explorer .picture :is(svg, img) { max-width: 100%; height: auto; }
@@ -42,9 +65,7 @@ STYLE = """\
 .calibkit-explorer :is(input, button):focus-visible {
   outline: 3px solid #0072B2; outline-offset: 3px; }
 @media (max-width: 40rem) { /* on a telephone a slider has a line of its own */
-  .calibkit-explorer label:has(input) { flex: 1 1 100%; flex-wrap: wrap; gap: .2em .6em; }
-  .calibkit-explorer label > input { order: 1; flex: 1 0 100%; height: 1.8em; margin: 0; }
-  .calibkit-explorer label > output { margin-left: auto; text-align: right; }
+  .calibkit-explorer label { flex-basis: 100%; }
 }
 </style>"""
 # Of a choice among many beside a slider, and a picture that is clicked. On a telephone the words
@@ -53,8 +74,7 @@ CHOICE_STYLE = STYLE.replace(
     "</style>",
     """\
 .calibkit-explorer select { font: inherit; color: inherit; background: transparent;
-  flex: 1 1 0; width: 100%; min-width: 0; padding: .2em; border: 1px solid; border-radius: 4px; }
-.calibkit-explorer label:has(select) { min-width: 0; }
+  width: 100%; min-width: 0; padding: .2em; border: 1px solid; border-radius: 4px; }
 .calibkit-explorer :is(option, optgroup) { color: #000; background: #fff; }
 .calibkit-explorer select:focus-visible { outline: 3px solid #0072B2; outline-offset: 3px; }
 .calibkit-explorer svg.clicked { cursor: crosshair; touch-action: manipulation; }

@@ -80,13 +80,20 @@ def _bars(clean: np.ndarray, noisy: np.ndarray) -> str:
     marks = [svg.marker(CLEAN, PLOT.x(k), PLOT.y(p), 4) for k, p in enumerate(clean.tolist())]
     title = svg.text(PLOT.left + PLOT.width / 2, 19, "first image: what is its label?", size=14)
     even = 1 / len(clean)
+    free = _free(clean, noisy)
     parts = [
-        PLOT.bars(bars, fill=NOISY.pale, stroke=NOISY.colour),
+        PLOT.bars(bars, **svg.fill(NOISY)),
         PLOT.line(-0.5, even, len(clean) - 0.5, even, **svg.stroke(palette.DIAGONAL, 1.5)),
         *marks,
         PLOT.frame("label", "probability", range(len(clean)), (0, 0.5, 1)),
         svg.area_key(NOISY, 56, 338),
         svg.line_key(CLEAN, 56, 358),
-        svg.text(PLOT.left + PLOT.width, PLOT.y(even) - 5, "all equally likely", anchor="end"),
+        svg.text(PLOT.x(free), PLOT.y(even) - 8, "all equally likely"),
     ]
     return svg.picture(svg.PANEL, 370, title, *parts)
+
+
+def _free(clean: np.ndarray, noisy: np.ndarray) -> int:
+    """The middle of the five labels in a row that have the lowest bars and marks."""
+    highest = np.maximum(clean, noisy)
+    return min(range(2, len(clean) - 2), key=lambda k: highest[k - 2 : k + 3].max())

@@ -181,7 +181,7 @@ def _against(
         _marker(COOLED, row["T"], row[column]),
     ]
     low, high = float(curves["T"].min()), float(curves["T"].max())
-    x_ticks = (low, *(tick for tick in (2, 3, 4) if low < tick < high), high)
+    x_ticks = (low, *(tick for tick in (1, 2, 3, 4) if low < tick < high), high)
     return panels.plot(name, marks, x_label="T", y_label=name, x_ticks=x_ticks, y_ticks=ticks)
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from html import escape
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from calibkit import validate
@@ -22,10 +23,13 @@ from calibkit.pictures.reliability import DIAGRAM, HEIGHT, STRIP, ceiling_of, di
 from calibkit.pictures.svg import Frame
 
 LEFT, TOP, WIDTH = 54, 12, 294  # pixels of the plane
+EDGE = 12  # of the picture, which a legend keeps
 KEYS = 44  # from its lower edge to the legend
 LINE = 18  # of a legend
 STEP = 0.05  # of the ends of the axes
-DOT, MARK = 3.2, 4.0  # pixels: width of a grey dot, half the width of a marker
+LETTER = 7.6  # pixels of a letter of a legend, at most on average
+CLOUD = "#7a7a7a"  # the dots of all networks, 4 : 1 on white and on dark paper
+DOT, MARK = 2.8, 4.0  # pixels: width of a grey dot, half the width of a marker
 DARK = "#8A3A6B"  # the colour of confidence, for words
 LABELS = "lesson", "network"
 
@@ -228,15 +232,15 @@ class AllNetworks(Shown):
             for part in self.topics
             for x, y in zip(part.table.lost, part.table.claimed, strict=True)
         )
-        grey: dict[str, Any] = {"stroke": palette.GREY, "stroke_opacity": "0.5"}
-        grey |= {"stroke_width": DOT, "stroke_linecap": "round", "fill": "none"}
+        grey: dict[str, Any] = {"stroke": CLOUD, "fill": "none"}
+        grey |= {"stroke_width": DOT, "stroke_linecap": "round"}
         x, y = (end(value) for end, value in self._ends_of(self.chosen))
         left, bottom = axes.x(0), axes.y(0)
         ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
         parts = [
-            *self._guides(),
             axes.frame("accuracy lost on new data", self.its_words.upwards, *ticks),
             svg.tag("path", d=dots, class_="all", **grey),
+            *self._guides(),
             svg.tag("g", self.drawn(topic), class_="chosen"),
             svg.tag(
                 "path", d=f"M{left:.1f},{y:.1f}H{x:.1f}V{bottom:.1f}", fill="none", class_="legs",
@@ -244,8 +248,8 @@ class AllNetworks(Shown):
             ),
             _ring(x, y),
         ]  # fmt: skip
-        most = max(len(part.roles) for part in self.topics)
-        tall = math.ceil(TOP + axes.height + KEYS + LINE * most)
+        most = max(_places(list(part.roles.values()))[-1][1] for part in self.topics)
+        tall = math.ceil(TOP + axes.height + KEYS + LINE * (most + 1))
         return svg.picture(svg.PANEL, tall, *parts)
 
     def _guides(self) -> Iterable[str]:
@@ -254,31 +258,41 @@ class AllNetworks(Shown):
         look = svg.stroke(DIAGONAL, 1.5)
         yield axes.line(0, 0, top, top, **look)
         yield axes.line(axes.x_range[0], 0, axes.x_range[1], 0, **look)
-        words = {"anchor": "end", "fill": palette.GREY}
-        x, y = axes.x(top) - 10, axes.y(top) + 2
+        words: dict[str, Any] = {"anchor": "end", "fill": palette.GREY}
+        words |= {"stroke": "#fff", "stroke_width": 3, "paint_order": "stroke"}  # read over dots
+        x, y = axes.x(top) - 32, axes.y(top) + 24
         turn = {"transform": f"rotate(-45 {x:.1f} {y:.1f})"}
         yield svg.text(x, y, self.its_words.upper, **words, **turn)
         right = axes.left + axes.width - 4
         yield svg.text(right, axes.y(0) + 15, self.its_words.lower, **words)
 
     def drawn(self, topic: Topic) -> str:
-        """The dots of a topic, group by group, its lines and its legend; the first lies on top."""
+        """The dots of a topic, group by group, its lines and its legend.
+
+        The first group lies on top; of the others those whose dots lie close together do, which
+        else would be hidden.
+        """
         axes, drawn, keys = self.axes, [], []
         legend = axes.top + axes.height + KEYS + 8
-        for number, (group, role) in enumerate(topic.roles.items()):
+        places = _places(list(topic.roles.values()))
+        for (group, role), (x, row) in zip(topic.roles.items(), places, strict=True):
             part, line = topic.table[topic.table.group == group], ""
             if part.joined.all():
                 means = part.groupby("value", sort=False)[["lost", "claimed"]].mean()
                 points = axes.points(means.lost, means.claimed)
                 line = svg.tag("polyline", points=points, fill="none", **svg.stroke(role, 1.5))
             marks = (
-                svg.marked(role, axes.x(x), axes.y(y), MARK)
-                for x, y in zip(part.lost, part.claimed, strict=True)
+                svg.marked(role, axes.x(lost), axes.y(claimed), MARK)
+                for lost, claimed in zip(part.lost, part.claimed, strict=True)
             )
-            look = {"fill": role.colour, "fill_opacity": "0.75", "stroke": "#fff"}
-            drawn.append(line + svg.tag("path", d="".join(marks), class_="marker", **look))
-            keys.append(svg.line_key(role, 12, legend + LINE * number))
-        return "".join([*reversed(drawn), *keys])
+            look = {"fill": role.colour, "fill_opacity": "0.75"}
+            look |= {"stroke": "#fff", "paint_order": "stroke"}  # colour over the edges of others
+            dots = svg.tag("path", d="".join(marks), class_="marker", **look)
+            drawn.append((np.ptp(part.lost) + np.ptp(part.claimed), line + dots))
+            keys.append(svg.line_key(role, x, legend + LINE * row))
+        first, *others = drawn
+        others.sort(key=lambda one: -one[0])
+        return "".join([*(part for _, part in (*others, first)), *keys])
 
     def diagram(self) -> str:
         """The panel of the diagram at first."""
@@ -353,6 +367,23 @@ def _first(table: pd.DataFrame) -> int:
     if not len(known):
         return 0
     return int(known[0] if table.joined[known[0]] else known[len(known) // 2])
+
+
+def _places(roles: list[Role]) -> list[tuple[float, int]]:
+    """Of each entry of a legend where it begins and its row; a row is filled before the next.
+
+    >>> _places([Role("seeds", palette.BLUE), Role("more seeds", palette.BLUE)])
+    [(12.0, 0), (96.0, 0)]
+    """
+    places: list[tuple[float, int]] = []
+    x, row = float(EDGE), 0
+    for role in roles:
+        wide = 46 + LETTER * len(role.words)
+        if places and x + wide > svg.PANEL:
+            x, row = float(EDGE), row + 1
+        places.append((x, row))
+        x += wide
+    return places
 
 
 def _diagrams(table: pd.DataFrame) -> Iterable[Reliability]:

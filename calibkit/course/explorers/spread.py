@@ -62,7 +62,8 @@ def _keys(roles: list[Role]) -> list[str]:
         y = 24 * i + 30
         look: dict[str, Any] = {"fill": role.colour, "fill_opacity": SHADE}
         keys.append(svg.tag("rect", x=8, y=y - 11, width=16, height=13, **look))
-        keys.append(svg.tag("path", d=f"M34,{y - 14}v20", **svg.stroke(role)))
+        # thinner than in the plot, and with shorter dashes: a long one and a dot look like a "!"
+        keys.append(svg.tag("path", d=f"M34,{y - 14}v20", **svg.stroke(role, 1.4)))
         keys.append(svg.text(46, y, role.words, anchor="start"))
     return keys
 

@@ -46,7 +46,7 @@ def next_word_frame(
         svg.text(8, 66, " ".join(["so far:", *prefix[:SHORT], "..."]), anchor="start"),
         svg.text(8, 84, " ".join(["...", *prefix[SHORT:], "..."]), anchor="start")
         * bool(prefix[SHORT:]),
-        axes.bars(bars, fill=NETWORK.pale, stroke=NETWORK.colour),
+        axes.bars(bars, **svg.fill(NETWORK)),
         *(
             svg.marker(EXACT, axes.x(law.get(word, 0.0)), axes.y(k), 4)
             for k, word in enumerate(words)

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 from calibkit.course import claims
 from calibkit.course.explorers import Frame, stored
@@ -21,18 +20,20 @@ from calibkit.pictures.palette import (
     CONFIDENCE,
     CURED,
     DIAGONAL,
+    GREEN,
     OVER,
     TRAINED,
-    TRUTH,
     UNDER,
     Role,
     group,
 )
 
-WIDTH, HEIGHT = 340, 168  # pixels of a picture
-PLOT = svg.Axes(38, 14, 182, 112)
-LINE = 16  # least distance of the words at the ends of two lines
-DARK = "#8A3A6B"  # the colour of confidence, for words
+WIDTH, HEIGHT = 272, 176  # pixels of a picture
+SIDE, UNDER_IT = 6, 24  # pixels beside the curves, and below them for the axis in words
+LINE = 18  # of the words above the curves, a line each
+# the colours of words, where that of the line is too light for them on white
+WORDS = {CONFIDENCE.colour: "#8A3A6B", OVER.colour: "#b34700", GREEN: "#00795a"}
+ERROR = TRAINED.named("ECE")  # in all pictures
 ROOM = 0.06  # above and below the lines, of their range
 
 
@@ -67,6 +68,26 @@ class Result:
     counts: tuple[tuple[str, int], ...]
     words: str
 
+    @property
+    def parts(self) -> tuple[str, str]:
+        """Its first statement, and the rest.
+
+        >>> Result("", "", (), "The ECE rises by 0.5; not always. Much is open.").parts
+        ('The ECE rises by 0.5;', 'not always. Much is open.')
+        """
+        first = re.match(r".+?[.;](?= |$)", self.words)[0]
+        return first, self.words[len(first) + 1 :]
+
+    def repeats(self, claim: str) -> bool:
+        """Whether its words have all those of the claim, but for endings.
+
+        >>> Result("", "", (), "It goes from under- to over-confidence.").repeats("over-confident")
+        True
+        """
+        own, asked = ({word[:5] for word in re.findall(r"\w+", words.lower())}
+                      for words in (self.words, claim))  # fmt: skip
+        return asked <= own
+
 
 def results() -> list[Result]:
     """The results of the page of findings, as the evidence printed them."""
@@ -83,7 +104,7 @@ def _result(lesson: str, claim: str) -> Result:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line of a picture, from left to right, and the word at its end.
+    """A line of a picture, from left to right, and its name.
 
     least: whether its lowest value is the one to be read, and not its last. unit: behind a share
     times 100; "" where that is no per cent.
@@ -97,9 +118,12 @@ class Curve:
 
     @property
     def told(self) -> str:
-        """The share that is written beside it."""
-        share = min(self.shares) if self.least else self.shares[-1]
-        return f"{self.word} {percent(share)}{self.unit}"
+        """Its name with its first share, and with the last or the lowest one."""
+        first, last, least = (
+            f"{percent(share)}{self.unit}"
+            for share in (self.shares[0], self.shares[-1], min(self.shares))
+        )
+        return f"{self.word} {first}" + (f", lowest {least}" if self.least else f" → {last}")
 
 
 @dataclass(frozen=True)
@@ -129,10 +153,12 @@ class Finding:
 
     @property
     def picture(self) -> str:
-        """The curves as SVG, whose colours a dark page changes."""
+        """The curves as SVG under their names, with colours that a dark page changes."""
         plot = _plot(self.curves)
         first, name, last = self.axis
         parts = [svg.hatches()]
+        for place, curve in enumerate(self.curves):
+            parts += _named(curve, LINE * (place + 1) - 4)
         if self.area:
             sure, right = self.curves[:2]
             parts += _between(plot, sure.shares, right.shares)
@@ -142,12 +168,11 @@ class Finding:
         parts.append(svg.tag("path", d=f"M{plot.left},{bottom}H{edge}", **look))
         parts += [
             svg.text(plot.left, bottom + 17, _whole(first), anchor="start"),
-            svg.text((plot.left + edge) / 2, bottom + 34, name),
+            svg.text((plot.left + edge) / 2, bottom + 17, name),
             svg.text(edge, bottom + 17, _whole(last), anchor="end"),
         ]
-        heights = (_apart(plot, self.curves, place) for place in (0, -1))
-        for curve, begin, end in zip(self.curves, *heights, strict=True):
-            parts += _line(plot, curve, begin, end)
+        for curve in self.curves:
+            parts += _line(plot, curve)
         size = {"viewBox": f"0 0 {WIDTH} {HEIGHT}", "width": WIDTH, "height": HEIGHT}
         look = {"role": "img", "aria_label": self.alt, "font_family": "system-ui, sans-serif"}
         drawn = svg.tag("svg", "".join(parts), xmlns="http://www.w3.org/2000/svg", **size, **look)
@@ -233,7 +258,7 @@ def _test_images() -> Finding:
         f"Measured on {first} images, even exact probabilities seem to be wrong by "
         f"{percent(measured[0])} points on average; on {last} images by {percent(measured[-1])}."
     )
-    curve = Curve("ECE", TRUTH, measured)
+    curve = Curve("ECE", ERROR, measured)
     axis = (first, "images in the test set", last)
     return Finding("02", "A small test set shows errors that are not there", words, axis, (curve,))
 
@@ -308,7 +333,7 @@ def _temperature() -> Finding:
     )
     axis = (frames[0][0], "temperature T", frames[-1][0])
     title = "One number repairs most of the gap"
-    return Finding("08", title, words, axis, (Curve("ECE", TRAINED, errors, least=True),))
+    return Finding("08", title, words, axis, (Curve("ECE", ERROR, errors, least=True),))
 
 
 def _soft_targets() -> Finding:
@@ -385,7 +410,10 @@ def _audits() -> Finding:
     frames = _frames("audit_power")
     bold, rare = (
         Curve(word, role, _read(rf"(\d+)% \({name}\)", frames))
-        for word, role, name in (("too sure", TRAINED, "too sure"), ("rare", TRUTH, "rare class"))
+        for word, role, name in (
+            ("too sure, found", OVER, "too sure"),
+            ("rare class, found", Role("rare", BLACK, marker="X"), "rare class"),
+        )
     )
     words = (
         f"An audit of {frames[0][0]} images finds a network that is too sure in "
@@ -401,15 +429,16 @@ def _audits() -> Finding:
 def _costs() -> Finding:
     frames = _frames("cost_of_a_miss")
     bold, careful = (
-        Curve(f"{name} costs", role, _read(rf"\b{name} (\d+)", frames), unit="")
-        for name, role in (("A", group(0, "A")), ("D", group(3, "D")))
+        Curve(f"{name}, {kind}:", role, _read(rf"\b{name} (\d+)", frames), unit="")
+        for name, kind, role in (("A", "bold", group(0, "A")), ("D", "careful", group(3, "D")))
     )
     dear = frames[-1][0]
     words = (
-        f"Two models have about the same calibration error (ECE). If a miss costs as much as a "
-        f"check in vain, decisions on 100 prescriptions cost {percent(bold.shares[0])} with A and "
-        f"{percent(careful.shares[0])} with D; if it costs {dear} times as much, "
-        f"{percent(bold.shares[-1])} and {percent(careful.shares[-1])}."
+        "A is too bold, D is the same network made too careful, and their calibration error (ECE) "
+        "is about the same. If a miss costs as much as a check in vain, decisions on 100 "
+        f"prescriptions cost {percent(bold.shares[0])} with A and {percent(careful.shares[0])} "
+        f"with D; if it costs {dear} times as much, {percent(bold.shares[-1])} and "
+        f"{percent(careful.shares[-1])}."
     )
     axis = (frames[0][0], "cost of a miss", dear)
     return Finding("19", "The same ECE can cost little or much", words, axis, (bold, careful))
@@ -423,7 +452,7 @@ def _promises(promised: str = "90 %") -> Finding:
         "old scanner": group(2, "old"),
     }
     curves = tuple(
-        Curve(name.split()[0], role, [frame.values[name] for _, frame in frames])
+        Curve(name, role, [frame.values[name] for _, frame in frames])
         for name, role in looks.items()
     )
     place = [value for value, _ in frames].index(promised)
@@ -439,8 +468,8 @@ def _promises(promised: str = "90 %") -> Finding:
 def _made_up() -> Finding:
     frames = _frames("made_up")
     curves = (
-        Curve("all", Role("all", BLACK, marker="X"), _read(r"facts: (\d+)%", frames)),
-        Curve("never read", group(3, "never read"), _read(r"false, (\d+)%", frames)),
+        Curve("made up", Role("all", BLACK, marker="X"), _read(r"facts: (\d+)%", frames)),
+        Curve("on unread facts", group(3, "never read"), _read(r"false, (\d+)%", frames)),
     )
     every, unread = (percent(one.shares[2]) for one in curves)
     words = (
@@ -458,7 +487,8 @@ def _plot(curves: Sequence[Curve]) -> svg.Axes:
     room = ROOM * (high - low)
     ends = (low - room if len(curves) > 1 else 0.0, high + room)
     places = (0.0, float(len(curves[0].shares) - 1))
-    return svg.Axes(PLOT.left, PLOT.top, PLOT.width, PLOT.height, places, ends)
+    top = LINE * len(curves) + SIDE
+    return svg.Axes(SIDE, top, WIDTH - 2 * SIDE, HEIGHT - top - UNDER_IT, places, ends)
 
 
 def _between(plot: svg.Axes, sure: Sequence[float], right: Sequence[float]) -> Iterator[str]:
@@ -492,33 +522,18 @@ def _at(place: int, cut: float | None, end: float, shares: Sequence[float]) -> t
     return place + end, low + end * (high - low)
 
 
-def _apart(plot: svg.Axes, curves: Sequence[Curve], place: int) -> list[float]:
-    """The height of the words at a place of each curve, none over another."""
-    heights = [plot.y(one.shares[place]) for one in curves]
-    order = sorted(range(len(heights)), key=heights.__getitem__)
-    moved = heights.copy()
-    for upper, lower in pairwise(order):
-        moved[lower] = max(moved[lower], moved[upper] + LINE)
-    back = sum(moved) - sum(heights)
-    return [height - back / len(heights) for height in moved]
+def _named(curve: Curve, down: float) -> Iterator[str]:
+    """A line of words in the colour of its curve, behind a piece of it."""
+    yield svg.tag("path", d=f"M{SIDE},{down - 4}h24", **svg.stroke(curve.role))
+    yield svg.marker(curve.role, SIDE + 12, down - 4, 4)
+    look = {"font_weight": "bold", "fill": WORDS.get(curve.role.colour, curve.role.colour)}
+    yield svg.text(SIDE + 31, down, curve.told, anchor="start", **look)
 
 
-def _line(plot: svg.Axes, curve: Curve, begin: float, end: float) -> Iterator[str]:
-    """The curve with its first share and, at its end or over its lowest place, what is told."""
-    points = plot.points(range(len(curve.shares)), curve.shares)
+def _line(plot: svg.Axes, curve: Curve) -> Iterator[str]:
+    """The curve, and a marker at its last or its lowest place."""
+    shares = curve.shares
+    points = plot.points(range(len(shares)), shares)
     yield svg.tag("polyline", points=points, fill="none", **svg.stroke(curve.role, 2.2))
-    words = {"font_weight": "bold", "fill": _colour(curve.role)}
-    yield svg.text(plot.left - 6, begin + 5, percent(curve.shares[0]), anchor="end", **words)
-    if curve.least:
-        place = min(range(len(curve.shares)), key=curve.shares.__getitem__)
-        x, y = plot.x(place), plot.y(curve.shares[place])
-        yield svg.text(x, plot.top + 28, curve.told, **words)
-    else:
-        x = plot.left + plot.width
-        yield svg.text(x + 9, end + 5, curve.told, anchor="start", **words)
-        y = plot.y(curve.shares[-1])
-    yield svg.marker(curve.role, x, y, 4)
-
-
-def _colour(role: Role) -> str:
-    return {CONFIDENCE: DARK, ACCURACY: ACCURACY.colour}.get(role, BLACK)
+    place = min(range(len(shares)), key=shares.__getitem__) if curve.least else len(shares) - 1
+    yield svg.marker(curve.role, plot.x(place), plot.y(shares[place]), 4)

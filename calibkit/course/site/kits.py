@@ -19,7 +19,7 @@ FOLDER = "kits"
 SHOWN = ("Before the class", "Plan", "After the class", "Slides")
 # its pages that stand beside, with what is said of them
 BESIDE = {
-    writing.SLIDES: "The slides as a room sees them: arrow keys move, N shows the notes",
+    writing.SLIDES: "The slides as a room sees them",
     "notes.html": "Notes: the board, answers and replies, exercises, rubric",
     "quiz.html": "The quiz to print",
     "quiz_answers.html": "Its answers",
@@ -60,6 +60,12 @@ class Kit:
         return len(slides.SLIDE.findall(self._read[2]["Slides"]))
 
     @property
+    def told(self) -> str:
+        """Its lessons and slides in words."""
+        many = "1 lesson" if len(self.lessons) == 1 else f"{len(self.lessons)} lessons"
+        return f"{many} ({', '.join(self.lessons)}) · {self.slides} slides"
+
+    @property
     def text(self) -> str:
         """Its page as Markdown: where its other pages are, the plan, and every slide in order.
 
@@ -68,12 +74,15 @@ class Kit:
         number = itertools.count(1)
         parts = dict(self._read[2])
         parts["Slides"] = re.sub(r"(?m)^### ", lambda _: f"### {next(number)} · ", parts["Slides"])
-        beside = "\n".join(f"- [{words}]({file})" for file, words in BESIDE.items())
+        first, *others = (f"[{words}]({file})" for file, words in BESIDE.items())
+        beside = "\n".join(f"- {link}" for link in others)
         opening = (
             f"# {self.title}\n\n"
-            '<p class="of-kit">A kit to look at. The command below writes it into a folder, with '
-            "the rubric as a table and the notebooks to hand out.</p>\n\n"
-            f"```bash\npython -m calibkit kit {self.name} kit\n```\n\n{beside}\n"
+            f'<p class="of-kit">{self.told}.</p>\n\n'
+            f"{first} Arrow keys move, N shows the notes.\n\n{beside}\n\n"
+            "This command writes the kit into a folder, with the rubric as a table and the "
+            "notebooks to hand out:\n\n"
+            f"```bash\npython -m calibkit kit {self.name} kit\n```\n"
         )
         return "\n\n".join([opening, *(f"## {part}\n\n{parts[part]}" for part in SHOWN)])
 
@@ -94,21 +103,17 @@ class Kit:
 
 
 def every() -> list[Kit]:
-    """All kits, in the order of their names."""
-    return [Kit(name) for name in names()]
+    """All kits, in the order of their lessons: what a lesson needs comes before it."""
+    return sorted(map(Kit, names()), key=lambda kit: kit.lessons)
 
 
 def listed(kits: list[Kit]) -> str:
     """The page of all kits as Markdown."""
-    lines = [
-        f"- **[{kit.title}]({kit.stem}.html)**: lessons {' and '.join(kit.lessons)}, "
-        f"{kit.slides} slides. {kit.readers}"
-        for kit in kits
-    ]
+    lines = [f"- **[{kit.title}]({kit.stem}.html)**<br>{kit.told}<br>{kit.readers}" for kit in kits]
     opening = (
         "A kit is a class of 90 minutes, ready to give: a plan by the minute, slides, what "
         "students may answer and what to reply, a quiz, a rubric, notebooks. Look at one here; "
         "nothing has to be installed. [The guide for a class](class_guide.md) says how to give "
         "it.\n\n"
     )
-    return opening + "\n".join(lines)
+    return opening + '<div class="list-of-kits">\n\n' + "\n".join(lines) + "\n\n</div>"

@@ -7,15 +7,19 @@ from collections.abc import Callable, Sequence
 
 from calibkit.course.explorers import Explorer, Frame, Slider, networks, stored
 from calibkit.course.explorers.plane import PLAIN, AllNetworks
-from calibkit.pictures import svg
-from calibkit.pictures.palette import ACCURACY, CONFIDENCE, OVER, Role
+from calibkit.pictures import panels, svg
+from calibkit.pictures.palette import ACCURACY, CONFIDENCE, GREY, OVER, TRAINED, Role
 
 CELL = 15  # pixels of one of the hundred
 GRID = 10 * CELL
 TOP = 58
-PLOT = 285  # pixels, width of a plot on a wide screen, two of which have room for a legend
+PLOT = 285  # pixels, width of a plot, two of which stand side by side
+VIEW = (16, 6, 196, 232)  # of a small diagram: without the room beside it that a lesson needs
+SMALL = 9  # of its words, which are enlarged with it
 # how a picture begins: its own size, and the one at which it is shown
-SIZE = re.compile(r'(?P<box>viewBox="0 0 (?P<width>\d+) (?P<height>\d+)") width="\d+" height="\d+"')
+SIZE = re.compile(r'viewBox="0 0 (?P<width>\d+) (?P<height>\d+)" width="\d+" height="\d+"')
+# the dashes of an upright piece of a line in a legend, which is too short for those of a plot
+KEY = re.compile(r'(?P<line>d="M34,\d+v20"[^>]*stroke-dasharray=")12 4 2 4')
 
 
 def sliders() -> dict[str, Explorer]:
@@ -99,9 +103,9 @@ def _promise() -> Explorer:
         "start_here",
         retold,
         "wrong training labels",
-        "Two grids of a hundred answers of trained networks. On the left the squares are the "
-        "answers that the networks, by their own confidence, expect to be right. On the right "
-        "the dots are the answers that were right, and the crosses those that were wrong.",
+        "Two grids of a hundred answers of trained networks. Under “It says” the squares are the "
+        "answers that the networks, by their own confidence, expect to be right. Under “In "
+        "truth” the dots are the answers that were right, and the crosses those that were wrong.",
     )
 
 
@@ -134,22 +138,28 @@ def _temperature() -> Explorer:
             f"T = {T:g}: mean confidence minus accuracy {100 * gap:+.1f} points; average distance "
             f"from the diagonal (ECE) {100 * error:.1f} points."
         )
-        return Frame(_chosen(frame, (0, 2)), words)
+        return Frame((*_chosen(frame, (0,)), error_panel(curve, T)), words)
+
+    curve = [(frame.values["T"], frame.values["ece"]) for frame in stored("temperature").frames]
 
     return _retold(
         "temperature",
         retold,
         "temperature T",
-        "Left, the reliability diagram of trained networks whose scores are divided by T. "
-        "Right, the average distance of the bars from the diagonal, which is called ECE, drawn "
-        "up to the chosen T; a thin upright line stands at the lowest so far.",
+        "Under “reliability” is the diagram of trained networks whose scores are divided by T. "
+        "Under “ECE” is the average distance of the bars from the diagonal, drawn up to the "
+        "chosen T; a thin upright line stands at the lowest so far.",
     )
 
 
 def _test_images() -> Explorer:
+    def retold(_, frame: Frame) -> Frame:
+        plot, legend = frame.panels
+        return Frame((plot, KEY.sub(r"\g<line>6 2 1 2", legend)), frame.readout)
+
     return _retold(
         "test_images",
-        lambda _, frame: frame,
+        retold,
         "images in the test set",
         "For each of three models a histogram: the calibration error (ECE) that many test sets "
         "of the chosen size measure. The upright line of the same colour is the exact error, "
@@ -158,15 +168,45 @@ def _test_images() -> Explorer:
     )
 
 
+def error_panel(curve: Sequence[tuple[float, float]], T: float) -> str:
+    """The ECE at all temperatures up to T, beside a diagram: (temperature, ECE) a point.
+
+    >>> points = [(0.4, 0.2), (1.0, 0.1), (2.0, 0.03), (3.0, 0.02)]
+    >>> error_panel(points, 0.4).count("drag T to draw the curve")
+    1
+    """
+    (low, _), (high, _) = curve[0], curve[-1]
+    axes = svg.Axes(60, 30, 142, 160, (low, high), (0, 0.2))
+    seen = [(t, error) for t, error in curve if t <= T]
+    (last, error), (best, _) = seen[-1], min(seen, key=lambda one: one[1])
+    dashes = {"stroke": GREY, "stroke_dasharray": "3 3"}
+    middle = axes.left + axes.width / 2
+    hint = svg.text(axes.x(3), axes.y(0.1), "drag T to draw the curve", fill=GREY)
+    drawn = [
+        svg.text(middle, 21, "ECE"),
+        axes.line(best, 0, best, 0.2, **dashes),
+        svg.tag("polyline", points=axes.points(*zip(*seen, strict=True)), fill="none",
+                **svg.stroke(TRAINED)),
+        svg.marker(TRAINED, axes.x(last), axes.y(error)),
+        axes.frame("temperature T", "ECE", range(1, 6), (0, 0.1, 0.2)),
+        hint * (len(seen) < len(curve) / 3),
+    ]  # fmt: skip
+    return _closer(svg.picture(*panels.CELL, *drawn))
+
+
 def _chosen(frame: Frame, places: Sequence[int]) -> tuple[str, ...]:
     """Some panels of a frame, those that are plots as large as two in a row can be."""
-    return tuple(SIZE.sub(_larger, frame.panels[place], count=1) for place in places)
+    return tuple(_closer(frame.panels[place]) for place in places)
 
 
-def _larger(size: re.Match) -> str:
-    width, height = int(size["width"]), int(size["height"])
-    scale = PLOT / width if height > width else 1
-    return f'{size["box"]} width="{round(scale * width)}" height="{round(scale * height)}"'
+def _closer(panel: str) -> str:
+    """A small plot cut to what is drawn and enlarged, but for its words; a legend as it is."""
+    size = SIZE.search(panel)
+    if (int(size["width"]), int(size["height"])) != panels.CELL:
+        return panel
+    box = " ".join(map(str, VIEW))
+    shown = f'viewBox="{box}" width="{PLOT}" height="{round(PLOT * VIEW[3] / VIEW[2])}"'
+    return re.sub(r'font-size="1\d"', f'font-size="{SMALL}"', SIZE.sub(shown, panel, count=1))
 
 
 def _retold(

@@ -17,6 +17,8 @@ from calibkit.course.explorers.explorer import pack
 from calibkit.course.site import address, card
 
 SUFFIX = ".fragment"
+OPTION = re.compile(r"(?<=\s)(--?\w[\w-]*)")  # it is not broken at its hyphens
+LONG = 24  # letters of code that a line of a telephone need not hold in one piece
 ABOUT = "about.json"  # what `sources.write` says of the pages
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 NAMED = re.compile(r"([a-z_]\w*(?:, \w+)*): ")  # an argument at the beginning of its line
@@ -39,10 +41,23 @@ class FragmentParser(Parser):
             # by its name in JupyterLab, and as a link to a text on the web has it
             ids = list(dict.fromkeys([place, place.lower()]))
             section = nodes.section(ids=ids, names=[nodes.fully_normalize_name(place)])
-            section += nodes.title(content, content)
+            section += titled(content)
             opened[-1][1].append(section)
             opened.append((level, section))
         self.finish_parse()
+
+
+def titled(words: str) -> nodes.title:
+    """A heading that is broken, where it must be, behind its colon.
+
+    >>> [part.astext() for part in titled("06 · Label noise: what do they do?").children]
+    ['06 · Label noise:', ' ', 'what do they do?']
+    """
+    name, colon, question = words.partition(": ")
+    if not colon:
+        return nodes.title(words, words)
+    parts = [nodes.inline("", part, classes=["part"]) for part in (f"{name}:", question)]
+    return nodes.title(words, "", parts[0], nodes.Text(" "), parts[1])
 
 
 def pieces(html: str) -> Iterator[tuple[int, str, str]]:
@@ -68,7 +83,14 @@ def pieces(html: str) -> Iterator[tuple[int, str, str]]:
 
 def _nodes(html: str) -> Iterator[PageElement]:
     """What stands at the top, with the parts of prose in place of its <div>."""
-    for node in BeautifulSoup(html, "html.parser").contents:
+    tree = BeautifulSoup(html, "html.parser")
+    for code in tree.select(":not(pre) > code"):
+        if len(code.get_text()) > LONG:
+            code["class"] = "long"
+            inside = OPTION.sub(r"<span>\1</span>", code.decode_contents())
+            code.clear()
+            code.append(BeautifulSoup(inside, "html.parser"))
+    for node in tree.contents:
         if isinstance(node, Tag) and node.get("class") == ["prose"]:
             yield from node.contents
         else:

@@ -50,9 +50,8 @@ TEACHERS = re.compile(r"class|commands|kit|scales|your_numbers_differ|your_own_d
 RUN = "any_machine"
 BEHIND = ("claims", "claims_in_detail", arbiter.NAME)
 HERE_ONE_READS = (
-    '<p class="here">Here you read the lesson and move its sliders; nothing has to be installed. '
-    "To run its cells and to have your exercises checked, open it in JupyterLab: "
-    '<a href="any_machine.html">how to run it on any machine</a>.</p>'
+    '<p class="here">Read it here; to run it and have your exercises checked, '
+    '<a href="any_machine.html">open it in JupyterLab</a>.</p>'
 )
 LOOK_AT_KITS = (
     '<p class="here">Look first, install later: plans, slides and quizzes of all '
@@ -218,11 +217,12 @@ def opened(html: str, more: str) -> str:
 def to_be_read(notebook: NotebookNode) -> NotebookNode:
     """The notebook as somebody meets it who cannot run it.
 
-    Under its heading stands how to run it; imports and settings are one folded cell; no exercise
-    says that it is not done yet.
+    Under its heading stands what it takes and how to run it; imports and settings are one folded
+    cell; no exercise says that it is not done yet.
     """
     first, *others = notebook.cells
-    first.source = re.sub(r"(?m)^(# .+)$", rf"\1\n\n{HERE_ONE_READS}\n", first.source, count=1)
+    told = f"{at_a_glance(first.source)}{HERE_ONE_READS}"
+    first.source = re.sub(r"(?m)^(# .+)$", rf"\1\n\n{told}\n", first.source, count=1)
     code = [cell for cell in others if cell.cell_type == "code"]
     settings = next((c for c in code if "parameters" in c.metadata.get("tags", ())), None)
     opening = code[: code.index(settings)] if settings else []
@@ -235,6 +235,22 @@ def to_be_read(notebook: NotebookNode) -> NotebookNode:
         cell.outputs = [output for output, text in texts if not text.startswith("Not yet: ")]
     notebook.cells = [first, *(cell for cell in others if cell not in opening)]
     return notebook
+
+
+def at_a_glance(source: str) -> str:
+    """A line of HTML with a lesson's minutes, what it needs and its track; "" where none is listed.
+
+    source: Markdown that begins with its heading.
+
+    >>> at_a_glance("# 01 · Reliability diagrams")
+    '<p class="glance">60 min · after 00 · core</p>'
+    """
+    number = re.match(r"# (\d\d) · ", source)
+    entry = syllabus.entry(number[1]) if number else None
+    if entry is None:
+        return ""
+    needs = [f"after {', '.join(syllabus.direct(entry.number))}"] if entry.needs else []
+    return f'<p class="glance">{" · ".join([f"{sum(entry.minutes)} min", *needs, entry.track])}</p>'
 
 
 def lessons() -> list[Lesson]:

@@ -102,10 +102,14 @@ def test_a_topic_is_drawn_group_by_group_in_colour_marker_and_words(explorer):
             for e in group.iter(f"{SVG}path")
             if e.get("class") == "marker" and e.get("stroke") == "#fff"
         ]
-        marked.reverse()  # the first group lies on top
-        sizes = [e.get("d").count("M") for e in marked]
-        assert sizes == topic.table.groupby("group", sort=False).size().tolist()
-        assert [e.get("fill") for e in marked] == [r.colour for r in topic.roles.values()]
+        sizes = {e.get("fill"): e.get("d").count("M") for e in marked}
+        groups = topic.table.groupby("group", sort=False)
+        colours = [role.colour for role in topic.roles.values()]
+        assert sizes == dict(zip(colours, groups.size(), strict=True))
+        order = [colours.index(e.get("fill")) for e in marked]
+        assert order[-1] == 0  # the first group lies on top, of the others the narrow ones
+        wide = [np.ptp(part.lost) + np.ptp(part.claimed) for _, part in groups]
+        assert [wide[place] for place in order[:-1]] == sorted(wide[1:], reverse=True)
         assert len({e.get("fill") for e in marked}) == len(marked) <= len(palette.CYCLE)
         words = [e.text for e in group.iter(f"{SVG}text")]
         assert words == [role.words for role in topic.roles.values()]

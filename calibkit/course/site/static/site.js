@@ -32,7 +32,13 @@ addEventListener("keydown", ({ key }) => {
 // The sidebar begins where this page stands in it.
 const here = document.querySelector(".sidebar-tree .current-page > .reference");
 const list = document.querySelector(".sidebar-scroll");
-if (here) list.scrollTop += here.getBoundingClientRect().top - list.clientHeight / 2;
+if (here) {
+  list.scrollTop += here.getBoundingClientRect().top - list.clientHeight / 2;
+  const top = list.getBoundingClientRect().top; // no line is cut there
+  const first = [...list.querySelectorAll(".reference, .caption")]
+    .find((line) => line.getBoundingClientRect().bottom > top);
+  list.scrollTop += first.getBoundingClientRect().top - top - 4;
+}
 
 // Code that is wider than its box scrolls there, by the arrow keys, too.
 const widths = new ResizeObserver((boxes) => boxes.forEach(({ target }) => {
@@ -49,7 +55,8 @@ document.querySelectorAll("article pre:not([tabindex])").forEach((code) => width
 document.querySelectorAll(".embed pre code").forEach((line) => {
   if (!location.protocol.startsWith("http")) return;
   const home = new URL(".", location.href).href;
-  line.textContent = line.textContent.replace('src="embed/', `src="${home}embed/`);
+  line.textContent = line.textContent.replace("ADDRESS/", home);
+  line.closest(".embed").querySelector(".address").remove();
 });
 
 // The verdicts of one word, of all lessons. Without scripts they stand lesson by lesson.
