@@ -289,8 +289,8 @@ print(points(guess))
 #
 # ## 4. The fair contest
 #
-# Wang et al. (2021) noted that networks trained to be less sure can be *worse* once all are recalibrated. So compare
-# after recalibration. These are the rules of our contest:
+# Once all are recalibrated, networks trained to be less sure were *worse* for Wang et al. (2021), better by the ECE for
+# Mukhoti et al. So compare there; we judge by the NLL. These are the rules of our contest:
 #
 # - **One temperature for each side**, fitted on its own calibration images (`cal`).
 # - **The same weight decays for both.** Both choose among the same five weight decays. Focal loss also chooses among
@@ -454,8 +454,8 @@ shown.swaplevel(axis=1)[[(decay, name) for decay in (5e-4, 5e-3) for name in col
 # do not tell which gamma is right either: the network can become not sure enough. Better train again, with a few hundred
 # images set aside. Or train five times, each time on four fifths, and use the fifth that this network has not seen.
 #
-# **Team 3:** neither. A temperature from summer images is right for summer images, and we have not tested focal loss in
-# snow here. First collect some labelled images in snow, and look at the accuracy and the gap there.
+# **Team 3:** neither is enough. A temperature from summer images is right for summer images, and we have not tested focal
+# loss in snow here. First collect some labelled images in snow, and look at the accuracy and the gap there.
 #
 # </details>
 #

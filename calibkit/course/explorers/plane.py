@@ -329,9 +329,11 @@ def networks(
 def said(one: pd.Series, words: Words = IN_TERMS) -> str:
     """A network in words: its lesson, what was changed, seed, place, and in terms its ECE."""
     named = ", ".join(filter(None, (one.value, one.group, f"seed {one.seed}")))
+    # of the two shares as they are shown beside it, so that the three numbers add up
+    gap = (round(1000 * one.confidence) - round(1000 * one.accuracy)) / 10
     place = (
         f"Lesson {one.lesson}, {one.changed}: {named}. Accuracy lost on new data: "
-        f"{100 * one.lost:.1f} points. {words.gap}: {100 * one.claimed:+.1f} points"
+        f"{100 * one.lost:.1f} points. {words.gap}: {gap:+.1f} points"
     )
     if not words.terms:
         return f"{place}."

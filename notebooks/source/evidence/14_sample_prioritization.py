@@ -632,8 +632,8 @@ say(
     rows + beside("scaled_nll", "entropy", "returns of entropy", ", after T: by entropy a lower NLL than "
                   "random images with its returns", {"expect": "below"}),
     "random images, repeated as often as chosen ones, have a larger gap than new random ones. Beside them "
-    "a choice shows no larger gap (5 of 6 undecided, 2.2 points at most in the mean; 1 reversed); by entropy its NLL is "
-    "lower",
+    "a choice shows no larger gap (5 of 6 undecided, 2.2 points at most in the mean; 1 reversed); by entropy "
+    "its NLL is lower",
 )
 
 # %% [markdown]

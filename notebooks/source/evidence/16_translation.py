@@ -292,8 +292,8 @@ print(
                 for name in ("usual", "chosen")
             ),
         ],
-        "holds as trained. After one temperature each it is undecided; with weight decay and strength tuned it "
-        "holds, but smoothing is only 0.1 points further from the law",
+        "holds as trained. After one temperature each it is undecided; with weight decay and strength tuned "
+        "it holds, but smoothing is only 0.1 points further from the law",
     )
 )
 # %% tags=["nbval-check-output"]

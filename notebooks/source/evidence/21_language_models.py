@@ -874,7 +874,7 @@ said_drawn.groupby("beta", sort=False)[["accuracy", "confidence", "ece", "error"
 given = [
     judge(
         "21g",
-        f"exact posterior, beta {beta:g}: of what is drawn the ECE is 0.1 or more, twice what rounding leaves",
+        f"exact posterior, beta {beta:g}: of what is drawn the ECE is 0.1 or more, twice that of rounding",
         of(said_drawn, "ece", beta=beta),
         than=0.1,
         post_hoc=True,

@@ -115,7 +115,6 @@ export class Page {
   }
 
   // --- what comes back ---
-
   hear(answer) {
     const { session, conductor } = this;
     session.take(answer);
@@ -123,7 +122,7 @@ export class Page {
     if (conductor.state === "paused") words = session.words;
     if (conductor.state === "done" && answer.task === "epoch") {
       at("score").textContent = session.settle();
-      for (const input of guesses()) input.checked = false;
+      guesses().forEach((input) => { input.checked = false; });
       words = `${at("score").textContent} ${session.words}`;
     }
     this.show(words);
@@ -143,6 +142,8 @@ export class Page {
     const { settings, rows, run, stale } = this.session;
     this.refresh(settings);
     this.refreshPresets(settings);
+    const known = this.conductor.state === "done" && !stale; // how it would end
+    guesses().forEach((input) => { input.disabled = known; });
     this.view.buttons({ state: this.conductor.state, epoch: rows.length, epochs: run.settings.epochs,
       stale: stale && rows.length > 0, live });
   }

@@ -18,27 +18,34 @@ export const PRESETS = [
   { words: "13: new images with twice the noise", change: { testNoise: 0.8 } },
 ];
 
-// The list of all, and buttons for those that have a chip. chosen(settings): called with theirs;
-// a button that is pressed already leads back to the settings at the start.
-// Returns show(settings), which names in the list what the settings are, and presses its button.
+// The list of all, and buttons for those that have a chip. chosen(settings): called with the list's,
+// or with those that stand and a button's change; pressed again, a button takes its change back.
+// Returns show(settings), which names in the list what the settings are, and presses the buttons.
 export function buildPresets(chosen) {
   const list = document.getElementById("presets"), chips = document.getElementById("chips");
   const all = PRESETS.map(({ change }) => ({ ...defaults(), ...change })), buttons = new Map();
-  PRESETS.forEach(({ words, chip }, place) => {
+  let here = defaults();
+  PRESETS.forEach(({ words, chip, change }, place) => {
     list.add(new Option(words, place));
     if (!chip) return;
     const button = document.createElement("button");
     button.textContent = chip;
     button.addEventListener("click", () => {
-      chosen(button.getAttribute("aria-pressed") === "true" ? defaults() : all[place]);
+      const back = Object.keys(change).map((name) => [name, defaults()[name]]);
+      const pressed = button.getAttribute("aria-pressed") === "true";
+      chosen({ ...here, ...(pressed ? Object.fromEntries(back) : change) });
     });
-    buttons.set(place, button);
+    buttons.set(button, change);
     chips.append(button);
   });
   list.addEventListener("change", () => chosen(all[list.value]));
   return (settings) => {
     const now = all.findIndex((one) => toHash(one) === toHash(settings));
     list.value = now;
-    buttons.forEach((button, place) => button.setAttribute("aria-pressed", place === now));
+    here = settings;
+    buttons.forEach((change, button) => {
+      const set = Object.entries(change).every(([name, value]) => settings[name] === value);
+      button.setAttribute("aria-pressed", set);
+    });
   };
 }

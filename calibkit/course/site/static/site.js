@@ -29,6 +29,12 @@ addEventListener("keydown", ({ key }) => {
   open.buttons.find((button) => button.offsetWidth)?.focus();
 });
 
+// Sphinx marks the words of a search in the page that is opened, and stops with an error at the
+// titles of pictures. It finds no words to mark here.
+try {
+  localStorage.removeItem("sphinx_highlight_terms");
+} catch { /* without storage nothing is marked */ }
+
 // The sidebar begins where this page stands in it.
 const here = document.querySelector(".sidebar-tree .current-page > .reference");
 const list = document.querySelector(".sidebar-scroll");
@@ -77,11 +83,12 @@ const gap = document.querySelector(".landing .gap");
 if (gap) addEventListener("chosen", ({ detail: { sure, right } }) => {
   const off = sure - right, written = (thousandths) => (thousandths / 10).toFixed(1);
   const names = off > 0 ? "over-confident" : "under-confident";
+  const about = Math.abs(off) < 10; // less than a point
   gap.querySelector(".sure").textContent = written(sure);
   gap.querySelector(".right").textContent = written(right);
   gap.querySelector(".off").textContent = `${off > 0 ? "+" : off < 0 ? "−" : ""}${written(Math.abs(off))}`;
   gap.querySelector(".off + span").textContent =
-    `points: the gap. It is ${off ? names : "calibrated on average"}.`;
+    `points: the gap. It is ${about ? "about as sure as right" : names}.`;
 });
 
 // The graph of prerequisites: a lesson with all before it, or a way through.
