@@ -203,8 +203,8 @@ print(
         "T1",
         given,
         "one temperature lowers the mean ECE on photographs, and that on digits by 10 points or more. "
-        "(Counted, too: a T chosen by the ECE is worse on digits, within a point; better on photographs over five losses, "
-        "undecided for cross-entropy)",
+        "(Counted, too: a T chosen by the ECE is worse on digits, within a point; better on photographs "
+        "over five losses, undecided for cross-entropy)",
     )
 )
 near = verdicts.judge(
