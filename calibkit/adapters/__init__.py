@@ -1,4 +1,4 @@
-"""The package in the forms of others: nothing is imported before it is asked for.
+"""Adapters for scikit-learn and torchmetrics, each imported only when it is used.
 
 `CalibratedClassifier` (in `classifier`) is an estimator of scikit-learn, `CalibrationMetric` (in
 `streaming`) a metric of torchmetrics, which `pip install "calibkit[torchmetrics]"` brings.

@@ -79,31 +79,29 @@ def audit(
 ) -> Audit:
     """Audit the predictions of a model on a test set.
 
-    Parameters
-    ----------
-    logits, or probs : (n, K) scores, or (n,) of class 1 of two: a tensor, an array, a memory map
-        (read block by block, never whole) or a table whose columns are named as the classes.
-    labels : (n,) classes by number, or by name where the columns or `class_names` have names.
-    kind : "auto" for scores given as `logits` that may be either; then nothing is warned of. Or
+    logits, probs: one of them: (n, K) scores, or (n,) of class 1 of two, as a tensor, an array, a
+        memory map (read block by block, never whole) or a table whose columns are the classes.
+    labels: (n,) classes by number, or by name where the columns or `class_names` have names.
+    kind: "auto" for scores given as `logits` that may be either; then nothing is warned of. Or
         "percent", "logprobs" (logarithms of probabilities) and "confidence", one column of
         probabilities that what a row predicts is right, with labels 0 and 1 of whether it is.
-    calibration : (logits, labels), or with weights a third, that the temperature is fitted on.
+    calibration: (logits, labels), or with weights a third, that the temperature is fitted on.
         Without it, each half of the test set is divided by the temperature of the other half: no
         sample judges itself.
-    groups : (n,) a column by which calibration is judged group by group.
-    clusters : (n,) a column whose equal values mark rows that belong together, such as those of
+    groups: (n,) a column by which calibration is judged group by group.
+    clusters: (n,) a column whose equal values mark rows that belong together, such as those of
         one patient: intervals and tests take clusters for independent, and no longer rows.
-    weights : (n,) of the rows, none negative. Only their ratios count, so that weights make
+    weights: (n,) of the rows, none negative. Only their ratios count, so that weights make
         nothing surer than it is.
-    other : scores of a second model on the same rows, of the same form.
-    other_labels : (n,) of kind "confidence" alone: whether the second model's own answers to the
+    other: scores of a second model on the same rows, of the same form.
+    other_labels: (n,) of kind "confidence" alone: whether the second model's own answers to the
         same questions are right. By default both have the labels of the first.
-    costs : of a false alarm and of a miss, such as (1, 20), of a binary model: the page says what
+    costs: of a false alarm and of a miss, such as (1, 20), of a binary model: the page says what
         its decisions cost, as it is and after its temperature. Of kind "confidence": of looking
         an answer up, and of acting on a wrong one.
-    class_names, name, other_name : words for the page.
-    bins : of equal width; level : of the intervals; resamples : draws of the gaps of bins for
-        their intervals; seed : of all that is drawn.
+    class_names, name, other_name: words for the page.
+    bins: of equal width; level: of the intervals; resamples: draws of the gaps of bins for
+        their intervals; seed: of all that is drawn.
 
     Raises TypeError and ValueError that say what is wrong with the input.
 

@@ -49,17 +49,14 @@ def bootstrap_interval(
     So are weighted samples, for every metric: each is as likely to be drawn as another, and brings
     its weight along. Weights of 2 for all therefore leave an interval as wide as it is.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both,
+    probs: (n, K) probabilities; labels: (n,) integers in [0, K). A `TopLabel` stands for both,
         but for "classwise_ece", which needs all classes.
-    metric : "ece", "mce", "ada_ece", "classwise_ece", "overconfidence_error", "signed_gap" or
+    metric: "ece", "mce", "ada_ece", "classwise_ece", "overconfidence_error", "signed_gap" or
         "accuracy".
-    bins : number of bins; level : coverage aimed at, in (0, 1).
-    resamples : number of resamples; seed : integer seed of the draws.
-    weights : (n,) of the rows, as in `ece`.
-
-    method : "percentile" for the (1 - level) / 2 and (1 + level) / 2 quantiles [l, h] of the
+    bins: number of bins; level: coverage aimed at, in (0, 1).
+    resamples: number of resamples; seed: integer seed of the draws.
+    weights: (n,) of the rows, as in `ece`.
+    method: "percentile" for the (1 - level) / 2 and (1 + level) / 2 quantiles [l, h] of the
         resamples; "reflected" for [2 v - h, 2 v - l] about the value v of the sample.
 
     ECE is biased upwards in a sample and the more so in a resample, and reflection takes that

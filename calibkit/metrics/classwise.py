@@ -24,10 +24,8 @@ def classwise_ece(probs: Array, labels: Array, *, bins: int = 15, weights: Weigh
     where B_bk holds the samples whose p_k falls into bin b. K is the number of columns: a class
     that never occurs counts too, and zeros are kept. Bins are (lo, hi] of equal width.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K); bins : number of bins.
-    weights : (n,) of the rows, as in `ece`.
+    probs: (n, K) probabilities; labels: (n,) integers in [0, K); bins: number of bins.
+    weights: (n,) of the rows, as in `ece`.
 
     Returns a fraction in [0, 1]. Raises as `ece` does.
 

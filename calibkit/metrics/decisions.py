@@ -34,9 +34,7 @@ def cheapest_action(probs: Array, costs: Array) -> Tensor:
 
     Ties go to the first action.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; costs : (A, K) finite, what action a costs where class k is true.
+    probs: (n, K) probabilities; costs: (A, K) finite, what action a costs where class k is true.
 
     Raises ValueError or TypeError naming the argument. Source: Elkan (2001), section 1.
 
@@ -50,12 +48,11 @@ def cheapest_action(probs: Array, costs: Array) -> Tensor:
 def action_cost(actions: Array, truth: Array, costs: Array, *, weights: Weights = None) -> float:
     """Mean cost of the actions taken, in the unit of `costs`.
 
-    Parameters
-    ----------
-    actions : (n,) integers in [0, A).
-    truth : (n,) labels, which give the cost that was paid; or the (n, K) exact posterior, which
+    actions: (n,) integers in [0, A).
+    truth: (n,) labels, which give the cost that was paid; or the (n, K) exact posterior, which
         gives the expected cost without the chance of labels.
-    costs : (A, K) finite. weights : (n,) of the rows, as in `ece`.
+    costs: (A, K) finite.
+    weights: (n,) of the rows, as in `ece`.
 
     Raises ValueError or TypeError naming the argument.
 
@@ -98,10 +95,8 @@ def regret(probs: Array, posterior: Array, costs: Array, *, weights: Weights = N
     Never negative. Of an event with `alarm_costs(c)`, probability p, posterior q and the threshold
     t = 1 / (1 + c), a row costs (1 + c) |q - t| more where t lies between p and q, else nothing.
 
-    Parameters
-    ----------
-    probs, posterior : (n, K) probabilities of the same rows; costs : (A, K) finite.
-    weights : (n,) of the rows, as in `ece`.
+    probs, posterior: (n, K) probabilities of the same rows; costs: (A, K) finite.
+    weights: (n,) of the rows, as in `ece`.
 
     >>> round(regret([[0.99, 0.01]], [[0.9, 0.1]], alarm_costs(20)), 4)  # 21 (.1 - 1/21)
     1.1
@@ -122,10 +117,10 @@ def net_benefit(
     alike (a score of exactly t has an alarm here, as in scikit-learn, and none there). 0 is the
     benefit of no alarm at all.
 
-    Parameters
-    ----------
-    scores : (n,) in [0, 1]. happened : (n,) bool, integers 0 and 1, or its exact probability.
-    threshold : t, in (0, 1). weights : (n,) of the rows, as in `ece`.
+    scores: (n,) in [0, 1].
+    happened: (n,) bool, integers 0 and 1, or its exact probability.
+    threshold: t, in (0, 1).
+    weights: (n,) of the rows, as in `ece`.
 
     Source: Vickers & Elkin (2006), Medical Decision Making 26.
 

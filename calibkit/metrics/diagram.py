@@ -98,16 +98,14 @@ def reliability(
 ) -> Reliability:
     """Confidence and accuracy of the predicted class, bin by bin.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; the confidence of a row is its largest entry, and ties go to the
+    probs: (n, K) probabilities; the confidence of a row is its largest entry, and ties go to the
         lowest class.
-    labels : (n,) integers in [0, K). A `TopLabel` stands for both.
-    bins : number of bins; binning : "width" for edges i / bins, "mass" for bins of (nearly)
+    labels: (n,) integers in [0, K). A `TopLabel` stands for both.
+    bins: number of bins; binning: "width" for edges i / bins, "mass" for bins of (nearly)
         equally many samples, in which equal confidences share a bin.
-    closed : "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
+    closed: "right" for bins (lo, hi], "left" for [lo, hi). Confidence 0 is in the first bin and
         1 in the last in either case.
-    weights : (n,) of the rows, as in `ece`.
+    weights: (n,) of the rows, as in `ece`.
 
     Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model
     is over-confident. Raises as `ece` does.

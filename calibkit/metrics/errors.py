@@ -35,12 +35,10 @@ def ece(
     is the square root of the weighted mean of squares, `norm="max"` the largest gap of a
     non-empty bin. Empty bins weigh nothing.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities of any float type; ties in the argmax go to the lowest class.
-    labels : (n,) integers in [0, K). A `TopLabel` (confidences and hits alone) stands for both.
-    bins : number of bins; binning : "width" or "mass"; closed : "right" for (lo, hi] or "left".
-    weights : (n,) of the rows, 0 or more and not all 0; whole numbers give the value of rows that
+    probs: (n, K) probabilities of any float type; ties in the argmax go to the lowest class.
+    labels: (n,) integers in [0, K). A `TopLabel` (confidences and hits alone) stands for both.
+    bins: number of bins; binning: "width" or "mass"; closed: "right" for (lo, hi] or "left".
+    weights: (n,) of the rows, 0 or more and not all 0; whole numbers give the value of rows that
         are repeated so often. None counts every row once.
 
     Returns a fraction in [0, 1], summed in float64. Raises ValueError for values outside [0, 1],
@@ -247,11 +245,9 @@ def true_calibration_error(
     distribution they were drawn from it is still biased upwards at finite n. Like every binned
     error it is a lower bound of the error without bins; `debiased_ece` estimates its "l2" form.
 
-    Parameters
-    ----------
-    probs : (n, K) predicted probabilities.
-    posterior : (n, K) true p(class | input) of the same inputs.
-    bins, norm, binning, weights : as in `ece`.
+    probs: (n, K) predicted probabilities.
+    posterior: (n, K) true p(class | input) of the same inputs.
+    bins, norm, binning, weights: as in `ece`.
 
     Raises as `ece` does, and ValueError if the shapes differ.
 

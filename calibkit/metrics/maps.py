@@ -19,13 +19,11 @@ def pixels(
 ) -> TopLabel:
     """The top label of every pixel of maps, for every metric that takes a `TopLabel`.
 
-    Parameters
-    ----------
-    scores : (B, K, ...) the classes second, as networks give them: (B, K, H, W) for images, also
+    scores: (B, K, ...) the classes second, as networks give them: (B, K, H, W) for images, also
         (B, K, D, H, W) or (B, K, L).
-    labels : (B, ...) integers in [0, K), or `ignore_index`, such as 255 or -100: pixels without a
+    labels: (B, ...) integers in [0, K), or `ignore_index`, such as 255 or -100: pixels without a
         label, which are left out.
-    kind : "logits", whose softmax is taken map by map, or "probs".
+    kind: "logits", whose softmax is taken map by map, or "probs".
 
     Neighbouring pixels are not independent: errors and gaps are what they are, but intervals and
     tests, which draw pixels one by one, are too sure. For those take few pixels of every map.

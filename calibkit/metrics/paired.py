@@ -40,15 +40,13 @@ def paired_interval(
     The bias of ECE cancels only where neither model is nearly calibrated; "nll" and "brier" have no
     such bias. How often the intervals cover: notebooks/notes_on_measures.md.
 
-    Parameters
-    ----------
-    probs_a, probs_b : (n, K) probabilities of the two models; labels : (n,) integers in [0, K). Two
+    probs_a, probs_b: (n, K) probabilities of the two models; labels: (n,) integers in [0, K). Two
         `TopLabel`s, row by row of the same samples, stand for all three; their "nll" and "brier"
         are those of the two classes "hit" and "miss" (so the Brier score is twice
         (confidence - hit)^2), and "accuracy" is the share of hits.
-    metric : "ece", "nll", "brier" or "accuracy".
-    bins, level, resamples, seed, method : as in `bootstrap_interval`; bins for "ece" alone.
-    weights : (n,) of the rows, as in `ece`; each is drawn like another and brings its weight along.
+    metric: "ece", "nll", "brier" or "accuracy".
+    bins, level, resamples, seed, method: as in `bootstrap_interval`; bins for "ece" alone.
+    weights: (n,) of the rows, as in `ece`; each is drawn like another and brings its weight along.
 
     Returns (low, high); a loss is lower for b where low > 0. "nll" must be finite for both. Raises
     as `ece` does, and ValueError if the shapes differ.

@@ -68,10 +68,8 @@ def brier_decomposition(
     refinement holds exactly where the probabilities in each bin are equal, for then within is 0;
     otherwise within is what binning hides, and it shrinks as bins are added.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K); bins : number of bins.
-    weights : (n,) of the rows, as in `ece`; n_bk and n are then sums of weights.
+    probs: (n, K) probabilities; labels: (n,) integers in [0, K); bins: number of bins.
+    weights: (n,) of the rows, as in `ece`; n_bk and n are then sums of weights.
 
     Source: Murphy (1973); the remainder is Stephenson, Coelho & Jolliffe (2008).
 

@@ -14,11 +14,10 @@ from calibkit.validate import Array
 def accuracy(probs: Scored, labels: Labels = None, *, weights: Weights = None) -> float:
     """Share of rows whose largest probability is the label's; ties go to the lowest class.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both.
-        Raises as `ece` does.
-    weights : (n,) of the rows, as in `ece`.
+    probs: (n, K) probabilities; labels: (n,) integers in [0, K). A `TopLabel` stands for both.
+    weights: (n,) of the rows, as in `ece`.
+
+    Raises as `ece` does.
 
     >>> accuracy([[0.9, 0.1], [0.5, 0.5]], [0, 1])
     0.5
@@ -148,9 +147,7 @@ def auroc(in_scores: Array, out_scores: Array) -> float:
     for a score drawn from each side: 1 is perfect separation, 1/2 none. Scores must be larger in
     distribution, as confidence is; pass -entropy.
 
-    Parameters
-    ----------
-    in_scores : (n,) floating, finite; out_scores : (m,) the same on the same device.
+    in_scores: (n,) floating, finite; out_scores: (m,) the same on the same device.
 
     Source: Hanley & McNeil (1982), Radiology 143; Hendrycks & Gimpel (2017) for this use.
 
@@ -171,7 +168,9 @@ def fpr_at_tpr(in_scores: Array, out_scores: Array, *, tpr: float = 0.95) -> flo
     value is the share of the others that reach it too. Scores are larger in distribution, as in
     `auroc`; 0 is perfect separation.
 
-    in_scores (n,), out_scores (m,): floating, finite. Raises as `auroc` does.
+    in_scores, out_scores: (n,) and (m,) floating, finite.
+
+    Raises as `auroc` does.
     Source: Hendrycks & Gimpel (2017); Liang, Li & Srikant (2018).
 
     >>> fpr_at_tpr([0.9, 0.8, 0.7, 0.2], [0.75, 0.1], tpr=0.75)  # threshold .7, reached by 1 of 2

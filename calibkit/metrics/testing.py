@@ -61,13 +61,11 @@ def calibration_test(
     Of weighted rows the first test compares weighted errors, and z is sum w a / sqrt(sum w^2 b) of
     the same terms. Either draws one label a row, so that weights of 2 for all leave both p-values.
 
-    Parameters
-    ----------
-    probs : (n, K) probabilities; labels : (n,) integers in [0, K). A `TopLabel` stands for both; z
+    probs: (n, K) probabilities; labels: (n,) integers in [0, K). A `TopLabel` stands for both; z
         is then that of the two classes "hit" and "miss", Spiegelhalter's own.
-    metric : "ece" or "smooth_ece"; bins : number of bins for "ece".
-    resamples : number of label sets; seed : integer seed of the draws.
-    weights : (n,) of the rows, as in `ece`.
+    metric: "ece" or "smooth_ece"; bins: number of bins for "ece".
+    resamples: number of label sets; seed: integer seed of the draws.
+    weights: (n,) of the rows, as in `ece`.
 
     Raises as `ece` does. Rows that are all one-hot leave nothing to chance: z is then 0, or
     infinite where one of them is wrong.

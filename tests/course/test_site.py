@@ -3,6 +3,7 @@
 import base64
 import re
 import struct
+from pathlib import Path
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -12,6 +13,9 @@ from calibkit.course import checkout, claims, pages
 from calibkit.course.classroom.kits import writing
 from calibkit.course.explorers import Explorer, stored
 from calibkit.course.site import address, api, card, film, findings, kits, landing, reader, sources
+
+ARGUMENTS, BLOCK = [".. rst-class:: arguments", ""], [".. code-block:: text", ""]
+LAST = ["``w``", "    four", ""]
 
 
 def test_headings_of_outputs_are_no_sections():
@@ -28,11 +32,17 @@ def test_headings_of_outputs_are_no_sections():
     ("written", "read"),
     [
         (["a_of and *b* and |c|"], ["a\\_of and \\*b\\* and \\|c\\|", ""]),
+        (["two `A`s"], ["two ``A``\\ s", ""]),
         (["`x_` is code"], ["``x_`` is code", ""]),
         ([">>> f(2)", "4"], [">>> f(2)", "4", ""]),
-        (["Raises ValueError: no."], ["Raises ValueError: no.", ""]),
-        (["x: one,", "    two.", "y: three"], ["* ``x``: one,", "  two.", "* ``y``: three", ""]),
-        (["| a | b |", "|---|---|"], ["::", "", "    | a | b |", "    |---|---|", ""]),
+        (["A. Raises TypeError: no."], ["A.", "", "**Raises** TypeError: no.", ""]),
+        (["Seen in notebooks/a_b.md."], ["Seen in :doc:`/a_b`.", ""]),
+        (["    a = b"], [*BLOCK, "        a = b", ""]),
+        (
+            ["x: one,", "    two; y, z: three.", "w: four"],
+            [*ARGUMENTS, "``x``", "    one, two", "``y``, ``z``", "    three.", *LAST],
+        ),
+        (["| a | b |", "|---|---|"], [*BLOCK, "    | a | b |", "    |---|---|", ""]),
     ],
 )
 def test_a_docstring_becomes_text_that_sphinx_does_not_misread(written, read):
@@ -241,11 +251,23 @@ def test_the_package_is_described_in_three_groups_methods_first_without_internal
 
 def test_the_contents_of_a_module_are_what_a_reader_calls():
     (metrics,) = [one for one in api.groups()["Methods"] if one.short == "metrics"]
-    named = dict(metrics.parts())
-    assert set(named) == {
+    parts = [part for parts in metrics.sections().values() for part in parts]
+    assert sorted(part.name for part in parts) == sorted(
         name for name in calibkit.metrics.__all__ if callable(getattr(calibkit.metrics, name))
+    )
+    assert parts[0].name == "ece"
+    assert all(part.says for part in parts)
+    (maps,) = [one for one in api.groups()["Methods"] if one.short == "recalibration"]
+    assert {part.name for parts in maps.sections().values() for part in parts} == {
+        name for name in calibkit.recalibration.__all__ if name not in ("LIMITS", "Method")
     }
-    assert all(named.values())
+
+
+def test_no_docstring_of_the_package_has_another_form_than_lists_of_arguments():
+    """`name: what it is`, line by line: what `reader.as_rst` reads."""
+    files = Path(calibkit.__file__).parent.rglob("*.py")
+    other = re.compile(r"^ *(Parameters\n *---|Args:\n|:param )", re.MULTILINE)
+    assert [path.name for path in files if other.search(path.read_text("utf-8"))] == []
 
 
 def test_the_moving_picture_is_the_stored_training_frame_by_frame():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 import calibkit
 from calibkit.course.site.reader import as_rst
@@ -34,6 +35,64 @@ SHOWN = {
     "mixing": "12", "corruptions": "13", "theory": "09", "data": "05", "training": "03",
     "text": "15", "explorers": "07", "conformal": "20",
 }  # fmt: skip
+# On the page of a module: headings, and the files below it that they are of. Of modules without
+# headings the names that stand first.
+SECTIONS = {
+    "metrics": {
+        "Calibration error": ("errors", "smooth", "classwise"),
+        "Reliability diagrams": ("diagram", "isotonic"),
+        "Proper scores": ("proper",),
+        "Intervals and tests": ("bootstrap", "paired", "testing"),
+        "Accuracy and ranking": ("scores",),
+        "Decisions": ("decisions",),
+        "Top labels, batches and maps": ("top", "streams", "maps"),
+        "By confidence and hits": ("of_hits",),
+    },
+    "recalibration": {
+        "One temperature": ("temperature",),
+        "Vectors and matrices": ("linear", "structured"),
+        "Class by class": ("binned", "venn_abers"),
+        "Another prior": ("class_prior",),
+        "What all maps share": ("calibrator", "modules", "leakage"),
+    },
+}
+LEADS = {
+    "auditing": ("audit", "audit_files"), "curation": ("symmetric_noise", "imbalance"),
+    "data": ("load", "splits_of", "Splits", "Dataset"), "explorers": ("stored", "Explorer"),
+    "mixing": ("mixup", "cutmix"), "plots": ("reliability_diagram",),
+    "training": ("fit", "trial", "train_trials", "predict", "Recipe", "Trial", "Run"),
+    "translation": ("fit", "translate"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Part:
+    """A public function or class of a module."""
+
+    name: str
+    member: Any
+
+    @property
+    def says(self) -> str:
+        """The first line of its docstring."""
+        return _first(self.member)
+
+    @property
+    def kind(self) -> str:
+        """What Sphinx calls it."""
+        if not inspect.isclass(self.member):
+            return "function"
+        return "exception" if issubclass(self.member, Exception) else "class"
+
+    @property
+    def home(self) -> str:
+        """The file that it stands in."""
+        return str(self.member.__module__).rpartition(".")[2]
+
+    @property
+    def place(self) -> int:
+        """Where in its file it stands."""
+        return list(vars(import_module(self.member.__module__))).index(self.member.__name__)
 
 
 @dataclass(frozen=True)
@@ -66,15 +125,32 @@ class Module:
         """The number of the lesson whose finding stands on its page."""
         return SHOWN.get(self.short)
 
-    def parts(self) -> Iterator[tuple[str, str]]:
-        """(name, first line) of its public functions and classes, in the order of its page."""
-        named = getattr(self.module, "__all__", None)
-        for name, member in vars(self.module).items():
-            public = name in named if named is not None else not name.startswith("_")
+    def sections(self) -> dict[str, list[Part]]:
+        """Its public functions and classes under headings, in the order of its page."""
+        parts = list(self._parts())
+        if self.short not in SECTIONS:
+            leads = LEADS.get(self.short, ())
+            first = [part for name in leads for part in parts if part.name == name]
+            return {"": [*first, *(part for part in parts if part.name not in leads)]}
+        return {
+            title: [
+                part
+                for home in homes
+                for part in sorted(parts, key=lambda one: one.place)
+                if part.home == home
+            ]
+            for title, homes in SECTIONS[self.short].items()
+        }
+
+    def _parts(self) -> Iterator[Part]:
+        listed = getattr(self.module, "__all__", None) or getattr(self.module, "HOMES", None)
+        for name in dict.fromkeys([*vars(self.module), *(listed or ())]):
+            public = name in listed if listed else not name.startswith("_")
+            member = _member(self.module, name) if public else None
             home = getattr(member, "__module__", "") or ""
-            ours = home == self.name if named is None else home.startswith("calibkit")
-            if public and ours and (inspect.isfunction(member) or inspect.isclass(member)):
-                yield name, _first(member)
+            ours = home.startswith("calibkit") if listed else home == self.name
+            if ours and (inspect.isfunction(member) or inspect.isclass(member)):
+                yield Part(name, member)
 
 
 def groups() -> dict[str, list[Module]]:
@@ -86,6 +162,14 @@ def groups() -> dict[str, list[Module]]:
 
 def _place(short: str) -> int:
     return FIRST.index(short) if short in FIRST else 0
+
+
+def _member(module: ModuleType, name: str) -> object:
+    """What a module has by that name; None for an adapter to a library that is not installed."""
+    try:
+        return getattr(module, name)
+    except ImportError:
+        return None
 
 
 def _first(member: object) -> str:

@@ -65,5 +65,16 @@ autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = False
 autodoc_preserve_defaults = True
 autodoc_typehints_format = "short"
+ARRAY = "calibkit.validate.Array"  # is described on the page of the package
+autodoc_type_aliases = {
+    "Array": ARRAY,
+    "Labels": f"{ARRAY} | None",
+    "Numbers": f"float | {ARRAY}",
+    "Scored": f"{ARRAY} | calibkit.metrics.TopLabel",
+    "Weights": f"{ARRAY} | None",
+}
+add_module_names = False
+python_maximum_signature_line_length = 60
+python_display_short_literal_types = True
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"

@@ -21,7 +21,12 @@ OPTION = re.compile(r"(?<=\s)(--?\w[\w-]*)")  # it is not broken at its hyphens
 LONG = 24  # letters of code that a line of a telephone need not hold in one piece
 ABOUT = "about.json"  # what `sources.write` says of the pages
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-NAMED = re.compile(r"([a-z_]\w*(?:, \w+)*): ")  # an argument at the beginning of its line
+NAMES = r"[a-z_]\w*(?:, \w+)*"
+NAMED = re.compile(rf"({NAMES}): ")  # an argument at the beginning of its line, or several
+NEXT = re.compile(rf"(?:;|(?<=\.))\s+(?={NAMES}: )")  # before another one on the same line
+HEADS = r"(?:Returns|Raises|Source:)\s"  # sentences that have a small heading
+HEADED = re.compile(rf"(?<=\.)\s+(?={HEADS})")
+PAGE = re.compile(r"notebooks/(\w+)\.(?:md|ipynb)")  # a file that is a page of the site
 
 
 class FragmentParser(Parser):
@@ -100,39 +105,82 @@ def _nodes(html: str) -> Iterator[PageElement]:
 def as_rst(lines: list[str]) -> list[str]:
     """A docstring of plain English, arguments and doctests as reStructuredText.
 
-    >>> as_rst(["The `probs` of **more**.", "", "x: (n,) floats", "    in order."])
-    ['The ``probs`` of \\\\*\\\\*more\\\\*\\\\*.', '', '* ``x``: (n,) floats', '  in order.', '']
+    >>> lines = ["The `probs` of **all**.", "", "x: (n,) floats", "    in order."]
+    >>> print("\\n".join(as_rst(lines)))
+    The ``probs`` of \\*\\*all\\*\\*.
+    <BLANKLINE>
+    .. rst-class:: arguments
+    <BLANKLINE>
+    ``x``
+        (n,) floats in order.
+    <BLANKLINE>
     """
     written: list[str] = []
     for block in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
-        written += [*_block(block.split("\n")), ""]
+        written += _block(block.split("\n"))
     return written
 
 
 def _block(lines: list[str]) -> list[str]:
     first = lines[0].lstrip()
     if first.startswith(">>>"):
-        return lines
-    if first.startswith("|"):
-        return ["::", "", *(f"    {line}" for line in lines)]
+        return [*lines, ""]
+    if first.startswith("|") or lines[0].startswith("    "):  # a table, a formula
+        return [".. code-block:: text", "", *(f"    {line}" for line in lines), ""]
     if first.startswith("- "):
-        return [_plain(line) for line in lines]
-    if NAMED.match(lines[0]):
-        return [_argument(line) for line in lines]
-    return [_plain(line.strip()) for line in lines]
+        return [*map(_plain, lines), ""]
+    parts = HEADED.split("\n".join(lines))
+    return [line for part in parts for line in (*_part(part), "")]
 
 
-def _argument(line: str) -> str:
-    if named := NAMED.match(line):
-        return f"* ``{named[1]}``: {_plain(line[named.end() :])}"
-    return f"  {_plain(line.strip())}"
+def _part(words: str) -> list[str]:
+    """Arguments, or a paragraph with or without a small heading."""
+    if NAMED.match(words):
+        lines = re.split(rf"\n(?={NAMES}: )", words)
+        listed = [line for one in lines for line in _arguments(_line(one))]
+        return [".. rst-class:: arguments", "", *listed]
+    if re.match(HEADS, words):
+        head, _, rest = _line(words).partition(" ")
+        return [f"**{head}** {_plain(rest)}"]
+    return [_plain(_line(words))]
+
+
+def _arguments(line: str) -> list[str]:
+    """Each argument of a line as a term, and below it what it is."""
+    written: list[str] = []
+    for one in NEXT.split(line):
+        names, _, rest = one.partition(": ")
+        terms = ", ".join(f"``{name}``" for name in names.split(", "))
+        written += [terms, f"    {_plain(rest)}"]
+    return written
+
+
+def _line(words: str) -> str:
+    return " ".join(words.split())
 
 
 def _plain(words: str) -> str:
-    """Words in which only code in backticks means something to Sphinx."""
-    parts = re.split(r"`([^`]+)`", words)
+    """Words in which only code in backticks, and pages of the site, mean something to Sphinx."""
+    written = ""
+    for place, part in enumerate(re.split(r"`([^`]+)`", words)):
+        if place % 2:
+            written += _code(part)
+        else:  # the s of a plural would else be taken for code
+            glued = place > 0 and part[:1].isalnum()
+            written += ("\\ " if glued else "") + _prose(part)
+    return written
+
+
+def _code(words: str) -> str:
+    page = PAGE.fullmatch(words)
+    return f":doc:`/{page[1]}`" if page else f"``{words}``"
+
+
+def _prose(words: str) -> str:
+    """The pages that it names as links, all else as it stands."""
+    parts = PAGE.split(words)
     return "".join(
-        f"``{part}``" if place % 2 else re.sub(r"([\\*_|`])", r"\\\1", part)
+        f":doc:`/{part}`" if place % 2 else re.sub(r"([\\*_|`])", r"\\\1", part)
         for place, part in enumerate(parts)
     )
 

@@ -19,7 +19,7 @@ SPECIAL = (text.PAD, text.UNKNOWN, "<s>", "</s>")  # the first words of every vo
 class Pairs:
     """`n` sentences and one translation of each.
 
-    source (n, S), target (n, T): int64 word numbers; each row ends in `END`, then 0 (`PAD`).
+    source, target: (n, S) and (n, T) int64 word numbers; each row ends in `END`, then 0 (`PAD`).
     source_words, target_words: the vocabularies, which begin with `SPECIAL`.
 
     Raises ValueError for lengths that differ and for numbers outside a vocabulary.

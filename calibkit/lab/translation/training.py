@@ -37,7 +37,7 @@ class Plan:
     train: what it learns from. watch: what it is judged on after each of the `marks` (steps).
     law: (n, T, V) exact law of the watched tokens, or None where nobody knows it.
     loss: maps logits (tokens, V) and labels (tokens,) to a scalar.
-    steps, batch_size, lr (highest), weight_decay: AdamW; the rate rises for a tenth of the steps,
+    steps, batch_size, lr, weight_decay: of AdamW; the rate rises to lr for a tenth of the steps,
         then falls to almost 0, both along half a cosine (torch's OneCycleLR).
     width, depth, heads, dropout, longest: of the `Translator`.
     padded: whether the loss counts padding as if it were words: a classic mistake, to be looked at.
