@@ -201,6 +201,7 @@ def test_the_words_tell_lesson_change_value_seed_loss_claim_and_ece(table):
     row = table[(table.group == "noisy digits") & (table.value.str.startswith("30 %"))].iloc[0]
     row = row.copy()
     row["lost"], row["claimed"], row["ece"], row["seed"] = 0.5432, 0.3511, 0.3522, 301
+    row["accuracy"], row["confidence"] = 0.4511, 0.8022
     row["lesson"], row["changed"] = "06", "label noise"
     assert said(row) == (
         f"Lesson 06, label noise: {row.value}, noisy digits, seed 301. Accuracy lost on new data: "

@@ -114,7 +114,6 @@ export class Page {
     this.draw();
   }
 
-  // --- what comes back ---
   hear(answer) {
     const { session, conductor } = this;
     session.take(answer);
