@@ -160,13 +160,18 @@ print(f"the posterior: right on {best_right:.1%} of the test images, {best_sure:
       f"difference {100 * (best_sure - best_right):+.1f} points")
 
 # %% [markdown]
-# Open the answer above first. The difference is the **signed gap**: mean confidence minus accuracy. A model with a
-# positive gap is **over-confident**, one with a negative gap is **under-confident**. The posterior has nearly no gap:
-# it is wrong at times, but it also says how often that happens.
+# <details><summary>What came out</summary>
+#
+# The posterior has nearly no difference: it is wrong at times, but it also says how often that happens.
 #
 # Is it just a bad network? It is not a good one: it is right on 79.1 % of the images, and the best possible reader on
-# 95.6 %. But a low accuracy is no over-confidence. A network that is right on 79.1 % and 79.1 % sure has no gap; this
+# 95.6 %. But a low accuracy is not over-confidence. A network that is right on 79.1 % and 79.1 % sure has no gap; this
 # one is 93.0 % sure.
+#
+# </details>
+#
+# The difference is the **signed gap**: mean confidence minus accuracy. A model with a positive gap is
+# **over-confident**, one with a negative gap is **under-confident**.
 #
 # You will meet this pattern everywhere: *by hand, then the package, then an assertion that
 # the two are the same.*
@@ -253,10 +258,15 @@ word = "smaller" if abs(train_gap) < abs(test_gap) else "larger"
 print(f"On the training images the gap is {word}: {100 * train_gap:+.1f} against {100 * test_gap:+.1f}.")
 
 # %% [markdown]
-# Open the answer above first. On its training images the network is nearly always right *and* nearly certain, so the
-# two agree. It looks calibrated because it has memorised these images. The repair is always the same:
-# **measure calibration on data that took no part in the training.** For that reason every dataset here comes in
-# three parts: `train` to learn from, `cal` to repair with, and `test` to judge with.
+# <details><summary>What came out</summary>
+#
+# On its training images the network is nearly always right *and* nearly certain, so the two agree. It looks calibrated
+# because it has memorised these images.
+#
+# </details>
+#
+# The repair is always the same: **measure calibration on data that took no part in the training.** For that reason
+# every dataset here comes in three parts: `train` to learn from, `cal` to repair with, and `test` to judge with.
 #
 # ### Exercise: a rule for the clinic
 #
