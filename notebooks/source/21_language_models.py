@@ -218,8 +218,8 @@ for words, which in {"all": times[question] >= 0, "never answered by the text": 
 # <details><summary>What came out</summary>
 #
 # On average it is nearly right. But where the text never answers, the model is right by chance, once in 24 times, and about 40 % sure.
-# Where it has read the answer 20 times it is always right, and only 90 % sure, as 90 % of its sentences are right. On
-# average the two errors cancel. (This is one model. The question's 72 and 71 % are the means of five.)
+# Where it has read the answer 20 times it is always right, and only 90 % sure, as 90 % of its sentences are right. With what it read
+# 2 to 19 times, the errors cancel on average. (This is one model. The question's 72 and 71 % are the means of five.)
 #
 # </details>
 #
@@ -341,7 +341,7 @@ print(f"false: {measured['invented']:.1%} of its sentences; false and about what
 #
 # A quarter of the sentences tell a fact that is told once, so about a quarter of the next ones will be new.
 # The model makes up about that share, and nearly as much again: facts that it has read and not learned well.
-# Longer training halves the second part. It lowers the first, too: the model then repeats its text, and speaks of new things too rarely (evidence).
+# Longer training halves both parts, the first because the model then repeats its text, and speaks of new things too rarely (evidence).
 #
 # </details>
 #
@@ -459,7 +459,7 @@ _ = plots.plane({palette.group(1, "a third of the training"): [on_the_map(shorte
 plt.show()
 
 # %% [markdown]
-# After the whole training it stands higher than after a third, as networks on images do.
+# After the whole training it stands higher than after the short one, as networks on images do.
 #
 # ## The answer
 

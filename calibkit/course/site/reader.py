@@ -26,6 +26,7 @@ NAMED = re.compile(rf"({NAMES}): ")  # an argument at the beginning of its line,
 NEXT = re.compile(rf"(?:;|(?<=\.))\s+(?={NAMES}: )")  # before another one on the same line
 HEADS = r"(?:Returns|Raises|Source:)\s"  # sentences that have a small heading
 HEADED = re.compile(rf"(?<=\.)\s+(?={HEADS})")
+SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 PAGE = re.compile(r"notebooks/(\w+)\.(?:md|ipynb)")  # a file that is a page of the site
 
 
@@ -205,6 +206,17 @@ def _levelled(app, page: str, template: str, context: dict, doctree) -> None:
     )
 
 
+def _signed(app, page: str, template: str, context: dict, doctree) -> None:
+    """Sphinx writes the arguments of a long signature as a list without terms: a line each."""
+
+    def spans(found: re.Match) -> str:
+        opened = found[0].replace("<dl>", '<span class="arguments">').replace("<dd>", "<span>")
+        return opened.replace("</dl>", "</span>").replace("</dd>", "</span>")
+
+    if "body" in context:
+        context["body"] = SIGNATURE.sub(spans, context["body"])
+
+
 def _about(app, page: str, template: str, context: dict, doctree) -> None:
     """What a page says of itself to search engines and to those that show a link."""
     about = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))
@@ -266,6 +278,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", _kept)
     app.connect("build-finished", _excerpts)
     app.connect("html-page-context", _about)
+    app.connect("html-page-context", _signed)
     app.connect("html-page-context", _neighbours, priority=800)
     app.connect("html-page-context", _levelled, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}

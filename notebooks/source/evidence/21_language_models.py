@@ -3,7 +3,7 @@
 #
 # For readers who want to judge what [the lesson](../21_language_models.ipynb) says: every verdict with its interval, claim by claim, with one conclusion each; ways of asking, next words, entropies and multiple choice, what must be made up, rewards, a real language identifier, what large models showed, what is left.
 #
-# **Two sets of seeds.** The claims and margins of A, D and E were put down after the stored tables of seeds 0 to 4 had been read. So each is judged on seeds 5 to 9 (`calibkit.course.experiments.again`), which were run after the claims stood; the lesson's own two lines, judged on the lesson's tables, are marked post hoc. Of B and C a pilot on seeds 100 and 101 chose the claims and margins, and seeds 0 to 4 judge. Margins: .1 for differences of calibration errors and shares, .2 where a gap is claimed, .02 where two things are alike; others are said.
+# **Two sets of seeds.** The claims and margins of A, D and E were put down after the stored tables of seeds 0 to 4 had been read. So each is judged on seeds 5 to 9 (`calibkit.course.experiments.again`), which were run after the claims stood, but for 21f, 21l and 21m, as said there; what is judged on seeds that were seen is marked post hoc. Of B and C a pilot on seeds 100 and 101 chose the claims and margins, and seeds 0 to 4 judge. Margins: .1 for differences of calibration errors and shares, .2 where a gap is claimed, .02 where two things are alike; others are said.
 
 # %%
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ SEED = 0
 DEVICE = "auto"
 
 # %% [markdown]
-# All tables are stored, and the same at every scale; `python -m calibkit.course.experiments.answers` (or `invented`, `rewards`, `tongues`, `again`, `next_words`, `meanings`) makes each again. A fact is a question (four relations of 2,304 people, 9,216 in all) with one of 24 places as answer, drawn uniformly. A text of 6,000 sentences names a wrong place in one sentence of ten; 70 % of the sentences are about 300 common questions, the others about rare ones. A decoder of width 64 with two blocks is trained for 1,800 steps of 64 sentences.
+# All tables are stored, and the same at every scale; `python -m calibkit.course.experiments.answers` (or `invented`, `rewards`, `spoken`, `stated`, `tongues`, `again`, `next_words`, `meanings`) makes each again. A fact is a question (four relations of 2,304 people, 9,216 in all) with one of 24 places as answer, drawn uniformly. A text of 6,000 sentences names a wrong place in one sentence of ten; 70 % of the sentences are about 300 common questions, the others about rare ones. A decoder of width 64 with two blocks is trained for 1,800 steps of 64 sentences.
 
 # %%
 size, _, _ = begin(SCALE, SEED, DEVICE)
@@ -874,7 +874,7 @@ said_drawn.groupby("beta", sort=False)[["accuracy", "confidence", "ece", "error"
 given = [
     judge(
         "21g",
-        f"exact posterior, beta {beta:g}: of what is drawn the ECE is 0.1 or more, twice that of rounding",
+        f"exact posterior, beta {beta:g}: of what is drawn the ECE is 0.1 or more, twice rounding's most",
         of(said_drawn, "ece", beta=beta),
         than=0.1,
         post_hoc=True,
@@ -939,8 +939,8 @@ print(
     verdicts.conclude(
         "21m",
         given,
-        "200 steps of a Brier reward lower the ECE of what is stated (by 0.12; 0.2 is undecided); they do "
-        "not teach which answers to doubt: it is further from the exact probability than the law by meaning",
+        "200 steps of a Brier reward lower the ECE of what is stated (by 0.12; 0.2 is undecided); they "
+        "hardly teach which answers to doubt: it is further from the exact probability than the law by meaning",
     )
 )
 
