@@ -940,7 +940,8 @@ print(
         "21m",
         given,
         "200 steps of a Brier reward lower the ECE of what is stated (by 0.12; 0.2 is undecided); they "
-        "hardly teach which answers to doubt: it is further from the exact probability than the law by meaning",
+        "hardly teach which answers to doubt: it is further from the exact probability than the law by "
+        "meaning",
     )
 )
 
