@@ -168,9 +168,18 @@ def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
     lines[:] = [] if what == "module" else as_rst(lines)
 
 
+def _signature(app, what, name, obj, options, given: str | None, returned: str | None):
+    """A signature in which an alias that stands beside other types has its name alone."""
+    return tuple(
+        part and re.sub(r"TypeAliasForwardRef\('(.+?)'\)", r"\1", part)
+        for part in (given, returned)
+    )
+
+
 def _skipped(app, what, name, obj, skip, options) -> bool | None:
     """Leave out what has no docstring of ours: a default of another package, a tuple's field."""
-    home, words = getattr(obj, "__module__", None), str(getattr(obj, "__doc__", ""))
+    made = getattr(obj, "fget", obj)  # of a property, such as one that is a second name
+    home, words = getattr(made, "__module__", None), str(getattr(obj, "__doc__", ""))
     strange = home and not home.startswith("calibkit")
     return True if strange or words.startswith("Alias for field number") else None
 
@@ -239,6 +248,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_source_suffix(SUFFIX, "fragment")
     app.add_source_parser(FragmentParser)
     app.connect("autodoc-process-docstring", _docstring)
+    app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-skip-member", _skipped)
     app.connect("env-before-read-docs", _begun)
     app.connect("doctree-resolved", _kept)
