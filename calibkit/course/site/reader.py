@@ -192,6 +192,17 @@ def _levelled(app, page: str, template: str, context: dict, doctree) -> None:
     )
 
 
+def _arguments_as_lines(app, page: str, template: str, context: dict, doctree) -> None:
+    """An argument a line in signatures; Sphinx's lists without terms confuse screen readers."""
+    body = context.get("body", "")  # the page of the search has none
+    context["body"] = re.sub(r'(?s)<dt class="sig .*?</dt>', _lines_for_list, body)
+
+
+def _lines_for_list(signature: re.Match[str]) -> str:
+    lines = re.sub(r"<(dl|dd)>", '<span class="line">', signature[0])
+    return re.sub(r"</(dl|dd)>", "</span>", lines)
+
+
 def _about(app, page: str, template: str, context: dict, doctree) -> None:
     """What a page says of itself to search engines and to those that show a link."""
     about = json.loads((Path(app.srcdir) / ABOUT).read_text(encoding="utf-8"))
@@ -254,6 +265,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", _kept)
     app.connect("build-finished", _excerpts)
     app.connect("html-page-context", _about)
+    app.connect("html-page-context", _arguments_as_lines)
     app.connect("html-page-context", _neighbours, priority=800)
     app.connect("html-page-context", _levelled, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}
