@@ -26,7 +26,6 @@ NAMED = re.compile(rf"({NAMES}): ")  # an argument at the beginning of its line,
 NEXT = re.compile(rf"(?:;|(?<=\.))\s+(?={NAMES}: )")  # before another one on the same line
 HEADS = r"(?:Returns|Raises|Source:)\s"  # sentences that have a small heading
 HEADED = re.compile(rf"(?<=\.)\s+(?={HEADS})")
-SIGNATURE = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
 PAGE = re.compile(r"notebooks/(\w+)\.(?:md|ipynb)")  # a file that is a page of the site
 
 
@@ -191,9 +190,18 @@ def _docstring(app, what, name, obj, options, lines: list[str]) -> None:
     lines[:] = [] if what == "module" else as_rst(lines)
 
 
+def _signature(app, what, name, obj, options, given: str | None, returned: str | None):
+    """A signature in which an alias that stands beside other types has its name alone."""
+    return tuple(
+        part and re.sub(r"TypeAliasForwardRef\('(.+?)'\)", r"\1", part)
+        for part in (given, returned)
+    )
+
+
 def _skipped(app, what, name, obj, skip, options) -> bool | None:
     """Leave out what has no docstring of ours: a default of another package, a tuple's field."""
-    home, words = getattr(obj, "__module__", None), str(getattr(obj, "__doc__", ""))
+    made = getattr(obj, "fget", obj)  # of a property, such as one that is a second name
+    home, words = getattr(made, "__module__", None), str(getattr(obj, "__doc__", ""))
     strange = home and not home.startswith("calibkit")
     return True if strange or words.startswith("Alias for field number") else None
 
@@ -206,15 +214,15 @@ def _levelled(app, page: str, template: str, context: dict, doctree) -> None:
     )
 
 
-def _signed(app, page: str, template: str, context: dict, doctree) -> None:
-    """Sphinx writes the arguments of a long signature as a list without terms: a line each."""
+def _arguments_as_lines(app, page: str, template: str, context: dict, doctree) -> None:
+    """An argument a line in signatures; Sphinx's lists without terms confuse screen readers."""
+    body = context.get("body", "")  # the page of the search has none
+    context["body"] = re.sub(r'(?s)<dt class="sig .*?</dt>', _lines_for_list, body)
 
-    def spans(found: re.Match) -> str:
-        opened = found[0].replace("<dl>", '<span class="arguments">').replace("<dd>", "<span>")
-        return opened.replace("</dl>", "</span>").replace("</dd>", "</span>")
 
-    if "body" in context:
-        context["body"] = SIGNATURE.sub(spans, context["body"])
+def _lines_for_list(signature: re.Match[str]) -> str:
+    lines = re.sub(r"<(dl|dd)>", '<span class="line">', signature[0])
+    return re.sub(r"</(dl|dd)>", "</span>", lines)
 
 
 def _about(app, page: str, template: str, context: dict, doctree) -> None:
@@ -273,12 +281,13 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_source_suffix(SUFFIX, "fragment")
     app.add_source_parser(FragmentParser)
     app.connect("autodoc-process-docstring", _docstring)
+    app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-skip-member", _skipped)
     app.connect("env-before-read-docs", _begun)
     app.connect("doctree-resolved", _kept)
     app.connect("build-finished", _excerpts)
     app.connect("html-page-context", _about)
-    app.connect("html-page-context", _signed)
+    app.connect("html-page-context", _arguments_as_lines)
     app.connect("html-page-context", _neighbours, priority=800)
     app.connect("html-page-context", _levelled, priority=900)  # after the theme
     return {"parallel_read_safe": True, "parallel_write_safe": True}
