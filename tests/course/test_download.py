@@ -20,8 +20,8 @@ def course(tmp_path, monkeypatch):
     """A small course; the folder for its zip."""
     home = tmp_path / "home"
     (home / "notebooks").mkdir(parents=True)
-    (home / "Makefile").write_text("lab:\n")
-    (home / "notebooks" / "00.ipynb").write_text("{}")
+    (home / "Makefile").write_text("lab:\n", encoding="utf-8")
+    (home / "notebooks" / "00.ipynb").write_text("{}", encoding="utf-8")
     monkeypatch.setattr(checkout, "root", lambda: home)
     (tmp_path / "site").mkdir()
     return home, tmp_path / "site"
@@ -32,7 +32,9 @@ def test_the_zip_holds_what_is_committed_and_the_page_names_its_size(course):
     git(home, "init", "-q")
     git(home, "add", "-A")
     git(home, "commit", "-qm", "all")
-    (home / "notebooks" / "mine.ipynb").write_text("{}")  # of the one who builds the site
+    (home / "notebooks" / "mine.ipynb").write_text(
+        "{}", encoding="utf-8"
+    )  # of the one who builds the site
     words = download.write(site)
     with zipfile.ZipFile(site / download.NAME) as packed:
         files = [name for name in packed.namelist() if not name.endswith("/")]
