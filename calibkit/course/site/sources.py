@@ -250,7 +250,8 @@ def at_a_glance(source: str) -> str:
     if entry is None:
         return ""
     needs = [f"after {', '.join(syllabus.direct(entry.number))}"] if entry.needs else []
-    return f'<p class="glance">{" · ".join([f"{sum(entry.minutes)} min", *needs, entry.track])}</p>'
+    minutes = " + ".join(map(str, entry.minutes))  # as the landing page lists them
+    return f'<p class="glance">{" · ".join([f"{minutes} min", *needs, entry.track])}</p>'
 
 
 def lessons() -> list[Lesson]:
