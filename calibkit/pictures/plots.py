@@ -15,6 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
+from matplotlib.ticker import PercentFormatter
 
 from calibkit.devices import as_array
 from calibkit.metrics import Reliability
@@ -281,7 +282,9 @@ def plane(
         slope = None if path or len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
         words = role.words if slope is None else f"{role.words}: kappa {slope.value:.2f}"
         ax.plot(lost, claimed, **role.line(label=words, **({} if path else {"linestyle": ""})))
-    ax.set(xlabel="accuracy lost on new data", ylabel="claimed: signed gap on new data")
+    ax.set(xlabel="accuracy lost on new data (points)", ylabel="claimed: signed gap (points)")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(PercentFormatter(1, symbol=""))
     ax.set(xlim=(min(0, *(lost.min() for lost, _ in points.values())), right), aspect="equal")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1))
     return alt_text.note(ax, _plane_in_words(points, path))

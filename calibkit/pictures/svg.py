@@ -163,19 +163,25 @@ class Axes:
         style = {"stroke": BLACK} | style
         return tag("line", x1=self.x(x0), y1=self.y(y0), x2=self.x(x1), y2=self.y(y1), **style)
 
-    def frame(self, x_label: str, y_label: str, x_ticks=(), y_ticks=()) -> str:
-        """The box with its ticks and labels."""
+    def frame(
+        self, x_label: str, y_label: str, x_ticks=(), y_ticks=(), *, unit: float = 1.0
+    ) -> str:
+        """The box with its ticks and labels; unit: in what ticks are written, 0.01 for points."""
         size: dict[str, Any] = {"width": self.width, "height": self.height}
         box = tag("rect", x=self.left, y=self.top, **size, fill="none", stroke=BLACK)
         bottom, middle = self.top + self.height, self.top + self.height / 2
-        across = [text(self.x(v), bottom + 16, f"{v:g}") for v in x_ticks]
-        up = [text(self.left - 5, self.y(v) + 4, f"{v:g}", anchor="end") for v in y_ticks]
+        across = [text(self.x(v), bottom + 16, _tick(v / unit)) for v in x_ticks]
+        up = [text(self.left - 5, self.y(v) + 4, _tick(v / unit), anchor="end") for v in y_ticks]
         turn = f"rotate(-90 {self.left - 38:g} {middle:g})"
         labels = [
             text(self.left + self.width / 2, bottom + 33, x_label),
             text(self.left - 38, middle, y_label, transform=turn),
         ]
         return "".join([box, *across, *up, *labels])
+
+
+def _tick(value: float) -> str:
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _part(value: float, ends: tuple[float, float], log: bool) -> float:

@@ -162,7 +162,8 @@ print(f"the posterior: right on {best_right:.1%} of the test images, {best_sure:
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# The posterior has nearly no difference: it is wrong at times, but it also says how often that happens.
+# The posterior has nearly no difference: it is wrong at times, but it also says how often that happens. (Differences
+# are taken before anything is rounded: 93.0 − 79.1 would give 13.9.)
 #
 # Is it just a bad network? It is not a good one: it is right on 79.1 % of the images, and the best possible reader on
 # 95.6 %. But a low accuracy is not over-confidence. A network that is right on 79.1 % and 79.1 % sure has no gap; this

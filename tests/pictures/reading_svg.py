@@ -162,7 +162,7 @@ def _scale(ticks: list[tuple[float, str]], log: bool | None) -> Scale:
     """The scale on which the ticks stand where they do; pixels where there are none."""
     if not ticks:
         return Scale()
-    places, values = np.array([(place, float(words)) for place, words in ticks]).T
+    places, values = np.array([(place, float(words.replace("−", "-"))) for place, words in ticks]).T
     for logarithmic in (False, True) if log is None else (log,):
         heights = np.log(values) if logarithmic else values
         slope, start = np.polyfit(places, heights, 1)

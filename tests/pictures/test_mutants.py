@@ -135,8 +135,8 @@ MUTANTS = {
     figures.test_a_plot_has_its_curves_and_dots_where_the_data_are: [
         (
             "ticks shifted along x",
-            'across = [text(self.x(v), bottom + 16, f"{v:g}") for v in x_ticks]',
-            'across = [text(self.x(v) + 9, bottom + 16, f"{v:g}") for v in x_ticks]',
+            "across = [text(self.x(v), bottom + 16, _tick(v / unit)) for v in x_ticks]",
+            "across = [text(self.x(v) + 9, bottom + 16, _tick(v / unit)) for v in x_ticks]",
         ),
         (
             "y axis that ends at other numbers than its ticks",

@@ -78,6 +78,10 @@ CHOICE_STYLE = STYLE.replace(
 .calibkit-explorer :is(option, optgroup) { color: #000; background: #fff; }
 .calibkit-explorer select:focus-visible { outline: 3px solid #0072B2; outline-offset: 3px; }
 .calibkit-explorer svg.clicked { cursor: crosshair; touch-action: manipulation; }
+.calibkit-explorer .tip { position: absolute; pointer-events: none; max-width: 20em;
+  padding: .2em .5em; border: 1px solid #555; border-radius: 4px; background: #fff; color: #000;
+  font-size: .85em; }
+.calibkit-explorer .tip:empty { display: none; }
 .calibkit-explorer:has(select) .readout { min-height: 3em; }
 @media (max-width: 40rem) {
   .calibkit-explorer:has(select) { display: flex; flex-direction: column; }

@@ -50,10 +50,25 @@ async function bindPlane(root, packed, moved = () => {}) {
 
   choice.addEventListener("change", () => goTo(Number(choice.value), topics[choice.value].first));
   slider.addEventListener("input", show);
-  plane.addEventListener("click", (event) => {
+  const below = (event) => { // the network that a click there would choose
     const box = plane.getBoundingClientRect(), unit = box.width / plane.viewBox.baseVal.width;
     const x = 10 * (event.clientX - box.left) / unit, y = 10 * (event.clientY - box.top) / unit;
-    const found = nearest(topics, drawn, x, y, 10 * REACH / unit);
+    return nearest(topics, drawn, x, y, 10 * REACH / unit);
+  };
+  const tip = document.createElement("span");
+  tip.className = "tip";
+  tip.setAttribute("aria-hidden", "true"); // the slider says the same
+  picture.append(tip);
+  plane.addEventListener("pointermove", (event) => {
+    const found = event.pointerType === "mouse" && below(event);
+    const at = picture.getBoundingClientRect(), left = event.clientX - at.left;
+    tip.textContent = found ? topics[found[0]].networks[found[1]][2].split(". Accuracy")[0] : "";
+    tip.style.top = `${event.clientY - at.top + 18}px`;
+    tip.style.left = `${Math.max(0, Math.min(left, at.width - tip.offsetWidth))}px`;
+  });
+  plane.addEventListener("pointerleave", () => { tip.textContent = ""; });
+  plane.addEventListener("click", (event) => {
+    const found = below(event);
     if (!found) return;
     readout.setAttribute("aria-live", "polite"); // what the slider does, it says itself
     goTo(...found);

@@ -237,8 +237,9 @@ class AllNetworks(Shown):
         x, y = (end(value) for end, value in self._ends_of(self.chosen))
         left, bottom = axes.x(0), axes.y(0)
         ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
+        upwards = f"{self.its_words.upwards} (points)"
         parts = [
-            axes.frame("accuracy lost on new data", self.its_words.upwards, *ticks),
+            axes.frame("accuracy lost on new data (points)", upwards, *ticks, unit=0.01),
             svg.tag("path", d=dots, class_="all", **grey),
             *self._guides(),
             svg.tag("g", self.drawn(topic), class_="chosen"),

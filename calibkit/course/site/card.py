@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from matplotlib.ticker import PercentFormatter
+
 from calibkit.course.experiments import networks
 from calibkit.course.explorers.plane import PLAIN
 from calibkit.pictures.palette import ACCURACY, BLACK, CONFIDENCE, DIAGONAL, GREY, OVER
@@ -30,8 +32,10 @@ def write(folder: Path, said: int, right: int) -> Path:
     line = {"color": DIAGONAL.colour, "linestyle": (0, (4, 3)), "linewidth": 1.5}
     axes.plot([0, top], [0, top], **line)
     axes.axhline(0, **line)
-    axes.set_xlabel("accuracy lost on new data", fontsize=15)
-    axes.set_ylabel(PLAIN.upwards, fontsize=15)
+    axes.set_xlabel("accuracy lost on new data (points)", fontsize=15)
+    axes.set_ylabel(f"{PLAIN.upwards} (points)", fontsize=15)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(PercentFormatter(1, symbol=""))
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=12)
     look = {"color": BLACK, "fontsize": 30, "fontweight": "bold"}
