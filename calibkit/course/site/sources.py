@@ -68,7 +68,7 @@ PANORAMA = 1.7  # times as wide as high: several plots side by side
 DESCRIBED = re.compile(r'(?s)<p class="description">(?P<words>.*?)</p>')  # what an explorer is
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
-BAR = {  # of the pages that stand beside those of Sphinx; as that of the landing page
+BAR = {  # the main list of every page
     "index.html#lessons-title": "Lessons",
     "play.html": "Playground",
     "audit.html": "Audit",
@@ -298,11 +298,11 @@ def write(folder: Path) -> None:
     _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
     toc = {"groups": _groups(course, titles), "evidence": beside, "api": described}
-    toc |= {"headline": headline(), "texts": titles, "says": api.SAYS, "kits": shown}
+    toc |= _findings(every) | {"headline": headline(), "texts": titles, "says": api.SAYS, "kits": shown}
     told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
     about = {"headline": toc["headline"], "described": told}
+    about["shop"] = BAR
     about["order"] = [*(lesson.stem for lesson in course), "findings"]
-    (folder / "findings.txt").write_text(_findings(every), encoding="utf-8")
     (folder / reader.ABOUT).write_text(json.dumps(about), encoding="utf-8")
     for name in ("index.rst", "findings.rst", "kits.rst", "api.rst"):
         written = TEMPLATES.get_template(f"{name}.j2").render(**toc)
@@ -331,22 +331,19 @@ def _groups(course: list[Lesson], texts: Mapping[str, str]) -> dict[str, list[tu
     }
 
 
-def _findings(every: list[Lesson]) -> str:
-    """The page of findings: one line a result, each with a link to its evidence."""
-    pages_of = {lesson.number: lesson.stem for lesson in every}  # evidence, where there is some
-    drawn = {one.lesson: one for one in findings.findings()}
+def _findings(every: list[Lesson]) -> dict[str, object]:
+    """What the page of findings is made of: lesson by lesson its results, with their evidence."""
     names = {row.claim: row.name for row in claims.listed(home() / claims.DETAIL)}
     groups = itertools.groupby(findings.results(), key=lambda one: one.lesson)
-    shorts = {one.number: one.short for one in syllabus.entries()}
-    return TEMPLATES.get_template("findings.html").render(
-        groups=[(number, list(members)) for number, members in groups],
-        drawn=drawn,
-        names=names | findings.ABOUT,
-        shorts=shorts,
-        evidence=pages_of,
-        stems={lesson.number: lesson.stem for lesson in every if not lesson.is_evidence},
-        verdicts=len(claims.printed(home())),
-    )
+    return {
+        "results": [(number, list(members)) for number, members in groups],
+        "drawn": {one.lesson: one for one in findings.findings()},
+        "names": names | findings.ABOUT,
+        "shorts": {one.number: one.short for one in syllabus.entries()},
+        "behind": {lesson.number: lesson.stem for lesson in every},  # evidence, where there is some
+        "stems": {lesson.number: lesson.stem for lesson in every if not lesson.is_evidence},
+        "verdicts": len(claims.printed(home())),
+    }
 
 
 def with_places(html: str) -> str:
@@ -542,15 +539,12 @@ def authors() -> str:
 
 
 def bar(here: str) -> str:
-    """The links of the landing page on a page beside it; here: which one that is.
+    """The main list on a page beside those of Sphinx; here: which one that is.
 
     >>> bar("play.html").count("<a "), bar("play.html").partition(" aria-current")[0][-19:]
     (7, '<a href="play.html"')
     """
-    current = {here: ' aria-current="page"'}
-    links = (f'<a href="{page}"{current.get(page, "")}>{words}</a>' for page, words in BAR.items())
-    mark = '<a class="mark" href="index.html">calibkit</a>'
-    return f'<nav class="shop" aria-label="Main">{mark}{"".join(links)}</nav>'
+    return TEMPLATES.get_template("templates/bar.html").module.bar(BAR, here)
 
 
 def _playground(target: Path, course: list[Lesson]) -> None:
