@@ -179,7 +179,7 @@ def _none(table: pd.DataFrame, left: list[str]) -> str:
         why = f"; {words[0]!r} holds texts, such as {texts[0]!r}" if texts else ""
         why += ", and others without %" if texts and texts[0].strip().endswith("%") else ""
         return (
-            f"{text}: none holds numbers other than 0 and 1{why}. There must be scores a row, of "
+            f"{text}: none holds numbers other than 0 and 1{why}. Each row must have a score, of "
             f"every class or of one; decisions alone have no calibration"
         )
     return (

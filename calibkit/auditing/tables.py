@@ -37,6 +37,8 @@ def table(
     Raises ValueError that says why it is no table.
     """
     ending = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
+    if path.stat().st_size < 4096 and not path.read_bytes().strip():
+        raise ValueError(f"{path.name} is empty")
     if ending.lower() in TEXTS:
         read, told = _text(path, columns)
     else:

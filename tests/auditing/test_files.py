@@ -232,7 +232,8 @@ def test_further_columns_are_kept_beside_the_scores(tmp_path):
         ("none.csv", None, "no file"),
         ("a.xlsx", lambda p: p.write_text("x", encoding="utf-8"), "cannot read a.xlsx"),
         ("a.txt", lambda p: p.write_text("x", encoding="utf-8"), "no table|must hold a header"),
-        ("empty.csv", lambda p: p.write_text("", encoding="utf-8"), "no table"),
+        ("empty.csv", lambda p: p.write_text("", encoding="utf-8"), "empty.csv is empty"),
+        ("empty.jsonl", lambda p: p.write_text("\n", encoding="utf-8"), "empty.jsonl is empty"),
         ("head.csv", lambda p: p.write_text("label,a,b\n", encoding="utf-8"), "must hold a header"),
         (
             "no_label.csv",

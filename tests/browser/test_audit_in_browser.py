@@ -459,6 +459,7 @@ def test_a_refusal_names_the_option_and_the_form_answers_it(visit, tmp_path):
     assert "--label label or --label y_true" in page.locator("#refusal").inner_text()
     assert page.evaluate("document.activeElement.id") == "question-title"
     assert page.locator("label.named").all_inner_texts()[0].startswith("Label column")
+    assert "under “Label column” (--label), and press" in page.locator("#hint").inner_text()
     assert page.locator("#result").is_hidden()
     page.locator("[name=label]").select_option("label")
     line = f"python -m calibkit audit {file.name} --label=label"
@@ -478,7 +479,8 @@ def test_what_it_does_not_read_is_left_to_the_command(visit, tmp_path):
     assert page.locator("#command").inner_text() == 'python -m calibkit audit "my table.parquet"'
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     choose(page, tmp_path / "empty.csv")
-    page.locator("#refusal", has_text="does not begin with a header").wait_for()
+    page.locator("#question", has_text="cannot be audited as it is").wait_for()
+    assert page.locator("#refusal").inner_text() == "The file is empty."
 
 
 def test_groups_and_a_binary_model_have_their_sections(visit, tmp_path, build):

@@ -439,6 +439,7 @@ def test_a_change_during_a_training_can_be_trained_at_once(visit):
     assert page.evaluate("document.activeElement.id") == "pause"  # the keyboard is not lost
     assert page.locator("#train").is_disabled()
     page.get_by_role("button", name="40 % shuffled labels").click()
+    assert "goes on without it" in page.locator("#stale").inner_text()
     page.locator("#train:enabled").click()
     page.locator("#stale").wait_for(state="hidden")
     assert page.evaluate("calibkit.page.session.run.settings.wrong") == 0.4

@@ -64,7 +64,7 @@ DESCRIPTION = (
 ALL_NETWORKS = "All networks of the course"
 CARDS = 4  # columns that a telephone has no room for
 DECISIVE = ("verdicts", "what follows here", "on digits and made data")
-PANORAMA = 1.7  # times as wide as high: several plots side by side
+READABLE = 490  # pixels of width that a telephone shrinks no further than words can be read
 DESCRIBED = re.compile(r'(?s)<p class="description">(?P<words>.*?)</p>')  # what an explorer is
 PNG = "data:image/png;base64,"
 HERE = Path(__file__).parent
@@ -357,7 +357,7 @@ def with_places(html: str) -> str:
         width, height = struct.unpack(">16xII", head)
         image["width"], image["height"] = str(width), str(height)
         image["style"] = f"--natural: {width}px"
-        if width >= PANORAMA * height:  # on a telephone it keeps its size and scrolls
+        if width > READABLE:  # on a telephone it scrolls
             _scrolls(image, "panorama")
     for table in tree.select(".output_html > div > style + table"):
         _scrolls(table)

@@ -1,6 +1,7 @@
 // The page: a file and the options lead to the worker, its answers to the view.
 import { EXAMPLE, exampleText } from "./example.js";
 import { commandLine, namedIn } from "./command_line.js";
+import { whatToDo } from "./what_to_do.js";
 import { showAudit, showTest, spoken } from "./audit_view.js";
 
 const at = (id) => document.getElementById(id);
@@ -109,16 +110,15 @@ export class AuditPage {
   }
 
   refuse(words, unsure) {
-    at("question-title").textContent = unsure ? "This page does not read this file" : "This file needs a word from you";
+    const named = namedIn(words), fields = [...at("form").elements].filter(({ name }) => named.includes(name));
+    const [title, hint] = whatToDo(unsure, fields);
+    at("question-title").textContent = title;
     at("refusal").textContent = unsure ? words : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`;
-    at("hint").textContent = unsure
-      ? "The command may: it is written below, and so is what you can say of the columns."
-      : "Say it below and press “Read it so”. Words such as --label name the option of the command that does the same.";
+    at("hint").textContent = hint;
     at("question").hidden = false;
     at("result").hidden = true;
     at("options").hidden = false;
     at("options").open = true;
-    const named = namedIn(words);
     for (const control of at("form").elements) {
       control.closest("label")?.classList.toggle("named", named.includes(control.name));
     }

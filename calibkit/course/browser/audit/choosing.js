@@ -120,12 +120,13 @@ function nothingClear(table, left) {
   const best = numbers.filter((name) => ofTop([name]));
   if (best.length > 1) return bestOf(best);
   const text = `no column of scores is clear among ${shortList(table.names)}`;
-  const words = left.filter((name) => parted(name) && !numbers.includes(name));
+  const named = left.filter((name) => (parted(name) || isSure(name)) && !numbers.includes(name));
   if (!numbers.length) {
-    const holds = words.length ? table.of(words[0]) : null;
-    const example = holds && (holds.words ? quoted(holds.text(0)) : holds.text(0));
-    const why = words.length ? `; ${quoted(words[0])} holds texts, such as ${example}` : "";
-    return `${text}: none holds numbers other than 0 and 1${why}. There must be scores a row, of `
+    const column = named.length ? table.of(named[0]) : null;
+    const cell = column?.words?.find((word) => word !== null);
+    let why = cell === undefined ? "" : `; ${quoted(named[0])} holds texts, such as ${quoted(cell)}`;
+    if (cell?.trim().endsWith("%")) why += ", and others without %";
+    return `${text}: none holds numbers other than 0 and 1${why}. Each row must have a score, of `
       + "every class or of one; decisions alone have no calibration";
   }
   return `${text}: name one column of scores, or one a class, such as ${scoresOption(numbers.slice(0, 1))}`

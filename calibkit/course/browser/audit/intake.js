@@ -23,6 +23,7 @@ export function tableIn(bytes, file) {
       + ".pt, and texts that are packed, .gz.");
   }
   const text = decode(bytes);
+  if (!text.trim()) refuse("the file is empty");
   return TEXTS.includes(ending) ? tableOf(readText(text)) : tableOfRecords(text);
 }
 

@@ -85,6 +85,9 @@ export class View {
     at("epoch").textContent = `epoch ${epoch} of ${epochs}`;
     at("progress").value = epoch / epochs;
     at("stale").hidden = !stale;
+    at("stale").textContent = state === "running"
+      ? "You changed a setting. This training goes on without it; Train begins a new one."
+      : "You changed a setting: press Train.";
     if (live) at("live").textContent = live;
     if (held?.disabled) at(state === "running" ? "pause" : "train").focus({ preventScroll: true });
   }
