@@ -106,7 +106,7 @@ def test_the_landing_page_says_what_it_is_and_starts_something_within_one_screen
         page.goto((made / "index.html").as_uri())
         page.locator(".hero .picture svg").first.wait_for()
         page.screenshot(path=build / f"site_index_{screen['width']}.png")
-        answers = ("readout", "picture > svg:first-child", "picture > svg:last-child")
+        answers = ("readout", "picture > svg:first-child", "picture > svg:last-of-type")
         shown = [f".hero .{part}" for part in answers] if screen is WIDE else []
         for part in ("h1", ".lead", ".actions", *shown):
             box = page.locator(f".content {part}").first.bounding_box()

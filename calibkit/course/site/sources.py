@@ -298,12 +298,8 @@ def write(folder: Path) -> None:
     _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
     toc = {"groups": _groups(course, titles), "evidence": beside, "api": described}
-    toc |= _findings(every) | {
-        "headline": headline(),
-        "texts": titles,
-        "says": api.SAYS,
-        "kits": shown,
-    }
+    toc |= {"headline": headline(), "texts": titles, "says": api.SAYS, "kits": shown}
+    toc |= _findings(every)
     told = {lesson.stem: lesson.question for lesson in every} | {"index": DESCRIPTION}
     about = {"headline": toc["headline"], "described": told}
     about["shop"] = BAR
