@@ -361,7 +361,8 @@ for letter, rule in zip("ABCD", rules, strict=True):
 # 30 % of the images. In how many of these 12 cases does it give a lower NLL (after one temperature each)?
 
 # %% tags=["answer", "drawing"]
-losses, target = claims.judged("14", "P2"), claims.judged("14", "P3")
+losses, target = ([one for one in claims.judged("14", claim) if not one.statement.startswith("photographs")]
+                  for claim in ("P2", "P3"))
 tenth = [one for one in claims.judged("14", "14o") if "by entropy" in one.statement]
 questions = {
     "calibrating loss: lower ECE, as trained": [one for one in losses if one.as_trained],

@@ -452,7 +452,7 @@ for words, probs in (("as it is", first_model), ("after its temperature", cooled
 # %% [markdown]
 # Open the two answers above first. Compare the sign of the difference in NLL before and after: the network that looks better as it is may
 # be worse after a temperature each. So compare models *after* a temperature. Here it hardly changed the order of the images (AURC). So it
-# helps little if a fixed *share* goes to a doctor. It helps if all below a *confidence* of 90 % do: of the answers left, 21 % were wrong
+# helps little if a fixed *share* goes to a doctor. It helps if all below a *confidence* of 90 % do: of the answers left, 20 % were wrong
 # before, and 6 % (of fewer answers) after. The figure shows the networks as trained.
 #
 # Last in the audit stand the 20 surest mistakes:

@@ -438,8 +438,8 @@ print(claims.concluded("21", "21b"))
 # GPT-4 was well calibrated on multiple choice, and less so after it had learned from people's ratings (OpenAI 2023). The evidence has more, and
 # a real program for which the exact posterior is known: it says in which language a name is written.
 #
-# On the map of 03 an answer counts as right if it is the city that the *sentence* names, not the true one. One sentence in ten is wrong, so that the accuracy is lower than in section 3. Across: the accuracy on sentences
-# that it read minus that on new ones; upwards: confidence minus accuracy on new ones.
+# On the map of 03 the right answer is the city that the *sentence* names. One sentence in ten is wrong, so the accuracy
+# is lower than in section 3. Across: the accuracy on sentences that it read minus that on new ones; upwards: confidence minus accuracy on new ones.
 
 # %% tags=["drawing"]
 def on_the_map(model):

@@ -102,7 +102,7 @@ def test_who_has_read_no_lesson_can_read_the_plane():
     plain, in_terms = landing.plane(), explorers.networks("06", "label noise")
     drawn = picture(plain.plane()).words
     assert {
-        "confidence − accuracy on new data",
+        "confidence − accuracy on new data (points)",
         "as sure as before",
         "confidence = accuracy",
     } <= set(drawn)
@@ -192,8 +192,8 @@ def test_words_of_a_finding_are_a_line_each_above_the_curves_in_their_colours(le
 
 def test_costs_are_told_without_per_cent():
     one = FOUND["19"]
-    assert [curve.told for curve in one.curves] == ["A, bold: 14 → 201", "D, careful: 17 → 80"]
-    assert "A, bold: from 14 to 201; D, careful: from 17 to 80." in one.alt
+    assert [curve.told for curve in one.curves] == ["A, bold: 14 → 200", "D, careful: 17 → 80"]
+    assert "A, bold: from 14 to 200; D, careful: from 17 to 80." in one.alt
     assert "%" not in one.alt + one.words
 
 

@@ -31,7 +31,6 @@ DARK = {
 THIN = {palette.SKY: "#2277ae", palette.ORANGE: "#9a6a00"}
 GREYS = ("#c8c8c8", "#9b9b9b", "#6e6e6e", "#414141", "#141414")  # of the pixels of a digit
 WHERE = ":is(.calibkit-explorer, .figure) svg"
-EDGE = f"stroke-width: {palette.EDGE}"  # of a bar, also of one that was stored without it
 
 
 def pale(colour: str, share: float = palette.PALE) -> str:
@@ -64,17 +63,4 @@ def style() -> str:
         for part, name in ((":is(text, .marker)", "fill"), ("", "stroke"))
     ]
     paper = f"body .calibkit-explorer .picture {{ background: light-dark(#fff, {PAPER}); }}"
-    return "\n".join([paper, *rules, *_edges()]) + "\n"
-
-
-def _edges() -> list[str]:
-    """Rules for the bars of sliders: an edge each, which is dashed where the bar is pale."""
-    bars = {palette.ACCURACY.pale: palette.BLUE, palette.Role("", palette.SKY).pale: palette.BLUE}
-    looks = [
-        f'.calibkit-explorer svg :is(path, rect)[fill="{fill}"] '
-        f"{{ stroke: light-dark({edge}, {DARK[edge]}); {EDGE}; }}"
-        for fill, edge in bars.items()
-    ]
-    # the outline of the veil has the colour of the paper, and cuts the edges below it
-    cut = f"stroke: light-dark(#fff, {PAPER}); stroke-width: 2.5; stroke-dasharray: 3 3"
-    return [*looks, f".calibkit-explorer svg .faded {{ {cut}; }}"]
+    return "\n".join([paper, *rules]) + "\n"

@@ -18,8 +18,6 @@ VIEW = (16, 6, 196, 232)  # of a small diagram: without the room beside it that 
 SMALL = 9  # of its words, which are enlarged with it
 # how a picture begins: its own size, and the one at which it is shown
 SIZE = re.compile(r'viewBox="0 0 (?P<width>\d+) (?P<height>\d+)" width="\d+" height="\d+"')
-# the dashes of an upright piece of a line in a legend, which is too short for those of a plot
-KEY = re.compile(r'(?P<line>d="M34,\d+v20"[^>]*stroke-dasharray=")12 4 2 4')
 
 
 def sliders() -> dict[str, Explorer]:
@@ -153,13 +151,9 @@ def _temperature() -> Explorer:
 
 
 def _test_images() -> Explorer:
-    def retold(_, frame: Frame) -> Frame:
-        plot, legend = frame.panels
-        return Frame((plot, KEY.sub(r"\g<line>6 2 1 2", legend)), frame.readout)
-
     return _retold(
         "test_images",
-        retold,
+        lambda _, frame: frame,
         "images in the test set",
         "For each of three models a histogram: the calibration error (ECE) that many test sets "
         "of the chosen size measure. The upright line of the same colour is the exact error, "

@@ -317,8 +317,8 @@ print(
     verdicts.conclude(
         "19c",
         given,
-        "at c = 1 the Brier score ranks models better than the ECE, at c = 20 the NLL. Whether the "
-        "rest leads by its margin is open (also after T); refinement is not 0.1 below at c = 20",
+        "at c = 1 the Brier score ranks models better than the ECE, at c = 20 the NLL and, barely, "
+        "after T the Brier score. Whether the others lead by their margins is open",
     )
 )
 
