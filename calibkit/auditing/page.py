@@ -172,7 +172,7 @@ def _lead(record: Record) -> str:
         text += f" {_beside_usual(record)}"
     if off:
         named = ", ".join(map(escape, off[:NAMED])) + (" …" if len(off) > NAMED else "")
-        text += f" <strong>Off by more than luck: {named}.</strong>"
+        text += f" <strong>Groups off by more than luck: {named}.</strong>"
     return f'<p class="lead">{text}</p>'
 
 

@@ -1,8 +1,8 @@
 """How well do confidences match frequencies: every number that the course reports.
 
 Predictions come first, labels second, options by keyword. Most take (n, K) probabilities as a
-tensor or array on any device and return plain floats, as fractions, summed in float64. Those of
-the predicted class take a `TopLabel`, confidences and hits alone, in the place of both.
+tensor or array on any device and return plain floats, as fractions, summed in float64. Measures
+that look at the predicted class alone take, in place of both, a `TopLabel`: confidences and hits.
 """
 
 from calibkit.metrics import plane as plane

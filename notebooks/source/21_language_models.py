@@ -386,9 +386,9 @@ def made_up(share):
     lines = lines_of(own, "rare", {FALSE: "invented", NEW: "invented_unseen"})
     return explorers.squares_frame(
         shares, share, amounts, lines, x_label="share of the text about rare facts", x_ticks=amounts,
-        title="100 sentences of the model", y_label="share of what it writes",
-        readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.0%} of the model's sentences "
-        f"are false, {mean.invented_unseen:.0%} are false and about what it never read.")
+        title="100 sentences of another model", y_label="share of what it writes",
+        readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.1%} of the model's sentences "
+        f"are false, {mean.invented_unseen:.1%} are false and about what it never read.")
 
 
 explorers.keep(explorers.Explorer(

@@ -83,7 +83,7 @@ def test_groups_that_are_off_stand_in_the_headline_and_in_the_printed_lines():
     assert "warning: 4 of 4 groups are off by more than luck explains: a (+" in str(found)
     page = found.html()
     lead = page[page.index('class="lead"') :]
-    assert "Off by more than luck: a, b, c, d." in lead[: lead.index("</p>")]
+    assert "Groups off by more than luck: a, b, c, d." in lead[: lead.index("</p>")]
     assert "Nothing odd" not in page
 
 

@@ -419,7 +419,7 @@ def test_a_passer_by_sees_a_result_at_once(visit, build):
     assert "made_up_example" in page.locator("#title").inner_text()
     lead = page.locator(".lead").inner_text()
     assert "over-confident by" in lead
-    assert "Off by more than luck: outdoor" in lead
+    assert "Groups off by more than luck: outdoor" in lead
     for part in ("#title", ".lead", "#picture-before svg"):
         assert page.locator(part).bounding_box()["y"] < 768, part
     page.screenshot(path=build / "audit_page_wide.png", full_page=True)

@@ -19,6 +19,7 @@ MOST = 4  # lines: more would not be told apart, and their legend would leave th
 BESIDE, ALONE = 24, 40  # letters of a line in a legend with the parts of the diagram, and without
 CEILING = 1000  # images of a class, the end of the log axis
 PLOT: dict[str, Any] = {"left": 56, "top": 30, "width": 272, "height": 190}
+SQUARE = 17  # pixels of one of a hundred
 KEYS = PLOT["top"] + PLOT["height"] + 58  # where the legend begins
 Lines = Mapping[Role, Sequence[Sequence[float]] | np.ndarray]
 
@@ -171,25 +172,24 @@ def _squares(counts: Mapping[Role, int], title: str, height: int) -> str:
     """Ten rows of ten squares, role after role, and a legend with the numbers."""
     step, left, top = 20, (svg.PANEL - 200) / 2, 34
     each = [role for role, count in counts.items() for _ in range(count)]
-    squares = [
-        svg.tag(
-            "rect",
-            x=left + step * (number % 10),
-            y=top + step * (number // 10),
-            width=step - 3,
-            height=step - 3,
-            class_="square",
-            fill=role.pale,
-            stroke=role.colour,
-        )
+    parts = [
+        _square(role, left + step * (number % 10), top + step * (number // 10), class_="square")
         for number, role in enumerate(each)
     ]
     for line, (role, count) in enumerate(counts.items()):
-        y, look = KEYS - 24 + 20 * line, {"fill": role.pale, "stroke": role.colour}
-        squares.append(svg.tag("rect", x=left, y=y - 12, width=step - 3, height=step - 3, **look))
-        squares.append(svg.text(left + 26, y + 2, f"{count} {role.words}", anchor="start"))
+        y = KEYS - 24 + 20 * line
+        parts.append(_square(role, left, y - 12))
+        parts.append(svg.text(left + 26, y + 2, f"{count} {role.words}", anchor="start"))
     words = svg.text(svg.PANEL / 2, 19, title, size=14)
-    return svg.picture(svg.PANEL, height, words, *squares)
+    return svg.picture(svg.PANEL, height, words, *parts)
+
+
+def _square(role: Role, x: float, y: float, **more: str) -> str:
+    """A square in the colour of its role, with its marker, unless that is a stroke."""
+    look = {"fill": role.pale, "stroke": role.colour}
+    drawn = svg.tag("rect", x=x, y=y, width=SQUARE, height=SQUARE, **look, **more)
+    middle = SQUARE / 2
+    return drawn + (svg.marker(role, x + middle, y + middle, 3) if role.marker != "|" else "")
 
 
 def _sizes(counts: Sequence[float], title: str) -> str:

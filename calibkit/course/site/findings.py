@@ -165,7 +165,9 @@ class Finding:
         bottom = plot.top + plot.height
         edge = plot.left + plot.width
         look = {"stroke": DIAGONAL.colour, "stroke_width": 1}
-        parts.append(svg.tag("path", d=f"M{plot.left},{bottom}H{edge}", **look))
+        # a line at the foot is 0; else only the two ends are marked
+        foot = f"H{edge}" if plot.y_range[0] == 0 else f"v-6M{edge},{bottom}v-6"
+        parts.append(svg.tag("path", d=f"M{plot.left},{bottom}{foot}", **look))
         parts += [
             svg.text(plot.left, bottom + 17, _whole(first), anchor="start"),
             svg.text((plot.left + edge) / 2, bottom + 17, name),
@@ -468,8 +470,8 @@ def _promises(promised: str = "90 %") -> Finding:
 def _made_up() -> Finding:
     frames = _frames("made_up")
     curves = (
-        Curve("made up", Role("all", BLACK, marker="X"), _read(r"facts: (\d+)%", frames)),
-        Curve("on unread facts", group(3, "never read"), _read(r"false, (\d+)%", frames)),
+        Curve("made up", Role("all", BLACK, marker="X"), _read(r"facts: ([\d.]+)%", frames)),
+        Curve("on unread facts", group(3, "never read"), _read(r"false, ([\d.]+)%", frames)),
     )
     every, unread = (percent(one.shares[2]) for one in curves)
     words = (

@@ -14,7 +14,7 @@ CELL = 15  # pixels of one of the hundred
 GRID = 10 * CELL
 TOP = 58
 PLOT = 285  # pixels, width of a plot, two of which stand side by side
-VIEW = (16, 6, 196, 232)  # of a small diagram: without the room beside it that a lesson needs
+VIEW = (12, 6, 200, 232)  # of a small diagram: without the room beside it that a lesson needs
 SMALL = 9  # of its words, which are enlarged with it
 # how a picture begins: its own size, and the one at which it is shown
 SIZE = re.compile(r'viewBox="0 0 (?P<width>\d+) (?P<height>\d+)" width="\d+" height="\d+"')

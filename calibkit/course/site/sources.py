@@ -281,7 +281,9 @@ def write(folder: Path) -> None:
     fragments["sliders_anywhere"] = opened(fragments["sliders_anywhere"], _live())
     fragments |= {"verdicts": _verdicts(course), "sliders": _gallery(course)}
     shown = kits.every()
-    fragments |= {kit.stem: drawn(pages.text_page(kit.text), more=kit.links) for kit in shown}
+    fragments |= {
+        kit.stem: carded(drawn(pages.text_page(kit.text), more=kit.links)) for kit in shown
+    }
     for name, html in fragments.items():
         (folder / f"{name}{SUFFIX}").write_text(html, encoding="utf-8")
     _landing(folder, course)
@@ -542,8 +544,8 @@ def authors() -> str:
 def bar(here: str) -> str:
     """The main list on a page beside those of Sphinx; here: which one that is.
 
-    >>> bar("play.html").count("<a "), bar("play.html").partition(" aria-current")[0][-19:]
-    (7, '<a href="play.html"')
+    >>> bar("play.html").count("<a "), '"play.html" aria-current="page"' in bar("play.html")
+    (7, True)
     """
     return TEMPLATES.get_template("templates/bar.html").module.bar(BAR, here)
 

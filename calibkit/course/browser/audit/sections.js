@@ -24,7 +24,7 @@ export function headline({ samples, class_names, measures, binary, groups }, ofH
   }
   if (off.length) {
     const named = off.slice(0, NAMED).map(({ name }) => escaped(name)).join(", ");
-    text += ` <strong>Off by more than luck: ${named}${off.length > NAMED ? " …" : ""}.</strong>`;
+    text += ` <strong>Groups off by more than luck: ${named}${off.length > NAMED ? " …" : ""}.</strong>`;
   }
   return `<p class="lead">${text}</p>`;
 }
