@@ -112,11 +112,14 @@ def hardly_any(count: float, total: float) -> bool:
     return count < min(10, total / 100)
 
 
-def legend(x: float, y: float, level: float = 0.95) -> list[str]:
-    """What the parts of a diagram are, one below the other from the line y on."""
+def legend(x: float, y: float, level: float = 0.95, accuracy: str = ACCURACY.words) -> list[str]:
+    """What the parts of a diagram are, one below the other from the line y on.
+
+    accuracy: what its bars are called, where a line beside them has that name.
+    """
     whisker = svg.tag("path", d=f"M{x + 12:.1f},{y + 49:.1f}v16", stroke=BLACK, stroke_width=2)
     return [
-        svg.area_key(ACCURACY, x, y),
+        svg.area_key(ACCURACY.named(accuracy), x, y),
         svg.area_key(OVER, x, y + 20),
         svg.area_key(UNDER, x, y + 40),
         whisker + svg.text(x + 32, y + 61, f"{level * 100:g} % interval", anchor="start"),

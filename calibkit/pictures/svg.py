@@ -99,6 +99,11 @@ def area_key(role: Role, x: float, y: float) -> str:
     return box + text(x + 32, y, role.words, anchor="start")
 
 
+def marker_key(role: Role, x: float, y: float) -> str:
+    """A legend's entry for markers that no line joins."""
+    return marker(role, x + 12, y - 4, 4) + text(x + 32, y, role.words, anchor="start")
+
+
 def line_key(role: Role, x: float, y: float, *, marked: bool = True) -> str:
     """A legend's entry for a line, with its marker unless the line has none."""
     line = tag("path", d=f"M{x:.1f},{y - 4:.1f}h24", **stroke(role))

@@ -79,7 +79,7 @@ plt.show()
 # A sentence names the true city with probability 0.9, and each of the 23 others with 0.1/23. Before we read, all cities are
 # equally probable. So by Bayes' rule
 #
-# $$P(\text{city} \mid \text{text}) \;\propto\; 0.9^{\,m} \Big(\frac{0.1}{23}\Big)^{t-m},$$
+# $$P(\text{city} \mid \text{text}) \;\propto\; 0.9^{\,m} \left(\frac{0.1}{23}\right)^{t-m},$$
 #
 # if the text answers the question $t$ times, and names this city $m$ times. This is the exact posterior: nobody who has read only this
 # text can do better.

@@ -64,7 +64,7 @@ def along_frame(
         *(_banded(axes, x, role, values) for role, values in runs.items()),
         axes.frame(x_label, y_label, x_ticks, y_ticks),
         *(svg.line_key(role, 8, KEYS + 4 + 20 * i) for i, role in enumerate(runs)),
-        *legend(208, KEYS + 4),
+        *legend(208, KEYS + 4, accuracy="accuracy of a bin"),
         *_here(axes, at, runs, place),  # last, so that the frames of one slider begin alike
     ]
     panels = diagram_panel(reliability, title), svg.picture(svg.PANEL, HEIGHT - 40, *parts)

@@ -50,7 +50,7 @@ def digit_bars(
     for role, values in marks.items():
         spots = enumerate(values.tolist())
         parts += [svg.marker(role, PLOT.x(k), PLOT.y(p), 4) for k, p in spots]
-        keys.append((svg.line_key, role))
+        keys.append((svg.marker_key, role))
     parts.append(PLOT.frame("digit", "probability", range(10), (0, 0.5, 1)))
     parts += [key(role, 56, KEYS + KEY_HEIGHT * k) for k, (key, role) in enumerate(keys)]
     return svg.picture(svg.PANEL, KEYS + KEY_HEIGHT * len(keys) - 8, *parts)

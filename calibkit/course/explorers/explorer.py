@@ -64,8 +64,8 @@ STYLE = """\
 .calibkit-explorer .readout { margin: .4em 0; }
 .calibkit-explorer :is(input, button):focus-visible {
   outline: 3px solid #0072B2; outline-offset: 3px; }
-@media (max-width: 40rem) { /* on a telephone a slider has a line of its own */
-  .calibkit-explorer label { flex-basis: 100%; }
+@media (max-width: 40rem) { /* on a telephone a slider has a line of its own, with Play beside it */
+  .calibkit-explorer label { flex: 1 1 calc(100% - 7rem); }
 }
 </style>"""
 # Of a choice among many beside a slider, and a picture that is clicked. On a telephone the words

@@ -87,7 +87,7 @@ def _bars(clean: np.ndarray, noisy: np.ndarray) -> str:
         *marks,
         PLOT.frame("label", "probability", range(len(clean)), (0, 0.5, 1)),
         svg.area_key(NOISY, 56, 338),
-        svg.line_key(CLEAN, 56, 358),
+        svg.marker_key(CLEAN, 56, 358),
         svg.text(PLOT.x(free), PLOT.y(even) - 8, "all equally likely"),
     ]
     return svg.picture(svg.PANEL, 370, title, *parts)

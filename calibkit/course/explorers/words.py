@@ -54,7 +54,7 @@ def next_word_frame(
         *(svg.text(LEFT - 6, axes.y(k) + 4, word, anchor="end") for k, word in enumerate(words)),
         axes.frame("probability of the next word", "", (0, 0.25, 0.5, 0.75, 1)),
         svg.area_key(NETWORK, LEFT, under + 60),
-        svg.line_key(EXACT, LEFT + 128, under + 60),
+        svg.marker_key(EXACT, LEFT + 128, under + 60),
     ]
     readout = (
         f"{title}: the network says {top} with {100 * says[top]:.1f} %, "

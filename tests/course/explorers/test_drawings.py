@@ -75,10 +75,9 @@ def test_the_legend_of_an_along_frame_names_lines_and_parts_of_the_diagram():
     labels = {"x_label": "n", "x_ticks": (1, 2), "title": "", "readout": ""}
     lines = {role: [row[:2] for row in runs] for role, runs in LINES.items()}
     panel = along_frame(COUNTED, 1, [1, 2], lines, **labels).panels[1]
-    keys = dict(DIAGRAM_KEYS)
-    for role in lines:
-        keys[role.words] = [line_key(role), *keys.get(role.words, [])]
-    assert picture(panel).keys == keys
+    names = {palette.ACCURACY.words: "accuracy of a bin"}  # a line has the name of its bars
+    keys = {names.get(name, name): look for name, look in DIAGRAM_KEYS.items()}
+    assert picture(panel).keys == keys | {role.words: [line_key(role)] for role in lines}
 
 
 # --- film -----------------------------------------------------------------------------------------
