@@ -41,6 +41,7 @@ words(window.EXCERPTS).then((texts) => {
   const asked = new URLSearchParams(location.search).get("q") ?? "";
   const terms = asked.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
   const results = document.getElementById("search-results");
+  if (asked) document.querySelector("h1").textContent = `Search: “${asked}”`;
   const add = () => {
     for (const item of results.querySelectorAll(".search > li:not([data-told])")) {
       item.dataset.told = "yes";
