@@ -101,3 +101,8 @@ DIAGRAM_KEYS = {
     "under-confident": [{reading.area(palette.UNDER)}],
     "95 % interval": [{INTERVAL}],
 }
+# beside lines, of which one has the name of the bars
+ALONG_KEYS = {
+    "accuracy of a bin" if name == palette.ACCURACY.words else name: look
+    for name, look in DIAGRAM_KEYS.items()
+}

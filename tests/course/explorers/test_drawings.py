@@ -18,6 +18,7 @@ from calibkit.course.explorers import (
 from calibkit.pictures import palette
 from tests.pictures import reading
 from tests.pictures.checks import (
+    ALONG_KEYS,
     DIAGRAM_KEYS,
     check_diagram,
     check_ranges,
@@ -75,9 +76,7 @@ def test_the_legend_of_an_along_frame_names_lines_and_parts_of_the_diagram():
     labels = {"x_label": "n", "x_ticks": (1, 2), "title": "", "readout": ""}
     lines = {role: [row[:2] for row in runs] for role, runs in LINES.items()}
     panel = along_frame(COUNTED, 1, [1, 2], lines, **labels).panels[1]
-    names = {palette.ACCURACY.words: "accuracy of a bin"}  # a line has the name of its bars
-    keys = {names.get(name, name): look for name, look in DIAGRAM_KEYS.items()}
-    assert picture(panel).keys == keys | {role.words: [line_key(role)] for role in lines}
+    assert picture(panel).keys == ALONG_KEYS | {role.words: [line_key(role)] for role in lines}
 
 
 # --- film -----------------------------------------------------------------------------------------

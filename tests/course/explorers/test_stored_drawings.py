@@ -20,7 +20,14 @@ from calibkit.course.explorers.priors import RARE
 from calibkit.course.explorers.soft_labels import ASKED, SOFT
 from calibkit.pictures import palette
 from tests.pictures import reading
-from tests.pictures.checks import DIAGRAM_KEYS, INTERVAL, check_frame, check_ranges, line_key
+from tests.pictures.checks import (
+    ALONG_KEYS,
+    DIAGRAM_KEYS,
+    INTERVAL,
+    check_frame,
+    check_ranges,
+    line_key,
+)
 from tests.pictures.reading import PIXEL, Look
 from tests.pictures.reading_svg import picture
 
@@ -233,9 +240,8 @@ def check_means(counts, accuracy, confidence, readout):
 def test_the_lines_of_an_along_frame_are_what_its_legend_and_its_readout_say(name):
     for shown, (_, right), readout in read(name):
         (plot,) = right.plots
-        parts = {words: looks[-1:] for words, looks in right.keys.items() if words in DIAGRAM_KEYS}
-        assert parts == DIAGRAM_KEYS
-        assert set(right.keys) == {*ALONG[name], *DIAGRAM_KEYS}
+        assert {words: right.keys[words] for words in ALONG_KEYS} == ALONG_KEYS
+        assert set(right.keys) == {*ALONG[name], *ALONG_KEYS}
         lines = {words: find_line(plot, right.keys[words][0]) for words in ALONG[name]}
         here = plot.one("line", Look(palette.GREY))
         plot.is_at(here, [here.x[0]] * 2, [0, 1])
