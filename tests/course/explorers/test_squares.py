@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from calibkit.course import checkout, explorers
