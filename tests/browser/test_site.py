@@ -49,8 +49,15 @@ CLIPPED = """() => [...document.querySelectorAll('article :is(pre, p, li, h1, h2
     && getComputedStyle(part).display !== 'inline').map(part => part.textContent.slice(0, 60))"""
 TOO_WIDE = "() => document.documentElement.scrollWidth - innerWidth"
 PAPERS = """all => all.map(one => getComputedStyle(one.querySelector(':scope > rect')).fill)"""
+# of each slider its width, and that of its row, in which Play alone may stand beside it
 SLIDERS = """() => [...document.querySelectorAll('.calibkit-explorer input[type=range]')]
-  .map(part => part.getBoundingClientRect().width).filter(Boolean)"""
+  .map(part => {
+    const box = part.getBoundingClientRect();
+    const play = part.closest('.calibkit-explorer').querySelector('.play:not([hidden])');
+    const beside = play?.getBoundingClientRect();
+    const shared = beside && beside.top < box.bottom && beside.bottom > box.top;
+    return [box.width, (shared ? beside.right : box.right) - box.left];
+  }).filter(([width]) => width)"""
 UNFOLD = "document.querySelectorAll('details').forEach(part => { part.open = true })"
 WATCH_FOR_A_PICTURE = """new MutationObserver((_, watcher) => {
   if (!document.querySelector('.picture svg')) return;
@@ -445,8 +452,12 @@ def cramped(page):
     problems = page.evaluate(CLIPPED)
     if page.evaluate(TOO_WIDE) > 0:
         problems.append("the page is wider than the screen")
-    found = page.evaluate(SLIDERS)
-    problems += [f"a slider of {wide:.0f} pixels" for wide in found if wide < NARROW["width"] * 0.8]
+    wide = NARROW["width"]
+    problems += [
+        f"a slider of {own:.0f} pixels in a row of {row:.0f}"
+        for own, row in page.evaluate(SLIDERS)
+        if own < wide * 0.64 or row < wide * 0.8
+    ]
     if page.locator(".picture svg text").count():
         smallest = page.evaluate(SMALLEST_WORDS)
         problems += [f"words of {smallest:.1f} pixels"] if smallest < LEGIBLE else []
