@@ -79,6 +79,9 @@ everything else none. Exercises in words are read by your teacher.</p>
 drawn with the seed <strong>{seed}</strong>. Tell your teacher this seed and the name of the
 exercise. The teacher can run exactly these cases again on what you handed in:</p>
 <pre>python -m calibkit grade FOLDER --exercises {names} --seed {seed}{graded} --only {named}</pre>
+<p>(with <code>--trust</code> and <code>--roster</code>, if they were used before). Your point needs
+the cases of the notebook, too: where those that it does not show are all right, one of its own is
+not.</p>
 {fingerprint}<p>A number is right if it differs from ours by no more than rounding does: by a
 hundred-thousandth, or by what the exercise allows. Where a case stands above, you can try it
 yourself: run the cell with your function, then the call, with your function's name in place of the
