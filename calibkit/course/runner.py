@@ -8,12 +8,12 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from time import perf_counter as clock
 from typing import Any
 
 import psutil
@@ -44,11 +44,11 @@ class Running:
     process: BaseProcess
     reply: connection.Connection
     log: Path
-    start: float = field(default_factory=time.perf_counter)
+    start: float = field(default_factory=lambda: clock())
     family: set[psutil.Process] = field(default_factory=set)
 
     def failed(self, error: str) -> Result:
-        return Result(self.name, time.perf_counter() - self.start, error)
+        return Result(self.name, clock() - self.start, error)
 
 
 def spread(
@@ -138,7 +138,7 @@ def _result(one: Running, limit: float) -> Result | None:
                 f"its process died (exit code {one.process.exitcode}; -9 is a kill, often for "
                 f"want of memory); what it printed is in {one.log}"
             )
-    if time.perf_counter() - one.start > limit:
+    if clock() - one.start > limit:
         return one.failed(
             f"it was ended after {limit:g} s; allow more with --limit SECONDS if it does not hang"
         )

@@ -23,7 +23,7 @@ from calibkit.threads import one_thread
 
 ALL = slice(None)
 MOST_UNITS, UNIT_ROWS = 500, 500  # parameters of which, and rows on which, a Hessian is taken
-PATIENCE = 60.0  # seconds that a fit of many parameters may take
+PATIENCE = 60.0  # seconds of computing that a fit of many parameters may take
 SEVERAL_THREADS = 1_000_000  # logits below which one thread is as fast, or much faster
 PENALTIES = (0.001, 0.03, 0.3, 1.0, math.inf)  # of a matrix beside a temperature
 STOPPED = 99  # scipy's word for it
@@ -336,7 +336,7 @@ def least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> 
     some, flat = slice(0, None, math.ceil(n / UNIT_ROWS)), start.flatten()
     units = _units(lambda moved: loss(moved.view_as(start), some), flat, positive)
     first = flat if units is None else torch.linalg.solve(units, flat)
-    began = time.monotonic()
+    began = time.thread_time()
 
     def parameters_of(steps: Tensor) -> Tensor:
         return (steps if units is None else units @ steps).view_as(start)
@@ -347,7 +347,7 @@ def least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> 
         return value.item(), torch.autograd.grad(value, steps)[0].cpu().numpy()
 
     def lose_patience(_: object) -> None:
-        if time.monotonic() - began > PATIENCE:
+        if time.thread_time() - began > PATIENCE:
             raise StopIteration
 
     result = minimize(
@@ -361,9 +361,9 @@ def least(loss: Callable[..., Tensor], start: Tensor, n: int, positive: int) -> 
     )
     if result.status == STOPPED:
         warn(
-            f"stopped after {PATIENCE:g} s and {result.nit} steps, at a loss of {result.fun:.5g} "
-            f"that may not be the least: {len(flat):,} parameters on {n:,} rows are many; fit on "
-            f"fewer rows, or one temperature"
+            f"stopped after {PATIENCE:g} s of computing and {result.nit} steps, at a loss of "
+            f"{result.fun:.5g} that may not be the least: {len(flat):,} parameters on {n:,} rows "
+            f"are many; fit on fewer rows, or one temperature"
         )
     if result.fun < 1e-6:
         warn("the logits separate the labels: the best map is infinitely steep; stopped early")

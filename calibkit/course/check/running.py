@@ -19,11 +19,13 @@ import traceback
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import psutil
 import torch
 from torch import Tensor
 
-SECONDS = 10.0  # for all cases together; the slowest plain loop needs a tenth of a second
-WAITS = 3  # times as long on a machine that has much else to do
+SECONDS = 10.0  # of computing, all cases together; the slowest plain loop needs a tenth of a second
+WAITS = 12  # times as long by the clock: for a busy machine, and for an answer that only sleeps
+TICK = 0.1  # seconds between two looks at the time
 PATIENCE = 2.0  # seconds for a thread to stop in
 PRINTED = 2000  # characters of the answer's own output that are passed on
 
@@ -71,6 +73,33 @@ class NotYet(Exception):
 
 class TimeUp(BaseException):
     """Raised inside an answer that does not end; not an Exception, so that few catch it."""
+
+    def __str__(self) -> str:
+        return f"{SECONDS:g} seconds of computing"
+
+
+class Overslept(TimeUp):
+    """The same for one that computes little, such as one that sleeps."""
+
+    def __str__(self) -> str:
+        return f"{WAITS * SECONDS:g} seconds"
+
+
+class Limit:
+    """What may be used up from now on; a busy machine leaves its work on the CPU as it is.
+
+    computed: seconds of CPU that were used so far.
+    """
+
+    def __init__(self, computed: Callable[[], float]) -> None:
+        self.computed, self.used, self.begun = computed, computed(), time.monotonic()
+
+    def exceeded(self, seconds: float | None = None) -> type[TimeUp] | None:
+        """The exception that is due; seconds: of computing, by default SECONDS."""
+        seconds = SECONDS if seconds is None else seconds
+        if self.computed() - self.used >= seconds:
+            return TimeUp
+        return Overslept if time.monotonic() - self.begun >= WAITS * seconds else None
 
 
 def result(answer: Callable, case: str, arguments: dict, slips: dict[str, str]) -> np.ndarray:
@@ -173,7 +202,7 @@ def _told(error: BaseException, answer: Callable, case: str, slips: dict[str, st
     place = _place(error, answer)
     if isinstance(error, TimeUp):
         return (
-            f"Your function was stopped{place}: it had not ended after {SECONDS:g} seconds. Does "
+            f"Your function was stopped{place}: it had not ended after {error}. Does "
             f"a loop never end? It was called with: {case}."
         )
     message = str(error).strip().split("\n")[0].rstrip(".")
@@ -228,25 +257,22 @@ def limited(work: Callable):
         try:
             with _timer():
                 return work()
-        except TimeUp:  # raised between two calls of the answer
-            raise Refused(f"Your function was stopped after {SECONDS:g} seconds.") from None
+        except TimeUp as error:  # raised between two calls of the answer
+            raise Refused(f"Your function was stopped after {error}.") from None
 
 
 @contextlib.contextmanager
 def _timer() -> Iterator[None]:
-    """Raise TimeUp after SECONDS, and each second from then on for those who catch it.
+    """Raise TimeUp when the time of this thread is up, and again for those who catch it."""
+    limit = Limit(time.thread_time)
 
-    Where others have the machine, and this process little of it, up to WAITS times as late.
-    """
-    begun, used = time.monotonic(), time.process_time()
+    def look(*_) -> None:
+        due = limit.exceeded()
+        if due is not None:
+            raise due
 
-    def stop(*_) -> None:
-        starved = time.process_time() - used < SECONDS / 2
-        if not starved or time.monotonic() - begun >= WAITS * SECONDS:
-            raise TimeUp
-
-    before = signal.signal(signal.SIGALRM, stop)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, SECONDS, 1.0)
+    before = signal.signal(signal.SIGALRM, look)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
     try:
         yield
     finally:
@@ -257,8 +283,10 @@ def _timer() -> Iterator[None]:
 def _in_a_thread(work: Callable):
     """`work()` in a thread of its own, which is told to stop when the time is up."""
     ended: list = []
+    timed = threading.Event()
 
     def keep() -> None:
+        timed.wait()
         try:
             ended.append((work(), None))
         except Exception as error:
@@ -266,17 +294,28 @@ def _in_a_thread(work: Callable):
 
     thread = threading.Thread(target=keep, daemon=True)
     thread.start()
-    thread.join(SECONDS)
+    limit = Limit(lambda: _computed(thread))
+    timed.set()
+    while thread.is_alive() and (due := limit.exceeded()) is None:
+        thread.join(TICK)
     if thread.is_alive():
         ident = ctypes.c_ulong(thread.ident)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(TimeUp))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(due))
         thread.join(PATIENCE)
     if not ended:
         raise Refused(
-            f"Your function has not ended after {SECONDS:g} seconds and could not be stopped. "
+            f"Your function has not ended after {due()} and could not be stopped. "
             "Does a loop never end? Restart the kernel."
         )
     value, error = ended[0]
     if error is not None:
         raise error
     return value
+
+
+def _computed(thread: threading.Thread) -> float:
+    """Seconds of CPU of a thread; of the process where a system does not say (macOS)."""
+    for one in psutil.Process().threads():
+        if one.id == thread.native_id:
+            return one.user_time + one.system_time
+    return time.process_time()

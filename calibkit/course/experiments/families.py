@@ -25,12 +25,6 @@ K = 10  # digits
 STOPS = (1, 2, 3, 4, 6, 8, 10, 13, 16, 20, 25, 30, 40, 50, 60)  # epochs of a path
 SHIFTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0)  # pixel noise of the new images; trained on 0.4
 TEMPERATURES = (0.5, 1.0, 1.5, 2.0, 3.0)
-KINDS = {  # lesson 04's: learning rates and weight decays of one seed, for 250, 1,500, 6,000 images
-    "attention": ((0.03, 1.0), (0.03, 0.1), (0.01, 0.1)),
-    "Mixer": ((0.03, 1.0), (0.03, 1.0), (0.03, 0.1)),
-    "convolution": ((0.03, 1.0), (0.03, 0.1), (0.03, 0.1)),
-    "dense": ((0.1, 1.0), (0.03, 1.0), (0.03, 0.1)),
-}
 
 
 class View(NamedTuple):
@@ -168,7 +162,7 @@ class Course:
         learn = pool[:images]
         if labels:
             learn = relabelled(learn, labels, seed)
-        lr, decay = KINDS[kind][place]
+        lr, decay = _at_best(kind, architectures.PLACES[place])
         epochs = architectures.epochs(self.size, images)
         return training.trial(
             architectures.network(kind, width), learn, {"train": learn, "new": new}, seed=seed,
@@ -230,6 +224,16 @@ class Course:
         habits |= {"warmup": 0.2 * epochs, "batch_size": 64, "epochs": epochs}
         score = {"train": learn, "new": new}
         return training.trial(READERS[reader], learn, score, seed=seed, **habits | options)
+
+
+@functools.cache
+def _at_best(kind: str, place: str) -> tuple[float, float]:
+    """The learning rate and weight decay that lesson 04 chooses, from its stored table."""
+    best = architectures.chosen(architectures.stored(), "after T").set_index(
+        [*architectures.CONTEST]
+    )
+    found = best.loc[(kind, architectures.WIDTHS["large"], place, "in place")]
+    return float(found.rate), float(found.decay)
 
 
 @functools.cache
@@ -348,11 +352,11 @@ def _plain(number: float) -> str:
 
 
 def _architectures(course: Course) -> Iterator[Family]:
-    for kind in KINDS:
+    for kind in architectures.KINDS:
         make_trial = functools.partial(course.architecture, kind)
         images = {f"{n:,} images": {"place": place} for place, n in enumerate(course.sizes)}
         yield Family("04", "architecture and number of images", kind, images, make_trial)
-    for kind in KINDS:
+    for kind in architectures.KINDS:
         make_trial = functools.partial(course.architecture, kind)
         changes, noise = _noisy((0.0, 0.2, 0.4))
         yield Family("04", "architecture and label noise", kind, changes, make_trial, noise=noise)

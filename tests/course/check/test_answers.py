@@ -16,11 +16,6 @@ RIGHT = {name: [known_mistakes.RIGHT[name], *right_answers.RIGHT[name]] for name
 WRONG = wrong_answers.WRONG
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch):
-    monkeypatch.setattr(running, "SECONDS", 2.0)
-
-
 @pytest.fixture(scope="module")
 def replies():
     """(name of the exercise, expected word or None, reply) for each wrong answer of both tables."""

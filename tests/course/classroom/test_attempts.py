@@ -84,6 +84,9 @@ def test_what_was_told_stays_told_when_the_process_ends():
 
 def test_a_flood_of_attempts_ends_at_the_deadline_and_is_cut(monkeypatch):
     monkeypatch.setattr(sandbox.running, "SECONDS", 3.0)
+    monkeypatch.setattr(
+        sandbox.running, "WAITS", 1
+    )  # who floods the pipe waits, and computes little
     code = """
 import os
 def f(p):

@@ -10,8 +10,8 @@ import torch
 from calibkit import curation, metrics
 from calibkit.__main__ import main
 from calibkit.course import checkout
+from calibkit.course.experiments import architectures, networks
 from calibkit.course.experiments import families as listed
-from calibkit.course.experiments import networks
 from calibkit.course.experiments.families import Course, Family, View, families
 from calibkit.course.scale import Budget, budget
 from calibkit.lab import sweep
@@ -59,6 +59,16 @@ def test_every_value_is_a_training_that_scores_its_training_data(family):
         keys.append(str((trial.recipe, trial.model(), data)))
     assert set(family.noise) <= set(family.values)
     assert len(set(keys)) == len(keys)  # no two values mean the same
+
+
+def test_the_architectures_are_trained_as_lesson_04_chooses():
+    best = architectures.chosen(architectures.stored(), "after T")
+    best = best[(best.width == 32) & (best.pixels == "in place")]
+    assert len(best) == 12
+    for one in best.itertuples():
+        place = architectures.PLACES.index(one.place)
+        recipe = Course(TINY).architecture(one.kind, 0, place=place).recipe
+        assert (recipe.lr, recipe.weight_decay) == (one.rate, one.decay)
 
 
 def test_a_place_is_what_a_plain_loop_finds():
