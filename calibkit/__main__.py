@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import math
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from calibkit import __version__
@@ -16,18 +18,23 @@ INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well."""
+    print_in_any_encoding()
     parser = _parser()
     options, more = parser.parse_known_args(arguments)
     if more and options.command is not _lab:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
     options.more = more
     try:
+        _demand_place(options)
         code = options.command(options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return 0
-    except (ValueError, TypeError, FileNotFoundError) as error:
+    except OSError as error:
+        print(f"calibkit: {_failure(error, options)}", file=sys.stderr)
+        return 2
+    except (ValueError, TypeError) as error:
         print(f"calibkit: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
@@ -39,6 +46,61 @@ def main(arguments: list[str] | None = None) -> int:
         print("calibkit: stopped by Ctrl-C", file=sys.stderr)
         return INTERRUPTED
     return code
+
+
+def print_in_any_encoding() -> None:
+    """What the output's encoding lacks is printed as its number, such as \\u2713."""
+    if getattr(sys.stdout, "errors", None) == "strict" and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _close_output() -> None:
+    """So that Python does not try again when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _place(options) -> Path | None:
+    """Where a command writes, as far as it was said."""
+    said = getattr(options, "target", None) or getattr(options, "out", None)
+    return None if said is None else Path(said)
+
+
+def _demand_place(options) -> None:
+    """Raise OSError before the work where nothing can be written."""
+    place = _place(options)
+    if place is None or place.exists():
+        return
+    there = next(folder for folder in place.absolute().parents if folder.exists())
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(place)) from None
+
+
+def _failure(error: OSError, options) -> str:
+    """What cannot be written or read, why, and what to do, in one sentence."""
+    if error.strerror is None:  # it speaks for itself
+        return str(error)
+    place, name = _place(options), error.filename
+    if name is None:  # where a disk is full
+        name = "what is printed" if _output_fails() else place or "a file"
+    file = Path(name).absolute()
+    writes = error.filename is None or (place and place.absolute() in (file, *file.parents))
+    remedy = "look at its name, and whether you may read and write there"
+    if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
+        remedy = "make room on that disk, or choose another"
+    elif writes:
+        remedy = "name another place; the command with --help says how"
+    return f"cannot {'write' if writes else 'use'} {name}: {error.strerror}; {remedy}"
+
+
+def _output_fails() -> bool:
+    try:
+        print(flush=True)
+    except OSError:
+        _close_output()
+        return True
+    return False
 
 
 # Each command imports what it needs: `doctor` must speak where torch is missing.

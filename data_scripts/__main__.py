@@ -6,11 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from calibkit.__main__ import print_in_any_encoding
 from calibkit.lab.data import prepared
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well."""
+    print_in_any_encoding()
     options = _parser().parse_args(arguments)
     try:
         from data_scripts.prepare import prepare, table

@@ -188,9 +188,9 @@ def _only_live(output) -> bool:
 def run(lesson: Lesson, scale: str, folder: Path) -> Result:
     """Execute a lesson at `scale` into `folder`."""
     output = folder / f"{lesson.name}.ipynb"
-    output.parent.mkdir(parents=True, exist_ok=True)
 
     def work() -> None:
+        output.parent.mkdir(parents=True, exist_ok=True)
         place = lesson.notebook.parent
         execute(read(lesson), parameters={"SCALE": scale}, cwd=place, output=output)
 

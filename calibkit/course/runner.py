@@ -66,6 +66,9 @@ def spread(
     behind, not even where this one is killed. What a lesson and its kernel print goes into
     logs/NAME.log.
     """
+    for log in (logs / f"{name}.log" for name in tasks):  # before the work: else a process dies
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.touch()
     waiting, results = list(tasks), []
     running: list[Running] = []
     CONTEXT.set_forkserver_preload(["calibkit.course.execution", "papermill", "jupytext"])
@@ -166,7 +169,6 @@ def _work(sender, log: Path, environment: dict, function: Callable[..., Result],
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.clear()
     os.environ.update(environment)
-    log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "wb") as file:  # the kernels' warnings would tear the progress bar to pieces
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
