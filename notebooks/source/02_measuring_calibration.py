@@ -29,6 +29,7 @@ from calibkit import metrics, recalibration
 from calibkit.course import check, claims, explorers, verdicts
 from calibkit.course.scale import begin
 from calibkit.lab import data, models, sweep, training
+from calibkit.metrics.conventions import follows
 from calibkit.pictures import palette, plots
 
 # %% tags=["parameters"]
@@ -566,6 +567,52 @@ print("images needed:", one_answer(by_model["after the cure"], 0.02, numbers))
 #
 # </details>
 #
+# 3. Which ECE is yours? Libraries differ on values that sit on an edge, and a language model states just such values. Below,
+#    165 answers are "60 %" to "100 %" sure, in steps of 5. Move those that said 80 %, which is an edge of 15 bins.
+
+# %% tags=["drawing"]
+stated = np.repeat(np.arange(0.6, 1.01, 0.05), 18).round(2)
+came_true = [np.arange(18) < round(18 * c + (1.5 if i % 2 else -1.5)) for i, c in enumerate(stated[::18])]
+came_true = np.concatenate(came_true)
+moves = [round(0.790 + i / 500, 3) for i in range(11)]
+
+
+def moved(to):
+    return metrics.TopLabel(np.where(stated == 0.8, to, stated), came_true)
+
+
+lines = {
+    palette.TRAINED.named("(lo, hi]"): [[metrics.ece(moved(to)) for to in moves]],
+    palette.CURED.named("[lo, hi)"): [[metrics.ece(moved(to), closed="left") for to in moves]],
+    palette.TRUTH.named("no bins (smECE)"): [[metrics.smooth_ece(moved(to)) for to in moves]],
+}
+slider = explorers.Explorer(
+    lambda to: explorers.along_frame(
+        metrics.reliability(moved(to)), to, moves, lines,
+        x_label="what the 80 % answers say", x_ticks=(0.79, 0.8, 0.81),
+        y_label="ECE", y_ticks=(0, 0.05, 0.1), title=f"the answers say {to:.1%}",
+        readout="; ".join(f"{role.words}: {values[0][moves.index(to)]:.1%}" for role, values in lines.items())),
+    explorers.Slider("what the 80 % answers say", moves, show="{:.1%}".format, start=moves[3]),
+    description="Left, the diagram of the answers. Right, the ECE by two conventions and the smooth one, while the "
+    "answers that said 80 % move over the edge of two bins.")
+slider
+
+# %% [markdown]
+# A tenth of a point decides in which bin they are counted, and with whom. Exactly on the edge the two conventions part. So two published ECEs may differ
+# though the models do not: [what does your ECE compute?](what_your_ece_computes.md) asks twelve libraries. Put your own function of lesson 01
+# in the place of this one:
+
+# %%
+def an_ece(probs, labels, bins=15):
+    confidence, hits = probs.max(axis=1), probs.argmax(axis=1) == labels
+    inside = np.minimum((confidence * bins).astype(int), bins - 1)  # as many write it
+    bins_of = [inside == b for b in set(inside)]
+    return sum(mine.mean() * abs(confidence[mine].mean() - hits[mine].mean()) for mine in bins_of)
+
+
+print(follows(an_ece))
+
+# %% [markdown]
 # If your digits differ from those printed here, see [your numbers differ?](your_numbers_differ.md).
 #
 # ## References

@@ -272,6 +272,22 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
 # %% [markdown]
 # A lies above it at 22 % of the images: too cautious. B stays inside. Neither says which model knows more.
 #
+# The word "ECE" has [many meanings](what_your_ece_computes.md). Model B states what is true of each of its groups, so its exact error is 0 in all of them. What
+# is measured is bias:
+
+# %%
+meanings = {
+    "equal width": metrics.ece, "equal mass": metrics.ada_ece, "classwise": metrics.classwise_ece,
+    "L2": partial(metrics.ece, norm="l2"), "L2, debiased": metrics.debiased_ece,
+    "largest gap (MCE)": metrics.mce, "smooth": metrics.smooth_ece}
+draws = [test_set(1000, seed) for seed in range(20)]
+for name, measure in meanings.items():
+    values = [measure(model_b[rows], labels) for rows, labels in draws]
+    print(f"{name:18} {np.mean(values):5.1%} on average, {min(values):.1%} to {max(values):.1%}")
+
+# %% [markdown]
+# None stays near 0, and numbers of two rows cannot be compared.
+#
 # ## 4. Is it calibrated at all?
 #
 # A test (lesson 02) asks whether luck could explain the errors. `metrics.calibration_test` gives two: one by the

@@ -1,0 +1,179 @@
+"""Golden cases: they tell conventions apart, our measures answer them, mutants are placed."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from calibkit import metrics
+from calibkit.metrics import conventions
+from calibkit.metrics.conventions import follows
+from tests.metrics import golden
+
+OURS = {
+    "ECE, (lo, hi]": metrics.ece,
+    "ECE, [lo, hi)": lambda p, y, bins: metrics.ece(p, y, bins=bins, closed="left"),
+    "ECE l2, (lo, hi]": lambda p, y, bins: metrics.ece(p, y, bins=bins, norm="l2"),
+    "ECE l2, [lo, hi)": lambda p, y, bins: metrics.ece(p, y, bins=bins, norm="l2", closed="left"),
+    "MCE, (lo, hi]": metrics.mce,
+    "MCE, [lo, hi)": lambda p, y, bins: metrics.mce(p, y, bins=bins, closed="left"),
+    "equal mass, ties kept": metrics.ada_ece,
+    "equal mass l2, ties kept": lambda p, y, bins: metrics.ece(
+        p, y, bins=bins, norm="l2", binning="mass"
+    ),
+    "equal mass, largest gap": lambda p, y, bins: metrics.ece(
+        p, y, bins=bins, norm="max", binning="mass"
+    ),
+    "debiased l2, equal mass": metrics.debiased_ece,
+    "debiased l2, (lo, hi]": lambda p, y, bins: metrics.debiased_ece(
+        p, y, bins=bins, binning="width"
+    ),
+    "smooth ECE": lambda p, y, bins: metrics.smooth_ece(p, y),
+    "classwise, (lo, hi]": metrics.classwise_ece,
+    "event, (lo, hi]": lambda p, y, bins: metrics.ece(metrics.TopLabel(p[:, 1], y == 1), bins=bins),
+    "event, [lo, hi)": lambda p, y, bins: metrics.ece(
+        metrics.TopLabel(p[:, 1], y == 1), bins=bins, closed="left"
+    ),
+    "event, equal mass, ties kept": lambda p, y, bins: metrics.ada_ece(
+        metrics.TopLabel(p[:, 1], y == 1), bins=bins
+    ),
+    "Brier, sum over classes": lambda p, y, bins: metrics.brier(p, y),
+    "log loss": lambda p, y, bins: metrics.nll(p, y),
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("bins", conventions.BINS)
+def test_our_measures_give_the_exact_answers(name, bins):
+    found = follows(lambda probs, labels: OURS[name](probs, labels, bins=bins), bins=bins)
+    assert name in found.names, str(found)
+    assert not found.failures
+    assert not found.order
+
+
+def test_the_file_is_what_its_author_writes():
+    assert conventions.CASES.read_text(encoding="utf-8") == golden.text()
+
+
+def test_any_two_conventions_are_told_apart():
+    for one, other in itertools.combinations(conventions.conventions(), 2):
+        apart = [
+            case["name"]
+            for case in conventions.golden_cases()
+            for answers in case["answers"].values()
+            if answers[one] != answers[other] and not abs(answers[one] - answers[other]) < 1e-3
+        ]
+        assert apart, (one, other)
+
+
+def ece(p, y, *, bins=15, edges=None, right=True, norm=1, predict=np.argmax, lose=(), times=1):
+    """An ECE as one writes it, with places where one goes wrong."""
+    p = p.astype(float)
+    best = np.array([predict(row) for row in p])
+    c, hit = p[np.arange(len(p)), best], best == y
+    inner = np.arange(1, bins) / bins if edges is None else edges(c, bins)
+    where = np.digitize(c, inner, right=right)
+    total = 0.0
+    for b in set(where) - set(lose):
+        mine = where == b
+        total += (mine.mean() * abs(c[mine].mean() - hit[mine].mean()) ** norm) * times
+    return total ** (1 / norm)
+
+
+def middle(p, y):
+    """The middle of a bin in the place of its mean confidence."""
+    return ece((np.ceil(p * 15) - 0.5).clip(0.5) / 15, y)
+
+
+MUTANTS = {  # how an ECE is written, and the convention that it follows; None for none
+    "plain": (ece, "ECE, (lo, hi]"),
+    "left": (lambda p, y: ece(p, y, right=False), "ECE, [lo, hi)"),
+    "l2": (lambda p, y: ece(p, y, norm=2), "ECE l2, (lo, hi]"),
+    "l2, left": (lambda p, y: ece(p, y, norm=2, right=False), "ECE l2, [lo, hi)"),
+    "l3": (lambda p, y: ece(p, y, norm=3), None),
+    "squares without a root": (lambda p, y: ece(p, y, norm=2) ** 2, None),
+    "per cent": (lambda p, y: 100 * ece(p, y), None),
+    "mean over bins": (lambda p, y: ece(p, y) / 15, None),
+    "14 bins": (
+        lambda p, y: ece(p, y, bins=14, edges=lambda c, b: np.linspace(0, 1, b + 1)[1:-1]),
+        "ECE, (lo, hi], one bin fewer",
+    ),
+    "16 bins": (lambda p, y: ece(p, y, bins=16), None),
+    "20 bins": (lambda p, y: ece(p, y, bins=20), None),
+    "first bin lost": (lambda p, y: ece(p, y, bins=15, lose=[0]), "ECE, (lo, hi]"),
+    "sixth bin lost": (lambda p, y: ece(p, y, lose=[5]), None),
+    "last bin lost": (lambda p, y: ece(p, y, lose=[14]), None),
+    "last of equal classes": (
+        lambda p, y: ece(p, y, predict=lambda row: len(row) - 1 - row[::-1].argmax()),
+        "ECE, last of equal classes predicted",
+    ),
+    "least likely class": (lambda p, y: ece(p, y, predict=np.argmin), None),
+    "always class 1": (lambda p, y: ece(p, y, predict=lambda row: 1), "event, (lo, hi]"),
+    "always class 1, left": (
+        lambda p, y: ece(p, y, predict=lambda row: 1, right=False),
+        "event, [lo, hi)",
+    ),
+    "edges by digitize": (
+        lambda p, y: ece(p, y, edges=lambda c, b: np.arange(1, b) / b, right=False),
+        "ECE, [lo, hi)",
+    ),
+    "float32 edges": (
+        lambda p, y: ece(p, y, edges=golden.float32),
+        "ECE, (lo, hi], edges in float32",
+    ),
+    "quantiles": (
+        lambda p, y: ece(p, y, edges=lambda c, b: np.quantile(c, np.arange(1, b) / b)),
+        "equal mass, quantiles, (lo, hi]",
+    ),
+    "quantiles, left": (
+        lambda p, y: ece(p, y, edges=lambda c, b: np.quantile(c, np.arange(1, b) / b), right=False),
+        "equal mass, quantiles, [lo, hi)",
+    ),
+    "edges between the least and the largest": (
+        lambda p, y: ece(p, y, edges=lambda c, b: np.linspace(c.min(), c.max(), b + 1)[1:-1]),
+        None,
+    ),
+    "middle of the bin": (middle, None),
+    "signed": (lambda p, y: p.max(1).mean() - (p.argmax(1) == y).mean(), None),
+    "absolute signed": (lambda p, y: abs(p.max(1).mean() - (p.argmax(1) == y).mean()), None),
+    "rounded to two digits": (lambda p, y: ece(p.astype(float).round(2), y), None),
+    "labels shifted": (lambda p, y: ece(p, (y + 1) % p.shape[1]), None),
+    "half": (lambda p, y: ece(p, y, times=0.5), None),
+    "accuracy": (lambda p, y: (p.argmax(1) == y).mean(), None),
+    "brier by torch": (
+        lambda p, y: ((torch.tensor(p) - torch.eye(p.shape[1])[y]) ** 2).sum(1).mean(),
+        "Brier, sum over classes",
+    ),
+    "log loss of scikit-learn's kind": (
+        lambda p, y: -np.log(p[np.arange(len(y)), y].clip(np.finfo(float).eps)).mean(),
+        "log loss, clipped at float64's eps",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_thirty_mutants_are_placed(name):
+    mutant, expected = MUTANTS[name]
+    found = follows(mutant)
+    assert (expected in found.names) if expected else not found.names, str(found)
+
+
+def test_what_is_printed_of_a_measure_that_fails_or_looks_at_the_order():
+    def fussy(probs, labels):
+        if len(probs) < 15:
+            raise ValueError("too few rows\nfor so many bins")
+        return metrics.ece(probs, labels) + (probs[0].argmax() != labels[0]) / 10
+
+    found = follows(fussy)
+    assert "too few rows" in str(found)
+    assert "for so many bins" not in str(found)
+    assert "few" in found.failures
+    assert "depends on the order of the rows: " in str(found)
+    assert math.isnan(follows(lambda p, y: 7.0).departures["few"][1])
+
+
+def test_other_bins_are_refused():
+    with pytest.raises(ValueError, match="bins must be one of 10, 15"):
+        follows(metrics.ece, bins=12)
