@@ -65,6 +65,7 @@ course: $(VENV)/.course
 
 notebooks: $(VENV)/.course
 	$(BIN)/python -m calibkit notebooks $(ONLY) $(WITH)
+	$(BIN)/python -m calibkit open
 
 pages: $(VENV)/.course
 	$(BIN)/python -m calibkit pages $(ONLY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import errno
 import math
 import os
@@ -11,17 +12,67 @@ import tempfile
 from pathlib import Path
 
 from calibkit import __version__
-from calibkit.course.classroom import commands as classroom
 
 INTERRUPTED = 130  # what a shell says of a command that Ctrl-C ended
+OWN = ("doctor", "audit")  # all others are of the course: `calibkit.course.commands`
+GROUPS = {  # what each command does
+    "learn": {
+        "lab": "the lessons in JupyterLab; more options go to JupyterLab",
+        "doctor": "what is installed, which device, what is missing",
+        "play": "write the playground: a network trains in the browser",
+        "own-diagram": "write a page of 30 questions: your own reliability diagram",
+    },
+    "your model": {
+        "audit": "one page about the calibration of your own model",
+        "audit-page": "write the page that does so in a browser, where nothing is installed",
+    },
+    "teach": {
+        "kit": "90 minutes ready to give: slides, notes, quiz, notebooks",
+        "student": "notebooks to hand out: no outputs, no solutions",
+        "teacher": "notebooks with notes, open solutions, known mistakes",
+        "key": "exercises with executed solutions, and all answers",
+        "grade": "run and grade the notebooks of a class",
+        "quiz": "recall questions as Markdown and for Moodle (GIFT)",
+        "handouts": "a page to print for each lesson",
+        "rubric": "what to read exercises in words for: to read, and to fill",
+        "explorer": "write a slider as a folder, for pages of your own",
+    },
+    "build": {
+        "course": "execute every notebook headless into build/",
+        "notebooks": "execute notebooks/source into the notebooks",
+        "pages": "write the executed notebooks as HTML into build/pages",
+        "site": "write the whole course as a web site into build/site",
+        "open": "write the pages of notebooks/open, which a double click opens",
+        "claims": "all verdicts beside the sources' own figures",
+        "reproduce": "a lesson's experiment on real data",
+        "arbiter": "which recalibration comes closest to an exact posterior",
+    },
+}
+HELP = {name: words for group in GROUPS.values() for name, words in group.items()}
+ELSEWHERE = (
+    "{} needs the folder of the course, which the installed package does not hold: "
+    "unpack or clone it, and there run  make lab"
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well."""
     print_in_any_encoding()
-    parser = _parser()
-    options, more = parser.parse_known_args(arguments)
-    if more and options.command is not _lab:
+    words = sys.argv[1:] if arguments is None else arguments
+    asked = words[0] if words else "--help"
+    try:
+        parser = _parser(with_course=asked in HELP and asked not in OWN)
+    except ModuleNotFoundError as error:
+        if error.name != "calibkit.course.commands":
+            raise
+        print(f"calibkit: {ELSEWHERE.format(asked)}", file=sys.stderr)
+        return 2
+    if asked not in HELP and not asked.startswith("-"):
+        near = difflib.get_close_matches(asked, HELP, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        parser.error(f"there is no command {asked!r}; {meant}{parser.prog} --help lists them")
+    options, more = parser.parse_known_args(words or [asked])
+    if more and not options.takes_more:
         parser.error(f"unrecognized arguments: {' '.join(more)}")
     options.more = more
     try:
@@ -42,8 +93,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"calibkit: {doctor.advice(error)}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("calibkit: stopped by Ctrl-C", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(f"calibkit: {error or 'stopped by Ctrl-C'}", file=sys.stderr)
         return INTERRUPTED
     return code
 
@@ -114,13 +165,6 @@ def _doctor(_) -> int:
     return 0 if healthy else 1
 
 
-def _lab(options) -> int:
-    from calibkit.course import jupyter
-
-    jupyter.start(options.more)
-    return 0
-
-
 def _audit(options) -> int:
     from calibkit import auditing
 
@@ -174,240 +218,59 @@ def _demand_writable(target: Path, option: str = "--target") -> None:
         target.unlink()
 
 
-def _course(options) -> int:
-    from calibkit.course import execution
-
-    return _report(execution.run_all(options.scale, **_chosen(options)))
-
-
-def _notebooks(options) -> int:
-    from calibkit.course import execution
-
-    return _report(execution.publish_all(**_chosen(options)))
-
-
-def _chosen(options) -> dict:
-    named = {"jobs": options.jobs, "only": options.only, "limit": options.limit}
-    return named | {"with_evidence": options.evidence}
-
-
-def _pages(options) -> int:
-    from calibkit.course import pages
-
-    trust = True if options.trust else None
-    for path in pages.export_all(options.source, options.target, options.only, trust=trust):
-        print(f"{path}  {path.stat().st_size / 1e3:.0f} kB")
-    return 0
-
-
-def _site(options) -> int:
-    from calibkit.course import site
-
-    print(f"open {site.build(options.target).resolve()}")
-    return 0
-
-
-def _play(options) -> int:
-    from calibkit.course import browser
-
-    print(f"open {browser.write(browser.playground(), options.target).resolve()}")
-    return 0
-
-
-def _explorer(options) -> int:
-    from calibkit.course.explorers import anywhere
-
-    if options.name is None:
-        print("\n".join(anywhere.names()))
-        return 0
-    page = anywhere.write(options.name, options.target or options.name)
-    print(f"open {page.resolve()}")
-    return 0
-
-
-def _audit_page(options) -> int:
-    from calibkit.course import browser
-
-    print(f"open {browser.write(browser.audit(), options.target).resolve()}")
-    return 0
-
-
-def _claims(options) -> int:
-    from calibkit.course import checkout, claims, experiments
-
-    notebooks = checkout.root() / "notebooks"
-    folder = checkout.root() / "build" / "course" / options.scale if options.scale else notebooks
-    printed, listed = claims.printed(folder), claims.listed(notebooks / claims.DETAIL)
-    print(claims.summary(printed, listed))
-    print()
-    print(claims.conclusions_table(claims.conclusions(folder), printed, listed))
-    print()
-    print(claims.table(printed, listed))
-    print()
-    print(claims.evidence(printed, listed, experiments.photographed(notebooks / "results")))
-    return 0
-
-
-def _reproduce(options) -> int:
-    from calibkit.course import checkout, experiments
-
-    folder = Path(options.target or checkout.root() / "notebooks" / "results")
-    if options.name == [experiments.networks.NAME]:
-        return _networks(options, folder)
-    if options.name == [experiments.nights.NAME]:
-        return _nights(options)
-    named = ("dataset", "network", "vectors", "root", "device", "jobs")
-    chosen = {option: getattr(options, option) for option in named}
-    names = experiments.EXPERIMENTS if options.name == ["all"] else options.name
-    if options.estimate:
-        return _estimate(names, options)
-    chosen["seeds"] = None if options.seeds is None else range(options.seeds)
-    for name in names:
-        page = experiments.write(experiments.run(name, options.scale, **chosen), folder)
-        print(page.read_text(encoding="utf-8"))
-    return 0
-
-
-def _networks(options, folder: Path) -> int:
-    from calibkit.course.experiments import networks
-
-    seeds = networks.SEEDS[: options.seeds]
-    table = networks.run(options.scale, seeds, device=options.device, jobs=options.jobs)
-    print(networks.write(table, folder).read_text(encoding="utf-8"))
-    return 0
-
-
-def _estimate(names, options) -> int:
-    from calibkit.course.experiments import effort
-
-    chosen = {option: getattr(options, option) for option in ("dataset", "network", "seeds")}
-    for name in names:
-        print(effort.told(name, options.scale, **chosen))
-    return 0
-
-
-def _nights(options) -> int:
-    from calibkit.course.experiments import night_runs
-
-    named = ("seeds", "network", "jobs", "root", "device")
-    chosen = {option: getattr(options, option) for option in named}
-    folder = None if options.target is None else Path(options.target)
-    return 1 if night_runs.run_all(**chosen, folder=folder) else 0
-
-
-def _arbiter(options) -> int:
-    from calibkit.course.experiments import arbiter, arbiter_figure, arbiter_page
-
-    chosen = {"device": options.device, "jobs": options.jobs}
-    table = arbiter.run(options.scale, options.target, fresh=options.fresh, **chosen)
-    page = arbiter_page.write(table)
-    print(page.read_text(encoding="utf-8"))
-    print(f"the table: {table.resolve()}")
-    print(f"the figure: {arbiter_figure.write(table).resolve()}")
-    return 0
-
-
-def _report(results) -> int:
-    from calibkit.course import execution
-
-    print(execution.table(results))
-    if execution.stopped(results):
-        print("calibkit: stopped by Ctrl-C; what is ok above is written", file=sys.stderr)
-        return INTERRUPTED
-    return 1 if any(result.error for result in results) else 0
-
-
-def _parser() -> argparse.ArgumentParser:
+def _parser(*, with_course: bool = True) -> argparse.ArgumentParser:
     called = Path(sys.argv[0]).stem == "calibkit"
     prog = "calibkit" if called else "python -m calibkit"
-    parser = argparse.ArgumentParser(prog=prog, description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        usage="%(prog)s COMMAND ...",
+        description="A course on the calibration of deep networks, and an audit of your own.",
+        epilog=f"{_listed()}\n\n{prog} COMMAND --help says what a command takes.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"calibkit {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    limit = "end a lesson that lasts longer; default: by scale, none for days of training"
-    add = commands.add_parser("doctor", help="what is installed, which device, what is missing")
-    add.set_defaults(command=_doctor)
-    add = commands.add_parser("lab", help="JupyterLab on lesson 00; more options go to JupyterLab")
-    add.set_defaults(command=_lab)
+    parser.set_defaults(takes_more=False)
+    commands = parser.add_subparsers(required=True, prog=prog, help=argparse.SUPPRESS)
+    commands.add_parser("doctor").set_defaults(command=_doctor)
     _add_audit(commands)
-    add = commands.add_parser("course", help="execute every notebook headless into build/")
-    add.set_defaults(command=_course)
-    add.add_argument("--scale", default="laptop", help="smoke, laptop, night, gpu, paper")
-    add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
-    add.add_argument("--only", help="lessons whose name starts with this, such as 01")
-    add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
-    evidence = "the evidence beside the lessons, too"
-    add.add_argument("--evidence", action="store_true", help=evidence)
-    add = commands.add_parser("notebooks", help="execute notebooks/source into the notebooks")
-    add.set_defaults(command=_notebooks)
-    add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
-    add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")
-    add.add_argument("--limit", type=float, metavar="SECONDS", help=limit)
-    add.add_argument("--evidence", action="store_true", help=evidence)
-    add = commands.add_parser("claims", help="all verdicts beside the sources' own figures")
-    add.set_defaults(command=_claims)
-    add.add_argument("--scale", help="of an execution under build/course; default: as committed")
-    add = commands.add_parser("reproduce", help="a lesson's experiment on real data")
-    add.set_defaults(command=_reproduce)
-    names = (
-        "noise, focal ..., text, captions; all: those on photographs, the lessons' first first; "
-    )
-    names += "networks: all networks of the course, on its own data; "
-    names += "nights: the list of runs on photographs, those that are not stored yet"
-    add.add_argument("name", nargs="+", help=names)
-    add.add_argument("--scale", default="laptop", help="laptop, night, gpu, paper")
-    add.add_argument("--dataset", help="prepared by python -m data_scripts; default: cifar10")
-    add.add_argument("--network", help="in place of the scale's own, such as WRN-26-10")
-    add.add_argument("--seeds", type=int, help="how many, by default the scale's own number")
-    add.add_argument("--root", help="folder of the prepared datasets")
-    add.add_argument("--vectors", help="of text: a file of word vectors to start from, GloVe's say")
-    add.add_argument("--device", default="auto", help="cpu, cuda, cuda:1, auto")
-    add.add_argument("--jobs", type=int, help="processes")
-    add.add_argument("--target", help="folder of the tables, by default notebooks/results")
-    estimate = "say what it would take, of photographs, and train nothing"
-    add.add_argument("--estimate", action="store_true", help=estimate)
-    add = commands.add_parser(
-        "arbiter",
-        help="which recalibration comes closest to an exact posterior, from how many labels",
-    )
-    add.set_defaults(command=_arbiter)
-    add.add_argument("--scale", default="laptop", help="laptop (minutes) or smoke (seconds)")
-    add.add_argument("--fresh", action="store_true", help="begin anew, not after the last row")
-    add.add_argument("--device", default="cpu", help="of the networks' training: cpu, cuda, auto")
-    add.add_argument("--jobs", type=int, help="processes of the networks' training")
-    add.add_argument("--target", help="folder of the tables, by default notebooks/results")
-    add = commands.add_parser("pages", help="write the executed notebooks as HTML into build/pages")
-    add.set_defaults(command=_pages)
-    add.add_argument("only", nargs="?", help="lessons whose name starts with this, such as 01")
-    add.add_argument("--source", help="folder of executed notebooks, by default notebooks")
-    add.add_argument("--target", help="folder of the pages, by default build/pages")
-    trust = "keep scripts and sliders: only for a --source that you executed yourself"
-    add.add_argument("--trust", action="store_true", help=trust)
-    classroom.add(commands)
-    add = commands.add_parser("play", help="write the playground: a network trains in the browser")
-    add.set_defaults(command=_play)
-    add.add_argument("target", nargs="?", default="play.html", help="the page; default: play.html")
-    add = commands.add_parser("explorer", help="write a slider as a folder, for pages of your own")
-    add.set_defaults(command=_explorer)
-    add.add_argument("name", nargs="?", help="of the slider; without it all names are printed")
-    add.add_argument("target", nargs="?", help="the folder; by default one of the slider's name")
-    what = "write the page that audits predictions in the browser, where nothing is installed"
-    add = commands.add_parser("audit-page", help=what)
-    add.set_defaults(command=_audit_page)
-    where = "the page; default: audit_page.html"
-    add.add_argument("target", nargs="?", default="audit_page.html", help=where)
-    add = commands.add_parser("site", help="write the whole course as a web site into build/site")
-    add.set_defaults(command=_site)
-    add.add_argument("target", nargs="?", help="folder of the site, by default build/site")
+    if with_course:
+        from calibkit.course.commands import add_all
+
+        add_all(commands)
+    for name, add in commands.choices.items():
+        add.description = f"{HELP[name][0].upper()}{HELP[name][1:]}."
+        add.formatter_class = argparse.RawDescriptionHelpFormatter
     return parser
 
 
-def _add_audit(commands) -> None:
-    add = commands.add_parser(
-        "audit",
-        help="one page about the calibration of your own model",
-        epilog="answers of a language model, a confidence and right or wrong a line: "
-        "calibkit audit answers.jsonl --groups subject --costs 1 20",
+def _listed() -> str:
+    """All commands, group by group."""
+    groups = (
+        f"{group}:\n" + "\n".join(f"  {name:<12} {words}" for name, words in commands.items())
+        for group, commands in GROUPS.items()
     )
+    return "\n\n".join(groups)
+
+
+EXAMPLE = """\
+a CSV has a row a sample: its label, and a probability a class, or one of the positive class:
+
+  label,p_cat,p_dog        label,p        label,logit_0,logit_1,logit_2
+  dog,0.08,0.92            1,0.92         2,-0.31,1.25,3.02
+  cat,0.71,0.29            0,0.35         0,2.20,0.14,-1.07
+
+  calibkit audit predictions.csv
+
+answers of a language model have a line each, how sure it was and whether it was right:
+
+  {"confidence": 0.93, "correct": true, "subject": "law"}
+
+  calibkit audit answers.jsonl --groups subject --costs 1 20
+"""
+
+
+def _add_audit(commands) -> None:
+    add = commands.add_parser("audit", epilog=EXAMPLE)
     add.set_defaults(command=_audit)
     forms = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
     add.add_argument("file", help=f"predictions: {forms}")

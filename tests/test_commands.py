@@ -33,6 +33,7 @@ WORDS = {
     "explorer": ["networks", AT],
     "audit-page": [AT],
     "site": [AT],
+    "open": [AT],
 }
 SILENT = {"doctor", "claims", "lab"}  # they write nothing of their own
 OF_THE_COURSE = {"course", "notebooks"}  # they write into the course's own folder

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from calibkit import __main__, doctor
+from calibkit.course import commands
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,7 +90,7 @@ def test_a_command_that_misses_a_package_says_it_in_one_line(name, install, monk
     def missing(_):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-    monkeypatch.setattr(__main__, "_claims", missing)
+    monkeypatch.setattr(commands, "_claims", missing)
     assert __main__.main(["claims"]) == 2
     said = capsys.readouterr().err
     assert said.endswith(f"is missing: python -m pip install {install}\n")

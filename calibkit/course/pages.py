@@ -42,6 +42,9 @@ OPENS = {
 UNDESCRIBED = "No description has been provided for this image"  # nbconvert's words
 EMPTY_HEAD = re.compile(r"<th(\s[^>]*)?>\s*</th>")
 FIRST_CELL = re.compile(r"(<tr>\s*)<td([^>]*)>(.*?)</td>", re.DOTALL)
+ICONS = re.compile(
+    r"\s*--jp-icon-[\w-]+: url\([^)]*\);"
+)  # of JupyterLab's buttons, a fifth of a page
 DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to see."
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
 HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
@@ -155,6 +158,7 @@ def export(
     resources = {"metadata": {"name": title(notebook), "path": str(folder)}}
     html = exporter.from_notebook_node(notebook, resources)[0]
     html = html.replace(f'alt="{UNDESCRIBED}"', f'alt="{DRAWN_ABOVE}"')
+    html = ICONS.sub("", html)
     html = EMPTY_HEAD.sub(r"<td\1></td>", html)  # a heading without words is read as one
     return html if trust else safe(html)
 

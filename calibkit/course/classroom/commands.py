@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-WRITTEN = {  # by command: the function that writes a folder, and what it writes
-    "student": ("forms.student", "notebooks to hand out: no outputs, no solutions"),
-    "teacher": ("forms.teacher", "notebooks with notes, open solutions, known mistakes"),
-    "key": ("forms.key", "exercises with executed solutions, and all answers"),
-    "quiz": ("quiz.write", "recall questions as Markdown and for Moodle (GIFT)"),
-    "handouts": ("handouts.write", "a page to print for each lesson"),
-    "rubric": ("rubrics.write", "what to read exercises in words for: to read, and to fill"),
+WRITTEN = {  # by command: the function that writes a folder
+    "student": "forms.student",
+    "teacher": "forms.teacher",
+    "key": "forms.key",
+    "quiz": "quiz.write",
+    "handouts": "handouts.write",
+    "rubric": "rubrics.write",
 }
 ROSTER = "all students, each of whom gets a row or column: a CSV file with a column `student`"
 ONLY = "lessons whose names start so, such as 01 06; default: all"
@@ -19,8 +19,8 @@ ONLY = "lessons whose names start so, such as 01 06; default: all"
 
 def add(commands) -> None:
     """Add the commands to the parser of `python -m calibkit`."""
-    for name, (_, words) in WRITTEN.items():
-        add = commands.add_parser(name, help=words)
+    for name in WRITTEN:
+        add = commands.add_parser(name)
         add.set_defaults(command=_written, written=name)
         add.add_argument("out", metavar="OUT", help="the folder to write")
         add.add_argument("--only", nargs="+", default=(), metavar="NN", help=ONLY)
@@ -29,17 +29,14 @@ def add(commands) -> None:
             add.add_argument("--evidence", action="store_true", help=words)
         if name == "rubric":
             add.add_argument("--roster", metavar="FILE.csv", help=ROSTER)
-    add = commands.add_parser(
-        "kit", help="90 minutes ready to give: slides, notes, quiz, notebooks"
-    )
+    add = commands.add_parser("kit")
     add.set_defaults(command=_kit)
     add.add_argument("name", metavar="NAME", help="such as measure_and_repair; list: all of them")
     add.add_argument("out", metavar="OUT", nargs="?", help="the new folder; default: kit_NAME")
-    words = "30 questions, your own reliability diagram; collects the files of a class: one page"
-    add = commands.add_parser("own-diagram", help=words)
+    add = commands.add_parser("own-diagram")
     add.set_defaults(command=_own_diagram)
     add.add_argument("target", nargs="?", default="own.html", help="the page; default: own.html")
-    add = commands.add_parser("grade", help="run and grade the notebooks of a class")
+    add = commands.add_parser("grade")
     add.set_defaults(command=_grade)
     add.add_argument("folder", metavar="FOLDER", help="NAME.ipynb or a folder NAME a student")
     words = "the table; default: grades.csv, and none for single students"
@@ -61,7 +58,7 @@ def add(commands) -> None:
 
 def _written(options) -> int:
     # imported here, as in calibkit.__main__: a command needs what it needs alone
-    module, _, function = WRITTEN[options.written][0].partition(".")
+    module, _, function = WRITTEN[options.written].partition(".")
     write = getattr(importlib.import_module(f"{__package__}.{module}"), function)
     more = {"with_evidence": True} if getattr(options, "evidence", False) else {}
     if getattr(options, "roster", None) is not None:

@@ -1,0 +1,40 @@
+"""The pages of notebooks/open, which a double click opens: no Python, no server, no network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from calibkit.course import browser, checkout, pages
+
+LESSON = "00"
+WORDS = {"playground.html": "Playground", "audit.html": "Audit", "start_here.html": "Lesson 00"}
+
+
+def folder() -> Path:
+    """notebooks/open of the course."""
+    return checkout.root() / "notebooks" / "open"
+
+
+def made() -> dict[str, str]:
+    """Each page, by the name of its file, as it is made now."""
+    (lesson,) = checkout.lessons(LESSON)
+    notebook = pages.read(lesson.notebook)
+    return {
+        "playground.html": browser.playground(home=_bar("playground.html")),
+        "audit.html": browser.audit(home=_bar("audit.html")),
+        "start_here.html": pages.export(notebook, folder=lesson.notebook.parent, trust=True),
+    }
+
+
+def write(target: str | Path | None = None) -> list[Path]:
+    """Write the pages into a folder, by default notebooks/open."""
+    target = Path(target or folder())
+    return [browser.write(page, target / name) for name, page in made().items()]
+
+
+def _bar(here: str) -> str:
+    links = (
+        f'<a href="{name}"{" aria-current=page" * (name == here)}>{words}</a>'
+        for name, words in WORDS.items()
+    )
+    return f'<nav class="shop" aria-label="Main">{"".join(links)}</nav>'

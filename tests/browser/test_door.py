@@ -1,0 +1,55 @@
+"""Whoever has unpacked the course, without Python and network: a network, an audit, a lesson."""
+
+import shutil
+import time
+
+import pytest
+
+from calibkit.course import door
+from tests.browser import axe
+from tests.browser.drive import watched
+
+ROWS = "label,p_cat,p_dog\n" + "dog,0.08,0.92\ncat,0.71,0.29\ncat,0.20,0.80\n" * 60
+TWO_MINUTES = 120  # seconds, of somebody who reads; a script needs a part of them
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """Where nothing of the course is but these pages, in a folder as people name them."""
+    folder = tmp_path_factory.mktemp("door") / "My Downloads – calibkit"
+    shutil.copytree(door.folder(), folder)
+    return folder
+
+
+def test_a_network_is_trained_and_a_file_audited_within_two_minutes(browser, unpacked, tmp_path):
+    begun = time.perf_counter()
+    with watched(browser) as (page, seen):
+        page.goto((unpacked / "playground.html").as_uri())
+        page.locator("#train").click()
+        last = page.locator("#epoch").inner_text().split()[-1]
+        page.locator("#epoch", has_text=f"epoch {last} of {last}").wait_for(timeout=60_000)
+        assert "Over-confident" in page.locator("#verdict").inner_text()
+        page.get_by_role("link", name="Audit").click()
+        mine = tmp_path / "mine.csv"
+        mine.write_text(ROWS, encoding="utf-8")
+        page.locator("#file").set_input_files(mine)
+        page.locator("#download:enabled").wait_for(timeout=60_000)
+        assert "mine" in page.locator("#title").inner_text()
+        page.get_by_role("link", name="Lesson 00").click()
+        slider = page.locator(".calibkit-explorer input[type=range]").first
+        before = page.locator(".calibkit-explorer .readout").first.inner_text()
+        slider.press("ArrowRight")
+        assert page.locator(".calibkit-explorer .readout").first.inner_text() != before
+    assert seen == []
+    assert time.perf_counter() - begun < TWO_MINUTES
+
+
+@pytest.mark.parametrize("name", door.WORDS)
+def test_axe_finds_nothing_wrong(browser, build, unpacked, name):
+    script = axe.script(build.parent)
+    if script is None:
+        pytest.skip("no axe-core: npm is missing")
+    with watched(browser) as (page, _):
+        page.goto((unpacked / name).as_uri())
+        page.evaluate(axe.FEW_TOKENS)
+        assert axe.violations(page, page.locator("html"), script, axe.EVERY) == []

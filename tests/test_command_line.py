@@ -1,0 +1,83 @@
+"""The command line: help in groups, a wrong word, and what is loaded for a command."""
+
+import subprocess
+import sys
+
+import pytest
+
+from calibkit import __main__
+
+
+def said(capsys, *words):
+    """What is printed, to whichever end."""
+    with pytest.raises(SystemExit) as ended:
+        __main__.main(list(words))
+    printed = capsys.readouterr()
+    return ended.value.code, printed.out + printed.err
+
+
+def test_alone_it_prints_the_help_in_groups(capsys):
+    code, text = said(capsys)
+    assert code == 0
+    assert (0, text) == said(capsys, "--help")
+    heads = [line for line in text.splitlines() if line.endswith(":") and line != "options:"]
+    assert heads == ["learn:", "your model:", "teach:", "build:"]
+    assert text.index("  lab ") < text.index("  audit ") < text.index("  kit ")
+
+
+def test_the_groups_hold_every_command_and_no_other():
+    (commands,) = (a for a in __main__._parser()._actions if hasattr(a, "add_parser"))
+    assert set(commands.choices) == set(__main__.HELP)
+    assert sum(map(len, __main__.GROUPS.values())) == len(__main__.HELP)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("audti", "audit"), ("Lab", "lab"), ("grades", "grade"), ("docter", "doctor")],
+)
+def test_a_wrong_command_is_told_the_nearest(word, meant, capsys):
+    code, text = said(capsys, word, "--more")
+    assert code == 2
+    assert f"no command {word!r}; did you mean {meant!r}?" in text
+
+
+def test_a_word_like_no_command_is_refused_plainly(capsys):
+    code, text = said(capsys, "xyzzy")
+    assert code == 2
+    assert "did you mean" not in text
+    assert "--help lists them" in text
+
+
+@pytest.mark.parametrize("command", __main__.HELP)
+def test_the_help_of_a_command_says_what_it_does(command, capsys):
+    code, text = said(capsys, command, "--help")
+    assert code == 0
+    assert text.startswith("usage: ")
+    assert __main__.HELP[command][1:] in " ".join(text.split())
+
+
+def test_the_help_of_the_audit_shows_files_that_it_reads(tmp_path, monkeypatch, capsys):
+    """The three of the help, with rows enough to be judged."""
+    monkeypatch.chdir(tmp_path)
+    _, text = said(capsys, "audit", "--help")
+    shown = text.partition("a CSV has")[2].splitlines()[2:5]
+    columns = [[part for part in line.split("  ") if part.strip()] for line in shown]
+    for head, *rows in zip(*columns, strict=True):
+        lines = [head, *rows * 20]
+        (tmp_path / "it.csv").write_text("\n".join(map(str.strip, lines)), encoding="utf-8")
+        assert __main__.main(["audit", "it.csv"]) == 0
+
+
+def test_lab_says_where_more_options_go(capsys):
+    assert "--no-browser" in said(capsys, "lab", "--help")[1]
+
+
+@pytest.mark.parametrize("words", ["--help", "--version", "audit --help", "doctor --help"])
+def test_the_course_is_loaded_for_its_own_commands_alone(words):
+    code = (
+        "import sys; from calibkit.__main__ import main\n"
+        f"try: main({words.split()!r})\n"
+        "except SystemExit: print([n for n in sys.modules if n.startswith('calibkit.course')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
