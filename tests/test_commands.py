@@ -93,8 +93,8 @@ def act(monkeypatch):
     parser = __main__._parser
 
     def replace(work):
-        def replaced():
-            made = parser()
+        def replaced(**chosen):
+            made = parser(**chosen)
             (found,) = (a for a in made._actions if isinstance(a, argparse._SubParsersAction))
             for one in found.choices.values():
                 one.set_defaults(command=work)
