@@ -69,3 +69,23 @@ def test_a_headless_machine_needs_neither_jupyter_nor_widgets():
         "from calibkit.pictures import plots\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_uv_has_the_extras_as_groups_and_the_same_pins():
+    """After a change of constraints.txt: the lines of it into constraint-dependencies."""
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = whole["dependency-groups"]
+    assert groups == {name: [f"calibkit[{name}]"] for name in groups}
+    assert set(groups) == {"course", "test", "site", "browser"} <= set(
+        PROJECT["optional-dependencies"]
+    )
+    pins = [Requirement(line) for line in whole["tool"]["uv"]["constraint-dependencies"]]
+    assert list(map(str, pins)) == list(map(str, CONSTRAINTS))
+    ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "uv.lock" in ignored
+
+
+def test_no_pin_shuts_out_a_python_that_the_project_allows():
+    """Debian 12 has 3.11.2, which a version that was made for 3.11.5 refuses."""
+    (soupsieve,) = [pin for pin in CONSTRAINTS if pin.name == "soupsieve"]
+    assert not soupsieve.marker.evaluate({"python_full_version": "3.11.2"})

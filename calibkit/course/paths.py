@@ -10,12 +10,17 @@ from calibkit.course import checkout
 
 @dataclass(frozen=True)
 class Path:
-    """Lessons to be read in this order, and who they are for."""
+    """Lessons to be read in this order, and who they are for.
+
+    halves: lessons of which the first sitting is enough. known: those that its reader needs no
+    more. All others that one of its lessons needs stand on the path before it.
+    """
 
     name: str
     reader: str
     numbers: tuple[str, ...]
-    halves: tuple[str, ...] = ()  # lessons of which the first sitting is enough
+    halves: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
 
     @property
     def sittings(self) -> list[int]:
@@ -41,7 +46,8 @@ PATHS = (
     Path(
         "six evenings",
         "you want the story: where over-confidence comes from, and what repairs it",
-        ("00", "01", "03", "06", "08", "17"),
+        ("00", "01", "02", "03", "06", "08", "17"),
+        halves=("02",),
     ),
     Path(
         "practice",
@@ -61,12 +67,13 @@ PATHS = (
     Path(
         "theory",
         "you know the reliability diagram, and want estimators, losses and their proofs",
-        ("02", "10", "18"),
+        ("02", "08", "10", "18"),
+        known=("00", "01"),
     ),
     Path(
         "teaching",
-        "you prepare a class: the lessons that the guide for lecturers plans",
-        ("00", "08", "06", "17"),
+        "you prepare a class: the six weeks of the guide for lecturers",
+        ("00", "01", "02", "03", "08", "06", "17"),
     ),
 )
 
@@ -88,10 +95,23 @@ def head(number: str) -> str:
 
 
 def table() -> str:
-    """Markdown: the paths with their lessons and minutes, as the README has it."""
+    """Markdown: the paths with their lessons and minutes, as notebooks/the_course.md has them."""
     rows = [
         f"| {path.name} | {path.reader} | {', '.join(_links(path))} | {_sum(path)} |"
         for path in PATHS
+    ]
+    return "\n".join(["| path | if | lessons | minutes |", "|---|---|---|---|", *rows])
+
+
+def short_table(site: str = "") -> str:
+    """Markdown: the first three paths, as the README has them.
+
+    site: address of the site, whose pages keep what a lesson hides; without one the numbers stand
+    there alone, for a repository's page shows every answer of a notebook.
+    """
+    rows = [
+        f"| {path.name} | {path.reader} | {', '.join(_numbers(path, site))} | {sum(path.sittings)} |"
+        for path in PATHS[:3]
     ]
     return "\n".join(["| path | if | lessons | minutes |", "|---|---|---|---|", *rows])
 
@@ -112,16 +132,22 @@ def _sum(path: Path) -> str:
 
 
 def _links(path: Path) -> list[str]:
-    first = " (first sitting)"
-    return [
-        f"{_link(number, 'notebooks/')}{first if number in path.halves else ''}"
-        for number in path.numbers
-    ]
+    return [f"{_link(number)}{_half(path, number)}" for number in path.numbers]
 
 
-def _link(number: str, folder: str = "") -> str:
+def _numbers(path: Path, site: str) -> list[str]:
+    stems = {one: checkout.lessons(one)[0].name for one in path.numbers}
+    words = {one: f"[{one}]({site}{stem}.html)" if site else one for one, stem in stems.items()}
+    return [f"{words[one]}{_half(path, one)}" for one in path.numbers]
+
+
+def _half(path: Path, number: str) -> str:
+    return " (first sitting)" if number in path.halves else ""
+
+
+def _link(number: str) -> str:
     (lesson,) = checkout.lessons(number)
-    return f"[{number}]({folder}{lesson.notebook.name})"
+    return f"[{number}]({lesson.notebook.name})"
 
 
 def _sentence(names: list[str]) -> str:

@@ -20,7 +20,8 @@ class Entry:
     """A lesson in the list.
 
     asks: its question in a line. track: one of TRACKS. needs: the numbers of the lessons to be
-    read before it. part_of: by its number, the part of a lesson that is enough.
+    read before it. part_of: by its number, the part of a lesson that is enough. for_section: the
+    only section that needs this part, which may be left out; "" where the lesson needs it.
     """
 
     number: str
@@ -29,6 +30,7 @@ class Entry:
     track: str
     needs: Sequence[str] = ()
     part_of: Mapping[str, str] = field(default_factory=dict)
+    for_section: str = ""
 
     @property
     def short(self) -> str:

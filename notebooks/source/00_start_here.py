@@ -40,7 +40,7 @@ explorers.stored("start_here")
 #
 # **Needs.** Python, and a first idea of what a neural network classifier is. Nothing is downloaded.
 #
-# **Next on your path.** *Three hours*, *six evenings*, *practice*, *decisions*, *language models*: [01](01_reliability_diagrams.ipynb). *Teaching*: [08](08_temperature.ipynb).
+# **Next on your path.** *Three hours*, *six evenings*, *practice*, *decisions*, *language models*, *teaching*: [01](01_reliability_diagrams.ipynb).
 #
 # *In JupyterLab: click on the title at the top and press* `Shift+Enter` *again and again: each press runs one cell and
 # moves on to the next.*
@@ -470,7 +470,7 @@ print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with 
 #
 # </details>
 #
-# **Next.** Three hours, six evenings, practice, decisions, or lesson by lesson: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin. Teaching: [08 Temperature](08_temperature.ipynb).
+# **Next.** On every path, or lesson by lesson: [01 Reliability diagrams](01_reliability_diagrams.ipynb) takes the diagram apart, bin by bin.
 #
 # ## References
 #

@@ -14,7 +14,7 @@
 #
 # **Needs.** [00 Start here](00_start_here.ipynb).
 #
-# **Next on your path.** *Three hours*, *decisions*, *language models*: [08](08_temperature.ipynb). *Six evenings*: [03](03_overconfidence.ipynb). *Practice*: [02](02_measuring_calibration.ipynb).
+# **Next on your path.** *Three hours*, *decisions*, *language models*: [08](08_temperature.ipynb). *Six evenings*, *practice*, *teaching*: [02](02_measuring_calibration.ipynb).
 
 # %% tags=["drawing"]
 from functools import partial
@@ -512,7 +512,7 @@ print(f"it is {counted.confidence[at]:.1%} sure and right on {counted.accuracy[a
 #
 # </details>
 #
-# **Next.** Three hours, decisions: [08 Temperature](08_temperature.ipynb). Six evenings: [03 Over-confidence](03_overconfidence.ipynb). Practice, or lesson by lesson: [02 Measuring calibration](02_measuring_calibration.ipynb). If your digits differ from those printed here, see [your numbers differ?](your_numbers_differ.md)
+# **Next.** Three hours, decisions: [08 Temperature](08_temperature.ipynb). Six evenings, practice, or lesson by lesson: [02 Measuring calibration](02_measuring_calibration.ipynb). If your digits differ from those printed here, see [your numbers differ?](your_numbers_differ.md)
 #
 # ## References
 #

@@ -15,7 +15,7 @@
 #
 # **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb).
 #
-# **Next on your path.** *Practice*: [08](08_temperature.ipynb). *Theory*: [10](10_focal_theory.ipynb).
+# **Next on your path.** *Six evenings*, *teaching*: [03](03_overconfidence.ipynb). *Practice*, *theory*: [08](08_temperature.ipynb).
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt

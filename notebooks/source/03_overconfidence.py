@@ -23,7 +23,7 @@ explorers.stored("overconfidence")
 #
 # **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb).
 #
-# **Next on your path.** *Six evenings*: [06](06_label_noise.ipynb).
+# **Next on your path.** *Six evenings*: [06](06_label_noise.ipynb). *Teaching*: [08](08_temperature.ipynb).
 
 # %% tags=["drawing"]
 import math

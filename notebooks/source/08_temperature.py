@@ -21,9 +21,9 @@ explorers.stored("two_answers")
 #
 # **Time.** 40 minutes; 15 more for the homework.
 #
-# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb). The short part *The map of this lesson* needs the map of [03](03_overconfidence.ipynb); leave it out if you have not read 03.
+# **Needs.** [01 Reliability diagrams](01_reliability_diagrams.ipynb); for the part *The map of this lesson* the map of [03](03_overconfidence.ipynb).
 #
-# **Next on your path.** *Three hours*, *six evenings*: [17](17_audit_your_model.ipynb). *Practice*: [13](13_shift_and_ood.ipynb). *Decisions*: [19](19_decisions.ipynb). *Language models*: [21](21_language_models.ipynb). *Teaching*: [06](06_label_noise.ipynb).
+# **Next on your path.** *Three hours*, *six evenings*: [17](17_audit_your_model.ipynb). *Practice*: [13](13_shift_and_ood.ipynb). *Decisions*: [19](19_decisions.ipynb). *Language models*: [21](21_language_models.ipynb). *Theory*: [10](10_focal_theory.ipynb). *Teaching*: [06](06_label_noise.ipynb).
 
 # %% tags=["drawing"]
 import warnings

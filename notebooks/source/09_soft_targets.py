@@ -22,7 +22,7 @@ explorers.stored("soft_label")
 #
 # **Time.** 40 minutes; 10 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb); for the part *The map of this lesson* the map of [03](03_overconfidence.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache, partial

@@ -21,8 +21,8 @@ explorers.stored("focal_gamma")
 #
 # **Time.** 45 minutes; 25 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb). One exercise needs a
-# derivative; you may open its solution at once. The proofs are folded.
+# **Needs.** [08 Temperature](08_temperature.ipynb); for section 6 the map of [03](03_overconfidence.ipynb). One exercise needs a
+# derivative; you may open its solution. The proofs are folded.
 #
 # **Next on your path.** *Theory*: [18](18_estimators_in_depth.ipynb).
 

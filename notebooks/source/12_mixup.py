@@ -23,7 +23,7 @@ explorers.stored("blend")
 #
 # **Time.** 35 minutes; 12 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb); for section 5 the map of [03](03_overconfidence.ipynb).
 
 # %% tags=["drawing"]
 from functools import partial

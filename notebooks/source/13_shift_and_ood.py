@@ -21,7 +21,7 @@ explorers.stored("new_scanner")
 #
 # **Time.** 45 minutes; 15 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
 #
 # **Next on your path.** *Practice*: [17](17_audit_your_model.ipynb).
 

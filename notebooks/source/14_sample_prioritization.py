@@ -15,13 +15,13 @@ explorers.stored("subset_share")
 # What happens to the gap (confidence minus accuracy)?
 #
 # **You will be able to**
-# - choose the images of an epoch by entropy, and set up the control that such a choice needs;
+# - choose the images of an epoch by entropy, with the control that such a choice needs;
 # - tell doubt that more training removes from doubt that stays;
 # - say what a choice looks at, and what it does to the confidence.
 #
 # **Time.** 45 minutes; 25 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb) and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt

@@ -22,7 +22,7 @@ explorers.stored("note_length")
 #
 # **Time.** 45 minutes; 15 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), [09 Soft targets](09_soft_targets.ipynb) and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb) and [09 Soft targets](09_soft_targets.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
 
 # %% tags=["drawing"]
 import matplotlib.pyplot as plt

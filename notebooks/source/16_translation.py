@@ -15,14 +15,14 @@ explorers.stored("next_word")
 # where too sure?
 #
 # **You will be able to**
-# - compute the exact law of the next word where all translations and their probabilities are known;
-# - measure the calibration of words, and say what a low ECE leaves out;
+# - compute the exact law of the next word where the probability of every translation is known;
+# - measure the calibration of words; say what a low ECE omits;
 # - tell three things apart: the probability that a network says of a sentence, the exact one, and whether the sentence
 #   is right.
 #
 # **Time.** 45 minutes; 15 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), [09 Soft targets](09_soft_targets.ipynb) and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb) and [09 Soft targets](09_soft_targets.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
 
 # %% tags=["drawing"]
 from functools import partial

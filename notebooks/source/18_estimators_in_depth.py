@@ -20,7 +20,7 @@ explorers.stored("two_models")
 #
 # **Time.** 40 minutes; 15 more for the homework.
 #
-# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb), and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [02 Measuring calibration](02_measuring_calibration.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
 
 # %% tags=["drawing"]
 from functools import cache, partial

@@ -21,7 +21,7 @@ explorers.stored("cost_of_a_miss")
 #
 # **Time.** 45 minutes.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
 #
 # **Next on your path.** *Decisions*: [20](20_guarantees.ipynb).
 

@@ -22,7 +22,7 @@ explorers.stored("promises")
 #
 # **Time.** 45 minutes; 10 more for the homework.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb); for section 6 the map of [03](03_overconfidence.ipynb).
 #
 # **Next on your path.** *Decisions*: [17](17_audit_your_model.ipynb).
 

@@ -20,7 +20,7 @@ explorers.stored("made_up")
 #
 # **Time.** 45 minutes.
 #
-# **Needs.** [08 Temperature](08_temperature.ipynb), and the map of [03](03_overconfidence.ipynb).
+# **Needs.** [08 Temperature](08_temperature.ipynb); for section 5 the map of [03](03_overconfidence.ipynb).
 #
 # **Next on your path.** *Language models*: [17](17_audit_your_model.ipynb).
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from calibkit.course import checkout, paths
+from calibkit.course import checkout, paths, syllabus
+from calibkit.course.site import address
 
 LESSONS = {lesson.number: lesson for lesson in checkout.lessons()}
 
@@ -16,6 +17,16 @@ def test_a_path_leads_from_lesson_to_lesson_without_coming_back(path):
     assert walked == list(path.numbers)
     assert len(set(walked)) == len(walked)
     assert set(path.halves) <= set(walked)
+
+
+@pytest.mark.parametrize("path", paths.PATHS, ids=lambda path: path.name)
+def test_a_path_holds_what_its_lessons_need_before_they_need_it(path):
+    met = set(path.known).union(*map(syllabus.above, path.known))
+    for number in path.numbers:
+        entry = syllabus.entry(number)
+        parts = () if entry.for_section else entry.part_of
+        assert {*entry.needs, *parts} <= met, f"{path.name}: {number}"
+        met.add(number)
 
 
 def test_no_lesson_of_a_path_is_followed_by_one_off_it():
@@ -43,6 +54,16 @@ def test_three_hours_are_not_many_more_than_three():
     assert sum(short.sittings) == sum(paths.minutes(n)[0] for n in short.numbers) <= 200
 
 
-def test_the_readme_has_the_table_of_the_paths():
+def test_the_page_of_the_course_has_the_table_of_the_paths_and_the_readme_three():
+    page = checkout.root() / "notebooks" / "the_course.md"
+    assert paths.table() in page.read_text(encoding="utf-8")
     readme = (checkout.root() / "README.md").read_text(encoding="utf-8")
-    assert paths.table() in readme
+    assert paths.short_table(address.site()) in readme
+
+
+def test_three_paths_lead_to_pages_of_the_site_where_there_is_one():
+    table = paths.short_table("https://site.org/c/")
+    assert table.count("\n") == 4
+    assert "[00](https://site.org/c/00_start_here.html)" in table
+    assert "](" not in paths.short_table()
+    assert ".ipynb" not in table + paths.short_table()

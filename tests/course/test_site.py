@@ -230,13 +230,34 @@ def test_the_card_is_as_large_as_cards_are(tmp_path):
     assert path.stat().st_size < 300_000
 
 
-def test_code_leads_to_the_package_until_there_is_a_repository(monkeypatch):
-    urls = {"Homepage": "https://site.org/c", "Repository": "https://code.org/c"}
+def test_addresses_are_those_of_the_project_or_of_who_publishes(monkeypatch):
+    monkeypatch.delenv("CALIBKIT_SITE", raising=False)
+    monkeypatch.delenv("CALIBKIT_REPOSITORY", raising=False)
+    urls = {}
     monkeypatch.setattr(address, "_urls", lambda: urls)
+    assert address.site() == ""
+    assert address.code() == {"words": "The package", "link": "api.html"}
+    urls |= {"Homepage": "https://site.org/c", "Repository": "https://code.org/c"}
     assert address.site() == "https://site.org/c/"
     assert address.code() == {"words": "Code", "link": "https://code.org/c"}
-    urls["Repository"] = "https://calibkit.example/repository"
-    assert address.code() == {"words": "The package", "link": "api.html"}
+    monkeypatch.setenv("CALIBKIT_SITE", "https://own.org/fork")
+    monkeypatch.setenv("CALIBKIT_REPOSITORY", "https://code.org/fork")
+    assert address.site() == "https://own.org/fork/"
+    assert address.code()["link"] == "https://code.org/fork"
+
+
+def test_no_page_names_an_address_that_leads_nowhere():
+    root = checkout.root()
+    files = [*root.glob("*.*"), *root.glob(".github/**/*.*"), *root.glob("calibkit/**/*.*")]
+    files += [*root.glob("notebooks/*.*"), *root.glob("notebooks/source/**/*.py")]
+    read = [
+        path for path in files if path.suffix in (".md", ".toml", ".html", ".j2", ".py", ".yml")
+    ]
+    assert len(read) > 200
+    named = [
+        p.name for p in read if re.search(r"https?://[\w.-]*\.example\b", p.read_text("utf-8"))
+    ]
+    assert named == []
 
 
 def test_the_package_is_described_in_three_groups_methods_first_without_internal_modules():

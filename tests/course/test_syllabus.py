@@ -24,6 +24,10 @@ def test_the_head_of_a_lesson_needs_what_the_list_says(number):
     for other, part in entry.part_of.items():
         words = part.replace("its map", "the map of")
         assert re.search(rf"{words} (of )?\[{other}", needs), f"{part} of {other}: {needs}"
+    assert ("; for " in needs) == bool(entry.for_section)
+    if entry.for_section:
+        assert re.search(rf"; for (section |the part \*){entry.for_section}\*? the map", needs)
+        assert re.search(rf"(?m)^# (## |\*\*){entry.for_section}[. ].*$", text), entry.for_section
 
 
 def test_the_page_of_the_course_has_the_table_of_the_lessons():
