@@ -76,8 +76,10 @@ def test_uv_has_the_extras_as_groups_and_the_same_pins():
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = whole["dependency-groups"]
     assert groups == {name: [f"calibkit[{name}]"] for name in groups}
-    assert set(groups) == {"course", "test", "site", "browser"} <= set(
-        PROJECT["optional-dependencies"]
+    assert (
+        set(groups)
+        == {"course", "test", "site", "browser"}
+        <= set(PROJECT["optional-dependencies"])
     )
     pins = [Requirement(line) for line in whole["tool"]["uv"]["constraint-dependencies"]]
     assert list(map(str, pins)) == list(map(str, CONSTRAINTS))

@@ -109,10 +109,10 @@ def short_table(site: str = "") -> str:
     site: address of the site, whose pages keep what a lesson hides; without one the numbers stand
     there alone, for a repository's page shows every answer of a notebook.
     """
-    rows = [
-        f"| {path.name} | {path.reader} | {', '.join(_numbers(path, site))} | {sum(path.sittings)} |"
-        for path in PATHS[:3]
-    ]
+    rows = []
+    for path in PATHS[:3]:
+        cells = path.name, path.reader, ", ".join(_numbers(path, site)), str(sum(path.sittings))
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(["| path | if | lessons | minutes |", "|---|---|---|---|", *rows])
 
 

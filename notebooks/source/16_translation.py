@@ -17,8 +17,7 @@ explorers.stored("next_word")
 # **You will be able to**
 # - compute the exact law of the next word where the probability of every translation is known;
 # - measure the calibration of words; say what a low ECE omits;
-# - tell three things apart: the probability that a network says of a sentence, the exact one, and whether the sentence
-#   is right.
+# - tell three things apart: the probability that a network says of a sentence, the exact one, and whether it is right.
 #
 # **Time.** 45 minutes; 15 more for the homework.
 #
