@@ -8,7 +8,6 @@ import hashlib
 import io
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -23,8 +22,7 @@ from calibkit.course.runner import Result
 from calibkit.course.scale import BUDGETS
 
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
-PNG, HTML = "image/png", "text/html"
-HTML_PNG = re.compile(r"(?<=src=\"data:image/png;base64,)[A-Za-z0-9+/=\s]+")
+PNG = "image/png"
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 # What JupyterLab folds of a cell with this tag: the answer to a prediction, the code that only
 # draws, and what few readers need.
@@ -162,9 +160,8 @@ def stripped(notebook):
             output.get("data", {}).pop(WIDGET_MIME, None)
             if PNG in output.get("data", {}):
                 output.data[PNG] = lighter(output.data[PNG])
-            if HTML in output.get("data", {}):
-                output.data[HTML] = HTML_PNG.sub(lambda png: lighter(png[0]), output.data[HTML])
-            output.get("metadata", {}).clear()
+            if "metadata" in output:  # the text of a figure stays
+                output.metadata = {kind: v for kind, v in output.metadata.items() if kind == PNG}
     return notebook
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
-
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -41,17 +39,15 @@ def note(ax: Axes, text: str) -> Axes:
     return ax
 
 
-def html(figure: Figure) -> str:
-    """The figure as an HTML image with its text: neither JupyterLab nor PNG can carry one."""
+def png(figure: Figure) -> tuple[str, dict[str, str]]:
+    """The figure as PNG in base64, and the metadata in which Jupyter keeps the text of an image."""
     from IPython.core.pylabtools import print_figure
 
-    source = f"data:image/png;base64,{print_figure(figure, fmt='png', base64=True)}"
-    text = escape(describe(figure), quote=True)
-    return f'<img style="max-width: 100%" alt="{text}" src="{source}">'
+    return print_figure(figure, fmt="png", base64=True), {"alt": describe(figure)}
 
 
 def show_with_text() -> bool:
-    """From now on show figures in this notebook as images with a text; False outside IPython."""
+    """From now on show figures in this notebook with their text; False outside IPython."""
     import matplotlib.pyplot as plt
     from IPython import get_ipython
 
@@ -59,9 +55,7 @@ def show_with_text() -> bool:
     if shell is None:
         return False
     plt.switch_backend(plt.get_backend())  # else the first figure does, and undoes the rest
-    formatters = shell.display_formatter.formatters
-    formatters["text/html"].for_type(Figure, html)
-    formatters["image/png"].for_type(Figure, lambda figure: None)  # one face is enough
+    shell.display_formatter.formatters["image/png"].for_type(Figure, png)
     return True
 
 

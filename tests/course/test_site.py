@@ -61,7 +61,7 @@ def test_a_verdict_in_an_output_becomes_the_aim_of_a_link_and_prose_does_not():
 def test_plots_side_by_side_scroll_where_they_would_be_too_small(width, scrolls):
     head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, 300)
     image = f'<img alt="x" src="data:image/png;base64,{base64.b64encode(head + b"rest").decode()}">'
-    html = sources.with_places(f'<div class="output_html output_subarea">{image}</div>')
+    html = sources.with_places(f'<div class="output_png output_subarea">{image}</div>')
     assert ("wide" in html) == scrolls
     assert ("panorama" in html) == ('role="group" tabindex="0"><img' in html) == scrolls
 

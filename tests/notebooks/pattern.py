@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from calibkit.course import checkout, verdicts
+from calibkit.course.execution import PNG
 from tests.notebooks.lint import END, code_cells, prose
 
 
@@ -39,7 +40,7 @@ COMMENT = "What came out"  # the title of the fold under a prediction and its fi
 OPENING = 8  # cells within which the main slider stands, before anything is trained
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
 IMAGE = re.compile(r"<img\b[^>]*>")
-ALT = re.compile(r'\b(?:alt|aria-label)="([^"]+)"')
+ALT = re.compile(r'\baria-label="([^"]+)"')
 # expressions on which readers stumbled whose second language is English
 RIDDLES = (
     "claims more than it keeps",
@@ -108,19 +109,20 @@ def further(notebook) -> str:
 
 def alt_texts(notebook) -> list[str]:
     """The texts of the images and sliders in the outputs; an empty one where there is none."""
-    outputs = [output.get("data", {}) for cell in code_cells(notebook) for output in cell.outputs]
-    bare = ["" for data in outputs if "image/png" in data or "image/svg+xml" in data]
-    pages = [data.get("text/html", "") for data in outputs]
-    tags = [tag for page in pages for tag in _pictures(page)]
-    found = [ALT.search(tag) for tag in tags]
-    return bare + [match[1] if match else "" for match in found]
+    return [text for cell in code_cells(notebook) for o in cell.outputs for text in _texts(o)]
 
 
-def _pictures(page: str) -> list[str]:
-    """The tags that hold a picture's text; an explorer's panels are one picture."""
+def _texts(output) -> Iterator[str]:
+    """One for a PNG; an explorer's panels are one picture; pictures of another form have none."""
+    data = output.get("data", {})
+    if PNG in data:
+        yield output.metadata.get(PNG, {}).get("alt", "")
+    page = data.get("text/html", "")
     if "calibkit-explorer" in page:
-        return re.findall(r'<div class="picture"[^>]*>', page)
-    return IMAGE.findall(page)
+        for tag in re.findall(r'<div class="picture"[^>]*>', page):
+            yield ALT.search(tag)[1] if ALT.search(tag) else ""
+    else:
+        yield from ("" for _ in IMAGE.findall(page))
 
 
 def hidden(cell, part: str = "outputs_hidden") -> bool:

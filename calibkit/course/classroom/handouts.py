@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-from bs4 import BeautifulSoup
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
 from calibkit.course import checkout, explorers, pages
 from calibkit.course.classroom import reading
-from calibkit.course.explorers.explorer import EXPLORER
+from calibkit.course.execution import PNG
 from calibkit.pictures import svg
 
 FIGURES = 3
@@ -137,10 +136,10 @@ def figures(notebook) -> list[tuple[str, str]]:
 
 def _images(cell) -> list[tuple[str, str]]:
     """Source and text of the figures that have one; paper has no use for a slider's picture."""
-    html = (output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ()))
-    trees = (BeautifulSoup(page, "html.parser") for page in html)
-    images = [image for tree in trees if not tree.select(EXPLORER) for image in tree.select("img")]
-    return [(str(image["src"]), str(image["alt"])) for image in images if image.get("alt")]
+    figures = [output for output in cell.get("outputs", ()) if PNG in output.get("data", {})]
+    texts = [output.metadata.get(PNG, {}).get("alt") for output in figures]
+    sources = [f"data:{PNG};base64,{output.data[PNG]}" for output in figures]
+    return [(source, text) for source, text in zip(sources, texts, strict=True) if text]
 
 
 def _html(text: str) -> str:

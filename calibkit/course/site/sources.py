@@ -358,7 +358,7 @@ def with_places(html: str) -> str:
         fold = cell and cell.find("details", class_="cell-part", recursive=False)
         if fold:  # the slider first, its code behind it
             cell.append(fold.extract())
-    for image in tree.select(f".output_html > img[src^='{PNG}'], .output_png > img[src^='{PNG}']"):
+    for image in tree.select(f".output_png > img[src^='{PNG}']"):
         # its first 24 bytes, which end with width and height
         head = base64.b64decode(str(image["src"]).removeprefix(PNG)[:32])
         width, height = struct.unpack(">16xII", head)
