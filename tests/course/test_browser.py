@@ -2,8 +2,6 @@
 
 import json
 import re
-import tomllib
-from pathlib import Path
 
 import pytest
 import torch
@@ -230,13 +228,3 @@ def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():
         "BESIDE_NAMES": set(names.BESIDE),
         "OTHER_WORDS": set(names._OTHER),
     }
-
-
-def test_the_package_brings_all_that_the_page_is_made_of():
-    text = (checkout.root() / "pyproject.toml").read_text("utf-8")
-    patterns = tomllib.loads(text)["tool"]["setuptools"]["package-data"]["calibkit.course.browser"]
-    brought = {path for pattern in patterns for path in browser.HERE.glob(pattern)}
-    needed = {
-        Path(path) for end in ("js", "css", "html") for path in browser.HERE.rglob(f"*.{end}")
-    }
-    assert needed <= brought

@@ -1,4 +1,9 @@
-"""Sliders over models that were really trained."""
+"""Sliders over models that were really trained.
+
+`networks`, of all that the course trained, is loaded when it is asked for: it reads their table.
+"""
+
+from typing import Any
 
 from calibkit.course.explorers.along import along_frame, ranked_frame, squares_frame
 from calibkit.course.explorers.blends import blend_frame
@@ -9,7 +14,6 @@ from calibkit.course.explorers.labels import labels_frame
 from calibkit.course.explorers.library import keep, stored
 from calibkit.course.explorers.moving import cooling_frame, film_frame, needs_frame
 from calibkit.course.explorers.noisier import noisier_frame
-from calibkit.course.explorers.plane import networks
 from calibkit.course.explorers.priors import prior_frame
 from calibkit.course.explorers.promises import Example, promise_frame
 from calibkit.course.explorers.rivals import rivals_frame
@@ -46,3 +50,11 @@ __all__ = [
     "squares_frame",
     "stored",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "networks":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from calibkit.course.explorers.plane import networks
+
+    return networks

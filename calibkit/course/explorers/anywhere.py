@@ -9,7 +9,6 @@ from calibkit import validate
 from calibkit.course import checkout
 from calibkit.course.explorers.explorer import HERE, Shown
 from calibkit.course.explorers.library import stored
-from calibkit.course.explorers.plane import networks
 
 ALL_NETWORKS = "networks"
 
@@ -23,6 +22,8 @@ def names() -> tuple[str, ...]:
 def explorer(name: str) -> Shown:
     """The explorer of that name; raises ValueError, with all names, for another one."""
     validate.choice("name", name, names())
+    from calibkit.course.explorers import networks
+
     return networks() if name == ALL_NETWORKS else stored(name)
 
 
