@@ -173,7 +173,7 @@ def _audit(options) -> int:
         _demand_writable(Path(options.json), "--json")
     limits = dict(map(_limit, options.fail_above))
     auditing.demand_measures(limits)
-    chosen = {key: getattr(options, key) for key in AUDIT if getattr(options, key) is not None}
+    chosen = {key: value for key in AUDIT if (value := getattr(options, key)) not in (None, False)}
     audit = auditing.audit_files(options.file, **chosen)
     page = audit.write(options.target).resolve()
     print(audit)
@@ -186,10 +186,18 @@ def _audit(options) -> int:
     return 1 if failed else 0
 
 
+CHECKS = {  # what one takes upon oneself
+    "--joined-lines": "the lines that quotation marks join are one row",
+    "--labels-are-true": "the labels are the truth, though they are what the scores say everywhere",
+    "--rows-are-samples": "each row is a sample, though scores of equal values elsewhere sum to 1",
+    "--sorted-classes": "columns of scores are classes, though sorted in every row",
+    "--columns-as-named": "columns are as they are named, though another order fits much better",
+}
 AUDIT = (
     *("label", "groups", "labels", "calibration", "other", "name", "kind", "bins", "scores"),
     *("positive", "first_class", "classes", "predicted", "columns", "missing", "drop_missing"),
-    *("clusters", "weights", "costs"),
+    *("clusters", "weights", "costs", "scale", "encoding", "plain_quotes", "joined_lines"),
+    *("labels_are_true", "rows_are_samples", "sorted_classes", "columns_as_named"),
 )
 
 
@@ -283,9 +291,9 @@ def _add_audit(commands) -> None:
     add.add_argument("--predicted", metavar="COLUMN", help=what)
     what = "the number of the first class, where labels do not count from 0"
     add.add_argument("--first-class", type=int, metavar="N", help=what)
-    what = "names of the classes in the order of the columns of scores"
+    what = "the labels of the columns of scores, in the order of these columns"
     add.add_argument("--classes", metavar="NAME,NAME", help=what)
-    kinds = ("probs", "logits", "percent", "logprobs", "auto")
+    kinds = ("probs", "logits", "percent", "logprobs", "confidence", "auto")
     add.add_argument("--kind", choices=kinds, help="what the scores are")
     what = "names of the columns of a text that has no header"
     add.add_argument("--columns", metavar="NAME,NAME", help=what)
@@ -293,7 +301,14 @@ def _add_audit(commands) -> None:
     add.add_argument("--missing", metavar="VALUE", help=what)
     what = "leave out rows without a label or a finite score"
     add.add_argument("--drop-missing", action="store_true", help=what)
-    add.add_argument("--labels", metavar="FILE", help="labels of an .npy file of scores")
+    add.add_argument("--labels", metavar="FILE", help="a file of the labels alone, such as .npy")
+    what = "what scores are divided by, such as 10 for a confidence from 1 to 10"
+    add.add_argument("--scale", type=float, metavar="N", help=what)
+    add.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8")
+    what = "quotation marks are characters of the texts"
+    add.add_argument("--plain-quotes", action="store_true", help=what)
+    for option, what in CHECKS.items():
+        add.add_argument(option, action="store_true", help=what)
     add.add_argument("--groups", metavar="COLUMN", help="by which to judge group by group")
     what = "rows of one value belong together, such as those of one patient"
     add.add_argument("--cluster", dest="clusters", metavar="COLUMN", help=what)

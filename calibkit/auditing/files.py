@@ -1,48 +1,159 @@
-"""Predictions from a file: which of it is taken for what, or what must be asked."""
+"""Predictions from a file, and two such files that belong together."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from calibkit.auditing import arrays, tables
-from calibkit.auditing.given import Given, like, paired
-from calibkit.auditing.question import OPTIONS as READING
-from calibkit.auditing.question import question
-from calibkit.auditing.reading import of_arrays, of_table, told
+import numpy as np
+import pandas as pd
 
-__all__ = ["READING", "Given", "like", "paired", "read"]
+from calibkit.auditing import questions, tables
+from calibkit.auditing.questions import Question, Unclear, answered, options_of
+from calibkit.auditing.reading import Predictions, predictions
 
-FORMS = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
+__all__ = ["READING", "Predictions", "Question", "like", "paired", "read"]
+
+READING = questions.NAMES
+TRIES = 6  # answers that one command may join
 
 
-def read(path: str | Path, *, labels: str | Path | None = None, **said: Any) -> Given:
-    """The predictions of a file. What is not clear is asked, by an error that names the option.
+def read(path: str | Path, *, labels: str | Path | None = None, **options: Any) -> Predictions:
+    """The predictions of a file; what the convention of `reading` leaves open is asked.
 
-    .csv, .tsv, .txt (also .gz), .parquet, .feather, .jsonl: one row a sample; a column of labels,
-        and one of scores for every class, for one of two, or for what the row predicts.
-    .npz, .pt: arrays, found by their names and shapes.
-    .npy: the scores alone, memory-mapped; `labels` names a second .npy file.
-    said: what decides where a file is not clear, such as label="outcome"; see `Question`.
+    .csv, .tsv, .txt, .json, .jsonl (also packed), .parquet, .feather: a row a sample.
+    .npz, .pt: arrays of a row a sample. .npy: the scores alone, memory-mapped.
+    labels: a second file of one column, the labels of the same rows.
+    options: see `questions.Options`.
 
-    Raises FileNotFoundError, and ValueError that says what was found and which option decides.
+    Raises FileNotFoundError, ValueError for what is no such file, and `Question`, a ValueError with
+    the columns of the file and the command to type.
     """
-    path, asked = Path(path), question(**said)
-    if not path.is_file():
-        raise FileNotFoundError(f"no file {path}; pass a {FORMS} file")
-    ending = "".join(path.suffixes[-2:]).lower()
-    if ending.removesuffix(".gz").endswith(tables.ENDINGS):
-        table, text = tables.table(path, asked.columns, asked.missing)
-        return told(of_table(table, asked), text)
-    if ending.endswith(".npy") and labels is None:
-        raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
-    if ending.endswith(".npy"):
-        held = {"scores": arrays.npy(path), "labels": arrays.npy(Path(labels or ""))}
-        return of_arrays(held, asked, path)
-    if ending.endswith(".npz"):
-        return of_arrays(arrays.npz(path), asked, path)
-    if ending.endswith((".pt", ".pth")):
-        return of_arrays(arrays.pt(path), asked, path)
-    raise ValueError(
-        f"cannot read {path.name}; pass a {FORMS} file (a spreadsheet can be saved as CSV)"
+    chosen = options_of(**options)
+    try:
+        return _read(Path(path), labels, chosen)
+    except Unclear as problem:
+        raise _question(Path(path), labels, chosen, problem) from None
+
+
+def _read(path: Path, labels: str | Path | None, options: questions.Options) -> Predictions:
+    table = None
+    try:
+        table = tables.load(path, options)
+        if labels is not None:
+            column = _labels(Path(labels), options)
+            if len(column) != len(table):
+                raise ValueError(
+                    f"labels must have as many rows as the scores, {len(table)}, got {len(column)}"
+                )
+            name = f"labels of {Path(labels).name}"
+            own = [c for c in table.entries if c not in table.blocks or len(table.entries) > 1]
+            table = replace(table, entries={name: column, **table.entries})
+            options = answered(options, {"label": [name]})
+            del own
+        elif path.suffix.lower() == ".npy":
+            raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
+        elif table.nameless:
+            from calibkit.auditing import guesses
+
+            raise guesses.names_of(table, options)
+        return predictions(table, options)
+    except Unclear as problem:
+        problem.table = problem.table or table
+        raise
+
+
+def _labels(path: Path, options: questions.Options) -> pd.Series:
+    """The one column of a file of labels."""
+    if path.suffix.lower() in tables.TEXTS:
+        frame = pd.read_csv(path, header=None, sep=None, engine="python", dtype=str)
+        if len(frame.columns) == 1:
+            first = frame[0].iloc[0]
+            rest = frame[0].iloc[1:]
+            numeric = pd.to_numeric(rest, errors="coerce").notna().all()
+            header = (numeric and not str(first).lstrip("-").replace(".", "").isdigit()) or first not in set(rest)
+            return (rest if header else frame[0]).reset_index(drop=True)
+    table = tables.load(path, questions.Options())
+    from calibkit.auditing.names import LABELS, bare
+
+    lists = [name for name in table.entries if name not in table.blocks]
+    named = [name for name in lists if bare(name) in LABELS] or lists
+    if path.suffix.lower() == ".npy" and lists:
+        return table[lists[0]]
+    if len(named) != 1:
+        raise ValueError(f"{path.name} must hold one column of labels, got {table.columns[:8]}")
+    return table[named[0]]
+
+
+def _question(path: Path, labels: Any, options: questions.Options, problem: Unclear) -> Question:
+    """The question with the command that answers it, and what else would be asked then."""
+    why, table = str(problem), problem.table
+    answer: questions.Options | None = options
+    note = ""
+    for _ in range(TRIES):
+        if not problem.needs:
+            answer = None
+            break
+        answer = answered(answer or options, problem.needs)
+        try:
+            note = _read(path, labels, answer).note
+            break
+        except Unclear as more:
+            problem = more
+            why = f"{why}; then {more}" if str(more) not in why else why
+        except ValueError as error:
+            answer, why = None, f"{why}; then {error}"
+            break
+    else:
+        answer = None
+    return Question(path, why, table, answer, note, labels)
+
+
+def like(given: Predictions, first: Predictions) -> Predictions:
+    """The same predictions with the columns in the order of another file's classes."""
+    if _counted(given.names) == _counted(first.names):
+        return given
+    if given.names is None or first.names is None or set(given.names) != set(first.names):
+        raise ValueError(
+            f"two files must have the same classes, got {first.names} and {given.names}; name them "
+            f"with --classes, or --positive"
+        )
+    if np.ndim(given.scores) == 1:
+        raise ValueError(
+            f"two files must have the same positive class, got {first.names[1]!r} and "
+            f"{given.names[1]!r}; say it with --positive"
+        )
+    order = [given.names.index(name) for name in first.names]
+    place = np.argsort(order)
+    return replace(
+        given, scores=given.scores[:, order], labels=place[given.labels], names=first.names
     )
+
+
+def _counted(names: list[str] | None) -> list[str] | None:
+    """Names, but for those that only count the columns from 0."""
+    return None if names is None or names == list(map(str, range(len(names)))) else names
+
+
+def paired(
+    first: Predictions, second: Predictions, files: tuple[str, str]
+) -> tuple[Predictions, Predictions]:
+    """Two models on the same rows: those that neither file lacks.
+
+    files: their names, for the error where the labels differ. Of answers each model has its own
+    labels, whether it is right, so that only the number of rows is compared.
+    """
+    second = like(second, first)
+    same = np.shape(first.kept) == np.shape(second.kept)
+    if same and first.kept is not None:
+        both = first.kept & second.kept
+        first, second = first.rows(both), second.rows(both)
+    if first.kind == second.kind == "confidence" and len(first.labels) == len(second.labels):
+        return first, second
+    if not np.array_equal(np.asarray(first.labels), np.asarray(second.labels)):
+        raise ValueError(
+            f"{files[1]} has other labels than {files[0]}: two models are compared on the same "
+            f"rows in the same order"
+        )
+    return first, second

@@ -9,16 +9,22 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
+import numpy as np
+import torch
+from torch import Tensor
+
+from calibkit import validate
 from calibkit.auditing import names
+from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import double, slices
 
-KINDS = ("probs", "logits", "percent", "logprobs")
 CALLED = {
     "probs": "probabilities",
     "logits": "logits",
     "percent": "per cent",
     "logprobs": "logarithms of probabilities",
 }
+ROUNDING = 1e-6  # by which a probability may lie outside [0, 1]
 
 
 class Content(NamedTuple):
@@ -63,37 +69,70 @@ def content(matrix) -> Content:
     return Content(low, high, every, ~np.isfinite(every), some, matrix.shape[1])
 
 
-def many(found: Content, columns: list, asked: str | None, *, of_classes: bool) -> str:
-    """The kind of K columns of scores.
+def decided(
+    matrix, found: Content, columns: list[str], options: Options, *, answers: bool
+) -> tuple[str, str]:
+    """The kind of scores, and what is to be said of it; raises `Unclear` where none is sure."""
+    asked = None if options.kind == "confidence" else options.kind
+    kind = (_one if found.classes == 1 else _many)(matrix, found, columns, asked, answers)
+    note = f"divided by {options.scale:g}" if options.scale is not None else ""
+    return kind, note or (f"taken as {CALLED[kind]}" if kind != "probs" else "")
 
-    asked: the kind that the user names. of_classes: whether the columns are surely the classes,
-        so that scores of any size are logits.
 
-    Raises ValueError where content and names disagree, or nothing is clear.
-    """
-    held = _held(found)
-    if asked == "probs" and held == "nearly":
-        return asked  # rows are divided by their sums
-    if asked in ("probs", "percent") and held != asked:
-        raise ValueError(
-            f"{_shown(columns)} are no {CALLED[asked]}: {_words(found)}{_or(held, columns)}"
-        )
-    if asked == "logprobs":
-        return _log_probs(found, columns)
+def scaled(matrix, kind: str, single: bool):
+    """Per cent and logarithms of one column as probabilities; 1 and a rounding is 1."""
+    if kind == "percent":
+        return np.asarray(matrix, dtype=np.float64) / 100
+    if kind == "logprobs" and single:
+        return np.exp(np.asarray(matrix, dtype=np.float64))
+    if kind == "probs" and single:
+        return np.clip(matrix, 0, 1)
+    return matrix
+
+
+def _many(matrix, found: Content, columns: list[str], asked: str | None, answers: bool) -> str:
+    """The kind of K columns of scores."""
+    said, held = names.kind_of(columns), _held(found)
+    text = f"the scores {names.short(columns)} {_words(found)}"
     if asked is not None:
-        return asked
-    said = names.said(columns)
-    if held in ("logits", "positive") and said in (None, "probs", "percent"):
-        _demand_all(found)
-    if held in ("probs", "percent") and said in (None, "probs", held):
-        return held
-    if held == "logits" and said in ("logits", "logprobs"):
+        if asked in ("logits", "logprobs"):
+            return "logits" if held != asked else asked
+        if held == asked or (asked == "probs" and held == "nearly"):
+            return asked
+        raise _other(f"{text}, and are no {CALLED[asked]}", held)
+    if held in ("logits", "positive"):
+        _demand_all(matrix, found)
+    if held in ("probs", "percent"):
+        if said in (None, "probs", held):
+            return held
+        raise Unclear(f"{text}, as {CALLED[held]} do, but are called {CALLED[said]}: say --kind "
+                      f"{held}, or --kind {said}", kind=held)  # fmt: skip
+    if held == "logprobs" or (said in ("logits", "logprobs") and held in ("logits", "positive")):
         return "logits"
-    if held == "positive" and said == "logits":
-        return "logits"
-    if held == "logits" and said is None and of_classes:
-        return "logits"
-    raise ValueError(_unclear(found, columns, said, held))
+    if held == "sigmoids":
+        raise Unclear(
+            f"{text}: no row of classes, but labels that do not exclude each other, two models or "
+            f"the k best. One is read at a time: --scores {joined(columns[:1])} with --positive "
+            f"VALUE, or with --label COLUMN where each has labels of its own",
+            **_first(columns),
+        )
+    if held == "nearly":
+        raise Unclear(
+            f"{text}: more than their rounding explains. If they are all classes, --kind probs "
+            f"divides each row by its sum; else name other --scores",
+            kind="probs",
+        )
+    called = f", but are called {CALLED[said]}" if said else ""
+    raise Unclear(f"{text}{called}: say --kind logits if they are logits", kind="logits")
+
+
+def _first(columns: list[str]) -> dict:
+    return {"scores": columns[:1]}
+
+
+def _other(text: str, held: str) -> Unclear:
+    kind = held if held in ("probs", "percent") else "probs" if held == "nearly" else "logits"
+    return Unclear(f"{text}: say --kind {kind}", kind=kind)
 
 
 def _held(found: Content) -> str:
@@ -102,129 +141,100 @@ def _held(found: Content) -> str:
         return "probs"
     if found.sums_to(100):
         return "percent"
+    sums = found.some.exp().sum(1) if found.high <= 0 and len(found.some) else torch.zeros(1)
+    if (sums - 1).abs().max() <= 1e-3:
+        return "logprobs"
     if found.low >= 0 and np.abs(found.sums[~found.bad] - 1).max(initial=0) <= validate.MOST_OFF:
         return "nearly"
     if found.low >= 0:
-        return "sigmoids" if found.high <= 1 else "positive"
-    return "logits" if max(found.high, -found.low) > 1 else "small"
+        return "sigmoids" if found.high <= 1 + ROUNDING else "positive"
+    return "logits"
 
 
-def _demand_all(found: Content) -> None:
-    """Refuse rows of which most sum to 1, or to 100, and the others hold something else."""
+def _demand_all(matrix, found: Content) -> None:
+    """Ask of rows of which most sum to 1, or to 100, and the others hold something else."""
     off = np.abs(found.sums[:, None] / [1.0, 100.0] - 1).min(1) > validate.MOST_OFF
     if 0 < off.sum() < len(off) / 2:
         row = int(np.flatnonzero(off)[0])
-        raise ValueError(
+        cells = set(np.asarray(matrix[off]).ravel().tolist())
+        mark = f"{cells.pop():g}" if len(cells) == 1 else None
+        raise Unclear(
             f"{off.sum()} of {len(off)} rows hold no probabilities, row {row} (the first is 0) "
             f"with the sum {found.sums[row]:.4g}: if a number there stands for no value, say it "
-            f"with --missing=NUMBER and --drop-missing"
+            f"with --missing=NUMBER and --drop-missing",
+            **({"missing": mark, "drop_missing": True} if mark else {}),
         )
 
 
 def _words(found: Content) -> str:
     sums = found.sums[~found.bad]
-    least, most = (sums.min(), sums.max()) if len(sums) else (np.nan, np.nan)
     return (
-        f"values from {found.low:.4g} to {found.high:.4g}, sums of rows from {least:.4g} to "
-        f"{most:.4g}"
+        f"hold values from {found.low:.4g} to {found.high:.4g}, sums of rows from "
+        f"{sums.min():.4g} to {sums.max():.4g}"
     )
 
 
-def _or(held: str, columns: list) -> str:
-    if held in ("probs", "percent", "logits"):
-        return f". They look like {CALLED[held]}: --kind {held}"
-    if held == "nearly":
-        return ". They nearly sum to 1: --kind probs divides each row by its sum"
-    if held == "sigmoids":
-        return f". {_one_by_one(columns)}"
-    return ". If they are logits, say --kind logits"
-
-
-def _one_by_one(columns: list) -> str:
-    return (
-        f"Scores of labels that do not exclude each other, of two models, or of the k best classes "
-        f"are read one at a time, such as {names.option(columns[-1:])}, with --positive VALUE "
-        f"where the labels are classes, or --label COLUMN where each has labels of its own"
-    )
-
-
-def _unclear(found: Content, columns: list, said: str | None, held: str) -> str:
-    called = f"are called {CALLED[said]} but hold" if said else "hold"
-    text = f"{_shown(columns)} {called} {_words(found)}"
-    if held == "nearly":
-        return (
-            f"{text}: more than their rounding explains. If they are all classes, say --kind "
-            f"probs, which divides each row by its sum. {_one_by_one(columns)}"
-        )
-    if held == "sigmoids":
-        return (
-            f"{text}: no row of classes. {_one_by_one(columns)}; if they are logits, say --kind "
-            f"logits"
-        )
-    if held in ("probs", "percent"):
-        return f"{text}, as {CALLED[held]} do: say --kind {held}, or --kind logits"
-    return f"{text}: say --kind logits if they are logits, or name other columns with --scores"
-
-
-def _log_probs(found: Content, columns: list) -> str:
-    off = (found.some.exp().sum(1) - 1).abs()
-    if len(off) and off.max() > validate.MOST_OFF:
-        raise ValueError(
-            f"{_shown(columns)} are no logarithms of probabilities: their exponentials sum to up "
-            f"to {found.some.exp().sum(1).max():.4g} a row; say --kind logits"
-        )
-    return "logits"
-
-
-def _demand_few(found: Content, column, asked: str | None) -> None:
-    """Refuse probabilities of which a few are something else."""
-    off = (found.sums < 0) | (found.sums > 1)
-    odd = found.low < -1 or found.high > 100
-    if asked in (None, "probs") and odd and 0 < off.sum() <= len(off) / 20:
-        row = int(np.flatnonzero(off)[0])
-        raise ValueError(
-            f"column {column!r} holds {off.sum()} of {len(off)} values that are no probabilities, "
-            f"{found.sums[row]:g} in row {row} (the first is 0): if that stands for no value, say "
-            f"--missing={found.sums[row]:g} and --drop-missing; if all are logits, say --kind "
-            f"logits"
-        )
-
-
-def one(found: Content, column, asked: str | None) -> str:
-    """The kind of one column of scores; as for `many`."""
-    _demand_few(found, column, asked)
+def _one(matrix, found: Content, columns: list[str], asked: str | None, answers: bool) -> str:
+    """The kind of one column of scores."""
+    (column,), scores = columns, np.asarray(matrix, np.float64)[:, 0]
     low, high = found.low, found.high
-    fits = {"probs": low >= 0 and high <= 1, "percent": low >= 0 and high <= 100}
-    fits |= {"logits": True, "logprobs": high <= 0}
-    said = names.said([column])
-    held = f"from {low:.4g} to {high:.4g}"
-    if asked:
+    inside = low >= -ROUNDING and high <= 1 + ROUNDING
+    fits = {"probs": inside, "percent": low >= 0 and high <= 100, "logits": True}
+    fits |= {"logprobs": high <= 0}
+    said, held = names.kind_of(columns), f"values from {low:.4g} to {high:.4g}"
+    if asked in (None, "probs"):
+        _demand_few(scores, column)
+    if asked is not None:
         if not fits[asked]:
-            fitting = [kind for kind in KINDS if fits[kind] and kind != asked]
-            raise ValueError(
-                f"column {column!r} holds values {held}, which are no {CALLED[asked]}; say "
-                f"{_options(fitting)}"
-            )
+            kind = next(kind for kind in fits if fits[kind])
+            raise Unclear(f"column {column!r} holds {held}, which are no {CALLED[asked]}", kind=kind)
+        if asked == "percent" and answers:
+            demand_one_unit(scores, column)
         return asked
-    if said == "logprobs" and fits["logprobs"]:
-        return said
-    if said == "logits" and not fits["probs"]:
-        return said
-    if said == "percent" and fits["percent"] and high > 1:
-        return said
-    if said in (None, "probs") and fits["probs"]:
+    if inside and said in (None, "probs"):
         return "probs"
+    if said is not None and said != "probs" and fits[said] and not inside:
+        return said
     called = f"is called {CALLED[said]} and " if said else ""
-    fitting = [kind for kind in KINDS if fits[kind]]
-    if fitting == ["logits"]:
-        raise ValueError(
-            f"column {column!r} {called}holds values {held}, which are no probabilities: say "
-            f"--kind logits if they are logits, or name another column with --scores"
+    if inside:
+        kind = "percent" if said == "percent" and high > 0 and scores.mean() > 0.5 else "probs"
+        raise Unclear(f"column {column!r} {called}holds {held}: say --kind {kind}, or --kind {said}",
+                      kind=kind)  # fmt: skip
+    whole = bool((scores == np.round(scores)).all())
+    if low >= 0 and high <= 10 and whole:
+        top = 10 if high > 5 else 5
+        raise Unclear(
+            f"column {column!r} {called}holds whole numbers from {low:g} to {high:g}: say what they "
+            f"are divided by, such as --scale {top} for a confidence from 1 to {top}, or --kind "
+            f"percent or --kind logits",
+            scale=float(top),
         )
-    raise ValueError(
-        f"column {column!r} {called}holds values {held}, which may be "
-        f"{' or '.join(CALLED[kind] for kind in fitting)}: say {_options(fitting)}"
-    )
+    if low >= 0 and high <= 100:
+        small = (scores > 0) & (scores < 1)
+        kind = "logits" if high <= 20 and not whole and not answers and said != "probs" else "percent"
+        if answers and small.any():
+            demand_one_unit(scores, column)
+        raise Unclear(f"column {column!r} {called}holds {held}, which may be per cent or logits: say "
+                      f"--kind percent or --kind logits", kind=kind)  # fmt: skip
+    kind = "logprobs" if high <= 0 and answers else "logits"
+    more = " or --kind logprobs" if high <= 0 else ""
+    raise Unclear(f"column {column!r} {called}holds {held}, which are no probabilities: say --kind "
+                  f"logits{more}, or name another column with --scores", kind=kind)  # fmt: skip
+
+
+def _demand_few(scores: np.ndarray, column: str) -> None:
+    """Ask of probabilities of which a few are something else."""
+    off = (scores < 0) | (scores > 1)
+    odd = scores.min() < -1 or scores.max() > 100
+    if odd and 0 < off.sum() <= len(off) / 20:
+        row = int(np.flatnonzero(off)[0])
+        same = len(set(scores[off].tolist())) == 1
+        raise Unclear(
+            f"column {column!r} holds {off.sum()} of {len(off)} values that are no probabilities, "
+            f"{scores[row]:g} in row {row} (the first is 0): if that stands for no value, say "
+            f"--missing={scores[row]:g} and --drop-missing; if all are logits, say --kind logits",
+            **({"missing": f"{scores[row]:g}", "drop_missing": True} if same else {}),
+        )
 
 
 def demand_one_unit(scores: np.ndarray, column) -> None:
@@ -245,28 +255,14 @@ be a fraction: write all of it in one unit, from 0 to 1
         )
 
 
-def demand_scale(scores: np.ndarray, labels: np.ndarray, column) -> None:
-    """Refuse scores in [0, 1] that fit the labels as per cent, and not at all as probabilities.
-
-    >>> demand_scale(np.full(4000, 0.5), np.arange(4000) % 200 == 0, "p")
-    Traceback (most recent call last):
-    ...
-    ValueError: column 'p' says 0.5 in the mean, and 0.005 of the labels are positive: say --kind \
-percent or --kind probs
-    """
-    rate, said = labels.mean(), scores.mean()
+def demand_scale(scores: np.ndarray, labels: np.ndarray, column: str) -> None:
+    """Ask of scores in [0, 1] that fit the labels as per cent, and not at all as probabilities."""
+    rate, mean = labels.mean(), scores.mean()
     error = np.sqrt(max(rate, 1 / len(labels)) / len(labels))
-    close = abs(said / 100 - rate) < 4 * error + rate / 2
-    if len(labels) >= 100 and said > 20 * rate and close:
-        raise ValueError(
-            f"column {column!r} says {said:.3g} in the mean, and {rate:.3g} of the labels are "
-            f"positive: say --kind percent or --kind probs"
+    close = abs(mean / 100 - rate) < 4 * error + rate / 2
+    if len(labels) >= 100 and mean > 20 * rate and close:
+        raise Unclear(
+            f"column {column!r} says {mean:.3g} in the mean, and {rate:.3g} of the labels are "
+            f"positive: say --kind percent or --kind probs",
+            kind="percent",
         )
-
-
-def _options(kinds: list[str]) -> str:
-    return " or ".join(f"--kind {kind}" for kind in kinds)
-
-
-def _shown(columns: list) -> str:
-    return f"the scores {names.short(columns)}"

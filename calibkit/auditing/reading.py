@@ -1,295 +1,553 @@
-"""Scores and labels of a table, or of arrays, as numbers that belong together."""
+"""Which column of a file is what: one convention, and for all else a question.
+
+Names are compared without case, with all that parts their words as "_": `names.bare`. Labels and
+the classes in the names of columns are compared as texts, without case where that stays unique;
+whole numbers as these (1.0 and "01" are 1): `names.word`.
+
+**Taken unasked**
+1. Labels: the one column called as in `names.LABELS` that holds no fractions (of several that hold
+   the same, the first; a list of 0 and 1 with one 1 in every row is the place of the 1). Or, for
+   answers that are right or wrong, the one called as in `names.CORRECT` (or `score`, where it holds
+   nothing but 0 and 1 and another column of scores is there).
+2. Scores, a column for each class: columns of numbers whose names are the label, or hold it between
+   signs that are no letter or digit (a number also right behind a letter) beside nothing but words
+   of `names.PARTS`: cat, p_cat, prob_0, P(cat), cat_score. All labels must have a column; further
+   numbers belong to the set (p_3 beside p_0 to p_2), and further words where only with them the
+   rows sum to 1. A list of K numbers in a cell, or an array (n, K), is a set of the classes 0 to
+   K-1 where its name is of words of `names.PARTS`, or where it is the only one of an archive.
+3. Scores, one column, where no set is there: called as in `names.SCORES` (fractions, where the name
+   is also one of decisions), or after one label as in 2. Labels have two values then: the score is
+   of the label that it is called after, else of 1, yes, true, positive, t or + beside their
+   opposite.
+4. Answers: `correct` with the one column of 3 or of `names.CONFIDENCES`. Beside both a label and
+   `correct` the second counts where the labels have more than two values, or the score is called a
+   confidence.
+5. Kinds: within [0, 1] (but for 1e-6) and, in a set, with the sum 1 in every row: probabilities.
+   Sums of 100: per cent; sums of exp of 1: logarithms. Else what all names state, if the numbers
+   allow it: `names.KINDS`. Names and numbers that differ are asked.
+6. What options say. The question about anything else names the columns, three values of each, and a
+   command in which all is said, in the order of the file's own columns.
+
+**Five checks** (`checks`), each with the option that takes the risk
+1. `joined_lines`: quotation marks join lines of which each has as many cells as the header.
+2. `labels_are_true`: of 30 rows and more the label is the largest score in every one (of one
+   column: a threshold parts the labels; of predictions: every one is right).
+3. `rows_are_samples`: the values of another column repeat, and the scores of each sum to 1.
+4. `sorted_classes`: from left to right the scores fall, or rise, in every one of 20 rows and more.
+5. `columns_as_named`: at most half of the rows are right, and labels assigned to other columns would
+   make more of them right, by 5 points, 3 standard errors and sqrt(2 log K / n); or a fifth of the
+   rows is predicted as classes that no label names. One column: the area under its ROC curve is 2
+   standard errors below .5, or it is less than 2 above and the other label is more likely by 5 in
+   the log-likelihood.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+import re
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calibkit import validate
-from calibkit.auditing import arrays, classes, columns, events, kinds, names
-from calibkit.auditing.chosen import Chosen
-from calibkit.auditing.given import Given
-from calibkit.auditing.holds import fractional
-from calibkit.auditing.question import Question
-from calibkit.auditing.scores import Kind
+from calibkit.auditing import checks, guesses, kinds
+from calibkit.auditing.names import (
+    CONFIDENCES, CORRECT, DECISIONS, LABELS, MARK, NEGATIVE, PARTS, POSITIVE, SCORES, WRONG, bare,
+    parts, short, word,
+)  # fmt: skip
+from calibkit.auditing.questions import Options, Unclear, joined
+from calibkit.auditing.scores import Kind, Scores, scores_of
+from calibkit.auditing.tables import Table, numbers
+
+NO_LABEL = -100  # what PyTorch's losses leave out
 
 
 @dataclass(frozen=True)
-class Part:
-    """What was taken of a file: a matrix of scores, and the columns that go with it.
+class Predictions:
+    """What a file holds: scores and labels, perhaps groups and the names of the classes.
 
-    called: the names of the classes, if they have any, or of the one column.
+    scores: (n, K), or (n,) of the class 1 of two. labels: (n,) numbers of the columns. kind: as
+    `audit` takes it. beside: further columns that were asked for. kept: (rows of the file,) which
+    of them these are. note: which columns were taken for what.
     """
 
-    found: Chosen
-    matrix: Any
-    labels: pd.Series
-    called: list[str] | None
-    decisions: pd.Series | None
-    beside: dict[str, Any]
+    scores: Any
+    labels: Any
+    kind: Kind = "auto"
+    groups: Any = None
+    names: list[str] | None = None
+    note: str = ""
+    beside: dict[str, Any] = field(default_factory=dict)
+    kept: Any = None
 
-    @property
-    def lonely(self) -> bool:
-        """Whether there is one column of scores."""
-        return self.matrix.shape[1] == 1
+    def checked(self) -> Scores:
+        """The scores with what they are, as `audit` takes those of a second file."""
+        return scores_of(self.scores, self.kind)[0]
 
-    def rows(self, kept: np.ndarray) -> Part:
-        """Some of its rows."""
-        decisions = None if self.decisions is None else self.decisions[kept]
-        beside = {name: column[kept] for name, column in self.beside.items()}
-        return Part(
-            self.found, self.matrix[kept], self.labels[kept], self.called, decisions, beside
+    def rows(self, chosen: np.ndarray) -> Predictions:
+        """Some rows of it, as a mask over those of the file."""
+        if self.kept is None or np.array_equal(self.kept, chosen):
+            return self
+        part = chosen[self.kept]
+        groups = None if self.groups is None else self.groups[part]
+        beside = {name: column[part] for name, column in self.beside.items()}
+        return replace(
+            self,
+            scores=self.scores[part],
+            labels=self.labels[part],
+            groups=groups,
+            beside=beside,
+            kept=chosen,
         )
 
 
-def told(given: Given, *more: str) -> Given:
-    """The same with more to be told of it."""
-    return replace(given, told="; ".join(filter(None, (given.told, *more))))
+@dataclass(frozen=True)
+class Roles:
+    """The columns of labels, scores and predictions; `answers`: labels say what is right."""
+
+    label: list[str]
+    scores: list[str]
+    predicted: str | None = None
+    answers: bool = False
 
 
-# --- tables ---
-
-
-def of_table(table: pd.DataFrame, asked: Question) -> Given:
-    """The reading of a table."""
-    found = columns.chosen(table, asked)
-    part = Part(
-        found,
-        table[found.scores].to_numpy(dtype=np.float64),
-        table[found.label],
-        _class_names(found, table[found.label]) if len(found.scores) > 1 else found.scores,
-        None if found.predicted is None else table[found.predicted],
-        {name: table[name] for name in asked.taken},
-    )
-    used = {*found.scores, found.label, found.predicted, *asked.taken}
-    unused = [c for c in table.columns if c not in used]
-    text = f"labels from {found.label!r}, scores from {names.short(found.scores)}"
-    text += f", of the predictions in {found.predicted!r}" if found.predicted else ""
-    text += f"; not used: {names.short(unused)}" if unused else ""
-    if found.event and asked.groups is None:
-        kinds_of = [c for c in unused if names.bare(c) in names.QUESTIONS]
-        text += "".join(f"; --groups {names.typed(c)} judges each {c}" for c in kinds_of)
-    given = taken(part, asked)
-    return told(replace(given, told=text), given.told)
-
-
-def _countable(labels: pd.Series) -> bool:
-    """Whether labels are words or whole numbers."""
-    return labels.dtype.kind != "f" or not fractional(labels)
-
-
-def _class_names(found: Chosen, labels: pd.Series) -> list[str]:
-    """The classes that columns are called after: p_cat is cat, unless a label is p_cat."""
-    raw = list(map(str, found.scores))
-    parts = [names.parted(column) for column in raw]
-    words = set(classes.as_words(labels)) if _countable(labels) else set()
-    if not any(part is None for part in parts) and not words <= set(raw):
-        return [part.of for part in parts if part is not None]
-    start = raw[0][: raw[0].rfind("_") + 1]
-    start = start if all(column.startswith(start) for column in raw) else ""
-    rest = [column[len(start) :] for column in raw]
-    return rest if words <= set(rest) and "" not in rest else raw
-
-
-# --- what was taken ---
-
-
-def taken(part: Part, asked: Question) -> Given:
-    """Scores and labels that belong together.
-
-    Raises ValueError for rows that lack one, and for what is not clear of kind or labels.
-    """
-    walked = kinds.content(part.matrix)
-    lost = walked.bad | classes.unlabelled(part.labels, part.matrix.shape[1])
-    if part.decisions is not None:
-        lost |= part.decisions.isna().to_numpy()
-    kept = _kept(lost, asked.drop_missing)
+def predictions(table: Table, options: Options) -> Predictions:
+    """The predictions of a table; raises `Unclear` for what the convention leaves open."""
+    _demand_columns(table, options)
+    roles = roles_of(table, options)
+    labels = label_column(table, roles.label)
+    matrix = _matrix(table, roles.scores)
+    walked = kinds.content(matrix)
+    predicted = None if roles.predicted is None else table[roles.predicted]
+    lost = walked.bad | _unlabelled(labels, roles, table)
+    lost |= predicted.isna().to_numpy(bool) if predicted is not None else False
+    kept = _kept(lost, table, roles, options)
     if lost.any():
-        part = part.rows(kept)
-        walked = kinds.content(part.matrix)
-    scored = _kind(part, walked, asked)
-    part = replace(part, matrix=_scaled(part.matrix, scored, part.lonely))
-    read, kind = _labelled(part, asked, scored)
-    texts = [f"{lost.sum()} of {len(lost)} rows left out"] if lost.any() else []
-    texts += [f"taken as {kinds.CALLED[scored]}"] if scored != "probs" else []
-    return Given(
-        scores=part.matrix[:, 0] if part.lonely else part.matrix,
-        labels=read.labels,
-        kind=kind,
-        groups=None if asked.groups is None else part.beside[asked.groups],
-        names=read.names,
-        told="; ".join([*texts, *filter(None, [read.told])]),
-        beside={name: part.beside[name] for name in asked.beside},
+        matrix, labels = matrix[kept], labels[kept]
+        predicted = None if predicted is None else predicted[kept]
+        walked = kinds.content(matrix)
+    if options.scale is not None:
+        matrix = np.asarray(matrix, np.float64) / options.scale
+        walked = kinds.content(matrix)
+    words = labels.map(word)
+    single = matrix.shape[1] == 1
+    if matrix.shape[1] > 2 and not roles.answers:
+        checks.sorted_scores(matrix, words, roles.scores, table, options)
+    kind, note = kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
+    matrix = kinds.scaled(matrix, kind, single)
+    rows = {column: table[column][kept] for column in table.columns if column not in roles.scores}
+    if roles.answers:
+        found = _answers(matrix, words, predicted, kind, options)
+    elif single:
+        found = _of_one(matrix[:, 0], words, kind, table, roles, options)
+        checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
+    else:
+        found = _of_classes(matrix, words, kind, table, roles, options)
+    text = [_note(table, roles, options), f"{lost.sum()} of {len(lost)} rows left out"]
+    text = [*table.told, text[0], *(text[1:] if lost.any() else []), note, found.note]
+    return replace(
+        found,
+        groups=None if options.groups is None else table[options.groups][kept],
+        beside={name: table[name][kept] for name in options.beside},
+        note="; ".join(filter(None, text)),
         kept=kept,
     )
 
 
-def _kind(part: Part, walked: kinds.Content, asked: Question) -> str:
-    scores = part.found.scores
-    if part.lonely:
-        kind = kinds.one(walked, scores[0], asked.kind)
-        if part.found.event and kind == "percent":
-            kinds.demand_one_unit(part.matrix[:, 0], scores[0])
-        return kind
-    return kinds.many(walked, scores, asked.kind, of_classes=part.found.of_classes)
+def _note(table: Table, roles: Roles, options: Options) -> str:
+    """What was taken for what."""
+    text = f"labels from {short(roles.label)!r}, scores from {short(roles.scores)}"
+    text += f", of the predictions in {roles.predicted!r}" if roles.predicted else ""
+    used = {*roles.scores, *roles.label, roles.predicted, *options.taken}
+    unused = [column for column in table.columns if column not in used]
+    text += f"; not used: {short(unused)}" if unused else ""
+    if roles.answers and options.groups is None:
+        sorts = [c for c in unused if bare(c) in ("kind", "category", "subject", "task", "topic")]
+        text += "".join(f"; --groups {joined([c])} judges each {c}" for c in sorts)
+    return text
 
 
-def _labelled(part: Part, asked: Question, scored: str) -> tuple[classes.Classes, Kind]:
-    """The labels as numbers, and the kind of the scores as `audit` takes it."""
-    kind: Kind = "logits" if scored == "logits" else "probs"
-    if not part.lonely:
-        return _of_classes(part, asked), "logits" if scored == "logprobs" else kind
-    if part.found.event:
-        return events.hits(part.labels, part.decisions), "confidence"
-    score, column = part.matrix[:, 0], part.found.scores[0]
-    read = events.of_one(part.labels, _after(column), score, asked.positive)
-    if asked.kind is None and scored == "probs":
-        kinds.demand_scale(score, read.labels, column)
-    return read, kind
+# --- which columns ---
 
 
-def _of_classes(part: Part, asked: Question) -> classes.Classes:
-    count, called = part.matrix.shape[1], asked.classes or part.called
-    if asked.positive is not None:
+def _demand_columns(table: Table, options: Options) -> None:
+    import difflib
+
+    for name in (*options.taken, options.predicted):
+        if name is not None and name not in table:
+            near = difflib.get_close_matches(name, table.columns, 1)
+            more = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"no column {name!r} among {table.columns[:40]}{more}")
+
+
+def roles_of(table: Table, options: Options) -> Roles:
+    """The columns by options and convention."""
+    scores = expanded(table, options.scores) if options.scores else None
+    label = _named_label(table, options.label)
+    if label is not None:
+        return _with_label(table, label, scores, options, said=True)
+    left = [c for c in table.columns if c not in (*options.taken, *(scores or []), options.predicted)]
+    named = _unlike(table, [c for c in left if bare(c) in LABELS and _is_label(table[c])])
+    named = [[c] for c in named] + [
+        own for name, own in table.blocks.items() if bare(name) in LABELS and _one_hot(table, own)
+    ]
+    marks = _unlike(table, [c for c in left if bare(c) in CORRECT and _is_mark(table[c])])
+    confident = [c for c in left if bare(c) in CONFIDENCES and guesses.is_number(table[c])]
+    if scores is not None and len(scores) == 1:
+        confident = [c for c in scores if bare(c) in CONFIDENCES]
+    if not marks and (confident or not named):
+        marks = [c for c in left if bare(c) == MARK and _is_mark(table[c])]
+        marks = marks if marks and (confident or _singles(table, marks[:1], left)) else []
+    if marks and options.predicted is None and options.positive is None and (confident or not named):
+        sets = [] if scores else _sets(table, marks[:1], left)
+        if not sets:
+            return _with_label(table, [_only_mark(table, marks)], scores, options, said=False)
+        if not named:
+            raise guesses.right_or_class(table, marks[0], sets[0])
+    if len(table.entries) == 2 and not named and len(table.blocks) == 1 and scores is None:
+        named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
+    if len(named) != 1:
+        raise guesses.label(table, [n[0] for n in named], scores, options)
+    return _with_label(table, named[0], scores, options, said=False, marks=marks)
+
+
+def _named_label(table: Table, label: list[str] | None) -> list[str] | None:
+    if label is None:
+        return None
+    if ",".join(label) in table:
+        label = [",".join(label)]
+    if len(label) == 1 and label[0] in table.blocks:
+        label = table.blocks[label[0]]
+    for name in label:
+        if name not in table:
+            kind = "array" if table.blocks else "column"
+            raise ValueError(f"no {kind} {name!r} among {table.columns[:40]}; name one with --label")
+        if bare(name) in WRONG and _is_mark(table[name]):
+            raise ValueError(
+                f"{name!r} says which rows are wrong: write it the other way round, as a column "
+                f"'correct'"
+            )
+    return label
+
+
+def _with_label(
+    table: Table, label: list[str], scores: list[str] | None, options: Options, *, said: bool,
+    marks: list[str] = (),
+) -> Roles:  # fmt: skip
+    """The scores beside a label."""
+    left = [c for c in table.columns if c not in (*label, *options.taken, options.predicted)]
+    mark = len(label) == 1 and bare(label[0]) in (*CORRECT, MARK) and _is_mark(table[label[0]])
+    answers = options.kind == "confidence" or options.predicted is not None
+    if scores is None:
+        sets = [] if options.predicted or options.positive else _sets(table, label, left)
+        singles = _singles(table, label, left)
+        if answers or mark:
+            singles += [c for c in left if bare(c) in CONFIDENCES and guesses.is_number(table[c])]
+        able = sets or [[c] for c in dict.fromkeys(singles)]
+        unsure = [own for own in sets if own in table.blocks.values() and not _known(own)]
+        able += [[c] for c in singles] if unsure else []
+        if len(able) != 1:
+            raise guesses.scores(table, label, able, options)
+        scores = able[0]
+    if len(scores) > 1 and options.predicted is not None:
+        raise ValueError(f"--predicted goes with one column of scores, but there are {len(scores)}")
+    if answers or (mark and len(scores) == 1 and options.positive is None):
+        return Roles(label, scores, options.predicted, True)
+    confident = len(scores) == 1 and bare(scores[0]) in CONFIDENCES
+    if marks and len(scores) == 1 and options.positive is None:
+        if table[label[0]].nunique() > 2 or confident:
+            return Roles([_only_mark(table, marks)], scores, None, True)
+        raise guesses.right_or_positive(table, label[0], marks[0], scores[0])
+    if confident and options.positive is None:
+        raise guesses.of_what(table, label[0], scores[0])
+    if len(scores) > 1 and options.positive is not None:
         raise ValueError(
-            f"--positive goes with one column of scores, but there are {count}: name one of them "
-            f"with --scores"
+            f"--positive goes with one column of scores, but there are {len(scores)}: name one of "
+            f"them with --scores"
         )
-    if called is not None and len(called) != count:
-        raise ValueError(f"classes must name {count} columns, got {len(called)}")
-    return classes.of_columns(
-        part.labels,
-        called,
-        count,
-        first=asked.first_class,
-        largest=lambda: _largest(part.matrix),
-    )
+    return Roles(label, scores)
 
 
-def _after(column: str) -> list[str]:
-    """What one column of scores may be called after."""
-    own = names.parted(column)
-    return [str(column).strip(), *([own.of] if own else [])]
+def _known(columns: list[str]) -> bool:
+    return parts(columns[0]) <= PARTS
 
 
-def _kept(lost: np.ndarray, drop: bool) -> np.ndarray:
+def _only_mark(table: Table, marks: list[str]) -> str:
+    if len(marks) > 1:
+        raise Unclear(
+            f"which rows are right may be said by {' or '.join(map(repr, marks))}, which differ: "
+            f"say which with {' or '.join(f'--label {joined([c])}' for c in marks)}",
+            label=[marks[0]],
+        )
+    return marks[0]
+
+
+def expanded(table: Table, names: list[str]) -> list[str]:
+    """Columns by their names, by p_* for all that begin with p_, or by the name of an array."""
+    found: list[str] = []
+    for name in names:
+        able = [name] if name in table and name not in table.blocks else table.blocks.get(name, [])
+        if not able and name.endswith("*"):
+            able = [c for c in table.columns if c.startswith(name[:-1])]
+        able = able or [c for c in table.columns if re.fullmatch(re.escape(name) + r"_\d+", c)]
+        if not able:
+            raise ValueError(f"no column {name!r} among {table.columns[:40]}; name one with --scores")
+        found += [c for c in able if c not in found]
+    return found
+
+
+def _unlike(table: Table, columns: list[str]) -> list[str]:
+    """Columns without those that say the same as one before."""
+    found: list[str] = []
+    for column in columns:
+        words = table[column].map(word)
+        if not any(words.equals(table[other].map(word)) for other in found):
+            found.append(column)
+    return found
+
+
+def _is_label(column: pd.Series) -> bool:
+    """Whether it holds whole numbers or words, more than one word."""
+    filled = column.dropna()
+    if filled.empty or column.dtype.kind == "f" and bool((filled % 1 != 0).any()):
+        return False
+    return column.dtype.kind in "iufb" or filled.nunique() > 1
+
+
+def _is_mark(column: pd.Series) -> bool:
+    """Whether it says right or wrong."""
+    words = column.dropna().map(word).str.casefold()
+    return len(words) > 0 and bool(words.isin((*POSITIVE[:3], *NEGATIVE[:3])).all())
+
+
+def _one_hot(table: Table, columns: list[str]) -> bool:
+    matrix = np.column_stack([table[c] for c in columns])
+    return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
+
+
+def label_column(table: Table, label: list[str]) -> pd.Series:
+    """(n,) the labels; of several columns of 0 and 1 the class of the one that is 1."""
+    if len(label) == 1:
+        return table[label[0]]
+    if not _one_hot(table, label):
+        raise ValueError(
+            f"{short(label)} hold no single 1 in every row: audit one label at a time, such as "
+            f"--label {joined(label[:1])} --scores COLUMN"
+        )
+    places = np.column_stack([table[c] for c in label]).argmax(1)
+    return pd.Series(np.array(guesses.middles(label))[places])
+
+
+def words_of(table: Table, label: list[str]) -> set[str]:
+    """The labels as words, without the number that stands for none."""
+    column = label_column(table, label).dropna()
+    return set(column.map(word)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
+
+
+def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
+    """Sets of columns that are called after the labels, and arrays of scores."""
+    arrays = [own for own in table.blocks.values() if own != label and own[0] in left and _floats(table, own)]
+    known = [own for own in arrays if _known(own)]
+    flat = [c for c in left if not any(c in own for own in table.blocks.values())]
+    words = words_of(table, label)
+    named = guesses.families(table, flat, words, strict=True) or guesses.numbered(table, flat)
+    if known or named:
+        return known + named
+    return arrays if len(arrays) == 1 and len(table.blocks) == len(arrays) else []
+
+
+def _floats(table: Table, own: list[str]) -> bool:
+    return any(table.entries[n].dtype.kind == "f" for n, c in table.blocks.items() if c == own)
+
+
+def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
+    """Columns that are called a score, or after one label."""
+    words = {w.casefold() for w in words_of(table, label)}
+    words = words if len(words) <= 20 else set()
+    found = []
+    for column in left:
+        if not guesses.is_number(table[column]) or bare(column) in CONFIDENCES:
+            continue
+        decides = parts(column) & (DECISIONS | {"y", "output", "outputs", MARK})
+        if decides and not guesses.fractional(table[column]) and not _percent(table[column]):
+            continue
+        if bare(column) in SCORES or guesses.class_in(column, words) is not None:
+            found.append(column)
+    return found
+
+
+def _percent(column: pd.Series) -> bool:
+    return bool(column.nunique() > 10)
+
+
+# --- what belongs together ---
+
+
+def _matrix(table: Table, scores: list[str]) -> np.ndarray:
+    blocks = table.matrix(scores)
+    if len(scores) > 1 and scores in table.blocks.values():
+        return blocks
+    for place, column in enumerate(scores):
+        filled = table[column].notna().sum()
+        if not np.isfinite(blocks[:, place]).sum() >= max(1, 0.5 * filled):
+            texts = table[column].dropna()
+            such = f", but texts, such as {str(texts.iloc[0])[:40]!r}" if len(texts) else ""
+            raise ValueError(f"column {column!r} of scores holds no numbers{such}")
+    return blocks
+
+
+def _unlabelled(labels: pd.Series, roles: Roles, table: Table) -> np.ndarray:
+    lost = labels.isna().to_numpy(dtype=bool, copy=True)
+    if labels.dtype.kind in "iuf" and not roles.answers:
+        return lost | (labels == NO_LABEL).to_numpy()
+    return lost
+
+
+def _kept(lost: np.ndarray, table: Table, roles: Roles, options: Options) -> np.ndarray:
     """Which rows stay; a missing score or label is refused, unless such rows may be left out."""
     places = np.flatnonzero(lost)
     if len(places) == len(lost):
         raise ValueError(f"every one of the {len(lost)} rows lacks a label or a number")
-    if len(places) and not drop:
+    if len(places) and not options.drop_missing:
         shown = ", ".join(map(str, places[:5])) + (", ..." if len(places) > 5 else "")
-        raise ValueError(
+        raise Unclear(
             f"{len(places)} of {len(lost)} rows lack a label or a finite score: row {shown} (the "
-            f"first is 0). Look why; --drop-missing leaves them out"
+            f"first is 0). Look why; --drop-missing leaves them out",
+            drop_missing=True,
         )
     return ~lost
 
 
-def _scaled(matrix, kind: str, lonely: bool):
-    if kind == "percent":
-        return np.asarray(matrix, dtype=np.float64) / 100
-    if kind == "logprobs" and lonely:
-        return np.exp(matrix)
-    return matrix
+def _of_classes(
+    matrix: np.ndarray, words: pd.Series, kind: str, table: Table, roles: Roles, options: Options
+) -> Predictions:
+    """Labels as the places of K columns."""
+    own = guesses.classes_of(table, roles.scores, set(words))
+    classes, count = options.classes, len(roles.scores)
+    if classes is None and options.first_class is not None:
+        classes = [str(options.first_class + k) for k in range(count)]
+    classes = [word(c) for c in classes] if classes else table.class_names or own
+    if len(classes) != count:
+        raise ValueError(f"classes must name {count} columns, got {len(classes)}")
+    if len(set(classes)) < count:
+        raise ValueError(f"classes must differ, got {classes[:8]}")
+    place = {name: k for k, name in enumerate(classes)}
+    folded = {name.casefold(): k for name, k in place.items()}
+    if len(folded) == len(place) and not set(words) <= set(place):
+        place, words = folded, words.str.casefold()
+    unknown = sorted(set(words) - set(place))
+    if unknown and count == 2 and options.classes is None and set(unknown) <= {"0", "1"}:
+        yes = _positive(classes)  # no and yes beside 0 and 1
+        place = place if yes is None else {"1": classes.index(yes), "0": 1 - classes.index(yes)}
+        unknown = sorted(set(words) - set(place))
+    if unknown:
+        raise guesses.classes(words, classes, unknown, matrix, kind, options)
+    labels = words.map(place).to_numpy(np.int64)
+    if count == 2:
+        checks.sorted_scores(matrix, labels, roles.scores, table, options)
+    largest = checks.largest(matrix)
+    checks.own_predictions(largest == labels, short(roles.label), options)
+    checks.better_order(labels, largest, matrix, classes, kind, options)
+    text = ""
+    if options.classes or options.first_class is not None:
+        pairs = [f"{c} as {o}" for c, o in zip(roles.scores, classes, strict=True)]
+        text = f"classes: {short(pairs)}"
+    shown = own if options.classes and _counts(classes) and not _counts(own) else classes
+    form: Kind = "logits" if kind in ("logits", "logprobs") else "probs"
+    return Predictions(matrix, labels, form, names=list(shown), note=text)
 
 
-def _largest(matrix) -> np.ndarray:
-    """(n,) the column of the largest score, a block of rows at a time."""
-    blocks = kinds.slices(*matrix.shape)
-    return np.concatenate([np.asarray(matrix[rows]).argmax(1) for rows in blocks])
+def _counts(names: list[str]) -> bool:
+    return all(re.fullmatch(r"[+-]?\d+", name) for name in names)
 
 
-# --- arrays ---
+def _of_one(
+    scores: np.ndarray, words: pd.Series, kind: str, table: Table, roles: Roles, options: Options
+) -> Predictions:
+    """Labels as 0 and 1, of which the column of scores judges the 1."""
+    column, values = roles.scores[0], sorted(set(words))
+    named = guesses.class_in(column, {value.casefold() for value in values})
+    after = [value for value in values if value.casefold() == named]
+    if options.positive is not None:
+        wanted = word(options.positive)
+        alike = [v for v in values if v == wanted] or [
+            v for v in values if v.casefold() == wanted.casefold()
+        ]
+        if len(alike) != 1:
+            raise ValueError(f"--positive must be one of the labels {values[:8]}, got {wanted!r}")
+        positive = alike[0]
+    elif len(values) > 2:
+        raise guesses.of_many(table, roles, words, after)
+    else:
+        positive = after[0] if len(after) == 1 else _positive(values)
+        if positive is None:
+            raise guesses.of_two(table, roles, scores, words)
+    labels = (words == positive).to_numpy().astype(np.int64)
+    if kind == "probs" and options.positive is None:
+        guesses.demand_below_half(scores, labels, table, roles, positive, options,
+                                  surely=bool(after))
+        if options.kind is None:
+            kinds.demand_scale(scores, labels, column)
+    checks.direction(scores, labels, positive, values, kind, options)
+    checks.own_predictions(checks.parted(scores, labels), roles.label[0], options)
+    others = [value for value in values if value != positive]
+    other = others[0] if len(others) == 1 else "other" if others else f"not {positive}"
+    form: Kind = "logits" if kind == "logits" else "probs"
+    if (positive, other) in (("1", "0"), ("1", "not 1")):
+        return Predictions(scores, labels, form)
+    return Predictions(
+        scores, labels, form, names=[other, positive], note=f"positive class {positive!r}"
+    )
 
 
-def of_arrays(held: dict[str, Any], asked: Question, path: Path) -> Given:
-    """The reading of arrays by their names and shapes."""
-    held, text = arrays.one_hot({name: np.asanyarray(value) for name, value in held.items()})
-    held = _with_named(held, asked, path)
-    wide = arrays.matrices(held)
-    wide = {name: array for name, array in wide.items() if asked.scores in (None, [name])}
-    flat = arrays.lists(held)
-    if not wide and len(flat) > 1:
-        return told(of_table(arrays.table(flat, path), asked), text)
-    name = _only(wide, flat, held, asked, path)
-    return told(_of_matrix(name, wide[name], flat, asked, path), text)
+def _positive(values: list[str]) -> str | None:
+    """Which of two labels is the positive one; a single one may be either."""
+    folded = [value.casefold() for value in values]
+    if len(values) == 1:
+        one = folded[0] in POSITIVE
+        return values[0] if one else "1" if folded[0] in NEGATIVE else None
+    pairs = [*zip(POSITIVE, NEGATIVE, strict=True), ("1", "-1")]
+    return next((values[folded.index(yes)] for yes, no in pairs if {*folded} == {yes, no}), None)
 
 
-def _with_named(held: dict[str, Any], asked: Question, path: Path) -> dict[str, Any]:
-    """The arrays, with the columns that the user names as lists of their own."""
-    named = [name for name in (asked.label, *asked.taken, *(asked.scores or [])) if name]
-    if any(name not in held for name in named):
-        held = arrays.spread(held, named)
-    for name in named:
-        if name not in held:
-            raise ValueError(f"no array {name!r} in {path.name}, which holds {_shapes(held)}")
-    return held
+def _answers(
+    matrix: np.ndarray, words: pd.Series, predicted: pd.Series | None, kind: str, options: Options
+) -> Predictions:
+    """Whether each row is right, and the confidence of it: the largest of several scores."""
+    if predicted is None:
+        folded = words.str.casefold()
+        unknown = sorted(set(folded) - {*POSITIVE, *NEGATIVE})
+        if unknown:
+            raise ValueError(
+                f"labels must say whether a row is right, by 0 and 1 or yes and no, got "
+                f"{unknown[:4]}; name another column with --label"
+            )
+        right = folded.isin(POSITIVE).to_numpy()
+    else:
+        said = predicted.map(word)
+        if options.classes:
+            pairs = dict(pair.rsplit("=", 1) for pair in options.classes if "=" in pair)
+            said = said.map(lambda one: pairs.get(one, one))
+        if {*words, *said} <= {"0", "1", "True", "False"}:
+            words, said = (w.replace({"True": "1", "False": "0"}) for w in (words, said))
+        if not set(words) & set(said):
+            raise guesses.pairs(words, said)
+        apart = pd.to_numeric(words, errors="coerce") - pd.to_numeric(said, errors="coerce")
+        if len(set(words)) > 2 and max((apart == 1).mean(), (apart == -1).mean()) > 0.5:
+            raise ValueError(
+                "most labels differ from the predictions by 1: number both from the same class on, "
+                "or name others with --label and --predicted"
+            )
+        right = (words == said).to_numpy()
+        checks.own_predictions(right, "the predictions", options)
+    if matrix.shape[1] > 1:
+        from scipy.special import softmax
 
-
-def _shapes(held: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    return {name: array.shape for name, array in held.items()}
-
-
-def _only(wide: dict, flat: dict, held: dict, asked: Question, path: Path) -> str:
-    """The name of the one array of scores; refuses several, or none."""
-    single = [name for name in flat if names.bare(name) in names.SCORES and asked.scores is None]
-    able = [*wide, *single] if wide else []
-    if len(able) == 1 and flat:
-        return able[0]
-    what = _holds(held)
-    if len(able) > 1:
-        what = f"say which with {' or '.join(f'--scores {name}' for name in able)}"
-    raise ValueError(f"{path.name} holds arrays of the shapes {_shapes(held)}: {what}")
-
-
-def _of_matrix(name: str, matrix, flat: dict[str, Any], asked: Question, path: Path) -> Given:
-    """The reading of one array of scores and the lists beside it."""
-    count = matrix.shape[1]
-    listed = [n for n in _NAMES if n in flat and len(flat[n]) == count and n != asked.label]
-    called = list(map(str, flat.pop(listed[0]))) if listed else None
-    label = _label(flat, asked, path, matrix)
-    known = names.bare(name) in (*names.SCORES, *names.EITHER) or names.parted(name) is not None
-    found = Chosen(label, [f"{name}_{k}" for k in range(count)], known or asked.scores is not None)
-    beside = {n: pd.Series(flat[n]) for n in asked.taken}
-    given = taken(Part(found, matrix, pd.Series(flat[label]), called, None, beside), asked)
-    return told(replace(given, told=f"labels from {label!r}, scores from {name!r}"), given.told)
-
-
-_NAMES = ("class_names", "classes", "names")
-
-
-def _holds(held: dict[str, Any]) -> str:
-    """What is missing; of several labels a row, how one of them is audited."""
-    scores = next(iter(arrays.matrices(held)), None)
-    many = [n for n, a in held.items() if n != scores and a.ndim == 2 and a.shape[1] > 1]
-    if scores is None or not many:
-        return _HOLDS
-    return f"audit one label at a time, such as --label {many[0]}_0 --scores {scores}_0"
-
-
-_HOLDS = "it must hold floating scores (n, K) and labels (n,), for example as 'logits' and 'labels'"
-
-
-def _label(flat: dict[str, np.ndarray], asked: Question, path: Path, matrix) -> str:
-    """The list of labels: as named, as usually called, or the only one there is."""
-    n, count = matrix.shape
-    left = [name for name in flat if name not in asked.taken]
-    fits = [name for name in left if len(flat[name]) == n] or left
-    if asked.label is None and not fits:
-        raise ValueError(
-            f"{path.name} holds no list beside its scores of shape {(n, count)}: {_HOLDS}"
-        )
-    label = asked.label or (fits[0] if len(fits) == 1 else None)
-    label = label or columns.label_of(pd.DataFrame({name: flat[name] for name in fits}))
-    if len(flat[label]) == count != n:
-        raise ValueError(
-            f"labels have one entry a column, {count}, but there are {n} rows: the scores look "
-            f"transposed; pass scores.T"
-        )
-    validate.same_length("labels", len(flat[label]), n)
-    return label
+        matrix = softmax(matrix, axis=1) if kind in ("logits", "logprobs") else matrix
+    confidence = np.asarray(matrix, np.float64).max(1)
+    if kind == "logits" and matrix.shape[1] == 1:
+        raise ValueError("a confidence must be a probability: say --kind probs, percent or logprobs")
+    return Predictions(
+        confidence, right.astype(np.int64), "confidence", names=["wrong", "right"],
+        note="judged by whether the prediction is right",
+    )  # fmt: skip

@@ -1,13 +1,18 @@
-"""Tables of any origin as one of numbers and words: texts, JSON lines, parquet, feather."""
+"""From a file to columns: texts, JSON, Arrow files and arrays as one `Table`."""
 
 from __future__ import annotations
 
+import ast
+import bz2
 import csv
 import gzip
+import io
 import json
+import lzma
 import re
-from collections.abc import Callable
-from numbers import Real
+import zipfile
+from dataclasses import dataclass, field
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -15,150 +20,277 @@ import numpy as np
 import pandas as pd
 
 from calibkit import validate
-from calibkit.auditing.names import CORRECT, EITHER, SCORES, bare, said, sure
+from calibkit.auditing.questions import Unclear
 
-TEXTS = (".csv", ".tsv", ".txt")
+PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
+TEXTS = (".csv", ".tsv", ".txt", ".tab", ".out", ".dat")
+JSON = (".json", ".jsonl", ".ndjson")
+ARROW = (".parquet", ".pq", ".feather", ".arrow")
+ARRAYS = (".npz", ".npy", ".pt", ".pth")
+FORMS = ".csv, .tsv, .txt, .json, .jsonl, .parquet, .feather, .npz, .npy or .pt"
 # "None" is no missing value here, for it may well be a class
 MISSING = ("", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "-nan")
+MISSING = (*MISSING, "missing", "?", r"\N")
 NUMBER = r"[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?"
 MOSTLY = 0.9  # of the cells are numbers: then the others are missing ones
-LOOKED_AT = 50  # lines that tell how a text is laid out
-MOST_LISTED = 100_000  # scores of one cell
+MOST = 1000  # entries of a list that become columns of their own
+
+# what to type in Python where a file has another form
+CONVERTED = {
+    (".pkl", ".pickle"): 'held = pandas.read_pickle("{0}")  # a table, or scores and labels\n'
+    'table = held if hasattr(held, "columns") else pandas.DataFrame(\n'
+    '    held[0].tolist()).add_prefix("p_").assign(label=held[1].tolist())',
+    (".xlsx", ".xls", ".ods"): 'table = pandas.read_excel("{0}")',
+    (".dta",): 'table = pandas.read_stata("{0}")',
+    (".sas7bdat", ".xpt"): 'table = pandas.read_sas("{0}")',
+    (".sav",): 'table = pandas.read_spss("{0}")',
+    (".h5", ".hdf5", ".hdf"): 'table = pandas.read_hdf("{0}")',
+    (".orc",): 'table = pandas.read_orc("{0}")',
+    (".arff",): 'import scipy.io.arff\ntable = pandas.DataFrame(scipy.io.arff.loadarff("{0}")[0])',
+    (".rds", ".rdata"): 'import pyreadr\ntable = list(pyreadr.read_r("{0}").values())[0]',
+    (".mat",): 'import scipy.io\nheld = scipy.io.loadmat("{0}")\n'
+    'table = pandas.DataFrame({{"label": held["labels"].ravel(), "p": held["scores"].ravel()}})',
+    (".db", ".sqlite", ".sqlite3"): "import sqlite3\n"
+    'table = pandas.read_sql("select * from predictions", sqlite3.connect("{0}"))',
+    (".safetensors",): 'import safetensors.numpy\nheld = safetensors.numpy.load_file("{0}")\n'
+    'table = pandas.DataFrame(held["probs"]).add_prefix("p_").assign(label=held["labels"])',
+}  # fmt: skip
 
 
-def table(
-    path: Path, columns: list[str] | None = None, missing: str | None = None
-) -> tuple[pd.DataFrame, str]:
-    """The table of a file, and what is to be told of how it was read.
+@dataclass
+class Table:
+    """The columns of a file, in their order: lists, and blocks of scores that stay what they are.
 
-    columns: the names of the columns, where a text has no header. missing: what stands where a
-        value is missing.
-
-    Raises ValueError that says why it is no table.
+    entries: (n,) series, or (n, K) arrays whose columns are called name_0 to name_K-1.
+    told: what is said of the reading. nameless: whether the names of the columns are made up.
+    class_names: those that an archive holds.
     """
-    ending = path.with_suffix("").suffix if path.suffix.lower() == ".gz" else path.suffix
+
+    file: str
+    entries: dict[str, Any]
+    told: list[str] = field(default_factory=list)
+    nameless: bool = False
+    class_names: list[str] | None = None
+
+    def __post_init__(self):
+        blocks = {name: array for name, array in self.entries.items() if np.ndim(array) == 2}
+        self.blocks = {
+            name: [f"{name}_{k}" for k in range(array.shape[1])] for name, array in blocks.items()
+        }
+        self._inside = {column: name for name, own in self.blocks.items() for column in own}
+        lists = [(name, self.blocks.get(name, [name])) for name in self.entries]
+        self.columns = [column for _, own in lists for column in own]
+
+    def without(self, column: str) -> Table:
+        """The table without a list."""
+        return Table(self.file, {k: v for k, v in self.entries.items() if k != column})
+
+    def __len__(self) -> int:
+        return len(next(iter(self.entries.values())))
+
+    def __contains__(self, column: str) -> bool:
+        return column in self.entries or column in self._inside
+
+    def __getitem__(self, column: str) -> pd.Series:
+        if column in self._inside:
+            block = self._inside[column]
+            place = self.blocks[block].index(column)
+            return pd.Series(np.asarray(self.entries[block][:, place]), name=column)
+        return self.entries[column]
+
+    def matrix(self, columns: list[str]) -> np.ndarray:
+        """(n, K) the columns as numbers: a whole block as it is, perhaps a map on disk."""
+        for name, own in self.blocks.items():
+            if own == columns and self.entries[name].dtype.kind == "f":
+                return self.entries[name]
+        return np.column_stack([numbers(self[column]).astype(np.float64) for column in columns])
+
+
+def load(path: Path, options: Any) -> Table:
+    """The columns of a file; raises ValueError, and `Unclear` where an option decides."""
+    if path.is_dir():
+        return of_frame(_arrow(path), path.name, options)
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {path}; pass a {FORMS} file")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes.pop() if suffixes and suffixes[-1] in PACKED else ""
+    ending = suffixes[-1] if suffixes else ""
     if path.stat().st_size < 4096 and not path.read_bytes().strip():
         raise ValueError(f"{path.name} is empty")
-    if ending.lower() in TEXTS:
-        read, told = _text(path, columns)
-    else:
-        read, told = _BY_ENDING[ending.lower()](path), ""
-    read = read.set_axis(list(map(_flat, read.columns)), axis=1)
-    twice = sorted(set(read.columns[read.columns.duplicated()]))
-    if twice:
-        raise ValueError(f"{path.name} has several columns {twice[0]!r}: give each its own name")
-    read = _spread(read)
-    for name in read.select_dtypes(exclude="number"):
-        read[name] = _numbers(read[name])
-    if missing is not None:
-        read = read.mask(read.map(lambda cell: _same(cell, missing)))
-    if len(read.columns) < 2 or read.empty:
-        raise ValueError(
-            f"{path.name} must hold a header, a column of labels and one of scores a class, got "
-            f"{len(read)} rows of the columns {list(read.columns)}"
-        )
-    return read, told
+    if ending in ARRAYS and not packed:
+        return of_arrays(_arrays(path, ending), path.name, options)
+    if ending in ARROW and not packed:
+        return of_frame(_arrow(path), path.name, options)
+    if ending in TEXTS or ending in JSON:
+        content = _unpacked(path, packed)
+        if ending in JSON:
+            return of_json(content, path.name, options)
+        return of_text(content, path.name, options)
+    raise ValueError(_converted(path, ending))
 
 
-def _flat(name: Any) -> str:
-    return "_".join(map(str, name)) if isinstance(name, tuple) else str(name).strip()
-
-
-def _text(path: Path, columns: list[str] | None) -> tuple[pd.DataFrame, str]:
-    for encoding in (_wide(path) or "utf-8-sig", "cp1252"):
-        try:
-            layout = _layout(path, encoding, columns)
-            read = pd.read_csv(path, encoding=encoding, skipinitialspace=True, **layout)
-        except UnicodeError as error:
-            why = str(error)
-        except (pd.errors.ParserError, pd.errors.EmptyDataError, OSError, EOFError) as error:
-            why = str(error)
-            break
-        else:
-            return read, "read as cp1252" if encoding == "cp1252" else ""
-    raise ValueError(
-        f"{path.name} is no table of values apart by commas, semicolons, tabs or spaces, in UTF-8, "
-        f"UTF-16 or cp1252: {why.strip()}"
+def _converted(path: Path, ending: str) -> str:
+    lines = next((text for endings, text in CONVERTED.items() if ending in endings), None)
+    if lines is None:
+        return f"cannot read {path.name}; pass a {FORMS} file, packed or not, or a folder of parquet"
+    return "\n".join(
+        [
+            f"cannot read {path.name}; save it as a CSV file, in Python with these lines:",
+            "  import pandas",
+            *(f"  {line}" for line in lines.format(path.name).splitlines()),
+            '  table.to_csv("predictions.csv", index=False)',
+        ]
     )
 
 
-def _opened(path: Path) -> Callable:
-    return gzip.open if path.suffix.lower() == ".gz" else open
+def _unpacked(path: Path, packed: str) -> bytes:
+    try:
+        if packed == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                inside = archive.namelist()
+                if len(inside) != 1:
+                    raise ValueError(f"{path.name} must hold one file, got {inside[:4]}")
+                return archive.read(inside[0])
+        if packed == ".zst":
+            validate.extra("zstandard", "files", path.name)
+            import zstandard
+
+            return zstandard.ZstdDecompressor().stream_reader(path.read_bytes()).read()
+        opened = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(packed, open)
+        with opened(path, "rb") as file:
+            return file.read()
+    except (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
+        raise ValueError(f"{path.name} cannot be unpacked: {error}") from None
 
 
-def _wide(path: Path) -> str | None:
-    """The encoding of a text of 16 bits a letter."""
-    with _opened(path)(path, "rb") as file:
-        head = file.read(64)
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
+# --- texts ---
+
+
+def of_text(content: bytes, name: str, options: Any) -> Table:
+    """A table of texts: its encoding, what parts its columns, its header, its quotation marks."""
+    text, told = _decoded(content, name, options.encoding)
+    lines, apart, comma, header = _layout(text, name, options)
+    body = "\n".join(lines)
+    how = {} if apart == r"\s+" else _quoting(body, apart, len(header or []), name, options)
+    if how.get("quoting") == csv.QUOTE_NONE:
+        told.append("quotation marks read as characters")
+    if header is None:
+        header, nameless = [f"column_{k + 1}" for k in range(len(_cells(lines[0], apart)))], True
+    else:
+        nameless = False
+    layout = {"sep": apart, "header": None, "names": header, "index_col": False, "dtype": str}
+    lost = [w for w in MISSING if not any(re.split("[_ .]", n)[-1] == w for n in header if w)]
+    if apart == r"\s+" and any(len(line.split()) != len(header) for line in lines if line.strip()):
+        raise ValueError(_broken(text, lines, apart, header, name, ""))
+    try:
+        frame = pd.read_csv(
+            io.StringIO(body), keep_default_na=False, na_values=lost, skipinitialspace=True,
+            decimal=",." [not comma], **layout, **how,
+        )  # fmt: skip
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
+        raise ValueError(_broken(text, lines, apart, header, name, error)) from None
+    again = (frame == pd.Series(header, index=frame.columns)).all(axis=1)
+    if again.any():
+        told.append(f"{again.sum()} rows that repeat the header left out")
+        frame = frame[~again].reset_index(drop=True)
+    if comma:
+        frame = frame.map(_pointed)
+    table = of_frame(frame, name, options)
+    table.told, table.nameless = [*told, *table.told], nameless
+    return table
+
+
+def _pointed(cell: Any) -> Any:
+    return re.sub(r"^(-?\d+),(\d+)", r"\1.\2", cell) if isinstance(cell, str) else cell
+
+
+def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list[str]]:
+    """The text, in the encoding that its first bytes or the user say; else UTF-8, or cp1252."""
+    head = content[:64]
     zeros = [head[start::2].count(0) for start in (0, 1)]
-    if max(zeros) > len(head) // 4:
-        return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
-    return None
+    if encoding is None:
+        encoding = "utf-8-sig"
+        if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            encoding = "utf-16"
+        elif max(zeros) > len(head) // 4:
+            encoding = "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+    try:
+        return content.decode(encoding), []
+    except LookupError:
+        raise ValueError(f"encoding must be one that Python knows, got {encoding!r}") from None
+    except UnicodeDecodeError as error:
+        if encoding != "utf-8-sig":
+            raise ValueError(f"{name} is no text in {encoding}: {error}") from None
+    runs = re.findall(rb"[\x80-\xff]+", content[: 1 << 20])
+    if max(map(len, runs)) <= 2:  # single letters of Western words
+        return content.decode("cp1252", errors="replace"), ["read as cp1252"]
+    able = []
+    for one in ("gb18030", "shift_jis", "euc_kr", "cp1251", "cp1252"):
+        try:
+            able.append((one, content.decode(one).split("\n", 1)[0].strip()[:60]))
+        except UnicodeDecodeError:
+            continue
+    if not able:
+        raise ValueError(f"{name} is no text in UTF-8, UTF-16 or cp1252; save it as UTF-8")
+    shown = "; ".join(f"{head} ({one})" for one, head in able)
+    raise Unclear(f"its letters are no UTF-8; its first line may be {shown}", encoding=able[0][0])
 
 
-def _layout(path: Path, encoding: str, columns: list[str] | None) -> dict[str, Any]:
-    """What the first lines say of a table: what parts its columns, its decimal sign, its header.
-
-    Raises ValueError where they hold no header and `columns` gives none.
-    """
-    with _opened(path)(path, "rt", encoding=encoding) as file:
-        lines = [file.readline().strip("\r\n") for _ in range(LOOKED_AT)]
+def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, list[str] | None]:
+    """The lines below the header, what parts columns, a decimal comma, the names of the columns."""
+    lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    while lines and not lines[-1].strip():
+        lines.pop()
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
-    start, head, first = _header(lines, 1 if stated else 0)
-    apart = stated[1] if stated else _apart(head)
-    names = _cells(head, apart)
-    if columns is None:
-        _demand_names(path.name, names)
-        names = _as_many(path.name, names, _cells(first, apart))
-    elif len(columns) != len(names):
-        raise ValueError(
-            f"columns must name the {len(names)} columns of {path.name}, got {len(columns)}"
-        )
-    named = columns or names
-    comma = apart != "," and any(re.search(r"\d,\d", line) for line in lines[start + 1 :])
-    lost = [word for word in MISSING if not any(_ends(name, word) for name in named)]
-    layout = {"sep": apart, "decimal": "," if comma else ".", "skiprows": start + (not columns)}
-    own = {"header": None, "names": named, "index_col": False}
-    return layout | own | {"na_values": lost, "keep_default_na": False}
-
-
-def _header(lines: list[str], start: int) -> tuple[int, str, str]:
-    """The place of the header, its text and the line below; it may be the last comment."""
-    last = len(lines) - 2
-    while start < last and (not lines[start].strip() or lines[start + 1].startswith("#")):
-        start += 1
-    head, first = lines[start], lines[start + 1]
-    if head.startswith("#"):
-        head = head.lstrip("# ")
-        cells = _cells(first, _apart(first))
-        if not any(re.fullmatch(NUMBER, cell) for cell in cells):  # a name, and no value, each
-            return start + 1, first, lines[min(start + 2, last + 1)]
-    return start, head, first
-
-
-def _as_many(file: str, names: list[str], cells: list[str]) -> list[str]:
-    """A name for every column, where rows are numbered or end in what parts the columns."""
-    if len(cells) == len(names) + 1:
-        names = ["", *names] if cells[-1] else [*names, ""]
-    if len(cells) > len(names):
-        raise ValueError(
-            f"{file} has {len(names)} names above rows of {len(cells)} values; give each column a "
-            f"name"
-        )
-    return [name.strip() or f"Unnamed: {place}" for place, name in enumerate(names)]
-
-
-def _ends(name: str, word: str) -> bool:
-    """Whether a column stands for a class that is called like a missing value, p_NA say."""
-    return bool(word) and re.split(r"[_ .]", name.strip())[-1] == word
+    lines = lines[1:] if stated else lines
+    if any(re.fullmatch(r"[|+:\- =]*---[|+:\- =]*", line) for line in lines[:4]):  # drawn tables
+        drawn = r"[|+:\- =]+|\(\d+ rows?\)"
+        lines = [ln.strip().strip("|") for ln in lines if not re.fullmatch(drawn, ln.strip())]
+    titles = r"\s*|\s*===.*===\s*"  # as WEKA prints them
+    while len(lines) > 2 and (re.fullmatch(titles, lines[0]) or lines[1].startswith("#")):
+        lines = lines[1:]
+    commented = lines[0].startswith("#")
+    if commented:
+        lines[0] = lines[0].lstrip("# ")
+    apart = stated[1] if stated else max(",", ";", "\t", "|", key=lines[0].count)
+    apart = apart if apart in lines[0] else r"\s+"
+    rows = lines[1:60]
+    comma = apart != "," and any(re.search(r"\d,\d", line) for line in rows)
+    first = _cells(lines[0], apart)
+    if commented and len(lines) > 1 and len(_cells(lines[1], _apart(lines[1]))) != len(first):
+        lines, apart = lines[1:], _apart(lines[1])
+        first = _cells(lines[0], apart)
+    if options.columns is not None:
+        if len(options.columns) != len(first):
+            raise ValueError(
+                f"columns must name the {len(first)} columns of {name}, got {len(options.columns)}"
+            )
+        return lines, apart, comma, list(options.columns)
+    found = [cell for cell in first if re.fullmatch(NUMBER, cell)]
+    classes = all(re.fullmatch(r"[+-]?\d+(\.0+)?", cell) for cell in found)
+    if len(found) == len(first) or not classes:
+        return lines, apart, comma, None
+    second = _cells(lines[1], apart) if len(lines) > 1 else []
+    third = _cells(lines[2], apart) if len(lines) > 2 else []
+    below = 1
+    if third and set(third) <= {"class", "meta", "ignore", ""}:  # Orange writes three lines
+        below = 3
+    elif len(set(first)) < len(first) and second and not any(map(_is_number, second)):
+        first = [f"{one}_{two}" if two else one for one, two in zip(first, second, strict=False)]
+        below = 2  # pandas writes a line for each level
+    if len(second) == len(first) + 1:
+        first = ["", *first] if second[-1] else [*first, ""]
+    header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(first)]
+    return lines[below:], apart, comma, header
 
 
 def _apart(head: str) -> str:
-    """What parts the columns of a header."""
     apart = max(",", ";", "\t", "|", key=head.count)
     return apart if apart in head else r"\s+"
+
+
+def _is_number(cell: str) -> bool:
+    return bool(re.fullmatch(NUMBER, cell))
 
 
 def _cells(line: str, apart: str) -> list[str]:
@@ -167,134 +299,322 @@ def _cells(line: str, apart: str) -> list[str]:
     return [cell.strip().strip("'") for cell in next(csv.reader([line], delimiter=apart), [])]
 
 
-def _demand_names(file: str, cells: list[str]) -> None:
-    """Refuse a first line of values; whole numbers beside words may be names of classes."""
-    numbers = [cell for cell in cells if re.fullmatch(NUMBER, cell)]
-    if cells and (len(numbers) == len(cells) or any(not n.isdigit() for n in numbers)):
-        raise ValueError(
-            f"{file} has no header: its first line starts with the values {cells[:4]}. Name its "
-            f"{len(cells)} columns with --columns, such as --columns label,cat,dog"
-        )
-    twice = {name for name in cells if name and cells.count(name) > 1}
-    if twice:
-        raise ValueError(f"{file} has several columns {min(twice)!r}: give each its own name")
+def _quoting(body: str, apart: str, width: int, name: str, options: Any) -> dict[str, Any]:
+    """How quotation marks are read: rows that they join must be meant so (a check).
 
-
-def _json(path: Path) -> pd.DataFrame:
-    """Records as JSON lines, or as one JSON list of them."""
-    try:
-        with _opened(path)(path, "rt", encoding="utf-8-sig") as file:
-            text = file.read().strip()
-        rows = _records(text)
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path.name} holds no JSON record a line: {error}") from None
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f'{path.name} must hold one JSON record a line, such as {{"label": 1}}')
-    return pd.DataFrame(rows)
-
-
-def _records(text: str) -> list[Any]:
-    """Rows from a list of them, from columns, or from a row in each line.
-
-    >>> _records('{"label": {"0": 1, "1": 0}}')
-    [{'label': 1}, {'label': 0}]
+    Where every line by itself has as many cells as the header, the marks are characters of words.
     """
+    plain = {"quoting": csv.QUOTE_NONE}
+    if options.plain_quotes or '"' not in body:
+        return plain if options.plain_quotes else {}
+    escaped = {"escapechar": "\\"} if '\\"' in body else {}
     try:
-        whole = json.loads(text)
-    except ValueError:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        rows = list(csv.reader(io.StringIO(body), delimiter=apart, strict=True, **escaped))
+    except csv.Error:
+        rows = None
+    lines = [line for line in body.split("\n") if line.strip()]
+    if rows is not None and len(rows) == len(lines):
+        return escaped
+    alone = width > 1 and all(line.count(apart) == width - 1 for line in lines)
+    inner = rows is None or any(
+        line.count(apart) == width - 1
+        for row in rows for cell in row if "\n" in cell for line in cell.split("\n")[1:-1]
+    )  # fmt: skip
+    joined = len(lines) - len(rows) if rows is not None else 0
+    if options.joined_lines or not (alone or inner):
+        return escaped
+    what = "quotation marks are not in pairs" if rows is None else (
+        f"quotation marks join {joined} of its {len(lines)} lines to rows above them"
+    )  # fmt: skip
+    why = f"{what}: they may be characters of a text, --plain-quotes"
+    why += "" if rows is None else "; where a cell does hold line ends, --joined-lines"
+    raise Unclear(why, **({"plain_quotes": True} if alone else {}))
+
+
+def _broken(text, lines, apart, header, name, error) -> str:
+    """Why lines are no table, and the lines of Python that make one of them."""
+    widths = [len(_cells(line, apart)) if apart == r"\s+" else line.count(apart) + 1 for line in lines]
+    row = next((k for k, width in enumerate(widths) if width != len(header)), 0)
+    why = f"{name} is no table of {len(header)} columns: line {row + 2} holds {widths[row]} values"
+    if apart == r"\s+":
+        skip = next((k for k, ln in enumerate(text.splitlines()) if len(ln.split()) == len(header)), 0)
+        how = [
+            "Columns of fixed width become a CSV file in Python with these lines:",
+            "  import pandas",
+            f'  table = pandas.read_fwf("{name}", skiprows={skip})',
+        ]
+    else:
+        last = len(header) - 1
+        why += f" ({str(error).strip()})"
+        how = [
+            "If the last column is a text with such signs, these lines of Python quote it:",
+            "  import pandas",
+            f'  lines = open("{name}", encoding="utf-8").read().splitlines()',
+            f'  rows = [line.split("{apart}", {last}) for line in lines]',
+            "  table = pandas.DataFrame(rows[1:], columns=rows[0])",
+        ]
+    return "\n".join([f"{why}.", *how, '  table.to_csv("predictions.csv", index=False)'])
+
+
+# --- JSON ---
+
+
+def of_json(content: bytes, name: str, options: Any) -> Table:
+    """Records, a line each or a list; columns; columns and data; a list of lists."""
+    text = content.decode("utf-8-sig", errors="replace").strip()
+    try:
+        try:
+            whole = json.loads(text)
+        except ValueError:
+            whole = [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError as error:
+        raise ValueError(f"{name} holds no JSON record a line: {error}") from None
+    rows = _records(whole)
+    nameless = not all(isinstance(row, dict) for row in rows)
+    if nameless and rows and all(isinstance(row, list) for row in rows):
+        if not all(isinstance(cell, dict) for row in rows for cell in row):
+            width = max(map(len, rows))
+            names = options.columns or [f"column_{k + 1}" for k in range(width)]
+            if len(names) != width:
+                raise ValueError(f"columns must name the {width} columns of {name}")
+            rows = [dict(zip(names, row, strict=False)) for row in rows]
+            nameless = options.columns is None
+        else:
+            rows, nameless = [{"": row} for row in rows], False
+    elif nameless:
+        raise ValueError(f'{name} must hold one JSON record a line, such as {{"label": 1}}')
+    table = _of_rows(rows, name, options)
+    table.nameless = nameless
+    return table
+
+
+def _records(whole: Any) -> list[Any]:
+    """Rows of what a JSON file holds.
+
+    >>> _records({"label": {"0": 1, "1": 0}}), _records({"columns": ["y"], "data": [[1]]})
+    ([{'label': 1}, {'label': 0}], [{'y': 1}])
+    """
     if isinstance(whole, list):
         return whole
+    if not isinstance(whole, dict):
+        return [whole]
+    if isinstance(whole.get("columns"), list) and isinstance(whole.get("data"), list):
+        names = [c.get("name") if isinstance(c, dict) else str(c) for c in whole["columns"]]
+        return [dict(zip(names, row, strict=False)) for row in whole["data"]]
+    inner = list(whole.values())
+    if inner and all(isinstance(value, dict) for value in inner):
+        counted = [all(key.lstrip("-").isdigit() for key in value) for value in inner]
+        if not all(counted) and all(key.lstrip("-").isdigit() for key in whole):
+            return inner  # a record a row
     columns = {
         name: list(column.values()) if isinstance(column, dict) else column
         for name, column in whole.items()
         if isinstance(column, list | dict)
     }
-    alike = len(columns) == len(whole) and len(set(map(len, columns.values()))) == 1
-    if not alike:
+    records = [c for c in columns.values() if c and all(isinstance(row, dict) for row in c)]
+    if len(records) == 1 and len(records[0]) == max(map(len, columns.values())):
+        return records[0]
+    longest = max(map(len, columns.values()), default=0)
+    columns = {name: column for name, column in columns.items() if len(column) == longest}
+    if longest < 2 or not columns:
         return [whole]
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _arrow(path: Path) -> pd.DataFrame:
-    validate.extra("pyarrow", "files", path.name)
-    read = pd.read_feather if path.suffix.lower() in (".feather", ".arrow") else pd.read_parquet
-    try:
-        found = read(path)
-    except Exception as error:  # pyarrow has errors of its own
-        raise ValueError(f"{path.name} is no table of this kind: {error}") from None
-    return found.reset_index() if any(name is not None for name in found.index.names) else found
+def _of_rows(rows: list[dict], name: str, options: Any) -> Table:
+    flat = []
+    for row in rows:
+        found: dict[str, Any] = {}
+        for key, value in row.items():
+            _flatten(value, str(key), found)
+        flat.append(found)
+    names = list(dict.fromkeys(key for row in flat for key in row))
+    return of_frame(
+        pd.DataFrame({key: pd.Series([row.get(key) for row in flat], dtype=object) for key in names}),
+        name,
+        options,
+        flat=True,
+    )
 
 
-_BY_ENDING: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".jsonl": _json,
-    ".ndjson": _json,
-    ".json": _json,
-    ".parquet": _arrow,
-    ".pq": _arrow,
-    ".feather": _arrow,
-    ".arrow": _arrow,
-}
-ENDINGS = (*TEXTS, *_BY_ENDING)
+def _flatten(value: Any, name: str, found: dict[str, Any]) -> None:
+    """Records and lists as columns; lists of numbers, or of words, stay lists."""
+    if isinstance(value, dict):
+        vector = _vector(value)
+        if vector is not None:
+            found[name] = vector
+            return
+        own = any(bare(key) in RECORD for key in value) and bare(name) not in SCORES
+        for key, part in value.items():
+            _flatten(part, str(key) if own or not name else f"{name}_{key}", found)
+    elif isinstance(value, list | tuple | np.ndarray):
+        _flatten_list(list(value), name, found)
+    else:
+        found[name] = value
 
 
-def _spread(table: pd.DataFrame) -> pd.DataFrame:
-    """A column for each number where cells hold lists, or records, of numbers; others as texts."""
-    parts: list[pd.DataFrame | pd.Series] = []
-    for name in table:
-        column = table[name]
-        if not pd.api.types.is_numeric_dtype(column):
-            column = _unwritten(column)
-        filled = column.dropna()
-        first = filled.iloc[0] if column.dtype == object and len(filled) else None
-        if isinstance(first, list | tuple | np.ndarray | dict) and _numeric(first):
-            cells = [_record(cell) for cell in column]
-            wide = pd.DataFrame(cells, index=table.index)
-            if not _stands_alone(name, wide, [*table.columns, *(c for p in parts for c in p)]):
-                wide = wide.rename(columns=lambda key, name=name: f"{name}_{key}")
-            parts.append(wide)
-        elif isinstance(first, list | tuple | np.ndarray | dict):
-            parts.append(column.map(str).where(column.notna()))
+def _flatten_list(cells: list, name: str, found: dict[str, Any]) -> None:
+    if not cells:
+        found[name] = None
+    elif len(cells) == 1:
+        _flatten(cells[0], name, found)
+    elif all(isinstance(cell, Number) for cell in cells) or _words(cells):
+        found[name] = cells
+    elif all(isinstance(cell, dict) for cell in cells) and (pairs := _pairs(cells)):
+        own = all(bare(key) in RECORD for key in pairs)
+        for key, score in pairs.items():
+            found[key if own or not name else f"{name}_{key}"] = score
+    elif len(cells) <= MOST:
+        for place, cell in enumerate(cells):
+            _flatten(cell, f"{name}_{place}", found)
+
+
+def _words(cells: list) -> bool:
+    """Whether all are words, or all are texts of numbers."""
+    if not all(isinstance(cell, str) for cell in cells):
+        return False
+    return len({bool(re.fullmatch(NUMBER, cell)) for cell in cells}) == 1
+
+
+def _vector(cell: dict) -> list[float] | None:
+    """A vector as Spark writes it."""
+    values = cell.get("values")
+    if not isinstance(values, list) or "type" not in cell:
+        return None
+    if cell.get("indices") is None or cell.get("size") is None:
+        return values
+    return _sparse(cell["size"], cell["indices"], values)
+
+
+def _sparse(size: int, places: list[int], values: list[float]) -> list[float]:
+    found = [0.0] * size
+    for place, value in zip(places, values, strict=True):
+        found[place] = value
+    return found
+
+
+def _pairs(cells: list[dict]) -> dict[str, float] | None:
+    """Scores by their labels, from records such as {"label": "cat", "score": 0.9}."""
+    pairs: dict[str, float] = {}
+    for cell in cells:
+        flat: dict[str, Any] = {}
+        _flatten(cell, "", flat)
+        words = [value for value in flat.values() if isinstance(value, str)]
+        scores = {k: v for k, v in flat.items() if isinstance(v, Number)}
+        usual = [v for k, v in scores.items() if bare(k) in (*SCORES, "mean")]
+        value = list(scores.values()) if len(scores) == 1 else usual
+        if not words or len(value) != 1 or words[0] in pairs:
+            return None
+        pairs[words[0]] = value[0]
+    return pairs
+
+
+# --- frames and arrays ---
+
+
+def of_frame(frame: pd.DataFrame, name: str, options: Any, *, flat: bool = False) -> Table:
+    """The columns of a frame: lists of numbers in its cells as blocks, texts of numbers as these."""
+    frame = frame.set_axis(
+        ["_".join(map(str, c)) if isinstance(c, tuple) else str(c).strip() for c in frame.columns],
+        axis=1,
+    )
+    twice = sorted(set(frame.columns[frame.columns.duplicated()]))
+    if twice:
+        raise ValueError(f"{name} has several columns {twice[0]!r}: give each its own name")
+    if frame.empty or len(frame.columns) < 1:
+        raise ValueError(
+            f"{name} must hold a header, a column of labels and one of scores a class, got "
+            f"{len(frame)} rows of the columns {list(frame.columns)}"
+        )
+    nested = [] if flat else [column for column in frame if _nests(frame[column])]
+    if nested:
+        rows = [
+            dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)
+        ]
+        for column in nested:
+            for row, cell in zip(rows, map(_unwritten, frame[column]), strict=True):
+                row[column] = cell
+        return _of_rows(rows, name, options)
+    entries: dict[str, Any] = {}
+    for column in frame:
+        entries |= _entries(column, frame[column].reset_index(drop=True), frame, options.missing)
+    return Table(name, entries)
+
+
+def _nests(column: pd.Series) -> bool:
+    filled = column.dropna()
+    if filled.empty or column.dtype.kind in "iufb":
+        return False
+    first = filled.iloc[0]
+    if isinstance(first, str):
+        return first[:1] in "[{(" and not isinstance(_unwritten(first), str)
+    return isinstance(first, dict | list | tuple | np.ndarray)
+
+
+def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str | None) -> dict:
+    """A column, a block for lists of equal lengths, or its own columns where labels stand beside."""
+    filled = series.dropna()
+    first = filled.iloc[0] if len(filled) else None
+    if not isinstance(first, list):
+        return {column: _masked(series, missing)}
+    if isinstance(first[0], str):
+        texts = [cell for cell in filled if isinstance(cell, list)]
+        flat = pd.to_numeric(pd.Series([w for cell in texts for w in cell]), errors="coerce")
+        if flat.notna().all() and not _same_each_row(texts):
+            series = filled.map(lambda cell: [float(word) for word in cell]).reindex(series.index)
         else:
-            parts.append(column)
-    return pd.concat(parts, axis=1) if parts else table
+            return {column: series.map(lambda cell: str(cell) if cell is not None else None)}
+    lengths = {len(cell) for cell in series if isinstance(cell, list)}
+    beside = _words_beside(column, frame)
+    if beside is not None:
+        rows = [
+            dict(zip(words, cell, strict=False)) if isinstance(cell, list) else {}
+            for words, cell in zip(frame[beside], series, strict=True)
+        ]
+        wide = pd.DataFrame(rows)
+        return {f"{column}_{word}": wide[word] for word in sorted(wide)}
+    if len(lengths) > 1 or series.isna().any() or max(lengths) > 100_000:
+        if len(lengths) > 1:
+            return {column: series.map(str).where(series.notna())}
+        empty = [np.nan] * lengths.pop()
+        series = series.map(lambda cell: cell if isinstance(cell, list) else empty)
+    block = np.array(series.tolist())
+    return {column: block if block.dtype.kind in "iufb" else block.astype(np.float64)}
 
 
-def _stands_alone(name: str, wide: pd.DataFrame, taken: list[str]) -> bool:
-    """Whether a record keeps its own names: it says of an answer if it is right, or how sure.
-
-    >>> stats = pd.DataFrame({"exact_match": [1.0], "max_prob": [0.8]})
-    >>> _stands_alone("stats", stats, ["id"]), _stands_alone("probs", stats, ["id"])
-    (True, False)
-    """
-    told = any(bare(key) in CORRECT or sure(key) for key in wide)
-    scores = bare(name) in (*SCORES, *EITHER) or said([name]) is not None
-    return told and not scores and not {*map(str, wide)} & {*taken}
+def _same_each_row(cells: list[list[str]]) -> bool:
+    return all(cell == cells[0] for cell in cells)
 
 
-def _unwritten(column: pd.Series) -> pd.Series:
-    """Texts of lists, such as [0.1, 0.9] or [0.1 0.9], as these lists."""
-    texts = column.dropna()
-    if texts.empty or not isinstance(texts.iloc[0], str) or not texts.iloc[0].startswith("["):
-        return column
-    try:
-        cells = [[float(part) for part in re.findall(r"[^\[\],\s]+", text)] for text in texts]
-    except (TypeError, ValueError):
-        return column
-    if len(set(map(len, cells))) > 1:
-        return column
-    return pd.Series(cells, index=texts.index, dtype=object).reindex(column.index)
+def _words_beside(column: str, frame: pd.DataFrame) -> str | None:
+    """The column of lists of words that say of which class each number of a list is."""
+    able = []
+    for other in frame:
+        pairs = [
+            (a, b) for a, b in zip(frame[other], frame[column], strict=True)
+            if isinstance(a, list) and isinstance(b, list)
+        ]  # fmt: skip
+        fits = pairs and all(len(a) == len(b) and len(set(map(str, a))) == len(a) for a, b in pairs)
+        if fits and other != column and all(isinstance(w, str) for w in pairs[0][0]):
+            able.append((pairs[0][0][0].isdigit(), other))
+    return min(able)[1] if able else None
 
 
-def _numeric(cell: Any) -> bool:
-    values = list(cell.values()) if isinstance(cell, dict) else list(cell)
-    return 0 < len(values) < MOST_LISTED and all(isinstance(v, Real) for v in values)
-
-
-def _record(cell: Any) -> dict:
-    if isinstance(cell, dict):
-        return cell
-    return dict(enumerate(cell)) if isinstance(cell, list | tuple | np.ndarray) else {}
+def _masked(series: pd.Series, missing: str | None) -> pd.Series:
+    """A column without the mark for missing values, texts of numbers as numbers."""
+    if missing is not None:
+        series = series.mask(series.map(lambda cell: _same(cell, missing)))
+    if series.dtype.kind in "iuf" or series.dtype.kind == "b":
+        return series
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        series = series.astype(object)
+    found, filled = numbers(series), max(series.notna().sum(), 1)
+    if found.notna().sum() >= MOSTLY * filled:
+        return found
+    # fractions and one or two marks, such as the points that SAS writes
+    marks = series[found.isna()].dropna().map(str)
+    fractions = found.notna().sum() >= filled / 2 and (found.dropna() % 1 != 0).any()
+    return found if fractions and marks.nunique() <= 2 else series
 
 
 def _same(cell: Any, word: str) -> bool:
@@ -304,21 +624,178 @@ def _same(cell: Any, word: str) -> bool:
         return str(cell).strip() == word
 
 
-def _numbers(column: pd.Series) -> pd.Series:
-    """Texts such as 93 % as the numbers .93, other texts of numbers as these, the rest as it is."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object)
-    if column.dtype.kind == "b" or pd.api.types.is_bool_dtype(column):
-        return column
-    filled = column.dropna()
-    if filled.empty or filled.map(lambda cell: isinstance(cell, bool)).any():
-        return column
-    texts = filled.map(str).str.strip()
-    if texts.str.endswith("%").all():
-        bare = texts.str.rstrip("% \N{NO-BREAK SPACE}").str.replace(",", ".")
-        return pd.to_numeric(bare, errors="coerce").reindex(column.index) / 100
-    numbers = pd.to_numeric(texts, errors="coerce")
-    if numbers.notna().mean() < MOSTLY:
+def numbers(series: pd.Series) -> pd.Series:
+    """Texts of numbers as numbers, per cent as fractions, all else as missing.
+
+    >>> numbers(pd.Series(["93 %", "0,5 %"])).tolist()
+    [0.93, 0.005]
+    >>> numbers(pd.Series(["tensor(0.5)", "*0.25", "?"])).tolist()
+    [0.5, 0.25, nan]
+    """
+    if series.dtype.kind in "iufb" or pd.api.types.is_numeric_dtype(series.dtype):
+        return series.astype(np.float64) if series.hasnans else series
+    if pd.api.types.is_bool_dtype(series.dtype) or series.map(type).eq(bool).any():
+        return pd.Series(np.nan, index=series.index)
+    texts = series.dropna().map(str).str.strip().map(_bared)
+    if len(texts) and texts.str.endswith("%").all():
+        texts = texts.str.rstrip("% \N{NO-BREAK SPACE}").str.replace(",", ".")
+        return pd.to_numeric(texts, errors="coerce").reindex(series.index) / 100
+    found = pd.to_numeric(texts, errors="coerce")
+    if found.notna().mean() < MOSTLY:
         points = texts.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
-        numbers = pd.to_numeric(points, errors="coerce")
-    return column if numbers.notna().mean() < MOSTLY else numbers.reindex(column.index)
+        found = pd.to_numeric(points, errors="coerce")
+    return found.reindex(series.index)
+
+
+_PRINTED = re.compile(r"(?:np|numpy|torch)?\.?(?:float|int|uint|bfloat|tensor|array)\d*_?\(\s*")
+
+
+def _bared(text: str) -> str:
+    """A number without what numpy, torch or WEKA print around it."""
+    if "(" in text:
+        text = re.sub(r",\s*(dtype|device|grad_fn)=[^)]*", "", _PRINTED.sub("", text)).rstrip(") ")
+    return text.lstrip("*")
+
+
+def _unwritten(cell: Any) -> Any:
+    """A text of a list or a record as that: [0.1, 0.9], [0.1 0.9], {'cat': 0.1}, (3, [0], [1.0])."""
+    if not isinstance(cell, str):
+        return cell
+    text = cell.strip()
+    if "(" in text and text[:1] != "(":
+        text = re.sub(r",\s*(dtype|device|grad_fn)=[^)]*", "", _PRINTED.sub("", text)).replace(")", "")
+    try:
+        found = json.loads(text)
+    except ValueError:
+        try:
+            found = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, TypeError):
+            try:
+                found = [float(part) for part in re.findall(r"[^\[\],\s]+", text)]
+            except ValueError:
+                return cell
+    if isinstance(found, tuple) and len(found) == 3 and isinstance(found[0], int):
+        return _sparse(*found)
+    return found if isinstance(found, list | dict) else cell
+
+
+def _arrow(path: Path) -> pd.DataFrame:
+    validate.extra("pyarrow", "files", path.name)
+    feather = path.suffix.lower() in (".feather", ".arrow")
+    try:
+        try:
+            found = pd.read_feather(path) if feather else pd.read_parquet(path)
+        except Exception:
+            if not feather:
+                raise
+            import pyarrow.ipc
+
+            found = pyarrow.ipc.open_stream(path.read_bytes()).read_pandas()
+    except Exception as error:  # pyarrow has errors of its own
+        raise ValueError(f"{path.name} is no table of this kind: {error}") from None
+    return found.reset_index() if any(name is not None for name in found.index.names) else found
+
+
+def _arrays(path: Path, ending: str) -> dict[str, Any]:
+    if ending == ".npy":
+        try:
+            return {"scores": np.load(path, mmap_mode="r", allow_pickle=False)}
+        except (ValueError, EOFError, OSError) as error:
+            raise ValueError(f"{path.name} is no file of one array of numbers: {error}") from None
+    if ending == ".npz":
+        return _npz(path)
+    return _pt(path)
+
+
+def _npz(path: Path) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except ValueError as error:
+        more = ""
+        if "pickle" in str(error):
+            more = (
+                ". Save such arrays as texts, in Python with these lines:\n  import numpy\n"
+                f'  held = numpy.load("{path.name}", allow_pickle=True)\n  numpy.savez('
+                '"predictions.npz", **{name: numpy.array(held[name].tolist()) for name in held})'
+            )
+        raise ValueError(f"{path.name} is no archive of arrays of numbers: {error}{more}") from None
+    except Exception as error:  # zipfile and zlib have errors of their own
+        raise ValueError(f"{path.name} is damaged, or no archive of arrays: {error}") from None
+
+
+def _pt(path: Path) -> dict[str, Any]:
+    """A dictionary of tensors, a tuple of them, or a list of batches."""
+    import torch
+
+    plain = [np.ndarray, np.dtype, *(type(np.dtype(kind)) for kind in ("f2", "f4", "f8", "i4", "i8"))]
+    plain += [np._core.multiarray._reconstruct, np._core.multiarray.scalar]
+    plain += [type(np.dtype("?")), type(np.dtype("U1")), type(np.dtype("i1")), type(np.dtype("u1"))]
+    try:
+        with torch.serialization.safe_globals(plain):
+            held = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception:  # whatever unpickling may raise, at length
+        raise ValueError(
+            f"{path.name} is no file of tensors alone; load it yourself and call "
+            f"calibkit.audit(logits, labels)"
+        ) from None
+    if isinstance(held, list | tuple) and held:
+        if all(isinstance(batch, list | tuple | dict) for batch in held):
+            keys = held[0] if isinstance(held[0], dict) else range(len(held[0]))
+            joined = {k: torch.cat([torch.as_tensor(b[k]).reshape(
+                len(b[k]) if np.ndim(b[k]) else 1, *np.shape(b[k])[1:]) for b in held]) for k in keys}  # fmt: skip
+            held = joined if isinstance(held[0], dict) else {f"arr_{k}": joined[k] for k in keys}
+        else:
+            held = {f"arr_{k}": value for k, value in enumerate(held)}
+    if not isinstance(held, dict):
+        kind = type(held).__name__
+        raise ValueError(f"{path.name} must hold a dictionary of tensors, got {kind}")
+    return {str(name): _plain(value) for name, value in held.items()}
+
+
+def _plain(value: Any) -> Any:
+    """A tensor as an array; bfloat16, which numpy does not know, in the 32 bits that hold it."""
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        return np.asarray(value)
+    value = value.detach()
+    return (value.float() if value.dtype == torch.bfloat16 else value).numpy(force=True)
+
+
+def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
+    """Arrays of one row a sample as columns and blocks; those of another length are left out."""
+    held = {key: np.asanyarray(value) for key, value in held.items()}
+    held = {k: v[:, 0] if v.ndim == 2 and v.shape[1] == 1 else v for k, v in held.items()}
+    rows = [len(array) for array in held.values() if array.ndim == 2]
+    rows = rows or [len(array) for array in held.values() if array.ndim == 1]
+    if not rows or not all(array.dtype.kind in "iufbUSM" for array in held.values() if array.ndim):
+        raise ValueError(
+            f"{name} holds arrays of the shapes {_shapes(held)}: it must hold floating scores "
+            f"(n, K) and labels (n,), for example as 'logits' and 'labels'"
+        )
+    n = max(rows)
+    entries = {k: v for k, v in held.items() if v.ndim in (1, 2) and len(v) == n}
+    wide = [v.shape[1] for v in entries.values() if v.ndim == 2]
+    names = [k for k, v in held.items() if v.ndim == 1 and v.dtype.kind in "US" and len(v) in wide]
+    called = next((k for k in names if bare(k) in ("class_names", "classes", "names")), None)
+    columns: dict[str, Any] = {
+        key: array if array.ndim == 2 else _masked(pd.Series(array), options.missing)
+        for key, array in entries.items()
+        if key != called or len(held[key]) != wide[0]
+    }
+    if wide and any(array.ndim == 1 and len(array) == wide[0] != n for array in held.values()):
+        if not called and not any(array.ndim == 1 and len(array) == n for array in held.values()):
+            raise ValueError(
+                f"labels have one entry a column, {wide[0]}, but there are {n} rows: the scores "
+                f"look transposed; pass scores.T"
+            )
+    named = None if called is None else list(map(str, held[called]))
+    return Table(name, columns, class_names=named)
+
+
+def _shapes(held: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in held.items()}
+
+
+from calibkit.auditing.names import RECORD, SCORES, bare  # noqa: E402

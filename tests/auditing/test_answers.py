@@ -94,7 +94,7 @@ def test_the_usual_names_with_and_without_texts(tmp_path, said, right):
     check(written(tmp_path / "a.jsonl", question=QUESTIONS, **{said: SAID, right: RIGHT}))
     texts = {"target": TARGET, "prediction": PREDICTED, "category": SUBJECT}
     given = check(written(tmp_path / "b.jsonl", **texts, **{said: SAID, right: RIGHT == 1}))
-    assert given.told.startswith(f"labels from {right!r}, scores from {said}; ")
+    assert given.note.startswith(f"labels from {right!r}, scores from {said}; ")
 
 
 def test_per_cent_are_read_where_they_say_so_and_asked_for_else(tmp_path):

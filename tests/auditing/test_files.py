@@ -101,7 +101,7 @@ def test_tables_as_strangers_write_them(tmp_path, labels, cell, options):
     assert given.scores == pytest.approx(np.array(ROUNDED, float), abs=1e-9)
     numbers = targets.labels_of(given.labels, len(Y), 3, given.names)
     assert numbers.tolist() == Y.tolist()
-    assert given.told.startswith("labels from ")
+    assert given.note.startswith("labels from ")
 
 
 def test_columns_beside_the_scores_are_left_out_and_named(tmp_path):
@@ -109,7 +109,7 @@ def test_columns_beside_the_scores_are_left_out_and_named(tmp_path):
     table(predicted="cat", confidence=said, entropy=1.5, age=40).to_csv(tmp_path / "more.csv")
     given = files.read(tmp_path / "more.csv")
     assert given.names == NAMES
-    assert given.told == (
+    assert given.note == (
         "labels from 'label', scores from p_cat, p_dog, p_eel; "
         "not used: Unnamed: 0, predicted, confidence, entropy, age"
     )
@@ -223,7 +223,7 @@ def test_further_columns_are_kept_beside_the_scores(tmp_path):
     given = files.read(tmp_path / "more.csv", beside=("weight", "patient"), drop_missing=True)
     assert list(given.beside["weight"]) == [k for k in range(400) if k != 5]
     assert len(given.beside["patient"]) == len(given.scores) == 399
-    assert "not used" not in given.told
+    assert "not used" not in given.note
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def outcome(seed: int, path) -> str:
     except ValueError as error:
         return "asked" if "--" in str(error) else f"no option in: {error}"
     read = numbers(*probabilities(given))
-    assert read == pytest.approx(export.truth.numbers(), abs=1e-9), (seed, given.told)
+    assert read == pytest.approx(export.truth.numbers(), abs=1e-9), (seed, given.note)
     return "read"
 
 

@@ -1,0 +1,173 @@
+"""Five checks of what was read, each with an option that takes the risk (the first: `tables`)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from calibkit.auditing.names import short
+from calibkit.auditing.questions import Options, Unclear, joined
+from calibkit.auditing.scores import double, slices
+
+FEW = 20  # rows, below which a pattern may be chance
+MANY = 30  # of which all are right
+CLEAR = 3.0  # standard errors by which another order must be better
+POINTS = 0.05  # and by how much
+ABSENT = 0.2  # of the rows are predicted as classes that no label names
+BELOW = 2.0  # standard errors of an area under the ROC curve
+LIKELIER = 5.0  # of the log-likelihood
+
+
+def largest(matrix) -> np.ndarray:
+    """(n,) the column of the largest score, a block of rows at a time."""
+    blocks = slices(*matrix.shape)
+    return np.concatenate([np.asarray(matrix[rows]).argmax(1) for rows in blocks])
+
+
+def own_predictions(right: np.ndarray, label: str, options: Options) -> None:
+    """Ask where every label is what the model predicts."""
+    if len(right) >= MANY and right.all() and not options.labels_are_true:
+        raise Unclear(
+            f"the labels in {label!r} are what the scores say in every one of {len(right)} rows: "
+            f"are these the model's own predictions? Name the truth with --label, or --labels FILE; "
+            f"if they are the truth, say --labels-are-true"
+        )
+
+
+def parted(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """(n,) whether a threshold parts the labels 0 and 1, for all rows the same.
+
+    >>> parted(np.array([0.1, 0.6]), np.array([0, 1])).all()
+    True
+    """
+    ones, zeros = scores[labels == 1], scores[labels == 0]
+    split = bool(len(ones) and len(zeros) and ones.min() > zeros.max())
+    return np.full(len(scores), split)
+
+
+def sorted_scores(
+    matrix, labels: pd.Series | np.ndarray, columns: list[str], table, options: Options
+) -> None:
+    """Ask where the scores fall, or rise, from left to right in every row: they are no classes."""
+    if len(matrix) < FEW or options.sorted_classes or not _sorted(matrix):
+        return
+    why = (
+        f"the scores {short(columns)} are sorted from left to right in every row, as the k best of "
+        f"more classes are, and not those of classes: name the first with --scores "
+        f"{joined(columns[:1])} and what it predicts with --predicted COLUMN; if they are the "
+        f"classes, say --sorted-classes"
+    )
+    if len(columns) == 2:
+        from calibkit.auditing.guesses import area
+
+        scores = np.asarray(matrix, np.float64)
+        z = area(scores[:, 1] - scores[:, 0], labels == 1)[1]
+        raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
+    from calibkit.auditing.guesses import first_predicted
+
+    best = columns[0] if np.asarray(matrix[0])[0] >= np.asarray(matrix[0])[-1] else columns[-1]
+    decision = first_predicted(table, columns, best, labels)
+    needs = {"scores": [best], "predicted": decision} if decision else {}
+    raise Unclear(why, **needs)
+
+
+def _sorted(matrix) -> bool:
+    falls = rises = True
+    for rows in slices(*matrix.shape):
+        steps = np.diff(np.asarray(matrix[rows], dtype=np.float64), axis=1)
+        falls, rises = falls and bool((steps <= 0).all()), rises and bool((steps >= 0).all())
+        if not (falls or rises):
+            return False
+    return True
+
+
+def row_a_class(
+    scores: np.ndarray, rows: dict[str, pd.Series], roles, file: str, options: Options
+) -> None:
+    """Ask where rows are the classes of a sample: values repeat whose scores sum to 1."""
+    n = len(scores)
+    if n < FEW or options.rows_are_samples:
+        return
+    for column, values in rows.items():
+        codes, unique = pd.factorize(values)
+        if column in roles.label or len(unique) < 5 or len(unique) > n / 2 or codes.min() < 0:
+            continue
+        if np.abs(np.bincount(codes, scores) - 1).max() < 0.02:
+            others = [c for c in rows if c not in (column, *roles.label)]
+            of = next((c for c in others if rows[c].nunique() == round(n / len(unique))), "CLASS")
+            raise Unclear(
+                f"the scores of every value of {column!r} sum to 1: the {n} rows are the classes "
+                f"of {len(unique)} samples, and no samples. If each is one, say --rows-are-samples; "
+                f"else make a row a sample, in Python with these lines:\n"
+                f"  import pandas\n  long = pandas.read_csv({file!r})\n"
+                f"  wide = long.pivot(index={column!r}, columns={of!r}, values={roles.scores[0]!r})\n"
+                f"  true = long[long[{roles.label[0]!r}] == 1].set_index({column!r})[{of!r}]\n"
+                f"  wide.assign(label=true).to_csv('predictions.csv', index=False)"
+            )
+
+
+def better_order(
+    labels: np.ndarray, said: np.ndarray, matrix, classes: list[str], kind: str, options: Options
+) -> None:
+    """Ask where labels assigned to other columns make much more of the predictions right."""
+    if options.columns_as_named:
+        return
+    from scipy.optimize import linear_sum_assignment
+
+    n, count = len(labels), len(classes)
+    pairs = np.bincount(labels * count + said, minlength=count**2).reshape(count, count)
+    mine = np.trace(pairs) / n
+    order = linear_sum_assignment(pairs, maximize=True)[1]
+    best = pairs[np.arange(count), order].sum() / n
+    error = np.sqrt(max(best * (1 - best), 1 / n) / n)
+    chance = np.sqrt(2 * np.log(count) / n)  # some of many orders is better by luck
+    absent = np.isin(said, np.unique(labels), invert=True).mean()
+    if absent <= ABSENT and (best - mine < max(POINTS, CLEAR * error, chance) or mine > 0.5):
+        return
+    from calibkit.auditing.guesses import better_classes, first_class
+
+    found = better_classes(labels, matrix, classes, kind) if best - mine > POINTS else None
+    absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
+    raise Unclear(
+        f"the largest score is right in {mine:.1%} of the rows, and in {best:.1%} if the labels are "
+        f"assigned to other columns{absence}: say which label each column stands for, in their "
+        f"order, with --classes{first_class(found)}, or name the column of the labels with --label; "
+        f"if all stands as it is named, say --columns-as-named",
+        **({"classes": found} if found and found != classes else {}),
+    )
+
+
+def direction(
+    scores: np.ndarray, labels: np.ndarray, positive: str, values: list[str], kind: str,
+    options: Options,
+) -> None:  # fmt: skip
+    """Ask where the scores are clearly higher for the other label."""
+    if options.columns_as_named or not 0 < labels.sum() < len(labels):
+        return
+    from calibkit.auditing.guesses import area
+
+    found, z = area(scores, labels == 1)
+    odds = 0.0
+    if kind in ("probs", "percent", "logprobs"):
+        inner = np.clip(scores, 1e-3, 1 - 1e-3)
+        odds = float(np.where(labels == 1, 1, -1) @ np.log(inner / (1 - inner)))
+    if z < -BELOW or (z < BELOW and odds < -LIKELIER):
+        others = [value for value in values if value != positive]
+        other = others[0] if len(others) == 1 else None
+        raise Unclear(
+            f"the scores fit the label {other or 'of the others'} better (area under the ROC curve "
+            f"of {positive}: {found:.3f}): say which label they are of, "
+            f"{' or '.join(f'--positive {joined([v])}' for v in values[:4])}, or of which column "
+            f"they are the confidence, --predicted COLUMN; if it is so, say --columns-as-named",
+            **({"positive": other} if other and z < -BELOW and not options.positive else {}),
+        )
+
+
+
+
+def log_scores(matrix, rows: np.ndarray, kind: str) -> np.ndarray:
+    """(m, K) logarithms of the probabilities of some rows."""
+    block = double(np.asarray(matrix[rows]))
+    if kind in ("logits", "logprobs"):
+        return block.log_softmax(1).numpy()
+    return block.clamp(min=1e-6).log().numpy()

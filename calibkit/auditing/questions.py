@@ -1,0 +1,176 @@
+"""What the user says of a file, and what is asked: the options, and the command to type."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from calibkit import validate
+
+LISTED = ("label", "scores", "classes", "columns")  # names that commas part
+KINDS = ("probs", "logits", "percent", "logprobs", "confidence")
+LISTED_COLUMNS = 24  # that a question shows
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of the reading.
+
+    label: the column of labels, or the columns of 0 and 1 of which one is 1 in every row.
+    scores: the columns of scores; p_* are all that begin with p_.
+    positive: the label that one column of scores is of. predicted: the column of which one score
+        is the confidence.
+    classes: the labels that the columns of scores stand for, in the order of these columns; beside
+        `predicted`, prediction=label pairs. first_class: they are numbers, from this one on.
+    kind: what scores are, one of `KINDS`; of "confidence" the labels say whether a row is right.
+    scale: what scores are divided by, such as 10 for a confidence from 1 to 10.
+    columns: the names of the columns, where a file has none. encoding: of a text.
+    missing: what stands for no value, such as -999. drop_missing: leave such rows out.
+    groups, beside: further columns to keep.
+    plain_quotes: quotation marks are characters of words.
+
+    The others say that what a check found is right: joined_lines, labels_are_true,
+    rows_are_samples, sorted_classes, columns_as_named.
+    """
+
+    label: list[str] | None = None
+    scores: list[str] | None = None
+    positive: str | None = None
+    predicted: str | None = None
+    classes: list[str] | None = None
+    first_class: int | None = None
+    kind: str | None = None
+    scale: float | None = None
+    columns: list[str] | None = None
+    encoding: str | None = None
+    missing: str | None = None
+    drop_missing: bool = False
+    groups: str | None = None
+    beside: tuple[str, ...] = ()
+    plain_quotes: bool = False
+    joined_lines: bool = False
+    labels_are_true: bool = False
+    rows_are_samples: bool = False
+    sorted_classes: bool = False
+    columns_as_named: bool = False
+
+    @property
+    def taken(self) -> list[str]:
+        """Columns that have another use than labels and scores."""
+        return [name for name in (self.groups, *self.beside) if name is not None]
+
+
+NAMES = tuple(field.name for field in fields(Options))
+
+
+def options_of(**given: Any) -> Options:
+    """The options as they are used: lists of names, texts for values, no kind for "auto".
+
+    >>> options_of(scores="p_cat, p_dog", positive=1).scores
+    ['p_cat', 'p_dog']
+
+    Raises TypeError for what is no option, and ValueError for a kind that there is not.
+    """
+    unknown = sorted(set(given) - set(NAMES))
+    if unknown:
+        raise TypeError(f"read takes {', '.join(NAMES)}, not {unknown[0]}")
+    given |= {name: _split(given[name]) for name in LISTED if name in given}
+    for name in ("positive", "missing"):
+        if given.get(name) is not None:
+            given[name] = str(given[name])
+    if given.get("kind") == "auto":
+        given["kind"] = None
+    if given.get("kind") is not None:
+        validate.choice("kind", given["kind"], KINDS)
+    given["beside"] = tuple(given.get("beside") or ())
+    return Options(**given)
+
+
+def _split(names: str | Sequence[str] | None) -> list[str] | None:
+    if names is None or not isinstance(names, str):
+        return None if names is None else [str(name) for name in names]
+    return [name.strip() for name in next(csv.reader([names], skipinitialspace=True), [])]
+
+
+class Unclear(ValueError):
+    """What is not clear, and the options that would say it, if they can be proposed.
+
+    table: what was read so far.
+    """
+
+    def __init__(self, why: str, **needs: Any):
+        super().__init__(why)
+        self.needs = needs
+        self.table: Any = None
+
+
+class Question(ValueError):
+    """A file that needs an answer: why, its columns, and the command that gives it.
+
+    answer: the options to add, None where nothing can be proposed.
+    """
+
+    def __init__(
+        self, path: Any, why: str, table: Any, answer: Options | None, then: str, labels: Any = None
+    ):
+        self.path, self.answer, self.why, self.labels = path, answer, why, labels
+        shown = [] if table is None else [f"{table.file} has the columns", *_shown(table)]
+        lines = [f"{why}." if shown or answer else why, *shown]
+        if answer is not None:
+            lines += [f"Type, if this is what they are ({then}):", f"  {self.command()}"]
+        super().__init__("\n".join(lines))
+
+    def command(self, more: Sequence[str] = ()) -> str:
+        """The command to type, with further arguments."""
+        labels = [] if self.labels is None else ["--labels", str(self.labels)]
+        return shlex.join(["calibkit", "audit", str(self.path), *labels, *typed(self.answer), *more])
+
+
+def typed(options: Options | None) -> list[str]:
+    """Options as they are typed.
+
+    >>> typed(options_of(scores="a,b", kind="probs", drop_missing=True, missing=-1))
+    ['--scores', 'a,b', '--kind', 'probs', '--missing=-1', '--drop-missing']
+    """
+    words: list[str] = []
+    for field in fields(Options):
+        value = getattr(options, field.name, None)
+        option = "--" + field.name.replace("_", "-")
+        if value is None or value is False or field.name == "beside":
+            continue
+        if value is True:
+            words.append(option)
+            continue
+        text = joined(value) if isinstance(value, list) else f"{value:g}" if isinstance(value, float) else str(value)
+        words += [f"{option}={text}"] if text.startswith("-") else [option, text]
+    return words
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names parted by commas, in quotation marks where they hold one.
+
+    >>> joined(["a", "b,c"])
+    'a,"b,c"'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
+
+
+def _shown(table: Any) -> list[str]:
+    """A line for each column, with three of its values."""
+    lines = []
+    for column in table.columns[:LISTED_COLUMNS]:
+        cells = [str(cell)[:24] for cell in table[column].iloc[:3]]
+        lines.append(f"  {column}: {', '.join(cells)}")
+    left = len(table.columns) - len(lines)
+    return [*lines, f"  ... and {left} more"] if left > 0 else lines
+
+
+def answered(options: Options, needs: dict[str, Any]) -> Options:
+    """The options with those that a question proposes."""
+    return replace(options, **needs)
