@@ -174,7 +174,11 @@ def _audit(options) -> int:
     limits = dict(map(_limit, options.fail_above))
     auditing.demand_measures(limits)
     chosen = {key: value for key in AUDIT if (value := getattr(options, key)) not in (None, False)}
-    audit = auditing.audit_files(options.file, **chosen)
+    try:
+        audit = auditing.audit_files(options.file, **chosen)
+    except auditing.Question as question:
+        question.path = options.file
+        raise ValueError(question.text(_besides(options))) from None
     page = audit.write(options.target).resolve()
     print(audit)
     print(f"the page: {page}")
@@ -199,6 +203,18 @@ AUDIT = (
     *("clusters", "weights", "costs", "scale", "encoding", "plain_quotes", "joined_lines"),
     *("labels_are_true", "rows_are_samples", "sorted_classes", "columns_as_named"),
 )
+
+
+def _besides(options) -> list[str]:
+    """What else was typed, for the command that answers a question."""
+    words: list[str] = []
+    for name in ("calibration", "other", "name", "bins", "weights", "target", "json"):
+        value = getattr(options, name)
+        if value is not None and (name, value) != ("target", "audit.html"):
+            words += [f"--{name}", str(value)]
+    words += ["--cluster", options.clusters] if options.clusters is not None else []
+    words += ["--costs", *(f"{cost:g}" for cost in options.costs)] if options.costs else []
+    return words + [word for limit in options.fail_above for word in ("--fail-above", limit)]
 
 
 def _limit(words: str) -> tuple[str, float]:

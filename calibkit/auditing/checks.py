@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from calibkit.auditing.guesses import FEW, area, better_classes, first_class, first_predicted
 from calibkit.auditing.names import short
 from calibkit.auditing.questions import Options, Unclear, joined
-from calibkit.auditing.scores import double, slices
+from calibkit.auditing.scores import slices
 
-FEW = 20  # rows, below which a pattern may be chance
 MANY = 30  # of which all are right
 CLEAR = 3.0  # standard errors by which another order must be better
 POINTS = 0.05  # and by how much
@@ -29,7 +29,7 @@ def own_predictions(right: np.ndarray, label: str, options: Options) -> None:
     if len(right) >= MANY and right.all() and not options.labels_are_true:
         raise Unclear(
             f"the labels in {label!r} are what the scores say in every one of {len(right)} rows: "
-            f"are these the model's own predictions? Name the truth with --label, or --labels FILE; "
+            f"are they the model's own predictions? Name the truth with --label, or --labels FILE; "
             f"if they are the truth, say --labels-are-true"
         )
 
@@ -58,13 +58,9 @@ def sorted_scores(
         f"classes, say --sorted-classes"
     )
     if len(columns) == 2:
-        from calibkit.auditing.guesses import area
-
         scores = np.asarray(matrix, np.float64)
         z = area(scores[:, 1] - scores[:, 0], labels == 1)[1]
         raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
-    from calibkit.auditing.guesses import first_predicted
-
     best = columns[0] if np.asarray(matrix[0])[0] >= np.asarray(matrix[0])[-1] else columns[-1]
     decision = first_predicted(table, columns, best, labels)
     needs = {"scores": [best], "predicted": decision} if decision else {}
@@ -95,12 +91,13 @@ def row_a_class(
         if np.abs(np.bincount(codes, scores) - 1).max() < 0.02:
             others = [c for c in rows if c not in (column, *roles.label)]
             of = next((c for c in others if rows[c].nunique() == round(n / len(unique))), "CLASS")
+            score = roles.scores[0]
             raise Unclear(
                 f"the scores of every value of {column!r} sum to 1: the {n} rows are the classes "
-                f"of {len(unique)} samples, and no samples. If each is one, say --rows-are-samples; "
+                f"of {len(unique)} samples, no samples. If each is one, say --rows-are-samples; "
                 f"else make a row a sample, in Python with these lines:\n"
                 f"  import pandas\n  long = pandas.read_csv({file!r})\n"
-                f"  wide = long.pivot(index={column!r}, columns={of!r}, values={roles.scores[0]!r})\n"
+                f"  wide = long.pivot(index={column!r}, columns={of!r}, values={score!r})\n"
                 f"  true = long[long[{roles.label[0]!r}] == 1].set_index({column!r})[{of!r}]\n"
                 f"  wide.assign(label=true).to_csv('predictions.csv', index=False)"
             )
@@ -124,14 +121,12 @@ def better_order(
     absent = np.isin(said, np.unique(labels), invert=True).mean()
     if absent <= ABSENT and (best - mine < max(POINTS, CLEAR * error, chance) or mine > 0.5):
         return
-    from calibkit.auditing.guesses import better_classes, first_class
-
     found = better_classes(labels, matrix, classes, kind) if best - mine > POINTS else None
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
     raise Unclear(
-        f"the largest score is right in {mine:.1%} of the rows, and in {best:.1%} if the labels are "
+        f"the largest score is right in {mine:.1%} of the rows, in {best:.1%} if the labels are "
         f"assigned to other columns{absence}: say which label each column stands for, in their "
-        f"order, with --classes{first_class(found)}, or name the column of the labels with --label; "
+        f"order, with --classes{first_class(found)}, or name the column of labels with --label; "
         f"if all stands as it is named, say --columns-as-named",
         **({"classes": found} if found and found != classes else {}),
     )
@@ -144,14 +139,12 @@ def direction(
     """Ask where the scores are clearly higher for the other label."""
     if options.columns_as_named or not 0 < labels.sum() < len(labels):
         return
-    from calibkit.auditing.guesses import area
-
     found, z = area(scores, labels == 1)
     odds = 0.0
     if kind in ("probs", "percent", "logprobs"):
         inner = np.clip(scores, 1e-3, 1 - 1e-3)
         odds = float(np.where(labels == 1, 1, -1) @ np.log(inner / (1 - inner)))
-    if z < -BELOW or (z < BELOW and odds < -LIKELIER):
+    if z < -BELOW or (z < BELOW and odds < -LIKELIER and options.positive is None):
         others = [value for value in values if value != positive]
         other = others[0] if len(others) == 1 else None
         raise Unclear(
@@ -161,13 +154,3 @@ def direction(
             f"they are the confidence, --predicted COLUMN; if it is so, say --columns-as-named",
             **({"positive": other} if other and z < -BELOW and not options.positive else {}),
         )
-
-
-
-
-def log_scores(matrix, rows: np.ndarray, kind: str) -> np.ndarray:
-    """(m, K) logarithms of the probabilities of some rows."""
-    block = double(np.asarray(matrix[rows]))
-    if kind in ("logits", "logprobs"):
-        return block.log_softmax(1).numpy()
-    return block.clamp(min=1e-6).log().numpy()

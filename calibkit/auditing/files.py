@@ -72,7 +72,9 @@ def _labels(path: Path, options: questions.Options) -> pd.Series:
             first = frame[0].iloc[0]
             rest = frame[0].iloc[1:]
             numeric = pd.to_numeric(rest, errors="coerce").notna().all()
-            header = (numeric and not str(first).lstrip("-").replace(".", "").isdigit()) or first not in set(rest)
+            header = (
+                numeric and not str(first).lstrip("-").replace(".", "").isdigit()
+            ) or first not in set(rest)
             return (rest if header else frame[0]).reset_index(drop=True)
     table = tables.load(path, questions.Options())
     from calibkit.auditing.names import LABELS, bare

@@ -13,13 +13,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing import checks
 from calibkit.auditing.names import (
-    BESIDE, CONFIDENCES, DECISIONS, KINDS, LABELS, NEGATIVE, PARTS, POSITIVE, SCORES, WRONG, bare,
-    parts, short, word,
+    BESIDE,
+    CONFIDENCES,
+    CORRECT,
+    DECISIONS,
+    KINDS,
+    LABELS,
+    MARK,
+    NEGATIVE,
+    PARTS,
+    POSITIVE,
+    SCORES,
+    WRONG,
+    bare,
+    parts,
+    short,
+    word,
 )  # fmt: skip
 from calibkit.auditing.questions import Options, Unclear, joined
+from calibkit.auditing.scores import double
 
+FEW = 20  # rows, below which a pattern may be chance
 LIKELY = 2.0  # standard errors of an area under the ROC curve
 SURELY = 10.0  # of the log-likelihood
 SAMPLED = 5000  # rows that a likelihood is computed of
@@ -95,7 +110,9 @@ def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tup
             digit = one.lstrip("+-").isdigit()
             free = not before or not before[-1].isalnum() or (digit and not before[-1].isdigit())
             free &= not after or not after[0].isalnum()
-            free &= not (digit and one[0] not in "+-" and before[-1:] == "-" and before[-2:-1] in "_ ")
+            free &= not (
+                digit and one[0] not in "+-" and before[-1:] == "-" and before[-2:-1] in "_ "
+            )
             if free or (not strict and not digit):
                 found.append((f"{before}\0{after}", one))
             place = text.find(one, place + 1)
@@ -129,7 +146,7 @@ def families(
     if len(folded) < 2 or len(folded) < len(set(words)) or len(folded) > len(columns):
         return []
     by_template: dict[str, dict[str, str]] = {}
-    numeric = [column for column in columns if is_number(table[column])]
+    numeric = [column for column in columns if table[column].dtype.kind in "fiu"]
     for column in numeric:
         for template, one in _templates(column, folded, strict=strict):
             if not strict or parts(template.replace("\0", " ")) <= PARTS:
@@ -147,18 +164,22 @@ def families(
 def _with_others(
     table: Any, template: str, own: list[str], numeric: list[str], words: set[str]
 ) -> list[str] | None:
-    """A set with the columns of classes that no row has; None where it is not clear which these are."""
+    """A set with the columns of classes that no row has; None where these are not clear."""
     before, after = template.split("\0")
     digits = all(one.lstrip("+-").isdigit() for one in words)
     middle = r"[+-]?\d+" if digits else r".+"
     pattern = re.compile(re.escape(before) + middle + re.escape(after))
     texts = {c: re.sub(r"(\d)\.0+(?!\d)", r"\1", c.strip()).casefold() for c in numeric}
-    more = [c for c in numeric if c in own or ((before or after or digits) and pattern.fullmatch(texts[c]))]
+    more = [
+        c
+        for c in numeric
+        if c in own or ((before or after or digits) and pattern.fullmatch(texts[c]))
+    ]
     ordered = [c for c in numeric if c in own]
     alone = not (before or after or digits)
     if (len(more) == len(own) and not alone) or _sum_to_one(table, ordered):
         return ordered
-    if digits and template != "\0" or _sum_to_one(table, more):
+    if (digits and template != "\0") or _sum_to_one(table, more):
         return more
     if before or after:
         return None
@@ -188,10 +209,22 @@ def numbered(table: Any, columns: list[str]) -> list[list[str]]:
     ]
 
 
+def alike(table: Any, columns: list[str]) -> list[list[str]]:
+    """Columns that differ in one word beside words of `names.PARTS`, and whose rows sum to 1."""
+    found = []
+    for own in _alike([c for c in columns if fractional(table[c])], whole=False):
+        rest = own[0].replace(middles(own)[0], " ") if middles(own) != own else ""
+        if rest.strip() and parts(rest) and parts(rest) <= PARTS and _sum_to_one(table, own):
+            found.append(own)
+    return found
+
+
 def first_class(found: list[str] | None) -> str:
     """The option for classes that count from another number on, as words of a question."""
-    if not found or not _is_whole(found[0]) or found != list(
-        map(str, range(int(found[0]), int(found[0]) + len(found)))
+    if (
+        not found
+        or not _is_whole(found[0])
+        or found != list(map(str, range(int(found[0]), int(found[0]) + len(found))))
     ):
         return ""
     return f", or --first-class {found[0]}"
@@ -239,6 +272,24 @@ def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[s
 # --- which column holds the labels ---
 
 
+def one_hot(table: Any, columns: list[str]) -> bool:
+    matrix = np.column_stack([table[c] for c in columns])
+    return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
+
+
+def label_column(table: Any, label: list[str]) -> pd.Series:
+    """(n,) the labels; of several columns of 0 and 1 the class of the one that is 1."""
+    if len(label) == 1:
+        return table[label[0]]
+    if not one_hot(table, label):
+        raise ValueError(
+            f"{short(label)} hold no single 1 in every row: audit one label at a time, such as "
+            f"--label {joined(label[:1])} --scores COLUMN"
+        )
+    places = np.column_stack([table[c] for c in label]).argmax(1)
+    return pd.Series(np.array(middles(label))[places])
+
+
 def label(table: Any, named: list[str], scores: list[str] | None, options: Options) -> Unclear:
     """The question which column holds the labels."""
     if len(named) > 1:
@@ -247,6 +298,17 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
     else:
         why = f"no column of labels among {short(table.columns)}: name it with --label COLUMN, or "
         why += "their file with --labels FILE"
+    marks = [c for c in table.columns if bare(c) in (*CORRECT, MARK) and is_number(table[c])]
+    sure = [c for c in table.columns if bare(c) in (*CONFIDENCES, *SCORES) and c not in marks]
+    if marks and sure and not named:
+        odd = ~table[marks[0]].isin((0, 1)) & table[marks[0]].notna()
+        row = int(odd.to_numpy().argmax())
+        return Unclear(
+            f"column {marks[0]!r} must say which answers are right, by 0 and 1, got "
+            f"{str(table[marks[0]].iloc[row])!r} in row {row} (the first is 0): decide from which "
+            f"mark on an answer is right, and write that as a column 'correct'; or name what says "
+            f"it with --label COLUMN"
+        )
     wrong = [c for c in table.columns if bare(c) in WRONG and table[c].nunique() == 2]
     if wrong and not named:
         return Unclear(
@@ -299,7 +361,7 @@ def _set_beside(
     found = _ranked(table, column, scores, options)
     if not found:
         return None
-    rank, fit, follows, _ = min(found, key=lambda row: (row[0], -row[1]))
+    rank, fit, _follows, _ = min(found, key=lambda row: (row[0], -row[1]))
     return rank, fit, any(row[2] for row in found)
 
 
@@ -307,12 +369,11 @@ def _ranked(
     table: Any, column: list[str], scores: list[str] | None, options: Options
 ) -> list[tuple[int, float, bool, list[str]]]:
     """Sets of scores beside labels: a rank, how well they fit, whether labels follow from them."""
-    from calibkit.auditing.reading import label_column
 
     labels = label_column(table, column)
     words = labels.dropna().map(word)
     values = sorted(set(words))
-    if not 1 < len(values):
+    if not len(values) > 1:
         return []
     rows = labels.notna().to_numpy()
     left = [c for c in table.columns if c not in (*column, *options.taken, options.predicted)]
@@ -326,11 +387,11 @@ def _ranked(
             continue
         if len(own) > 1 and len(values) <= len(own):
             fit = _agreement(mine, values, matrix.argmax(1), len(own))
-            ranked.append((rank, fit, fit == 1.0 and len(mine) >= checks.FEW, own))
+            ranked.append((rank, fit, fit == 1.0 and len(mine) >= FEW, own))
         elif len(own) == 1 and len(values) == 2:
             of_one = mine == values[1]
             found, z = area(matrix[:, 0], of_one)
-            follows = found in (0.0, 1.0) and len(mine) >= checks.FEW
+            follows = found in (0.0, 1.0) and len(mine) >= FEW
             ranked.append((rank + 10, abs(z), follows, own))
         elif len(own) == 1 and _same_words(table, column[0], values):
             ranked.append((rank + 12, 0.0, False, own))
@@ -370,8 +431,11 @@ def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, lis
         if own[0] in left and table.entries[name].dtype.kind == "f":
             found.append((1 if parts(name) <= PARTS else 2, own))
     found += [(1, own) for own in numbered(table, flat)]
+    found += [(1, own) for own in alike(table, flat)]
     whole = [c for c in flat if is_number(table[c]) and table[c].nunique() > 10]
-    found += [(2, own) for own in _runs(table, [c for c in whole if not parts(c) & BESIDE - {"no"}])]
+    found += [
+        (2, own) for own in _runs(table, [c for c in whole if not parts(c) & BESIDE - {"no"}])
+    ]
     numeric = [c for c in whole if fractional(table[c]) and not parts(c) & BESIDE]
     found += [(rank, [c]) for c in numeric for rank in [_single_rank(table, c)]]
     whole = [c for c in flat if bare(c) in (*SCORES, *CONFIDENCES) and c not in numeric]
@@ -380,7 +444,9 @@ def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, lis
 
 
 def _single_rank(table: Any, column: str) -> int:
-    named = bare(column) in (*SCORES, *CONFIDENCES) or bool(parts(column) & (PARTS - {"y", "class"}))
+    named = bare(column) in (*SCORES, *CONFIDENCES) or bool(
+        parts(column) & (PARTS - {"y", "class"})
+    )
     filled = table[column].dropna()
     probable = bool(filled.between(0, 1).all())
     return 3 if named and probable else 4 if named or probable else 6
@@ -396,7 +462,9 @@ def _runs(table: Any, columns: list[str]) -> list[list[str]]:
         for place in range(start + 1, len(columns)):
             total = total + values[columns[place]]
             good = total[np.isfinite(total)]
-            sums = (np.abs(good - 1).max() < 0.02, np.abs(good - 100).max() < 2) if len(good) else ()
+            sums = (
+                (np.abs(good - 1).max() < 0.02, np.abs(good - 100).max() < 2) if len(good) else ()
+            )
             if any(sums):
                 end = place
         if end:
@@ -433,15 +501,15 @@ def _binary(column: pd.Series) -> bool:
     return column.dtype.kind in "iufb" and set(column.dropna().unique()) == {0, 1}
 
 
-def _alike(columns: list[str]) -> list[list[str]]:
-    """Columns whose names are alike but for one word."""
+def _alike(columns: list[str], *, whole: bool = True) -> list[list[str]]:
+    """Columns whose names are alike but for one word; if none are and `whole`, all of them."""
     groups: dict[tuple, list[str]] = {}
     for column in columns:
         words = re.split(r"([^\W_]+)", column)
         for place in range(1, len(words), 2):
             groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
     found = [own for own in groups.values() if len(own) > 1]
-    return found or ([columns] if len(columns) > 1 else [])
+    return found or ([columns] if whole and len(columns) > 1 else [])
 
 
 # --- which columns hold the scores ---
@@ -449,6 +517,15 @@ def _alike(columns: list[str]) -> list[list[str]]:
 
 def scores(table: Any, label: list[str], able: list[list[str]], options: Options) -> Unclear:
     """The question which columns hold the scores."""
+    for column in table.columns:
+        texts = table[column].dropna()
+        called = bare(column) in (*SCORES, *CONFIDENCES) and not parts(column) & DECISIONS
+        if called and not able and column not in label and texts.map(type).eq(str).any():
+            texts = texts.map(str).str.strip()
+            percent = texts[texts.str.endswith("%")]
+            more = ", and others without %: write all of it in one unit" if len(percent) else ""
+            such = (percent if len(percent) else texts).iloc[0]
+            return Unclear(f"column {column!r} holds texts, such as {such!r}{more}")
     near = _near(table, label)
     if near and (not able or len(able[0]) == 1):
         return Unclear(f"the scores may be {' or '.join(map(short, near))}: say which with "
@@ -472,7 +549,9 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     if not found:
         return Unclear(why)
     probable = KINDS["probs"]
-    best = min(found, key=lambda row: (row[0], not all(parts(c) & probable for c in row[3]), -row[1]))
+    best = min(
+        found, key=lambda row: (row[0], not all(parts(c) & probable for c in row[3]), -row[1])
+    )
     return Unclear(why, scores=said(table, best[3]))
 
 
@@ -497,7 +576,7 @@ def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, A
     numeric = [c for c in left if is_number(table[c]) and fractional(table[c])]
     for own in _alike(numeric):
         matrix = np.column_stack([table[c] for c in own]).astype(float)
-        if len(own) > 1 and len(matrix) >= checks.FEW and (np.diff(matrix, axis=1) <= 0).all():
+        if len(own) > 1 and len(matrix) >= FEW and (np.diff(matrix, axis=1) <= 0).all():
             decision = first_predicted(table, own, own[0], table[label[0]])
             if decision:
                 return {"scores": own[:1], "predicted": decision}
@@ -505,7 +584,7 @@ def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, A
 
 
 def first_predicted(table: Any, columns: list[str], best: str, labels: Any) -> str | None:
-    """The column of predictions that agrees best with the labels, where its name is one of these."""
+    """The column of predictions that agrees best with the labels."""
     words = pd.Series(np.asarray(labels)).map(word).to_numpy()
     able = []
     for place, column in enumerate(table.columns):
@@ -544,7 +623,7 @@ def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
 def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
     """The question whether a score is of one label, or of what `correct` judges."""
     why = (
-        f"{score!r} may be the confidence of what {mark!r} judges, --label {joined([mark])}, or the "
+        f"{score!r} may be the confidence of what {mark!r} judges, --label {joined([mark])}, or a "
         f"score of one of the labels in {label!r}, --positive VALUE"
     )
     values = np.asarray(table[score], float)
@@ -622,7 +701,7 @@ def pairs(words: pd.Series, said: pd.Series) -> Unclear:
     labels, own = sorted(set(words)), sorted(set(said))
     why = (
         f"labels, such as {words.iloc[0]!r}, and predictions, such as {said.iloc[0]!r}, have no "
-        f"value in common: pair them as --classes PREDICTION=LABEL,PREDICTION=LABEL, or name others "
+        f"value in common: pair them as --classes PREDICTION=LABEL,PREDICTION=LABEL, or name "
         f"with --label and --predicted"
     )
     if len(labels) != len(own):
@@ -650,7 +729,7 @@ def demand_below_half(
     options: Options, *, surely: bool,
 ) -> None:  # fmt: skip
     """Ask of scores that never fall below one half, though the other label is frequent."""
-    inside = len(scores) >= checks.FEW and scores.min() >= 0.5 and scores.max() <= 1
+    inside = len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1
     if not inside or labels.mean() >= 0.9 or (surely and not positive.lstrip("+-").isdigit()):
         return
     column, label = roles.scores[0], roles.label[0]
@@ -677,8 +756,10 @@ def of_two(table: Any, roles: Any, scores: np.ndarray, words: pd.Series) -> Uncl
         f"{' or '.join(f'--positive {joined([v])}' for v in values)}"
     )
     best = higher(scores, words, values)
-    if len(scores) >= checks.FEW and scores.min() >= 0.5 and scores.max() <= 1 or not best:
-        found = _of_predicted(table, roles.label[0], roles.scores[0], table[roles.label[0]].map(word))
+    if (len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1) or not best:
+        found = _of_predicted(
+            table, roles.label[0], roles.scores[0], table[roles.label[0]].map(word)
+        )
         if "predicted" in found:
             return Unclear(f"{why}, or of what each row predicts, --predicted COLUMN", **found)
     return Unclear(why, **({"positive": best} if best else {}))
@@ -745,7 +826,7 @@ def _assigned(
 def _costs(words: np.ndarray, values: list[str], matrix: Any, kind: str) -> np.ndarray:
     """(labels, columns) less the log-likelihood of the rows of a label as of a column."""
     some = np.unique(np.linspace(0, len(words) - 1, min(len(words), SAMPLED)).astype(int))
-    logs = checks.log_scores(matrix, some, kind)
+    logs = log_scores(matrix, some, kind)
     return np.stack([-logs[words[some] == value].sum(0) for value in values])
 
 
@@ -756,6 +837,14 @@ def better_classes(
     words = pd.Series(np.array(classes)[labels])
     values = sorted(set(words), key=_order)
     return _assigned(words, values, [f"unnamed_{k}" for k in range(len(classes))], matrix, kind)
+
+
+def log_scores(matrix, rows: np.ndarray, kind: str) -> np.ndarray:
+    """(m, K) logarithms of the probabilities of some rows."""
+    block = double(np.asarray(matrix[rows]))
+    if kind in ("logits", "logprobs"):
+        return block.log_softmax(1).numpy()
+    return block.clamp(min=1e-6).log().numpy()
 
 
 # --- files without names ---

@@ -9,11 +9,6 @@ import torch
 from torch import Tensor
 
 from calibkit import validate
-import numpy as np
-import torch
-from torch import Tensor
-
-from calibkit import validate
 from calibkit.auditing import names
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import double, slices
@@ -187,7 +182,9 @@ def _one(matrix, found: Content, columns: list[str], asked: str | None, answers:
     if asked is not None:
         if not fits[asked]:
             kind = next(kind for kind in fits if fits[kind])
-            raise Unclear(f"column {column!r} holds {held}, which are no {CALLED[asked]}", kind=kind)
+            raise Unclear(
+                f"column {column!r} holds {held}, which are no {CALLED[asked]}", kind=kind
+            )
         if asked == "percent" and answers:
             demand_one_unit(scores, column)
         return asked
@@ -198,24 +195,26 @@ def _one(matrix, found: Content, columns: list[str], asked: str | None, answers:
     called = f"is called {CALLED[said]} and " if said else ""
     if inside:
         kind = "percent" if said == "percent" and high > 0 and scores.mean() > 0.5 else "probs"
-        raise Unclear(f"column {column!r} {called}holds {held}: say --kind {kind}, or --kind {said}",
-                      kind=kind)  # fmt: skip
+        why = f"column {column!r} {called}holds {held}: say --kind {kind}, or --kind {said}"
+        raise Unclear(why, kind=kind)
     whole = bool((scores == np.round(scores)).all())
     if low >= 0 and high <= 10 and whole:
         top = 10 if high > 5 else 5
         raise Unclear(
-            f"column {column!r} {called}holds whole numbers from {low:g} to {high:g}: say what they "
-            f"are divided by, such as --scale {top} for a confidence from 1 to {top}, or --kind "
-            f"percent or --kind logits",
+            f"column {column!r} {called}holds whole numbers from {low:g} to {high:g}: say what "
+            f"they are divided by, such as --scale {top} for a confidence from 1 to {top}, or "
+            f"--kind percent or --kind logits",
             scale=float(top),
         )
     if low >= 0 and high <= 100:
         small = (scores > 0) & (scores < 1)
-        kind = "logits" if high <= 20 and not whole and not answers and said != "probs" else "percent"
+        kind = (
+            "logits" if high <= 20 and not whole and not answers and said != "probs" else "percent"
+        )
         if answers and small.any():
             demand_one_unit(scores, column)
-        raise Unclear(f"column {column!r} {called}holds {held}, which may be per cent or logits: say "
-                      f"--kind percent or --kind logits", kind=kind)  # fmt: skip
+        why = f"column {column!r} {called}holds {held}, which may be per cent or logits: say "
+        raise Unclear(f"{why}--kind percent or --kind logits", kind=kind)
     kind = "logprobs" if high <= 0 and answers else "logits"
     more = " or --kind logprobs" if high <= 0 else ""
     raise Unclear(f"column {column!r} {called}holds {held}, which are no probabilities: say --kind "

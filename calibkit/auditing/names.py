@@ -19,6 +19,9 @@ WRONG = ("wrong", "is_wrong", "incorrect", "is_incorrect", "error", "is_error", 
 CONFIDENCES = (
     *("confidence", "conf", "max_prob", "maxprob", "max_probability", "max_softmax", "msp"),
     *("confidence_score", "answer_confidence", "verbalized_confidence", "verbalised_confidence"),
+    *("prediction_score", "prediction_probability", "prediction_confidence", "pred_score"),
+    *("predicted_score", "predicted_prob", "predicted_probability", "pred_prob", "pred_conf"),
+    *("top_prob", "top1_prob", "top1_score"),
 )
 SCORES = (
     *("p", "prob", "probs", "proba", "probability", "probabilities", "score", "scores", "softmax"),
@@ -30,7 +33,16 @@ SCORES = (
 RECORD = (*CORRECT, *CONFIDENCES)  # keys of a record that say the same without its name
 PARTS = {
     *("p", "prob", "probs", "proba", "probability", "probabilities", "score", "scores", "scored"),
-    *("pred", "preds", "prediction", "predictions", "predicted", "confidence", "conf", "confidences"),
+    *(
+        "pred",
+        "preds",
+        "prediction",
+        "predictions",
+        "predicted",
+        "confidence",
+        "conf",
+        "confidences",
+    ),
     *("softmax", "sigmoid", "logit", "logits", "logprob", "logprobs", "log", "y", "class", "label"),
     *("pct", "percent", "output", "out", "cats"),
 }  # words that stand beside the class in the name of its scores
@@ -40,7 +52,19 @@ DECISIONS = {
 }
 BESIDE = {
     *("index", "id", "unnamed", "row", "fold", "repeat", "split", "weight", "weights", "threshold"),
-    *("age", "epoch", "step", "time", "date", "seed", "rank", "entropy", "loss", "year", "resample"),
+    *(
+        "age",
+        "epoch",
+        "step",
+        "time",
+        "date",
+        "seed",
+        "rank",
+        "entropy",
+        "loss",
+        "year",
+        "resample",
+    ),
     *("number", "nr", "no", "usage", "count", "cutoff", "margin"),
 }
 POSITIVE = ("1", "yes", "true", "positive", "pos", "y", "t", "+1", "+")

@@ -115,19 +115,21 @@ class Question(ValueError):
     """
 
     def __init__(
-        self, path: Any, why: str, table: Any, answer: Options | None, then: str, labels: Any = None
+        self, path: Any, why: str, table: Any, answer: Options | None, note: str, labels: Any = None
     ):
-        self.path, self.answer, self.why, self.labels = path, answer, why, labels
+        self.path, self.answer, self.labels, self.note = path, answer, labels, note
         shown = [] if table is None else [f"{table.file} has the columns", *_shown(table)]
-        lines = [f"{why}." if shown or answer else why, *shown]
-        if answer is not None:
-            lines += [f"Type, if this is what they are ({then}):", f"  {self.command()}"]
-        super().__init__("\n".join(lines))
+        self.lines = [f"{why}." if shown or answer else why, *shown]
+        super().__init__(self.text())
 
-    def command(self, more: Sequence[str] = ()) -> str:
-        """The command to type, with further arguments."""
+    def text(self, more: Sequence[str] = ()) -> str:
+        """Why, the columns, and the command to type, with further arguments."""
+        if self.answer is None:
+            return "\n".join(self.lines)
         labels = [] if self.labels is None else ["--labels", str(self.labels)]
-        return shlex.join(["calibkit", "audit", str(self.path), *labels, *typed(self.answer), *more])
+        words = ["calibkit", "audit", str(self.path), *labels, *typed(self.answer), *more]
+        last = [f"Type, if this is what they are ({self.note}):", f"  {shlex.join(words)}"]
+        return "\n".join([*self.lines, *last])
 
 
 def typed(options: Options | None) -> list[str]:
@@ -145,7 +147,13 @@ def typed(options: Options | None) -> list[str]:
         if value is True:
             words.append(option)
             continue
-        text = joined(value) if isinstance(value, list) else f"{value:g}" if isinstance(value, float) else str(value)
+        text = (
+            joined(value)
+            if isinstance(value, list)
+            else f"{value:g}"
+            if isinstance(value, float)
+            else str(value)
+        )
         words += [f"{option}={text}"] if text.startswith("-") else [option, text]
     return words
 

@@ -34,11 +34,11 @@ whole numbers as these (1.0 and "01" are 1): `names.word`.
    column: a threshold parts the labels; of predictions: every one is right).
 3. `rows_are_samples`: the values of another column repeat, and the scores of each sum to 1.
 4. `sorted_classes`: from left to right the scores fall, or rise, in every one of 20 rows and more.
-5. `columns_as_named`: at most half of the rows are right, and labels assigned to other columns would
-   make more of them right, by 5 points, 3 standard errors and sqrt(2 log K / n); or a fifth of the
-   rows is predicted as classes that no label names. One column: the area under its ROC curve is 2
-   standard errors below .5, or it is less than 2 above and the other label is more likely by 5 in
-   the log-likelihood.
+5. `columns_as_named`: at most half of the rows are right, and labels assigned to other columns
+   would make more of them right, by 5 points, 3 standard errors and sqrt(2 log K / n); or a fifth
+   of the rows is predicted as classes that no label names. One column: the area under its ROC
+   curve is 2 standard errors below .5, or, where no --positive says so, less than 2 above it and
+   the other label is more likely by 5 in the log-likelihood.
 """
 
 from __future__ import annotations
@@ -52,12 +52,24 @@ import pandas as pd
 
 from calibkit.auditing import checks, guesses, kinds
 from calibkit.auditing.names import (
-    CONFIDENCES, CORRECT, DECISIONS, LABELS, MARK, NEGATIVE, PARTS, POSITIVE, SCORES, WRONG, bare,
-    parts, short, word,
+    CONFIDENCES,
+    CORRECT,
+    DECISIONS,
+    LABELS,
+    MARK,
+    NEGATIVE,
+    PARTS,
+    POSITIVE,
+    SCORES,
+    WRONG,
+    bare,
+    parts,
+    short,
+    word,
 )  # fmt: skip
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import Kind, Scores, scores_of
-from calibkit.auditing.tables import Table, numbers
+from calibkit.auditing.tables import Table
 
 NO_LABEL = -100  # what PyTorch's losses leave out
 
@@ -115,7 +127,7 @@ def predictions(table: Table, options: Options) -> Predictions:
     """The predictions of a table; raises `Unclear` for what the convention leaves open."""
     _demand_columns(table, options)
     roles = roles_of(table, options)
-    labels = label_column(table, roles.label)
+    labels = guesses.label_column(table, roles.label)
     matrix = _matrix(table, roles.scores)
     walked = kinds.content(matrix)
     predicted = None if roles.predicted is None else table[roles.predicted]
@@ -186,19 +198,28 @@ def roles_of(table: Table, options: Options) -> Roles:
     label = _named_label(table, options.label)
     if label is not None:
         return _with_label(table, label, scores, options, said=True)
-    left = [c for c in table.columns if c not in (*options.taken, *(scores or []), options.predicted)]
+    left = [
+        c for c in table.columns if c not in (*options.taken, *(scores or []), options.predicted)
+    ]
     named = _unlike(table, [c for c in left if bare(c) in LABELS and _is_label(table[c])])
     named = [[c] for c in named] + [
-        own for name, own in table.blocks.items() if bare(name) in LABELS and _one_hot(table, own)
+        own
+        for name, own in table.blocks.items()
+        if bare(name) in LABELS and guesses.one_hot(table, own)
     ]
     marks = _unlike(table, [c for c in left if bare(c) in CORRECT and _is_mark(table[c])])
     confident = [c for c in left if bare(c) in CONFIDENCES and guesses.is_number(table[c])]
     if scores is not None and len(scores) == 1:
         confident = [c for c in scores if bare(c) in CONFIDENCES]
-    if not marks and (confident or not named):
+    if not marks:
         marks = [c for c in left if bare(c) == MARK and _is_mark(table[c])]
         marks = marks if marks and (confident or _singles(table, marks[:1], left)) else []
-    if marks and options.predicted is None and options.positive is None and (confident or not named):
+    if (
+        marks
+        and options.predicted is None
+        and options.positive is None
+        and (confident or not named)
+    ):
         sets = [] if scores else _sets(table, marks[:1], left)
         if not sets:
             return _with_label(table, [_only_mark(table, marks)], scores, options, said=False)
@@ -221,7 +242,9 @@ def _named_label(table: Table, label: list[str] | None) -> list[str] | None:
     for name in label:
         if name not in table:
             kind = "array" if table.blocks else "column"
-            raise ValueError(f"no {kind} {name!r} among {table.columns[:40]}; name one with --label")
+            raise ValueError(
+                f"no {kind} {name!r} among {table.columns[:40]}; name one with --label"
+            )
         if bare(name) in WRONG and _is_mark(table[name]):
             raise ValueError(
                 f"{name!r} says which rows are wrong: write it the other way round, as a column "
@@ -241,8 +264,10 @@ def _with_label(
     if scores is None:
         sets = [] if options.predicted or options.positive else _sets(table, label, left)
         singles = _singles(table, label, left)
-        if answers or mark:
-            singles += [c for c in left if bare(c) in CONFIDENCES and guesses.is_number(table[c])]
+        confident = [c for c in left if bare(c) in CONFIDENCES and guesses.is_number(table[c])]
+        singles = confident + [c for c in singles if c not in confident]
+        if marks and not mark:
+            singles = [c for c in singles if c not in marks]
         able = sets or [[c] for c in dict.fromkeys(singles)]
         unsure = [own for own in sets if own in table.blocks.values() and not _known(own)]
         able += [[c] for c in singles] if unsure else []
@@ -291,7 +316,9 @@ def expanded(table: Table, names: list[str]) -> list[str]:
             able = [c for c in table.columns if c.startswith(name[:-1])]
         able = able or [c for c in table.columns if re.fullmatch(re.escape(name) + r"_\d+", c)]
         if not able:
-            raise ValueError(f"no column {name!r} among {table.columns[:40]}; name one with --scores")
+            raise ValueError(
+                f"no column {name!r} among {table.columns[:40]}; name one with --scores"
+            )
         found += [c for c in able if c not in found]
     return found
 
@@ -309,7 +336,7 @@ def _unlike(table: Table, columns: list[str]) -> list[str]:
 def _is_label(column: pd.Series) -> bool:
     """Whether it holds whole numbers or words, more than one word."""
     filled = column.dropna()
-    if filled.empty or column.dtype.kind == "f" and bool((filled % 1 != 0).any()):
+    if filled.empty or (column.dtype.kind == "f" and bool((filled % 1 != 0).any())):
         return False
     return column.dtype.kind in "iufb" or filled.nunique() > 1
 
@@ -320,37 +347,24 @@ def _is_mark(column: pd.Series) -> bool:
     return len(words) > 0 and bool(words.isin((*POSITIVE[:3], *NEGATIVE[:3])).all())
 
 
-def _one_hot(table: Table, columns: list[str]) -> bool:
-    matrix = np.column_stack([table[c] for c in columns])
-    return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
-
-
-def label_column(table: Table, label: list[str]) -> pd.Series:
-    """(n,) the labels; of several columns of 0 and 1 the class of the one that is 1."""
-    if len(label) == 1:
-        return table[label[0]]
-    if not _one_hot(table, label):
-        raise ValueError(
-            f"{short(label)} hold no single 1 in every row: audit one label at a time, such as "
-            f"--label {joined(label[:1])} --scores COLUMN"
-        )
-    places = np.column_stack([table[c] for c in label]).argmax(1)
-    return pd.Series(np.array(guesses.middles(label))[places])
-
-
 def words_of(table: Table, label: list[str]) -> set[str]:
     """The labels as words, without the number that stands for none."""
-    column = label_column(table, label).dropna()
+    column = guesses.label_column(table, label).dropna()
     return set(column.map(word)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
 
 
 def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
     """Sets of columns that are called after the labels, and arrays of scores."""
-    arrays = [own for own in table.blocks.values() if own != label and own[0] in left and _floats(table, own)]
+    arrays = [
+        own
+        for own in table.blocks.values()
+        if own != label and own[0] in left and _floats(table, own)
+    ]
     known = [own for own in arrays if _known(own)]
     flat = [c for c in left if not any(c in own for own in table.blocks.values())]
     words = words_of(table, label)
-    named = guesses.families(table, flat, words, strict=True) or guesses.numbered(table, flat)
+    named = guesses.families(table, flat, words, strict=True)
+    named = named or guesses.numbered(table, flat) or guesses.alike(table, flat)
     if known or named:
         return known + named
     return arrays if len(arrays) == 1 and len(table.blocks) == len(arrays) else []
@@ -484,8 +498,9 @@ def _of_one(
             raise guesses.of_two(table, roles, scores, words)
     labels = (words == positive).to_numpy().astype(np.int64)
     if kind == "probs" and options.positive is None:
-        guesses.demand_below_half(scores, labels, table, roles, positive, options,
-                                  surely=bool(after))
+        guesses.demand_below_half(
+            scores, labels, table, roles, positive, options, surely=bool(after)
+        )
         if options.kind is None:
             kinds.demand_scale(scores, labels, column)
     checks.direction(scores, labels, positive, values, kind, options)
@@ -546,7 +561,9 @@ def _answers(
         matrix = softmax(matrix, axis=1) if kind in ("logits", "logprobs") else matrix
     confidence = np.asarray(matrix, np.float64).max(1)
     if kind == "logits" and matrix.shape[1] == 1:
-        raise ValueError("a confidence must be a probability: say --kind probs, percent or logprobs")
+        raise ValueError(
+            "a confidence must be a probability: say --kind probs, percent or logprobs"
+        )
     return Predictions(
         confidence, right.astype(np.int64), "confidence", names=["wrong", "right"],
         note="judged by whether the prediction is right",

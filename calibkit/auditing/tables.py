@@ -132,7 +132,9 @@ def load(path: Path, options: Any) -> Table:
 def _converted(path: Path, ending: str) -> str:
     lines = next((text for endings, text in CONVERTED.items() if ending in endings), None)
     if lines is None:
-        return f"cannot read {path.name}; pass a {FORMS} file, packed or not, or a folder of parquet"
+        return (
+            f"cannot read {path.name}; pass a {FORMS} file, packed or not, or a folder of parquet"
+        )
     return "\n".join(
         [
             f"cannot read {path.name}; save it as a CSV file, in Python with these lines:",
@@ -238,7 +240,7 @@ def _decoded(content: bytes, name: str, encoding: str | None) -> tuple[str, list
 
 def _layout(text: str, name: str, options: Any) -> tuple[list[str], str, bool, list[str] | None]:
     """The lines below the header, what parts columns, a decimal comma, the names of the columns."""
-    lines = [line for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    lines = list(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     while lines and not lines[-1].strip():
         lines.pop()
     stated = re.fullmatch("sep=(.)", lines[0].strip())  # as a spreadsheet may write it
@@ -333,11 +335,15 @@ def _quoting(body: str, apart: str, width: int, name: str, options: Any) -> dict
 
 def _broken(text, lines, apart, header, name, error) -> str:
     """Why lines are no table, and the lines of Python that make one of them."""
-    widths = [len(_cells(line, apart)) if apart == r"\s+" else line.count(apart) + 1 for line in lines]
+    widths = [
+        len(_cells(line, apart)) if apart == r"\s+" else line.count(apart) + 1 for line in lines
+    ]
     row = next((k for k, width in enumerate(widths) if width != len(header)), 0)
     why = f"{name} is no table of {len(header)} columns: line {row + 2} holds {widths[row]} values"
     if apart == r"\s+":
-        skip = next((k for k, ln in enumerate(text.splitlines()) if len(ln.split()) == len(header)), 0)
+        skip = next(
+            (k for k, ln in enumerate(text.splitlines()) if len(ln.split()) == len(header)), 0
+        )
         how = [
             "Columns of fixed width become a CSV file in Python with these lines:",
             "  import pandas",
@@ -430,7 +436,9 @@ def _of_rows(rows: list[dict], name: str, options: Any) -> Table:
         flat.append(found)
     names = list(dict.fromkeys(key for row in flat for key in row))
     return of_frame(
-        pd.DataFrame({key: pd.Series([row.get(key) for row in flat], dtype=object) for key in names}),
+        pd.DataFrame(
+            {key: pd.Series([row.get(key) for row in flat], dtype=object) for key in names}
+        ),
         name,
         options,
         flat=True,
@@ -513,7 +521,7 @@ def _pairs(cells: list[dict]) -> dict[str, float] | None:
 
 
 def of_frame(frame: pd.DataFrame, name: str, options: Any, *, flat: bool = False) -> Table:
-    """The columns of a frame: lists of numbers in its cells as blocks, texts of numbers as these."""
+    """The columns of a frame: lists of numbers as blocks, texts of numbers as these."""
     frame = frame.set_axis(
         ["_".join(map(str, c)) if isinstance(c, tuple) else str(c).strip() for c in frame.columns],
         axis=1,
@@ -528,9 +536,7 @@ def of_frame(frame: pd.DataFrame, name: str, options: Any, *, flat: bool = False
         )
     nested = [] if flat else [column for column in frame if _nests(frame[column])]
     if nested:
-        rows = [
-            dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)
-        ]
+        rows = [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)]
         for column in nested:
             for row, cell in zip(rows, map(_unwritten, frame[column]), strict=True):
                 row[column] = cell
@@ -552,7 +558,7 @@ def _nests(column: pd.Series) -> bool:
 
 
 def _entries(column: str, series: pd.Series, frame: pd.DataFrame, missing: str | None) -> dict:
-    """A column, a block for lists of equal lengths, or its own columns where labels stand beside."""
+    """A column, a block for lists of one length, or columns where labels stand beside."""
     filled = series.dropna()
     first = filled.iloc[0] if len(filled) else None
     if not isinstance(first, list):
@@ -608,7 +614,10 @@ def _masked(series: pd.Series, missing: str | None) -> pd.Series:
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object)
-    found, filled = numbers(series), max(series.notna().sum(), 1)
+    percent = series.dropna().map(lambda cell: str(cell).strip().endswith("%"))
+    if percent.any() and not percent.all():
+        return series  # of two units
+    found, filled = numbers(series), series.notna().sum()
     if found.notna().sum() >= MOSTLY * filled:
         return found
     # fractions and one or two marks, such as the points that SAS writes
@@ -658,12 +667,14 @@ def _bared(text: str) -> str:
 
 
 def _unwritten(cell: Any) -> Any:
-    """A text of a list or a record as that: [0.1, 0.9], [0.1 0.9], {'cat': 0.1}, (3, [0], [1.0])."""
+    """A text of a list or record as that: [0.1, 0.9], [0.1 0.9], (3, [0], [1.0])."""
     if not isinstance(cell, str):
         return cell
     text = cell.strip()
     if "(" in text and text[:1] != "(":
-        text = re.sub(r",\s*(dtype|device|grad_fn)=[^)]*", "", _PRINTED.sub("", text)).replace(")", "")
+        text = re.sub(r",\s*(dtype|device|grad_fn)=[^)]*", "", _PRINTED.sub("", text)).replace(
+            ")", ""
+        )
     try:
         found = json.loads(text)
     except ValueError:
@@ -728,7 +739,11 @@ def _pt(path: Path) -> dict[str, Any]:
     """A dictionary of tensors, a tuple of them, or a list of batches."""
     import torch
 
-    plain = [np.ndarray, np.dtype, *(type(np.dtype(kind)) for kind in ("f2", "f4", "f8", "i4", "i8"))]
+    plain = [
+        np.ndarray,
+        np.dtype,
+        *(type(np.dtype(kind)) for kind in ("f2", "f4", "f8", "i4", "i8")),
+    ]
     plain += [np._core.multiarray._reconstruct, np._core.multiarray.scalar]
     plain += [type(np.dtype("?")), type(np.dtype("U1")), type(np.dtype("i1")), type(np.dtype("u1"))]
     try:
@@ -741,10 +756,12 @@ def _pt(path: Path) -> dict[str, Any]:
         ) from None
     if isinstance(held, list | tuple) and held:
         if all(isinstance(batch, list | tuple | dict) for batch in held):
-            keys = held[0] if isinstance(held[0], dict) else range(len(held[0]))
-            joined = {k: torch.cat([torch.as_tensor(b[k]).reshape(
-                len(b[k]) if np.ndim(b[k]) else 1, *np.shape(b[k])[1:]) for b in held]) for k in keys}  # fmt: skip
-            held = joined if isinstance(held[0], dict) else {f"arr_{k}": joined[k] for k in keys}
+            named = isinstance(held[0], dict)
+            keys = held[0] if named else range(len(held[0]))
+            held = {
+                k if named else f"arr_{k}": torch.cat([torch.atleast_1d(b[k]) for b in held])
+                for k in keys
+            }
         else:
             held = {f"arr_{k}": value for k, value in enumerate(held)}
     if not isinstance(held, dict):
@@ -784,12 +801,12 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
         for key, array in entries.items()
         if key != called or len(held[key]) != wide[0]
     }
-    if wide and any(array.ndim == 1 and len(array) == wide[0] != n for array in held.values()):
-        if not called and not any(array.ndim == 1 and len(array) == n for array in held.values()):
-            raise ValueError(
-                f"labels have one entry a column, {wide[0]}, but there are {n} rows: the scores "
-                f"look transposed; pass scores.T"
-            )
+    lengths = {len(array) for array in held.values() if array.ndim == 1}
+    if wide and not called and wide[0] in lengths and n not in lengths:
+        raise ValueError(
+            f"labels have one entry a column, {wide[0]}, but there are {n} rows: the scores look "
+            f"transposed; pass scores.T"
+        )
     named = None if called is None else list(map(str, held[called]))
     return Table(name, columns, class_names=named)
 

@@ -79,7 +79,7 @@ def by_hand(path):
 def test_three_layouts_give_the_same_audit(tmp_path):
     paths = [harness(tmp_path / "a.jsonl"), helm(tmp_path / "b.jsonl"), by_hand(tmp_path / "c.csv")]
     found = [check(path) for path in paths]
-    assert "--groups subject judges each subject" in found[0].told
+    assert "--groups subject judges each subject" in found[0].note
     own = calibkit.audit(SAID, RIGHT, kind="confidence").measures
     for path in paths:
         report = audit_files(path)
@@ -137,7 +137,7 @@ F1 = (RIGHT * 0.9).round(2)
         ({"confidence": SAID, "score": RIGHT * 5}, r"got '[05]' in row 0 .* a column 'correct'"),
         (
             {"confidence": SAID, "score": F1, "target": TARGET, "prediction": PREDICTED},
-            "'score' must say which answers are right",
+            "--scores confidence or --scores score",
         ),
         (
             {"confidence": SAID, "correct": RIGHT, "score": F1},
