@@ -5,9 +5,11 @@ It imports nothing heavy, so that what only looks for the course starts fast.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+COURSE = "CALIBKIT_COURSE"  # the environment's word for the folder of the course
 EVIDENCE = "evidence"  # the folder of what referees read, beside the lessons and their twins
 
 
@@ -39,7 +41,8 @@ class Lesson:
 
 def root() -> Path:
     """The folder that holds notebooks/; raises FileNotFoundError outside a checkout."""
-    for folder in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[2]):
+    named = [Path(os.environ[COURSE])] if COURSE in os.environ else []
+    for folder in (Path.cwd(), *Path.cwd().parents, *named, Path(__file__).resolve().parents[2]):
         if (folder / "notebooks" / "source").is_dir():
             return folder
     raise FileNotFoundError(

@@ -19,7 +19,7 @@ python -m jupyterlab --help lists them all.
 def _lab(options) -> int:
     from calibkit.course import jupyter
 
-    jupyter.start(options.more)
+    jupyter.start(options.more, work=options.work, again=options.reset)
     return 0
 
 
@@ -186,6 +186,12 @@ def add_all(commands) -> None:
     add = _add(commands, "lab", _lab)
     add.epilog = LAB
     add.set_defaults(takes_more=True)
+    add.add_argument(
+        "--reset", metavar="LESSON", help="copy a lesson anew, such as 06; yours is kept"
+    )
+    add.add_argument(
+        "--work", metavar="FOLDER", help="of your copies; default: work, in the course's"
+    )
     add = _add(commands, "course", _course)
     add.add_argument("--scale", default="laptop", help="smoke, laptop, night, gpu, paper")
     add.add_argument("--jobs", type=int, default=2, help="notebooks at a time")

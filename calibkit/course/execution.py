@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from calibkit import validate
-from calibkit.course import claims, runner
+from calibkit.course import claims, folding, runner
 from calibkit.course.checkout import Lesson, evidence, lessons, root
 from calibkit.course.explorers.explorer import WIDGET_MIME
 from calibkit.course.explorers.library import PUBLISHING
@@ -24,13 +24,6 @@ from calibkit.course.scale import BUDGETS
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 PNG = "image/png"
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
-# What JupyterLab folds of a cell with this tag: the answer to a prediction, the code that only
-# draws, and what few readers need.
-FOLDED = {
-    "answer": {"outputs_hidden": True},
-    "drawing": {"source_hidden": True},
-    "aside": {"source_hidden": True, "outputs_hidden": True},
-}
 # Seconds for a lesson, twenty times its budget or more; none where a run may take days.
 LIMITS = {"smoke": 300.0, "laptop": 1_800.0, "gpu": 4 * 3_600.0}
 # Seconds for a cell, more than any whole notebook took there on two cores: a kernel may lose a
@@ -51,15 +44,8 @@ def read(lesson: Lesson):
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     for place, cell in enumerate(notebook.cells):
         cell.id = hashlib.sha256(f"{lesson.name} {place}".encode()).hexdigest()[:8]
-        cell.metadata = _tags(cell)
+        cell.metadata = folding.metadata(cell.metadata.get("tags", []))
     return notebook
-
-
-def _tags(cell) -> dict[str, Any]:
-    """The tags of a cell, and what JupyterLab folds for them."""
-    tags = cell.metadata.get("tags", [])
-    folded = {part: True for tag in tags for part in FOLDED.get(tag, ())}
-    return {**({"tags": tags} if tags else {}), **({"jupyter": folded} if folded else {})}
 
 
 def execute(notebook, *, parameters: Mapping[str, Any] | None = None, cwd: Path, output=None):
@@ -153,7 +139,7 @@ def stripped(notebook):
     """The notebook without what changes from run to run or needs a live kernel to be shown."""
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     for cell in notebook.cells:
-        cell.metadata = _tags(cell)
+        cell.metadata = folding.metadata(cell.metadata.get("tags", []))
         if cell.cell_type == "code":
             cell.outputs = [output for output in cell.outputs if not _only_live(output)]
         for output in cell.get("outputs", ()):
@@ -162,6 +148,7 @@ def stripped(notebook):
                 output.data[PNG] = lighter(output.data[PNG])
             if "metadata" in output:  # the text of a figure stays
                 output.metadata = {kind: v for kind, v in output.metadata.items() if kind == PNG}
+        folding.covered(cell)
     return notebook
 
 

@@ -6,19 +6,29 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from calibkit.course.checkout import root
+from calibkit.course import workplace
+from calibkit.course.checkout import COURSE, root
 
 # A folder that JupyterLab reads beside the user's own, where nothing is written: its page_config
 # turns off what asks whether to fetch news.
 SETTINGS = Path(__file__).parent
 
 
-def start(arguments: Sequence[str] = ()) -> None:
-    """Open lesson 00 in JupyterLab, and return when its server ends.
+# The left panel shows lessons, and what a learner makes; links still open the rest.
+HIDDEN = ["__pycache__", "*.pyc", "*~", "*.md", "evidence", "images"]
+
+
+def start(
+    arguments: Sequence[str] = (), *, work: str | Path | None = None, again: str | None = None
+) -> None:
+    """Open lesson 00 in JupyterLab, in the learner's own copies, and return when its server ends.
 
     arguments: for JupyterLab, such as "--no-browser" or "--port=9999".
+    work: the folder of the copies, as of `workplace.prepare`.
+    again: with what a lesson's name begins that is copied anew, such as "06"; then nothing opens.
 
-    Raises FileNotFoundError where the lessons are not, ModuleNotFoundError without JupyterLab.
+    Raises FileNotFoundError where the lessons are not, ModuleNotFoundError without JupyterLab, and
+    ValueError where nothing can be written.
     """
     folder = root()
     try:
@@ -27,9 +37,25 @@ def start(arguments: Sequence[str] = ()) -> None:
         raise ModuleNotFoundError(
             'JupyterLab is not installed: python -m pip install "calibkit[course]"', name=error.name
         ) from None
+    named = None if work is None else Path(work)
+    place, told = workplace.prepare(named)
+    if again is not None:
+        told += workplace.reset(again, named)
+    for line in told:
+        print(line)
+    if again is not None:
+        return
     # Tiny models want one thread: more would wait for one another wherever the machine is shared.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     settings = [str(SETTINGS), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(settings)
-    lesson = folder / "notebooks" / "00_start_here.ipynb"
-    main([f"--ServerApp.root_dir={folder}", str(lesson), *arguments])
+    os.environ[COURSE] = str(folder)
+    print(f"your copies of the lessons: {place}", flush=True)
+    # the address that is printed is that of the first lesson, also where no browser opens
+    options = [
+        f"--ServerApp.root_dir={place}",
+        f"--ContentsManager.hide_globs={HIDDEN}",
+        "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
+        *(["--ConnectionFileMixin.transport=ipc"] if os.name == "posix" else []),
+    ]
+    main([*options, *arguments])

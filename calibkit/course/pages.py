@@ -29,7 +29,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor, Preprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from calibkit.course import checkout, execution
+from calibkit.course import checkout, execution, folding
 from calibkit.course.checkout import EVIDENCE
 from calibkit.course.explorers.explorer import refreshed
 
@@ -320,9 +320,10 @@ def folded(html: str, cell: NotebookNode, part: str) -> str:
 
 
 class Refresher(Preprocessor):
-    """Sliders of stored outputs with the style and the script of this version."""
+    """Sliders of stored outputs with the style and the script of this version; no covers."""
 
     def preprocess_cell(self, cell, resources, index):
+        folding.uncovered(cell)
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             if "calibkit-explorer" in data.get("text/html", ""):

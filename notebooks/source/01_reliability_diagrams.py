@@ -69,7 +69,7 @@ model_2 = torch.tensor([[.02, .98, .00], [.03, .97, .00], [.95, .02, .03], [.00,
 # **Predict before you run:** both take the third photograph for a dog and are right on the other
 # four. Which model has the larger gap between confidence and accuracy, and how large is it, by eye?
 
-# %% tags=["answer", "nbval-check-output"]
+# %% tags=["answer"]
 sizes_of_gaps = {}
 for name, probs in (("model 1", model_1), ("model 2", model_2)):
     confidence = probs.amax(dim=1)

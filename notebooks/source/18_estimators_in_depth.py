@@ -270,13 +270,10 @@ for ax, (name, model) in zip(axes, {"model A": model_a, "model B": model_b}.item
     print(f"{name}: above the band at {above:.0%} of the images")
 
 # %% [markdown]
-# A lies above it at 22 % of the images: too cautious. B stays inside. Neither says which model knows more.
-#
-# The word "ECE" has [many meanings](what_your_ece_computes.md). Model B states what is true of each of its groups, so its exact error is 0 in all of them. What
-# is measured is bias:
+# A lies above it at 22 % of the images: too cautious. B stays inside. [Many measures are called ECE](what_your_ece_computes.md):
 
 # %%
-meanings = {
+meanings = {  # the exact error of model B is 0 in all of them: what is measured is bias
     "equal width": metrics.ece, "equal mass": metrics.ada_ece, "classwise": metrics.classwise_ece,
     "L2": partial(metrics.ece, norm="l2"), "L2, debiased": metrics.debiased_ece,
     "largest gap (MCE)": metrics.mce, "smooth": metrics.smooth_ece}
@@ -286,8 +283,6 @@ for name, measure in meanings.items():
     print(f"{name:18} {np.mean(values):5.1%} on average, {min(values):.1%} to {max(values):.1%}")
 
 # %% [markdown]
-# None stays near 0, and numbers of two rows cannot be compared.
-#
 # ## 4. Is it calibrated at all?
 #
 # A test (lesson 02) asks whether luck could explain the errors. `metrics.calibration_test` gives two: one by the

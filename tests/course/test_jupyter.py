@@ -1,5 +1,6 @@
 """`python -m calibkit lab`: how JupyterLab is started, and what is said where it cannot be."""
 
+import json
 import os
 import sys
 
@@ -9,30 +10,51 @@ from jupyterlab.commands import get_app_dir
 from jupyterlab_server.config import get_page_config
 
 from calibkit import __main__
-from calibkit.course import checkout, jupyter
+from calibkit.course import checkout, jupyter, workplace
 
+OVERRIDES = "default_setting_overrides.json"
 NEWS = "@jupyterlab/apputils-extension:announcements"
 
 
 @pytest.fixture
-def started(monkeypatch):
-    """The arguments of JupyterLab's starts."""
+def started(monkeypatch, tmp_path):
+    """The arguments of JupyterLab's starts; the copies lie in a folder of the test."""
     found = []
     monkeypatch.setattr(jupyterlab.labapp, "main", found.append)
+    monkeypatch.setattr(workplace, "prepare", lambda folder: (folder or tmp_path, []))
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "own")
-    monkeypatch.setenv("OMP_NUM_THREADS", "")  # so that it is put back
+    monkeypatch.setenv(checkout.COURSE, "")  # so that it is put back
+    monkeypatch.setenv("OMP_NUM_THREADS", "")
     monkeypatch.delenv("OMP_NUM_THREADS")
     return found
 
 
-def test_it_opens_lesson_00_with_one_thread(started, monkeypatch, tmp_path):
-    monkeypatch.chdir(checkout.root() / "notebooks")
+def test_it_opens_lesson_00_of_the_copies_with_one_thread(started, tmp_path, capsys):
     assert __main__.main(["lab", "--no-browser", "--port=9999"]) == 0
-    first = str(checkout.root() / "notebooks" / "00_start_here.ipynb")
-    assert started == [
-        [f"--ServerApp.root_dir={checkout.root()}", first, "--no-browser", "--port=9999"]
-    ]
+    [arguments] = started
+    assert arguments[0] == f"--ServerApp.root_dir={tmp_path}"
+    assert "--LabApp.default_url=/lab/tree/00_start_here.ipynb" in arguments
+    assert arguments[-2:] == ["--no-browser", "--port=9999"]
     assert os.environ["OMP_NUM_THREADS"] == "1"
+    assert os.environ[checkout.COURSE] == str(checkout.root())
+    assert str(tmp_path) in capsys.readouterr().out
+
+
+def test_the_copies_may_lie_elsewhere(started, tmp_path):
+    assert __main__.main(["lab", "--work", str(tmp_path / "mine")]) == 0
+    assert started[0][0] == f"--ServerApp.root_dir={tmp_path / 'mine'}"
+
+
+def test_a_reset_opens_nothing(started, monkeypatch, capsys):
+    monkeypatch.setattr(workplace, "reset", lambda only, folder: [f"{only} is new"])
+    assert __main__.main(["lab", "--reset", "06"]) == 0
+    assert started == []
+    assert capsys.readouterr().out == "06 is new\n"
+
+
+def test_widgets_are_saved_so_that_sliders_move_the_next_day():
+    settings = json.loads((jupyter.SETTINGS / "labconfig" / OVERRIDES).read_text("utf-8"))
+    assert settings["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"] is True
 
 
 def test_threads_that_somebody_chose_stay(started, monkeypatch):

@@ -1,0 +1,131 @@
+"""A learner's evening and the next day, in the JupyterLab that `calibkit lab` opens."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+
+from calibkit.course import checkout, folding
+from tests.browser.drive import watched
+from tests.browser.lab import PATIENCE, STATE, _environment
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/lab/tree/00_start_here\.ipynb\?token=\w+")
+SLIDER = ".calibkit-explorer input[type=range]"
+READOUT = ".calibkit-explorer .readout"
+ANSWER = "my_note = 'written by the learner'"
+
+
+@pytest.fixture
+def home(tmp_path):
+    """An empty home, and what the environment says of it."""
+    settings = {name: str(tmp_path / name) for name in ("HOME", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    more = {"JUPYTER_CONFIG_DIR": str(tmp_path / "config"), "JUPYTER_RUNTIME_DIR": "/tmp/run_test"}
+    (tmp_path / "HOME").mkdir()
+    return _environment(tmp_path, dark=False) | settings | more
+
+
+class Day:
+    """`calibkit lab` from its start to its end; `address` is what it prints."""
+
+    def __init__(self, home, work, log):
+        self.log = log
+        command = [sys.executable, "-m", "calibkit", "lab", "--work", str(work), "--no-browser"]
+        with log.open("w", encoding="utf-8") as out:
+            self.server = subprocess.Popen(
+                [*command, "--allow-root", "--port-retries=50"], env=home, stdout=out, stderr=out,
+                cwd=checkout.root(),
+            )  # fmt: skip
+
+    def __enter__(self):
+        for _ in range(480):
+            found = ADDRESS.search(self.words())
+            if found:
+                self.address, self.home = found[0], found[0].partition("/lab/")[0]
+                return self
+            time.sleep(0.25)
+        raise AssertionError(self.words())
+
+    def __exit__(self, *_):
+        self.server.send_signal(signal.SIGTERM)
+        self.server.wait(60)
+
+    def words(self):
+        return self.log.read_text(encoding="utf-8")
+
+
+def opened(page, address, slider=f"{SLIDER}:enabled"):
+    page.goto(address)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=PATIENCE)
+    idle = "document.querySelector('#jp-main-statusbar')?.innerText.includes('| Idle')"
+    page.wait_for_function(idle, timeout=PATIENCE)
+    page.wait_for_selector(slider, timeout=PATIENCE)
+
+
+def moved(page):
+    """What the first slider says before and after an arrow key."""
+    slider = page.locator(SLIDER).first
+    before = page.locator(READOUT).first.inner_text()
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    return before, page.locator(READOUT).first.inner_text()
+
+
+def test_an_evening_and_the_next_day(browser, home, tmp_path, build):
+    work = tmp_path / "work"
+    own = work / "00_start_here.ipynb"
+    status = ["git", "-C", str(checkout.root()), "status", "--porcelain"]
+    before = subprocess.run(status, capture_output=True, text=True, check=False).stdout
+    with (
+        Day(home, work, tmp_path / "first.log") as day,
+        watched(browser, home=day.home) as (page, _),
+    ):
+        opened(page, day.address)
+        page.screenshot(path=build / "evening_0.png")
+        listed = page.locator(".jp-DirListing-content .jp-DirListing-itemText").all_inner_texts()
+        assert sorted(listed) == sorted(f"{lesson.name}.ipynb" for lesson in checkout.lessons())
+        first, second = moved(page)
+        assert first != second  # nothing was run
+        notebook = nbformat.read(own, as_version=4)
+        for cell in notebook.cells:
+            if "parameters" in cell.metadata.get("tags", []):
+                cell.source = cell.source.replace('"laptop"', '"smoke"') + f"\n{ANSWER}"
+        nbformat.write(notebook, own)
+        opened(page, day.address, SLIDER)  # what another program wrote is not trusted
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        page.wait_for_timeout(3000)
+        for _ in range(600):
+            if (state := page.evaluate(STATE)) not in ("waiting", "running"):
+                break
+            page.wait_for_timeout(500)
+        assert state == "done"
+        page.wait_for_timeout(1000)
+        covers = page.locator(".jp-OutputPlaceholder").all_inner_texts()
+        assert covers
+        assert all(text.strip(" •\n.") == folding.WORDS["answer"].strip(".") for text in covers)
+        page.keyboard.press("Escape")
+        page.get_by_role("menuitem", name="File", exact=True).click()
+        page.get_by_role("menuitem", name=re.compile("^Save Notebook(?! As)")).click()
+        page.wait_for_timeout(3000)
+        assert "not trusted" not in day.words()
+        assert "without encryption" not in day.words()
+    with (
+        Day(home, work, tmp_path / "second.log") as day,
+        watched(browser, home=day.home) as (page, _),
+    ):
+        opened(page, day.address)
+        page.wait_for_timeout(2000)
+        page.screenshot(path=build / "evening_1.png")
+        assert page.get_by_text("Error displaying widget").count() == 0
+        first, second = moved(page)
+        assert first != second  # with a new kernel, nothing run
+        assert ANSWER in json.dumps(nbformat.read(own, as_version=4))
+    after = subprocess.run(status, capture_output=True, text=True, check=False).stdout
+    assert after == before
