@@ -1,7 +1,6 @@
 """A learner's evening and the next day, in the JupyterLab that `calibkit lab` opens."""
 
 import json
-import os
 import re
 import signal
 import subprocess
