@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from calibkit import validate
+from calibkit import edge, validate
 from calibkit.validate import Array
 
 
@@ -50,3 +50,6 @@ def _starts(n: int, padding: int, generator: torch.Generator) -> Tensor:
     if padding == 0:
         return torch.zeros(n, 1, dtype=torch.int64, device=generator.device)
     return torch.randint(2 * padding + 1, (n, 1), generator=generator, device=generator.device)
+
+
+edge.guard(globals())

@@ -15,7 +15,7 @@ import torch
 from scipy import stats
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import edge, validate
 from calibkit.validate import Array
 
 ROUNDING = 1e-9  # (n + 1) (1 - alpha) may lie a little above the whole number that it is
@@ -219,3 +219,6 @@ def _scores(scores: Array) -> Tensor:
     if not len(values):
         raise ValueError("scores must hold at least one score, got none")
     return values
+
+
+edge.guard(globals(), moves=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 from itertools import chain
 from typing import Any
@@ -22,11 +23,22 @@ def same(one: str | torch.device, other: str | torch.device) -> bool:
     return one.type == other.type and (None in (one.index, other.index) or one == other)
 
 
+NO_FLOAT64 = {"mps"}  # kinds of devices
+
+
+def sums_float64(device: torch.device) -> bool:
+    """Whether a device adds in float64, and in one order where that is asked for."""
+    if device.type == "cpu":
+        return True
+    return device.type not in NO_FLOAT64 and not torch.are_deterministic_algorithms_enabled()
+
+
 def moved(value: Any, device: str | torch.device, known: dict[int, tuple] | None = None) -> Any:
     """`value` with all tensors that it is made of on the device; itself if they are there.
 
-    Lists, tuples, dictionaries, modules and what a `functools.partial` binds are looked into;
-    what a function holds in its closure is not.
+    Lists, tuples, dictionaries, dataclasses, modules and what a `functools.partial` binds are
+    looked into; what a function holds in its closure is not. Float64 becomes float32 on a device
+    that has none.
 
     known: what was moved before, so that it moves once, and what two values share stays shared.
 
@@ -42,7 +54,8 @@ def moved(value: Any, device: str | torch.device, known: dict[int, tuple] | None
 
 def _moved(value: Any, device: torch.device, known: dict[int, tuple]) -> Any:
     if isinstance(value, Tensor):
-        return value.to(device)
+        narrow = device.type in NO_FLOAT64 and value.dtype == torch.float64
+        return (value.float() if narrow else value).to(device)
     if isinstance(value, nn.Module):
         held = chain(value.parameters(), value.buffers())
         here = all(same(tensor.device, device) for tensor in held)
@@ -56,6 +69,10 @@ def _moved(value: Any, device: torch.device, known: dict[int, tuple]) -> Any:
         there = [moved(part, device, known) for part in value]
         here = all(part is before for part, before in zip(there, value, strict=True))
         return value if here else type(value)(there)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        there, changed = moved(vars(value), device, known), copy.copy(value)
+        vars(changed).update(there)
+        return value if there is vars(value) else changed
     if isinstance(value, dict):
         there, changed = moved([*value.values()], device, known), copy.copy(value)
         here = all(part is before for part, before in zip(there, value.values(), strict=True))

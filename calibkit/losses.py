@@ -24,7 +24,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import edge, validate
 from calibkit.validate import Array
 
 LOG2, LOG5 = math.log(2), math.log(5)
@@ -574,3 +574,6 @@ def _checked(loss: Tensor, logits: Tensor) -> Tensor:
 
 def _tiny(like: Tensor) -> float:
     return torch.finfo(like.dtype).tiny
+
+
+edge.guard(globals())

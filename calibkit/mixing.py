@@ -15,7 +15,7 @@ from typing import Literal, get_args, overload
 import torch
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import edge, validate
 from calibkit.validate import Array, Numbers
 
 Part = Literal["both", "inputs", "labels"]
@@ -37,6 +37,7 @@ class Mix:
                 f"got shape {tuple(self.lam.shape)}"
             )
 
+    @edge.entry
     def apply(self, tensor: Tensor) -> Tensor:
         """lam x_i + (1 - lam) x_partner(i) for a floating (n, ...) tensor of any layer.
 
@@ -53,6 +54,7 @@ class Mix:
             lam = lam.reshape(-1, *[1] * (tensor.ndim - 1))
         return torch.lerp(tensor[self.partner], tensor, lam)
 
+    @edge.entry
     def soft_labels(self, labels: Array, classes: int) -> Tensor:
         """(n, K) rows lam onehot(y_i) + (1 - lam) onehot(y_partner(i)).
 
@@ -67,6 +69,7 @@ class Mix:
         self._fits("labels", rows)
         return self.apply(rows)
 
+    @edge.entry
     def main_labels(self, labels: Array, classes: int) -> Tensor:
         """(n, K) one-hot labels of the sample with the larger weight (ties: one's own).
 
@@ -277,3 +280,6 @@ def _one_hot(labels: Array, classes: int) -> Tensor:
         labels = validate.labels(labels, n=len(labels), classes=classes)
     rows = torch.zeros(len(labels), classes, device=labels.device)
     return rows.scatter_(1, labels.long()[:, None], 1)
+
+
+edge.guard(globals())

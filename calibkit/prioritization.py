@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from calibkit import validate
+from calibkit import edge, validate
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Selection:
         """
         return sum(self.count(n) if self.due(epoch) else n for epoch in range(epochs))
 
+    @edge.entry
     def choose(
         self, logits: Tensor, labels: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Tensor:

@@ -14,7 +14,7 @@ import torch
 from scipy import optimize, special
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import edge, validate
 from calibkit.validate import BELOW_HALF, NOT_NEGATIVE, PART, POSITIVE, REAL, UNIT, Array, Numbers
 
 HALVINGS = 80  # of an interval of length about 1, which leaves less than a float64 can tell
@@ -376,3 +376,6 @@ def _spread(mean: Array, std: Array) -> tuple[Tensor, Tensor]:
 
 def _out(result: Tensor, plain: bool):
     return result.item() if plain else result
+
+
+edge.guard(globals(), moves=True)

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Generator, Tensor
 
-from calibkit import validate
+from calibkit import edge, validate
 from calibkit.corruptions import blur, digital, noise, weather
 from calibkit.validate import Array
 
@@ -170,3 +170,6 @@ def as_type(x: Tensor, dtype: torch.dtype) -> Tensor:
     """Values clipped to [0, 1], in the type of the images they came from."""
     x = x.clamp(0, 1)
     return x.mul_(255).round_().to(dtype) if dtype == torch.uint8 else x.to(dtype)
+
+
+edge.guard(globals())

@@ -4,6 +4,7 @@ Functions of labels that return indices or labels, and say what they changed. A 
 CPU, so it means the same on every device. Shares are rounded to whole samples, halves to even.
 """
 
+from calibkit import edge
 from calibkit.curation.class_imbalance import Imbalanced, imbalance, resample
 from calibkit.curation.label_noise import Noisy, classwise_noise, symmetric_noise, transition_matrix
 from calibkit.curation.subsets import subset
@@ -18,3 +19,5 @@ __all__ = [
     "symmetric_noise",
     "transition_matrix",
 ]
+
+edge.guard(globals())

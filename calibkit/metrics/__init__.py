@@ -5,6 +5,7 @@ tensor or array on any device and return plain floats, as fractions, summed in f
 that look at the predicted class alone take, in place of both, a `TopLabel`: confidences and hits.
 """
 
+from calibkit import edge
 from calibkit.metrics import plane as plane
 from calibkit.metrics.bootstrap import bootstrap_interval
 from calibkit.metrics.classwise import classwise_ece
@@ -109,3 +110,5 @@ __all__ = [
     "true_calibration_error",
     "wilson_interval",
 ]
+
+edge.guard(globals(), moves=True)

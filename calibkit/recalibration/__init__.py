@@ -5,6 +5,7 @@ recalibrated logits, `probs(logits)` their softmax. Refused are probabilities, a
 were fitted on. What needs no fit, a change of the prior, is a function.
 """
 
+from calibkit import edge
 from calibkit.recalibration.binned import HistogramBinning, IsotonicCalibrator
 from calibkit.recalibration.calibrator import Calibrator
 from calibkit.recalibration.class_prior import change_prior, logit_adjustment
@@ -51,3 +52,5 @@ __all__ = [
     "restore",
     "temperature_interval",
 ]
+
+edge.guard(globals(), moves=True)

@@ -11,13 +11,13 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from calibkit import devices, validate
+from calibkit import devices, edge, validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration import leakage
 from calibkit.recalibration.modules import Map
 from calibkit.validate import Array
 
-FOLDER = os.path.dirname(__file__)
+INSIDE = os.path.dirname(__file__), os.path.dirname(edge.__file__)
 
 
 class Calibrator:
@@ -41,6 +41,7 @@ class Calibrator:
     def _module(self) -> Map:
         raise NotImplementedError
 
+    @edge.entry(grad=True, moves=True)
     def fit(self, logits: Array, labels: Array, *, weights: Weights = None) -> Self:
         """Fit to calibration logits (n, K) and labels (n,); returns the calibrator itself.
 
@@ -60,6 +61,7 @@ class Calibrator:
         self._fitted, self._seen = True, leakage.seen(logits)
         return self
 
+    @edge.entry(moves=True)
     def transform(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
         """Recalibrated logits (n, K) of test logits (n, K), in their type and on their device.
 
@@ -79,10 +81,12 @@ class Calibrator:
             leakage.refuse(logits, self._seen)
         return self._apply(logits)
 
+    @edge.entry(moves=True)
     def probs(self, logits: Array, *, allow_fitted: bool = False) -> Tensor:
         """Recalibrated probabilities (n, K): the softmax of `transform(logits)`."""
         return self.transform(logits, allow_fitted=allow_fitted).softmax(dim=1)
 
+    @edge.entry
     def module(self) -> Map:
         """The fitted map as a module, logits (n, K) to logits (n, K), on the device of the fit.
 
@@ -131,8 +135,8 @@ class Calibrator:
 
 
 def warn(message: str) -> None:
-    """Warn at the caller's own line, the first one outside this folder."""
+    """Warn at the caller's own line, the first one outside these folders."""
     stack = traceback.walk_stack(sys._getframe())
     files = enumerate((frame.f_code.co_filename for frame, _ in stack), 1)
-    level = next(level for level, file in files if os.path.dirname(file) != FOLDER)
+    level = next(level for level, file in files if os.path.dirname(file) not in INSIDE)
     warnings.warn(message, UserWarning, stacklevel=level)

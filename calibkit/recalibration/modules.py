@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from calibkit import edge
+
 EXTRA = "_extra_state"  # PyTorch's key
 KINDS: dict[str, type[Map]] = {}
 
@@ -29,6 +31,7 @@ class Map(nn.Module):
 
     def __init_subclass__(cls) -> None:
         KINDS[cls.__name__] = cls
+        cls.forward = edge.entry(cls.forward, moves=True)
 
     def get_extra_state(self) -> dict[str, str]:
         """The name of the map."""
