@@ -429,7 +429,10 @@ def _inputs(logits: Array, target: Array, *, labels_for: str = "") -> tuple[Tens
 
 def _target(target: Tensor, logits: Tensor, look: bool) -> Tensor:
     """(n,) labels, or (n, K) soft labels in the type of the logits."""
-    shape, soft = (*target.shape,), target.is_floating_point()
+    soft = target.is_floating_point()
+    if not soft and target.ndim == 2 and target.shape[1] == 1:
+        target = target[:, 0]
+    shape = (*target.shape,)
     if soft and target.ndim == 1:
         raise TypeError(
             f"target of shape {shape} must be integer labels, got {target.dtype}; "
@@ -497,8 +500,8 @@ def _not_negative(name: str, tensor: Tensor) -> Tensor:
 
 def _counts(counts: Array) -> Tensor:
     counts = validate.as_tensor("counts", counts, ndim=1)
-    if counts.is_complex() or counts.dtype == torch.bool:
-        raise TypeError(f"counts must be numbers, got {counts.dtype}")
+    if counts.dtype == torch.bool:
+        raise TypeError(f"counts must be real numbers, got {counts.dtype}")
     validate.finite("counts", counts)
     if not bool((counts > 0).all()):
         raise ValueError(

@@ -230,8 +230,8 @@ def label_entropy(alpha: Numbers, *, classes: int | None = None) -> float | Tens
     0.5
     """
     values = validate.as_tensor("alpha", alpha)
-    if values.is_complex() or values.dtype == torch.bool:
-        raise TypeError(f"alpha must be numbers, got {values.dtype}")
+    if values.dtype == torch.bool:
+        raise TypeError(f"alpha must be real numbers, got {values.dtype}")
     values = values.double()
     good = (values > 0) & torch.isfinite(values)
     if not bool(good.all()):

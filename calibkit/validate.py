@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from importlib import import_module
 from numbers import Real
 from types import ModuleType
@@ -46,8 +47,14 @@ class Interval(NamedTuple):
         above = x > self.low if self.open_low else x >= self.low
         return above & (x < self.high if self.open_high else x <= self.high)
 
+    def rounded(self, x: Tensor) -> Tensor:
+        """`x`, where rounding put it beyond a closed end cut off there."""
+        low, high = -math.inf if self.open_low else self.low, self.high
+        inside = x.clamp(low, math.inf if self.open_high else high)
+        return inside.where((x - inside).abs() <= ROUNDED, x)
+
     def __str__(self) -> str:
-        return f"{'[('[self.open_low]}{self.low:g}, {self.high:g}{'])'[self.open_high]}"
+        return f"{'[('[self.open_low]}{self.low:.12g}, {self.high:.12g}{'])'[self.open_high]}"
 
 
 REAL = Interval(-math.inf, math.inf, True, True)
@@ -58,39 +65,152 @@ NOT_NEGATIVE = Interval(0, math.inf, open_high=True)
 POSITIVE = Interval(0, math.inf, True, True)
 
 ROW_SUM_TOLERANCE = 1e-4
+ROUNDED = 1e-6  # what single numbers may lie beyond their interval
 HALVES = (torch.float16, torch.bfloat16)
 FLOATS = (*HALVES, torch.float32, torch.float64)
 WRONG_SHAPE = {  # by what was needed and what was given
     (2, 1): "; pass a row a sample and a column a class, of one binary score s the columns "
     "torch.stack([1 - s, s], dim=1)",
-    (1, 2): "; of one-hot rows pass {name}.argmax(1)",
     (2, 3): "; move the classes last and make rows of all else: {name}.reshape(-1, K)",
 }
 MOST_OFF = 0.05  # of the sum of a row, whatever its rounding
+SMALL_FLOATS = ("bfloat16", "float8_e4m3fn", "float8_e5m2")  # of ml_dtypes, as jax has them
 IGNORED = (-100, 255)  # what other packages write where a row has no label
 
 
 def as_tensor(name: str, value, *, ndim: int | None = None) -> Tensor:
-    """`value` (tensor, array or nested list) as a non-empty dense tensor of `ndim` dimensions."""
-    if isinstance(value, Tensor) and value.layout != torch.strided:
-        raise TypeError(f"{name} must be dense, got {value.layout}; pass {name}.to_dense()")
-    if not isinstance(value, Tensor):
-        try:
-            # By way of numpy: torch alone would read the floats of a list in float32, where 0.3 is
-            # 0.30000001 and lies on the wrong side of its edge.
-            value = torch.as_tensor(np.asarray(value))
-        except (TypeError, ValueError, RuntimeError) as error:
-            raise TypeError(
-                f"{name} must be a tensor or array of numbers, got {type(value).__name__}: {error}"
-            ) from None
+    """`value` as a non-empty dense plain tensor of `ndim` dimensions, the door of all arguments.
+
+    Taken are tensors and their subclasses, arrays of any layout and byte order, whatever numpy can
+    read (tables and columns of pandas, polars, Arrow; jax) or gives by DLPack, and nested lists, of
+    tensors too. One column (n, 1) is its (n,) where one dimension is asked for. Refused by name is
+    what would lose its meaning: masked and missing entries, sparse matrices, texts, dates, complex
+    numbers.
+
+    >>> as_tensor("y", np.array([[2], [1]], dtype=">i8")[::-1], ndim=1).tolist()
+    [1, 2]
+    """
+    value = _plain(name, value) if isinstance(value, Tensor) else _read(name, value)
+    if ndim == 1 and value.ndim == 2 and value.shape[1] == 1:
+        value = value[:, 0]
     if ndim is not None and value.ndim != ndim:
         remedy = WRONG_SHAPE.get((ndim, value.ndim), "").format(name=name)
+        if ndim == 1 and _one_hot(value):
+            remedy = f"; of one-hot rows pass {name}.argmax(1)"
         raise ValueError(
             f"{name} must have {ndim} dimension(s), got shape {tuple(value.shape)}{remedy}"
         )
     if value.numel() == 0:
         raise ValueError(f"{name} is empty (shape {tuple(value.shape)}); pass at least one sample")
     return value
+
+
+def _plain(name: str, tensor: Tensor) -> Tensor:
+    """A dense tensor that is of no subclass, and not of an inference mode that is over."""
+    if isinstance(tensor, torch.masked.MaskedTensor):
+        _refuse_missing(name, ~tensor.get_mask(), "masked")
+        return tensor.get_data()
+    if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
+        how = "dequantize" if tensor.is_quantized else "to_dense"
+        kind = tensor.dtype if tensor.is_quantized else tensor.layout
+        raise TypeError(f"{name} must be dense, got {kind}; pass {name}.{how}()")
+    if torch.compiler.is_compiling():  # which asks no more of a tensor
+        return tensor
+    if tensor.is_complex():
+        raise TypeError(f"{name} must be real numbers, got {tensor.dtype}; pass {name}.real")
+    kind = type(tensor)
+    if kind is not Tensor and kind.__torch_dispatch__ is Tensor.__torch_dispatch__:
+        tensor = tensor.as_subclass(Tensor)
+    if tensor.is_inference() and not torch.is_inference_mode_enabled():
+        return tensor.clone()  # which autograd may keep
+    return tensor
+
+
+def _read(name: str, value) -> Tensor:
+    """What is no tensor."""
+    if hasattr(value, "toarray") and not hasattr(value, "__array__"):  # of scipy
+        raise TypeError(f"{name} must be dense, got {type(value).__name__}; pass {name}.toarray()")
+    first = value
+    while isinstance(first, list | tuple) and len(first):
+        if any(map(np.ma.isMaskedArray, first)):
+            value = np.ma.stack(first)
+        first = first[0]
+    if np.ma.isMaskedArray(value):
+        _refuse_missing(name, np.ma.getmaskarray(value), "masked")
+    try:
+        if isinstance(first, Tensor) and first is not value:
+            return torch.stack([as_tensor(name, part) for part in value])
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            return torch.from_dlpack(value)
+        # By way of numpy: torch alone would read the floats of a list in float32, where 0.3 is
+        # 0.30000001 and lies on the wrong side of its edge.
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        if isinstance(error, Missing):
+            raise
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be a tensor or array of numbers, got {kind}: {error}") from None
+    if array.ndim and array.dtype == object:
+        array = _of_objects(name, array)
+    elif array.ndim and array.dtype.kind == "f" and not isinstance(value, np.ndarray | list | tuple):
+        _refuse_missing(name, np.isnan(array), "missing")  # as tables write it
+    if array.dtype.kind in "biuf" or array.dtype.name in SMALL_FLOATS:
+        return _aliased(array)
+    if array.dtype.kind == "c":
+        raise TypeError(f"{name} must be real numbers, got {array.dtype}; pass the real part")
+    seen = f", such as {str(array.flat[0])[:30]!r}" if array.size else ""
+    kind = type(value).__name__
+    raise TypeError(f"{name} must be a tensor or array of numbers, got {kind} of {array.dtype}{seen}")
+
+
+class Missing(ValueError):
+    """Rows lack what they are asked for."""
+
+
+def _refuse_missing(name: str, lacking, what: str) -> None:
+    """Refuse entries that lack a number; `lacking` says which, and `what` they are."""
+    count = int(lacking.sum())
+    if count:
+        size = math.prod(lacking.shape)
+        raise Missing(
+            f"{name} must hold a number in each place, but {count} of {size} are {what}; leave "
+            f"their rows out of every argument"
+        )
+
+
+def _of_objects(name: str, array: np.ndarray) -> np.ndarray:
+    """Numbers that were kept as Python's own, as tables of mixed or extension types keep them."""
+    _refuse_missing(name, np.array([_is_missing(one) for one in array.flat]), "missing")
+    numbers = np.array(array.tolist())
+    if numbers.dtype == object and all(isinstance(one, Real | Decimal) for one in array.flat):
+        numbers = array.astype(np.float64)
+    return numbers
+
+
+def _is_missing(one) -> bool:
+    return one is None or type(one).__name__ in ("NAType", "NaTType") or one != one
+
+
+def _aliased(array: np.ndarray) -> Tensor:
+    """The tensor of an array: of its memory where torch can read it, else of a copy."""
+    if array.dtype.name == "bfloat16":  # which numpy does not know
+        return _aliased(array.view(np.int16)).view(torch.bfloat16)
+    if array.dtype.kind == "V":
+        array = array.astype(np.float32)
+    if array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    steps = (step >= 0 and step % array.itemsize == 0 for step in array.strides)
+    if not (array.flags.writeable and array.flags.aligned and all(steps)):
+        array = array.copy()
+    return torch.from_numpy(array)
+
+
+def _one_hot(tensor: Tensor) -> bool:
+    """Whether these are rows of one 1 and else 0."""
+    if tensor.ndim != 2 or tensor.is_meta:
+        return False
+    return bool(((tensor == 0) | (tensor == 1)).all() & (tensor.sum(1) == 1).all())
 
 
 def floating(name: str, value, *, ndim: int | None = None) -> Tensor:
@@ -117,15 +237,26 @@ def finite(name: str, tensor: Tensor) -> Tensor:
     return tensor
 
 
-def unit_interval(name: str, tensor: Tensor, remedy: str) -> Tensor:
-    """`tensor`, not empty, if all its values lie in [0, 1]."""
+def unit_interval(name: str, tensor: Tensor, remedy: str | Callable[[], str]) -> Tensor:
+    """`tensor`, not empty, if all its values lie in [0, 1]; what rounding put beyond is cut off.
+
+    Sums and types of few digits give 1.0000000000000002 for 1, or -1e-17 for 0; the tolerance is
+    that of rows. remedy: for what lies farther off.
+
+    >>> unit_interval("p", torch.tensor([1 + 1e-6, 0.25]), "").tolist()
+    [1.0, 0.25]
+    """
     low, high = (bound.item() for bound in torch.aminmax(tensor))
-    if not (low >= 0 and high <= 1):  # also true for NaN
-        finite(name, tensor)
-        raise ValueError(
-            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; {remedy}"
-        )
-    return tensor
+    if low >= 0 and high <= 1:
+        return tensor
+    finite(name, tensor)
+    off = max(ROW_SUM_TOLERANCE, torch.finfo(tensor.dtype).eps)
+    if low >= -off and high <= 1 + off:
+        return tensor.clamp(0, 1)
+    remedy = remedy if isinstance(remedy, str) else remedy()
+    raise ValueError(
+        f"{name} must lie in [0, 1], got values from {low:.6g} to {high:.6g}; {remedy}"
+    )
 
 
 def class_columns(name: str, tensor: Tensor) -> None:
@@ -214,19 +345,16 @@ def probs(value, name: str = "probs") -> Tensor:
     tolerance = row_sum_tolerance(tensor.dtype, tensor.shape[1])
     if tensor.dtype in HALVES:
         tensor = tensor.double()
-    low, high = (bound.item() for bound in torch.aminmax(tensor))
-    if not (low >= 0 and high <= 1):  # also true for NaN
-        finite(name, tensor)
-        sums = tensor.sum(dim=1)
-        if low >= 0 and bool(((sums - 100).abs() < 1).all()):
-            remedy = f"the rows sum to 100, so they are per cent: pass {name} / 100"
-        elif isinstance(value, Tensor):
-            remedy = f"if these are logits pass {name}.softmax(dim=1)"
-        else:
-            remedy = f"if these are logits pass scipy.special.softmax({name}, axis=1)"
-        raise ValueError(
-            f"{name} must lie in [0, 1], got values from {low:.4g} to {high:.4g}; {remedy}"
-        )
+
+
+    def remedy() -> str:
+        if bool((tensor >= 0).all() & ((tensor.sum(dim=1) - 100).abs() < 1).all()):
+            return f"the rows sum to 100, so they are per cent: pass {name} / 100"
+        if isinstance(value, Tensor):
+            return f"if these are logits pass {name}.softmax(dim=1)"
+        return f"if these are logits pass scipy.special.softmax({name}, axis=1)"
+
+    tensor = unit_interval(name, tensor, remedy)
     if _sums_to_one(tensor, tolerance):
         return tensor
     off = (tensor.sum(dim=1) - 1).abs()
@@ -258,7 +386,9 @@ def labels(
 ) -> Tensor:
     """(n,) integer labels in [0, classes), as int64 on `device`, if given, of what `of` names."""
     tensor = as_tensor(name, value, ndim=1)
-    if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
+    if tensor.is_floating_point() or tensor.dtype == torch.bool:
+        if not tensor.is_meta:
+            _refuse_missing(name, tensor.isnan(), "missing")
         how = "long()" if isinstance(value, Tensor) else "astype(int)"
         raise TypeError(
             f"{name} must be integers, got {tensor.dtype}; convert them with {name}.{how}"
@@ -295,7 +425,7 @@ def weights(value, *, n: int, device=None, of: str = "the predictions") -> Tenso
     [2.0, 0.0, 1.0]
     """
     tensor = as_tensor("weights", value, ndim=1)
-    if tensor.is_complex() or tensor.dtype == torch.bool:
+    if tensor.dtype == torch.bool:
         raise TypeError(f"weights must be real numbers, got {tensor.dtype}; pass floats")
     same_length("weights", len(tensor), n)
     if device is not None:
@@ -317,15 +447,10 @@ def weights(value, *, n: int, device=None, of: str = "the predictions") -> Tenso
 
 def predictions(probs_, labels_) -> tuple[Tensor, Tensor]:
     """Checked (n, K) probabilities with their (n,) labels."""
-    tensor, target = shapes(probs_, labels_)
-    return probs(tensor), target
-
-
-def shapes(probs_, labels_) -> tuple[Tensor, Tensor]:
-    """`predictions` without a look at the values of `probs_`, for callers that check them."""
     tensor = _matrix("probs", probs_)
     n, classes = tensor.shape
-    return tensor, labels(labels_, n=n, classes=classes, device=tensor.device)
+    target = labels(labels_, n=n, classes=classes, device=tensor.device)
+    return probs(tensor), target
 
 
 def look_like_probs(logits: Tensor) -> bool:
@@ -429,16 +554,20 @@ def number(name: str, value, low: float, high: float, *, open_low=False, open_hi
 def fraction(name: str, value) -> float:
     """A number in [0, 1]; a value above 1 is probably a percentage."""
     try:
-        return number(name, value, 0, 1)
-    except ValueError as error:
+        return min(max(number(name, value, -ROUNDED, 1 + ROUNDED), 0.0), 1.0)
+    except ValueError:
+        error = f"{name} must lie in [0, 1], got {value}"
         raise ValueError(f"{error}; it is a fraction, so write 0.2 for 20 %") from None
 
 
 def distribution(name: str, value, classes: int) -> Tensor:
     """(K,) float64 on the CPU: one probability a class, 0 or more, of sum 1."""
-    tensor = as_tensor(name, value, ndim=1).double().cpu()
+    tensor = as_tensor(name, value, ndim=1).detach().cpu().double()
     same_length(name, len(tensor), classes, "class")
-    if not (bool((tensor >= 0).all()) and abs(tensor.sum().item() - 1) < ROW_SUM_TOLERANCE):
+    off = ROW_SUM_TOLERANCE
+    if bool((tensor >= -off).all()) and abs(tensor.sum().item() - 1) < off:
+        tensor = tensor.clamp(min=0)
+    else:
         raise ValueError(
             f"{name} must hold fractions that sum to 1, got {tensor.tolist()}; divide by the sum"
         )
@@ -516,10 +645,11 @@ def numbers(**arguments: tuple[Numbers, Interval]) -> tuple[list[Tensor], bool]:
     device = _device(value for value, _ in arguments.values())
     tensors = {name: _real(name, value, device) for name, (value, _) in arguments.items()}
     for name, (_, interval) in arguments.items():
+        tensors[name] = interval.rounded(tensors[name])
         good = interval.holds(tensors[name])
         if not bool(good.all()):
             wrong = tensors[name][~good].flatten()[0].item()
-            raise ValueError(f"{name} must lie in {interval}, got {wrong:g}")
+            raise ValueError(f"{name} must lie in {interval}, got {wrong:.12g}")
     return _broadcast(tensors), all(isinstance(value, Real) for value, _ in arguments.values())
 
 
@@ -537,7 +667,7 @@ def distributions(
     for name, row in tensors.items():
         if row.ndim == 0:
             raise ValueError(f"{name} must be a row of class probabilities, got the number {row:g}")
-        probs(row.reshape(-1, row.shape[-1]), name)
+        tensors[name] = probs(row.reshape(-1, row.shape[-1]), name).reshape(row.shape)
     shared = _broadcast(tensors)
     lists = not any(isinstance(value, Tensor | np.ndarray) for value in rows.values())
     plain = scalar and lists and shared[0].ndim == 1
@@ -552,7 +682,7 @@ def real(name: str, value, *, ndim: int) -> Tensor:
 def _real(name: str, value, device=None) -> Tensor:
     """A float64 tensor, on `device` where one is given; tensors must lie there already."""
     tensor = as_tensor(name, value)
-    if tensor.is_complex() or tensor.dtype == torch.bool:
+    if tensor.dtype == torch.bool:
         raise TypeError(f"{name} must be real numbers, got {tensor.dtype}")
     if device is not None and isinstance(value, Tensor):
         same_device(name, tensor, device, "the other arguments")

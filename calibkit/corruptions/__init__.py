@@ -83,7 +83,7 @@ def corrupt(
     validate.choice("name", name, NAMES + EXTRA)
     severity = validate.integer("severity", severity, 1, 5)
     generator = validate.generator(generator, images.device)
-    check_images(images)
+    images = check_images(images)
     constants = constants_for(images, table)[name][severity - 1]
     out = torch.empty_like(images, memory_format=torch.contiguous_format)
     size = chunk_size(images)
@@ -129,8 +129,8 @@ def noise_images(
     return empty.normal_(0.5, 1, generator=source).clamp_(0, 1)
 
 
-def check_images(images: Tensor) -> None:
-    """Refuse images (n, C, H, W) of a shape, type or range that cannot be corrupted."""
+def check_images(images: Tensor) -> Tensor:
+    """Images (n, C, H, W), if they are not of a shape, type or range that cannot be corrupted."""
     if images.shape[1] not in (1, 3):
         raise ValueError(
             f"images must have 1 or 3 channels in the second dimension, got shape "
@@ -143,7 +143,9 @@ def check_images(images: Tensor) -> None:
         )
     if images.dtype != torch.uint8:
         validate.floating("images", images)
-        validate.unit_interval("images", images, "divide by 255, or corrupt before normalising")
+        remedy = "divide by 255, or corrupt before normalising"
+        return validate.unit_interval("images", images, remedy)
+    return images
 
 
 def constants_for(images: Tensor, table: Table | None) -> dict:

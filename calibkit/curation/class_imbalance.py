@@ -115,7 +115,7 @@ def _balanced(labels: Tensor, strategy: str | None) -> Tensor:
 
 def _counts(counts: Array, labels: Tensor) -> Tensor:
     given = validate.as_tensor("counts", counts, ndim=1)
-    if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
+    if given.is_floating_point() or given.dtype == torch.bool:
         raise TypeError(f"counts must be integers, got {given.dtype}")
     wanted, size = given.long().to(labels.device), labels.bincount(minlength=len(given))
     if len(wanted) < len(size):

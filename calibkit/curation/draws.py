@@ -19,8 +19,7 @@ def as_labels(labels: Array, classes: int | None = None) -> Tensor:
     """
     labels = validate.as_tensor("labels", labels)
     if classes is None:
-        countable = not (labels.is_floating_point() or labels.is_complex())
-        classes = max(int(labels.max()) + 1, 1) if countable else 1
+        classes = 1 if labels.is_floating_point() else max(int(labels.max()) + 1, 1)
     classes = validate.integer("classes", classes, 1)
     return validate.labels(labels, n=len(labels), classes=classes)
 

@@ -128,7 +128,7 @@ def net_benefit(
     0.0
     """
     said = validate.floating("scores", scores, ndim=1).detach().double()
-    validate.unit_interval("scores", said, "it is a fraction, so write 0.9 for 90 %")
+    said = validate.unit_interval("scores", said, "it is a fraction: write 0.9 for 90 %")
     came = validate.as_tensor("happened", happened, ndim=1)
     validate.same_length("happened", len(came), len(said))
     validate.same_device("happened", came, said.device, "the scores")

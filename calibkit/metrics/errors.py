@@ -266,7 +266,7 @@ def _top_posterior(probs: Array, posterior: Array) -> tuple[Tensor, Tensor]:
     probs = validate.probs(probs)
     posterior = validate.floating("posterior", posterior, ndim=2)
     validate.same_device("posterior", posterior, probs.device)
-    validate.probs(posterior, "posterior")
+    posterior = validate.probs(posterior, "posterior")
     if posterior.shape != probs.shape:
         raise ValueError(
             f"posterior must have the shape of probs, {tuple(probs.shape)}, "

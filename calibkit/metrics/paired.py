@@ -81,7 +81,7 @@ def _checked(a, b, labels: Labels):
     a = validate.probs(a, "probs_a").detach()
     b = validate.floating("probs_b", b, ndim=2).detach()
     validate.same_device("probs_b", b, a.device, "probs_a")
-    validate.probs(b, "probs_b")
+    b = validate.probs(b, "probs_b")
     if a.shape != b.shape:
         raise ValueError(
             f"probs_b must have the shape of probs_a, {tuple(a.shape)}, got {tuple(b.shape)}"

@@ -78,7 +78,7 @@ def brier_decomposition(
     [0.005, 0.375, 0.0]
     """
     counts, hits, total = class_tally(probs, labels, bins, weights)
-    probs, labels = validate.shapes(probs, labels)
+    probs, labels = validate.predictions(probs, labels)
     n, squares, of_labels = _sums(probs, of_label(probs, labels), weights)
     filled = torch.where(counts > 0, counts, 1.0)
     calibration = ((total - hits).square() / filled).sum() / n

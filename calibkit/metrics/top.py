@@ -38,7 +38,7 @@ class TopLabel:
     @edge.entry(moves=True)
     def __init__(self, confidence: Array, correct: Array, weights: Weights = None):
         sure = validate.floating("confidence", confidence, ndim=1).detach()
-        validate.unit_interval("confidence", sure, "it is a fraction, so write 0.9 for 90 %")
+        sure = validate.unit_interval("confidence", sure, "it is a fraction: write 0.9 for 90 %")
         hits = validate.as_tensor("correct", correct, ndim=1)
         validate.same_length("correct", len(hits), len(sure))
         validate.same_device("correct", hits, sure.device, "the confidences")

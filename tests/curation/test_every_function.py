@@ -74,7 +74,7 @@ NAN, INF = float("nan"), float("inf")
 GOOD = torch.tensor([0, 1, 1, 0])
 BAD_LABELS = {
     "float": (torch.tensor([0.0, 1.0]), TypeError),
-    "nan": (torch.tensor([0.0, NAN]), TypeError),
+    "nan": (torch.tensor([0.0, NAN]), ValueError),
     "complex": (torch.tensor([0j, 1j]), TypeError),
     "bool": (torch.tensor([True, False]), TypeError),
     "negative": (torch.tensor([0, -1]), ValueError),
