@@ -482,7 +482,7 @@ def _transition(transition: Array, logits: Tensor) -> Tensor:
 
 def _gamma(gamma: float | Tensor, logits: Tensor) -> float | Tensor:
     """A number >= 0, or (n,) of them, that takes no gradient."""
-    if not isinstance(gamma, Tensor) or gamma.ndim == 0:
+    if isinstance(gamma, int | float) or getattr(gamma, "ndim", 1) == 0:
         return validate.number("gamma", gamma, 0, math.inf, open_high=True)
     gamma = validate.floating("gamma", gamma, ndim=1).detach()
     validate.same_device("gamma", gamma, logits.device, "the logits")

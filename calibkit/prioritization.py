@@ -54,6 +54,9 @@ class Selection:
         chance has. Equal values are taken in the order of the samples.
         """
         logits = validate.logits(logits)
+        if labels is not None:
+            n, classes = logits.shape
+            labels = validate.labels(labels, n=n, classes=classes, device=logits.device)
         worth = self._worth(logits, labels, generator)
         best = worth.argsort(descending=True, stable=True)[: self.count(len(logits))]
         return best.sort().values.to(logits.device)

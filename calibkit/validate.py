@@ -126,8 +126,17 @@ def _plain(name: str, tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _read(name: str, value) -> Tensor:
-    """What is no tensor."""
+def unhidden(name: str, value):
+    """`value`, which may hold words or lie on disk, unless a mask or a format hides some of it.
+
+    >>> unhidden("labels", np.ma.masked_array([1, 2], [True, False]))
+    Traceback (most recent call last):
+    ...
+    calibkit.validate.Missing: labels must hold a number in each place, but 1 of 2 are masked; \
+leave their rows out of every argument
+    """
+    if isinstance(value, Tensor):
+        return _plain(name, value)
     if hasattr(value, "toarray") and not hasattr(value, "__array__"):  # of scipy
         raise TypeError(f"{name} must be dense, got {type(value).__name__}; pass {name}.toarray()")
     first = value
@@ -137,6 +146,26 @@ def _read(name: str, value) -> Tensor:
         first = first[0]
     if np.ma.isMaskedArray(value):
         _refuse_missing(name, np.ma.getmaskarray(value), "masked")
+        return value.data
+    return value
+
+
+def words_or_numbers(name: str, value):
+    """`unhidden`, and numbers that a table keeps as objects as such; words and None as they are."""
+    value = unhidden(name, value)
+    if value is None or isinstance(value, Tensor) or not hasattr(value, "__array__"):
+        return value
+    array = np.asarray(value)
+    held = _of_objects(name, array) if array.ndim and array.dtype == object else array
+    held = held.astype(np.float64) if held.dtype == np.longdouble else held
+    return held if held.dtype.kind in "biuf" else value
+
+
+def _read(name: str, value) -> Tensor:
+    """What is no tensor."""
+    value = first = unhidden(name, value)
+    while isinstance(first, list | tuple) and len(first):
+        first = first[0]
     try:
         if isinstance(first, Tensor) and first is not value:
             return torch.stack([as_tensor(name, part) for part in value])
@@ -149,10 +178,14 @@ def _read(name: str, value) -> Tensor:
         if isinstance(error, Missing):
             raise
         kind = type(value).__name__
-        raise TypeError(f"{name} must be a tensor or array of numbers, got {kind}: {error}") from None
+        raise TypeError(
+            f"{name} must be a tensor or array of numbers, got {kind}: {error}"
+        ) from None
     if array.ndim and array.dtype == object:
         array = _of_objects(name, array)
-    elif array.ndim and array.dtype.kind == "f" and not isinstance(value, np.ndarray | list | tuple):
+    elif (
+        array.ndim and array.dtype.kind == "f" and not isinstance(value, np.ndarray | list | tuple)
+    ):
         _refuse_missing(name, np.isnan(array), "missing")  # as tables write it
     if array.dtype.kind in "biuf" or array.dtype.name in SMALL_FLOATS:
         return _aliased(array)
@@ -160,7 +193,9 @@ def _read(name: str, value) -> Tensor:
         raise TypeError(f"{name} must be real numbers, got {array.dtype}; pass the real part")
     seen = f", such as {str(array.flat[0])[:30]!r}" if array.size else ""
     kind = type(value).__name__
-    raise TypeError(f"{name} must be a tensor or array of numbers, got {kind} of {array.dtype}{seen}")
+    raise TypeError(
+        f"{name} must be a tensor or array of numbers, got {kind} of {array.dtype}{seen}"
+    )
 
 
 class Missing(ValueError):
@@ -345,7 +380,6 @@ def probs(value, name: str = "probs") -> Tensor:
     tolerance = row_sum_tolerance(tensor.dtype, tensor.shape[1])
     if tensor.dtype in HALVES:
         tensor = tensor.double()
-
 
     def remedy() -> str:
         if bool((tensor >= 0).all() & ((tensor.sum(dim=1) - 100).abs() < 1).all()):

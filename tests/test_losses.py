@@ -832,7 +832,7 @@ BAD = {
     "logits empty": (Z[:0], Y[:0], ValueError, r"^logits is empty"),
     "logits text": ("text", Y, TypeError, r"^logits must be a tensor or array"),
     "target length": (Z, Y[:3], ValueError, r"^target must have one entry per row, 4, got 3"),
-    "target shape": (Z, Y[None, :, None], ValueError, r"^target must be \(n,\) integer labels or"),
+    "target shape": (Z, Y[:, None, None], ValueError, r"^target must be \(n,\) integer labels or"),
     "target float labels": (Z, Y.float(), TypeError, r"^target of shape \(4,\) must be integer"),
     "target bool": (Z, Y > 0, TypeError, r"^target must be integers, got torch.bool"),
     "target empty": (Z, Y[:0], ValueError, r"^target is empty"),

@@ -25,7 +25,10 @@ ROWS = torch.full((6, 3), 1 / 3, dtype=torch.float64)
         (lambda: validate.predictions(ROWS.T, torch.zeros(6).long()), "are transposed"),
         (lambda: validate.probs(ROWS[:, 0]), r"2 dimension.*torch.stack\(\[1 - s, s\]"),
         (lambda: validate.probs(ROWS.view(1, 6, 3)), r"reshape\(-1, K\)"),
-        (lambda: validate.labels(torch.eye(3)[[0, 1, 2] * 2].long(), n=6, classes=3), r"labels.argmax\(1\)"),
+        (
+            lambda: validate.labels(torch.eye(3)[[0, 1, 2] * 2].long(), n=6, classes=3),
+            r"labels.argmax\(1\)",
+        ),
         (lambda: validate.probs(100 * ROWS), r"per cent: pass probs / 100"),
         (lambda: validate.probs(5 * ROWS.numpy()), r"scipy.special.softmax\(probs, axis=1\)"),
         (lambda: validate.probs(ROWS.numpy().astype(int)), r"probs.astype\(float\)"),

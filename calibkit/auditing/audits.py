@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import edge, validate
 from calibkit.auditing.advice import Advice, Form, Rise, advise
 from calibkit.auditing.concerns import concerns, off_groups, repeated, shared
 from calibkit.auditing.cooling import Apart, Cooling, cross_fitted, fitted_apart
@@ -56,6 +56,7 @@ class Audit(Record):
         return path
 
 
+@edge.entry(grad=True, moves=True)
 def audit(
     logits: Array | None = None,
     labels: Array | Sequence[str] | None = None,
@@ -123,6 +124,13 @@ def audit(
     given: Any = logits if probs is None else probs
     kind = "probs" if logits is None else kind or "logits"
     class_names = _names(given, class_names)
+    given = validate.words_or_numbers("logits" if probs is None else "probs", given)
+    labels = validate.words_or_numbers("labels", labels)
+    weights, other, other_labels = (
+        validate.words_or_numbers(name, value)
+        for name, value in (("weights", weights), ("other", other), ("other_labels", other_labels))
+    )
+    groups, clusters = validate.unhidden("groups", groups), validate.unhidden("clusters", clusters)
     scores, odd = scores_of(given, kind)
     names = _class_names(class_names, scores.classes)
     target = labels_of(labels, len(scores), scores.classes, class_names)
@@ -305,6 +313,7 @@ def _apart(
         return None, []
     if not isinstance(calibration, Sequence) or len(calibration) not in (2, 3):
         raise TypeError("calibration must be a pair (logits, labels), or with weights a third")
+    calibration = [validate.words_or_numbers("calibration", part) for part in calibration]
     apart, odd = scores_of(calibration[0], kind)
     if (apart.classes, apart.kind) != (scores.classes, scores.kind):
         raise ValueError(

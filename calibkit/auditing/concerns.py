@@ -91,6 +91,8 @@ def off_groups(groups: pd.DataFrame | None) -> Iterator[str]:
 
 
 def _is_one(cooling: Cooling, level: float) -> bool:
+    if cooling.low == 0:  # the data set it no bound
+        return True
     error = math.log(cooling.high / cooling.low) / 2 / float(ndtri((1 + level) / 2))
     return abs(math.log(cooling.value)) < TOO_NEAR * error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from torch import Tensor
 from calibkit.auditing.intervals import normal
 from calibkit.auditing.scores import Scores
 from calibkit.auditing.units import Units, units_of
+from calibkit.metrics.weighting import kept
 
 NOT_FAVOURED = (
     "the scores do not clearly favour the labels over other classes. See whether the labels stand "
@@ -122,20 +122,16 @@ def _cooling(
 
 
 def _fit(scores: Scores, labels: Tensor, rows: np.ndarray, units: Units) -> Fit:
-    from calibkit.recalibration import TemperatureScaler  # loads scikit-learn
+    from calibkit.recalibration.temperature import LIMITS, best_temperature  # loads scikit-learn
 
     place = torch.from_numpy(rows)
     logits, target = scores.logits(rows), labels[place]
     part = units.part(place)
-    given = {} if part.even else {"weights": part.weight}
-    scaler = TemperatureScaler()
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        value = scaler.fit(logits, target, **given).temperature
-    said = list(dict.fromkeys(str(w.message) for w in heard))
-    if value in scaler.limits or math.isclose(value, scaler.limits[1]):
+    rows = (logits, target) if part.even else kept(part.weight, logits, target)
+    value, why = best_temperature(*rows[:2], *LIMITS, *rows[2:])
+    if value in LIMITS or math.isclose(value, LIMITS[1]):
         return Fit(value, math.nan, [], _misfit(value, logits, target, _unfit(scores)))
-    return Fit(value, _error(value, logits, target, part), said)
+    return Fit(value, _error(value, logits, target, part), [why] if why else [])
 
 
 def _misfit(value: float, logits: Tensor, labels: Tensor, unfit: str) -> str:

@@ -12,7 +12,6 @@ import argparse
 import csv
 import math
 import time
-import warnings
 from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
@@ -146,9 +145,7 @@ def intervals_of(of: Population, n: int, seed: int) -> dict[float, dict[str, End
     labels = (chance < drawn).sum(1).clamp(max=chance.shape[1] - 1)
     scores = [Scores(z[row], "logits") for z in (of.logits, of.other)]
     rows = [rows_of(each, labels, bins=BINS, seed=0) for each in scores]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        cooling = cross_fitted(scores[0], labels, level=LEVELS[0], seed=seed)
+    cooling = cross_fitted(scores[0], labels, level=LEVELS[0], seed=seed)
     return {level: _of_level(rows, cooling, level, seed) for level in LEVELS}
 
 

@@ -12,6 +12,7 @@ from calibkit import edge, validate
 from calibkit.corruptions import blur, digital, noise, weather
 from calibkit.validate import Array
 
+__all__ = ["CORRUPTIONS", "EXTRA", "NAMES", "TABLES", "Table", "corrupt", "noise_images"]
 FAMILIES = (noise, blur, weather, digital)
 
 NAMES = (

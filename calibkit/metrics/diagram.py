@@ -108,7 +108,7 @@ def reliability(
     weights: (n,) of the rows, as in `ece`.
 
     Returns a `Reliability`; its `gap` is confidence minus accuracy, so positive where the model
-    is over-confident. Raises as `ece` does.
+    is over-confident, and NaN in an empty bin. Raises as `ece` does.
 
     Source: DeGroot & Fienberg (1983); Niculescu-Mizil & Caruana (2005).
 

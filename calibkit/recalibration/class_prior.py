@@ -17,7 +17,8 @@ def change_prior(probs: Array, *, old: Array, new: Array) -> Tensor:
     the images *of* each class stay the same.
 
     probs (n, K); old (K,) positive, new (K,): shares of the classes, of sum 1. Raises ValueError
-    for shares that are none, and for a class that `old` does not have.
+    for shares that are none, for a class that `old` does not have, and for a row that is impossible
+    under `new`: all its probability lies on classes that have none there.
     Source: Saerens et al. 2002, equation 2.4.
 
     >>> change_prior([[0.5, 0.5]], old=[0.8, 0.2], new=[0.5, 0.5])[0].tolist()  # .5/.8 : .5/.2
@@ -25,7 +26,14 @@ def change_prior(probs: Array, *, old: Array, new: Array) -> Tensor:
     """
     probs = validate.probs(probs)
     weighted = probs.double() * _prior_ratio(old, new, probs)
-    return weighted / weighted.sum(dim=1, keepdim=True)
+    total = weighted.sum(dim=1, keepdim=True)
+    if not bool((total > 0).all()):
+        row = int(total.argmin())
+        raise ValueError(
+            f"new must leave each row possible, but row {row} of probs, {probs[row].tolist()}, has "
+            f"probability on classes of share 0 alone; give them a small share"
+        )
+    return weighted / total
 
 
 def logit_adjustment(logits: Array, *, old: Array, new: Array) -> Tensor:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
@@ -17,8 +16,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 from calibkit import validate
 from calibkit.recalibration.binned import targets
 from calibkit.recalibration.calibrator import Calibrator, warn
-from calibkit.recalibration.modules import Affine, Map
-from calibkit.recalibration.temperature import nll_temperature
+from calibkit.recalibration.modules import Affine, Map, cooled
+from calibkit.recalibration.temperature import best_temperature
 from calibkit.threads import one_thread
 
 ALL = slice(None)
@@ -59,7 +58,7 @@ class BiasCorrectedTemperature(Calibrator):
         self.bias = best[1:] - best[1:].mean()
 
     def _apply(self, logits: Tensor) -> Tensor:
-        return logits / self.temperature + self.bias.to(logits)
+        return cooled(logits, self.temperature) + self.bias.to(logits)
 
     def _module(self) -> Map:
         return Affine(temperature=self.temperature, weight=torch.ones(1), bias=self.bias)
@@ -216,7 +215,7 @@ class ShrunkMatrixScaler(Calibrator):
             return least(loss, start, len(labels), 0)
 
     def _apply(self, logits: Tensor) -> Tensor:
-        z = logits / self.temperature
+        z = cooled(logits, self.temperature)
         return z @ self.weight.to(z).T + self.bias.to(z)
 
     def _module(self) -> Map:
@@ -311,9 +310,8 @@ def _nll(z: Tensor, labels: Tensor) -> Tensor:
 
 def _start_scale(z: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
     """1 / T of temperature scaling, a good start for richer maps."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the richer map warns for itself
-        return 1 / z.new_tensor(nll_temperature(z, labels, 1e-2, 1e2, weights))
+    temperature, _ = best_temperature(z, labels, 1e-2, 1e2, weights)  # the richer map warns itself
+    return 1 / z.new_tensor(temperature)
 
 
 def _minimise(

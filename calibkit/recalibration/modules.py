@@ -55,8 +55,24 @@ class Affine(Map):
     bias: Tensor
 
     def forward(self, logits: Tensor) -> Tensor:
-        cooled = logits / self.temperature.to(logits.dtype)
-        return affine(cooled, self.weight, self.bias)
+        return affine(cooled(logits, self.temperature), self.weight, self.bias)
+
+
+def cooled(logits: Tensor, temperature: float | Tensor) -> Tensor:
+    """z / T in the type of z (n, K); less the largest of its row where that would overflow.
+
+    >>> cooled(torch.tensor([[80.0, 75.0]]).half(), 0.001).tolist()
+    [[0.0, -5000.0]]
+    """
+    if not isinstance(temperature, Tensor) and temperature >= 1:
+        return logits / temperature
+    limits = torch.finfo(logits.dtype)
+    z = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    scale = torch.as_tensor(temperature).to(z).clamp(min=torch.finfo(z.dtype).tiny)
+    divided = z / scale
+    lifted = ((z - z.amax(1, keepdim=True)) / scale).clamp(min=limits.min)
+    small = divided.abs().amax(1, keepdim=True) <= limits.max
+    return divided.where(small, lifted).to(logits.dtype)
 
 
 def affine(z: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

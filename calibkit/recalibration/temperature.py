@@ -18,7 +18,7 @@ from torch import Tensor
 from calibkit import metrics, validate
 from calibkit.metrics.weighting import Weights, kept
 from calibkit.recalibration.calibrator import Calibrator, warn
-from calibkit.recalibration.modules import Affine, Map
+from calibkit.recalibration.modules import Affine, Map, cooled
 from calibkit.validate import Array
 
 Method = Literal["nll", "ece_grid"]
@@ -88,7 +88,7 @@ class TemperatureScaler(Calibrator):
             self.temperature = _ece_temperature(logits, labels, self.bins, weights)
 
     def _apply(self, logits: Tensor) -> Tensor:
-        return logits / self.temperature
+        return cooled(logits, self.temperature)
 
     def _module(self) -> Map:
         return Affine(temperature=self.temperature, weight=torch.ones(1), bias=torch.zeros(1))
@@ -205,29 +205,42 @@ def interval_around(
     level: float,
     weights: Tensor | None = None,
 ) -> tuple[float, float]:
-    """`temperature_interval` where the temperature of least NLL is known; arguments are checked."""
+    """`temperature_interval` where the temperature of least NLL is known, of checked arguments.
+
+    It is (0, inf) as there.
+    """
     squares = spread = torch.zeros((), dtype=torch.float64, device=logits.device)
-    for z, label, weight in _blocks(logits.detach(), labels, weights):
-        share = (z / temperature).softmax(1)
+    for below_top, label, weight in _blocks(logits.detach(), labels, weights):
+        z = below_top / temperature
+        share = z.softmax(1)
         mean = (share * z).sum(1)
         off, variance = mean - _of_label(z, label), (share * z.square()).sum(1) - mean.square()
         if weight is not None:
             off, variance = weight * off, weight * variance
         squares = squares + off.square().sum()
         spread = spread + variance.sum()
-    if temperature in LIMITS or spread == 0:
+    if temperature in LIMITS or not spread > 0:
         return 0.0, math.inf
-    half = ndtri((1 + level) / 2) * squares.sqrt().item() / spread.item() * temperature
-    return temperature * math.exp(-half), temperature * math.exp(half)
+    half = ndtri((1 + level) / 2) * squares.sqrt().item() / spread.item()
+    return temperature * math.exp(-half), temperature * math.exp(half) if half < 700 else math.inf
 
 
 def nll_temperature(
     logits: Tensor, labels: Tensor, low: float, high: float, weights: Tensor | None = None
 ) -> float:
     """The T in [low, high] of the least NLL; warns where the least lies outside."""
+    temperature, why = best_temperature(logits, labels, low, high, weights)
+    if why:
+        warn(why)
+    return temperature
+
+
+def best_temperature(
+    logits: Tensor, labels: Tensor, low: float, high: float, weights: Tensor | None = None
+) -> tuple[float, str]:
+    """The T of `nll_temperature`, and what is to be warned of, if anything."""
     if bool((logits == logits[:, :1]).all()):
-        warn("every row of logits is constant, so no temperature matters; keeping T = 1")
-        return 1.0
+        return 1.0, "every row of logits is constant, so no temperature matters; keeping T = 1"
     of_label = _of_label(logits, labels)
     if bool((of_label == logits.amax(1)).all()):  # the NLL falls up to beta = 1 / T = infinity
         return _clamped(low, "the logits separate the labels, so the best temperature is 0")
@@ -243,12 +256,12 @@ def nll_temperature(
     log_beta = _log_beta(logits, labels, start, width, bounds, weights)
     if log_beta in bounds:
         return _clamped(math.exp(-log_beta), "the best temperature lies outside the limits")
-    return math.exp(-log_beta)
+    return math.exp(-log_beta), ""
 
 
-def _clamped(temperature: float, reason: str) -> float:
-    warn(f"{reason}; clamped to T = {temperature:g}: look at the calibration data before use")
-    return float(temperature)
+def _clamped(temperature: float, reason: str) -> tuple[float, str]:
+    why = f"{reason}; clamped to T = {temperature:g}: look at the calibration data before use"
+    return float(temperature), why
 
 
 def _log_beta(
@@ -318,5 +331,5 @@ def _ece_temperature(
         errors[temperature] = counted.error()
     best = min(errors, key=errors.__getitem__)
     if best in (0.1, 10.0):
-        return _clamped(best, "the least ECE lies at an end of the grid")
+        warn(_clamped(best, "the least ECE lies at an end of the grid")[1])
     return best

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from operator import attrgetter
 
 import numpy as np
@@ -74,9 +73,8 @@ class TwoSteps(Map):
 
 def _both(scores: np.ndarray, hits: np.ndarray) -> list[Step]:
     """p0 and p1 of one class as step functions: where they step, and their values."""
-    # The package divides by 0, and silences numpy's warnings for good when it is imported.
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+    # The package divides by 0, and silences numpy's errors for good when it is imported.
+    with np.errstate(all="ignore"):
         try:
             from venn_abers.venn_abers import calc_p0p1
         except ImportError as error:

@@ -1,5 +1,6 @@
 """Datasets whose truth is known, and the two containers that every lesson passes around."""
 
+from calibkit import edge
 from calibkit.lab.data.batches import from_batches
 from calibkit.lab.data.dataset import Dataset, Splits
 from calibkit.lab.data.digits_in_noise import NoisyDigits, noisy_digits
@@ -27,3 +28,5 @@ __all__ = [
     "notes",
     "splits_of",
 ]
+
+edge.guard(globals())

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import devices, validate
 
 
 class Source(Protocol):
@@ -76,7 +76,7 @@ class Dataset:
 
     def to(self, device: str | torch.device) -> Dataset:
         """The same data on another device."""
-        return self._each(lambda tensor: tensor.to(device))
+        return self._each(lambda tensor: devices.moved(tensor, device))
 
     def with_labels(self, labels: Tensor) -> Dataset:
         """The same inputs under other labels; the posterior, which described the old ones, goes."""

@@ -8,7 +8,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import devices, edge, validate
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Predictions:
         return len(self.labels)
 
     @cached_property
+    @edge.entry
     def probs(self) -> Tensor:
         """(n, K) softmax of the logits."""
         return self.logits.softmax(dim=1)
@@ -61,5 +62,4 @@ class Predictions:
 
     def to(self, device: str | torch.device) -> Predictions:
         """The same predictions on another device."""
-        posterior = None if self.posterior is None else self.posterior.to(device)
-        return Predictions(self.logits.to(device), self.labels.to(device), posterior)
+        return Predictions(*devices.moved([self.logits, self.labels, self.posterior], device))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from calibkit import devices, metrics
+from calibkit import devices, edge, metrics
 from calibkit.lab.data import Dataset, Predictions
 from calibkit.lab.training.device import memory_format, own_randomness
 from calibkit.lab.training.stacking import side_by_side
@@ -74,6 +74,7 @@ class Run:
         return devices.moved(kept, "cpu") | {"trial": self.trial.on_cpu()}
 
     @cached_property
+    @edge.entry
     def model(self) -> nn.Module:
         """The trained network in eval mode, where the state lies."""
         device = next((tensor.device for tensor in self.state.values()), torch.device("cpu"))

@@ -1,0 +1,351 @@
+"""The caller's world is not the package's: settings of torch, kinds of arrays, edges of numbers."""
+
+import contextlib
+import inspect
+import math
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import torch
+
+from calibkit import recalibration, validate
+from tests.entries import ENTRIES, Given, numbers, public
+
+
+def test_every_public_function_is_an_entry_here():
+    assert {name.split()[0] for name in ENTRIES} >= set(public())
+
+
+@contextlib.contextmanager
+def default_dtype(dtype):
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@contextlib.contextmanager
+def deterministic():
+    torch.use_deterministic_algorithms(True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+@contextlib.contextmanager
+def nested():
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.inference_mode(), torch.device("meta"):
+        yield
+
+
+SETTINGS = {
+    "bfloat16 autocast": lambda: torch.autocast("cpu", dtype=torch.bfloat16),
+    "float16 autocast": lambda: torch.autocast("cpu", dtype=torch.float16),
+    "no_grad": torch.no_grad,
+    "inference mode": torch.inference_mode,
+    "float64": lambda: default_dtype(torch.float64),
+    "float16": lambda: default_dtype(torch.float16),
+    "bfloat16": lambda: default_dtype(torch.bfloat16),
+    "another device": lambda: torch.device("meta"),
+    "deterministic": deterministic,
+    "several": nested,
+}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    given, found = Given(), {}
+    return lambda name: found.setdefault(name, numbers(ENTRIES[name](given)))
+
+
+def assert_same(found, expected, tolerance=1e-9):
+    assert len(found) == len(expected) > 0
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_torch_is_set_to_has_no_say(name, setting, plain):
+    expected, given = plain(name), Given()
+    with SETTINGS[setting]():
+        found = ENTRIES[name](given)
+        state = torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.empty(0).dtype
+    with SETTINGS[setting]():
+        assert state == (
+            torch.is_grad_enabled(),
+            torch.is_inference_mode_enabled(),
+            torch.empty(0).dtype,
+        )
+    assert_same(numbers(found), expected)
+
+
+# --- kinds of arrays ---
+
+
+class Named(torch.Tensor):
+    """A subclass, such as fastai and torchvision have them."""
+
+
+class Other(torch.Tensor):
+    """One that has nothing to do with it."""
+
+
+def array(value):
+    return value.numpy().copy()
+
+
+def read_only(value):
+    held = array(value)
+    held.flags.writeable = False
+    return held
+
+
+def in_inference(value):
+    with torch.inference_mode():
+        return value.clone()
+
+
+def wide(value):
+    return value.double() if value.is_floating_point() else value
+
+
+def table(value, dtype):
+    held = array(value)
+    if held.ndim > 2 or held.dtype == bool:
+        return held
+    dtype = dtype if held.dtype.kind == "f" else "Int64"
+    return (pd.DataFrame if held.ndim == 2 else pd.Series)(held).astype(dtype)
+
+
+def tensors(value):
+    return list(value) if value.ndim == 2 else [*value] if value.ndim == 1 else value
+
+
+SAME = {  # kinds that hold the numbers as they are
+    "arrays": array,
+    "negative strides": lambda value: array(value)[..., ::-1].copy()[..., ::-1],
+    "every other": lambda value: np.repeat(array(value), 2, axis=0)[::2],
+    "other byte order": lambda value: array(value).astype(array(value).dtype.newbyteorder(">")),
+    "read-only": read_only,
+    "subclass": lambda value: value.as_subclass(Named if value.is_floating_point() else Other),
+    "made in inference mode": in_inference,
+    "lists of tensors": tensors,
+}
+WIDER = {  # and in float64
+    "tables of Float32": lambda value: table(value, "Float32"),
+    "nested lists": lambda value: value.tolist() if value.ndim < 4 else wide(value),
+    "long doubles": lambda value: array(wide(value)).astype(
+        np.longdouble if value.is_floating_point() else array(value).dtype
+    ),
+    "tables of Float64": lambda value: table(wide(value), "Float64"),
+    "tables of Arrow": lambda value: table(wide(value), "double[pyarrow]"),
+    "tables of objects": lambda value: table(wide(value), object),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", SAME)
+@pytest.mark.parametrize("name", ENTRIES)
+def test_arrays_of_every_kind_are_read(name, kind, plain):
+    expected = plain(name)
+    assert_same(numbers(ENTRIES[name](Given(SAME[kind]))), expected, 1e-5)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_wider_arrays_of_every_kind_are_read(name):
+    expected = numbers(ENTRIES[name](Given(wide)))
+    for kind in WIDER.values():
+        assert_same(numbers(ENTRIES[name](Given(kind))), expected, 1e-7)
+
+
+class Noted(Given):
+    """Notes which of its arrays are asked for."""
+
+    def __getattribute__(self, name):
+        if name[0] != "_":
+            object.__getattribute__(self, "__dict__").setdefault("_asked", {})[name] = True
+        return object.__getattribute__(self, name)
+
+
+def masked(value):
+    return np.ma.masked_array(array(value), mask=np.arange(value.numel()).reshape(value.shape) == 1)
+
+
+def lacking(value):
+    held = table(value, "Float64")
+    if isinstance(held, np.ndarray):
+        return masked(value)
+    held = held.copy()
+    held.iloc[0] = pd.NA
+    return held
+
+
+LOST = {  # kinds that would lose what they mean
+    "masked": masked,
+    "missing": lacking,
+    "sparse": lambda value: value.to_sparse(),
+    "sparse array": lambda value: (
+        scipy.sparse.csr_array(array(value)) if value.ndim == 2 else value.to_sparse()
+    ),
+    "complex": lambda value: value * 1j,
+    "texts": lambda value: array(value).astype(str),
+    "dates": lambda value: array(value).astype("M8[D]") if value.ndim else value,
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_would_lose_its_meaning_is_refused_by_name(name):
+    noted = Noted()
+    vars(noted)["_asked"] = {}
+    ENTRIES[name](noted)
+    for argument in vars(noted)["_asked"]:
+        for kind, of in LOST.items():
+            given = Given()
+            setattr(given, argument, of(getattr(given, argument)))
+            if name.startswith("audit") and kind in ("texts", "dates"):
+                continue  # whose labels may be words
+            with pytest.raises((TypeError, ValueError), match=r" must "):
+                ENTRIES[name](given)
+
+
+# --- edges of numbers ---
+
+
+def rows_of(change):
+    def changed(given):
+        for name in ("z", "p", "q", "sure", "fresh"):
+            setattr(given, name, change(name, getattr(given, name).clone()))
+        return given
+
+    return lambda: changed(Given())
+
+
+def beyond(name, value):
+    """Probabilities of 1 and 0, and what rounding makes of them."""
+    if name in ("z", "fresh"):
+        return value
+    certain = torch.zeros_like(value) if value.ndim == 2 else torch.ones_like(value)
+    if value.ndim == 2:
+        certain[:, 0] = 1
+    off = torch.tensor([2**-23, 1e-5, -(2**-24)])[torch.arange(len(value)) % 3]
+    off = off[:, None] if value.ndim == 2 else off
+    return (certain + off).clamp(min=-1e-17)
+
+
+def logits(change):
+    return rows_of(lambda name, value: change(value) if name in ("z", "fresh") else value)
+
+
+def first(number):
+    def changed(value):
+        value[0, 0] = number
+        return value
+
+    return changed
+
+
+def labelled(label):
+    def changed():
+        given = Given()
+        given.y = given.y * 0 + label
+        given.hits = given.hits & bool(label)
+        return given
+
+    return changed
+
+
+EDGES = {
+    "rounded beyond 1": rows_of(beyond),
+    "and in float64": rows_of(
+        lambda name, value: beyond(name, value.double()).clamp(max=1 + 3e-16)
+    ),
+    "constant": logits(torch.zeros_like),
+    "nearly constant": logits(lambda value: 1e-12 * value),
+    "subnormal": logits(lambda value: 1e-310 * value.double()),
+    "small": logits(lambda value: 1e-5 * value),
+    "large": logits(lambda value: 1e4 * value),
+    "huge": logits(lambda value: 1e35 * value),
+    "as huge as can be": logits(lambda value: 1e307 * value.double()),
+    "half": rows_of(lambda name, value: value.half() if name in ("z", "fresh") else value),
+    "large halves": logits(lambda value: (1e4 * value).half()),
+    "bfloat16": rows_of(lambda name, value: value.bfloat16()),
+    "one infinite": logits(first(math.inf)),
+    "one minus infinite": logits(first(-math.inf)),
+    "one NaN": logits(first(math.nan)),
+    "one row": lambda: Given(n=1),
+    "two rows": lambda: Given(n=2),
+    "one class of labels": labelled(0),
+    "another": labelled(1),
+}
+
+
+WITH_SCORES = (
+    "audit",
+    "conformal",
+    "losses",
+    "metrics",
+    "prioritization",
+    "recalibration",
+    "theory",
+)
+
+
+def says_when(name):
+    """What an entry's docstring says of NaN and infinity."""
+    if name.startswith("audit"):
+        name = "metrics.nll"  # of which it tells
+    module, _, function = name.split()[0].removesuffix("_of").partition(".")
+    documented = inspect.getdoc(getattr(sys.modules.get(f"calibkit.{module}"), function, None))
+    return documented or ""
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("edge", EDGES)
+@pytest.mark.parametrize("name", [name for name in ENTRIES if name.split(".")[0] in WITH_SCORES])
+def test_at_the_edges_there_is_a_number_or_a_sentence(name, edge):
+    try:
+        found = numbers(ENTRIES[name](EDGES[edge]()))
+    except (ValueError, TypeError):
+        return
+    for one in found:
+        if "NaN" not in says_when(name):
+            assert not bool(one.isnan().any())
+        if "inf" not in says_when(name).lower():
+            assert not bool(one.isinf().any())
+
+
+@pytest.mark.parametrize("dtype", validate.FLOATS)
+@pytest.mark.parametrize("temperature", [1e-300, 1e-40, 1e-3, 0.5, 1e3, 1e300])
+def test_no_temperature_makes_nan_of_logits_of_any_type(dtype, temperature):
+    scaler = recalibration.TemperatureScaler.of(temperature)
+    for scale in (1e-3, 10, torch.finfo(dtype).max / 8):
+        z = (torch.tensor([[0.5, -1.0, 0.25], [0.0, 0.0, 0.0]]).double() * scale).to(dtype)
+        logits = scaler.transform(z)
+        assert logits.dtype == dtype
+        assert bool(logits.isfinite().all())
+        assert torch.equal(scaler.module()(z), logits)
+        expected = ((z.double() - z.double().amax(1, keepdim=True)) / temperature).softmax(1)
+        torch.testing.assert_close(scaler.probs(z).double(), expected, rtol=0.02, atol=0.02)
+
+
+def test_a_class_that_neither_prior_has_is_said():
+    for probs, new in (([[1.0, 0], [0.5, 0.5]], [0, 1]), ([[0.4, 0.6, 0]], [0, 0, 1])):
+        old = [1 / len(new)] * len(new)
+        with pytest.raises(ValueError, match="new must leave each row possible, but row 0"):
+            recalibration.change_prior(probs, old=old, new=new)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_what_is_empty_has_no_score(name):
+    noted = Noted()
+    vars(noted)["_asked"] = {}
+    ENTRIES[name](noted)
+    if vars(noted)["_asked"]:
+        with pytest.raises((ValueError, TypeError), match=r"empty|must"):
+            ENTRIES[name](Given(lambda value: value[:0]))
