@@ -9,9 +9,12 @@ from pathlib import Path
 from calibkit.course import workplace
 from calibkit.course.checkout import COURSE, root
 
-# A folder that JupyterLab reads beside the user's own, where nothing is written: its page_config
-# turns off what asks whether to fetch news.
-SETTINGS = Path(__file__).parent
+# Folders that Jupyter reads beside the user's own, where nothing is written: a page_config turns
+# off what asks whether to fetch news, an extension gives figures the text that metadata hold.
+READ = {
+    "JUPYTER_CONFIG_PATH": Path(__file__).parent,
+    "JUPYTER_PATH": Path(__file__).parent / "labconfig",
+}
 
 
 # The left panel shows lessons, and what a learner makes; links still open the rest.
@@ -47,8 +50,8 @@ def start(
         return
     # Tiny models want one thread: more would wait for one another wherever the machine is shared.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    settings = [str(SETTINGS), *filter(None, [os.environ.get("JUPYTER_CONFIG_PATH")])]
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(settings)
+    for name, read in READ.items():
+        os.environ[name] = os.pathsep.join([str(read), *filter(None, [os.environ.get(name)])])
     os.environ[COURSE] = str(folder)
     print(f"your copies of the lessons: {place}", flush=True)
     # the address that is printed is that of the first lesson, also where no browser opens

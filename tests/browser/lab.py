@@ -18,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 
+from calibkit.course import jupyter
 from tests.browser.drive import LIVE, Visit, walk_all, watched
 
 # All cells stay in the page, however long the notebook; nothing is asked of the network.
@@ -110,6 +111,7 @@ def _environment(work: Path, dark: bool) -> dict[str, str]:
         "JUPYTERLAB_SETTINGS_DIR": str(work / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(work / "workspaces"),
         "JUPYTER_CONFIG_DIR": str(work / "config"),
+        "JUPYTER_PATH": str(jupyter.READ["JUPYTER_PATH"]),
     }
 
 

@@ -4,8 +4,10 @@ import shutil
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from calibkit.course import checkout, pages
+from calibkit.course.execution import PNG
 from tests.browser import lab
 from tests.browser.drive import watched
 from tests.notebooks.pattern import hidden
@@ -23,6 +25,13 @@ def answers(lesson):
     """How many cells of the committed notebook fold what they print."""
     cells = nbformat.read(lesson.notebook, as_version=4).cells
     return sum(hidden(cell) and bool(cell.get("outputs")) for cell in cells)
+
+
+def texts(lesson):
+    """The texts of the figures that are not folded in the committed notebook."""
+    cells = [cell for cell in nbformat.read(lesson.notebook, 4).cells if not hidden(cell)]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    return [output.metadata[PNG]["alt"] for output in outputs if PNG in output.get("data", {})]
 
 
 def end_of_slider(page, start):
@@ -73,4 +82,7 @@ def test_jupyterlab_shows_the_slider_within_two_screens_and_folds_the_answers(
         assert end_of_slider(page, LAB_START) <= SCREENS * room
         # folded cells without an output have a placeholder too
         assert page.locator(".jp-CodeCell .jp-OutputPlaceholder").count() >= answers(lesson) > 0
+        figures, told = page.locator(".jp-RenderedImage img"), texts(lesson)
+        expect(figures).to_have_count(len(told), timeout=lab.PATIENCE)
+        assert figures.evaluate_all("all => all.map(one => one.alt)") == told
     running.forget()

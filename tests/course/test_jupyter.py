@@ -6,14 +6,15 @@ import sys
 
 import jupyterlab.labapp
 import pytest
+from jupyter_core.paths import jupyter_path
 from jupyterlab.commands import get_app_dir
-from jupyterlab_server.config import get_page_config
+from jupyterlab_server.config import get_federated_extensions, get_page_config
 
 from calibkit import __main__
 from calibkit.course import checkout, jupyter, workplace
 
 OVERRIDES = "default_setting_overrides.json"
-NEWS = "@jupyterlab/apputils-extension:announcements"
+TEXTS, NEWS = "calibkit-alt-text", "@jupyterlab/apputils-extension:announcements"
 
 
 @pytest.fixture
@@ -22,7 +23,8 @@ def started(monkeypatch, tmp_path):
     found = []
     monkeypatch.setattr(jupyterlab.labapp, "main", found.append)
     monkeypatch.setattr(workplace, "prepare", lambda folder: (folder or tmp_path, []))
-    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "own")
+    for name in jupyter.READ:
+        monkeypatch.setenv(name, "own")
     monkeypatch.setenv(checkout.COURSE, "")  # so that it is put back
     monkeypatch.setenv("OMP_NUM_THREADS", "")
     monkeypatch.delenv("OMP_NUM_THREADS")
@@ -53,7 +55,7 @@ def test_a_reset_opens_nothing(started, monkeypatch, capsys):
 
 
 def test_widgets_are_saved_so_that_sliders_move_the_next_day():
-    settings = json.loads((jupyter.SETTINGS / "labconfig" / OVERRIDES).read_text("utf-8"))
+    settings = json.loads((jupyter.READ["JUPYTER_PATH"] / OVERRIDES).read_text("utf-8"))
     assert settings["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"] is True
 
 
@@ -65,9 +67,16 @@ def test_threads_that_somebody_chose_stay(started, monkeypatch):
 
 def test_the_question_about_news_is_off_and_own_settings_stay(started):
     jupyter.start()
-    assert os.environ["JUPYTER_CONFIG_PATH"].split(os.pathsep)[1] == "own"
+    assert {os.environ[name].split(os.pathsep)[1] for name in jupyter.READ} == {"own"}
     settings = os.path.join(get_app_dir(), "settings")
     assert NEWS in get_page_config([], settings)["disabledExtensions"]
+
+
+def test_the_extension_that_gives_figures_their_text_is_found(started):
+    jupyter.start()
+    found = get_federated_extensions(jupyter_path("labextensions"))[TEXTS]
+    loaded = found["jupyterlab"]["_build"]["load"]
+    assert os.path.isfile(os.path.join(found["ext_path"], loaded))
 
 
 def test_without_jupyterlab_it_says_how_to_get_it(monkeypatch, capsys):
