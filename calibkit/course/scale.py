@@ -59,11 +59,9 @@ def begin(scale: str, seed: int = 0, device: str = "auto") -> tuple[Budget, rang
     >>> size.train, seeds, device.type
     (256, range(3, 5), 'cpu')
     """
-    from calibkit.course import folding
     from calibkit.lab.training import as_device
     from calibkit.pictures import plots
 
-    folding.watch()
     size = budget(scale)
     plots.theme()
     return size, range(seed, seed + size.seeds), as_device(device)
