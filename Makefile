@@ -100,7 +100,8 @@ test-browser: $(VENV)/.browser
 	$(BIN)/python -m tests.browser.chromium
 	CALIBKIT_BROWSER_SCALE=$(SCALE) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -o addopts= tests/browser $(ARGS)
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test $(VENV)/.browser
+	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m tests.benchmarks $(ONLY)
 
 lint: $(VENV)/.test

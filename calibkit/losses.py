@@ -35,7 +35,8 @@ Weights = Array | None  # (K,), one a class
 Mmce = Literal["plain", "weighted", "squared"]
 Flsd = Literal["5-3", "5-3-2"]
 Schedule = Literal["5-3-1", "5-3-2"]
-FLSD_FORMS = get_args(Flsd)
+# at the top, for older torch cannot compile a call of get_args
+FLSD_FORMS, MMCE_FORMS, REDUCTIONS = get_args(Flsd), get_args(Mmce), get_args(Reduction)
 SCHEDULES: dict[Schedule, tuple[float, ...]] = {"5-3-1": (5.0, 3.0, 1.0), "5-3-2": (5.0, 3.0, 2.0)}
 
 
@@ -166,7 +167,7 @@ def mmce_penalty(
     >>> mmce_penalty(torch.zeros(1, 2), torch.tensor([1]), variant="plain").item()  # |0 - .5|
     0.5
     """
-    validate.choice("variant", variant, get_args(Mmce))
+    validate.choice("variant", variant, MMCE_FORMS)
     width = validate.number("width", width, 0, math.inf, open_low=True)
     logits, target = _inputs(logits, target)
     confidence, predicted = logits.softmax(1).max(1)
@@ -550,7 +551,7 @@ def _reduced(
     weights: Tensor | None = None,
 ) -> Tensor:
     """The checked loss, a weighted mean over the weights of the labels, or soft labels."""
-    validate.choice("reduction", reduction, get_args(Reduction))
+    validate.choice("reduction", reduction, REDUCTIONS)
     if reduction != "mean":
         return _checked(each.sum() if reduction == "sum" else each, logits)
     if weights is None:

@@ -1,10 +1,13 @@
 """The workflows: what they may do, and that they only call what the Makefile has."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import yaml
+
+from calibkit import __main__, doctor
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("tests", "site")
@@ -22,7 +25,7 @@ def test_it_reads_and_calls_targets_of_the_makefile(name):
     steps = [step for job in flow["jobs"].values() for step in job.get("steps", [])]
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", s["uses"]) for s in steps if "uses" in s)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for run in (step["run"] for step in steps if "run" in step):
+    for run in (step["run"] for step in steps if step.get("run", "").startswith("make ")):
         target = run.removeprefix("make ").replace(".venv", "$(VENV)")
         assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), run
 
@@ -35,6 +38,37 @@ def test_the_site_is_published_after_the_tests_on_two_pythons():
     assert flow["jobs"]["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
     assert flow["concurrency"]["group"] == "pages"
     assert "workflow_call" in tests[True]  # YAML reads the word `on` as true
-    commands = [step.get("run") for step in tests["jobs"]["tests"]["steps"]]
-    assert {"make lint", "make test"} <= set(commands)
+    assert {"make lint", "make test"} <= set(commands(tests["jobs"]["tests"]))
     assert len(tests["jobs"]["tests"]["strategy"]["matrix"]["python"]) == 2
+
+
+def commands(job):
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def test_notebooks_are_compared_and_other_systems_run_the_first_lesson():
+    jobs = workflow("tests")["jobs"]
+    assert commands(jobs["notebooks"]) == ["make test-notebooks"]
+    elsewhere = jobs["elsewhere"]
+    assert elsewhere["strategy"]["matrix"]["system"] == ["windows-latest", "macos-latest"]
+    install, *rest = commands(elsewhere)
+    assert install == doctor.INSTALL
+    for command in rest:
+        assert command.startswith("python -m calibkit ")
+        words = shlex.split(command.removeprefix("python -m calibkit "))
+        __main__._parser().parse_args(words)
+    assert "--only 00" in rest[-1]
+    assert "--scale smoke" in rest[-1]
+
+
+def test_the_site_has_the_addresses_of_the_repository_that_publishes_it():
+    steps = workflow("site")["jobs"]["build"]["steps"]
+    (made,) = [step for step in steps if step.get("run") == "make site"]
+    (asked,) = [step for step in steps if step.get("id") == "pages"]
+    assert asked["uses"].startswith("actions/configure-pages@")
+    assert steps.index(asked) < steps.index(made)
+    assert set(made["env"]) == {"CALIBKIT_SITE", "CALIBKIT_REPOSITORY"}
+    assert "steps.pages.outputs.base_url" in made["env"]["CALIBKIT_SITE"]
+    assert "github.repository" in made["env"]["CALIBKIT_REPOSITORY"]
+    source = (ROOT / "calibkit" / "course" / "site" / "address.py").read_text(encoding="utf-8")
+    assert all(name in source for name in made["env"])

@@ -1,0 +1,102 @@
+"""Each target of the Makefile installs what its code imports, on a fresh machine too."""
+
+import ast
+import re
+import sys
+import tomllib
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+OURS = {"calibkit", "tests", "data_scripts"}
+# By target: what it runs, and what of that it does not.
+RUNS = {
+    "lab": (["calibkit"], ["calibkit/course/site"]),
+    "course": (["calibkit", "notebooks/source"], ["calibkit/course/site"]),
+    "notebooks": (["calibkit", "notebooks/source"], ["calibkit/course/site"]),
+    "pages": (["calibkit"], ["calibkit/course/site"]),
+    "doctor": (["calibkit"], ["calibkit/course/site"]),
+    "site": (["calibkit"], []),
+    "test": (["calibkit", "tests"], ["tests/browser", "tests/benchmarks"]),
+    "test-slow": (["calibkit", "tests"], ["tests/browser", "tests/benchmarks"]),
+    "test-notebooks": (["calibkit", "notebooks/source", "tests/notebooks"], []),
+    "test-evidence": (["calibkit", "notebooks/source", "tests/notebooks"], []),
+    "test-browser": (["calibkit", "tests/browser"], []),
+    "bench": (["tests/benchmarks", "tests/browser"], ["tests/browser/test_"]),
+}
+# What is there or not, and asked for by those who have it: an import that may fail.
+OPTIONAL = {"tomllib", "resource", "torchmetrics", "pyarrow", "google"}
+
+
+def names(text):
+    return re.sub(r"[-_.]+", "-", text).lower()
+
+
+@cache
+def brought(extra):
+    """The packages of an extra with all that they need themselves, as they are installed here."""
+    met, left = set(), [Requirement(line) for line in (*PROJECT["dependencies"], *EXTRAS[extra])]
+    while left:
+        one = left.pop()
+        wanted = [Requirement(line) for part in one.extras for line in EXTRAS.get(part, ())]
+        if names(one.name) == "calibkit":
+            left += wanted
+            continue
+        if names(one.name) in met:
+            continue
+        met.add(names(one.name))
+        try:
+            needs = metadata.requires(one.name) or ()
+        except metadata.PackageNotFoundError:
+            continue
+        for line in map(Requirement, needs):
+            if line.marker is None or any(
+                line.marker.evaluate({"extra": part}) for part in ("", *one.extras)
+            ):
+                left.append(line)
+    return met
+
+
+def imported(folders, but):
+    """By the package that a file imports at the top: the file."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if str(path.relative_to(ROOT)).startswith(tuple(but)):
+                continue
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    found = [node.module]
+                yield from ((name.partition(".")[0], path.relative_to(ROOT)) for name in found)
+
+
+@pytest.mark.parametrize("target", RUNS)
+def test_a_target_installs_what_it_imports(target):
+    (line,) = re.findall(rf"(?m)^{target}: (\$\(VENV\).*)$", MAKEFILE)
+    stamps = re.findall(r"\$\(VENV\)/\.(\w+)", line)
+    there = set().union(*map(brought, stamps))
+    of = metadata.packages_distributions()
+    missing = {
+        f"{file}: {name}"
+        for name, file in imported(*RUNS[target])
+        if name not in sys.stdlib_module_names | OURS | OPTIONAL
+        and not {names(one) for one in of.get(name, [name])} & there
+    }
+    assert missing == set()
+
+
+def test_every_target_that_runs_code_is_looked_at():
+    targets = re.findall(r"(?m)^([a-z][\w-]*): \$\(VENV\)", MAKEFILE)
+    assert set(targets) - {"lint"} == set(RUNS)
+
+
+def test_the_benchmarks_of_pages_have_their_browser():
+    steps = re.search(r"(?m)^bench: .*\n((?:\t.*\n)+)", MAKEFILE)[1]
+    assert steps.index("tests.browser.chromium") < steps.index("tests.benchmarks")
