@@ -150,8 +150,10 @@ def line(temperature: float, scores: Scores, form: Form) -> str:
     name = "prob" if form.of_one else "probs"
     given = {"percent": f"{name} / 100", "logprobs": "logprob.exp()"}.get(form.unit, name)
     if form.of_one:
+        name = "confidence" if scores.event else "prob"
+        given = given.replace("prob", name, 1) if given.startswith("prob") else given
         apart = f", eps={least}" if scores.floor else ""
-        return f"prob = torch.sigmoid(torch.logit({given}{apart}) / {t})"
+        return f"{name} = torch.sigmoid(torch.logit({given}{apart}) / {t})"
     if scores.floor:
         given = f"({given}).clamp(min={least})" if " " in given else f"{given}.clamp(min={least})"
     return f"probs = torch.softmax(torch.log({given}) / {t}, dim=1)"

@@ -13,6 +13,7 @@ from torch import Tensor
 from calibkit import validate
 
 BLOCK = 1 << 18  # entries in float64: what is held of a matrix at a time
+ROUNDING = 1e-6  # by which a probability may lie outside [0, 1]
 LOOSE = validate.MOST_OFF  # rows of rounded probabilities may miss the sum of 1 by so much
 Kind = Literal["auto", "logits", "probs", "percent", "logprobs", "confidence"]
 KINDS = get_args(Kind)
@@ -106,6 +107,7 @@ def scores_of(value, kind: Kind = "auto") -> tuple[Scores, list[str]]:
     if kind in ("percent", "logprobs"):
         return scores_of(*_as_probs(matrix, kind, lonely))
     low, high, least, most, smallest = _extent(matrix)
+    low = 0.0 if -ROUNDING <= low < 0 and max(abs(least - 1), abs(most - 1)) <= LOOSE else low
     floor = smallest / 2 if low == 0 else 0.0
     if lonely:
         return _two_columns(matrix, low, high, kind)
@@ -211,6 +213,9 @@ def _as_probs(matrix, kind: str, lonely: bool) -> tuple[Tensor, Kind]:
 def _two_columns(column, low: float, high: float, kind: str) -> tuple[Scores, list[str]]:
     """Scores of class 1 of two: probabilities where they can be, else logits against 0."""
     score, event = double(column), kind == "confidence"
+    if kind != "logits" and -ROUNDING <= low and 1 - ROUNDING <= high <= 1 + ROUNDING:
+        score = score.clamp(0, 1)
+        low, high = max(low, 0.0), min(high, 1.0)
     if kind == "auto" and low >= 0 and high > 1:
         raise ValueError(
             f"scores of one column must be clear, got values from {low:.4g} to {high:.4g}; pass "

@@ -2,7 +2,6 @@
 
 import math
 import re
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,9 +10,10 @@ from scipy.stats import bootstrap
 
 import calibkit
 from calibkit import metrics
-from calibkit.auditing import coverage, intervals, trust
+from calibkit.auditing import intervals, trust
 from calibkit.auditing.measures import NAMES, area_under_risk
 from calibkit.auditing.units import units_of
+from tests.auditing import coverage
 from tests.auditing.test_audit import drawn
 
 
@@ -138,37 +138,13 @@ def test_a_row_moves_the_aurc_by_its_influence():
 # --- the table ---
 
 
-def test_the_table_has_every_case_that_is_printed():
-    rows = trust.rows()
-    cells = {(row["measure"], row["classes"], row["n"], row["error"]) for row in rows}
-    for measure in ("gap", "nll", "brier", "accuracy", "temperature", "ece", "nll paired"):
-        for kind in coverage.CLASSES:
-            for n in coverage.SIZES:
-                for error in coverage.ERRORS:
-                    assert (measure, kind, str(n), str(error)) in cells
-    assert min(int(row["draws"]) for row in rows) >= 50
-
-
-def test_what_always_has_an_interval_covers():
-    for (measure, *_, level), sizes in trust._shares().items():
-        if measure.removesuffix(" paired") in trust.ALWAYS:
-            for cells in sizes.values():
-                covered, draws = (sum(part) for part in zip(*cells, strict=True))
-                assert abs(covered / draws - level) <= trust.OFF + 1e-9, (measure, level)
-
-
-def test_only_what_covers_is_printed(monkeypatch):
-    cells = {("ece", "ten", 0.9): {200: [(180, 200)], 1000: [(120, 200), (185, 200)]}}
-    cells |= {("ece", "ten, sure", 0.9): {200: [(182, 200)], 1000: [(182, 200)]}}
-    cells |= {("mce", "ten", 0.9): {200: [(180, 200)]}}
-    monkeypatch.setattr(trust, "_shares", lambda: cells)
-    assert trust.covers("ece", 5, 200, 0.9)
-    assert not trust.covers("ece", 5, 600, 0.9)  # 1,000 stands beside it
-    assert not trust.covers("ece", 5, 30_000, 0.9)
-    assert not trust.covers("ece", 5, 100, 0.9)
-    assert not trust.covers("ece", 5, 200, 0.8)  # no level of the table
-    assert not trust.covers("ece", 2, 200, 0.9)
-    assert not trust.covers("mce", 5, 200, 0.9)  # not known of sure models
+def test_only_what_covers_is_printed():
+    assert trust.covers("ece", 5, 200, 0.95)
+    assert not trust.covers("ece", 5, 199, 0.95)
+    assert not trust.covers("ece", 5, 200, 0.9)
+    assert not trust.covers("mce", 5, 20_000, 0.95)
+    assert trust.covers("classwise_ece", 2, 500, 0.95)
+    assert not trust.covers("classwise_ece", 3, 500, 0.95)
 
 
 def test_a_level_outside_the_table_leaves_the_means():
@@ -188,21 +164,20 @@ def test_the_population_has_the_error_that_it_was_asked_for():
     assert known["ece"] == pytest.approx(own, abs=1e-6)
 
 
-def test_the_command_adds_draws_to_those_that_are_there(monkeypatch, tmp_path, capsys):
-    fewer = partial(coverage.population, rows=3000)
-    monkeypatch.setattr(coverage, "population", fewer)
-    monkeypatch.setattr(coverage, "SIZES", (200,))
-    monkeypatch.setattr(coverage, "ERRORS", (0.0, 0.08))
-    monkeypatch.setattr(trust, "TABLE", tmp_path / "coverage.csv")
-    for so_far in (3, 6):
-        assert coverage.main(["--draws", "3"]) == 0
-        rows = trust.rows()
-        assert {row["draws"] for row in rows} == {str(so_far)}
-    assert "3 draws more" in capsys.readouterr().out
-    gaps = [row for row in rows if row["measure"] == "gap"]
-    assert len(gaps) == 4 * 2 * 2  # kinds, errors and levels
-    assert sum(int(row["covered"]) for row in gaps) >= 76  # of 96
-    assert {row["error"] for row in gaps} == {"0.0", "0.08"}
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", coverage.CLASSES)
+def test_every_interval_that_is_printed_covers_in_a_simulation(kind):
+    classes, spread = coverage.CLASSES[kind]
+    for error in (0.0, 0.04, -0.08):
+        of = coverage.population(classes, spread, error, rows=50_000)
+        for n in (200, 1000):
+            counts = coverage.counted(of, kind, error, n, range(60))
+            for name in {key[0] for key, _ in counts}:
+                measure, _, paired = name.partition(" ")
+                if trust.covers(measure, classes, n, 0.95, paired=bool(paired)):
+                    key = (name, kind, error, n, 0.95)
+                    share = counts[key, "covered"] / counts[key, "draws"]
+                    assert share >= 0.95 - 0.05 - 3 * (0.95 * 0.05 / 60) ** 0.5, (key, share)
 
 
 @pytest.mark.slow

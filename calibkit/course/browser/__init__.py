@@ -194,7 +194,6 @@ def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:
     By measure, and by "2" classes or "more", the tabulated numbers of rows with whether the
     interval may be printed there.
     """
-    sizes = sorted({int(row["n"]) for row in trust.rows()})
     classes = {"2": trust.MOST_CLASSES, "more": trust.MOST_CLASSES + 1}
 
     def covers(name: str, count: int, n: int) -> bool:
@@ -203,7 +202,8 @@ def _trusted_intervals() -> dict[str, dict[str, list[tuple[int, bool]]]]:
 
     return {
         name: {
-            kind: [(n, covers(name, count, n)) for n in sizes] for kind, count in classes.items()
+            kind: [(n, covers(name, count, n)) for n in trust.SIZES]
+            for kind, count in classes.items()
         }
         for name in ("aurc", "aurc paired", "auc")
     }

@@ -1,17 +1,12 @@
-"""How often intervals of an audit cover the truth: `python -m calibkit.auditing.coverage`.
+"""How often intervals of an audit cover the truth, where it is known.
 
 Labels are drawn from a posterior that is known, and the model is that posterior at another
-temperature, so that every true error is known. The counts are added to those in `coverage.csv`
-beside this module, where the audit looks them up; `--draws` says how many samples to draw more of
-each kind. 10 draws take about 4 minutes on one core.
+temperature, so that every true error is known.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
 import math
-import time
 from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from calibkit.auditing import binary, trust
+from calibkit.auditing import binary
 from calibkit.auditing.cooling import Cooling, cross_fitted
 from calibkit.auditing.intervals import Ends, normal
 from calibkit.auditing.measures import Measured
@@ -30,8 +25,7 @@ from calibkit.auditing.units import units_of
 from calibkit.metrics import bins as _bins
 
 BINS = 15
-SIZES = (200, 500, 1000, 2000, 5000, 20_000)
-LEVELS = (0.9, 0.95)
+LEVELS = (0.95,)
 ERRORS = (0.0, 0.01, 0.02, 0.04, 0.08, 0.12, -0.02, -0.08)  # below 0: under-confident
 CLASSES = {  # how many, and the spread of their logits
     "two": (2, 1.5),
@@ -41,7 +35,6 @@ CLASSES = {  # how many, and the spread of their logits
 }
 ROWS = 200_000  # of the population
 DRAWS = 300  # of the gaps, for one interval
-COLUMNS = ("measure", "classes", "error", "n", "level", "covered", "draws")
 Key = tuple[str, str, float, int, float]
 
 
@@ -179,44 +172,3 @@ def counted(of: Population, kind: str, error: float, n: int, seeds: range) -> Co
                     covered = low - 1e-12 <= known[name] <= high + 1e-12
                     counts += Counter({(key, "covered"): int(covered), (key, "draws"): 1})
     return counts
-
-
-def stored() -> Counter:
-    """(key, "covered" or "draws") of the table as counts."""
-    counts: Counter = Counter()
-    for row in trust.rows():
-        key = (
-            row["measure"], row["classes"], float(row["error"]), int(row["n"]), float(row["level"])
-        )  # fmt: skip
-        counts[key, "covered"], counts[key, "draws"] = int(row["covered"]), int(row["draws"])
-    return counts
-
-
-def write(counts: Counter) -> None:
-    """Store the table, in order."""
-    keys = sorted({key for key, _ in counts})
-    with trust.TABLE.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([*key, counts[key, "covered"], counts[key, "draws"]] for key in keys)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Add draws to the table."""
-    parser = argparse.ArgumentParser(prog="python -m calibkit.auditing.coverage")
-    parser.add_argument("--draws", type=int, default=10, help="more of every kind; default: 10")
-    options = parser.parse_args(arguments)
-    counts, began = stored(), time.monotonic()
-    for kind, (classes, spread) in CLASSES.items():
-        for error in ERRORS:
-            of = population(classes, spread, error)
-            for n in SIZES:
-                so_far = counts[("gap", kind, error, n, LEVELS[0]), "draws"]
-                counts += counted(of, kind, error, n, range(so_far, so_far + options.draws))
-            write(counts)  # whoever stops here goes on from here
-    print(f"{trust.TABLE.name}: {options.draws} draws more, {time.monotonic() - began:.0f} s")
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
