@@ -155,7 +155,9 @@ class Record:
             return "no temperature fits, and none is advised"
         after = self.cooled["ece"].value
         of_what = " of the confidence's log-odds, not of logits," if self.of_hits else ":"
-        told = f"temperature {self.cooling.value:.3f}{of_what} ECE {after:.2%}. {self.advice.words}."
+        told = (
+            f"temperature {self.cooling.value:.3f}{of_what} ECE {after:.2%}. {self.advice.words}."
+        )
         if self.binary is not None and self.binary.platt_is_better:
             told += " Platt scaling is clearly better still: the page has its numbers."
         return told

@@ -213,7 +213,7 @@ def _as_probs(matrix, kind: str, lonely: bool) -> tuple[Tensor, Kind]:
 def _two_columns(column, low: float, high: float, kind: str) -> tuple[Scores, list[str]]:
     """Scores of class 1 of two: probabilities where they can be, else logits against 0."""
     score, event = double(column), kind == "confidence"
-    if kind != "logits" and -ROUNDING <= low and 1 - ROUNDING <= high <= 1 + ROUNDING:
+    if kind != "logits" and low >= -ROUNDING and 1 - ROUNDING <= high <= 1 + ROUNDING:
         score = score.clamp(0, 1)
         low, high = max(low, 0.0), min(high, 1.0)
     if kind == "auto" and low >= 0 and high > 1:
