@@ -1,0 +1,313 @@
+"""Files as tools write them, each with the numbers of the arrays that it was made of.
+
+`follow` types what the audit prints, mechanically: every form is read at once, or by the first
+command that the question holds.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.special import softmax
+
+from calibkit import __main__
+from calibkit.auditing import files
+from calibkit.auditing.questions import Question
+from tests.auditing.collection import Truth, numbers, one
+from tests.auditing.test_reading import probabilities
+
+N = 160
+_random = np.random.default_rng(11)
+Z = _random.normal(0, 2, (N, 3))
+P3 = softmax(Z, axis=1)
+Y3 = np.array([_random.choice(3, p=softmax(z / 1.6)) for z in Z])
+THREE = Truth(P3, Y3)
+Q = _random.beta(0.7, 0.9, N)
+Y = (_random.random(N) < 0.15 + 0.7 * Q).astype(int)
+TWO = Truth(np.column_stack([1 - Q, Q]), Y)
+NAMES = np.array(["negative", "neutral", "positive"])
+BEST, TOP = P3.argmax(1), P3.max(1)
+HITS = one(TOP, (BEST == Y3).astype(int), True)
+SIDE = np.maximum(Q, 1 - Q)
+DECIDED = (Q > 0.5).astype(int)
+SIDED = one(SIDE, (DECIDED == Y).astype(int), True)
+WORDS = NAMES[Y3]
+
+
+def csv(**columns) -> Callable:
+    return lambda path: pd.DataFrame(columns).to_csv(path, index=False)
+
+
+def text(content: str, encoding: str = "utf-8") -> Callable:
+    return lambda path: path.write_bytes(content.encode(encoding))
+
+
+def jsonl(rows) -> Callable:
+    return text("\n".join(map(json.dumps, rows)))
+
+
+def scores(prefix="", of=P3, names=NAMES, suffix="") -> dict:
+    return {f"{prefix}{name}{suffix}": of[:, k] for k, name in enumerate(names)}
+
+
+def ranked(row, *keys):
+    """{label, score} records of a row, the best first, under two keys."""
+    order = np.argsort(-row)
+    return [{keys[0]: str(NAMES[k]), keys[1]: float(row[k])} for k in order]
+
+
+def zero_shot(k):
+    order = np.argsort(-P3[k])
+    return {"sequence": "t", "labels": NAMES[order].tolist(), "scores": P3[k][order].tolist(),
+            "gold": str(WORDS[k])}  # fmt: skip
+
+
+def harness(k):
+    """A line of lm-evaluation-harness, multiple choice."""
+    replies = [[str(float(z)), str(z == Z[k].max())] for z in Z[k]]
+    return {"doc_id": k, "doc": {"question": "q"}, "target": str(Y3[k]),
+            "resps": [[reply] for reply in replies], "filtered_resps": replies,
+            "acc": float(BEST[k] == Y3[k])}  # fmt: skip
+
+
+def lone_marks() -> str:
+    """A table without quoting, in which two texts begin with a quotation mark."""
+    words = [f'"text {k}' if k in (20, 60) else f"text {k}" for k in range(N)]
+    rows = [f"{w}\t{y}\t{q!r}" for w, y, q in zip(words, Y, map(float, Q), strict=True)]
+    return "\n".join(["text\tlabel\tprob", *rows, ""])
+
+
+def pickled(path):
+    torch.save(
+        [(torch.tensor(Z[k : k + 40]), torch.tensor(Y3[k : k + 40])) for k in range(0, N, 40)], path
+    )
+
+
+TOOLS = {  # as the table of `notebooks/audit_a_file.md`
+    "scikit_learn.csv": (csv(y_true=WORDS, **scores()), THREE),
+    "boosting.csv": (csv(TARGET=Y, fold=np.arange(N) % 5, oof=Q), TWO),
+    "pipeline.jsonl": (jsonl({"gold": str(w), "scores": ranked(p, "label", "score")}
+                             for w, p in zip(WORDS, P3, strict=True)), THREE),
+    "pipeline_best.csv": (csv(text="t", label=NAMES[BEST], score=TOP, gold=WORDS), HITS),
+    "trainer.npz": (lambda path: np.savez(path, predictions=Z, label_ids=Y3), THREE),
+    "lightning.pt": (pickled, THREE),
+    "r.csv": (csv(obs=WORDS, pred=NAMES[BEST], **scores(), rowIndex=range(N)), THREE),
+    "cloud.csv": (csv(species=WORDS, **scores("species_", suffix="_scores")), THREE),
+    "samples_arc.jsonl": (jsonl(map(harness, range(N))), THREE),
+}  # fmt: skip
+FORMS = TOOLS | {
+    "minus.csv": (csv(y=Y3 - 1, **scores("prob_", names=["down", "flat", "up"])), THREE),
+    "minus_bare.csv": (csv(y_true=Y3 - 1, **scores(names=["-1", "0", "1"])), THREE),
+    "minus.npz": (lambda path: np.savez(path, logits=Z, labels=Y3 - 1), THREE),
+    "descending.csv": (
+        csv(Churn=np.where(Y, "yes", "no"), **{"P (Churn=yes)": Q, "P (Churn=no)": 1 - Q}),
+        Truth(TWO.probs[:, ::-1], 1 - Y),
+    ),
+    "onehot.csv": (csv(**scores("y_", np.eye(3, dtype=int)[Y3]), **scores("p_")), THREE),
+    "onehot.jsonl": (
+        jsonl(
+            {"y_true": np.eye(3)[y].tolist(), "y_pred": p.tolist()}
+            for y, p in zip(Y3, P3, strict=True)
+        ),
+        THREE,
+    ),
+    "sentiment.csv": (
+        csv(sentiment=Y, label=np.where(DECIDED, "POSITIVE", "NEGATIVE"), score=SIDE),
+        SIDED,
+    ),
+    "accepted.jsonl": (
+        jsonl(
+            {"label": "A", "score": float(q), "answer": ["reject", "accept"][y]}
+            for q, y in zip(Q, Y, strict=True)
+        ),
+        TWO,
+    ),
+    "of_ten.jsonl": (
+        jsonl(
+            {"confidence": int(c), "correct": bool(r)}
+            for c, r in zip((10 * TOP).round(), HITS.labels, strict=True)
+        ),
+        one((10 * TOP).round() / 10, HITS.labels, True),
+    ),
+    "zero_shot.jsonl": (jsonl(map(zero_shot, range(N))), THREE),
+    "bigquery.jsonl": (
+        jsonl(
+            {"species": str(w), "predicted_species_probs": ranked(p, "label", "prob")}
+            for w, p in zip(WORDS, P3, strict=True)
+        ),
+        THREE,
+    ),
+    "mlflow.json": (
+        text(
+            json.dumps(
+                {
+                    "columns": ["label", "probability"],
+                    "data": [[int(y), float(q)] for y, q in zip(Y, Q, strict=True)],
+                }
+            )
+        ),
+        TWO,
+    ),
+    "lists.json": (text(json.dumps([[int(y), float(q)] for y, q in zip(Y, Q, strict=True)])), TWO),
+    "spark.jsonl": (
+        jsonl(
+            {"label": float(y), "probability": {"type": 1, "values": p.tolist()}}
+            for y, p in zip(Y3, P3, strict=True)
+        ),
+        THREE,
+    ),
+    "printed.csv": (csv(label=Y3, probs=[str([np.float64(x) for x in p]) for p in P3]), THREE),
+    "tensor.csv": (csv(label=Y, prob=[f"tensor({q:.4f})" for q in Q]), one(Q.round(4), Y)),
+    "points.csv": (
+        csv(label=Y, p=["." if k % 5 == 0 else repr(float(q)) for k, q in enumerate(Q)]),
+        one(np.delete(Q, range(0, N, 5)), np.delete(Y, range(0, N, 5))),
+    ),
+    "one_logit.jsonl": (
+        jsonl(
+            {"label": int(y), "logits": [float(np.log(q / (1 - q)))]}
+            for y, q in zip(Y, Q, strict=True)
+        ),
+        TWO,
+    ),
+    "lone_marks.tsv": (text(lone_marks()), TWO),
+    "gbk.csv": (
+        text(
+            "\n".join(
+                [
+                    "编号,标签,概率",
+                    *(
+                        f"{k},{y},{q!r}"
+                        for k, (y, q) in enumerate(zip(Y, map(float, Q), strict=True))
+                    ),
+                ]
+            ),
+            "gb18030",
+        ),
+        TWO,
+    ),
+    "bare.csv": (lambda path: np.savetxt(path, np.column_stack([Y3, P3]), delimiter=","), THREE),
+    "packed.csv.xz": (csv(label=Y, p=Q), TWO),
+    "tuple.pt": (lambda path: torch.save((torch.tensor(P3), torch.tensor(Y3)), path), THREE),
+    "best_of_more.csv": (
+        csv(
+            target=Y3,
+            **{f"index_{k}": np.argsort(-P3, 1)[:, k] for k in range(2)},
+            **{f"prob_{k}": -np.sort(-P3, 1)[:, k] for k in range(2)},
+        ),
+        HITS,
+    ),
+    "rare.csv": (
+        csv(label=(_random.random(N) < Q / 3).astype(int), p_0=1 - Q / 3, p_1=Q / 3),
+        None,
+    ),
+}
+
+
+def typed(words: list[str]) -> dict:
+    """The options of a command."""
+    chosen = __main__._parser().parse_args(words[1:])
+    named = {key: getattr(chosen, key) for key in __main__.AUDIT}
+    return {key: value for key, value in named.items() if value not in (None, False)}
+
+
+def follow(path) -> tuple[files.Predictions, int]:
+    """What is read, and after how many questions, by typing the command that each prints."""
+    options: dict = {}
+    for asked in range(3):
+        try:
+            return files.read(path, **options), asked
+        except Question as question:
+            command = str(question).splitlines()[-1].strip()
+            words = shlex.split(command)
+            options = typed(words)
+    raise AssertionError(f"{path.name} is asked again and again")
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_what_is_printed_gives_the_true_numbers(name, tmp_path):
+    write, truth = FORMS[name]
+    write(tmp_path / name)
+    found, asked = follow(tmp_path / name)
+    assert asked <= 2
+    if truth is not None:
+        expected = pytest.approx(truth.numbers(), abs=1e-9)
+        assert numbers(*probabilities(found)) == expected, found.note
+
+
+def test_the_guide_has_the_command_for_each_tool(tmp_path):
+    guide = (Path(__file__).parents[2] / "notebooks" / "audit_a_file.md").read_text(
+        encoding="utf-8"
+    )
+    commands = re.findall(r"\| `(calibkit audit [^`]*)` \|", guide)
+    assert [shlex.split(command)[2] for command in commands] == list(TOOLS)
+    for command in commands:
+        words = shlex.split(command)
+        write, truth = TOOLS[words[2]]
+        write(tmp_path / words[2])
+        found = files.read(tmp_path / words[2], **typed(words))
+        assert numbers(*probabilities(found)) == pytest.approx(truth.numbers(), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("columns", "option"),
+    [
+        (dict(label=NAMES[BEST], **scores("p_")), "labels_are_true"),
+        ({"label": (Q > 0.5).astype(int), "p": Q}, "labels_are_true"),
+        (dict(label=Y3, **scores("p_", -np.sort(-P3, axis=1), "012")), "sorted_classes"),
+        (dict(label=(Y3 + 1) % 3, **scores("p_", P3, "012")), "columns_as_named"),
+        ({"label": 1 - Y, "prob": Q}, "columns_as_named"),
+        ({"id": np.repeat(range(N), 3), "kind": np.tile(NAMES, N), "prob": P3.ravel(),
+              "truth": np.eye(3, dtype=int)[Y3].ravel()}, "rows_are_samples"),
+    ],
+)  # fmt: skip
+def test_each_check_has_an_option_that_takes_the_risk(columns, option, tmp_path):
+    path = tmp_path / "odd.csv"
+    csv(**columns)(path)
+    with pytest.raises(Question, match=f"--{option.replace('_', '-')}"):
+        files.read(path)
+    assert len(files.read(path, **{option: True}).labels) == len(next(iter(columns.values())))
+
+
+def test_lines_that_quotation_marks_join_are_counted(tmp_path):
+    path = tmp_path / "marks.tsv"
+    path.write_text(lone_marks(), encoding="utf-8")
+    with pytest.raises(Question, match="--plain-quotes"):
+        files.read(path)
+    assert len(files.read(path, plain_quotes=True).labels) == N
+
+
+def test_labels_of_a_second_file_go_before_a_column_of_the_first(tmp_path):
+    csv(label=BEST, **scores("p_", names="012"))(tmp_path / "own.csv")
+    np.save(tmp_path / "truth.npy", Y3)
+    found = files.read(tmp_path / "own.csv", labels=tmp_path / "truth.npy")
+    assert found.labels.tolist() == Y3.tolist()
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"index": range(N), "prediction": NAMES[BEST]},  # decisions alone
+        {"id": range(N), "target": Q},  # no truth
+        {"confidence": ["high", "low"] * (N // 2), "correct": Y},
+        {"question": "q", "answer": "B", "exact_match": Y},  # no confidence
+    ],
+)
+def test_what_lacks_truth_or_scores_gets_no_command(columns, tmp_path):
+    csv(**columns)(tmp_path / "lacks.csv")
+    with pytest.raises(Question) as refused:
+        files.read(tmp_path / "lacks.csv")
+    assert "calibkit audit" not in str(refused.value)
+
+
+@pytest.mark.parametrize("ending", ["pkl", "xlsx", "dta", "rds", "h5", "mat", "db", "safetensors"])
+def test_other_forms_are_answered_with_lines_of_python(ending, tmp_path):
+    path = tmp_path / f"table.{ending}"
+    path.write_bytes(b"something")
+    with pytest.raises(ValueError, match=r"in Python with these lines:\n  import pandas"):
+        files.read(path)
