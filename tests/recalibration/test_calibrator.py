@@ -265,7 +265,7 @@ BAD_LABELS = {
     "range": (torch.tensor([0, 1, 2]), ValueError),
     "negative": (torch.tensor([0, -1, 1]), ValueError),
     "length": (torch.tensor([0, 1]), ValueError),
-    "shape": (torch.tensor([[0], [1], [1]]), ValueError),
+    "shape": (torch.tensor([[0, 1, 1]]), ValueError),
     "empty": (torch.tensor([], dtype=torch.long), ValueError),
 }
 
