@@ -21,6 +21,7 @@ def crop_flip(
 
     images (n, c, h, w) -> the same shape and device. The border is filled with zeros, which is
     mid-grey where images are normalised. padding = 0 does not crop; flip = False does not mirror.
+    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
     Raises ValueError or TypeError naming the argument. Source: He et al. 2016, section 4.2.
 
     >>> picture = torch.arange(4.0).reshape(1, 1, 2, 2)

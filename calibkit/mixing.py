@@ -98,6 +98,7 @@ def draw(
 
     One lam for the batch, or one a sample. alpha > 0; towards 0 nothing is mixed, at 1 lam is
     uniform. Pass one `generator` for the whole training: a seed gives the same blend each time.
+    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
     Raises ValueError or TypeError naming the argument.
     Source: Zhang et al. 2018, algorithm in figure 1; Devroye 1996 for the Beta variates.
 
@@ -127,6 +128,7 @@ def mixup(
     mix = "both" is mixup. "inputs" keeps labels hard, those of the sample with the larger weight;
     "labels" softens the labels of unmixed inputs: the two halves of mixup for comparison.
     `labels` (n,) integers or (n, K) soft labels; the rest as in `draw`.
+    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
     Raises ValueError or TypeError naming the argument.
     Source: Zhang et al. 2018, eq. 1; Thulasidasan et al. 2019 for the halves.
 
@@ -158,6 +160,7 @@ def word_mixup(
     models of `calibkit.lab.models` take it in place of word numbers (n, length), and begin with
     lam v(first) + (1 - lam) v(second); padding is a vector of zeros.
 
+    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
     One lam for the batch; `labels` and the rest as in `mixup`. TypeError for texts that are not
     integers. Source: Guo, Mao & Zhang 2019, wordMixup; Thulasidasan et al. 2019.
 
@@ -189,6 +192,7 @@ def cutmix(
     the labels are weighted by the area that is left. This is torchvision's `v2.CutMix`, which draws
     from the default CPU generator alone: it is seeded from `generator` for the call, then restored.
     `labels` (n,) integers. Raises ValueError or TypeError naming the argument.
+    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
     Source: Yun et al. 2019, eqs. 1 and 2.
 
     >>> both_ones = torch.tensor([1, 1])

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from calibkit import edge, validate
+from calibkit.validate import Array
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,16 @@ class Selection:
 
     @edge.entry
     def choose(
-        self, logits: Tensor, labels: Tensor | None = None, generator: torch.Generator | None = None
+        self,
+        logits: Array,
+        labels: Array | None = None,
+        generator: int | torch.Generator | None = None,
     ) -> Tensor:
         """Indices, ascending, of the samples that the next epoch takes.
 
         logits (n, K) of the model that judges; labels (n,) where they have a say; generator where
         chance has. Equal values are taken in the order of the samples.
+        generator None draws from torch's default generator, which `torch.manual_seed` seeds.
         """
         logits = validate.logits(logits)
         if labels is not None:
@@ -127,6 +132,4 @@ class RandomPart(Selection):
     """
 
     def _worth(self, logits: Tensor, labels, generator) -> Tensor:
-        if generator is None:
-            raise TypeError("generator must be given to choose by chance")
-        return torch.rand(len(logits), generator=generator)
+        return torch.rand(len(logits), generator=validate.generator(generator))

@@ -650,7 +650,10 @@ def choice(name: str, value, options: Sequence):
 
 
 def generator(seed: int | torch.Generator | None, device="cpu") -> torch.Generator:
-    """A generator on `device` from an integer seed; a generator is passed through."""
+    """A generator on `device` from an integer seed; a generator is passed through.
+
+    None stands for a seed that torch's default generator of the CPU draws, whatever the device.
+    """
     if isinstance(seed, torch.Generator):
         if not devices.same(seed.device, device):
             raise ValueError(
@@ -658,11 +661,9 @@ def generator(seed: int | torch.Generator | None, device="cpu") -> torch.Generat
                 f"make it with torch.Generator({str(device)!r})"
             )
         return seed
-    fresh = torch.Generator(device=device)
     if seed is None:
-        fresh.seed()
-        return fresh
-    return fresh.manual_seed(integer("seed", seed, 0))
+        seed = int(torch.randint(2**62, (), device="cpu"))
+    return torch.Generator(device=device).manual_seed(integer("seed", seed, 0))
 
 
 # --- numbers that broadcast, as `theory` takes them ---

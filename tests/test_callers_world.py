@@ -3,7 +3,11 @@
 import contextlib
 import inspect
 import math
+import re
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +15,7 @@ import pytest
 import scipy.sparse
 import torch
 
+import calibkit
 from calibkit import recalibration, validate
 from tests.entries import ENTRIES, Given, numbers, public
 
@@ -349,3 +354,72 @@ def test_what_is_empty_has_no_score(name):
     if vars(noted)["_asked"]:
         with pytest.raises((ValueError, TypeError), match=r"empty|must"):
             ENTRIES[name](Given(lambda value: value[:0]))
+
+
+# --- randomness and threads ---
+
+SENTENCE = "None draws from torch's default generator, which `torch.manual_seed` seeds."
+GIVEN = Given()
+DRAWN = {
+    "augmentation.crop_flip": lambda f, g: f(GIVEN.images, generator=g),
+    "corruptions.corrupt": lambda f, g: f(GIVEN.images, "gaussian_noise", 3, generator=g),
+    "corruptions.noise_images": lambda f, g: f(2, size=8, generator=g),
+    "mixing.cutmix": lambda f, g: f(GIVEN.images, GIVEN.few, classes=4, generator=g),
+    "mixing.draw": lambda f, g: f(30, 0.5, generator=g),
+    "mixing.mixup": lambda f, g: f(GIVEN.images, GIVEN.few, classes=4, alpha=0.5, generator=g),
+    "mixing.word_mixup": lambda f, g: f(GIVEN.words, GIVEN.few, classes=4, alpha=0.5, generator=g),
+    "prioritization.RandomPart": lambda f, g: f(share=0.3).choose(GIVEN.z, generator=g),
+}
+
+
+def called(name):
+    module, _, function = name.partition(".")
+    return getattr(sys.modules[f"calibkit.{module}"], function)
+
+
+def test_what_draws_is_tried_here():
+    found = {name for name in public() if "generator" in inspect.signature(called(name)).parameters}
+    assert found == set(DRAWN) - {"prioritization.RandomPart"}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_without_a_generator_it_is_torchs_own(name):
+    function = called(name)
+    documented = function.choose if isinstance(function, type) else function
+    assert SENTENCE in " ".join(inspect.getdoc(documented).split())
+
+    def drawn(seed=None, generator=None):
+        if seed is not None:
+            torch.manual_seed(seed)
+        return torch.cat([part.flatten() for part in numbers(DRAWN[name](function, generator))])
+
+    assert torch.equal(drawn(seed=1), drawn(seed=1))
+    assert not torch.equal(drawn(seed=1), drawn())
+    state = torch.get_rng_state()
+    assert torch.equal(drawn(generator=5), drawn(generator=5))
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+FITS = [name for name in ENTRIES if name.startswith(("recalibration.", "audit"))]
+
+
+@pytest.mark.parametrize("outside", [torch.float32, torch.float64])
+def test_threads_leave_the_process_as_it_was(plain, outside):
+    expected = {name: plain(name) for name in FITS}
+    before, torch_threads = list(warnings.filters), torch.get_num_threads()
+    with default_dtype(outside), ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda name: (name, numbers(ENTRIES[name](GIVEN))), FITS * 3))
+        assert torch.get_default_dtype() == outside
+    assert warnings.filters == before
+    assert torch.get_num_threads() == torch_threads
+    for name, one in found:
+        assert_same(one, expected[name], 1e-6)
+
+
+def test_no_block_of_the_package_changes_the_filters_of_warnings():
+    """They belong to the process, and its threads would put back each other's."""
+    root = Path(calibkit.__file__).parent
+    for part in root.rglob("*.py"):
+        if "course" not in part.parts:
+            code = part.read_text(encoding="utf-8")
+            assert not re.search(r"catch_warnings|filterwarnings|simplefilter", code), part

@@ -111,8 +111,6 @@ def test_chance_takes_every_sample_equally_often_and_belongs_to_its_generator():
     assert (times / 2_000 - 0.3).abs().max() < 0.05  # five standard deviations
     again = [RandomPart(0.3).choose(logits, generator=torch.Generator().manual_seed(4))] * 2
     assert torch.equal(*again)
-    with pytest.raises(TypeError, match="generator"):
-        RandomPart(share=0.5).choose(logits)
 
 
 def test_chance_takes_other_samples_in_every_epoch():

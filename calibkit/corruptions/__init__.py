@@ -63,6 +63,7 @@ def corrupt(
     8 px. The result has their shape, type and device. `name` is one of NAMES (the fifteen of
     CIFAR-10-C) or EXTRA, `severity` 1 to 5. Every image draws its own randomness from `generator`
     (a torch.Generator on the device of the images, or a seed).
+    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
 
     The constants are those of CIFAR-C where the shorter side has at most 84 px, the geometric
     middle of 32 and 224, and those of ImageNet-C above; `table` ("cifar", "imagenet") overrides.
@@ -108,6 +109,7 @@ def noise_images(
     `kind` "gaussian" draws values from N(0.5, 1) and clips them to [0, 1], "uniform" draws them
     uniformly from [0, 1). `size` is one side in px or (H, W); `generator` a seed or a
     torch.Generator, whose device the images share.
+    generator None draws from torch's default generator, which `torch.manual_seed` seeds.
 
     Source: Liang, Li and Srikant, "Enhancing the Reliability of Out-of-distribution Image
     Detection in Neural Networks", ICLR 2018, arXiv:1706.02690, Section 4.2.

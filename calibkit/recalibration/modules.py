@@ -68,7 +68,9 @@ def cooled(logits: Tensor, temperature: float | Tensor) -> Tensor:
         return logits / temperature
     limits = torch.finfo(logits.dtype)
     z = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    scale = torch.as_tensor(temperature, dtype=torch.float64).to(z).clamp(min=torch.finfo(z.dtype).tiny)
+    scale = (
+        torch.as_tensor(temperature, dtype=torch.float64).to(z).clamp(min=torch.finfo(z.dtype).tiny)
+    )
     divided = z / scale
     lifted = ((z - z.amax(1, keepdim=True)) / scale).clamp(min=limits.min)
     small = divided.abs().amax(1, keepdim=True) <= limits.max

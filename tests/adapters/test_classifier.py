@@ -1,6 +1,7 @@
 """The estimator of scikit-learn: its manners, and CalibratedClassifierCV as the oracle."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -8,11 +9,20 @@ from sklearn.datasets import load_digits, make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    GroupKFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 from calibkit import metrics, recalibration
@@ -113,3 +123,90 @@ def test_bad_input():
         CalibratedClassifier(pairs).fit(digits[300:600], labels[300:600])
     with pytest.raises(ValueError, match="Unknown label type"):
         CalibratedClassifier(GaussianNB()).fit(X, np.linspace(0, 1, len(X)))
+
+
+# --- what a shape does not say ---
+
+
+def three(shape):
+    return SVC(decision_function_shape=shape)
+
+
+PAIRS = {
+    "SVC": lambda shape: three(shape),
+    "NuSVC": lambda shape: NuSVC(nu=0.3, decision_function_shape=shape),
+    "pipeline": lambda shape: make_pipeline(StandardScaler(), three(shape)),
+    "search": lambda shape: GridSearchCV(three(shape), {"C": [1, 10]}, cv=3),
+    "search of a pipeline": lambda shape: GridSearchCV(
+        make_pipeline(StandardScaler(), three(shape)), {"svc__C": [1, 10]}, cv=3
+    ),
+}
+
+
+@pytest.mark.parametrize("classes", [3, 4])
+@pytest.mark.parametrize("name", PAIRS)
+def test_scores_of_pairs_of_classes_are_refused(name, classes):
+    X, y = make_classification(450, 8, n_informative=5, n_classes=classes, random_state=0)
+    for fitted in (False, True):
+        model = PAIRS[name]("ovo")
+        model = model.fit(X[:300], y[:300]) if fitted else model
+        with pytest.raises(ValueError, match="model must give one score a class"):
+            CalibratedClassifier(model, cv=3).fit(X[300:], y[300:])
+    fine = CalibratedClassifier(PAIRS[name]("ovr"), cv=3).fit(X[:300], y[:300])
+    assert (fine.predict(X[300:]) == y[300:]).mean() > 0.5
+
+
+class Turned(LogisticRegression):
+    """Whose columns of scores stand in another order than its classes."""
+
+    def decision_function(self, X):
+        scores = super().decision_function(X)
+        return -scores if scores.ndim == 1 else scores[:, ::-1]
+
+    def predict(self, X):
+        scores = super().decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(1)]
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_scores_in_another_order_are_refused(classes):
+    X, y = make_classification(300, 8, n_informative=6, n_classes=classes, random_state=0)
+    with pytest.raises(ValueError, match="its scores mean something else"):
+        CalibratedClassifier(Turned()).fit(X, y)
+
+
+def test_another_threshold_is_no_other_meaning():
+    X, y = make_classification(300, 8, random_state=0)
+    model = FixedThresholdClassifier(LogisticRegression(), threshold=0.9).fit(X, y)
+    assert CalibratedClassifier(model).fit(X, y).predict_proba(X).shape == (300, 2)
+
+
+@pytest.mark.parametrize(
+    "model", [KNeighborsClassifier(), make_pipeline(StandardScaler(), LogisticRegression())]
+)
+def test_weights_go_to_models_that_take_them(model):
+    X, y = make_classification(300, 8, random_state=0)
+    weights = np.linspace(0.5, 2, 300)
+    with pytest.warns(UserWarning, match="takes no sample_weight") as said:
+        found = CalibratedClassifier(model).fit(X, y, sample_weight=weights)
+    assert [one.filename for one in said] == [__file__]
+    assert found.calibrator_.temperature != CalibratedClassifier(model).fit(X, y).calibrator_
+
+
+def test_groups_stay_together_and_names_are_kept():
+    X, y = make_classification(300, 8, random_state=0)
+    table = pd.DataFrame(X, columns=[f"x{k}" for k in range(8)])
+    groups, cv = np.arange(300) // 5, GroupKFold(5)
+    found = CalibratedClassifier(LogisticRegression(), cv=cv).fit(table, y, groups=groups)
+    assert list(found.feature_names_in_) == list(table.columns)
+    folds = list(cv.split(X, y, groups))
+    same = CalibratedClassifier(LogisticRegression(), cv=folds).fit(table, y)
+    assert found.calibrator_.temperature == same.calibrator_.temperature
+    assert not hasattr(CalibratedClassifier(LogisticRegression()).fit(X, y), "feature_names_in_")
+
+
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(3), ShuffleSplit(3), RepeatedKFold()])
+def test_folds_that_are_no_partition_are_refused(cv):
+    X, y = make_classification(100, 8, random_state=0)
+    with pytest.raises(ValueError, match="cv must leave out every row exactly once"):
+        CalibratedClassifier(LogisticRegression(), cv=cv).fit(X, y)
