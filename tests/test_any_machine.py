@@ -166,3 +166,19 @@ def test_make_hands_the_address_of_another_pytorch_to_pip(variable, flag):
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert ("--extra-index-url file:///cpu -e" in printed) is flag
     assert "-c constraints.txt" in printed
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "notebooks").glob("*.md"))]
+PAGES += [ROOT / "calibkit/course/site/api.rst.j2", ROOT / "pyproject.toml"]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_pip_is_that_of_an_environment(path):
+    """A system's own Python refuses pip (PEP 668), on Debian, Ubuntu, Fedora and with Homebrew."""
+    text = path.read_text(encoding="utf-8")
+    callers = re.findall(r"(\S*)(?: -m)? ?\bpip(?: install| wheel) [-.\"\w]", text)
+    named = {one.strip("`|(").removesuffix("-m") for one in callers}
+    here = {f"{name}/bin/python" for name in ("env", ".venv")} | {r".venv\Scripts\python"}
+    assert named <= here | {"python", "%", "the"}, named
+    if "python" in named:  # of an environment that the page speaks of
+        assert re.search(r"activate|venv|environment|make lab", text)

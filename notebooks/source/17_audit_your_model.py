@@ -227,11 +227,10 @@ print(verdicts.judge_share("17a", "the rule names at least 70 % of the faults", 
 # %% [markdown]
 # ## 4. Your own model
 #
-# Write a CSV: a column `label`, one column of scores for each class, with the name of the class, and any columns to group by. Then two
-# commands in the folder of this course:
+# Write a CSV: a column `label`, one column of scores for each class, with the name of the class, and any columns to group by. Then one
+# command in the folder of this course:
 #
-#     python3 -m pip install .
-#     python3 -m calibkit audit predictions.csv --groups scanner
+#     .venv/bin/calibkit audit predictions.csv --groups scanner
 #
 # `--calibration FILE` takes the temperature from data of its own and looks for test rows in them, `--other FILE` compares a second
 # model. Here is the same from Python, of model A, with probabilities of three decimals.
