@@ -60,7 +60,7 @@ def test_the_help_of_the_audit_shows_files_that_it_reads(tmp_path, monkeypatch, 
     """The three of the help, with rows enough to be judged."""
     monkeypatch.chdir(tmp_path)
     _, text = said(capsys, "audit", "--help")
-    shown = text.partition("a CSV has")[2].splitlines()[2:5]
+    shown = text.partition("a CSV has")[2].splitlines()[2:6]
     columns = [[part for part in line.split("  ") if part.strip()] for line in shown]
     for head, *rows in zip(*columns, strict=True):
         lines = [head, *rows * 20]
