@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing.guesses import FEW, area, better_classes, first_class, first_predicted
+from calibkit.auditing.guesses import (
+    FEW,
+    area,
+    better_classes,
+    first_class,
+    first_predicted,
+    in_order,
+)
 from calibkit.auditing.names import short
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import slices
@@ -49,7 +56,11 @@ def sorted_scores(
     matrix, labels: pd.Series | np.ndarray, columns: list[str], table, options: Options
 ) -> None:
     """Ask where the scores fall, or rise, from left to right in every row: they are no classes."""
-    if len(matrix) < FEW or options.sorted_classes or not _sorted(matrix):
+    ordered = in_order(columns)
+    places = [columns.index(column) for column in ordered]
+    if len(matrix) < FEW or options.sorted_classes:
+        return
+    if not _sorted(matrix) and (ordered == columns or not _sorted(np.asarray(matrix)[:, places])):
         return
     why = (
         f"the scores {short(columns)} are sorted from left to right in every row, as the k best of "
@@ -61,7 +72,8 @@ def sorted_scores(
         scores = np.asarray(matrix, np.float64)
         z = area(scores[:, 1] - scores[:, 0], labels == 1)[1]
         raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
-    best = columns[0] if np.asarray(matrix[0])[0] >= np.asarray(matrix[0])[-1] else columns[-1]
+    row = np.asarray(matrix[0])[places]
+    best = ordered[0] if row[0] >= row[-1] else ordered[-1]
     decision = first_predicted(table, columns, best, labels)
     needs = {"scores": [best], "predicted": decision} if decision else {}
     raise Unclear(why, **needs)

@@ -36,6 +36,7 @@ from calibkit.auditing.scores import double
 
 FEW = 20  # rows, below which a pattern may be chance
 LIKELY = 2.0  # standard errors of an area under the ROC curve
+CLEARLY = 3.0  # standard errors
 SURELY = 10.0  # of the log-likelihood
 SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
@@ -506,8 +507,12 @@ def _alike(columns: list[str], *, whole: bool = True) -> list[list[str]]:
     groups: dict[tuple, list[str]] = {}
     for column in columns:
         words = re.split(r"([^\W_]+)", column)
+        if len(words) == 3:  # one word: alike but for its number
+            stem = words[1].rstrip("0123456789")
+            words = [words[0] + stem, words[1][len(stem) :], words[2]]
         for place in range(1, len(words), 2):
-            groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
+            if words[place]:
+                groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
     found = [own for own in groups.values() if len(own) > 1]
     return found or ([columns] if whole and len(columns) > 1 else [])
 
@@ -552,7 +557,24 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     best = min(
         found, key=lambda row: (row[0], not all(parts(c) & probable for c in row[3]), -row[1])
     )
+    if len(best[3]) == 1:  # one score among others must say something of the labels
+        singles = [row[3][0] for row in found if len(row[3]) == 1]
+        clear = {c: _evidence(table, label, c) for c in singles}
+        column = max(singles, key=lambda c: (bare(c) in (*SCORES, *CONFIDENCES), clear[c]))
+        if clear[column] < CLEARLY and bare(column) not in (*SCORES, *CONFIDENCES):
+            return Unclear(why)
+        return Unclear(why, scores=[column])
     return Unclear(why, scores=said(table, best[3]))
+
+
+def _evidence(table: Any, label: list[str], column: str) -> float:
+    """By how many standard errors a score tells labels, or right predictions, from others."""
+    words, score = label_column(table, label).map(word), np.asarray(table[column], float)
+    good = np.isfinite(score) & words.notna().to_numpy()
+    events = [table[c].map(word) == words for c in _decided(table, label[0], column)]
+    values = sorted(set(words[good]))
+    events += [words == values[-1]] if len(values) == 2 else []
+    return max((abs(area(score[good], e.to_numpy()[good])[1]) for e in events), default=0.0)
 
 
 def _options(table: Any, able: list[list[str]]) -> str:
@@ -574,13 +596,21 @@ def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, A
     """The first of scores that fall from left to right in every row, and what it predicts."""
     left = [c for c in table.columns if c not in (*label, *options.taken)]
     numeric = [c for c in left if is_number(table[c]) and fractional(table[c])]
-    for own in _alike(numeric):
+    for own in map(in_order, _alike(numeric, whole=False)):
         matrix = np.column_stack([table[c] for c in own]).astype(float)
         if len(own) > 1 and len(matrix) >= FEW and (np.diff(matrix, axis=1) <= 0).all():
             decision = first_predicted(table, own, own[0], table[label[0]])
             if decision:
                 return {"scores": own[:1], "predicted": decision}
     return {}
+
+
+def in_order(columns: list[str]) -> list[str]:
+    """Columns by the number in their names, where each has one."""
+    found = [re.findall(r"\d+", name) for name in middles(columns)]
+    if not all(len(one) == 1 for one in found):
+        return columns
+    return [name for _, name in sorted((int(n[0]), c) for n, c in zip(found, columns, strict=True))]
 
 
 def first_predicted(table: Any, columns: list[str], best: str, labels: Any) -> str | None:
@@ -593,7 +623,9 @@ def first_predicted(table: Any, columns: list[str], best: str, labels: Any) -> s
         other = table[column].map(word).to_numpy()
         share = float((other == words).mean())
         strange = np.isin(other, words, invert=True).mean()
-        if share < 1 and strange < 0.2 and len(set(other)) > 1:
+        chance = sum((other == one).mean() * (words == one).mean() for one in set(words))
+        clear = share - chance > 4 * np.sqrt(chance * (1 - chance) / len(words))
+        if share < 1 and strange < 0.2 and len(set(other)) > 1 and clear:
             able.append((-share, place, column))
     return min(able)[2] if able else None
 
@@ -656,7 +688,8 @@ def of_many(table: Any, roles: Any, words: pd.Series, after: list[str]) -> Uncle
         f"{joined(after[:1] or values[:1])}, or what each row predicts with --predicted "
         f"{joined((_decided(table, label, score) or ['COLUMN'])[:1])}"
     )
-    if len(after) == 1:
+    of_one = table[label].map(word) == (after or values)[0]
+    if len(after) == 1 and area(np.asarray(table[score], float), of_one)[1] > CLEARLY:
         return Unclear(why, positive=after[0])
     if len(roles.label) > 1:
         return Unclear(why)

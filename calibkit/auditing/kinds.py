@@ -108,8 +108,7 @@ def _many(matrix, found: Content, columns: list[str], asked: str | None, answers
         raise Unclear(
             f"{text}: no row of classes, but labels that do not exclude each other, two models or "
             f"the k best. One is read at a time: --scores {joined(columns[:1])} with --positive "
-            f"VALUE, or with --label COLUMN where each has labels of its own",
-            **_first(columns),
+            f"VALUE, or with --label COLUMN where each has labels of its own"
         )
     if held == "nearly":
         raise Unclear(
@@ -119,10 +118,6 @@ def _many(matrix, found: Content, columns: list[str], asked: str | None, answers
         )
     called = f", but are called {CALLED[said]}" if said else ""
     raise Unclear(f"{text}{called}: say --kind logits if they are logits", kind="logits")
-
-
-def _first(columns: list[str]) -> dict:
-    return {"scores": columns[:1]}
 
 
 def _other(text: str, held: str) -> Unclear:
