@@ -282,7 +282,7 @@ a CSV has a row a sample: its label, and a probability a class, or one of the po
   label,p_cat,p_dog        label,p        label,logit_0,logit_1,logit_2
   dog,0.08,0.92            1,0.92         2,-0.31,1.25,3.02
   cat,0.71,0.29            0,0.35         0,2.20,0.14,-1.07
-  cat,0.34,0.66            0,0.80         1,0.90,0.71,-2.15
+  cat,0.34,0.66            1,0.20         1,0.90,0.71,-2.15
 
   calibkit audit predictions.csv
 

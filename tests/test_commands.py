@@ -54,7 +54,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("a file", encoding="utf-8")
     Path("class").mkdir()
-    rows = "0,0.9,0.1\n1,0.2,0.8\n" * 20
+    rows = "0,0.9,0.1\n1,0.2,0.8\n1,0.7,0.3\n" * 20
     Path("ok.csv").write_text(f"label,p_0,p_1\n{rows}", encoding="utf-8")
     return tmp_path
 
