@@ -476,5 +476,5 @@ print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with 
 #
 # - Guo, Pleiss, Sun, Weinberger: *On Calibration of Modern Neural Networks*. ICML 2017.
 #   [arXiv:1706.04599](https://arxiv.org/abs/1706.04599)
-# - Alpaydin, Kaynak: *Optical Recognition of Handwritten Digits*. UCI Machine Learning Repository,
-#   1998. [doi:10.24432/C50P49](https://doi.org/10.24432/C50P49)
+# - Alpaydin, Kaynak: *Optical Recognition of Handwritten Digits*. UCI Machine Learning
+#   Repository, 1998. [doi:10.24432/C50P49](https://doi.org/10.24432/C50P49)

@@ -627,10 +627,10 @@ print(follows(an_ece))
 # - Thulasidasan, Chennupati, Bilmes, Bhattacharya, Michalak: *On Mixup Training: Improved Calibration
 #   and Predictive Uncertainty for Deep Neural Networks*. NeurIPS 2019.
 #   [arXiv:1905.11001](https://arxiv.org/abs/1905.11001) (overconfidence error)
-# - Bröcker, Smith: *Increasing the Reliability of Reliability Diagrams*. Weather and Forecasting 22,
-#   2007. [doi:10.1175/WAF993.1](https://doi.org/10.1175/WAF993.1) (hits drawn from the forecast; they
+# - Bröcker, Smith: *Increasing the Reliability of Reliability Diagrams*. Weather and Forecasting
+#   22, 2007. [doi:10.1175/WAF993.1](https://doi.org/10.1175/WAF993.1) (hits drawn from the forecast; they
 #   resample the forecasts too)
 # - Widmann, Lindsten, Zachariah: *Calibration tests in multi-class classification*. NeurIPS 2019.
 #   [arXiv:1910.11385](https://arxiv.org/abs/1910.11385)
-# - Brier: *Verification of forecasts expressed in terms of probability*. Monthly Weather Review 78,
-#   1950.
+# - Brier: *Verification of forecasts expressed in terms of probability*. Monthly Weather Review
+#   78, 1950.

@@ -472,8 +472,8 @@ plt.show()
 # %% [markdown]
 # With 250 images attention and Mixer lose 45 to 47 points of accuracy on new images, the others 30. How much they claim
 # depends on the settings: with those for the NLL *before* T, attention and Mixer lie below the horizontal line
-# (evidence). So kappa is no constant: with 250 images it is 0.06 to 0.63 here, and it was 0.68 for the plain network of
-# 03. After one temperature each, all lie close to the horizontal line.
+# (evidence). So kappa is no constant: with 250 images it is 0.06 to 0.63 here, and it was 0.68 for the plain network
+# of 03. After one temperature each, all lie close to the horizontal line.
 #
 # ### Exercise: form or data? (homework)
 #

@@ -706,5 +706,5 @@ check.gamma_star(my_gamma_star)
 #   [arXiv:1708.02002](https://arxiv.org/abs/1708.02002)
 # - Charoenphakdee, Vongkulbhisal, Chairatanakul, Sugiyama: *On Focal Loss for Class-Posterior Probability
 #   Estimation: A Theoretical Perspective*. CVPR 2021. [arXiv:2011.09172](https://arxiv.org/abs/2011.09172)
-# - Komisarenko, Kull: *Improving Calibration by Relating Focal Loss, Temperature Scaling, and Properness*. ECAI
-#   2024. [arXiv:2408.11598](https://arxiv.org/abs/2408.11598)
+# - Komisarenko, Kull: *Improving Calibration by Relating Focal Loss, Temperature Scaling, and Properness*.
+#   ECAI 2024. [arXiv:2408.11598](https://arxiv.org/abs/2408.11598)

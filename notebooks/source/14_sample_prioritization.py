@@ -576,7 +576,7 @@ check.selection_cost(my_selection_cost)
 #   [arXiv:2206.07137](https://arxiv.org/abs/2206.07137)
 # - Swayamdipta et al.: *Dataset Cartography: Mapping and Diagnosing Datasets with Training Dynamics*. EMNLP 2020.
 #   [arXiv:2009.10795](https://arxiv.org/abs/2009.10795) (what stays hard throughout a training is often wrongly labelled)
-# - Paul, Ganguli, Dziugaite: *Deep Learning on a Data Diet: Finding Important Examples Early in Training*. NeurIPS
-#   2021. [arXiv:2107.07075](https://arxiv.org/abs/2107.07075)
+# - Paul, Ganguli, Dziugaite: *Deep Learning on a Data Diet: Finding Important Examples Early in Training*.
+#   NeurIPS 2021. [arXiv:2107.07075](https://arxiv.org/abs/2107.07075)
 # - Sorscher, Geirhos, Shekhar, Ganguli, Morcos: *Beyond neural scaling laws: beating power law scaling via data
 #   pruning*. NeurIPS 2022. [arXiv:2206.14486](https://arxiv.org/abs/2206.14486) (few images: keep easy ones)

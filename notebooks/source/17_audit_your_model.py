@@ -125,6 +125,7 @@ check.group_z(my_group_z)
 # ```
 #
 # </details>
+#
 # The audit's table has the same, as a two-sided p-value. (For small or very sure groups the audit computes p exactly.) Beware
 # of many groups: of 20 groups of a calibrated model, one is expected below p = 0.05. So the audit divides 0.05 by the number of groups before it says *off*. It does the same with the predicted classes.
 
@@ -632,8 +633,8 @@ print(claims.concluded("17", "17f"))
 # ## References
 #
 # - *Dataset Curation Beyond Accuracy*. Anonymous authors, paper under double-blind review. (its section 6: the advice to measure calibration)
-# - Northcutt, Jiang, Chuang: *Confident Learning: Estimating Uncertainty in Dataset Labels*. Journal of Artificial Intelligence Research 70,
-#   2021. [arXiv:1911.00068](https://arxiv.org/abs/1911.00068) (out-of-fold predictions to find wrong labels)
+# - Northcutt, Jiang, Chuang: *Confident Learning: Estimating Uncertainty in Dataset Labels*. Journal of Artificial Intelligence Research
+#   70, 2021. [arXiv:1911.00068](https://arxiv.org/abs/1911.00068) (out-of-fold predictions to find wrong labels)
 # - Hébert-Johnson, Kim, Reingold, Rothblum: *Multicalibration: Calibration for the (Computationally-Identifiable) Masses*. ICML 2018.
 #   [arXiv:1711.08513](https://arxiv.org/abs/1711.08513) (calibration in groups)
 # - Geifman, Uziel, El-Yaniv: *Bias-Reduced Uncertainty Estimation for Deep Neural Classifiers*. ICLR 2019.

@@ -542,12 +542,12 @@ for metric in ("ece", "brier", "accuracy"):
 # - Kull et al.: *Beyond temperature scaling*. NeurIPS 2019. [arXiv:1910.12656](https://arxiv.org/abs/1910.12656)
 # - Kumar, Liang, Ma: *Verified Uncertainty Calibration*. NeurIPS 2019.
 #   [arXiv:1909.10155](https://arxiv.org/abs/1909.10155)
-# - Mukhoti, Kulharia, Sanyal, Golodetz, Torr, Dokania: *Calibrating Deep Neural Networks using Focal Loss*. NeurIPS
-#   2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (figure 4)
+# - Mukhoti, Kulharia, Sanyal, Golodetz, Torr, Dokania: *Calibrating Deep Neural Networks using Focal Loss*.
+#   NeurIPS 2020. [arXiv:2002.09437](https://arxiv.org/abs/2002.09437) (figure 4)
 # - Perez-Lebel, Le Morvan, Varoquaux: *Beyond calibration: estimating the grouping loss of modern neural networks*. ICLR 2023.
 #   [arXiv:2210.16315](https://arxiv.org/abs/2210.16315)
-# - Spiegelhalter: *Probabilistic prediction in patient management and clinical trials*. Statistics in Medicine 5,
-#   1986. [doi:10.1002/sim.4780050506](https://doi.org/10.1002/sim.4780050506)
+# - Spiegelhalter: *Probabilistic prediction in patient management and clinical trials*. Statistics in Medicine
+#   5, 1986. [doi:10.1002/sim.4780050506](https://doi.org/10.1002/sim.4780050506)
 # - Vaicenavicius et al.: *Evaluating model calibration in classification*. AISTATS 2019.
 #   [arXiv:1902.06977](https://arxiv.org/abs/1902.06977) (the three meanings)
 # - Widmann, Lindsten, Zachariah: *Calibration tests in multi-class classification: a unifying framework*. NeurIPS 2019.

@@ -390,8 +390,8 @@ print(f"temperature, then 1/21: {mean_cost(cured, 20):.0f}")
 #
 # ## 5. More than two actions: ask somebody
 #
-# Now the machine types the number itself. A right number costs nothing, a wrong one 10; but a dangerous dose typed as a harmless one costs
-# 50. It may also ask the pharmacist to read, which now costs 1 each time. So the table of costs has eleven rows, one for each action, and a
+# Now the machine types the number itself. A right number costs nothing, a wrong one 10; but a dangerous dose typed as a harmless one
+# costs 50. It may also ask the pharmacist to read, which now costs 1 each time. So the table of costs has eleven rows, one for each action, and a
 # column for each true digit. To leave a case to a person is called **deferral**.
 #
 # ### Exercise: the cheapest action

@@ -17,6 +17,9 @@ FORBIDDEN = {
     r"[\"'](/home|/Users|/root|/tmp|[A-Z]:\\)": "an absolute path",
     r"urlopen|urlretrieve|requests\.get|download=True": "a download",
 }
+# A year at the start of a line, which becomes a list, and HTML, which lasts to the next empty line.
+NUMBERED = re.compile(r"^ *\d{2,4}[.)](?=\s|$)", re.MULTILINE)
+HTML = re.compile(r"^ {0,3}</?(?:details|summary|div|p|table)\b.*(?:\n.+)*", re.MULTILINE)
 
 
 def complaints(notebook) -> list[str]:
@@ -32,6 +35,17 @@ def of_any(notebook, longest: int = LONGEST_CELL) -> list[str]:
         *_code(notebook, longest),
         *_controls(notebook),
         *_metadata(notebook),
+        *of_text(prose(notebook)),
+    ]
+
+
+def of_text(text: str) -> list[str]:
+    """What JupyterLab shows otherwise than it was meant, in Markdown."""
+    blocks = [re.sub(r"<[^>]*>", "", block) for block in HTML.findall(text)]
+    literal = [block.strip() for block in blocks if re.search(r"\*\w|`|\]\(", block)]
+    return [
+        *(f"a line begins a list with {number.strip()}" for number in NUMBERED.findall(text)),
+        *(f"marks inside of HTML are shown as they are: {block[:60]!r}" for block in literal),
     ]
 
 

@@ -14,6 +14,7 @@ from tests.notebooks import lint, pattern
 
 LESSONS, EVIDENCE = checkout.lessons(), checkout.evidence()
 EVERY = [*LESSONS, *EVIDENCE]
+PAGES = [checkout.root() / "README.md", *sorted(checkout.root().glob("notebooks/**/*.md"))]
 VERDICT = re.compile(r"\w+ (HOLDS|NOT SPECIFIC|REVERSED|INCONCLUSIVE|NOT MET)\b")
 lesson = pytest.mark.parametrize("lesson", LESSONS, ids=[x.name for x in LESSONS])
 evidence = pytest.mark.parametrize("lesson", EVIDENCE, ids=[x.name for x in EVIDENCE])
@@ -120,6 +121,11 @@ def test_the_stored_conclusions_are_those_of_the_evidence():
     assert list(map(tuple, rows)) == claims.conclusions(home)
 
 
+@pytest.mark.parametrize("page", PAGES, ids=[path.name for path in PAGES])
+def test_pages_of_text_are_shown_as_they_are_meant(page):
+    assert lint.of_text(page.read_text(encoding="utf-8")) == []
+
+
 @notebook
 def test_every_link_to_a_file_leads_somewhere(lesson):
     targets = re.findall(r"\]\(([^)#:]+)\)", lint.prose(committed(lesson)))
@@ -190,6 +196,9 @@ def set_source(place, old, new):
         (set_source(3, "x = 1", "MNIST(root, download=True)"), "download"),
         (set_source(3, "x = 1", 'judge("a", "alike", x, expect="within", margin=1)'), "no control"),
         (set_source(3, "x = 1", "# NBVAL_CHECK_OUTPUT\nsweep.run(x)"), "under a compared"),
+        (set_source(5, "arxiv.org", "ICML\n  2017. arxiv.org"), r"a list with 2017\."),
+        (set_source(5, "<summary>1?", "<summary>`cal`?"), "shown as they are: '`cal`"),
+        (set_source(5, "</details>\n\n", "</details>\nBy *us*.\n\n"), r"they are: 'By \*us"),
     ],
 )
 def test_each_habit_is_really_checked(change, complaint):
