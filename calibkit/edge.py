@@ -107,17 +107,20 @@ def entry(function: Any = None, /, *, grad: bool = False, moves: bool = False) -
 
 
 def _far(values: Iterable[Any]) -> torch.device | None:
-    """The first device of these values on which there are no such sums."""
+    """The one device of these values, if there are no such sums on it."""
+    places = set(_places(values))
+    device = places.pop() if len(places) == 1 else None  # of two the function tells
+    return None if device is None or devices.sums_float64(device) else device
+
+
+def _places(values: Iterable[Any]) -> Iterator[torch.device]:
     for value in values:
         if isinstance(value, Tensor):
-            if not devices.sums_float64(value.device):
-                return value.device
+            yield value.device
         elif type(value) in (list, tuple):
-            if device := _far(value[:1]):
-                return device
-        elif dataclasses.is_dataclass(value) and (device := _far(vars(value).values())):
-            return device
-    return None
+            yield from _places(value[:1])
+        elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+            yield from _places(vars(value).values())
 
 
 def guard(namespace: dict[str, Any], **how: bool) -> None:

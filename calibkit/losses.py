@@ -356,7 +356,8 @@ def inverse_frequency_weights(counts: Array) -> Tensor:
     >>> inverse_frequency_weights([1, 3]).tolist()  # 1 : 1/3, times 3/2
     [1.5, 0.5]
     """
-    return _mean_one(1 / _counts(counts))
+    counts = _counts(counts)
+    return _mean_one(1 / counts.cpu().double()).to(counts.device)
 
 
 def class_balanced_weights(counts: Array, *, beta: float = 0.999) -> Tensor:
@@ -372,7 +373,8 @@ def class_balanced_weights(counts: Array, *, beta: float = 0.999) -> Tensor:
     counts = _counts(counts)
     if beta == 0:
         return torch.ones_like(counts).float()
-    return _mean_one(-1 / torch.expm1(counts * math.log(beta)))
+    seen = torch.expm1(counts.cpu().double() * math.log(beta))
+    return _mean_one(-1 / seen).to(counts.device)
 
 
 # --- focal loss inside -----------------------------------------------------------------------
@@ -509,7 +511,7 @@ def _counts(counts: Array) -> Tensor:
             f"counts must be positive, got {counts.min().item():g} in class "
             f"{int(counts.argmin())}; leave out classes that have no samples"
         )
-    return counts.double()
+    return counts
 
 
 def _mean_one(weights: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from typing import Literal, get_args, overload
 import torch
 from torch import Tensor
 
-from calibkit import edge, validate
+from calibkit import devices, edge, validate
 from calibkit.validate import Array, Numbers
 
 Part = Literal["both", "inputs", "labels"]
@@ -236,7 +236,7 @@ def label_entropy(alpha: Numbers, *, classes: int | None = None) -> float | Tens
     values = validate.as_tensor("alpha", alpha)
     if values.dtype == torch.bool:
         raise TypeError(f"alpha must be real numbers, got {values.dtype}")
-    values = values.double()
+    device, values = values.device, values.cpu().double()
     good = (values > 0) & torch.isfinite(values)
     if not bool(good.all()):
         raise ValueError(f"alpha must be positive and finite, got {values[~good][0].item():g}")
@@ -244,7 +244,7 @@ def label_entropy(alpha: Numbers, *, classes: int | None = None) -> float | Tens
     entropy = psi(2 * values + 1) - psi(values + 1)
     if classes is not None:
         entropy = entropy * (1 - 1 / validate.integer("classes", classes, 2))
-    return entropy.item() if isinstance(alpha, int | float) else entropy
+    return entropy.item() if isinstance(alpha, int | float) else devices.moved(entropy, device)
 
 
 def _seed(generator: torch.Generator) -> int:
@@ -261,10 +261,14 @@ def _symmetric_beta(alpha: float, shape: tuple[int, ...], generator: torch.Gener
     torch's own Beta takes no generator. T comes by the polar method from two uniforms; float64
     and the ratio form carry it through an overflow at small alpha, where lam is 0 or 1.
     """
+    device = generator.device
+    if device.type in devices.NO_FLOAT64:
+        generator = torch.Generator().manual_seed(_seed(generator))
     uniform = functools.partial(torch.rand, generator=generator, device=generator.device)
     radius = uniform(shape, dtype=torch.float64) ** (-1 / alpha) - 1
     side = torch.cos(2 * math.pi * uniform(shape, dtype=torch.float64))
-    return (0.5 + 0.5 * side.sign() / torch.sqrt(1 + 1 / (radius * side.square()))).float()
+    lam = 0.5 + 0.5 * side.sign() / torch.sqrt(1 + 1 / (radius * side.square()))
+    return lam.float().to(device)
 
 
 def _alpha(alpha: float) -> float:

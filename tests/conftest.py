@@ -11,6 +11,16 @@ import torch
 
 from tests import pretend_cuda
 
+STAND_INS = {  # for CUDA, for an Apple GPU, and for CUDA that is to add in one order
+    "pretend": {},
+    "apple": {"float64": False},
+    "deterministic": {"deterministic": True},
+}
+SUMMING = (
+    *("tests.metrics", "tests.recalibration", "tests.curation", "tests.test_losses"),
+    "tests.test_mixing",
+)
+
 
 def pytest_collection_modifyitems(items):
     """The longest file first: with two workers it is the other one that takes the rest."""
@@ -18,17 +28,22 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_generate_tests(metafunc):
-    """A test marked `device` runs on the CPU, on a stand-in for CUDA, and on CUDA if there is."""
+    """A test marked `device` runs on the CPU, on a stand-in for CUDA, and on CUDA if there is.
+
+    Where numbers are summed the stand-in also is one for an Apple GPU, and deterministic.
+    """
     if metafunc.definition.get_closest_marker("device"):
         kinds = ["cpu", "pretend", *(["cuda"] if torch.cuda.is_available() else [])]
+        if metafunc.module.__name__.startswith(SUMMING):
+            kinds += ["apple", "deterministic"]
         metafunc.parametrize("device", kinds, indirect=True)
 
 
 @pytest.fixture
 def device(request):
     """Where a test marked `device` computes."""
-    if request.param != "pretend":
+    if request.param not in STAND_INS:
         yield torch.device(request.param)
         return
-    with pretend_cuda.pretend_cuda() as name:
+    with pretend_cuda.pretend_cuda(**STAND_INS[request.param]) as name:
         yield torch.device(name)

@@ -42,6 +42,8 @@ from torch.utils import _foreach_utils, _python_dispatch, backend_registration
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._pytree import tree_leaves, tree_map
 
+from calibkit import devices
+
 KIND, CPU = "pretend", torch.device("cpu")
 DEVICE = "pretend:0"
 # operations by name
@@ -212,6 +214,7 @@ def _performed(operation, args, kwargs):
     made = operation(*tree_map(_held, args), **tree_map(_held, kwargs))
     if not ends_there:
         return made
+    _refuse_by_rule(name, args, made)
     known = {id(x.held): x for x in there}
     if operation._schema.is_mutable and any(x.held.shape != x.shape for x in there):
         with no_dispatch():  # the outer tensor's shape
@@ -223,6 +226,18 @@ def _performed(operation, args, kwargs):
         return There(x) if isinstance(x, Tensor) else x
 
     return tree_map(lifted, made)
+
+
+def _refuse_by_rule(name: str, args, made) -> None:
+    """What an Apple GPU cannot do, and CUDA not in one order."""
+    doubles = [x for x in tree_leaves(made) if isinstance(x, Tensor) and x.dtype == torch.float64]
+    if KIND in devices.NO_FLOAT64 and doubles:
+        raise TypeError(f"Cannot convert a {KIND} Tensor to float64 dtype ({name})")
+    if torch.are_deterministic_algorithms_enabled() and (
+        (name == "bincount" and len(args) > 1 and args[1] is not None)
+        or (name == "cumsum" and args[0].is_floating_point())
+    ):
+        raise RuntimeError(f"{name} does not have a deterministic implementation")
 
 
 def _held(x):
@@ -303,8 +318,11 @@ def _as_tensor(data, dtype=None, device=None, _real=torch.as_tensor) -> Tensor:
 
 
 @contextlib.contextmanager
-def pretend_cuda() -> Iterator[str]:
-    """There is a device within; its name. Where it was once, PyTorch goes on knowing the name."""
+def pretend_cuda(*, float64: bool = True, deterministic: bool = False) -> Iterator[str]:
+    """There is a device within; its name. Where it was once, PyTorch goes on knowing the name.
+
+    float64: whether it has this type; Apple GPUs have not. deterministic: whether torch is set so.
+    """
     if not hasattr(torch, KIND):
         backend_registration._setup_privateuseone_for_python_backend(KIND, _Backend())
         for module in (_foreach_utils, sys.modules["torch.optim.optimizer"]):
@@ -313,14 +331,19 @@ def pretend_cuda() -> Iterator[str]:
         _LIBRARIES[0].fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
         _LIBRARIES[1].impl("_thnn_fused_lstm_cell", _lstm_cell, "AutogradPrivateUse1")
     patches = {"Generator": _Generator, "tensor": _tensor, "as_tensor": _as_tensor}
+    kinds = devices.NO_FLOAT64 if float64 else {*devices.NO_FLOAT64, KIND}
+    before = torch.are_deterministic_algorithms_enabled()
     with (
         mock.patch.multiple(torch, **patches),
+        mock.patch.object(devices, "NO_FLOAT64", kinds),
         torch.serialization.safe_globals([_read_there]),
         torch.autograd.set_multithreading_enabled(False),
         Mode() as mode,
     ):
         _MODES.append(mode)
+        torch.use_deterministic_algorithms(deterministic)
         try:
             yield DEVICE
         finally:
+            torch.use_deterministic_algorithms(before)
             _MODES.pop()

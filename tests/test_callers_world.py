@@ -1,6 +1,7 @@
 """The caller's world is not the package's: settings of torch, kinds of arrays, edges of numbers."""
 
 import contextlib
+import functools
 import inspect
 import math
 import re
@@ -16,7 +17,10 @@ import scipy.sparse
 import torch
 
 import calibkit
-from calibkit import recalibration, validate
+from calibkit import curation, losses, mixing, recalibration, validate
+from calibkit.lab import models, training
+from calibkit.lab.data import Dataset
+from tests import pretend_cuda
 from tests.entries import ENTRIES, Given, numbers, public
 
 
@@ -69,6 +73,7 @@ def plain():
 
 
 def assert_same(found, expected, tolerance=1e-9):
+    found, expected = numbers(found), numbers(expected)
     assert len(found) == len(expected) > 0
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)
@@ -423,3 +428,31 @@ def test_no_block_of_the_package_changes_the_filters_of_warnings():
         if "course" not in part.parts:
             code = part.read_text(encoding="utf-8")
             assert not re.search(r"catch_warnings|filterwarnings|simplefilter", code), part
+
+
+# --- devices ---
+
+
+def test_an_apple_gpu_trains_audits_and_maps():
+    given = Given()
+    with pretend_cuda.pretend_cuda(float64=False) as device:
+        z, y = given.z.to(device), given.y.to(device)
+        found, expected = (calibkit.audit(*rows).measures for rows in ((z, y), (given.z, given.y)))
+        assert_same(*([one.value for one in part.values()] for part in (found, expected)))
+        fitted = recalibration.VectorScaler().fit(z, y)
+        network = torch.nn.Sequential(torch.nn.Identity(), fitted.module()).to(device)
+        assert network(z).device.type == "pretend"
+        assert_same(numbers(network(z)), numbers(fitted.transform(z, allow_fitted=True)), 1e-6)
+        noisy = curation.symmetric_noise(y, 0.3, classes=4, seed=0, kind="uniform")
+        loss = functools.partial(losses.forward_corrected, transition=noisy.transition)
+        data = Dataset(z, noisy.labels, tuple("abcd"), posterior=z.softmax(1))
+        for options in ({"loss": loss}, {"mix": functools.partial(mixing.mixup, alpha=0.2)}):
+            run = training.fit(
+                lambda: models.mlp(4, 4, width=8),
+                *(data.to("cpu"),),
+                epochs=1,
+                device=device,
+                progress=False,
+                **options,
+            )
+            assert len(run.predict(data)) == 80

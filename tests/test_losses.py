@@ -13,7 +13,7 @@ from netcal.regularization import MMCEPenalty
 from torch.autograd import gradcheck, gradgradcheck
 from torchvision.ops import sigmoid_focal_loss
 
-from calibkit import losses
+from calibkit import devices, losses
 
 LOSSES = {
     "cross_entropy": losses.cross_entropy,
@@ -30,7 +30,7 @@ LOSSES = {
     "flsd 5-3-2": lambda *a, **k: losses.flsd(*a, gammas="5-3-2", **k),
     "dual_focal": lambda *a, **k: losses.dual_focal(*a, gamma=5.0, **k),
     "forward_corrected": lambda *a, **k: losses.forward_corrected(
-        *a, transition=noise_for(*a).to(getattr(a[0], "device", "cpu")), **k
+        *a, transition=devices.moved(noise_for(*a), getattr(a[0], "device", "cpu")), **k
     ),
 }
 SOFT = [name for name in LOSSES if name not in ("dual_focal", "forward_corrected")]
@@ -571,12 +571,13 @@ def test_precision(name, dtype):
 @pytest.mark.device
 @pytest.mark.parametrize("classes", [10, 40])
 def test_devices_agree(classes, device):
-    logits, target = batch(30, classes)
+    there = devices.moved([*batch(30, classes)], device)
     for name, loss in LOSSES.items():
         results = []
         for place in ("cpu", device):
-            z = logits.to(place).requires_grad_()
-            value = loss(z, target.to(place))
+            logits, target = devices.moved(there, place)
+            z = logits.detach().requires_grad_()
+            value = loss(z, target)
             assert value.device.type == torch.device(place).type
             results.append((value.cpu(), torch.autograd.grad(value, z)[0].cpu()))
         torch.testing.assert_close(*results, msg=name)

@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from calibkit import validate
+from calibkit import devices, validate
 from calibkit.curation.draws import as_labels, permutation, some_of_each
 from calibkit.validate import Array, Numbers
 
@@ -23,6 +23,8 @@ class Noisy:
     rates: (K,) float64, the share of each class that was drawn.
     transition: (K, K) float64, P(noisy label = j | clean label = i) in row i, so that
         posterior @ transition is the posterior of the noisy labels.
+
+    On a device without float64 both are float32.
     """
 
     labels: Tensor
@@ -76,7 +78,7 @@ def symmetric_noise(
     else:
         new = torch.randint(classes, (count,), generator=generator).to(labels.device)
     rates = torch.full((classes,), count / len(labels), dtype=torch.float64)
-    prior = labels.bincount(minlength=classes).double().cpu() / len(labels)
+    prior = labels.bincount(minlength=classes).cpu().double() / len(labels)
     matrix = transition_matrix(
         rates, kind=kind, exclude_true=exclude_true, prior=prior if kind == "shuffle" else None
     )
@@ -177,7 +179,7 @@ def _reassignment(rates: Tensor, exclude_true: bool) -> Tensor:
 def _noisy(labels: Tensor, flipped: Tensor, new: Tensor, rates: Tensor, matrix: Tensor) -> Noisy:
     noisy = labels.scatter(0, flipped, new)
     device = labels.device
-    return Noisy(noisy, labels, flipped, rates.to(device), matrix.to(device))
+    return Noisy(noisy, labels, flipped, *devices.moved([rates, matrix], device))
 
 
 # --- checks ---
@@ -209,7 +211,7 @@ def _given_rates(rates: Numbers, classes: int | None) -> Tensor:
             raise ValueError("classes must be given when rates is one number")
         classes = validate.integer("classes", classes, 2)
         return torch.full((classes,), validate.fraction("rates", rates), dtype=torch.float64)
-    each = validate.as_tensor("rates", rates, ndim=1).double().cpu()
+    each = validate.as_tensor("rates", rates, ndim=1).cpu().double()
     for rate in each.tolist():
         validate.fraction("rates", rate)
     validate.same_length("rates", len(each), classes or len(each), "class")

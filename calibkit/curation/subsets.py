@@ -25,8 +25,9 @@ def subset(labels: Array, size: float, *, seed: int, stratified: bool = True) ->
     count = _size(size, len(labels))
     order = permutation(len(labels), validate.generator(seed), labels.device)
     if stratified:
-        key = (ranks(labels, order).double() + 0.5) / labels.bincount()[labels]
-        order = order[key[order].argsort(stable=True)]  # ties stay in random order
+        size = labels.bincount()[labels].cpu()
+        key = ((ranks(labels, order).cpu().double() + 0.5) / size)[order.cpu()]
+        order = order[key.argsort(stable=True).to(order.device)]  # ties stay in random order
     return order[:count].sort().values
 
 

@@ -33,6 +33,17 @@ class Map(nn.Module):
         KINDS[cls.__name__] = cls
         cls.forward = edge.entry(cls.forward, moves=True)
 
+    def _apply(self, fn: Any, recurse: bool = True) -> Any:
+        """What cannot be float64 on a device stays on the CPU, and `forward` computes there."""
+
+        def kept(tensor: Tensor) -> Tensor:
+            try:
+                return fn(tensor)
+            except TypeError:
+                return tensor
+
+        return super()._apply(kept, recurse)
+
     def get_extra_state(self) -> dict[str, str]:
         """The name of the map."""
         return {"map": type(self).__name__}

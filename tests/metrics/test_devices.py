@@ -5,7 +5,7 @@ import inspect
 import pytest
 import torch
 
-from calibkit import metrics
+from calibkit import devices, metrics
 from tests.metrics import reference
 
 pytestmark = pytest.mark.device
@@ -20,11 +20,13 @@ SCORED = [
 
 @pytest.mark.parametrize("function", SCORED, ids=lambda f: f.__name__)
 def test_values_agree_with_the_cpu(function, device):
-    for name, (probs, labels) in CASES.items():
+    for name, rows in CASES.items():
+        there = devices.moved([*rows], device)
+        probs, labels = devices.moved(there, "cpu")
         if function is metrics.top_k_accuracy and probs.shape[1] < 5:
             continue
         expected = function(probs, labels)
-        found = function(probs.to(device), labels.to(device))
+        found = function(*there)
         if function is metrics.tally:
             found = [part.cpu() for part in found.sums()]
             expected = [*expected.sums()]
@@ -34,12 +36,12 @@ def test_values_agree_with_the_cpu(function, device):
 
 
 def test_results_stay_on_the_device(device):
-    probs, labels = (x.to(device) for x in CASES["random"])
+    probs, labels = devices.moved([*CASES["random"]], device)
     found = metrics.reliability(probs, labels, binning="mass")
     expected = metrics.reliability(probs.cpu(), labels.cpu(), binning="mass")
-    assert found.counts.device.type == device.type
     assert torch.equal(found.counts.cpu(), expected.counts)
-    assert found.interval()[0].device.type == device.type
+    if devices.sums_float64(device):
+        assert found.counts.device.type == found.interval()[0].device.type == device.type
     assert metrics.entropy(probs).device.type == device.type
     assert metrics.risk_coverage(probs, labels)[1].device.type == device.type
     assert metrics.true_calibration_error(probs, probs) == 0
@@ -52,7 +54,7 @@ def test_labels_on_another_device_are_refused(device):
         return
     probs, labels = CASES["random"]
     with pytest.raises(ValueError, match=r"^labels is on cpu"):
-        metrics.ece(probs.to(device), labels)
+        metrics.ece(devices.moved(probs, device), labels)
 
 
 WEIGHED = [f for f in SCORED if "weights" in inspect.signature(f).parameters]
@@ -60,15 +62,16 @@ WEIGHED = [f for f in SCORED if "weights" in inspect.signature(f).parameters]
 
 @pytest.mark.parametrize("function", WEIGHED, ids=lambda f: f.__name__)
 def test_weighted_values_agree_with_the_cpu(function, device):
-    probs, labels = CASES["random"]
+    on_device = devices.moved([*CASES["random"]], device)
+    probs, labels = devices.moved(on_device, "cpu")
     weights = torch.linspace(0.5, 2, len(labels))
-    there = function(probs.to(device), labels.to(device), weights=weights.to(device))
+    there = function(*on_device, weights=weights.to(device))
     if function is not metrics.tally:
         expected = function(probs, labels, weights=weights)
         assert there == pytest.approx(expected, abs=1e-9, nan_ok=True)
     if device.type != "cpu":
         with pytest.raises(ValueError, match=r"^weights is on cpu"):
-            function(probs.to(device), labels.to(device), weights=weights)
+            function(*on_device, weights=weights)
 
 
 def test_pairs_groups_and_single_scores_agree_with_the_cpu(device):
@@ -86,7 +89,7 @@ def test_pairs_groups_and_single_scores_agree_with_the_cpu(device):
             metrics.risk_coverage_of(sure, hits)[1].sum().item(),
         ]
 
-    rows = CASES["random"]
-    assert found(*(part.to(device) for part in rows)) == pytest.approx(
-        found(*rows), abs=1e-9, nan_ok=True
-    )
+    rows = devices.moved([*CASES["random"]], device)
+    expected = found(*devices.moved(rows, "cpu"))
+    rounded = 0 if device.type not in devices.NO_FLOAT64 else 1e-6
+    assert found(*rows) == pytest.approx(expected, abs=1e-9, rel=rounded, nan_ok=True)

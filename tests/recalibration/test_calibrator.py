@@ -10,6 +10,7 @@ import torch
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from calibkit import devices
 from calibkit.recalibration import (
     HistogramBinning,
     LeakageError,
@@ -343,12 +344,12 @@ def test_bad_options_are_named(build, error, name):
 @pytest.mark.device
 @pytest.mark.parametrize("calibrator", ALL)
 def test_devices_agree(calibrator, device):
-    logits, labels = scored(500, 4)
-    fresh, _ = scored(100, 4, seed=1)
+    there = devices.moved([*scored(500, 4), scored(100, 4, seed=1)[0]], device)
+    logits, labels, fresh = devices.moved(there, "cpu")
     expected = calibrator().fit(logits, labels).probs(fresh)
-    ours = calibrator().fit(logits.to(device), labels.to(device)).probs(fresh.to(device))
+    ours = calibrator().fit(*there[:2]).probs(there[2])
     assert ours.device.type == device.type
     assert torch.allclose(ours.cpu(), expected, atol=1e-6)
     if device.type != "cpu":
         with pytest.raises(ValueError, match="labels"):
-            calibrator().fit(logits.to(device), labels)
+            calibrator().fit(there[0], labels)
