@@ -9,7 +9,7 @@ import numpy as np
 
 from calibkit.metrics import Reliability
 from calibkit.pictures import svg
-from calibkit.pictures.palette import ACCURACY, BLACK, COUNTS, DIAGONAL, OVER, TRAINED, UNDER
+from calibkit.pictures.palette import ACCURACY, BLACK, DIAGONAL, OVER, TRAINED, UNDER
 from calibkit.pictures.panels import curve
 from calibkit.pictures.reliability import diagram_panel, legend
 
@@ -31,7 +31,8 @@ def figure(picture: str, text: str, caption: str = "") -> str:
 
 
 EVENT = {  # the words of a diagram of an event for those of the predicted class
-    ">confidence<": ">predicted<",
+    ">confidence (%)<": ">predicted (%)<",
+    ">accuracy (%)<": ">share with the event (%)<",
     f">{ACCURACY.words}<": ">share with the event<",
     f">{OVER.words}<": ">predicted too high<",
     f">{UNDER.words}<": ">predicted too low<",
@@ -42,8 +43,7 @@ def reliability(
     counted: Reliability, title: str, level: float = 0.95, *, of_event: bool = False
 ) -> str:
     """The reliability diagram as every lesson draws it; of_event: of the chance of an event."""
-    drawn = diagram_panel(counted, title, level)
-    drawn = drawn.replace(f">{COUNTS.words}<", ">samples (log)<")  # an audit may be of text
+    drawn = diagram_panel(counted, title, level, counted="samples")
     words = _of_event if of_event else _in_words
     return figure(_reworded(drawn, of_event), words(counted, title, level))
 
@@ -62,7 +62,7 @@ def keys(level: float = 0.95, *, of_event: bool = False) -> str:
     seen, said = ("how often the event came", "the prediction") if of_event else (
         "accuracy", "confidence"
     )  # fmt: skip
-    text = f"Legend: blue bars are {seen}, hatched the part by which {said} exceeds it, dotted"
+    text = f"Legend: blue lines are {seen}, hatched the part by which {said} exceeds it, dotted"
     text += f" the part by which it falls short, upright lines {level * 100:g} % intervals."
     drawn = svg.picture(190, 126, *legend(10, 30, level), diagonal)
     return figure(_reworded(drawn, of_event), text)
@@ -111,7 +111,7 @@ def coverage(share: np.ndarray, risk: np.ndarray) -> str:
         words,
         axes.line(0, float(risk[-1]), 1, float(risk[-1]), **svg.stroke(DIAGONAL, 1.5)),
         curve(share[some], risk[some], **look)(axes),
-        axes.frame("coverage: share answered", "share wrong", TICKS, (0, top / 2, top)),
+        axes.frame("coverage: share answered (%)", "share wrong (%)", TICKS, (0, top / 2, top)),
     )
     half = risk[max(0, round(len(risk) / 2) - 1)]
     text = (
@@ -137,7 +137,7 @@ def gaps(table: pd.DataFrame, level: float) -> str:
             parts.append(axes.line(float(lo), y, float(hi), y, stroke=BLACK, stroke_width=2))
         parts.append(svg.marker(role, axes.x(float(at)), axes.y(y)))
         parts.append(svg.text(124, axes.y(y) + 4, short, anchor="end"))
-    frame = axes.frame("confidence less accuracy", "", (-tick, 0, tick), ())
+    frame = axes.frame("confidence less accuracy (points)", "", (-tick, 0, tick), ())
     head = svg.text(axes.x(-reach), 20, "under-confident", anchor="start")
     head += svg.text(axes.x(reach), 20, "over-confident", anchor="end")
     drawn = svg.picture(svg.PANEL, int(axes.top + axes.height + 44), head, *parts, frame)

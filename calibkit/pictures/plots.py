@@ -39,6 +39,7 @@ from calibkit.pictures.reliability import FADED, counted_words, hardly_any, tota
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 SIDE = 4.2  # inches of a square figure
+PERCENT = PercentFormatter(1, symbol="", decimals=0)
 MARKED = 20  # positions of a line: markers of more would touch
 
 
@@ -81,10 +82,9 @@ def reliability_diagram(
 ) -> Axes:
     """Accuracy against confidence per bin, with interval bars, counts per bin and the diagonal.
 
-    Blue, with the dots where there are any, reaches up to the accuracy of its bin. Hatched: from
-    the accuracy up to the mean confidence (over-confident). Dotted: from the mean confidence up to
-    the accuracy (under-confident). Bins with hardly any samples are faded. Black lines are Wilson
-    intervals of coverage `level`.
+    A line stands at the accuracy of each bin. From there to its mean confidence the gap is hatched
+    (over-confident) or dotted (under-confident). Bins with hardly any samples are faded. Black
+    lines are Wilson intervals of coverage `level`.
     The strip below counts the samples of each bin on a log axis. Empty bins are not drawn.
 
     weights: (n,) of the rows. Accuracy and confidence are then weighted means; the strip and the
@@ -103,27 +103,32 @@ def draw_reliability(
     level: float = 0.95,
     title: str | None = None,
     legend: bool = True,
+    counted: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """The same figure from bins that were counted before (see `metrics.reliability`)."""
+    """The same figure from bins that were counted before (see `metrics.reliability`).
+
+    counted: what the samples are, such as "answers"; by default images.
+    """
     ax = _axes(ax, 4.4, 5.0)
     edges = reliability.edges.cpu().numpy()
     columns = reliability.effective, reliability.confidence, reliability.accuracy
     arrays = [part.cpu().numpy() for part in (*columns, *reliability.interval(level))]
     rows = [edges[:-1], np.diff(edges), *arrays]
     left, width, counts, confidence, accuracy, low, high = (row[arrays[0] > 0] for row in rows)
-    ax.bar(left, accuracy, width, align="edge", **ACCURACY.area(edgecolor="white", hatch=None))
     for role, side in ((OVER, confidence > accuracy), (UNDER, confidence <= accuracy)):
         gap, look = (confidence - accuracy)[side], role.area(label=None)
         ax.bar(left[side], gap, width[side], bottom=accuracy[side], align="edge", **look)
     few = np.array([hardly_any(count, counts.sum()) for count in counts], dtype=bool)
-    high_end = np.maximum(accuracy, confidence)[few]
-    ax.bar(left[few], high_end, width[few], align="edge", facecolor="white", alpha=FADED)
+    veil = {"align": "edge", "facecolor": "white", "alpha": FADED}
+    ax.bar(left[few], (confidence - accuracy)[few], width[few], bottom=accuracy[few], **veil)
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
-    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
-    _count_strip(ax, left, width, counts, counted_words(reliability))
+    ax.hlines(accuracy, left, left + width, color=ACCURACY.colour, lw=2.5, label=ACCURACY.words)
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy (%)", title=title)
+    ax.yaxis.set_major_formatter(PERCENT)
+    _count_strip(ax, left, width, counts, counted_words(reliability, counted))
     _note(
         ax,
         f"Reliability diagram of {len(accuracy)} filled bins; accuracy below confidence in "
@@ -157,7 +162,9 @@ def corp_diagram(
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.plot(x, y, **ACCURACY.line(marker=""))
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", title=title)
-    ax.set(xlabel="confidence", ylabel="accuracy")
+    ax.set(xlabel="confidence (%)", ylabel="accuracy (%)")
+    ax.xaxis.set_major_formatter(PERCENT)
+    ax.yaxis.set_major_formatter(PERCENT)
     ax.legend(loc="lower right", fontsize="x-small")
     share = curve.counts[(y < low) | (y > high)].sum() / curve.counts.sum()
     _note(
@@ -193,7 +200,9 @@ def confidence_histogram(
     for role, value in ((ACCURACY, whole["accuracy"]), (CONFIDENCE, whole["confidence"])):
         ax.axvline(value, **role.line(marker="", lw=2, label=f"{role.words} {value:.1%}"))
     ax.set(xlim=(0, 1), ylim=(0, 1), title=title)
-    ax.set(xlabel="confidence", ylabel=f"share of {samples}")
+    ax.set(xlabel="confidence (%)", ylabel=f"share of {samples} (%)")
+    ax.xaxis.set_major_formatter(PERCENT)
+    ax.yaxis.set_major_formatter(PERCENT)
     ax.legend(loc="upper left", fontsize="small")
     _note(
         ax,
@@ -337,7 +346,8 @@ def _count_strip(ax: Axes, left, width, counts, label: str) -> None:
     strip.bar(left, counts, width, align="edge", color=COUNTS.colour, edgecolor="white")
     written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
     strip.set(yscale="log", ylim=(0.5, counts.max() * (200 if written else 2)))
-    strip.set(xlabel="confidence", ylabel=label)
+    strip.set(xlabel="confidence (%)", ylabel=label)
+    strip.xaxis.set_major_formatter(PERCENT)
     if written:
         strip.set_yticks([], minor=False)
         strip.minorticks_off()

@@ -22,11 +22,17 @@ FADED = 0.8  # how much of a bin's colours is taken where it holds hardly any sa
 VEIL: dict[str, Any] = {"fill": "#FFFFFF", "fill_opacity": FADED, "class_": "faded"}
 # its outline cuts the edges that it lies on into dashes
 VEIL |= {"stroke": "#FFFFFF", "stroke_width": 2.5, "stroke_dasharray": "3 3"}
+THICK = 3.5  # pixels, of the line at a bin's accuracy
+FINE = 40  # bins, from which on their intervals are drawn pale, or they would blacken the diagram
 LEGIBLE = 40  # pixels of a count strip on which two numbers do not touch
 
 
-def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> Frame:
-    """Accuracy bars with interval bars, the gap to the confidence, the diagonal, and the counts.
+def reliability_frame(
+    reliability: Reliability, *, title: str, readout: str, counted: str | None = None
+) -> Frame:
+    """Accuracies with interval bars, the gap to the confidence, the diagonal, and the counts.
+
+    counted: what the samples are, such as "answers"; by default images.
 
     >>> from calibkit import metrics
     >>> r = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
@@ -34,7 +40,7 @@ def reliability_frame(reliability: Reliability, *, title: str, readout: str) -> 
     >>> len(frame.panels), frame.readout
     (2, 'ECE 35 %')
     """
-    panels = diagram_panel(reliability, title), legend_panel()
+    panels = diagram_panel(reliability, title, counted=counted), legend_panel()
     return Frame(panels, readout, totals(reliability))
 
 
@@ -55,10 +61,12 @@ def legend_panel() -> str:
     return svg.picture(KEYS, 110, *legend(10, 30))
 
 
-def diagram_panel(reliability: Reliability, title: str, level: float = 0.95) -> str:
+def diagram_panel(
+    reliability: Reliability, title: str, level: float = 0.95, *, counted: str | None = None
+) -> str:
     """One panel: the diagram under its title, the counts below; level: of the interval bars."""
     words = svg.text(DIAGRAM.left + DIAGRAM.width / 2, 19, title, size=14)
-    parts = diagram(DIAGRAM, STRIP, reliability, level=level)
+    parts = diagram(DIAGRAM, STRIP, reliability, level=level, counted=counted)
     return svg.picture(svg.PANEL, HEIGHT, words, *parts)
 
 
@@ -71,35 +79,37 @@ def diagram(
     most: int | None = None,
     level: float = 0.95,
     moved: bool = False,
+    counted: str | None = None,
 ) -> list[str]:
     """The bins and the diagonal on `axes`, and the counts (log) on the rectangle `strip`.
 
     most: samples that the strip has room for; by default those of `reliability`. moved: whether a
         page's script moves the parts, so that all of them must be there.
 
-    Empty bins are not drawn. Blue, with the dots where there are any, reaches up to the accuracy.
-    Hatched: from the accuracy up to the mean confidence. Dotted: from the mean confidence up to
-    the accuracy. Bins with hardly any samples, see `hardly_any`, are faded and their edges dashed.
-    Of weighted rows the strip has the number of equal rows that say as much.
+    Empty bins are not drawn. A line stands at the accuracy of a bin; from there to its mean
+    confidence the gap is hatched or dotted. Bins with hardly any samples, see `hardly_any`, are
+    faded and their edges dashed. Of weighted rows the strip has the number of equal rows that say
+    as much. counted: what is counted, such as "answers"; by default images.
     """
     bins = _bins(reliability, level)
     total = sum(b["count"] for b in bins)
     few = [b for b in bins if hardly_any(b["count"], total)]
-    veil = [(b["left"], b["right"], 0, max(b["accuracy"], b["confidence"])) for b in few]
+    veil = [_gap(b) for b in few]
     over = [b for b in bins if b["confidence"] > b["accuracy"]]
     under = [b for b in bins if b["confidence"] <= b["accuracy"]]
     middles = [((b["left"] + b["right"]) / 2, b["low"], b["high"]) for b in bins]
-    bars = [(b["left"], b["right"], 0, b["accuracy"]) for b in bins]
-    width = svg.WIDTH if len(reliability.counts) <= FEW else 1  # thin where bars are narrow
+    levels = [(b["left"], b["right"], b["accuracy"]) for b in bins]
+    width = svg.WIDTH if len(reliability.counts) <= FEW else 1  # thin where bins are narrow
+    pale = {"stroke_opacity": 0.35} if len(reliability.counts) >= FINE else {}
     return [
-        axes.bars(bars, **svg.fill(ACCURACY), class_="accuracy"),
         axes.bars(map(_gap, over), **svg.fill(OVER), class_="over"),
         axes.bars(map(_gap, under), **svg.fill(UNDER), class_="under"),
         *([axes.bars(veil, **VEIL)] if veil or moved else []),
-        axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval"),
+        axes.whiskers(middles, stroke=BLACK, stroke_width=width, class_="interval", **pale),
         axes.line(0, 0, 1, 1, **svg.stroke(DIAGONAL, 1.5)),
-        axes.frame("", "accuracy", (), ticks),
-        _count_strip(strip, bins, ticks, most, counted_words(reliability)),
+        axes.levels(levels, **svg.stroke(ACCURACY, THICK), class_="accuracy"),
+        axes.frame("", "accuracy (%)", (), ticks),
+        _count_strip(strip, bins, ticks, most, counted_words(reliability, counted)),
     ]
 
 
@@ -115,11 +125,11 @@ def hardly_any(count: float, total: float) -> bool:
 def legend(x: float, y: float, level: float = 0.95, accuracy: str = ACCURACY.words) -> list[str]:
     """What the parts of a diagram are, one below the other from the line y on.
 
-    accuracy: what its bars are called, where a line beside them has that name.
+    accuracy: what its lines are called, where a line beside them has that name.
     """
     whisker = svg.tag("path", d=f"M{x + 12:.1f},{y + 49:.1f}v16", stroke=BLACK, stroke_width=2)
     return [
-        svg.area_key(ACCURACY.named(accuracy), x, y),
+        svg.line_key(ACCURACY.named(accuracy), x, y, marked=False),
         svg.area_key(OVER, x, y + 20),
         svg.area_key(UNDER, x, y + 40),
         whisker + svg.text(x + 32, y + 61, f"{level * 100:g} % interval", anchor="start"),
@@ -155,9 +165,11 @@ def _bins(r: Reliability, level: float) -> list[dict]:
     return [b for b in bins if b["count"] > 0]
 
 
-def counted_words(reliability: Reliability) -> str:
+def counted_words(reliability: Reliability, counted: str | None = None) -> str:
     """What a strip of counts counts."""
-    return COUNTS.words if reliability.squares is None else "effective (log)"
+    if reliability.squares is not None:
+        return "effective (log)"
+    return f"{counted} (log)" if counted else COUNTS.words
 
 
 def ceiling_of(samples: float) -> int:
@@ -183,4 +195,4 @@ def _count_strip(
     top = 100 if ceiling > 100 else 10  # a longer number would reach the label
     ticks = (1, top) if axes.height >= LEGIBLE else (top,)
     drawn = axes.bars(bars, fill=COUNTS.colour, stroke="#FFFFFF", class_="count")
-    return drawn + axes.frame("confidence", words, x_ticks, ticks)
+    return drawn + axes.frame("confidence (%)", words, x_ticks, ticks)

@@ -158,6 +158,11 @@ class Axes:
         )
         return tag("path", d="".join(drawn), **style)
 
+    def levels(self, spans: Iterable[tuple[float, float, float]], **style) -> str:
+        """Level lines (left, right, at), in data, as one path."""
+        drawn = (f"M{self.x(x0):.1f},{self.y(y):.1f}H{self.x(x1):.1f}" for x0, x1, y in spans)
+        return tag("path", d="".join(drawn), fill="none", **style)
+
     def whiskers(self, spans: Iterable[tuple[float, float, float]], **style) -> str:
         """Upright lines (x, from, to), in data, as one path."""
         drawn = (f"M{self.x(x):.1f},{self.y(y0):.1f}V{self.y(y1):.1f}" for x, y0, y1 in spans)
@@ -168,15 +173,13 @@ class Axes:
         style = {"stroke": BLACK} | style
         return tag("line", x1=self.x(x0), y1=self.y(y0), x2=self.x(x1), y2=self.y(y1), **style)
 
-    def frame(
-        self, x_label: str, y_label: str, x_ticks=(), y_ticks=(), *, unit: float = 1.0
-    ) -> str:
-        """The box with its ticks and labels; unit: in what ticks are written, 0.01 for points."""
+    def frame(self, x_label: str, y_label: str, x_ticks=(), y_ticks=()) -> str:
+        """The box with its ticks and labels; behind "(%)" or "(points)" ticks are hundredths."""
         size: dict[str, Any] = {"width": self.width, "height": self.height}
         box = tag("rect", x=self.left, y=self.top, **size, fill="none", stroke=BLACK)
         bottom, middle = self.top + self.height, self.top + self.height / 2
-        across = [text(self.x(v), bottom + 16, _tick(v / unit)) for v in x_ticks]
-        up = [text(self.left - 5, self.y(v) + 4, _tick(v / unit), anchor="end") for v in y_ticks]
+        across = [text(self.x(v), bottom + 16, _tick(v, x_label)) for v in x_ticks]
+        up = [text(self.left - 5, self.y(v) + 4, _tick(v, y_label), anchor="end") for v in y_ticks]
         turn = f"rotate(-90 {self.left - 38:g} {middle:g})"
         labels = [
             text(self.left + self.width / 2, bottom + 33, x_label),
@@ -185,8 +188,9 @@ class Axes:
         return "".join([box, *across, *up, *labels])
 
 
-def _tick(value: float) -> str:
-    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+def _tick(value: float, label: str) -> str:
+    value = 100 * value if label.endswith(("(%)", "(points)")) else value
+    return f"{round(value, 9):g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _part(value: float, ends: tuple[float, float], log: bool) -> float:

@@ -16,11 +16,9 @@ explorers.stored("start_here")
 # The left picture is a **reliability diagram**, the main figure of this course. How to read it:
 #
 # - Across: how sure the networks say they are. Upwards: how often they are right when they say so.
-# - The top of blue, or of the dotted green piece on it where there is one, is the accuracy. On the dashed diagonal,
-#   accuracy and confidence agree. Blue that ends below it, with a striped orange piece on top, means "right less often
-#   than stated".
-# - Striped orange: from the accuracy up to the mean confidence (over-confident). Dotted green: from the mean
-#   confidence up to the accuracy (under-confident).
+# - A blue line is the accuracy of one bin. On the dashed diagonal, accuracy and confidence agree. A blue line below it
+#   means "right less often than stated".
+# - Striped or dotted: the gap between the accuracy and the mean confidence.
 # - The strip below counts the images; its scale is logarithmic. The picture on the right has the two averages, and the
 #   vertical line is where the slider stands.
 #
@@ -351,15 +349,14 @@ def frame(wrong):
     readout = f"{wrong:.0%} of the training labels wrong: accuracy {right:.1%}, mean confidence {sure:.1%}"
     return explorers.along_frame(
         metrics.reliability(pooled.probs, pooled.labels), wrong, shares, lines, readout=readout,
-        x_label="share of wrong training labels", x_ticks=shares, title=f"{wrong:.0%} wrong labels")
+        x_label="share of wrong training labels (%)", x_ticks=shares, title=f"{wrong:.0%} wrong labels")
 
 
 mine = explorers.Explorer(
     frame, explorers.Slider("wrong training labels", shares, show="{:.0%}".format),
     description="Left, the reliability diagram on test images with right labels, all seeds together. "
-    "Blue, with the dots where there are any, reaches up to the accuracy. Hatched: from the accuracy up "
-    "to the mean confidence (over-confident). Dotted: from the mean confidence up to the accuracy "
-    "(under-confident). Right, accuracy and mean confidence against the share of wrong training labels.")
+    "A line stands at the accuracy of each bin; from there to its mean confidence the gap is striped (over-confident) "
+    "or dotted (under-confident). Right, accuracy and mean confidence against the share of wrong training labels.")
 explorers.keep(mine, "start_here")
 
 # %% [markdown]

@@ -39,8 +39,7 @@ DEVICE = "auto"
 # the share of the report that comes from the bold one. *Find a share at which accuracy and mean confidence agree, and
 # look at the bars there.*
 #
-# The top of blue, or of the dotted green piece on it where there is one, is the accuracy. Striped orange: from the
-# accuracy up to the mean confidence (over-confident). Dotted green: from the mean confidence up to the accuracy
+# A blue line is the accuracy of one bin. From there to the mean confidence, the gap is striped (over-confident) or dotted
 # (under-confident).
 
 # %%
@@ -308,9 +307,8 @@ def frame(bins):
 explorers.Explorer(
     frame,
     explorers.Slider("bins", [1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100], start=15),
-    description="The reliability diagram of the same predictions, counted in 1 to 100 bins. Blue, with "
-    "the dots where there are any, reaches up to the accuracy. Hatched: from the accuracy up to the mean "
-    "confidence. The black line is the 95 % interval of the accuracy; the strip counts the predictions.",
+    description="The reliability diagram of the same predictions, counted in 1 to 100 bins. A line "
+    "stands at the accuracy of each bin; from there to its mean confidence the gap is striped. The black line is the 95 % interval of the accuracy; the strip counts the predictions.",
 )
 
 # %% [markdown]
@@ -391,10 +389,9 @@ def share_frame(share):
 mine = explorers.Explorer(
     share_frame,
     explorers.Slider("from the bold network", [i / 10 for i in range(11)], show="{:.0%}".format),
-    description="The reliability diagram of the pooled report, all seeds together. Blue, with the dots "
-    "where there are any, reaches up to the accuracy. Hatched: from the accuracy up to the mean "
-    "confidence (over-confident). Dotted: from the mean confidence up to the accuracy (under-confident). "
-    "The strip below counts the predictions.")
+    description="The reliability diagram of the pooled report, all seeds together. A line stands "
+    "at the accuracy of each bin; from there to its mean confidence the gap is striped (over-confident) or "
+    "dotted (under-confident). The strip below counts the predictions.")
 explorers.keep(mine, "two_networks")
 
 # %% [markdown]

@@ -589,8 +589,8 @@ lines = {
 slider = explorers.Explorer(
     lambda to: explorers.along_frame(
         metrics.reliability(moved(to)), to, moves, lines,
-        x_label="what the 80 % answers say", x_ticks=(0.79, 0.8, 0.81),
-        y_label="ECE", y_ticks=(0, 0.05, 0.1), title=f"the answers say {to:.1%}",
+        x_label="what the 80 % answers say (%)", x_ticks=(0.79, 0.8, 0.81),
+        y_label="ECE (%)", y_ticks=(0, 0.05, 0.1), title=f"the answers say {to:.1%}",
         readout="; ".join(f"{role.words}: {values[0][moves.index(to)]:.1%}" for role, values in lines.items())),
     explorers.Slider("what the 80 % answers say", moves, show="{:.1%}".format, start=moves[3]),
     description="Left, the diagram of the answers. Right, the ECE by two conventions and the smooth one, while the "

@@ -220,7 +220,7 @@ def rate_frame(rate, kind):
                + ", ".join(f"{name} {value:.1%}" for name, value in ordered.items()))
     return explorers.along_frame(
         explorers.pooled([metrics.reliability(test.probs, test.labels) for test in tests]), rate, rates, errors,
-        x_label="learning rate of all four", x_ticks=rates, log_x=True, y_label="ECE as trained",
+        x_label="learning rate of all four", x_ticks=rates, log_x=True, y_label="ECE as trained (%)",
         y_ticks=(0, 0.05, 0.1, 0.15, 0.2), title=f"{kind}, rate {rate}", readout=readout)
 
 

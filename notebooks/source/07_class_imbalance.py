@@ -326,7 +326,7 @@ def played(T, share):
                f"{errors[:, -1].mean():.0%}.")
     images = [size.train * shares(100, s)[thinned("train", 100, s)[1]].numpy() for s in seeds]
     return explorers.ranked_frame(
-        np.mean(images, axis=0), lines, y_label="ECE, images of the class", y_ticks=(0, 0.25, 0.5, 0.75, 1),
+        np.mean(images, axis=0), lines, y_label="ECE, images of the class (%)", y_ticks=(0, 0.25, 0.5, 0.75, 1),
         title=f"T {T:g}, {share:.0%} of the prior out",
         readout=f"T {T:g}, {share:.0%} of the prior taken out: {readout}")
 

@@ -298,7 +298,7 @@ def frame(n):
     return explorers.along_frame(
         metrics.reliability(probs_of("rare class", SEED, "pool")[chosen], labels), n, numbers, lines,
         x_label="images in the file", x_ticks=[100, 1000], log_x=True,
-        y_label="share of audits with an alarm", title=f"rare class, {n:,} images",
+        y_label="audits with an alarm (%)", title=f"rare class, {n:,} images",
         readout=f"{n:,} images: share of audits with an alarm: {words}.")
 
 

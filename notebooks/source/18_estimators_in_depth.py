@@ -310,7 +310,7 @@ def power_frame(n):
     words = ", ".join(f"{now[T]:.0%} at {name}" for T, name in names.items())
     return explorers.along_frame(
         metrics.reliability(reader(1.2)[chosen], labels), n, sizes, lines, x_label="images in the test set",
-        x_ticks=[100, 1000, 5000], log_x=True, y_label="share of test sets rejected",
+        x_ticks=[100, 1000, 5000], log_x=True, y_label="test sets rejected (%)",
         title=f"{n:,} images; {names[1.2]}", readout=f"{n:,} images: the test rejects {words}.")
 
 

@@ -374,7 +374,7 @@ def silent_below(limit):
     shares, mean = hundred(own[own.limit == limit])
     lines = lines_of(own, "limit", {FALSE: "invented", NONE.named("silent"): "abstained", LACK: "miscalibration"})
     return explorers.squares_frame(
-        shares, limit, limits, lines, x_label="silent below this confidence", x_ticks=[0, 0.5, 0.8, 0.9],
+        shares, limit, limits, lines, x_label="silent below this confidence (%)", x_ticks=[0, 0.5, 0.8, 0.9],
         title="100 sentences",
         readout=f"Silent below {limit:.0%}: false {mean.invented:.1%}, true {shares[TRUE]:.1%}, silent"
         f" {mean.abstained:.1%}; it speaks of new things too rarely by {mean.miscalibration:.1%}.")
@@ -385,8 +385,8 @@ def made_up(share):
     shares, mean = hundred(own[own.rare == share])
     lines = lines_of(own, "rare", {FALSE: "invented", NEW: "invented_unseen"})
     return explorers.squares_frame(
-        shares, share, amounts, lines, x_label="share of the text about rare facts", x_ticks=amounts,
-        title="100 sentences of another model", y_label="share of what it writes",
+        shares, share, amounts, lines, x_label="share of the text about rare facts (%)", x_ticks=amounts,
+        title="100 sentences of another model", y_label="share of what it writes (%)",
         readout=f"{share:.0%} of the text is about rare facts: {mean.invented:.1%} of the model's sentences "
         f"are false, {mean.invented_unseen:.1%} are false and about what it never read.")
 

@@ -80,11 +80,11 @@ def test_the_diagrams_show_the_bins_before_and_after_the_temperature():
 
 def check_told(text, plot, bins):
     """The words of a diagram hold for its bars."""
-    bars = plot.one("bars", reading.area(palette.ACCURACY))
+    levels = plot.one("levels", Look(palette.ACCURACY.colour))
     over = plot.one("bars", reading.area(palette.OVER))
     filled = bins.counts > 0
     low, high = plot.one("whiskers").y.T
-    said, right = bins.confidence[filled].numpy(), bars.y[:, 1]
+    said, right = bins.confidence[filled].numpy(), levels.y
     outside = int(((said < low) | (said > high)).sum())
     worst = (abs(said - right) * bins.share[filled].numpy()).argmax()
     assert text.startswith(
@@ -143,7 +143,7 @@ def test_the_risk_is_drawn_against_the_coverage():
     plot.is_at(plot.one("line", reading.line(palette.DIAGONAL)), [0, 1], [risk[-1]] * 2)
     check_ranges(plot, (0, 1), (0, plot.y_range[1]))
     assert curve.y.max() <= plot.y_range[1] + 1e-9
-    assert (plot.x_label, plot.y_label) == ("coverage: share answered", "share wrong")
+    assert (plot.x_label, plot.y_label) == ("coverage: share answered (%)", "share wrong (%)")
     told = [number(words) for words in re.findall(r"[\d.]+%", text)]
     assert told == pytest.approx(risk[[899, 449, 89]], abs=0.0006)  # of all, a half, a tenth
 
@@ -160,7 +160,8 @@ def test_the_event_of_a_binary_model_is_drawn_from_0_to_1():
     found = re.findall(images, audit.html(), re.DOTALL)
     place = [html.unescape(text).startswith("Reliability diagram, P(yes") for text, _ in found]
     text, svg = found[place.index(True)]
-    for words, others in (("share with the event", "accuracy"), ("predicted", "confidence")):
+    pairs = (("share with the event (%)", "accuracy (%)"), ("predicted (%)", "confidence (%)"))
+    for words, others in pairs:
         assert svg.count(f">{words}<") == 1
         svg = svg.replace(f">{words}<", f">{others}<")
     plot, strip = picture(svg).plots

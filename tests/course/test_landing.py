@@ -79,7 +79,7 @@ def test_beside_the_temperature_the_error_is_drawn_up_to_it():
     frames = landing.sliders()["temperature"].frames
     for place, frame in enumerate(frames):
         (plot,) = picture(frame.panels[1]).plots
-        assert (plot.x_label, plot.y_label) == ("temperature T", "ECE")
+        assert (plot.x_label, plot.y_label) == ("temperature T", "ECE (%)")
         known = [one.values for one in explorers.stored("temperature").frames[: place + 1]]
         line = Look(palette.TRAINED.colour)
         if place:

@@ -30,8 +30,8 @@ def check_diagram(plot: Plot, strip: Plot, counted: metrics.Reliability, level=0
     accuracy, confidence = (
         part.double().numpy()[filled] for part in (counted.accuracy, counted.confidence)
     )
-    bars = plot.one("bars", reading.area(palette.ACCURACY))
-    plot.is_at(bars, ends, np.stack([np.zeros_like(accuracy), accuracy], axis=1))
+    levels = plot.one("levels", Look(palette.ACCURACY.colour))
+    plot.is_at(levels, ends, accuracy)
     gaps = np.stack([accuracy, confidence], axis=1)
     check_gaps(plot, palette.OVER, ends, gaps, confidence > accuracy)
     check_gaps(plot, palette.UNDER, ends, gaps, confidence <= accuracy)
@@ -56,7 +56,7 @@ def check_faded(plot: Plot, ends, gaps, counts) -> None:
     veils = [bars for bars in plot.all("bars", Look("#FFFFFF")) if len(bars.x)]
     assert len(veils) == bool(few.any())
     for veil in veils:
-        plot.is_at(veil, ends[few], np.stack([0 * gaps[few, 0], gaps[few].max(axis=1)], axis=1))
+        plot.is_at(veil, ends[few], gaps[few])
 
 
 def check_frame(plot: Plot, strip: Plot) -> None:
@@ -64,7 +64,7 @@ def check_frame(plot: Plot, strip: Plot) -> None:
     check_ranges(plot, (0, 1), (0, 1))
     check_ranges(strip, (0, 1), strip.y_range)
     plot.is_at(plot.one("line", reading.line(palette.DIAGONAL)), [0, 1], [0, 1])
-    assert (plot.y_label, strip.x_label) == ("accuracy", "confidence")
+    assert (plot.y_label, strip.x_label) == ("accuracy (%)", "confidence (%)")
     assert strip.y_label.endswith(" (log)")
 
 
@@ -96,7 +96,7 @@ def line_key(role) -> set[Look]:
 
 
 DIAGRAM_KEYS = {
-    "accuracy": [{reading.area(palette.ACCURACY)}],
+    "accuracy": [{Look(palette.ACCURACY.colour)}],
     "over-confident": [{reading.area(palette.OVER)}],
     "under-confident": [{reading.area(palette.UNDER)}],
     "95 % interval": [{INTERVAL}],

@@ -40,7 +40,7 @@ def marker(role) -> Look:
 
 @dataclass(frozen=True)
 class Shape:
-    """kind: bars, whiskers, line, band, marker or box; what has two ends has them in columns."""
+    """kind: bars, whiskers, levels, line, band, marker or box; two ends stand in columns."""
 
     kind: str
     look: Look
@@ -139,6 +139,8 @@ def _line(line) -> list[Shape]:
 def _collection(collection) -> Shape:
     if isinstance(collection, LineCollection):
         x, y = np.moveaxis(collection.get_segments(), 2, 0)
+        if len(y) and (np.ptp(y, axis=1) == 0).all() and (np.ptp(x, axis=1) > 0).all():
+            return Shape("levels", Look(_hex(collection.get_color())), x, y.mean(axis=1))
         return Shape("whiskers", Look(_hex(collection.get_color())), x.mean(axis=1), y)
     corners = np.concatenate([path.vertices for path in collection.get_paths()])
     x = np.unique(corners[:, 0])

@@ -72,6 +72,13 @@ def _shape(name: str, has: dict, hatches: dict) -> Shape:
     dashes = re.findall(r"[\d.]+", has.get("stroke-dasharray", ""))
     dash = tuple(round(float(d) / float(has.get("stroke-width", 1)), 3) for d in dashes)
     look = Look(has.get("stroke", ""), dash)
+    if (
+        name == "path"
+        and len(y)
+        and (np.ptp(y, axis=1) == 0).all()
+        and (np.ptp(x, axis=1) > 0).all()
+    ):
+        return Shape("levels", look, x, y.mean(axis=1))
     if name == "path":
         return Shape("whiskers", look, x.mean(axis=1), y)
     if name == "rect":
@@ -140,14 +147,18 @@ def _plot(box: Shape, boxes: list[Shape], shapes: list[Shape], texts: list, log_
     middle = {y: text for x, y, text, _ in level if abs(x - (left + right) / 2) < 0.1}
     beside = [(x, y - 4, text) for x, y, text, _ in level if top - 1 < y - 4 < bottom + 1]
     under = {other.y[0, 0] + 16 for other in boxes if (other.x == box.x).all()}  # a shared x axis
-    x_ticks = [(x, text) for x, y, text, _ in level if y in under]
-    y_ticks = [(y, text) for x, y, text in beside if x == left - 5]
+    x_label = middle.get(bottom + 33, "")
+    shared = [text for y, text in middle.items() if y > bottom and text.endswith("(%)")]
+    x_unit, y_unit = _unit(x_label or "".join(shared[:1])), _unit(turned)
+    x_ticks = [(x, text, x_unit) for x, y, text, _ in level if y in under]
+    y_ticks = [(y, text, y_unit) for x, y, text in beside if x == left - 5]
     counts = turned.endswith("(log)")
     x_scale = _scale(x_ticks, log_x)
-    y_scale = _scale(y_ticks + [(bottom, "0.5")] * counts, counts or None)  # from half a sample on
+    half = [(bottom, "0.5", 1.0)] * counts  # the strip begins at half a sample
+    y_scale = _scale(y_ticks + half, counts or None)
     return Plot(
         title="".join(text for y, text in middle.items() if top - 12 < y < top),
-        x_label=middle.get(bottom + 33, ""),
+        x_label=x_label,
         y_label=turned,
         x=x_scale,
         y=y_scale,
@@ -158,11 +169,17 @@ def _plot(box: Shape, boxes: list[Shape], shapes: list[Shape], texts: list, log_
     )
 
 
-def _scale(ticks: list[tuple[float, str]], log: bool | None) -> Scale:
+def _unit(label: str) -> float:
+    """In what the ticks of axes with this label are written."""
+    return 0.01 if label.endswith(("(%)", "(points)")) else 1.0
+
+
+def _scale(ticks: list[tuple[float, str, float]], log: bool | None) -> Scale:
     """The scale on which the ticks stand where they do; pixels where there are none."""
     if not ticks:
         return Scale()
-    places, values = np.array([(place, float(words.replace("−", "-"))) for place, words in ticks]).T
+    read = [(place, float(words.replace("−", "-")) * unit) for place, words, unit in ticks]
+    places, values = np.array(read).T
     for logarithmic in (False, True) if log is None else (log,):
         heights = np.log(values) if logarithmic else values
         slope, start = np.polyfit(places, heights, 1)

@@ -134,7 +134,10 @@ def both_axes(ax):
 
 
 def test_the_legend_of_a_diagram_has_its_looks():
-    roles = {role.words: [{reading.area(role)}] for role in (palette.ACCURACY, palette.OVER)}
+    roles = {
+        "accuracy": [{Look(palette.ACCURACY.colour)}],
+        "over-confident": [{reading.area(palette.OVER)}],
+    }
     roles |= {palette.UNDER.words: [{reading.area(palette.UNDER)}], "80% interval": [{INTERVAL}]}
     roles |= {palette.DIAGONAL.words: [{reading.line(palette.DIAGONAL)}]}
     assert of_axes(plots.draw_reliability(COUNTED, level=0.8)).keys == roles
@@ -155,11 +158,11 @@ def test_the_counts_stand_over_their_bars(times):
 
 def test_a_diagram_is_told_as_it_is_drawn():
     ax = plots.draw_reliability(COUNTED, title="nets")
-    bars = of_axes(ax).one("bars", reading.area(palette.ACCURACY))
+    levels = of_axes(ax).one("levels", Look(palette.ACCURACY.colour))
     over = of_axes(ax).one("bars", reading.area(palette.OVER))
     assert alt_text.describe(ax.figure) == (
-        f"nets: reliability diagram of {len(bars.x)} filled bins; accuracy below confidence in "
-        f"{len(over.x)}; the last bin says {over.y[-1, 1]:.0%}, right {bars.y[-1, 1]:.0%}."
+        f"nets: reliability diagram of {len(levels.x)} filled bins; accuracy below confidence in "
+        f"{len(over.x)}; the last bin says {over.y[-1, 1]:.0%}, right {levels.y[-1]:.0%}."
     )
 
 
@@ -175,7 +178,7 @@ def test_the_diagram_without_bins_shows_the_regression_and_its_band(level):
     plot.is_at(band, regression.confidence, np.c_[low, high])
     plot.is_at(plot.one("line", reading.line(palette.DIAGONAL)), [0, 1], [0, 1])
     assert (plot.x_range, plot.y_range, ax.get_aspect()) == ((0, 1), (0, 1), 1)
-    assert (plot.x_label, plot.y_label) == ("confidence", "accuracy")
+    assert (plot.x_label, plot.y_label) == ("confidence (%)", "accuracy (%)")
     roles = {
         palette.ACCURACY.words: [{curve.look}],
         f"a calibrated model, {level:.0%}": [{band.look}],
@@ -204,7 +207,7 @@ def test_a_histogram_shows_shares_mean_confidence_and_accuracy():
     keys = {f"{role.words} {v:.1%}": [{reading.line(role)}] for role, v in values.items()}
     assert plot.keys == keys
     assert (plot.x_range, plot.y_range) == ((0, 1), (0, 1))
-    assert (plot.x_label, plot.y_label) == ("confidence", f"share of {n} samples")
+    assert (plot.x_label, plot.y_label) == ("confidence (%)", f"share of {n} samples (%)")
     assert alt_text.describe(ax.figure) == (
         f"net: confidence histogram of {n} samples, {bars.y[-1, 1]:.0%} of them in the last bin; "
         + "mean confidence {:.1%}, accuracy {:.1%}.".format(*values.values())

@@ -35,14 +35,17 @@ def along_frame(
     title: str,
     readout: str,
     log_x: bool = False,
-    y_label: str = "share",
+    y_label: str = "share (%)",
     y_ticks: Sequence[float] = TICKS,
+    counted: str | None = None,
 ) -> Frame:
     """The diagram of the models at `at`, and how `lines` run over all of `x`, `at` marked.
 
     lines: by role (see `palette`) (seeds, m) shares in [0, 1], drawn as the mean with the whole
         range as a band.
-    log_x: whether x has a log axis, as epochs mostly want; y_label: what the shares are of.
+    log_x: whether x has a log axis, as epochs mostly want; y_label: what the shares are of. An axis
+        whose label ends in "(%)" is written in per cent.
+    counted: what the diagram's samples are, such as "answers"; by default images.
     y_ticks: the axis reaches from the first to the last; what lies beyond is drawn at the edge.
 
     Raises ValueError when `at` is none of `x`, for a line of another length, for no line or more
@@ -67,7 +70,8 @@ def along_frame(
         *legend(208, KEYS + 4, accuracy="accuracy of a bin"),
         *_here(axes, at, runs, place),  # last, so that the frames of one slider begin alike
     ]
-    panels = diagram_panel(reliability, title), svg.picture(svg.PANEL, HEIGHT - 40, *parts)
+    diagram = diagram_panel(reliability, title, counted=counted)
+    panels = diagram, svg.picture(svg.PANEL, HEIGHT - 40, *parts)
     return Frame(panels, readout, totals(reliability))
 
 
@@ -122,7 +126,7 @@ def squares_frame(
     x_ticks: Sequence[float],
     title: str,
     readout: str,
-    y_label: str = "share",
+    y_label: str = "share (%)",
     y_ticks: Sequence[float] = TICKS,
 ) -> Frame:
     """A hundred squares, coloured by kind, and how `lines` run over all of `x`, `at` marked.

@@ -51,6 +51,6 @@ def digit_bars(
         spots = enumerate(values.tolist())
         parts += [svg.marker(role, PLOT.x(k), PLOT.y(p), 4) for k, p in spots]
         keys.append((svg.marker_key, role))
-    parts.append(PLOT.frame("digit", "probability", range(10), (0, 0.5, 1)))
+    parts.append(PLOT.frame("digit", "probability (%)", range(10), (0, 0.5, 1)))
     parts += [key(role, 56, KEYS + KEY_HEIGHT * k) for k, (key, role) in enumerate(keys)]
     return svg.picture(svg.PANEL, KEYS + KEY_HEIGHT * len(keys) - 8, *parts)

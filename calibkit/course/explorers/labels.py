@@ -85,7 +85,7 @@ def _bars(clean: np.ndarray, noisy: np.ndarray) -> str:
         PLOT.bars(bars, **svg.fill(NOISY)),
         PLOT.line(-0.5, even, len(clean) - 0.5, even, **svg.stroke(palette.DIAGONAL, 1.5)),
         *marks,
-        PLOT.frame("label", "probability", range(len(clean)), (0, 0.5, 1)),
+        PLOT.frame("label", "probability (%)", range(len(clean)), (0, 0.5, 1)),
         svg.area_key(NOISY, 56, 338),
         svg.marker_key(CLEAN, 56, 358),
         svg.text(PLOT.x(free), PLOT.y(even) - 8, "all equally likely"),

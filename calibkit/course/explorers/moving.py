@@ -182,7 +182,8 @@ def _against(
     ]
     low, high = float(curves["T"].min()), float(curves["T"].max())
     x_ticks = (low, *(tick for tick in (1, 2, 3, 4) if low < tick < high), high)
-    return panels.plot(name, marks, x_label="T", y_label=name, x_ticks=x_ticks, y_ticks=ticks)
+    label = "NLL" if name == "NLL" else f"{name} (%)"
+    return panels.plot(name, marks, x_label="T", y_label=label, x_ticks=x_ticks, y_ticks=ticks)
 
 
 def _line(role: Role, x, y) -> panels.Mark:

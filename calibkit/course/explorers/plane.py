@@ -239,7 +239,7 @@ class AllNetworks(Shown):
         ticks = tuple(_ticks(axes.x_range)), tuple(_ticks(axes.y_range))
         upwards = f"{self.its_words.upwards} (points)"
         parts = [
-            axes.frame("accuracy lost on new data (points)", upwards, *ticks, unit=0.01),
+            axes.frame("accuracy lost on new data (points)", upwards, *ticks),
             svg.tag("path", d=dots, class_="all", **grey),
             *self._guides(),
             svg.tag("g", self.drawn(topic), class_="chosen"),

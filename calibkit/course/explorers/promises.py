@@ -121,7 +121,7 @@ def _kept(
         points = PLOT.points(promises, np.maximum(values, low))
         parts.append(svg.tag("polyline", points=points, fill="none", **svg.stroke(role)))
     parts.append(
-        PLOT.frame("promised", "coverage", (0.5, 0.6, 0.7, 0.8, 0.9, 1), (0.4, 0.6, 0.8, 1))
+        PLOT.frame("promised (%)", "coverage (%)", (0.5, 0.6, 0.7, 0.8, 0.9, 1), (0.4, 0.6, 0.8, 1))
     )
     keys = [kept, *lines]
     half = -(-len(keys) // 2)

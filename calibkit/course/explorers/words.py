@@ -52,7 +52,7 @@ def next_word_frame(
             for k, word in enumerate(words)
         ),
         *(svg.text(LEFT - 6, axes.y(k) + 4, word, anchor="end") for k, word in enumerate(words)),
-        axes.frame("probability of the next word", "", (0, 0.25, 0.5, 0.75, 1)),
+        axes.frame("probability of the next word (%)", "", (0, 0.25, 0.5, 0.75, 1)),
         svg.area_key(NETWORK, LEFT, under + 60),
         svg.marker_key(EXACT, LEFT + 128, under + 60),
     ]

@@ -182,7 +182,7 @@ def error_panel(curve: Sequence[tuple[float, float]], T: float) -> str:
         svg.tag("polyline", points=axes.points(*zip(*seen, strict=True)), fill="none",
                 **svg.stroke(TRAINED)),
         svg.marker(TRAINED, axes.x(last), axes.y(error)),
-        axes.frame("temperature T", "ECE", range(1, 6), (0, 0.1, 0.2)),
+        axes.frame("temperature T", "ECE (%)", range(1, 6), (0, 0.1, 0.2)),
         hint * (len(seen) < len(curve) / 3),
     ]  # fmt: skip
     return _closer(svg.picture(*panels.CELL, *drawn))

@@ -223,7 +223,10 @@ def test_a_cooling_frame_shows_both_measures_up_to_the_temperature_and_their_low
         for plot, name, top in ((nll, "nll", 1.5), (ece, "ece", 0.2)):
             check_up_to(plot, CURVES["T"][: place + 1], CURVES[name][: place + 1], top)
         nll.is_at(nll.one("line", reading.line(EXACT)), [0.5, 5], [0.3, 0.3])
-        assert [(plot.title, plot.y_label) for plot in (nll, ece)] == [("NLL",) * 2, ("ECE",) * 2]
+        assert [(plot.title, plot.y_label) for plot in (nll, ece)] == [
+            ("NLL", "NLL"),
+            ("ECE", "ECE (%)"),
+        ]
         assert picture(frame.panels[1]).keys == {EXACT.words: [{reading.line(EXACT)}]}
         assert frame.readout == (
             f"T = {row.T:g}: signed gap {100 * row.gap:+.1f} %, ECE {100 * row.ece:.1f} %, "

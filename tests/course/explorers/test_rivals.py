@@ -6,7 +6,7 @@ import torch
 from calibkit import metrics
 from calibkit.course.explorers import rivals_frame
 from calibkit.pictures import palette
-from tests.pictures import reading
+from tests.pictures.reading import Look
 from tests.pictures.reading_svg import picture
 
 LABELS = torch.arange(300) % 3
@@ -24,9 +24,9 @@ def test_the_first_panel_is_the_first_model_and_the_second_the_second():
     for panel, one, title in zip(frame.panels, models, ("model A", "model B"), strict=False):
         drawn = picture(panel)
         plot, _ = drawn.plots
-        bars = plot.one("bars", reading.area(palette.ACCURACY))
+        levels = plot.one("levels", Look(palette.ACCURACY.colour))
         expected = one.accuracy[one.counts > 0].tolist()
-        assert bars.y[:, 1] == pytest.approx(expected, abs=0.005)
+        assert levels.y == pytest.approx(expected, abs=0.005)
         assert title in drawn.words
 
 

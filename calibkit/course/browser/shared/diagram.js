@@ -50,14 +50,14 @@ export class Diagram {
   }
 }
 
-// The d of each path: blue up to the accuracy, hatched or dotted from there to the confidence.
+// The d of each path: a line at the accuracy, hatched or dotted from there to the confidence.
 export function pathsOf({ bins, counts, hits, confidence, accuracy }, most) {
   const paths = { accuracy: "", over: "", under: "", interval: "", count: "" };
   const height = (n) => (FLOOR - (STRIP * (Math.log(n) - LOWEST)) / (Math.log(most) - LOWEST)).toFixed(1);
   for (let b = 0; b < bins; b += 1) {
     if (!counts[b]) continue; // an empty bin has nothing to say
     const x0 = b / bins, x1 = (b + 1) / bins, [low, high] = wilson(hits[b], counts[b]);
-    paths.accuracy += box(x0, x1, up(0), up(accuracy[b]));
+    paths.accuracy += `M${across(x0)},${up(accuracy[b])}H${across(x1)}`;
     const side = confidence[b] > accuracy[b] ? "over" : "under";
     paths[side] += box(x0, x1, up(accuracy[b]), up(confidence[b]));
     paths.interval += `M${across((x0 + x1) / 2)},${up(low)}V${up(high)}`;
@@ -86,9 +86,10 @@ function skeleton(name, most, axes) {
 </pattern><pattern id="${name}-under" width="6" height="6" patternUnits="userSpaceOnUse">
   <rect width="6" height="6" class="under-ground"/><circle cx="3" cy="3" r="1.3" class="under-dot"/></pattern></defs>
 ${words(WIDTH / 2, 19, "", 'class="title" text-anchor="middle"')}
-<path class="accuracy"/><path class="over" fill="url(#${name}-over)"/>
+<path class="over" fill="url(#${name}-over)"/>
 <path class="under" fill="url(#${name}-under)"/><path class="interval"/>
-<path class="diagonal" d="M${across(0)},${up(0)}L${across(1)},${up(1)}"/><path class="count"/>
+<path class="diagonal" d="M${across(0)},${up(0)}L${across(1)},${up(1)}"/><path class="accuracy"/>
+<path class="count"/>
 <path class="frame" d="M${LEFT},${TOP}V${up(0)}H${across(1)}M${LEFT},${FLOOR - STRIP}V${FLOOR}H${across(1)}"/>
 <path class="chosen"/>${below.join("")}${beside.join("")}
 ${words(LEFT + 4, FLOOR - STRIP - 6, `${axes.things} (log), up to ${most.toLocaleString("en")}`)}
