@@ -10,7 +10,7 @@ from calibkit.course import workplace
 from calibkit.course.checkout import COURSE, root
 
 # Folders that Jupyter reads beside the user's own, where nothing is written: a page_config turns
-# off what asks whether to fetch news, an extension gives figures the text that metadata hold.
+# off what asks whether to fetch news, an extension shows outputs as they are meant.
 READ = {
     "JUPYTER_CONFIG_PATH": Path(__file__).parent,
     "JUPYTER_PATH": Path(__file__).parent / "labconfig",

@@ -85,4 +85,6 @@ def test_jupyterlab_shows_the_slider_within_two_screens_and_folds_the_answers(
         figures, told = page.locator(".jp-RenderedImage img"), texts(lesson)
         expect(figures).to_have_count(len(told), timeout=lab.PATIENCE)
         assert figures.evaluate_all("all => all.map(one => one.alt)") == told
+        lines = page.locator(".jp-OutputArea-output pre").first
+        assert lines.evaluate("one => getComputedStyle(one).wordBreak") == "normal"
     running.forget()

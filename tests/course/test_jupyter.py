@@ -14,7 +14,7 @@ from calibkit import __main__
 from calibkit.course import checkout, jupyter, workplace
 
 OVERRIDES = "default_setting_overrides.json"
-TEXTS, NEWS = "calibkit-alt-text", "@jupyterlab/apputils-extension:announcements"
+OUTPUTS, NEWS = "calibkit-outputs", "@jupyterlab/apputils-extension:announcements"
 
 
 @pytest.fixture
@@ -72,9 +72,9 @@ def test_the_question_about_news_is_off_and_own_settings_stay(started):
     assert NEWS in get_page_config([], settings)["disabledExtensions"]
 
 
-def test_the_extension_that_gives_figures_their_text_is_found(started):
+def test_the_extension_for_outputs_is_found(started):
     jupyter.start()
-    found = get_federated_extensions(jupyter_path("labextensions"))[TEXTS]
+    found = get_federated_extensions(jupyter_path("labextensions"))[OUTPUTS]
     loaded = found["jupyterlab"]["_build"]["load"]
     assert os.path.isfile(os.path.join(found["ext_path"], loaded))
 

@@ -30,7 +30,7 @@ STYLE = """\
 .calibkit-explorer .controls { display: flex; flex-wrap: wrap; gap: .5em 1.5em; align-items: center;
   padding: 6px; } /* room for the outline of the focus */
 /* name and value of a control stand above it: it is as wide as there is room */
-.calibkit-explorer label { flex: 1 1 14rem; min-width: 0; display: grid; column-gap: .6em;
+.calibkit-explorer label { flex: 1 1 14rem; min-width: 0; display: grid; gap: 4px .6em;
   grid-template-columns: auto 1fr; align-items: center; font-weight: 600; line-height: 1.2; }
 .calibkit-explorer label > :is(input, select) { grid-column: 1 / -1; grid-row: 2; }
 .calibkit-explorer output { font-weight: 400; font-variant-numeric: tabular-nums; }
@@ -62,8 +62,8 @@ STYLE = """\
   align-items: flex-start; background: #fff; contain: content; }
 .calibkit-explorer .picture :is(svg, img) { max-width: 100%; height: auto; }
 .calibkit-explorer .readout { margin: .4em 0; }
-.calibkit-explorer :is(input, button):focus-visible {
-  outline: 3px solid #0072B2; outline-offset: 3px; }
+.calibkit-explorer :is(input, select, button):focus-visible {
+  outline: 3px solid #0072B2; outline-offset: 1px; } /* clear of the label */
 @media (max-width: 40rem) { /* on a telephone a slider has a line of its own, with Play beside it */
   .calibkit-explorer label { flex: 1 1 calc(100% - 7rem); }
 }
@@ -76,7 +76,6 @@ CHOICE_STYLE = STYLE.replace(
 .calibkit-explorer select { font: inherit; color: inherit; background: transparent;
   width: 100%; min-width: 0; padding: .2em; border: 1px solid; border-radius: 4px; }
 .calibkit-explorer :is(option, optgroup) { color: #000; background: #fff; }
-.calibkit-explorer select:focus-visible { outline: 3px solid #0072B2; outline-offset: 3px; }
 .calibkit-explorer svg.clicked { cursor: crosshair; touch-action: manipulation; }
 .calibkit-explorer .tip { position: absolute; pointer-events: none; max-width: 20em;
   padding: .2em .5em; border: 1px solid #555; border-radius: 4px; background: #fff; color: #000;

@@ -1,16 +1,21 @@
-// JupyterLab shows images of outputs without the text that their metadata hold. This adds it.
-(window._JUPYTERLAB ??= {})["calibkit-alt-text"] = {
+// JupyterLab shows images of outputs without the text that their metadata hold, and breaks printed
+// lines inside of words. This adds the text, and breaks them between words.
+(window._JUPYTERLAB ??= {})["calibkit-outputs"] = {
   init(shared) {
     this.shared = shared;
   },
   async get() {
     const [rendermime] = Object.values(this.shared["@jupyterlab/rendermime"]);
     const { IRenderMimeRegistry } = (await rendermime.get())();
-    return () => ({ id: "calibkit:alt-text", autoStart: true, requires: [IRenderMimeRegistry], activate });
+    return () => ({ id: "calibkit:outputs", autoStart: true, requires: [IRenderMimeRegistry], activate });
   },
 };
 
 function activate(_, registry) {
+  const style = document.createElement("style");
+  style.textContent =
+    ".jp-OutputArea .jp-OutputArea-output pre { word-break: normal; overflow-wrap: anywhere; }";
+  document.head.append(style);
   const images = registry.getFactory("image/png");
   const createRenderer = (options) => {
     const shown = images.createRenderer(options);
