@@ -44,7 +44,7 @@ def own_predictions(right: np.ndarray, label: str, options: Options) -> None:
 def parted(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """(n,) whether a threshold parts the labels 0 and 1, for all rows the same.
 
-    >>> parted(np.array([0.1, 0.6]), np.array([0, 1])).all()
+    >>> bool(parted(np.array([0.1, 0.6]), np.array([0, 1])).all())
     True
     """
     ones, zeros = scores[labels == 1], scores[labels == 0]

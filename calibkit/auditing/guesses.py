@@ -30,7 +30,8 @@ from calibkit.auditing.names import (
     parts,
     short,
     word,
-)  # fmt: skip
+)
+from calibkit.auditing.names import words as as_words  # fmt: skip
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import double
 
@@ -372,7 +373,7 @@ def _ranked(
     """Sets of scores beside labels: a rank, how well they fit, whether labels follow from them."""
 
     labels = label_column(table, column)
-    words = labels.dropna().map(word)
+    words = as_words(labels.dropna())
     values = sorted(set(words))
     if not len(values) > 1:
         return []
@@ -416,7 +417,7 @@ def _same_words(table: Any, label: str, values: list[str]) -> list[str]:
     for column in table.columns:
         if column == label or fractional(table[column]):
             continue
-        words = set(table[column].dropna().map(word))
+        words = set(as_words(table[column].dropna()))
         if 1 < len(words) <= len(own) + 1 and len(words & own) >= min(2, len(own)):
             found.append(column)
     return found
@@ -569,9 +570,9 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
 
 def _evidence(table: Any, label: list[str], column: str) -> float:
     """By how many standard errors a score tells labels, or right predictions, from others."""
-    words, score = label_column(table, label).map(word), np.asarray(table[column], float)
+    words, score = as_words(label_column(table, label)), np.asarray(table[column], float)
     good = np.isfinite(score) & words.notna().to_numpy()
-    events = [table[c].map(word) == words for c in _decided(table, label[0], column)]
+    events = [as_words(table[c]) == words for c in _decided(table, label[0], column)]
     values = sorted(set(words[good]))
     events += [words == values[-1]] if len(values) == 2 else []
     return max((abs(area(score[good], e.to_numpy()[good])[1]) for e in events), default=0.0)
@@ -584,7 +585,7 @@ def _options(table: Any, able: list[list[str]]) -> str:
 
 def _near(table: Any, label: list[str]) -> list[list[str]]:
     """Columns that are called after all labels, and those with their neighbours."""
-    words = {w.casefold() for w in table[label[0]].dropna().map(word)} if len(label) == 1 else set()
+    words = {w.casefold() for w in as_words(table[label[0]].dropna())} if len(label) == 1 else set()
     own = [c for c in table.columns if word(c).casefold() in words and is_number(table[c])]
     near = [c for c in table.columns if c in own or (
         is_number(table[c]) and (table[c].dropna() < 0).any() and fractional(table[c])
@@ -615,19 +616,24 @@ def in_order(columns: list[str]) -> list[str]:
 
 def first_predicted(table: Any, columns: list[str], best: str, labels: Any) -> str | None:
     """The column of predictions that agrees best with the labels."""
-    words = pd.Series(np.asarray(labels)).map(word).to_numpy()
+    words = as_words(pd.Series(np.asarray(labels))).to_numpy()
     able = []
     for place, column in enumerate(table.columns):
         if column in columns or fractional(table[column]) or len(table[column]) != len(words):
             continue
-        other = table[column].map(word).to_numpy()
+        other = as_words(table[column]).to_numpy()
         share = float((other == words).mean())
         strange = np.isin(other, words, invert=True).mean()
-        chance = sum((other == one).mean() * (words == one).mean() for one in set(words))
-        clear = share - chance > 4 * np.sqrt(chance * (1 - chance) / len(words))
-        if share < 1 and strange < 0.2 and len(set(other)) > 1 and clear:
+        if share < 1 and strange < 0.2 and len(set(other)) > 1 and _agree(words, other):
             able.append((-share, place, column))
     return min(able)[2] if able else None
+
+
+def _agree(words: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two columns hold the same more often than by chance."""
+    chance = sum((other == one).mean() * (words == one).mean() for one in set(words))
+    clear = 4 * np.sqrt(chance * (1 - chance) / len(words))
+    return bool((other == words).mean() - chance > clear)
 
 
 # --- what a score is of ---
@@ -640,7 +646,7 @@ def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
         f"which of them is, --label {joined([mark])}"
     )
     matrix = np.column_stack([np.asarray(table[c], float) for c in own])
-    right = table[mark].map(word).str.casefold().isin(POSITIVE).to_numpy()
+    right = as_words(table[mark]).str.casefold().isin(POSITIVE).to_numpy()
     if matrix.shape[1] != 2 or matrix.min() < 0 or not _sum_to_one(table, own):
         return Unclear(why, label=[mark], kind="confidence")
     matrix = np.clip(matrix / matrix.sum(1, keepdims=True), 1e-3, 1 - 1e-3)
@@ -661,14 +667,14 @@ def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
     values = np.asarray(table[score], float)
     if np.nanmin(values) >= 0.5:
         return Unclear(why, label=[mark])
-    words = table[label].map(word)
+    words = as_words(table[label])
     best = higher(values, words, sorted(set(words.dropna())))
     return Unclear(why, label=[label], **({"positive": best} if best else {}))
 
 
 def of_what(table: Any, label: str, score: str) -> Unclear:
     """The question what a confidence is of: a column of predictions, or one label."""
-    words = table[label].map(word)
+    words = as_words(table[label])
     decided = joined(_decided(table, label, score)[:1] or ["COLUMN"])
     values = sorted(set(words.dropna()))
     why = (
@@ -688,7 +694,7 @@ def of_many(table: Any, roles: Any, words: pd.Series, after: list[str]) -> Uncle
         f"{joined(after[:1] or values[:1])}, or what each row predicts with --predicted "
         f"{joined((_decided(table, label, score) or ['COLUMN'])[:1])}"
     )
-    of_one = table[label].map(word) == (after or values)[0]
+    of_one = as_words(table[label]) == (after or values)[0]
     if len(after) == 1 and area(np.asarray(table[score], float), of_one)[1] > CLEARLY:
         return Unclear(why, positive=after[0])
     if len(roles.label) > 1:
@@ -704,7 +710,7 @@ def _of_predicted(table: Any, label: str, score: str, words: pd.Series) -> dict[
     if len(values) == 2:
         of_class = np.nanmin(scores) < 0.5 and np.nanmax(scores) <= 1
         for column in able:
-            decided = table[column].map(word)
+            decided = as_words(table[column])
             both = decided.nunique() == 2
             if both and area(scores, decided == sorted(set(decided))[1])[0] in (0.0, 1.0):
                 of_class = True
@@ -718,8 +724,10 @@ def _of_predicted(table: Any, label: str, score: str, words: pd.Series) -> dict[
 
 def _decided(table: Any, label: str, score: str) -> list[str]:
     """Columns of what rows may predict: in the words of the labels, or called so."""
-    values = sorted(set(table[label].dropna().map(word)))
+    values = sorted(set(as_words(table[label].dropna())))
     able = [c for c in _same_words(table, label, values) if not parts(c) & BESIDE and c != score]
+    words = as_words(table[label]).to_numpy()
+    able = [c for c in able if parts(c) & DECISIONS or _agree(words, as_words(table[c]).to_numpy())]
     for column in table.columns:
         decides = parts(column) & (DECISIONS | {"label", "class"}) and not fractional(table[column])
         if column not in able and column not in (label, score) and decides:
@@ -766,8 +774,8 @@ def demand_below_half(
     if not inside or labels.mean() >= 0.9 or (surely and not positive.lstrip("+-").isdigit()):
         return
     column, label = roles.scores[0], roles.label[0]
-    values = sorted(set(table[label].dropna().map(word)))
-    found = _of_predicted(table, label, column, table[label].map(word))
+    values = sorted(set(as_words(table[label].dropna())))
+    found = _of_predicted(table, label, column, as_words(table[label]))
     if "predicted" not in found and not options.label:  # the label may be the prediction
         other = _best_label(table.without(label), [], None, options).get("label")
         found = {"label": other, "predicted": label} if other else {}
@@ -791,7 +799,7 @@ def of_two(table: Any, roles: Any, scores: np.ndarray, words: pd.Series) -> Uncl
     best = higher(scores, words, values)
     if (len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1) or not best:
         found = _of_predicted(
-            table, roles.label[0], roles.scores[0], table[roles.label[0]].map(word)
+            table, roles.label[0], roles.scores[0], as_words(table[roles.label[0]])
         )
         if "predicted" in found:
             return Unclear(f"{why}, or of what each row predicts, --predicted COLUMN", **found)
@@ -898,7 +906,7 @@ def names_of(table: Any, options: Options) -> Unclear:
         return Unclear(why)
     own = min(ranked, key=lambda row: (row[0], -row[1]))[3]
     names = {c: c for c in table.columns} | {found[0]: "label"}
-    words = table[found[0]].map(word)
+    words = as_words(table[found[0]])
     values = sorted(set(words.dropna()), key=_order)
     if len(own) > 1:
         matrix = np.column_stack([np.asarray(table[c], float) for c in own])

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
+import pandas as pd
+
 LABELS = (
     *("gold", "gold_label", "ground_truth", "groundtruth", "truth", "true_label", "true_class"),
     *("label_true", "true", "y_true", "y_test", "gt", "gt_label", "actual", "observed", "obs"),
@@ -119,6 +122,16 @@ def word(value) -> str:
     if re.fullmatch(r"[+-]?\d{1,15}(\.0*)?", text):
         return str(int(float(text)))
     return text
+
+
+def words(column: pd.Series) -> pd.Series:
+    """`word` of every value.
+
+    >>> words(pd.Series([1.0, 0.0])).tolist()
+    ['1', '0']
+    """
+    codes, values = pd.factorize(column, use_na_sentinel=False)
+    return pd.Series(np.array([word(value) for value in values], object)[codes], column.index)
 
 
 def short(columns: list) -> str:

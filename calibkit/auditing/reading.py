@@ -66,7 +66,8 @@ from calibkit.auditing.names import (
     parts,
     short,
     word,
-)  # fmt: skip
+)
+from calibkit.auditing.names import words as as_words  # fmt: skip
 from calibkit.auditing.questions import Options, Unclear, joined
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.auditing.tables import Table
@@ -141,7 +142,7 @@ def predictions(table: Table, options: Options) -> Predictions:
     if options.scale is not None:
         matrix = np.asarray(matrix, np.float64) / options.scale
         walked = kinds.content(matrix)
-    words = labels.map(word)
+    words = as_words(labels)
     single = matrix.shape[1] == 1
     if matrix.shape[1] > 2 and not roles.answers:
         checks.sorted_scores(matrix, words, roles.scores, table, options)
@@ -327,8 +328,8 @@ def _unlike(table: Table, columns: list[str]) -> list[str]:
     """Columns without those that say the same as one before."""
     found: list[str] = []
     for column in columns:
-        words = table[column].map(word)
-        if not any(words.equals(table[other].map(word)) for other in found):
+        words = as_words(table[column])
+        if not any(words.equals(as_words(table[other])) for other in found):
             found.append(column)
     return found
 
@@ -343,14 +344,14 @@ def _is_label(column: pd.Series) -> bool:
 
 def _is_mark(column: pd.Series) -> bool:
     """Whether it says right or wrong."""
-    words = column.dropna().map(word).str.casefold()
+    words = as_words(column.dropna()).str.casefold()
     return len(words) > 0 and bool(words.isin((*POSITIVE[:3], *NEGATIVE[:3])).all())
 
 
 def words_of(table: Table, label: list[str]) -> set[str]:
     """The labels as words, without the number that stands for none."""
     column = guesses.label_column(table, label).dropna()
-    return set(column.map(word)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
+    return set(as_words(column)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
 
 
 def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
@@ -380,7 +381,10 @@ def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
     words = words if len(words) <= 20 else set()
     found = []
     for column in left:
-        if not guesses.is_number(table[column]) or bare(column) in CONFIDENCES:
+        if (
+            not guesses.is_number(table[column])
+            or bare(column).rstrip("_0123456789") in CONFIDENCES
+        ):
             continue
         decides = parts(column) & (DECISIONS | {"y", "output", "outputs", MARK})
         if decides and not guesses.fractional(table[column]) and not _percent(table[column]):
@@ -539,7 +543,7 @@ def _answers(
             )
         right = folded.isin(POSITIVE).to_numpy()
     else:
-        said = predicted.map(word)
+        said = as_words(predicted)
         if options.classes:
             pairs = dict(pair.rsplit("=", 1) for pair in options.classes if "=" in pair)
             said = said.map(lambda one: pairs.get(one, one))

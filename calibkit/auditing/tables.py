@@ -614,6 +614,10 @@ def _masked(series: pd.Series, missing: str | None) -> pd.Series:
         return series
     if isinstance(series.dtype, pd.CategoricalDtype):
         series = series.astype(object)
+    if isinstance(series.dropna().iloc[0] if series.notna().any() else None, str):
+        found = pd.to_numeric(series, errors="coerce")
+        if found.notna().sum() == series.notna().sum():
+            return found
     percent = series.dropna().map(lambda cell: str(cell).strip().endswith("%"))
     if percent.any() and not percent.all():
         return series  # of two units
@@ -797,7 +801,7 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
     names = [k for k, v in held.items() if v.ndim == 1 and v.dtype.kind in "US" and len(v) in wide]
     called = next((k for k in names if bare(k) in ("class_names", "classes", "names")), None)
     columns: dict[str, Any] = {
-        key: array if array.ndim == 2 else _masked(pd.Series(array), options.missing)
+        key: array if array.ndim == 2 else _masked(_native(array), options.missing)
         for key, array in entries.items()
         if key != called or len(held[key]) != wide[0]
     }
@@ -809,6 +813,11 @@ def of_arrays(held: dict[str, Any], name: str, options: Any) -> Table:
         )
     named = None if called is None else list(map(str, held[called]))
     return Table(name, columns, class_names=named)
+
+
+def _native(array: np.ndarray) -> pd.Series:
+    """A list in the order of bytes of this machine, which pandas needs."""
+    return pd.Series(array.astype(array.dtype.newbyteorder("=")))
 
 
 def _shapes(held: dict[str, Any]) -> dict[str, tuple[int, ...]]:

@@ -4,6 +4,8 @@ A file holds labels in one of several forms, scores of one kind, perhaps decisio
 have nothing to do with them, in any order and under names that may mislead.
 """
 
+import contextlib
+import shlex
 from collections import Counter
 
 import numpy as np
@@ -135,6 +137,24 @@ def test_no_export_is_read_wrongly_in_silence(tmp_path):
     found = Counter(outcome(seed, tmp_path / "export.csv") for seed in range(80))
     assert set(found) == {"asked", "read"}
     assert found["read"] > 10
+
+
+def test_no_command_that_is_printed_reads_one_wrongly(tmp_path):
+    from tests.auditing.test_questions import typed
+
+    for seed in range(40):
+        export, path = Export(seed), tmp_path / "export.csv"
+        export.write(path)
+        with contextlib.suppress(files.Question):
+            try:
+                found = files.read(path)
+            except files.Question as question:
+                command = str(question).splitlines()[-1].strip()
+                if not command.startswith("calibkit"):
+                    continue
+                found = files.read(path, **typed(shlex.split(command)))
+            read = numbers(*probabilities(found))
+            assert read == pytest.approx(export.truth.numbers(), abs=1e-9), (seed, found.note)
 
 
 @pytest.mark.slow
