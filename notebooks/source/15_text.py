@@ -215,7 +215,7 @@ def frame(reader, longest):
              palette.CONFIDENCE: runs_of(reader, "confidence")}
     return explorers.along_frame(pooled, longest, lengths, lines, x_label="words of the note",
                                  x_ticks=(4, 8, 12, 16), title=f"{reader}, up to {longest} words",
-                                 readout=readout)
+                                 readout=readout, counted="notes")
 
 
 explorers.keep(explorers.Explorer(

@@ -178,14 +178,14 @@ def frame(n, step):
     return explorers.along_frame(
         explorers.pooled([run.diagrams[place] for run in trained("cross-entropy", n)]), step, marks,
         lines, x_label="training step", x_ticks=[marks[0], marks[-1] // 2, marks[-1]],
-        title=f"{n:,} sentences, step {step}", readout=f"{readout}, ECE {error:.1%}.")
+        counted="words", title=f"{n:,} sentences, step {step}", readout=f"{readout}, ECE {error:.1%}.")
 
 
 counts = [size.few, size.some, size.many]
 slider = explorers.Explorer(
     frame, explorers.Slider("training sentences", counts, show="{:,}".format, start=size.many),
     explorers.Slider("training step", marks, start=marks[2]), play=True,
-    description="Left, the reliability diagram of the tokens of test sentences, networks of all seeds: a bar "
+    description="Left, the reliability diagram of the tokens of test sentences, networks of all seeds: a line "
     "below the diagonal is over-confident. Right, against the training step: mean confidence, accuracy, "
     "the accuracy of the exact law, and the distance (total variation) from the law. Bands span the seeds; "
     "the grey line marks the chosen step.")

@@ -237,7 +237,8 @@ def of_kind(name):
     drawn = metrics.reliability(metrics.TopLabel(confidence[which], hits), bins=10)
     words = "all questions" if name == "all" else f"answered by the text: {name}"
     return explorers.reliability_frame(
-        drawn, title=words, readout=f"{words}: {int(which.sum())} questions, {confidence[which].mean():.0%} sure, "
+        drawn, counted="answers", title=words,
+        readout=f"{words}: {int(which.sum())} questions, {confidence[which].mean():.0%} sure, "
         f"right {hits.double().mean():.0%}.")
 
 
@@ -248,7 +249,7 @@ print(f"more than 80 % sure: {bold[unread].double().mean():.0%} of the questions
 explorers.Explorer(
     of_kind, explorers.Slider("the text answers it", names),
     description="The reliability diagram of the answers to one kind of question: all, or by how often the text "
-    "answers them. Below the bars the number of answers, on a log axis. A bar below the diagonal is over-confident.")
+    "answers them. Below it the number of answers, on a log axis. A line below the diagonal is over-confident.")
 
 # %% [markdown]
 # Not a clean one: of a few answers that its text never gave it is more than 80 % sure, and of a quarter of the others less. Five ways to get a confidence:
