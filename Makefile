@@ -8,7 +8,7 @@ EVIDENCE ?=
 WITH   := $(if $(EVIDENCE),--evidence)
 # An address with other builds of PyTorch, such as those for the CPU alone: notebooks/any_machine.md.
 TORCH_INDEX ?=
-PIP    := $(BIN)/python -m pip install --disable-pip-version-check -q -c constraints.txt \
+PIP    := $(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt \
           $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
 .PHONY: lab course test test-slow test-notebooks test-evidence test-browser notebooks pages site bench lint doctor clean help
@@ -40,8 +40,10 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "this Python cannot make a virtual environment; on Debian or Ubuntu: apt install python3-venv"; exit 1; }
 
-# A stamp per extra: a repeated call installs nothing unless the requirements changed.
+# A stamp per extra: a repeated call installs nothing unless the requirements changed. Interrupted, it goes on.
 $(VENV)/.course: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing the course into $(VENV), once: on Linux about 3 GB to download and 6 GB of disk, most of it PyTorch"
+	@echo "with CUDA, in some minutes; the build for the CPU alone is a tenth of it (notebooks/any_machine.md)"
 	$(PIP) -e '.[course]'
 	@touch $@
 
