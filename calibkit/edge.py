@@ -14,13 +14,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import torch
 from torch import Tensor
 
 from calibkit import devices
 
+F = TypeVar("F", bound=Callable[..., Any])
 AUTOCASTS = ("cpu", "cuda", "mps")
 
 
@@ -76,6 +77,10 @@ def _is_own(grad: bool) -> bool:
     )
 
 
+@overload
+def entry(function: F, /) -> F: ...
+@overload
+def entry(*, grad: bool = False, moves: bool = False) -> Callable[[F], F]: ...
 def entry(function: Any = None, /, *, grad: bool = False, moves: bool = False) -> Any:
     """`function` in its `own_world`; a decorator.
 
