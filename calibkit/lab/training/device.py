@@ -114,12 +114,16 @@ def torch_settings() -> str:
     """What is set for all of torch, and changes the numbers of a training."""
     backends: Any = torch.backends
     cudnn, mkldnn = backends.cudnn, backends.mkldnn
-    # by these and not by older names (allow_tf32), which raise where somebody set these
-    parts = [backends.cuda.matmul, cudnn.conv, cudnn.rnn]
-    parts += [mkldnn.matmul, mkldnn.conv, mkldnn.rnn]
+    if hasattr(cudnn, "conv"):
+        # by these and not by older names (allow_tf32), which raise where somebody set these
+        parts = [backends.cuda.matmul, cudnn.conv, cudnn.rnn]
+        parts += [mkldnn.matmul, mkldnn.conv, mkldnn.rnn]
+        precise = [part.fp32_precision for part in parts]
+    else:  # torch 2.6 has the older names alone
+        precise = [torch.get_float32_matmul_precision(), cudnn.allow_tf32]
     told = [torch.get_default_dtype(), torch.get_default_device(), torch.is_grad_enabled()]
     told += [torch.is_inference_mode_enabled(), torch.are_deterministic_algorithms_enabled()]
-    told += [cudnn.deterministic, cudnn.benchmark, *(part.fp32_precision for part in parts)]
+    told += [cudnn.deterministic, cudnn.benchmark, *precise]
     for kind in ("cpu", "cuda", "mps"):
         told += [torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)]
     return str(told)
