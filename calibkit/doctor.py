@@ -30,7 +30,7 @@ COURSE = {
     "psutil": "ends what they started",
     "jupytext": "the notebooks' text twins",
     "nbconvert": "the notebooks as pages",
-    "bleach": "pages without foreign scripts",
+    "nh3": "pages without foreign scripts",
     "math-core": "formulas of pages",
     "mapie": "prediction sets",
     "venn-abers": "probabilities with a guarantee",

@@ -18,9 +18,8 @@ from html import escape, unescape
 from pathlib import Path
 from urllib.parse import quote
 
-import bleach
 import nbformat
-from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
+import nh3
 from jinja2 import pass_context
 from math_core import LatexError, LatexToMathML
 from nbconvert import HTMLExporter
@@ -49,23 +48,31 @@ DRAWN_ABOVE = "Figure drawn by the cell above; the text beside it says what to s
 CONVERTER = LatexToMathML(fancy_error=False, allow_unreliable_rendering=True)
 HTML_MATH = re.compile(r"(?<![$\\])(\$\$?)(?!\$)(.+?)(?<![$\\])\1(?!\$)", re.DOTALL)
 # What a page may hold whose notebook is not trusted. Names that are not here are taken out.
-TAGS = bleach.ALLOWED_TAGS.union((
+TAGS = {
+    "a", "abbr", "acronym", "b", "blockquote", "code", "em", "i", "li", "ol", "strong", "ul",
     "br", "caption", "col", "colgroup", "dd", "del", "details", "div", "dl", "dt", "h1", "h2", "h3",
     "h4", "h5", "h6", "hr", "img", "kbd", "main", "p", "pre", "s", "small", "span", "sub",
     "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u",
     "math", "menclose", "mfrac", "mi", "mmultiscripts", "mn", "mo", "mover", "mpadded", "mphantom",
     "mprescripts", "mroot", "mrow", "mspace", "msqrt", "msub", "msubsup", "msup", "mtable", "mtd",
     "mtext", "mtr", "munder", "munderover",
-))  # fmt: skip
-ATTRIBUTES = (
+}  # fmt: skip
+ATTRIBUTES = {
     "class", "id", "title", "role", "aria-label", "tabindex", "style", "alt", "width", "height",
     "colspan", "rowspan", "scope", "start", "open", "data-mime-type", "data-type",
     "accent", "accentunder", "display", "displaystyle", "form", "linethickness", "lspace",
     "mathvariant", "maxsize", "minsize", "movablelimits", "notation", "rspace", "scriptlevel",
     "stretchy", "symmetric", "voffset",
-)  # fmt: skip
-# those of formulas that stand in two columns, too
-STYLES = (*ALLOWED_CSS_PROPERTIES, "justify-items", "padding-left", "padding-right")
+}  # fmt: skip
+STYLES = {  # those of tables and of formulas in columns; none takes a browser elsewhere
+    *(f"{space}{side}" for space in ("margin", "padding")
+      for side in ("", "-top", "-right", "-bottom", "-left")),
+    *(f"border{part}" for part in ("", "-collapse", "-color", "-left", "-spacing", "-width")),
+    "background-color", "color", "direction", "display", "float", "font", "font-family",
+    "font-size", "font-style", "font-weight", "height", "justify-items", "letter-spacing",
+    "line-height", "max-width", "min-width", "overflow", "text-align", "text-decoration",
+    "text-indent", "vertical-align", "white-space", "width",
+}  # fmt: skip
 ADDRESSES = {
     ("a", "href"): re.compile(r"(https?:|mailto:|#|[\w.%-]+(#|$))"),  # the last: another page
     ("img", "src"): re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,"),
@@ -166,28 +173,29 @@ def export(
 def safe(html: str) -> str:
     """A page without anything that a browser would run or load.
 
-    bleach, which nbconvert uses too, goes through all of the finished body. nbconvert's own calls
-    leave holes: `SanitizeHTML` reads markdown before it is HTML (links to javascript: pass), and
-    `sanitize_html` no diagrams (their scripts pass); both take embedded pictures out. Should
-    anything get past the list, the policy in the head still forbids browsers to run or to load it.
+    nh3 goes through all of the finished body. nbconvert's own calls leave holes: `SanitizeHTML`
+    reads markdown before it is HTML (links to javascript: pass), and `sanitize_html` no diagrams
+    (their scripts pass); both take embedded pictures out. Should anything get past the list, the
+    policy in the head still forbids browsers to run or to load it.
     """
     head, main, content = html.partition("<main>")  # made here, all but the title
-    # their content would be shown as text
-    content = re.sub(r"(?is)<(script|style)\b.*?</\1\s*>", "", main + content)
-    cleaned = bleach.clean(
-        content,
+    cleaned = nh3.clean(
+        main + content,
         tags=TAGS,
-        attributes=_allowed,
-        protocols=["http", "https", "mailto", "data"],
-        strip=True,
-        css_sanitizer=CSSSanitizer(STYLES),
+        attributes={"*": ATTRIBUTES} | {tag: {name} for tag, name in ADDRESSES},
+        attribute_filter=_kept,
+        url_schemes={"http", "https", "mailto", "data"},
+        filter_style_properties=STYLES,
+        link_rel=None,
     )
     return f"{head.replace('<head>', f'<head>{POLICY}', 1)}{cleaned}</body>\n</html>\n"
 
 
-def _allowed(tag: str, name: str, value: str) -> bool:
+def _kept(tag: str, name: str, value: str) -> str | None:
+    """The value of an attribute, None where it leads elsewhere."""
     address = ADDRESSES.get((tag, name))
-    return bool(address.match(value)) if address else name in ATTRIBUTES
+    leads = not address.match(value) if address else name == "style" and "url(" in value.lower()
+    return None if leads else value
 
 
 def title(notebook: NotebookNode) -> str:

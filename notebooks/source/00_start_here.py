@@ -229,11 +229,11 @@ fig, (left, right_side) = plt.subplots(1, 2, figsize=(9.5, 5))
 _ = plots.reliability_diagram(said.probs, said.labels, ax=left, title="The network")
 _ = plots.reliability_diagram(test.posterior, test.labels, ax=right_side, title="The exact posterior")
 counts = metrics.reliability(said.probs, said.labels).counts
-print(f"the network's last bin holds {counts[-1]:,} of {len(said):,} images")
+print(f"the network's first bin with images holds {counts[counts > 0][0]:,} of {len(said):,}, its last bin {counts[-1]:,}")
 
 # %% [markdown]
-# - **The network.** All its bars end below the diagonal. The first bin holds five images and says nothing. The last
-#   bin matters most: the printed line says how many images it holds. (The strip has a logarithmic scale.)
+# - **The network.** All its bars end below the diagonal. The first bin with images holds few and says nothing. The last
+#   bin matters most. The printed line says how many images each of the two holds. (The strip has a logarithmic scale.)
 # - **The posterior.** Its bars end on the diagonal, apart from luck. A model may be unsure; the error is to be too
 #   sure or too unsure.
 # - **The black lines** are 95 % intervals of the accuracy, built so that in 95 of 100 repetitions such an interval
@@ -386,14 +386,14 @@ print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with 
 # papers, [listed here](claims.md). With many verdicts some come out by luck, and the list says how
 # many to expect. Your digits may differ a little: [your numbers differ?](your_numbers_differ.md)
 #
-# ## 8. The map of the course
+# ## 8. All lessons on one page
 #
-# What makes a network over- or under-confident, and what helps? The map states what the
+# What makes a network over- or under-confident, and what helps? The picture states what the
 # lessons showed, each at its own conditions.
 #
-# ![Map of the course. Over-confident, gap above zero. Causes: training to the end with cross-entropy (00, 03), wrong labels learned to the end (00, 06), more layers (03), few images (04, 05), a rare class (07), noisier test images than in training (13), training on doubted images only (14, equal samples). What helped: to stop early and weight decay (03), more images and augmentation (05), a temperature fitted with clean labels (06, 08), label smoothing (09), focal loss (10, 11), mixup (12). Gap zero: not enough, errors of bins may cancel (01); how to measure it well (02, 18), how to audit a model (17). Under-confident, gap below zero. Causes: the first epochs (03), much augmentation (05), wrong labels but stopped early (06), a temperature fitted with wrong labels (06), much label smoothing (09), much mixup (12). What helped: to train on (03), a temperature fitted with clean labels (06), less mixup (12). The same beyond images: text (15), translation (16). To act on a probability: what its errors cost (19), what can be promised (20).](images/course_map.svg)
+# ![The course on one page. Over-confident, gap above zero. Causes: training to the end with cross-entropy (00, 03), wrong labels learned to the end (00, 06), few images (04, 05), a rare class (07), noisier test images than in training (13), training on doubted images, beside as many random ones (14). What helped: to stop early and weight decay (03), more images and augmentation (05), a temperature fitted with clean labels (06, 08), label smoothing (09), focal loss (10, 11), mixup (12). Gap zero: not enough, errors of bins may cancel (01); how to measure it well (02, 18), how to audit a model (17). Under-confident, gap below zero. Causes: the first epochs (03), much augmentation (05), wrong labels but stopped early (06), a temperature fitted with wrong labels (06), much label smoothing (09), much mixup (12). What helped: to train on (03), a temperature fitted with clean labels (06), less mixup (12). The same beyond images: text (15), translation (16). To act on a probability: what its errors cost (19), what can be promised (20).](images/course_map.svg)
 #
-# *How to read the map: from the top, what pushes the gap up; in the middle, a gap of zero; at the bottom, what pushes it
+# *How to read it: from the top, what pushes the gap up; in the middle, a gap of zero; at the bottom, what pushes it
 # down. Numbers are lessons.* Too much of a cure appears as a cause, so
 # measure the sign of the gap before you choose.
 #

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 01 · Reliability diagrams: confidence against accuracy, bin by bin
 #
-# **Question.** Two models read the same scans and are right equally often. One is unsure when it is wrong; the other
-# is always sure. How do you see which one to trust?
+# **Question.** Two models read the same scans and are right equally often. Both print how sure they are. Whose numbers
+# can you take at their word?
 #
 # **You will be able to**
 # - compute accuracy, mean confidence and their gap from a table of five predictions;
@@ -82,12 +82,14 @@ print(f"the larger gap: {max(sizes_of_gaps, key=sizes_of_gaps.get)}")
 # %% [markdown]
 # Open the answer above first. (The seminar gives the same mean confidences, 78.8 and 96.8 %.)
 #
-# - **Model 1** is about as sure as it is right. Above all, where it is wrong (the dog, 60 %) it
-#   is less sure than usual. This is a warning that you can use.
-# - **Model 2** is right just as often, but it is almost as sure of its mistake (95 %) as of the rest.
-#   Its confidence hardly warns you.
+# - **Model 1** is about as sure as it is right.
+# - **Model 2** is right just as often, and far more sure than right.
 #
-# Accuracy cannot tell the two apart. The gap can. (Five rows prove nothing, of course: they only
+# Accuracy cannot tell the two apart. The gap can, and so can this lesson's diagram: they ask whether "80 %" *means* 80 %.
+#
+# Another question is whether the model is less sure *where* it is wrong. Model 1 is (60 % for the dog), model 2 hardly
+# (95 %). The gap does not answer it: a model that says 80 % of every photograph and is right on four of five has gap
+# zero, and never warns you. That question is about the *order* of the confidences; lesson 02 measures it. (Five rows prove nothing, of course: they only
 # show the arithmetic. Section 8 returns to bins with five predictions.)
 #
 # ## 2. From five rows to ten thousand

@@ -10,8 +10,8 @@ from calibkit.course import explorers
 explorers.stored("overconfidence")
 
 # %% [markdown]
-# One training, epoch by epoch. Press *Play*. Left and middle: reliability diagrams of the training images and of new
-# ones, the test images. Right: the loss (NLL) of both.
+# One training, epoch by epoch. Press *Play*. Two reliability diagrams, of the training images and of new
+# ones (the test images), and the loss (NLL) of both.
 #
 # **You will be able to**
 # - write the loop that trains a network, and say what its loss rewards;
@@ -181,7 +181,7 @@ print(f"New images: more sure than right from epoch {opens} on; {means.train_acc
 # From training to new images the accuracy falls (by the **generalisation gap**) and the ECE rises (by the **calibration
 # generalisation gap**). Carrell et al. (2022) find that the ECE rises by no more than the accuracy falls.
 #
-# ## 3. The map of this course
+# ## 3. The map: accuracy lost, confidence kept
 #
 # Two numbers place a network on the map. **Lost** is its accuracy on the training images minus that on new images.
 # **Claimed** is its signed gap (00) on new images, mean confidence minus accuracy. With 15 points claimed, the network is
@@ -487,7 +487,7 @@ for who, kept_epochs in keeps.items():
 # %% [markdown]
 # <details><summary>What came out</summary>
 #
-# Eve's network is by far the least over-confident (by 4 points), and a little less often right. Ben's is hardly better
+# Eve's network is by far the least over-confident (4 points), and a little less often right. Ben's is hardly better
 # than Ada's (14 and 15 points): the accuracy does not depend on how sure a network is. The NLL, a proper score, does.
 # But after one temperature each, Ada and Ben have the lower NLL (0.63 against 0.67). The longer training raised their
 # accuracy, which stays; the temperature repairs the confidence.

@@ -541,7 +541,7 @@ print(f"  {left:4.0%}  after temperature, shifts, and the prior taken out")
 
 # %% [markdown]
 # **Both. On images of the rarest digit the error is 72 points. A calibrated network that is given the class shares of
-# the training set has 30 (with other digits as the rarest, some 10 to 60). The rest, some 40, belongs to a network that saw it five or six times, and is too sure as well.**
+# the training set has 30. The rest, some 40, belongs to a network that saw it five or six times, and is too sure as well.** (With other digits as the rarest, the calibrated one has some 10 to 60.)
 # **First repair the confidence on images kept aside, then take the class shares out: 23 points are left.** (Neither repair alone
 # takes the shares out. Temperature and shifts leave more, 63 beside 54: they bring the probability of the rarest digit down to its small share in training.)
 #

@@ -395,7 +395,7 @@ print(by_decay.round(3).rename_axis("weight decay", axis=1).rename_axis(None).so
 # %% [markdown]
 # At the small weight decay mixup with alpha 0.3 or 1 is ahead of the plain network. But each side needs its own weight
 # decay. With the larger one the plain network is about as good as mixup at its best: three seeds show no difference, in
-# NLL or in accuracy. So on photographs, too, mixup was ahead only of a plain network with a badly chosen weight decay.
+# NLL or in accuracy. Three seeds and two decays cannot exclude a small lead (its mean accuracy is higher by less than a point).
 #
 # **Predict before you run:** the map of lesson 03 has the accuracy lost on new images across, and upwards how much of
 # it is still claimed. A temperature moves a network straight down. And mixup?
@@ -445,8 +445,8 @@ for name, rows in where.items():
 # **Mixup makes a network less sure on average, but one temperature does this, too, without a new training. With a well
 # chosen weight decay and T on both sides, no difference in NLL between mixup and a plain network was shown, neither on our
 # digits nor on photographs; on digits only blended *images* with whole labels lowered it.** **And no network that we looked
-# at, with mixup or without, was unsure just where it should be: four in ten of the doubted images needed no doubt, as the
-# exact reader was sure of the answer.**
+# at, with mixup or without, was unsure just where it should be: of four in ten of the doubted images the exact reader was
+# sure, and the network could not know which.**
 #
 # All verdicts, mixup's rivals, other data, pure noise and the papers' numbers: [evidence](evidence/12_mixup.ipynb). Next:
 # [13 Shift and strange inputs](13_shift_and_ood.ipynb).

@@ -27,7 +27,7 @@ PATH = Path("strengths") / "faded.csv"
 def trial(
     size: scale.Budget, gamma: float, decay: float, seed: int, longer: int = 1
 ) -> training.Trial:
-    """A network of two hidden layers of 128 units, scored on `train`, `cal` and `test`.
+    """A network of two hidden layers of 256 units, scored on `train`, `cal` and `test`.
 
     longer: how many times the epochs of `size`. The first 2,000 test images are watched as `film`.
     """

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -11,39 +12,68 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from calibkit import auditing, curation, metrics, recalibration
+from calibkit import auditing, curation, metrics, mixing, recalibration
 from calibkit.auditing.luck import p_of_hits
 from calibkit.course import scale
 from calibkit.course.experiments import readers
 from calibkit.lab import data, models, sweep, training
 
-PIXEL_NOISE = {"new": 0.4, "old": 0.6}  # of the scanners
+SCANNERS = ("new", "old")
 FAULTS = ("too sure", "rare class", "noisy labels", "two scanners", "leak", "none")
 KINDS = {"rare class": "rare", "noisy labels": "noisy"}  # how the network was trained; else plain
 LETTERS = 1700  # the seed that deals letters to the faults; the first letter is the example
-RARE, WRONG = 8, 0.3  # the rare class, and the share of shuffled labels
-FEW = np.r_[0:100, 1000:1100]  # of a leak: 100 calibration images of each scanner,
-HALF = np.r_[0:500, 1000:1500]  # and half of the test images
+
+
+@dataclass(frozen=True)
+class Making:
+    """How the faults are made.
+
+    noise: of the pixels, by scanner. rare, kept: the rare class, and the share of its images.
+    wrong, neighbours: the share of wrong labels, shuffled or each the next digit; early: the part
+    of the epochs after which that training is stopped. few, leaked: of a leak, how many calibration
+    images and how many test images of each scanner. leaking: the map that is fitted on them.
+    """
+
+    noise: tuple[float, float] = (0.4, 0.6)
+    rare: int = 8
+    kept: float = 0.2
+    wrong: float = 0.3
+    neighbours: bool = False
+    early: int = 6
+    few: int = 100
+    leaked: int = 500
+    leaking: type[recalibration.Calibrator] = recalibration.MatrixScaler
+
+
+SEEN = Making()  # those for which `diagnosis` was written
+UNSEEN = Making((0.3, 0.5), 3, 0.1, 0.4, True, 10, 200, 100, recalibration.VectorScaler)
+# Faults that `diagnosis` has no name for.
+NAMELESS = ("much mixup", "two digits exchanged", "always as sure")
 
 
 def scanner(n: int) -> np.ndarray:
     """(n,) which scanner took each image: the first half the new one."""
-    return np.repeat(list(PIXEL_NOISE), n // 2)
+    return np.repeat(SCANNERS, n // 2)
 
 
 class Vendor:
     """Six models with their images: one network of each kind is trained for each seed.
 
-    size: how many images and epochs; seeds: of the trainings and of all images.
+    size: how many images and epochs; seeds: of the trainings and of all images; making: how the
+    faults are made.
 
     Splits: `train` to learn from, `cal` for the vendor's temperatures, `second` for the calibration
     file, `file` for the file that is audited, `pool` for the true error and many test sets.
     """
 
     def __init__(
-        self, size: scale.Budget, seeds: Sequence[int], device: str | torch.device = "cpu"
+        self,
+        size: scale.Budget,
+        seeds: Sequence[int],
+        device: str | torch.device = "cpu",
+        making: Making = SEEN,
     ):
-        self.size, self.seeds, self.device = size, list(seeds), device
+        self.size, self.seeds, self.device, self.making = size, list(seeds), device, making
         parts = {"train": size.train, "cal": 2000, "second": 2000, "file": 2000}
         self.sizes = {**parts, "pool": size.test}
         self.scans = cache(self._scans)
@@ -61,7 +91,7 @@ class Vendor:
         first = self.first_draw(split, seed)
         new, old = (
             data.NoisyDigits(noise).draw(self.sizes[split] // 2, seed=first + place)
-            for place, noise in enumerate(PIXEL_NOISE.values())
+            for place, noise in enumerate(self.making.noise)
         )
         pairs = zip(
             (new.inputs, new.labels, new.posterior),
@@ -74,27 +104,33 @@ class Vendor:
     def learned(self, kind: str, seed: int) -> data.Dataset:
         """The training images of a kind of network."""
         train = self.scans("train", seed)
-        if kind == "rare":  # a fifth of its images
-            members = (train.labels == RARE).nonzero()[:, 0]
+        made = self.making
+        if kind == "rare":
+            members = (train.labels == made.rare).nonzero()[:, 0]
             keep = torch.ones(len(train), dtype=torch.bool)
-            keep[members[len(members) // 5 :]] = False
+            keep[members[round(made.kept * len(members)) :]] = False
             return train[keep]
         if kind == "noisy":
-            noisy = curation.symmetric_noise(train.labels, WRONG, classes=10, seed=seed)
-            return train.with_labels(noisy.labels)
+            noisy = curation.symmetric_noise(train.labels, made.wrong, classes=10, seed=seed)
+            if not made.neighbours:
+                return train.with_labels(noisy.labels)
+            labels = train.labels.clone()
+            labels[noisy.flipped] = (labels[noisy.flipped] + 1) % 10
+            return train.with_labels(labels)
         return train
 
     @cached_property
     def trained(self) -> sweep.Sweep:
         def recipe(kind: str, seed: int) -> training.Trial:
-            epochs = self.size.epochs // 6 if kind == "noisy" else self.size.epochs
+            epochs = self.size.epochs // (self.making.early if kind == "noisy" else 1)
             scored = {split: self.scans(split, seed) for split in self.sizes if split != "train"}
             network = lambda: models.mlp(64, 10)  # noqa: E731
-            return training.trial(
-                network, self.learned(kind, seed), scored, seed=seed, epochs=epochs
-            )
+            mix = {"mix": partial(mixing.mixup, alpha=2.0)} if kind == "mixed" else {}
+            learned = self.learned(kind, seed)
+            return training.trial(network, learned, scored, seed=seed, epochs=epochs, **mix)
 
-        grid = {"kind": ["plain", "rare", "noisy"], "seed": self.seeds}
+        kinds = ["plain", "rare", "noisy"] + ["mixed"] * (self.making is not SEEN)
+        grid = {"kind": kinds, "seed": self.seeds}
         return sweep.run(recipe, grid, device=self.device)
 
     def _logits(self, fault: str, seed: int) -> dict[str, Tensor]:
@@ -103,7 +139,8 @@ class Vendor:
         if fault == "none":
             known = {split: self.scans(split, seed).posterior for split in splits}
             return {split: values.clamp(min=1e-30).log() for split, values in known.items()}
-        run = self.trained.one(kind=KINDS.get(fault, "plain"), seed=seed)
+        kinds = KINDS | {"much mixup": "mixed"}
+        run = self.trained.one(kind=kinds.get(fault, "plain"), seed=seed)
         z = {split: run.predictions[split].logits.double().cpu() for split in splits}
         cal = self.scans("cal", seed).labels
         if fault == "two scanners":
@@ -113,15 +150,22 @@ class Vendor:
             rows = z["cal"], cal, scanner(2000)
             return _by_scanner(recalibration.TemperatureScaler, rows, z)
         if fault == "leak":
-            return _by_scanner(recalibration.MatrixScaler, self._leaked(z, seed), z)
+            return _by_scanner(self.making.leaking, self._leaked(z, seed), z)
+        if fault == "two digits exchanged":  # of a calibrated model, the columns of two classes
+            order = torch.tensor([0, 1, 2, 3, 9, 5, 6, 7, 8, 4])
+            return {split: values[:, order] for split, values in self.logits("none", seed).items()}
+        if fault == "always as sure":  # as sure as it is right on average, of every image
+            right = metrics.accuracy(z["cal"].softmax(dim=1), cal)
+            return {split: _as_sure(values, right) for split, values in z.items()}
         return z
 
     def _leaked(self, z: dict[str, Tensor], seed: int) -> tuple[Tensor, Tensor, np.ndarray]:
         """Calibration data that hold test images: logits, labels, scanners."""
         second, file = self.scans("second", seed), self.scans("file", seed)
-        where = np.concatenate([scanner(2000)[FEW], scanner(2000)[HALF]])
-        labels = torch.cat([second.labels[FEW], file.labels[HALF]])
-        return torch.cat([z["second"][FEW], z["file"][HALF]]), labels, where
+        few, known = ((np.r_[:n, 1000 : 1000 + n]) for n in (self.making.few, self.making.leaked))
+        where = np.concatenate([scanner(2000)[few], scanner(2000)[known]])
+        labels = torch.cat([second.labels[few], file.labels[known]])
+        return torch.cat([z["second"][few], z["file"][known]]), labels, where
 
     def calibration(self, fault: str, seed: int) -> tuple[Tensor, Tensor]:
         """The vendor's calibration file of a model: logits (n, 10) and labels (n,)."""
@@ -191,11 +235,18 @@ def _by_scanner(make, rows: tuple[Tensor, Tensor, np.ndarray], z: dict[str, Tens
     moved = {}
     for split in ("second", "file", "pool"):
         moved[split] = torch.empty_like(z[split])
-        for name in PIXEL_NOISE:
+        for name in SCANNERS:
             fitted = make().fit(logits[where == name], labels[where == name])
             here = scanner(len(z[split])) == name
             moved[split][here] = fitted.transform(z[split][here])
     return moved
+
+
+def _as_sure(logits: Tensor, confidence: float) -> Tensor:
+    """Logits (n, K) with the same predictions, all of this confidence."""
+    rest = (1 - confidence) / (logits.shape[1] - 1)
+    probs = torch.full_like(logits, rest)
+    return probs.scatter(1, logits.argmax(dim=1, keepdim=True), confidence).log()
 
 
 def _table(logits: Tensor, labels: Tensor) -> pd.DataFrame:

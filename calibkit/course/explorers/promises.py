@@ -76,10 +76,10 @@ def promise_frame(
 
 
 def _sheet(promise: float, rows: Mapping[str, Sequence[Example]]) -> str:
-    """The images in rows, each over its set; one that lacks the right digit is struck out."""
+    """The images in rows, each with its digit and over its set, which may lack the digit."""
     parts = [
         svg.text(svg.PANEL / 2, 19, f"sets promised to hold the digit with {100 * promise:.0f} %"),
-        svg.text(svg.PANEL / 2, 38, "below: the set, and its exact probability"),
+        svg.text(svg.PANEL / 2, 38, "right digit left; below: set, exact probability"),
     ]
     for line, (name, row) in enumerate(rows.items()):
         top = TOP + (CELL[1] + 24) * line
@@ -87,6 +87,7 @@ def _sheet(promise: float, rows: Mapping[str, Sequence[Example]]) -> str:
         for column, one in enumerate(row):
             left = 8 + CELL[0] * column
             parts += digit(one.clean, left, top + 8, CLEAN)
+            parts.append(svg.text(left + 4 * CLEAN, top + 44, str(one.label), size=14))
             parts += digit(one.noisy.clip(0, 1), left + 26, top, NOISY)
             parts += _set(one, left + 36, top + 8 * NOISY)
     return svg.picture(svg.PANEL, HEIGHT, *parts)
@@ -98,11 +99,11 @@ def _set(one: Example, middle: float, top: float) -> list[str]:
     words = (
         ",".join(map(str, one.members)) if len(one.members) < 7 else f"{len(one.members)} digits"
     )
-    mark = "" if right else " ✗"
-    return [
-        svg.text(middle, top + 17, f"{{{words}}}{mark}", size=14, **look),
-        svg.text(middle, top + 34, f"{100 * one.mass:.0f} %"),
+    parts = [
+        svg.text(middle, top + 17, f"{{{words}}}", size=14, **look),
+        svg.text(middle, top + 33, f"{100 * one.mass:.0f} %"),
     ]
+    return parts if right else [*parts, svg.text(middle, top + 48, f"✗ no {one.label}", **look)]
 
 
 def _kept(

@@ -498,7 +498,7 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
         findings=findings.twelve(),
         stems=stems,
         verdicts=len(claims.printed(home())),
-        map=map_words[0] if map_words else "Map of the course.",
+        map=map_words[0] if map_words else "The course on one page.",
         authors=authors(),
     )
     (folder / "landing.txt").write_text(written, encoding="utf-8")

@@ -533,7 +533,7 @@ print(
 # %% [markdown]
 # ## The same strengths on other data
 #
-# The chosen strengths and weight decays are copied to *hard digits* (half as many, noise 0.5), *real digits* (half as many, no noise added) and *clusters* (two classes of the plane, 10 % of the labels flipped), with networks of 128 units.
+# The chosen strengths and weight decays are copied to *hard digits* (half as many, noise 0.5), *real digits* (half as many, no noise added) and *clusters* (two classes of the plane, 10 % of the labels flipped), with networks of two hidden layers of 256 units.
 
 
 # %%

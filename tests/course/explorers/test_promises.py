@@ -34,9 +34,14 @@ def test_each_image_stands_over_its_set_and_its_exact_probability():
         assert told in words, told
 
 
+def test_the_right_digit_is_printed_beside_each_image():
+    words = picture(frame().panels[0]).words
+    assert [word for word in words if len(word) == 1] == ["3", "4", "3", "1"]
+
+
 def test_a_set_without_the_right_digit_is_marked_in_words():
     words = picture(frame().panels[0]).words
-    assert "{0,6} ✗" in words
+    assert "✗ no 3" in words
     assert sum("✗" in word for word in words) == 1
 
 
