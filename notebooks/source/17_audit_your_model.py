@@ -209,7 +209,7 @@ print(f"model {leaked}: signed gap {audits[leaked].measures['gap'].value:+.3f} o
 
 # %% [markdown]
 # Here is the list as a rule, and how often it names the fault over several trainings of all models, the one above among them. The order
-# matters: a leak spoils all other numbers. A seventh fault would get one of the six names.
+# matters: a leak spoils all other numbers.
 
 # %%
 print(inspect.getsource(vendor.diagnosis))
@@ -221,9 +221,29 @@ for seed in seeds:
 hits = pd.DataFrame(rows, columns=vendor.FAULTS)
 print(f"rightly named, of {len(seeds)} trainings:", hits.sum().to_dict())
 
+# %% [markdown]
+# That proves little: the rule was written for these very models. A rule is judged on what it has not seen. Here the faults are made in
+# other ways (another rare digit, with fewer images; 40 % of the labels moved to the next digit; other scanners; a smaller leak through
+# another map). Then come three faults that the rule has no name for: much mixup; the exact posterior with the columns of 4 and 9
+# exchanged; a network that prints the same confidence for every image, as sure as it is right on average.
+#
+# **Predict before you run:** how often are the first ones named? And what does the rule say of the last three: *none*, or a wrong name?
+
+# %% tags=["answer"]
+unseen = vendor.Vendor(size, [100 + seed for seed in seeds], device, vendor.UNSEEN)  # trains them, too
+named = pd.DataFrame([[unseen.diagnosed(fault, seed) for fault in (*vendor.FAULTS, *vendor.NAMELESS)]
+                      for seed in unseen.seeds], columns=[*vendor.FAULTS, *vendor.NAMELESS])
+for fault, said in named.items():
+    print(f"{fault}: " + ", ".join(f"{name} ({times})" for name, times in said.value_counts().items()))
+
 # %% tags=["nbval-check-output"]
-print(verdicts.judge_share("17a", "the rule names at least 70 % of the faults", int(hits.to_numpy().sum()),
-                           hits.size, than=0.7))
+right = int((named[list(vendor.FAULTS)] == list(vendor.FAULTS)).to_numpy().sum())
+print(verdicts.judge_share("17a", "faults made in other ways: the rule names at least 70 %", right,
+                           len(seeds) * len(vendor.FAULTS), than=0.7))
+
+# %% [markdown]
+# Of faults that it has no name for, the rule notices each and names each wrongly. So read a name as "something like this is off",
+# and look for the cause yourself.
 
 # %% [markdown]
 # ## 4. Your own model
@@ -472,7 +492,7 @@ for place, row in mistakes.head(8).iterrows():
     for ax, images in zip(axes[:, place], (sharp, scans("file", SEED).inputs), strict=True):
         _ = ax.imshow(images[row["index"], 0], cmap="gray_r")
         _ = ax.set_xticks([]), ax.set_yticks([]), ax.grid(False)
-    _ = axes[0, place].set_title(f"row {row['index']}:\n{row.predicted} for {row.label}", fontsize=8)
+    _ = axes[0, place].set_title(f"row {row['index']}: label {row.label},\npredicted {row.predicted}", fontsize=8)
     _ = alt_text.note(axes[0, place], f"Row {row['index']}, a clean {row.label}")
     _ = alt_text.note(axes[1, place], f"The same with noise, which the network calls {row.predicted}")
 _ = axes[0, 0].set_ylabel("clean", fontsize=8), axes[1, 0].set_ylabel("as seen", fontsize=8)
@@ -522,8 +542,8 @@ print(f"\nshare of the way from the first row to the last: accuracy {way.loc['su
       f"true error {way.loc['suspects', 'true error']:.0%}")
 
 # %% [markdown]
-# Open the answer above first. The last row is what perfect removal would reach. Without the suspects we get 60 % of the possible rise in
-# accuracy, but only 36 % of the possible fall of the true error. The accuracy alone does not tell how over-confident the
+# Open the answer above first. The last row is what perfect removal would reach. Without the suspects we get more than half of the possible rise in
+# accuracy, but only about a third of the possible fall of the true error (last line). The accuracy alone does not tell how over-confident the
 # cleaned network still is (the signed gap). Why is the second share smaller? See "Go further".
 #
 # With the noisy test labels we do not see that the error falls. So keep a small set of labels that you trust, and audit on it.

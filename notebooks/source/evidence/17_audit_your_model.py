@@ -22,21 +22,27 @@ DEVICE = "auto"
 size, seeds, device = begin(SCALE, SEED, DEVICE)
 judge = verdicts.judge
 models_for_sale = vendor.Vendor(size, seeds, device)
+unseen = vendor.Vendor(size, [100 + seed for seed in seeds], device, vendor.UNSEEN)
 cleaning = cleaned.Cleaning(size, seeds, device)
 files = size.draws // 4  # behind one number of a seed
 
 # %% [markdown]
 # ## 17a: does the rule name the fault?
 #
-# The rule of the lesson (`vendor.diagnosis`) reads the audit of a file of 2,000 images, with the vendor's calibration file, of each model and seed. It chooses from a closed list of six.
+# The rule of the lesson (`vendor.diagnosis`) reads the audit of a file of 2,000 images, with the vendor's calibration file, of each model and seed. It chooses from a closed list of six. It was written for the models of the lesson; so it is judged on models whose faults were made in other ways (`vendor.UNSEEN`), of other seeds. Of three faults that are not in its list it says what the table shows.
 
 # %% tags=["nbval-check-output"]
-names = [[models_for_sale.diagnosed(fault, seed) for fault in vendor.FAULTS] for seed in seeds]
+names = [[unseen.diagnosed(fault, seed) for fault in vendor.FAULTS] for seed in unseen.seeds]
 hits = pd.DataFrame(names, columns=vendor.FAULTS) == list(vendor.FAULTS)
 judged = verdicts.judge_share(
-    "17a", "the rule names at least 70 % of the faults", int(hits.to_numpy().sum()), hits.size, than=0.7
+    "17a", "faults made in other ways: the rule names at least 70 %", int(hits.to_numpy().sum()), hits.size, than=0.7
 )
-print(verdicts.conclude("17a", [judged], "in files of 2,000 images the rule tells the six apart"))
+words = "in files of 2,000 images the rule tells the six apart, also where the faults were made in other ways"
+print(verdicts.conclude("17a", [judged], words))
+
+# %%
+names = [[unseen.diagnosed(fault, seed) for fault in vendor.NAMELESS] for seed in unseen.seeds]
+pd.DataFrame(names, columns=vendor.NAMELESS, index=unseen.seeds)
 
 # %% [markdown]
 # ## 17b and 17c: false alarms, and which fault is found first
