@@ -1,0 +1,57 @@
+"""The models that are for sale: what their faults are made of, in the ways seen and unseen."""
+
+import pytest
+import torch
+
+from calibkit import metrics
+from calibkit.course.experiments import vendor
+from calibkit.course.scale import Budget
+
+TINY = Budget(train=300, test=400, epochs=6, seeds=1, draws=1)
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return vendor.Vendor(TINY, [0], making=vendor.SEEN)
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    return vendor.Vendor(TINY, [0], making=vendor.UNSEEN)
+
+
+def test_faults_are_made_in_other_ways(seen, unseen):
+    for name in vendor.Making.__dataclass_fields__:
+        assert getattr(vendor.SEEN, name) != getattr(vendor.UNSEEN, name), name
+    for one in (seen, unseen):
+        train, made = one.scans("train", 0).labels, one.making
+        rare = one.learned("rare", 0).labels
+        kept = (rare == made.rare).sum() / (train == made.rare).sum()
+        assert kept == pytest.approx(made.kept, abs=0.03)
+        assert (rare != made.rare).sum() == (train != made.rare).sum()
+        logits, labels = one.calibration("leak", 0)
+        known = set(map(tuple, one.logits("leak", 0)["file"].tolist()))
+        leaked = sum(tuple(row) in known for row in logits.tolist())
+        assert (len(labels), leaked) == (2 * (made.few + made.leaked), 2 * made.leaked)
+    moved, train = unseen.learned("noisy", 0).labels, unseen.scans("train", 0).labels
+    wrong = moved != train
+    assert wrong.double().mean() == pytest.approx(vendor.UNSEEN.wrong, abs=0.01)
+    assert torch.equal(moved[wrong], (train[wrong] + 1) % 10)
+
+
+def test_faults_without_a_name_are_what_they_are_called(unseen):
+    labels = unseen.scans("pool", 0).labels
+    plain, sure = (unseen.probs(name, 0, "pool") for name in ("too sure", "always as sure"))
+    assert torch.equal(plain.argmax(dim=1), sure.argmax(dim=1))
+    assert sure.amax(dim=1).std() < 1e-9
+    assert abs(metrics.signed_gap(sure, labels)) < 0.06  # and yet it never warns
+    exact, swapped = (unseen.probs(name, 0, "pool") for name in ("none", "two digits exchanged"))
+    assert torch.equal(exact[:, [4, 9]], swapped[:, [9, 4]])
+    mixed = unseen.probs("much mixup", 0, "pool")
+    assert metrics.signed_gap(mixed, labels) < metrics.signed_gap(plain, labels)
+
+
+def test_the_rule_names_each_fault_that_it_was_written_for(seen):
+    assert seen.diagnosed("leak", 0) == "leak"
+    assert seen.diagnosed("none", 0) == "none"
+    assert set(vendor.NAMELESS).isdisjoint(vendor.FAULTS)
