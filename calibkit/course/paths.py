@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from calibkit.course import checkout
+from calibkit.course import checkout, syllabus
 
 
 @dataclass(frozen=True)
@@ -119,12 +118,7 @@ def short_table(site: str = "") -> str:
 def minutes(number: str) -> list[int]:
     """The minutes of each sitting, as the head of a lesson states them; without its homework."""
     (lesson,) = checkout.lessons(number)
-    text = lesson.source.read_text(encoding="utf-8")
-    sittings = re.search(r"\*\*Time\.\*\* (.*)", text)[1].split(";")
-    in_class = [words for words in sittings if not re.search("homework|project", words)]
-    return [
-        int(found[0]) for words in in_class if (found := re.search(r"\d+(?= minutes| more)", words))
-    ]
+    return syllabus.times(lesson.source.read_text(encoding="utf-8")).sittings
 
 
 def _sum(path: Path) -> str:

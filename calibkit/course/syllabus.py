@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from calibkit.course import checkout
 
@@ -47,9 +48,33 @@ class Entry:
     def minutes(self) -> list[int]:
         """The minutes of all its sittings and of its homework, as its head states them."""
         (lesson,) = checkout.lessons(self.number)
-        words = re.search(r"\*\*Time\.\*\* (.*)", lesson.source.read_text(encoding="utf-8"))[1]
-        found = re.findall(r"(\d+)(?: more)? minutes|(\d+) more", words)
-        return [int(sitting or more) for sitting, more in found]
+        return times(lesson.source.read_text(encoding="utf-8")).all
+
+
+class Times(NamedTuple):
+    """The minutes of each sitting, and of what is done at home, as the head of a lesson states."""
+
+    sittings: list[int]
+    home: list[int]
+
+    @property
+    def all(self) -> list[int]:
+        return self.sittings + self.home
+
+
+def times(text: str) -> Times:
+    """What a lesson's text, or its source, says after **Time.**; both are empty where it is silent.
+
+    >>> times("**Time.** 45 minutes; 35 more for sections 4 to 6; 20 more for the homework.")
+    Times(sittings=[45, 35], home=[20])
+    """
+    said = re.search(r"\*\*Time\.\*\*(.*?)(?:\n#?\s*\n|\*\*|\Z)", text, re.DOTALL)
+    found = Times([], [])
+    for words in said[1].split(";") if said else ():
+        if minutes := re.search(r"\d+(?= minutes| more)", words):
+            part = found.home if re.search("homework|project", words) else found.sittings
+            part.append(int(minutes[0]))
+    return found
 
 
 @cache

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from calibkit.course import checkout, verdicts
+from calibkit.course import checkout, syllabus, verdicts
 from calibkit.course.execution import PNG
 from tests.notebooks.lint import END, code_cells, prose
 
@@ -167,8 +167,7 @@ def _size(notebook, form: Form) -> Iterator[str]:
 
 def stated_minutes(notebook) -> list[int]:
     """The minutes of each sitting, as the head of a lesson states them."""
-    time = re.search(r"\*\*Time\.\*\* \d+ minutes[^*]*", prose(notebook))
-    return list(map(int, re.findall(r"(\d+) (?:minutes|more)\b", time[0]))) if time else []
+    return syllabus.times(prose(notebook)).all
 
 
 def minutes(notebook) -> float:

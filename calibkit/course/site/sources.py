@@ -121,12 +121,6 @@ class Lesson:
         """What stands after **Question.** at its head."""
         return re.sub(r"[*`$]", "", self._after("Question")).replace("\n", " ")
 
-    @property
-    def minutes(self) -> int:
-        """The minutes of all its sittings, as it estimates them."""
-        times = re.findall(r"(\d+)(?: more)? minutes|(\d+) more", self._after("Time"))
-        return sum(int(a or b) for a, b in times)
-
     def _after(self, name: str) -> str:
         words = re.search(rf"\*\*{name}\.\*\* (.+?)(?:\n\n|\Z)", self.prose, re.DOTALL)
         return words[1] if words else ""

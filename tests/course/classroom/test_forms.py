@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from calibkit import __main__
-from calibkit.course import check, checkout, execution, experiments, explorers
+from calibkit.course import check, checkout, execution, experiments, explorers, syllabus
 from calibkit.course.classroom import forms, reading
 
 LESSONS = checkout.lessons()
@@ -153,9 +153,7 @@ def test_the_notes_follow_the_lesson(lesson):
     sections = re.findall(r"^## (\d+\. .*)$", text, re.MULTILINE)
     assert [*said] == ["", *sections, "Three things to take away"]
     minutes = [int(re.search(r"\*\*(\d+) minutes?\.\*\*", words)[1]) for words in said.values()]
-    time = re.search(r"\*\*Time\.\*\*.*?(?=\*\*Needs)", text, re.DOTALL)[0]
-    stated = sum(map(int, re.findall(r"(\d+) (?:minutes|more)\b", time)))
-    assert sum(minutes) == stated
+    assert sum(minutes) == sum(syllabus.times(text).all)
 
 
 @each

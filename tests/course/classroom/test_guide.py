@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from calibkit import __main__
-from calibkit.course import checkout
+from calibkit.course import checkout, syllabus
 from calibkit.course.classroom import grading, kits, reading, sandbox
 
 HOME = checkout.root() / "notebooks"
@@ -57,8 +57,7 @@ def test_commands_within_the_text_are_understood():
 def minutes(number):
     """The minutes of each sitting, as the lesson states them."""
     text = reading.prose(reading.committed(LESSONS[number]))
-    time = re.search(r"\*\*Time\.\*\*.*?(?=\*\*Needs)", text, re.DOTALL)[0]
-    return " + ".join(re.findall(r"(\d+) (?:minutes|more)\b", time))
+    return " + ".join(map(str, syllabus.times(text).all))
 
 
 def test_the_minutes_are_those_of_the_lessons():

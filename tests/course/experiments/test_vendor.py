@@ -7,7 +7,7 @@ from calibkit import metrics
 from calibkit.course.experiments import vendor
 from calibkit.course.scale import Budget
 
-TINY = Budget(train=300, test=400, epochs=6, seeds=1, draws=1)
+TINY = Budget(train=300, test=400, epochs=10, seeds=1, draws=1)
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,9 @@ def test_faults_without_a_name_are_what_they_are_called(unseen):
     assert sure.amax(dim=1).std() < 1e-9
     assert abs(metrics.signed_gap(sure, labels)) < 0.06  # and yet it never warns
     exact, swapped = (unseen.probs(name, 0, "pool") for name in ("none", "two digits exchanged"))
-    assert torch.equal(exact[:, [4, 9]], swapped[:, [9, 4]])
+    assert torch.allclose(exact[:, [4, 9]], swapped[:, [9, 4]], atol=1e-12)
     mixed = unseen.probs("much mixup", 0, "pool")
-    assert metrics.signed_gap(mixed, labels) < metrics.signed_gap(plain, labels)
+    assert mixed.amax(dim=1).mean() < plain.amax(dim=1).mean()
 
 
 def test_the_rule_names_each_fault_that_it_was_written_for(seen):
