@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,13 +39,19 @@ class Reply:
     def __bool__(self) -> bool:
         return self.passed
 
+    @property
+    def plain(self) -> str:
+        """The text without the marks of code."""
+        return self.text.replace("`", "")
+
     def __repr__(self) -> str:
-        return textwrap.fill(self.text, WIDE, break_long_words=False, break_on_hyphens=False)
+        return textwrap.fill(self.plain, WIDE, break_long_words=False, break_on_hyphens=False)
 
     def _repr_html_(self) -> str:
         head = next((head for head in COLOURS if self.text.startswith(head)), "")
         colour = COLOURS.get(head, COLOURS["Not quite:"])
         rest = html.escape(self.text.removeprefix(head))
+        rest = re.sub(r"`([^`]*)`", r"<code>\1</code>", rest)
         style = f"border-left: 0.4em solid {colour}; padding-left: 0.7em; max-width: {WIDE}ch"
         return f'<div style="{style}"><strong>{head}</strong>{rest}</div>'
 
@@ -178,7 +185,9 @@ class Exercise:
             self.tolerance,
             self.absolute,
         )
-        shown = min(wrong, key=lambda case: (self._fits(case, given), self._size(case)))
+        shown = min(
+            wrong, key=lambda c: (self._fits(c, given), self._conventional(c), self._size(c))
+        )
         told = hint(attempt), self._difference(shown, given[shown])
         right = len(given) - len(wrong)
         return f"Not quite: {' '.join(filter(None, told))}" + (
@@ -188,6 +197,10 @@ class Exercise:
     def _fits(self, case: str, given: dict[str, np.ndarray]) -> bool:
         """Whether the shape is right; where it is not, that comes first."""
         return given[case].shape == self._expected[case].shape
+
+    def _conventional(self, case: str) -> bool:
+        """Whether the result is 0 or 1 alone, as where something is empty or too few."""
+        return bool(np.isin(self._expected[case], (0, 1)).all())
 
     def _size(self, case: str) -> int:
         """How many numbers a student has to look at; one or none tell little."""

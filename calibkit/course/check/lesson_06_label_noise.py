@@ -7,6 +7,7 @@ from torch import Tensor
 
 from calibkit import curation
 from calibkit.course.check.cases import PREDICTIONS, SMALL, TINY
+from calibkit.course.check.common_mistakes import EPSILONS
 from calibkit.course.check.engine import Mistake, exercise
 
 RATES = {
@@ -129,6 +130,12 @@ def _log_at(probs: Tensor, labels: Tensor) -> Tensor:
     return probs.gather(1, labels[:, None])[:, 0].log()
 
 
+ORDER = (
+    "the order is exchanged. A row of probs belongs to a sample, and goes through the matrix from "
+    "the left: probs @ transition."
+)
+
+
 @exercise(
     cases=_through(),
     mistakes=[
@@ -178,7 +185,23 @@ def _log_at(probs: Tensor, labels: Tensor) -> Tensor:
             lambda p, t, y: -(p @ t).gather(1, y[:, None]).mean(),
             "the logarithm is missing.",
         ),
+        *(
+            Mistake(
+                lambda p, t, y, small=small: -_log_at(p @ t + small, y).mean(),
+                "an epsilon was added inside the logarithm, to probs @ transition. It changes "
+                "small probabilities, and these cost the most. Leave it out: no probability is 0 "
+                "here.",
+            )
+            for small in EPSILONS
+        ),
+        Mistake(
+            lambda p, t, y: -_log_at(t @ p, y).mean(),
+            ORDER,
+        ),
     ],
+    slips={
+        r"cannot be multiplied|must match|mat1 and mat2|size mismatch": ORDER[0].upper() + ORDER[1:]
+    },
 )
 def noisy_nll(probs, transition, labels):
     """The mean NLL of noisy labels (n,), in nats: one number. Row i of `transition` is class i."""

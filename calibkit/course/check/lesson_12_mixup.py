@@ -129,6 +129,12 @@ def _looked_up(cal: Tensor, test: Tensor) -> Tensor:
     return test.gather(1, cal.argmin(dim=1, keepdim=True))[:, 0]
 
 
+ROWS = (
+    "a strength is a column, and test[best] takes rows. Row i belongs with column best[i]: "
+    "test[torch.arange(len(test)), best], or use gather."
+)
+
+
 @exercise(
     cases=_errors(),
     mistakes=[
@@ -165,7 +171,17 @@ def _looked_up(cal: Tensor, test: Tensor) -> Tensor:
             lambda cal, test: _looked_up(-cal, test),
             "you took the largest error on cal: argmin, not argmax.",
         ),
+        Mistake(
+            lambda cal, test: test[:, cal.argmin(dim=1)],
+            "this takes every chosen column of every seed. Each row has one of its own: pair them, "
+            "test[torch.arange(len(test)), best], or use gather.",
+        ),
+        Mistake(
+            lambda cal, test: test[cal.argmin(dim=1)],
+            ROWS,
+        ),
     ],
+    slips={r"out of bounds|out of range": ROWS[0].upper() + ROWS[1:]},
 )
 def honest_choice(cal, test):
     """Each seed's test error at the strength that cal chose: (n,), from errors (n, strengths)."""

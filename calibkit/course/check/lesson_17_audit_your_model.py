@@ -60,6 +60,12 @@ def _z(c: Tensor, h: Tensor) -> Tensor:
     return (c - h).sum() / (c * (1 - c)).sum().sqrt()
 
 
+def _spread(off: Tensor, free: int) -> Tensor:
+    """The standard deviation as torch has it, without its warning; free: 1 to divide by n - 1."""
+    square = (off - off.mean()).square().sum()
+    return torch.sqrt(square / torch.tensor(len(off) - free, dtype=off.dtype))
+
+
 @exercise(
     cases=GROUPED,
     mistakes=[
@@ -88,6 +94,18 @@ def _z(c: Tensor, h: Tensor) -> Tensor:
                 c, h, g, lambda c, h: (c - h).mean() / (c * (1 - c)).sum().sqrt()
             ),
             "the mean stands above, the standard deviation of the sum below. Take both of the sum.",
+        ),
+        *(
+            Mistake(
+                lambda c, h, g, free=free, root=root: _by_group(
+                    c, h, g, lambda c, h: (c - h).mean() / _spread(c - h, free) * len(c) ** root
+                ),
+                "you took the standard deviation that the differences happen to have (std, a t "
+                "test). If the confidences are right, the variance of a hit is known: c (1 - c). "
+                "Add those up, and take the root.",
+            )
+            for free in (1, 0)
+            for root in (0.5, 0.0, -0.5, 1.0)
         ),
         Mistake(
             lambda c, h, g: _by_group(c, h, g, lambda c, h: (c - h).sum() / (c * (1 - c)).sum()),

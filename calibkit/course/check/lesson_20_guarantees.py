@@ -58,6 +58,11 @@ def _threshold(scores: Tensor, alpha: float) -> float:
             "scores, and take the one at place k.",
         ),
         Mistake(
+            lambda s, a: torch.quantile(s, 1 - a) if _place(s, a) <= len(s) else 1.0,
+            "torch.quantile takes a point between two scores, and knows no n + 1. Sort the "
+            "scores, and take the one at place k.",
+        ),
+        Mistake(
             lambda s, a: _at(s, _place(s, a)),
             "with too few scores (k > n) you return the largest one. It promises too little: "
             "return 1.",
@@ -186,6 +191,11 @@ def _mass(sets: Tensor, posterior: Tensor) -> Tensor:
             "probabilities is asked.",
         ),
     ],
+    slips={
+        r"shape of the mask": "posterior[sets] is one long line of numbers, without rows. "
+        "Multiply: (sets * posterior).sum(dim=1) has a number for each image, and [group] picks "
+        "from those.",
+    },
 )
 def set_coverage(sets, posterior, group):
     """Mean exact probability, over the images of `group` (n,) bool, that the set holds the class.

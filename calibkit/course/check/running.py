@@ -45,6 +45,12 @@ SLIPS = {
     r"must match the size|could not be broadcast|shapes cannot be multiplied|does not match the "
     r"shape": "Two shapes do not fit. Print the .shape of each; for rows beside a vector, "
     "vector[:, None] is a column.",
+    r"tuple index|return_types|'tuple' object|tuple indices|with type .?tuple|not .?tuple": "sort, "
+    "topk, and max or min with a dim return a pair, the values and their places. Say which: "
+    ".values or .indices.",
+    r"shape of the mask": "A mask takes single entries out of a tensor of its own shape, in one "
+    "long line: the rows are gone. To keep them multiply by the mask, or pick whole rows with a "
+    "mask that has one entry a row.",
     r"out of bounds|out of range": "An index is too large or too small: look at the shape, and "
     "count from 0.",
     r"same dtype|expected scalar type|should have same": "Two tensors are of different types "

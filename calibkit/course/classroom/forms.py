@@ -136,7 +136,7 @@ def _for_teacher(text: str):
 
 def misconceptions(checker: str) -> str:
     """The known mistakes of an exercise, as its checker tells them."""
-    hints = [mistake.hint for mistake in check.EXERCISES[checker].mistakes]
+    hints = list(dict.fromkeys(one.hint for one in check.EXERCISES[checker].mistakes))
     lines = "\n".join(f"- {hint[0].upper()}{hint[1:]}" for hint in hints)
     return (
         f"Mistakes to expect here, in the words of `check.{checker}`:\n\n"

@@ -165,7 +165,7 @@ def _graded(submission: Submission, task: reading.Exercise, seed: int, walls: li
         return _failed(UNKNOWN, words, answer)
     return Grade(
         int(found.reply.passed),
-        " ".join(found.reply.text.split()),
+        " ".join(found.reply.plain.split()),
         found.share,
         None if gone else found.smallest,
         tuple(answer.attempts),

@@ -2,6 +2,7 @@
 
 import functools
 import io
+import re
 import signal
 import sys
 import threading
@@ -698,3 +699,67 @@ def test_printing_ends_at_the_last_character_that_fits():
     assert short.write("y") == 1
     assert short.write("z") == 1
     assert heard.getvalue() == "x" * (running.PRINTED - 1) + "y"
+
+
+def a_line(probs, transition, labels):
+    """NLL by hand, as most write it."""
+    noisy = probs @ transition
+    return -torch.log(noisy[range(len(labels)), labels] + 1e-8).mean()
+
+
+def t_test(free, over=torch.sum):
+    def answer(c, h, g):
+        off = c - h.double()
+        parts = [off[g == k] for k in range(int(g.max()) + 1)]
+        z = [p.mean() / p.std(unbiased=bool(free)) * len(p) ** 0.5 for p in parts]
+        return torch.stack(z)
+
+    return answer
+
+
+def nth(s, a):
+    return int(np.ceil((len(s) + 1) * (1 - a) - 1e-9))
+
+
+@pytest.mark.filterwarnings("ignore:std")
+@pytest.mark.parametrize(
+    ("name", "answer", "words"),
+    [
+        ("group_z", t_test(1), "you took the standard deviation that the differences happen"),
+        ("group_z", t_test(0), "you took the standard deviation that the differences happen"),
+        ("conformal_threshold", lambda s, a: s.sort()[nth(s, a) - 1], "Say which: .values or"),
+        ("conformal_threshold", lambda s, a: s.topk(len(s))[-nth(s, a)], "Say which: .values"),
+        ("noisy_nll", a_line, "an epsilon was added inside the logarithm, to probs @"),
+        (
+            "noisy_nll",
+            lambda p, t, y: -torch.log((p @ t).gather(1, y[:, None]) + 1e-6).mean(),
+            "an epsilon was added inside the logarithm",
+        ),
+        (
+            "noisy_nll",
+            lambda p, t, y: -(t @ p)[range(len(y)), y].log().mean(),
+            "The order is exchanged",
+        ),
+        ("honest_choice", lambda c, t: t[:, c.argmin(dim=1)], "every chosen column of every seed"),
+        ("honest_choice", lambda c, t: t[c.argmin(dim=1)], "a column, and test[best] takes rows"),
+        ("honest_choice", lambda c, t: t[c.argmin()], "a column, and test[best] takes rows"),
+        ("set_coverage", lambda s, q, g: q[s][g].mean(), "is one long line of numbers"),
+        ("signed_gap", lambda p, y: (p.max(dim=1) - 1).mean(), "Say which: .values or .indices"),
+        ("signed_gap", lambda p, y: p.max(dim=1).mean(), "Say which: .values or .indices"),
+    ],
+)
+def test_a_natural_first_attempt_is_named(name, answer, words):
+    assert words in said(name, answer)
+
+
+def test_the_case_that_is_shown_is_about_the_mistake():
+    told = said("conformal_threshold", lambda s, a: torch.quantile(s, 1 - a))
+    assert "torch.quantile takes a point between two scores" in told
+    assert "too few" not in told
+
+
+def test_marks_of_code_are_set_as_code_or_left_out():
+    reply = check.signed_gap(lambda p, y: p.nothing)
+    assert "`" in reply.text
+    assert "`" not in repr(reply) + reply._repr_html_()
+    assert re.search(r"<code>.*nothing.*</code>", reply._repr_html_())
