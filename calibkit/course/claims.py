@@ -362,8 +362,8 @@ def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
         f"{len(p)} with p that are not post hoc, the error of each being {100 * rate:g} %; in "
         f"{together} "
         f"when the share of false ones among all that are seen is held at {100 * rate:g} % "
-        f"(Benjamini and Hochberg 1995; the whole course is one family, "
-        f"and verdicts that share their networks depend on each other). q says at which share a "
+        f"(Benjamini and Hochberg 1995; the whole course is one family. Verdicts that share their "
+        f"networks depend on each other, and for these the method guarantees no share). q says at which share a "
         f"verdict's difference would be among them; of a claim that two things are alike it says "
         f"nothing."
     )

@@ -630,7 +630,7 @@ check.gamma_star(my_gamma_star)
 #
 # ## The answer
 #
-# **Focal loss does not ask for the chance of being right: its cheapest answer lies nearer to one half than the truth. The
+# **Focal loss does not ask for the chance of being right: between two classes its cheapest answer lies nearer to one half than the truth. The
 # number can be right all the same, because training makes the network too sure, and the two errors cancel at one
 # gamma.** **Only a test on new images can say at which gamma. After a temperature, cross-entropy did better here. So
 # check the number on the screen, whatever the loss was.**
