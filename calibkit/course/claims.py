@@ -363,9 +363,9 @@ def false_discoveries(verdicts: Iterable[Verdict], rate: float = 0.05) -> str:
         f"{together} "
         f"when the share of false ones among all that are seen is held at {100 * rate:g} % "
         f"(Benjamini and Hochberg 1995; the whole course is one family. Verdicts that share their "
-        f"networks depend on each other, and for these the method guarantees no share). q says at which share a "
-        f"verdict's difference would be among them; of a claim that two things are alike it says "
-        f"nothing."
+        f"networks depend on each other, and for these the method guarantees no share). q says at "
+        f"which share a verdict's difference would be among them; of a claim that two things are "
+        f"alike it says nothing."
     )
 
 

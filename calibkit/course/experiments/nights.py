@@ -7,7 +7,7 @@ what is missing.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,68 @@ def on_40_000(folder: Path | None = None) -> pd.DataFrame:
     the two the number of images differs as well as the loss. folder: as in `table`.
     """
     return pd.read_csv((checkout.results() if folder is None else Path(folder)) / MORE / TABLE)
+
+
+# By experiment where its runs of the scale night lie, one weight decay of a series; the README
+# there says what was stored twice before.
+SERIES = {"soft": FOLDER, "focal": FOLDER, "rivals": FOLDER, "mixup": MORE}
+DECAY = 5e-4
+AGAIN = {  # by column of an experiment's table, that of a run
+    "test_accuracy": "test_accuracy",
+    "test_ece": "test_ece",
+    "test_confidence": "test_gap",  # minus the accuracy
+    "test_nll": "test_nll",
+    "scaled_temperature": "temperature",
+    "scaled_ece": "scaled_ece",
+    "scaled_nll": "scaled_nll",
+    "grid_temperature": "grid_temperature",
+    "grid_ece": "grid_ece",
+    "test_smooth_ece": "test_smooth_ece",
+    "test_classwise_ece": "test_classwise_ece",
+    "test_brier": "test_brier",
+    "test_overconfidence_error": "test_overconfidence_error",
+    "seconds": "seconds",
+}
+
+
+def of_experiment(
+    name: str, values: Sequence[Any], part: str = "", folder: Path | None = None
+) -> pd.DataFrame:
+    """The table of an experiment of `SERIES`, one row a run, from the runs of the series.
+
+    values: what the experiment varies, in order. part: "epochs" for one row an epoch. folder: as in
+        `table`. The training accuracy is that of the last epoch as it was met, as in all tables of
+        experiments; the series has that of the end beside it.
+    """
+    home = (checkout.results() if folder is None else Path(folder)) / SERIES[name]
+    series = pd.read_csv(home / TABLE)
+    series = series[(series.decay == DECAY) & (series.network == NETWORK)]
+    rows, epochs = [], []
+    for value in values:
+        runs = series[series.loss == _loss(value)].sort_values("seed")
+        for run in runs.to_dict("records"):
+            history = pd.read_csv(home / f"{stem(run['loss'], run['seed'], DECAY)}-epochs.csv")
+            key = {"value": value, "seed": run["seed"]}
+            met = key | {"train_accuracy": history.train_accuracy.iloc[-1]}
+            run["test_confidence"] = round(run["test_confidence"] - run["test_accuracy"], 6)
+            rows.append(met | {new: run[old] for old, new in AGAIN.items()})
+            own = history.drop(columns=["loss", "decay", "lr", "seed"])
+            epochs.append(own.assign(value=value, seed=run["seed"]))
+    if part == "epochs":
+        whole = pd.concat(epochs, ignore_index=True)
+        return whole[["value", "seed", *whole.columns.drop(["value", "seed"])]]
+    return pd.DataFrame(rows)
+
+
+def _loss(value: Any) -> str:
+    """How the series names what an experiment varies: a loss, or the alpha of mixup.
+
+    >>> _loss("mixup, alpha .1"), _loss(0.3), _loss(0.0)
+    ('mixup, alpha 0.1', 'mixup, alpha 0.3', 'cross-entropy')
+    """
+    if isinstance(value, str):
+        return value.replace("alpha .", "alpha 0.")
+    return f"mixup, alpha {value:g}" if value else "cross-entropy"
 
 
 def at_best(by: str, rows: pd.DataFrame | None = None) -> tuple[pd.DataFrame, list[str]]:

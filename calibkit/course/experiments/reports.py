@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 
 from calibkit.course import checkout
+from calibkit.course.experiments import nights
 from calibkit.course.experiments.engine import named, run
 from calibkit.course.experiments.experiment import Experiment, Result
 from calibkit.course.experiments.photograph_grids import EXPERIMENTS
@@ -197,6 +198,8 @@ def stored(
     experiment = named(name, dataset)
     folder = checkout.results() if folder is None else folder
     path = folder / scale / f"{_stem(experiment, part=part)}.csv"
+    if _of_a_series(experiment, scale) and not path.exists():
+        return nights.of_experiment(name, experiment.values, part, folder)
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there; run {_again(experiment, scale)}")
     return pd.read_csv(path)
@@ -215,7 +218,13 @@ def on_photographs(
     if scale in ("gpu", "paper") and scale in experiment.settings:
         return run(name, scale, dataset=dataset, device=device).table
     at_night = checkout.results() / "night" / f"{_stem(experiment)}.csv"
-    return stored(name, "night" if at_night.exists() else "laptop", dataset=dataset)
+    there = at_night.exists() or _of_a_series(experiment, "night")
+    return stored(name, "night" if there else "laptop", dataset=dataset)
+
+
+def _of_a_series(experiment, scale: str) -> bool:
+    """Whether its runs are among those of `nights`, where each is stored once."""
+    return scale == "night" and _stem(experiment) in nights.SERIES
 
 
 def on_text(dataset: str, scale: str = "laptop") -> pd.DataFrame:
@@ -236,6 +245,8 @@ def photographed(folder: Path) -> dict[str, list[Photographed]]:
     claims: dict[str, list[Photographed]] = {}
     for name in EXPERIMENTS:
         scales = [scale for scale in SETTINGS if (folder / scale / f"{name}.csv").exists()]
+        if name in nights.SERIES and (folder / nights.SERIES[name]).exists():
+            scales = sorted({*scales, "night"}, key=[*SETTINGS].index)
         if not scales:
             continue
         table = stored(name, scales[-1], folder)
