@@ -367,7 +367,7 @@ print(f"sets that hold the digit with more than 99 %: {sure:.0%} of the images; 
       f"on average {mass.mean():.1%}")
 
 # %% [markdown]
-# Left: the 90 % are an average of 97 % on the new scanner, 88 % on the usual one and 75 % on the old one. Across the
+# Left: the 90 % are an average of 97 % on the new scanner, a little less than 90 % on the usual one and 75 % on the old one. Across the
 # scanners, hard images have 64 %. Right: few images have about 90 %. Most sets are nearly certain, and some are wrong more often than right.
 #
 # What was promised is the *mean* of this picture, the **marginal coverage**. What the nurse would like is **conditional coverage**: 90 % on
@@ -552,8 +552,8 @@ told = ", ".join(f"{name} scanner {covered[name + ' scanner']:.0%}" for name in 
 print(f"Promised 90 %. All images {mass.mean():.1%}; {told}; hard images {covered['hard images']:.0%}.")
 
 # %% [markdown]
-# **The 90 % are true of the average over all images, and of no image in particular. Here they were made of 97 % on the new scanner, 88 % on the
-# usual one and 75 % on the old one; across the scanners, hard images had 64 %.** **A promise can be kept for each group that you name and label; for
+# **The 90 % are true of the average over all images, and of no image in particular. Here they were made of 97 % on the new scanner, a little less than
+# 90 % on the usual one and 75 % on the old one; across the scanners, hard images had 64 %.** **A promise can be kept for each group that you name and label; for
 # each image it would take the posterior.**
 #
 # All verdicts, and what it costs to decide by sets: [evidence](evidence/20_guarantees.ipynb).

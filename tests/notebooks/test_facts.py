@@ -11,6 +11,7 @@ from torch import nn
 
 from calibkit.course import checkout
 from calibkit.course.classroom import slicing
+from calibkit.course.execution import PNG
 from calibkit.course.experiments import faded, soft_targets
 from calibkit.course.scale import budget
 
@@ -94,8 +95,8 @@ def printed(notebook):
     outputs = chain.from_iterable(cell.get("outputs", ()) for cell in notebook.cells)
     for output in outputs:
         told = output.get("text") or output.get("data", {}).get("text/plain", "")
-        pictures = re.findall(r'alt="([^"]*)"', output.get("data", {}).get("text/html", ""))
-        yield from (float(n.replace(",", "")) for n in NUMBER.findall(" ".join([told, *pictures])))
+        picture = output.get("metadata", {}).get(PNG, {}).get("alt", "")
+        yield from (float(n.replace(",", "")) for n in NUMBER.findall(f"{told} {picture}"))
 
 
 def bold_answers(notebook):

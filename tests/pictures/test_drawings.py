@@ -276,3 +276,13 @@ def test_a_role_looks_the_same_in_matplotlib_and_in_svg(role):
     shapes = picture(svg.picture(140, 140, drawn, axes.frame("", "", (0, 1), (0, 1)))).plots[0]
     shapes.one("line", reading.line(role))
     shapes.one("bars", reading.area(role))
+
+
+def test_the_strip_says_what_is_counted():
+    counted = metrics.reliability([[0.9, 0.1], [0.6, 0.4]], [0, 1], bins=5)
+    panels = [
+        reliability_frame(counted, title="", readout="", **more).panels[0]
+        for more in ({}, {"counted": "answers"})
+    ]
+    assert ["images (log)" in panel for panel in panels] == [True, False]
+    assert "answers (log)" in panels[1]
