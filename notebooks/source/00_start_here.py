@@ -229,7 +229,8 @@ fig, (left, right_side) = plt.subplots(1, 2, figsize=(9.5, 5))
 _ = plots.reliability_diagram(said.probs, said.labels, ax=left, title="The network")
 _ = plots.reliability_diagram(test.posterior, test.labels, ax=right_side, title="The exact posterior")
 counts = metrics.reliability(said.probs, said.labels).counts
-print(f"the network's first bin with images holds {counts[counts > 0][0]:,} of {len(said):,}, its last bin {counts[-1]:,}")
+print(f"the network's first bin with images holds {counts[counts > 0][0]:,} of {len(said):,}, "
+      f"its last bin {counts[-1]:,}")
 
 # %% [markdown]
 # - **The network.** All its bars end below the diagonal. The first bin with images holds few and says nothing. The last

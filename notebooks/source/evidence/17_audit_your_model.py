@@ -34,9 +34,8 @@ files = size.draws // 4  # behind one number of a seed
 # %% tags=["nbval-check-output"]
 names = [[unseen.diagnosed(fault, seed) for fault in vendor.FAULTS] for seed in unseen.seeds]
 hits = pd.DataFrame(names, columns=vendor.FAULTS) == list(vendor.FAULTS)
-judged = verdicts.judge_share(
-    "17a", "faults made in other ways: the rule names at least 70 %", int(hits.to_numpy().sum()), hits.size, than=0.7
-)
+words = "faults made in other ways: the rule names at least 70 %"
+judged = verdicts.judge_share("17a", words, int(hits.to_numpy().sum()), hits.size, than=0.7)
 words = "in files of 2,000 images the rule tells the six apart, also where the faults were made in other ways"
 print(verdicts.conclude("17a", [judged], words))
 
