@@ -48,10 +48,8 @@ def _read(path: Path, labels: str | Path | None, options: questions.Options) -> 
                     f"labels must have as many rows as the scores, {len(table)}, got {len(column)}"
                 )
             name = f"labels of {Path(labels).name}"
-            own = [c for c in table.entries if c not in table.blocks or len(table.entries) > 1]
             table = replace(table, entries={name: column, **table.entries})
             options = answered(options, {"label": [name]})
-            del own
         elif path.suffix.lower() == ".npy":
             raise ValueError(f"{path.name} holds scores alone: name the labels, --labels FILE.npy")
         elif table.nameless:

@@ -253,10 +253,8 @@ def _sum_to_one(table: Any, columns: list[str]) -> bool:
 
 def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[str]:
     """The classes that columns of scores are called after."""
-    for name, own in table.blocks.items():
-        if own == columns:
-            del name
-            return list(map(str, range(len(own))))
+    if columns in table.blocks.values():
+        return list(map(str, range(len(columns))))
     exact = {word(column): column for column in columns}
     if set(words) <= set(exact):
         return [word(column) for column in columns]
@@ -379,9 +377,8 @@ def _ranked(
         return []
     rows = labels.notna().to_numpy()
     left = [c for c in table.columns if c not in (*column, *options.taken, options.predicted)]
-    sets = [scores] if scores else _sets(table, left, values)
     ranked = []
-    for rank, own in sets if not scores else [(0, scores)]:
+    for rank, own in [(0, scores)] if scores else _sets(table, left, values):
         matrix = np.column_stack([np.asarray(table[c], float) for c in own])[rows]
         good = np.isfinite(matrix).all(1)
         matrix, mine = matrix[good], words.to_numpy()[good]
