@@ -952,7 +952,12 @@ for focal_like in (losses.focal, losses.dual_focal):
         (focal_like, {"gamma": -1.0}, ValueError, "^gamma must lie in"),
         (focal_like, {"gamma": N}, ValueError, "^gamma must lie in"),
         (focal_like, {"gamma": math.inf}, ValueError, "^gamma must lie in"),
-        (focal_like, {"gamma": "2"}, TypeError, "^gamma must be a number"),
+        (
+            focal_like,
+            {"gamma": "2"},
+            TypeError,
+            "^gamma must be a tensor or array of numbers, got str",
+        ),
         (focal_like, {"gamma": torch.ones(3)}, ValueError, "^gamma must have one entry per row"),
         (focal_like, {"gamma": torch.ones(1, 4)}, ValueError, "^gamma must have 1 dimension"),
         (focal_like, {"gamma": torch.ones(4).long()}, TypeError, "^gamma must be floating"),

@@ -6,6 +6,7 @@ from operator import attrgetter
 
 import numpy as np
 import torch
+from scipy.optimize import isotonic_regression
 from torch import Tensor
 
 from calibkit.recalibration.binned import one_vs_rest, targets, to_logits
@@ -14,10 +15,6 @@ from calibkit.recalibration.modules import Map
 from calibkit.recalibration.tables import edges_table, passed, values_table
 
 Step = tuple[np.ndarray, np.ndarray]
-MISSING = (
-    "VennAbersCalibrator needs the package venn-abers, which is not installed: "
-    "pip install venn-abers, or calibkit with its extra venn"
-)
 
 
 class VennAbersCalibrator(Calibrator):
@@ -27,8 +24,7 @@ class VennAbersCalibrator(Calibrator):
     one of the two is calibrated whatever comes, and p is never 0 or 1. Class by class against the
     rest on softmax scores, then rows divided by their sum (two classes: on class 1 alone). `fit`
     sets `steps`, a pair (p0, p1) of step functions a class, each a pair of float64 tensors: the
-    scores where it steps (m,), and its values (m + 1,). Needs the package venn-abers (extra
-    `venn`); raises ImportError without it.
+    scores where it steps (m,), and its values (m + 1,).
 
     Source: Vovk, Petej & Fedorova 2015, section 2 and equation 7.
 
@@ -73,14 +69,22 @@ class TwoSteps(Map):
 
 def _both(scores: np.ndarray, hits: np.ndarray) -> list[Step]:
     """p0 and p1 of one class as step functions: where they step, and their values."""
-    # The package divides by 0, and silences numpy's errors for good when it is imported.
-    with np.errstate(all="ignore"):
-        try:
-            from venn_abers.venn_abers import calc_p0p1
-        except ImportError as error:
-            raise ImportError(MISSING) from error
-        p0, p1, at = calc_p0p1(np.stack([1 - scores, scores], axis=1), hits)
-    return [_stepping(at, one[:, 1]) for one in (p0, p1)]
+    at, place = np.unique(scores, return_inverse=True)
+    counts, right = np.bincount(place).astype(float), np.bincount(place, hits)
+    with_label = [
+        [_regressed(right, counts, k, label) for k in range(len(at))] for label in (0.0, 1.0)
+    ]
+    # a negative below all scores is the only one there, as is a positive above them
+    p0, p1 = np.array([0.0, *with_label[0]]), np.array([*with_label[1], 1.0])
+    return [_stepping(at, values) for values in (p0, p1)]
+
+
+def _regressed(right: np.ndarray, counts: np.ndarray, k: int, label: float) -> float:
+    """Isotonic regression at the k-th score, one more sample of this label added there."""
+    right, counts = right.copy(), counts.copy()
+    right[k] += label
+    counts[k] += 1
+    return float(isotonic_regression(right / counts, weights=counts).x[k])
 
 
 def _stepping(at: np.ndarray, values: np.ndarray) -> Step:
