@@ -32,6 +32,9 @@ CONTRASTS = """root => {
   });
 }"""
 OUTLINE = "node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]"
+CLEAR = """node => node.getBoundingClientRect().top
+  - 3 - parseFloat(getComputedStyle(node).outlineOffset)
+  - node.parentElement.querySelector("output").getBoundingClientRect().bottom"""
 PICTURE = """root => { const svg = root.querySelector("svg");
   return [getComputedStyle(svg.parentElement).backgroundColor, root.scrollWidth - root.clientWidth,
           svg.getBoundingClientRect().right, innerWidth]; }"""
@@ -71,6 +74,7 @@ def test_words_are_legible_and_focus_is_seen_in_both_themes(browser, lab_in, bui
         assert min(contrasts) >= 4.5
         assert root.evaluate(PICTURE)[0] == "rgb(255, 255, 255)"
         assert root.locator(HANDLE).evaluate(OUTLINE) == ["solid", "3px"]
+        assert root.locator(HANDLE).evaluate(CLEAR) >= 0  # of the label
         assert seen == []
     running.forget()
 
@@ -107,4 +111,5 @@ def test_a_page_fits_the_screen(browser, page_of_one, build, width):
         handle.focus()
         page.keyboard.press("ArrowRight")
         assert handle.evaluate(OUTLINE) == ["solid", "3px"]
+        assert handle.evaluate(CLEAR) >= 0
         assert seen == []
