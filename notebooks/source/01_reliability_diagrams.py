@@ -310,7 +310,8 @@ explorers.Explorer(
     frame,
     explorers.Slider("bins", [1, 2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100], start=15),
     description="The reliability diagram of the same predictions, counted in 1 to 100 bins. A line "
-    "stands at the accuracy of each bin; from there to its mean confidence the gap is striped. The black line is the 95 % interval of the accuracy; the strip counts the predictions.",
+    "stands at the accuracy of each bin; from there to its mean confidence the gap is striped. The black "
+    "line is the 95 % interval of the accuracy; the strip counts the predictions.",
 )
 
 # %% [markdown]

@@ -29,8 +29,8 @@ class Form:
     verdicts: int
 
 
-LONG = Form(words=range(1200, 2801), sections=8, minutes=60, verdicts=5)
-SHORT = Form(words=range(900, 1801), sections=7, minutes=45, verdicts=2)
+LONG = Form(words=range(1200, 3001), sections=8, minutes=60, verdicts=5)
+SHORT = Form(words=range(900, 1901), sections=7, minutes=45, verdicts=2)
 KEEP_THE_LONG_ONE = ("00", "01", "02", "17")
 NEW_TERMS, EXERCISES = 3, range(2, 5)
 CELLS, TABLES, VISIBLE_LINES, LESSONS_IN_BRACKETS = 40, 2, 12, 3  # of the short form

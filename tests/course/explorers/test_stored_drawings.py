@@ -176,22 +176,21 @@ def test_a_diagram_agrees_with_itself_and_with_its_readout(name):
 def bins_of(plot, strip):
     """Counts, accuracy and mean confidence of each bin, as drawn; the parts fit to each other."""
     check_frame(plot, strip)
-    bars, heights = plot.one("bars", reading.area(palette.ACCURACY)), strip.one("bars")
-    check_strip(strip, bars.x, heights)
-    confidence = np.full(len(bars.x), np.nan)
+    levels, heights = plot.one("levels", Look(palette.ACCURACY.colour)), strip.one("bars")
+    check_strip(strip, levels.x, heights)
+    confidence = np.full(len(levels.x), np.nan)
     for role, sign in ((palette.OVER, 1), (palette.UNDER, -1)):
         for gaps in plot.all("bars", reading.area(role)):
-            bin_of = {round(left, 6): place for place, (left, _) in enumerate(bars.x)}
+            bin_of = {round(left, 6): place for place, (left, _) in enumerate(levels.x)}
             places = [bin_of[round(left, 6)] for left, _ in gaps.x]
-            plot.is_at(gaps, bars.x[places], np.c_[bars.y[places, 1], gaps.y[:, 1]])
+            plot.is_at(gaps, levels.x[places], np.c_[levels.y[places], gaps.y[:, 1]])
             assert (sign * np.diff(gaps.y) >= 0).all()
             assert np.isnan(confidence[places]).all()
             confidence[places] = gaps.y[:, 1]
-    left, right = bars.x.T
+    left, right = levels.x.T
     assert ((left - ENDS < confidence) & (confidence < right + ENDS)).all()
-    assert bars.y[:, 0] == pytest.approx(0, abs=1e-9)
-    assert (bars.y[:, 1] <= 1 + 1e-9).all()
-    return heights.y[:, 1], bars.y[:, 1], confidence
+    assert (levels.y <= 1 + 1e-9).all()
+    return heights.y[:, 1], levels.y, confidence
 
 
 def check_strip(strip, ends, heights):
