@@ -231,8 +231,8 @@ print(f"rightly named, of {len(seeds)} trainings:", hits.sum().to_dict())
 
 # %% tags=["answer"]
 unseen = vendor.Vendor(size, [100 + seed for seed in seeds], device, vendor.UNSEEN)  # trains them, too
-named = pd.DataFrame([[unseen.diagnosed(fault, seed) for fault in (*vendor.FAULTS, *vendor.NAMELESS)]
-                      for seed in unseen.seeds], columns=[*vendor.FAULTS, *vendor.NAMELESS])
+faults = [*vendor.FAULTS, *vendor.NAMELESS]
+named = pd.DataFrame({fault: [unseen.diagnosed(fault, seed) for seed in unseen.seeds] for fault in faults})
 for fault, said in named.items():
     print(f"{fault}: " + ", ".join(f"{name} ({times})" for name, times in said.value_counts().items()))
 

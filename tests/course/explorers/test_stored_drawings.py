@@ -206,10 +206,10 @@ def check_strip(strip, ends, heights):
 def check_whiskers(plot, counts, accuracy):
     """Wilson intervals of the bars and counts that are drawn, in the middle of each bin."""
     whiskers = plot.one("whiskers", INTERVAL)
-    bars = plot.one("bars", reading.area(palette.ACCURACY))
+    levels = plot.one("levels", Look(palette.ACCURACY.colour))
     hits = (accuracy * counts).clip(0, counts)
     low, high = metrics.wilson_interval(torch.from_numpy(hits), torch.from_numpy(counts))
-    np.testing.assert_allclose(whiskers.x, bars.x.mean(axis=1), 0, ENDS)
+    np.testing.assert_allclose(whiskers.x, levels.x.mean(axis=1), 0, ENDS)
     np.testing.assert_allclose(whiskers.y, np.c_[low, high], 0, ENDS)
 
 
