@@ -295,10 +295,11 @@ answers of a language model have a line each, how sure it was and whether it was
 
 
 def _add_audit(commands) -> None:
-    add = commands.add_parser("audit", epilog=EXAMPLE)
+    usage = "%(prog)s FILE [OPTION ...], such as audit predictions.csv; --help lists the options"
+    add = commands.add_parser("audit", usage=usage, epilog=EXAMPLE)
     add.set_defaults(command=_audit)
     forms = ".csv, .tsv, .txt, .parquet, .feather, .jsonl, .npz, .npy or .pt"
-    add.add_argument("file", help=f"predictions: {forms}")
+    add.add_argument("file", metavar="FILE", help=f"predictions: {forms}")
     what = "columns of scores, parted by commas; p_* for all that begin with p_"
     add.add_argument("--scores", metavar="COLUMN", help=what)
     add.add_argument("--label", metavar="COLUMN", help="of labels, where it is not called so")

@@ -56,6 +56,14 @@ def test_the_help_of_a_command_says_what_it_does(command, capsys):
     assert __main__.HELP[command][1:] in " ".join(text.split())
 
 
+def test_an_audit_of_nothing_says_what_to_type(capsys):
+    code, text = said(capsys, "audit")
+    assert code == 2
+    assert "audit FILE" in text
+    assert "such as audit predictions.csv" in text
+    assert len(text.splitlines()) <= 3  # not the list of all options
+
+
 def test_the_help_of_the_audit_shows_files_that_it_reads(tmp_path, monkeypatch, capsys):
     """The three of the help, with rows enough to be judged."""
     monkeypatch.chdir(tmp_path)

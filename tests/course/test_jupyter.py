@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import jupyterlab.labapp
 import pytest
@@ -57,6 +58,18 @@ def test_a_reset_opens_nothing(started, monkeypatch, capsys):
 def test_widgets_are_saved_so_that_sliders_move_the_next_day():
     settings = json.loads((jupyter.READ["JUPYTER_PATH"] / OVERRIDES).read_text("utf-8"))
     assert settings["@jupyter-widgets/jupyterlab-manager:plugin"]["saveState"] is True
+
+
+def test_the_names_of_the_lessons_have_the_room_of_the_panel():
+    """A setting that JupyterLab does not know would be ignored."""
+    settings = json.loads((jupyter.READ["JUPYTER_PATH"] / OVERRIDES).read_text("utf-8"))
+    for name, values in settings.items():
+        schema = Path(get_app_dir(), "schemas", *name.split(":")).with_suffix(".json")
+        if name.startswith("@jupyterlab/"):
+            assert values.keys() <= json.loads(schema.read_text("utf-8"))["properties"].keys()
+    assert settings["@jupyterlab/filebrowser-extension:browser"] == {
+        "showLastModifiedColumn": False
+    }
 
 
 def test_threads_that_somebody_chose_stay(started, monkeypatch):
