@@ -70,9 +70,10 @@ def _moved(value: Any, device: torch.device, known: dict[int, tuple]) -> Any:
         here = all(part is before for part, before in zip(there, value, strict=True))
         return value if here else type(value)(there)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        there, changed = moved(vars(value), device, known), copy.copy(value)
-        vars(changed).update(there)
-        return value if there is vars(value) else changed
+        fields: dict = moved(vars(value), device, known)
+        of_class = copy.copy(value)
+        vars(of_class).update(fields)
+        return value if fields is vars(value) else of_class
     if isinstance(value, dict):
         there, changed = moved([*value.values()], device, known), copy.copy(value)
         here = all(part is before for part, before in zip(there, value.values(), strict=True))

@@ -112,8 +112,8 @@ def _plain(name: str, tensor: Tensor) -> Tensor:
         return tensor.get_data()
     if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
         how = "dequantize" if tensor.is_quantized else "to_dense"
-        kind = tensor.dtype if tensor.is_quantized else tensor.layout
-        raise TypeError(f"{name} must be dense, got {kind}; pass {name}.{how}()")
+        form = tensor.dtype if tensor.is_quantized else tensor.layout
+        raise TypeError(f"{name} must be dense, got {form}; pass {name}.{how}()")
     if torch.compiler.is_compiling():  # which asks no more of a tensor
         return tensor
     if tensor.is_complex():

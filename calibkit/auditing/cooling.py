@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -127,8 +127,8 @@ def _fit(scores: Scores, labels: Tensor, rows: np.ndarray, units: Units) -> Fit:
     place = torch.from_numpy(rows)
     logits, target = scores.logits(rows), labels[place]
     part = units.part(place)
-    rows = (logits, target) if part.even else kept(part.weight, logits, target)
-    value, why = best_temperature(*rows[:2], *LIMITS, *rows[2:])
+    weighed: Any = (logits, target) if part.even else kept(part.weight, logits, target)
+    value, why = best_temperature(*weighed[:2], *LIMITS, *weighed[2:])  # type: ignore[call-arg]
     if value in LIMITS or math.isclose(value, LIMITS[1]):
         return Fit(value, math.nan, [], _misfit(value, logits, target, _unfit(scores)))
     return Fit(value, _error(value, logits, target, part), [why] if why else [])

@@ -552,17 +552,17 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     if not found:
         return Unclear(why)
     probable = KINDS["probs"]
-    best = min(
+    own = min(
         found, key=lambda row: (row[0], not all(parts(c) & probable for c in row[3]), -row[1])
-    )
-    if len(best[3]) == 1:  # one score among others must say something of the labels
+    )[3]
+    if len(own) == 1:  # one score among others must say something of the labels
         singles = [row[3][0] for row in found if len(row[3]) == 1]
         clear = {c: _evidence(table, label, c) for c in singles}
         column = max(singles, key=lambda c: (bare(c) in (*SCORES, *CONFIDENCES), clear[c]))
         if clear[column] < CLEARLY and bare(column) not in (*SCORES, *CONFIDENCES):
             return Unclear(why)
         return Unclear(why, scores=[column])
-    return Unclear(why, scores=said(table, best[3]))
+    return Unclear(why, scores=said(table, own))
 
 
 def _evidence(table: Any, label: list[str], column: str) -> float:

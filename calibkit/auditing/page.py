@@ -85,16 +85,17 @@ def number(value: float, name: str, signed: bool = False) -> str:
 
 def cell(it: Estimate, name: str, signed: bool = False) -> str:
     """A value, bold where it is clear, with its interval below."""
-    return stacked(it, *(number(x, name, signed) for x in (it.value, it.low, it.high)), signed)
+    value, low, high = (number(x, name, signed) for x in (it.value, it.low, it.high))
+    return stacked(it, value, low, high, signed)
 
 
 def hundred(it: Estimate | float, signed: bool = False) -> str:
     """The cost of 100 rows with its interval below."""
     it = it if isinstance(it, Estimate) else Estimate(it, math.nan, math.nan)
     sign = "+" if signed else ""
-    return stacked(
-        it, *(f"{100 * x:{sign}.1f}".replace("-", "−") for x in (it.value, it.low, it.high)), signed
-    )
+    ends = (f"{100 * x:{sign}.1f}".replace("-", "−") for x in (it.value, it.low, it.high))
+    value, low, high = ends
+    return stacked(it, value, low, high, signed)
 
 
 def stacked(it: Estimate, value: str, low: str, high: str, signed: bool) -> Markup:
@@ -229,10 +230,8 @@ def _groups(table: pd.DataFrame | None, fits: bool) -> dict[str, Any]:
         return {}
     rows = []
     for g in table.itertuples():
-        gaps = [Estimate(g.gap, g.low, g.high), Estimate(g.gap_left, g.low_left, g.high_left)][
-            : 1 + fits
-        ]
-        gaps = [cell(gap, "gap", True) for gap in gaps]
+        both = Estimate(g.gap, g.low, g.high), Estimate(g.gap_left, g.low_left, g.high_left)
+        gaps = [cell(gap, "gap", True) for gap in both[: 1 + fits]]
         rows.append(
             [g.name, f"{g.samples:,}", percent(g.accuracy), *gaps, number(g.ece, "ece"), g.flag]
         )

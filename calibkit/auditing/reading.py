@@ -44,6 +44,7 @@ whole numbers as these (1.0 and "01" are 1): `names.word`.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -202,8 +203,8 @@ def roles_of(table: Table, options: Options) -> Roles:
     left = [
         c for c in table.columns if c not in (*options.taken, *(scores or []), options.predicted)
     ]
-    named = _unlike(table, [c for c in left if bare(c) in LABELS and _is_label(table[c])])
-    named = [[c] for c in named] + [
+    own_names = _unlike(table, [c for c in left if bare(c) in LABELS and _is_label(table[c])])
+    named = [[c] for c in own_names] + [
         own
         for name, own in table.blocks.items()
         if bare(name) in LABELS and guesses.one_hot(table, own)
@@ -256,7 +257,7 @@ def _named_label(table: Table, label: list[str] | None) -> list[str] | None:
 
 def _with_label(
     table: Table, label: list[str], scores: list[str] | None, options: Options, *, said: bool,
-    marks: list[str] = (),
+    marks: Sequence[str] = (),
 ) -> Roles:  # fmt: skip
     """The scores beside a label."""
     left = [c for c in table.columns if c not in (*label, *options.taken, options.predicted)]
@@ -279,12 +280,12 @@ def _with_label(
         raise ValueError(f"--predicted goes with one column of scores, but there are {len(scores)}")
     if answers or (mark and len(scores) == 1 and options.positive is None):
         return Roles(label, scores, options.predicted, True)
-    confident = len(scores) == 1 and bare(scores[0]) in CONFIDENCES
+    is_confident = len(scores) == 1 and bare(scores[0]) in CONFIDENCES
     if marks and len(scores) == 1 and options.positive is None:
-        if table[label[0]].nunique() > 2 or confident:
+        if table[label[0]].nunique() > 2 or is_confident:
             return Roles([_only_mark(table, marks)], scores, None, True)
         raise guesses.right_or_positive(table, label[0], marks[0], scores[0])
-    if confident and options.positive is None:
+    if is_confident and options.positive is None:
         raise guesses.of_what(table, label[0], scores[0])
     if len(scores) > 1 and options.positive is not None:
         raise ValueError(
@@ -298,7 +299,7 @@ def _known(columns: list[str]) -> bool:
     return parts(columns[0]) <= PARTS
 
 
-def _only_mark(table: Table, marks: list[str]) -> str:
+def _only_mark(table: Table, marks: Sequence[str]) -> str:
     if len(marks) > 1:
         raise Unclear(
             f"which rows are right may be said by {' or '.join(map(repr, marks))}, which differ: "

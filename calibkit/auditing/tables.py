@@ -29,8 +29,10 @@ ARROW = (".parquet", ".pq", ".feather", ".arrow")
 ARRAYS = (".npz", ".npy", ".pt", ".pth")
 FORMS = ".csv, .tsv, .txt, .json, .jsonl, .parquet, .feather, .npz, .npy or .pt"
 # "None" is no missing value here, for it may well be a class
-MISSING = ("", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "-nan")
-MISSING = (*MISSING, "missing", "?", r"\N")
+MISSING = (
+    *("", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "#N/A", "<NA>", "null", "NULL", "-nan"),
+    *("missing", "?", r"\N"),
+)
 NUMBER = r"[-+]?[\d.,]*\d[\d.,]*([eE][-+]?\d+)?\s*%?"
 MOSTLY = 0.9  # of the cells are numbers: then the others are missing ones
 MOST = 1000  # entries of a list that become columns of their own
@@ -158,7 +160,7 @@ def _unpacked(path: Path, packed: str) -> bytes:
             import zstandard
 
             return zstandard.ZstdDecompressor().stream_reader(path.read_bytes()).read()
-        opened = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(packed, open)
+        opened: Any = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}.get(packed, open)
         with opened(path, "rb") as file:
             return file.read()
     except (OSError, EOFError, zipfile.BadZipFile, lzma.LZMAError) as error:
@@ -309,7 +311,7 @@ def _quoting(body: str, apart: str, width: int, name: str, options: Any) -> dict
     plain = {"quoting": csv.QUOTE_NONE}
     if options.plain_quotes or '"' not in body:
         return plain if options.plain_quotes else {}
-    escaped = {"escapechar": "\\"} if '\\"' in body else {}
+    escaped: dict[str, Any] = {"escapechar": "\\"} if '\\"' in body else {}
     try:
         rows = list(csv.reader(io.StringIO(body), delimiter=apart, strict=True, **escaped))
     except csv.Error:
@@ -508,7 +510,7 @@ def _pairs(cells: list[dict]) -> dict[str, float] | None:
         flat: dict[str, Any] = {}
         _flatten(cell, "", flat)
         words = [value for value in flat.values() if isinstance(value, str)]
-        scores = {k: v for k, v in flat.items() if isinstance(v, Number)}
+        scores: dict[str, Any] = {k: v for k, v in flat.items() if isinstance(v, Number)}
         usual = [v for k, v in scores.items() if bare(k) in (*SCORES, "mean")]
         value = list(scores.values()) if len(scores) == 1 else usual
         if not words or len(value) != 1 or words[0] in pairs:
@@ -743,12 +745,13 @@ def _pt(path: Path) -> dict[str, Any]:
     """A dictionary of tensors, a tuple of them, or a list of batches."""
     import torch
 
-    plain = [
+    plain: list[Any] = [
         np.ndarray,
         np.dtype,
         *(type(np.dtype(kind)) for kind in ("f2", "f4", "f8", "i4", "i8")),
     ]
-    plain += [np._core.multiarray._reconstruct, np._core.multiarray.scalar]
+    core: Any = np._core  # type: ignore[attr-defined]
+    plain += [core.multiarray._reconstruct, core.multiarray.scalar]
     plain += [type(np.dtype("?")), type(np.dtype("U1")), type(np.dtype("i1")), type(np.dtype("u1"))]
     try:
         with torch.serialization.safe_globals(plain):

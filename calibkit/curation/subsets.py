@@ -25,8 +25,8 @@ def subset(labels: Array, size: float, *, seed: int, stratified: bool = True) ->
     count = _size(size, len(labels))
     order = permutation(len(labels), validate.generator(seed), labels.device)
     if stratified:
-        size = labels.bincount()[labels].cpu()
-        key = ((ranks(labels, order).cpu().double() + 0.5) / size)[order.cpu()]
+        of_class = labels.bincount()[labels].cpu()
+        key = ((ranks(labels, order).cpu().double() + 0.5) / of_class)[order.cpu()]
         order = order[key.argsort(stable=True).to(order.device)]  # ties stay in random order
     return order[:count].sort().values
 

@@ -120,7 +120,7 @@ def draw_reliability(
         gap, look = (confidence - accuracy)[side], role.area(label=None)
         ax.bar(left[side], gap, width[side], bottom=accuracy[side], align="edge", **look)
     few = np.array([hardly_any(count, counts.sum()) for count in counts], dtype=bool)
-    veil = {"align": "edge", "facecolor": "white", "alpha": FADED}
+    veil: dict[str, Any] = {"align": "edge", "facecolor": "white", "alpha": FADED}
     ax.bar(left[few], (confidence - accuracy)[few], width[few], bottom=accuracy[few], **veil)
     thin = min(1.5, 30 / len(edges))  # a line per bin must not blacken a fine diagram
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")

@@ -31,7 +31,7 @@ class Map(nn.Module):
 
     def __init_subclass__(cls) -> None:
         KINDS[cls.__name__] = cls
-        cls.forward = edge.entry(cls.forward, moves=True)
+        cls.forward = edge.entry(moves=True)(cls.forward)  # type: ignore[method-assign]
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         """What cannot be float64 on a device stays on the CPU, and `forward` computes there."""
