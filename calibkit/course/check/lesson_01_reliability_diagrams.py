@@ -118,6 +118,14 @@ def _gaps(probs: Tensor, labels: Tensor, bins: int) -> tuple[Tensor, Tensor]:
     return counted.gap[full], counted.counts[full] / len(labels)
 
 
+def _left_in_float32(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
+    """Bins [lo, hi) with edges in float32, on which tenths in float32 lie exactly."""
+    confidence = probs.amax(dim=1).float()
+    gap = confidence.double() - (probs.argmax(dim=1) == labels).double()
+    index = torch.bucketize(confidence, _inner(bins).float(), right=True)
+    return torch.bincount(index, weights=gap).abs().sum() / len(labels)
+
+
 def _without_ones(probs: Tensor, labels: Tensor, bins: int) -> Tensor:
     """Bins [lo, hi) in which a confidence of 1 finds no place."""
     confidence = probs.amax(dim=1)
@@ -148,10 +156,16 @@ def _ece_of(confidence: Tensor, right: Tensor, bins: int) -> Tensor:
 @exercise(
     cases=BINNED,
     mistakes=[
-        Mistake(
-            lambda p, y, bins: metrics.ece(p, y, bins=bins, closed="left"),
-            "your bins are closed on the left. In (lo, hi] a confidence of exactly 0.5 belongs to "
-            "the bin that ends at 0.5.",
+        *(
+            Mistake(
+                made,
+                "your bins are closed on the left. In (lo, hi] a confidence of exactly 0.5 belongs "
+                "to the bin that ends at 0.5.",
+            )
+            for made in (
+                lambda p, y, bins: metrics.ece(p, y, bins=bins, closed="left"),
+                _left_in_float32,
+            )
         ),
         Mistake(
             _without_ones,

@@ -21,7 +21,8 @@ BESIDE = ("results", "images")  # what lessons load and show
 NOTES = "teaching"  # the folder of the notes, beside the notebooks
 FOR_TEACHERS = ("class_guide.md", "commands.md")
 LESSON = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<name>(?:evidence/)?\d\d_\w+)\.ipynb\)")
-ABOVE = re.compile(r"\[(?P<words>[^\]]*)\]\(\.\./[^)]*\)")  # out of the folder of the lessons
+# Links that lead out of the folder of the lessons, or to what students do not get.
+ABSENT = re.compile(rf"\[(?P<words>[^\]]*)\]\((?:\.\./|{'|'.join(FOR_TEACHERS)})[^)]*\)")
 OWN_WORDS = "*Your answer:*\n\n"
 
 
@@ -252,7 +253,7 @@ def _copy_beside(folder: Path, names: set[str]) -> None:
         shutil.copytree(home / name, folder / name)
     for page in home.glob("*.md"):
         if page.name not in FOR_TEACHERS:
-            text = ABOVE.sub(r"\g<words>", page.read_text(encoding="utf-8"))
+            text = ABSENT.sub(r"\g<words>", page.read_text(encoding="utf-8"))
             (folder / page.name).write_text(_with_links(text, names), encoding="utf-8")
 
 

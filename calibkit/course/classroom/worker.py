@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import json
 import os
 import random
@@ -133,7 +134,9 @@ def withhold(name: str) -> None:
     if isinstance(found, type):
         found.__init__ = space["refuse"]
     else:
-        # the same function object stands in many modules under many names; its code is one
+        # the same function object stands in many modules under many names; its code is one, and of
+        # an entry (`calibkit.edge`) it is the code that is entered
+        found = inspect.unwrap(found)
         found.__code__, found.__kwdefaults__ = space["refuse"].__code__, None
         found.__defaults__ = None
 

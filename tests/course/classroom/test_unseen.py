@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import inspect
 
 import pytest
 import torch
@@ -66,6 +67,7 @@ def withheld_now(name, patch):
         if isinstance(found, type):
             patch.setattr(found, "__init__", found.__init__)
         else:
+            found = inspect.unwrap(found)
             for part in ("__code__", "__defaults__", "__kwdefaults__"):
                 patch.setattr(found, part, getattr(found, part))
         worker.withhold(held)
