@@ -229,7 +229,7 @@ def test_arguments_arrive_exactly_and_changes_come_back():
         else:
             assert again == value
     reply = graded("def f(probs, labels):\n    labels -= 1\n    return 0.0", [], "signed_gap")
-    assert "changes its argument `labels`" in repr(reply)
+    assert "changes its argument `labels`" in reply.text
 
 
 def test_a_result_that_is_no_number_is_named_as_at_home():
