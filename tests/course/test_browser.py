@@ -216,15 +216,14 @@ def test_the_page_of_an_audit_looks_names_up_in_the_lists_of_the_command():
     text = (browser.HERE / "audit" / "name_words.js").read_text("utf-8")
     lists = {name: set(words.split()) for name, words in re.findall(
         r"export const (\w+) = words\([`\"]([^`\"]*)[`\"]\)", text)}  # fmt: skip
-    assert lists == {
-        "LABEL_NAMES": set(names.LABELS),
-        "MAYBE_LABEL_NAMES": set(names.MAYBE_LABELS),
-        "CORRECT_NAMES": set(names.CORRECT),
-        "WRONG_NAMES": set(names.WRONG),
-        "DECISION_NAMES": set(names.DECISIONS),
-        "CONFIDENCE_NAMES": set(names.CONFIDENCES),
-        "EITHER_NAMES": set(names.EITHER),
-        "SCORE_NAMES": set(names.SCORES),
-        "BESIDE_NAMES": set(names.BESIDE),
-        "OTHER_WORDS": set(names._OTHER),
+    command = {
+        "LABEL_NAMES": names.LABELS,
+        "CORRECT_NAMES": names.CORRECT,
+        "WRONG_NAMES": names.WRONG,
+        "CONFIDENCE_NAMES": names.CONFIDENCES,
+        "SCORE_NAMES": names.SCORES,
+        "PART_WORDS": names.PARTS,
     }
+    assert {name: lists[name] for name in command} == {k: set(v) for k, v in command.items()}
+    pairs = [json.loads(found) for found in re.findall(r"TIVE_WORDS = (\[.*?\]);", text)]
+    assert pairs == [list(names.POSITIVE), list(names.NEGATIVE)]

@@ -60,9 +60,10 @@ function meaning(value, gap) {
 }
 
 // A line of Python that cools scores of the form in which they came.
-function lineOf(temperature, { logits, floor }, ofOne) {
+function lineOf(temperature, { logits, floor, event }, ofOne) {
+  const name = event ? "confidence" : "prob";
   const t = shortNumber(temperature, 6), least = shortNumber(floor, 6);
   if (logits) return ofOne ? `prob = torch.sigmoid(logit / ${t})` : `probs = torch.softmax(logits / ${t}, dim=1)`;
-  if (ofOne) return `prob = torch.sigmoid(torch.logit(prob${floor ? `, eps=${least}` : ""}) / ${t})`;
+  if (ofOne) return `${name} = torch.sigmoid(torch.logit(${name}${floor ? `, eps=${least}` : ""}) / ${t})`;
   return `probs = torch.softmax(torch.log(probs${floor ? `.clamp(min=${least})` : ""}) / ${t}, dim=1)`;
 }

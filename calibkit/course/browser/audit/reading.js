@@ -7,6 +7,7 @@
 import { KIND_WORDS, demandScale, kindOfMany, kindOfOne } from "./kinds.js";
 import { areWords, wordsIn } from "./label_words.js";
 import { chosen } from "./choosing.js";
+import { demandConvention } from "./convention.js";
 import { contentOf } from "./content.js";
 import { demandUnmixed, holdsFractions } from "./table.js";
 import { hits, labelsOfOne } from "./event_labels.js";
@@ -15,7 +16,7 @@ import { places } from "./placing.js";
 import { quoted } from "./python_words.js";
 import { refuse } from "./refusals.js";
 
-const UNLABELLED = [-100, 255, -1]; // what other packages write where a row has no label
+const UNLABELLED = [-100]; // what PyTorch writes where a row has no label
 
 export function read(table, asked) {
   const marked = asked.missing === null ? table : table.without(asked.missing);
@@ -31,6 +32,8 @@ export function read(table, asked) {
     : kindOfMany(walked, found.scores, asked.kind, found.ofClasses);
   const scores = scaled(columns, scored, lonely);
   const of = lonely ? ofOne(part, found, scores, asked, scored) : ofClasses(part, found, called, scores, asked);
+  const made = { scores, classes: columns.length, labels: of.labels, scored, names: of.names };
+  demandConvention(part, asked, found, made);
   const lost = marked.length - rows.length;
   const told = [toldOf(marked, found, asked), lost ? `${lost} of ${marked.length} rows left out` : "",
     scored === "probs" ? "" : `taken as ${KIND_WORDS[scored]}`, of.told];
@@ -62,11 +65,10 @@ function classNames({ scores }, labels) {
 
 // The rows that lack nothing; others are refused, unless they may be left out.
 function keptRows(table, found, drop) {
-  const marks = found.scores.length > 2 ? UNLABELLED.filter((mark) => mark < 0 || mark >= found.scores.length) : [-100];
   const labels = table.of(found.label), scores = found.scores.map((name) => table.of(name).numbers);
   const decisions = found.predicted === null ? null : table.of(found.predicted), n = table.length;
   const lost = (row) => labels.lacks(row) || Boolean(decisions?.lacks(row))
-    || (!areWords(labels) && labels.kind !== "b" && marks.includes(labels.numbers[row]))
+    || (!areWords(labels) && labels.kind !== "b" && UNLABELLED.includes(labels.numbers[row]))
     || scores.some((column) => !Number.isFinite(column[row]));
   const gone = [], kept = [];
   for (let row = 0; row < n; row += 1) (lost(row) ? gone : kept).push(row);
@@ -106,5 +108,9 @@ function ofClasses(part, found, called, values, asked) {
   }
   if (names.length !== classes) refuse(`classes must name ${classes} columns, got ${names.length}`);
   const labels = places(demandUnmixed(part.of(found.label)), names, { values, n, classes }, asked.first);
+  if (asked.first !== null && names.every((name) => /^\d+$/.test(name))) {
+    const counted = names.map((_, k) => String(asked.first + k));
+    return { labels, names: counted, told: `class ${asked.first} first` };
+  }
   return { labels, names, told: asked.first === null || areWords(part.of(found.label)) ? "" : `class ${asked.first} first` };
 }

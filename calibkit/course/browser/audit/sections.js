@@ -71,13 +71,13 @@ mean square, to be compared with itself alone. Smooth: without bins. MCE: the wo
 in the mean over all coverages.</p>`;
 }
 
-// means: what the temperature says of the model.
-export function temperatureSection({ temperature }, means) {
+// means: what the temperature says of the model; ofHits: whether the scores are confidences in answers.
+export function temperatureSection({ temperature }, means, ofHits) {
   const { value, interval, fitted, gain, misfit, advice, line } = temperature, head = "<h2>What one temperature buys</h2>";
   if (misfit) return `${head}<p><strong>${escaped(advice)}.</strong></p>`;
   const change = (name, words) => `${words} ${number(name, gain[name].value, true)}${ends(name, gain[name], true)}`;
   const changes = [change("ece", "ECE"), change("nll", "NLL"), change("brier", "Brier score")].join("; ");
-  return `${head}<p>Logits divided by T = <strong>${value.toFixed(3)}</strong> (95 % interval ${interval[0].toFixed(3)} to
+  return `${head}<p>${ofHits ? "Log-odds of the confidence" : "Logits"} divided by T = <strong>${value.toFixed(3)}</strong> (95 % interval ${interval[0].toFixed(3)} to
 ${interval[1].toFixed(3)}) have the least negative log likelihood; ${escaped(means)}. The test set was halved at random: the
 temperatures of the halves are ${fitted.map((one) => one.toFixed(3)).join(" and ")}, and each half was divided by that of the
 other, so that no sample judges itself.</p>
