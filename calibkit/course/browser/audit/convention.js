@@ -47,7 +47,7 @@ function demandNames(table, asked, found, words) {
   if (found.predicted !== null && asked.predicted === null) ask("A column may hold predictions.");
   if (found.scores.length === 1) {
     const [name] = found.scores, sure = CONFIDENCE_NAMES.has(bare(name));
-    const called = SCORE_NAMES.has(bare(name)) || classIn(name, words) !== null;
+    const called = SCORE_NAMES.has(bare(name)) || words.has(classIn(name, words));
     if (sure ? !found.event : !called) ask(`'${name}' may be the scores.`);
     return;
   }
@@ -88,12 +88,13 @@ function demandKind(asked, { scores }, { scored }) {
 function demandEvent(asked, found, { classes, names }, words) {
   const digits = (all) => [...all].every((word) => /^\d+$/.test(word));
   if (classes > 1) {
+    if (asked.classes !== null && digits(asked.classes)) ask("--classes says which labels the columns are of.");
     if (digits(words) && !digits(names) && asked.classes === null && asked.first === null) {
       ask("The labels are numbers, and the columns are called by words.");
     }
     return;
   }
-  if (found.event || asked.positive !== null || classIn(found.scores[0], words) !== null) return;
+  if (found.event || asked.positive !== null || words.has(classIn(found.scores[0], words))) return;
   const two = [...words].map((word) => word.trim().toLowerCase().replace(/^([01])\.0+$/, "$1"));
   const pairs = POSITIVE_WORDS.map((word, place) => [word, NEGATIVE_WORDS[place]]);
   if (!pairs.some((pair) => two.length === 2 && two.every((word) => pair.includes(word)))) {

@@ -77,7 +77,8 @@ export function temperatureSection({ temperature }, means, ofHits) {
   if (misfit) return `${head}<p><strong>${escaped(advice)}.</strong></p>`;
   const change = (name, words) => `${words} ${number(name, gain[name].value, true)}${ends(name, gain[name], true)}`;
   const changes = [change("ece", "ECE"), change("nll", "NLL"), change("brier", "Brier score")].join("; ");
-  return `${head}<p>${ofHits ? "Log-odds of the confidence" : "Logits"} divided by T = <strong>${value.toFixed(3)}</strong> (95 % interval ${interval[0].toFixed(3)} to
+  const what = ofHits ? "Log-odds of the confidence" : "Logits";
+  return `${head}<p>${what} divided by T = <strong>${value.toFixed(3)}</strong> (95 % interval ${interval[0].toFixed(3)} to
 ${interval[1].toFixed(3)}) have the least negative log likelihood; ${escaped(means)}. The test set was halved at random: the
 temperatures of the halves are ${fitted.map((one) => one.toFixed(3)).join(" and ")}, and each half was divided by that of the
 other, so that no sample judges itself.</p>
