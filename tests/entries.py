@@ -157,6 +157,7 @@ ENTRIES = {
     **{
         f"prioritization.{kind.__name__}": _selected(kind)
         for kind in prioritization.Selection.__subclasses__()
+        if kind.__module__ == prioritization.__name__  # others are those of tests and experiments
     },
     "curation.subset": lambda d: curation.subset(d.y, 0.5, seed=0),
     "curation.imbalance": lambda d: curation.imbalance(d.y, 10.0, seed=0),

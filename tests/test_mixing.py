@@ -63,8 +63,13 @@ def test_draws_follow_their_generator():
     assert not torch.equal(one.lam, two.lam)
     assert not torch.equal(one.partner, two.partner)
     state = torch.random.get_rng_state()
-    mixing.draw(50, 0.3)
+    mixing.draw(50, 0.3, generator=3)
     assert torch.equal(state, torch.random.get_rng_state())
+    torch.manual_seed(3)  # seeds what is drawn without a generator, as in torch itself
+    one, two = (mixing.draw(50, 0.3, per_sample=True) for _ in range(2))
+    torch.manual_seed(3)
+    assert torch.equal(one.lam, mixing.draw(50, 0.3, per_sample=True).lam)
+    assert not torch.equal(one.lam, two.lam)
 
 
 # --- applying it -----------------------------------------------------------------------------

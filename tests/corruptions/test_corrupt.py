@@ -163,10 +163,19 @@ def test_equal_images_differ_only_by_their_randomness(photos, name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_global_generator_is_left_alone(photos, name):
+def test_the_global_generator_is_left_alone_by_a_seeded_call(photos, name):
     before = torch.get_rng_state()
-    corrupt(photos, name, 2)
+    corrupt(photos, name, 2, generator=0)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_without_a_generator_the_global_seed_repeats_a_call(photos, name):
+    torch.manual_seed(0)  # as torch's own functions do
+    first, second = corrupt(photos, name, 2), corrupt(photos, name, 2)
+    torch.manual_seed(0)
+    assert torch.equal(corrupt(photos, name, 2), first)
+    assert torch.equal(first, second) == (name in DETERMINISTIC)
 
 
 @pytest.mark.parametrize("name", sorted(DETERMINISTIC))

@@ -12,6 +12,7 @@ from calibkit.metrics import bins, bootstrap, weighting
 from calibkit.metrics.diagram import Reliability
 from calibkit.pictures import plots
 from calibkit.pictures import reliability as frames
+from calibkit.pictures.palette import ACCURACY
 from tests.metrics import reference
 
 
@@ -319,7 +320,7 @@ BAD = [
     ([0, 0, 0], ValueError, "must not all be zero"),
     ([1e-200, 1e-200, 0], ValueError, ".*divide by their mean"),
     ([1e200, 1e200, 0], ValueError, ".*divide by their mean"),
-    ([[1.0], [1.0], [1.0]], ValueError, "must have 1 dimension"),
+    ([[1.0, 1.0]] * 3, ValueError, "must have 1 dimension"),
     ([True, False, True], TypeError, "must be real numbers"),
     (["a", "b", "c"], TypeError, "must be a tensor or array"),
     (torch.ones(3, device="meta"), ValueError, "is on meta but the predictions are on cpu"),
@@ -381,7 +382,8 @@ def test_functions_of_hits_take_weights():
 def test_weighted_diagram_is_drawn():
     probs, labels, weights, rows = problem()
     ax = plots.reliability_diagram(probs, labels, weights=weights, bins=10)
-    heights = [bar.get_height() for bar in ax.containers[0]]
+    lines = next(c for c in ax.collections if c.get_label() == ACCURACY.words)
+    heights = [ends[0, 1] for ends in lines.get_segments()]
     r = metrics.reliability(probs[rows], labels[rows], bins=10)
     assert heights == pytest.approx(r.accuracy[r.counts > 0].tolist())
     strip = ax.child_axes[0]
@@ -391,11 +393,11 @@ def test_weighted_diagram_is_drawn():
     assert shown == pytest.approx(effective[effective > 0].tolist())
     ax = plots.confidence_histogram(probs, labels, weights=weights)
     assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)
-    assert ax.get_ylabel() == "share of the weighted samples"
+    assert ax.get_ylabel() == "share of the weighted samples (%)"
     top = metrics.TopLabel.of(probs, labels, weights)
     same = plots.confidence_histogram(top, None)
     assert [bar.get_height() for bar in same.patches] == [bar.get_height() for bar in ax.patches]
-    assert plots.confidence_histogram(probs, labels).get_ylabel() == "share of 300 samples"
+    assert plots.confidence_histogram(probs, labels).get_ylabel() == "share of 300 samples (%)"
 
 
 def test_weighted_frame_counts_effective_rows():
