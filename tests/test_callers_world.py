@@ -127,8 +127,8 @@ def wide(value):
 
 def table(value, dtype):
     held = array(value)
-    if held.ndim > 2 or held.dtype == bool:
-        return held
+    if held.ndim > 2 or held.dtype == bool:  # no table: float64, since chance depends on the type
+        return array(wide(value))
     dtype = dtype if held.dtype.kind == "f" else "Int64"
     return (pd.DataFrame if held.ndim == 2 else pd.Series)(held).astype(dtype)
 
