@@ -18,6 +18,7 @@ NEEDED = {
     "cloudpickle": "tells what decides a run",
     "matplotlib": "figures",
     "tqdm": "progress bars",
+    "jinja2": "the page of an audit",
 }
 COURSE = {
     "jupyterlab": "the course's window",

@@ -628,7 +628,7 @@ def first_predicted(table: Any, columns: list[str], best: str, labels: Any) -> s
 
 def _agree(words: np.ndarray, other: np.ndarray) -> bool:
     """Whether two columns hold the same more often than by chance."""
-    chance = sum((other == one).mean() * (words == one).mean() for one in set(words))
+    chance = sum((other == one).mean() * (words == one).mean() for one in np.unique(words))
     clear = 4 * np.sqrt(chance * (1 - chance) / len(words))
     return bool((other == words).mean() - chance > clear)
 
@@ -847,7 +847,7 @@ def _assigned(
     costs = _costs(words.to_numpy(), values, matrix, kind)
     if len(values) < count and all(map(_is_whole, values)):
         low, high = int(values[0]), int(values[-1])
-        starts = [s for s in {0, 1, low, high - count + 1} if s <= low and high < s + count]
+        starts = [s for s in sorted({0, 1, low, high - count + 1}) if s <= low and high < s + count]
         if not starts:
             return None
         places = [int(value) for value in values]

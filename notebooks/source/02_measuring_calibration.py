@@ -606,7 +606,7 @@ slider
 def an_ece(probs, labels, bins=15):
     confidence, hits = probs.max(axis=1), probs.argmax(axis=1) == labels
     inside = np.minimum((confidence * bins).astype(int), bins - 1)  # as many write it
-    bins_of = [inside == b for b in set(inside)]
+    bins_of = [inside == b for b in np.unique(inside)]
     return sum(mine.mean() * abs(confidence[mine].mean() - hits[mine].mean()) for mine in bins_of)
 
 

@@ -156,7 +156,7 @@ audits = {}
 for letter in fault_of:
     second = folder / f"{letter}_calibration.csv"
     audits[letter] = auditing.audit_files(folder / f"{letter}.csv", groups="scanner", calibration=second,
-                                          kind="logits", resamples=100)
+                                          kind="logits", columns_as_named=True, resamples=100)
 
 
 def symptoms(found):
@@ -231,8 +231,9 @@ print(f"rightly named, of {len(seeds)} trainings:", hits.sum().to_dict())
 
 # %% tags=["answer"]
 unseen = vendor.Vendor(size, [100 + seed for seed in seeds], device, vendor.UNSEEN)  # trains them, too
-faults = [*vendor.FAULTS, *vendor.NAMELESS]
-named = pd.DataFrame({fault: [unseen.diagnosed(fault, seed) for seed in unseen.seeds] for fault in faults})
+named = pd.DataFrame()
+for fault in (*vendor.FAULTS, *vendor.NAMELESS):
+    named[fault] = [unseen.diagnosed(fault, seed) for seed in unseen.seeds]
 for fault, said in named.items():
     print(f"{fault}: " + ", ".join(f"{name} ({times})" for name, times in said.value_counts().items()))
 
