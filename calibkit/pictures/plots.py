@@ -39,7 +39,6 @@ from calibkit.pictures.reliability import FADED, counted_words, hardly_any, tota
 
 ROOM = 0.16  # inches that a bin must be wide for its count to be written in legible type
 SIDE = 4.2  # inches of a square figure
-PERCENT = PercentFormatter(1, symbol="", decimals=0)
 MARKED = 20  # positions of a line: markers of more would touch
 
 
@@ -67,6 +66,18 @@ def theme() -> None:
         },
     )
     alt_text.show_with_text()
+
+
+def percent(ax: Axes, axes: str = "xy", unit: str = "%") -> None:
+    """Write `axes` ("x", "y" or "xy"), which hold shares, in hundredths; the labels say the unit.
+
+    unit: "%" of a share, "points" of a difference of shares. A label that is there gets it.
+    """
+    for name in axes:
+        axis = getattr(ax, f"{name}axis")
+        axis.set_major_formatter(PercentFormatter(1, symbol=""))
+        if axis.get_label_text():
+            axis.set_label_text(f"{axis.get_label_text()} ({unit})")
 
 
 def reliability_diagram(
@@ -126,8 +137,8 @@ def draw_reliability(
     ax.vlines(left + width / 2, low, high, color=BLACK, lw=thin, label=f"{level:.0%} interval")
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.hlines(accuracy, left, left + width, color=ACCURACY.colour, lw=2.5, label=ACCURACY.words)
-    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy (%)", title=title)
-    ax.yaxis.set_major_formatter(PERCENT)
+    ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", ylabel="accuracy", title=title)
+    percent(ax, "y")
     _count_strip(ax, left, width, counts, counted_words(reliability, counted))
     _note(
         ax,
@@ -162,9 +173,8 @@ def corp_diagram(
     ax.plot([0, 1], [0, 1], **DIAGONAL.line())
     ax.plot(x, y, **ACCURACY.line(marker=""))
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", title=title)
-    ax.set(xlabel="confidence (%)", ylabel="accuracy (%)")
-    ax.xaxis.set_major_formatter(PERCENT)
-    ax.yaxis.set_major_formatter(PERCENT)
+    ax.set(xlabel="confidence", ylabel="accuracy")
+    percent(ax)
     ax.legend(loc="lower right", fontsize="x-small")
     share = curve.counts[(y < low) | (y > high)].sum() / curve.counts.sum()
     _note(
@@ -200,9 +210,8 @@ def confidence_histogram(
     for role, value in ((ACCURACY, whole["accuracy"]), (CONFIDENCE, whole["confidence"])):
         ax.axvline(value, **role.line(marker="", lw=2, label=f"{role.words} {value:.1%}"))
     ax.set(xlim=(0, 1), ylim=(0, 1), title=title)
-    ax.set(xlabel="confidence (%)", ylabel=f"share of {samples} (%)")
-    ax.xaxis.set_major_formatter(PERCENT)
-    ax.yaxis.set_major_formatter(PERCENT)
+    ax.set(xlabel="confidence", ylabel=f"share of {samples}")
+    percent(ax)
     ax.legend(loc="upper left", fontsize="small")
     _note(
         ax,
@@ -291,9 +300,8 @@ def plane(
         slope = None if path or len(lost) < 2 else kappa(list(zip(lost, claimed, strict=True)))
         words = role.words if slope is None else f"{role.words}: kappa {slope.value:.2f}"
         ax.plot(lost, claimed, **role.line(label=words, **({} if path else {"linestyle": ""})))
-    ax.set(xlabel="accuracy lost on new data (points)", ylabel="claimed: signed gap (points)")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(PercentFormatter(1, symbol=""))
+    ax.set(xlabel="accuracy lost on new data", ylabel="claimed: signed gap")
+    percent(ax, unit="points")
     ax.set(xlim=(min(0, *(lost.min() for lost, _ in points.values())), right), aspect="equal")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1))
     return alt_text.note(ax, _plane_in_words(points, path))
@@ -346,8 +354,8 @@ def _count_strip(ax: Axes, left, width, counts, label: str) -> None:
     strip.bar(left, counts, width, align="edge", color=COUNTS.colour, edgecolor="white")
     written = ax.get_window_extent().width / ax.figure.dpi * width.min() >= ROOM
     strip.set(yscale="log", ylim=(0.5, counts.max() * (200 if written else 2)))
-    strip.set(xlabel="confidence (%)", ylabel=label)
-    strip.xaxis.set_major_formatter(PERCENT)
+    strip.set(xlabel="confidence", ylabel=label)
+    percent(strip, "x")
     if written:
         strip.set_yticks([], minor=False)
         strip.minorticks_off()

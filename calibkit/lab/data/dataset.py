@@ -46,6 +46,9 @@ class Dataset:
 
     def __post_init__(self) -> None:
         inputs = validate.as_tensor("inputs", self.inputs)
+        if isinstance(self.classes, int):
+            names = "tuple(map(str, range(K)))"
+            raise TypeError(f"classes must be the class names, got {self.classes}; write {names}")
         n, classes, device = len(inputs), len(self.classes), inputs.device
         labels = validate.labels(self.labels, n=n, classes=classes, device=device, of="the inputs")
         object.__setattr__(self, "inputs", inputs)

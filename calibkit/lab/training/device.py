@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from calibkit.threads import one_thread
 
@@ -127,3 +127,13 @@ def torch_settings() -> str:
     for kind in ("cpu", "cuda", "mps"):
         told += [torch.is_autocast_enabled(kind), torch.get_autocast_dtype(kind)]
     return str(told)
+
+
+def same_type(model: nn.Module, inputs: Tensor) -> None:
+    """Refuse inputs of another floating type than the model's weights, for which torch has none."""
+    weights = next((one.dtype for one in model.parameters() if one.is_floating_point()), None)
+    if weights is not None and inputs.is_floating_point() and inputs.dtype != weights:
+        raise TypeError(
+            f"model has weights of {weights} and the inputs are {inputs.dtype}; "
+            f"write model.to({inputs.dtype})"
+        )

@@ -16,7 +16,13 @@ from tqdm.auto import tqdm
 
 from calibkit import devices, validate
 from calibkit.lab.data import Dataset, Predictions
-from calibkit.lab.training.device import as_device, memory_format, own_randomness, prepared
+from calibkit.lab.training.device import (
+    as_device,
+    memory_format,
+    own_randomness,
+    prepared,
+    same_type,
+)
 from calibkit.lab.training.records import Recorder, Run, predict, scores
 from calibkit.lab.training.stacking import criterion, head_norms, side_by_side, stacked, states
 from calibkit.lab.training.trials import FitOptions, Recipe, Trial, trial
@@ -110,6 +116,7 @@ class Loop:
         self.trials, self.device = trials, device
         self.recipe = trials[0].recipe  # for all that the runs share
         self.net, self.single = _networks(trials, device)
+        same_type(self.single, trials[0].train.inputs)
         self.optimizer = _optimizer(self.net, self.recipe)
         self.recorders = [Recorder(one) for one in trials]
         here = _resident(trials, device)
@@ -173,6 +180,10 @@ class Loop:
         lower = self.recipe.autocast
         with torch.autocast(self.device.type, torch.bfloat16, enabled=lower):
             logits = self.net(inputs)
+        if logits.shape[-1] < (classes := self.feeds[0].train.num_classes):
+            raise ValueError(
+                f"model must give a logit for each of the {classes} classes, got {logits.shape[-1]}"
+            )
         values = self.loss(logits.float() if lower else logits, targets)
         self.optimizer.zero_grad()
         values.sum().backward()

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from calibkit import devices, edge, metrics
 from calibkit.lab.data import Dataset, Predictions
-from calibkit.lab.training.device import memory_format, own_randomness
+from calibkit.lab.training.device import memory_format, own_randomness, same_type
 from calibkit.lab.training.stacking import side_by_side
 from calibkit.lab.training.trials import Trial
 from calibkit.metrics import Reliability
@@ -206,6 +206,7 @@ def predict(model: nn.Module, dataset: Dataset | Iterable) -> Predictions:
     try:
         if not isinstance(dataset, Dataset):
             return _of_batches(model.eval(), dataset)
+        same_type(model, dataset.inputs)
         logits, _ = scores(model, [dataset.inputs])
     finally:
         model.train(mode)

@@ -152,6 +152,11 @@ class Trial:
                 f"model must be a function that builds one, got {type(self.model).__name__}; "
                 "write lambda: models.mlp(64, 10)"
             )
+        if not isinstance(self.train, Dataset):
+            raise TypeError(
+                f"train must be a Dataset, got {type(self.train).__name__}; "
+                "write data.Dataset(inputs, labels, class_names)"
+            )
         for name in ("score", "watch"):
             datasets = dict(getattr(self, name) or {})
             if not all(isinstance(dataset, Dataset) for dataset in datasets.values()):
