@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 import torch
 
+SEVERAL_THREADS = 1_000_000  # numbers below which one thread is as fast, or much faster
+
 
 @contextlib.contextmanager
 def one_thread(small: bool = True) -> Iterator[None]:

@@ -6,19 +6,20 @@ were fitted on. What needs no fit, a change of the prior, is a function.
 """
 
 from calibkit import edge
+from calibkit.recalibration.affine import (
+    BiasCorrectedTemperature,
+    MatrixScaler,
+    ShrunkMatrixScaler,
+    StructuredMatrixScaler,
+    StructuredVectorScaler,
+    VectorScaler,
+)
+from calibkit.recalibration.beta import BetaCalibrator
 from calibkit.recalibration.binned import HistogramBinning, IsotonicCalibrator
 from calibkit.recalibration.calibrator import Calibrator
 from calibkit.recalibration.class_prior import change_prior, logit_adjustment
 from calibkit.recalibration.leakage import LeakageError
-from calibkit.recalibration.linear import (
-    BetaCalibrator,
-    BiasCorrectedTemperature,
-    MatrixScaler,
-    ShrunkMatrixScaler,
-    VectorScaler,
-)
 from calibkit.recalibration.modules import restore
-from calibkit.recalibration.structured import StructuredMatrixScaler, StructuredVectorScaler
 from calibkit.recalibration.temperature import (
     LIMITS,
     Method,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Never, get_args
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -34,8 +32,6 @@ class HistogramBinning(Calibrator):
     [0.25, 0.75]
     """
 
-    edges_, values_ = property(attrgetter("edges")), property(attrgetter("values"))
-
     def __init__(self, *, bins: int = 15, binning: Binning = "width", **others: Never):
         for name in others:
             remedy = "it is now called binning" if name == "equal" else "take bins or binning"
@@ -53,10 +49,6 @@ class HistogramBinning(Calibrator):
         positive = torch.zeros_like(count).scatter_add_(1, cell, once * hits)
         centre = (self.edges[:, 1:] + self.edges[:, :-1]) / 2
         self.values = torch.where(count > 0, positive / count, centre)
-
-    def _apply(self, logits: Tensor) -> Tensor:
-        edges, values = self.edges.to(logits.device), self.values.to(logits.device)
-        return to_logits(values.gather(1, _bin(one_vs_rest(logits), edges)), logits)
 
     def _module(self) -> Map:
         return Steps(edges=edges_table(self.edges[:, 1:-1]), values=self.values)
@@ -88,8 +80,6 @@ class IsotonicCalibrator(Calibrator):
     [0.5, 0.5]
     """
 
-    points_ = property(attrgetter("points"))
-
     def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         from sklearn.isotonic import IsotonicRegression  # which loads pandas
 
@@ -100,12 +90,6 @@ class IsotonicCalibrator(Calibrator):
         ]
         new = scores.new_tensor
         self.points = [(new(m.X_thresholds_), new(m.y_thresholds_)) for m in maps]
-
-    def _apply(self, logits: Tensor) -> Tensor:
-        scores = one_vs_rest(logits)
-        pairs = zip(scores.cpu().numpy(), self.points, strict=True)
-        mapped = np.stack([np.interp(s, x.cpu().numpy(), y.cpu().numpy()) for s, (x, y) in pairs])
-        return to_logits(scores.new_tensor(mapped), logits)
 
     def _module(self) -> Map:
         x, y = zip(*self.points, strict=True)

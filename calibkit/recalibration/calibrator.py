@@ -21,7 +21,7 @@ INSIDE = os.path.dirname(__file__), os.path.dirname(edge.__file__)
 
 
 class Calibrator:
-    """The shared fit/transform shape; a subclass gives `_fit`, `_apply` and `_module`.
+    """The shared fit/transform shape; a subclass gives `_fit` and `_module`.
 
     A `_fit` with a third argument, None or the (n,) positive float64 weights of the rows, has them.
 
@@ -35,11 +35,24 @@ class Calibrator:
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         raise NotImplementedError
 
-    def _apply(self, logits: Tensor) -> Tensor:
-        raise NotImplementedError
-
     def _module(self) -> Map:
         raise NotImplementedError
+
+    def _apply(self, logits: Tensor) -> Tensor:
+        return self._module().to(logits.device)(logits)
+
+    def _learned(self) -> dict[str, Any]:
+        """What `fit` set, under the names with an underscore."""
+        learned = vars(self).keys() - self._defaults().keys()
+        return {f"{name}_": vars(self)[name] for name in learned if name[0] != "_"}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_") and name in (learned := self._learned()):
+            return learned[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._learned()]
 
     @edge.entry(grad=True, moves=True)
     def fit(self, logits: Array, labels: Array, *, weights: Weights = None) -> Self:

@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -47,8 +46,6 @@ class TemperatureScaler(Calibrator):
     >>> round(scaler.temperature, 4), round(2 / math.log(3), 4)
     (1.8205, 1.8205)
     """
-
-    temperature_ = property(attrgetter("temperature"))
 
     def __init__(
         self,
@@ -109,8 +106,6 @@ class TemperatureEnsemble(Calibrator):
     [0.833, 0.167]
     """
 
-    temperature_, weights_ = property(attrgetter("temperature")), property(attrgetter("weights"))
-
     def _fit(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> None:
         self.temperature = nll_temperature(logits, labels, *LIMITS, weights)
         share = None if weights is None else weights / weights.sum()
@@ -135,9 +130,6 @@ class TemperatureEnsemble(Calibrator):
         )
         parts_of = of_label.new_tensor(best.x).clamp(min=LEAST_WEIGHT)
         self.weights = parts_of / parts_of.sum()
-
-    def _apply(self, logits: Tensor) -> Tensor:
-        return mixed(logits, self.temperature, self.weights.to(logits.device))
 
     def _module(self) -> Map:
         return Mixture(temperature=self.temperature, weights=self.weights)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 import numpy as np
 import torch
 from scipy.optimize import isotonic_regression
@@ -34,15 +32,10 @@ class VennAbersCalibrator(Calibrator):
     [0.3333, 0.6667]
     """
 
-    steps_ = property(attrgetter("steps"))
-
     def _fit(self, logits: Tensor, labels: Tensor) -> None:
         scores, hits = one_vs_rest(logits), targets(labels, logits.shape[1])
         pairs = map(_both, scores.cpu().numpy(), hits.cpu().numpy())
         self.steps = [tuple(_on(scores.device, step) for step in pair) for pair in pairs]
-
-    def _apply(self, logits: Tensor) -> Tensor:
-        return self._module().to(logits.device)(logits)
 
     def _module(self) -> Map:
         numbers: dict[str, Tensor] = {}

@@ -218,10 +218,11 @@ def test_a_calibrator_shows_the_settings_that_were_changed():
 @pytest.mark.parametrize("calibrator", ALL)
 def test_what_is_fitted_has_a_name_with_an_underscore(calibrator):
     fitted = calibrator()
-    names = [name for name in dir(calibrator) if name.endswith("_") and name[0] != "_"]
-    assert names
-    assert not any(hasattr(fitted, name) for name in names)
+    before = dir(fitted)
     fitted.fit(*scored(200, 3))
+    names = [name for name in dir(fitted) if name.endswith("_") and name[0] != "_"]
+    assert names
+    assert not any(name in before or hasattr(calibrator(), name) for name in names)
     assert all(getattr(fitted, name) is getattr(fitted, name[:-1]) for name in names)
     learned = set(vars(fitted)) - set(fitted.get_params()) - {"_fitted", "_seen"}
     assert {name[:-1] for name in names} == learned

@@ -10,7 +10,7 @@ from calibkit.recalibration import (
     StructuredMatrixScaler,
     StructuredVectorScaler,
     TemperatureScaler,
-    structured,
+    affine,
 )
 from tests.recalibration.samples import nll, scored
 
@@ -34,7 +34,7 @@ def test_the_authors_matrix_has_our_loss_and_no_less(n, classes):
     logits, labels = scored(n, classes, temperature=2.5)
     ours = StructuredMatrixScaler().fit(logits, labels)
     theirs = SMSCalibrator().fit(logits.softmax(1).numpy(), labels.numpy()).W_
-    u = structured.smoothed(logits, ours.temperature, ours.smoothing)
+    u = affine.smoothed(logits, ours.temperature, ours.smoothing)
 
     def loss(weight, bias):
         away = (weight - torch.eye(classes)).square()
@@ -73,7 +73,7 @@ def test_the_matrix_is_that_of_plain_scipy(penalty):
 def test_smoothing_by_hand():
     # four labels: s = 1 / 5; softmax(2 log 3 / 2, 0) = (3/4, 1/4) -> .8 * 3/4 + .1, .8 * 1/4 + .1
     z = torch.tensor([[2 * np.log(3.0), 0.0]])
-    assert structured.smoothed(z, 2.0, 0.2).exp()[0].tolist() == pytest.approx([0.7, 0.3])
+    assert affine.smoothed(z, 2.0, 0.2).exp()[0].tolist() == pytest.approx([0.7, 0.3])
 
 
 @pytest.mark.parametrize("calibrator", [StructuredVectorScaler, StructuredMatrixScaler])

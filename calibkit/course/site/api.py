@@ -50,7 +50,7 @@ SECTIONS = {
     },
     "recalibration": {
         "One temperature": ("temperature",),
-        "Vectors and matrices": ("linear", "structured"),
+        "Vectors and matrices": ("affine", "beta"),
         "Class by class": ("binned", "venn_abers"),
         "Another prior": ("class_prior",),
         "What all maps share": ("calibrator", "modules", "leakage"),

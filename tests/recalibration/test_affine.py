@@ -16,7 +16,8 @@ from calibkit.recalibration import (
     ShrunkMatrixScaler,
     TemperatureScaler,
     VectorScaler,
-    linear,
+    beta,
+    least_nll,
 )
 from calibkit.recalibration.binned import targets
 from tests.recalibration.samples import nll, scored
@@ -96,9 +97,9 @@ def test_strongly_correlated_logits_need_few_passes(monkeypatch, scaler):
     g = torch.Generator().manual_seed(1)
     mixed = z @ (torch.ones(4, 4) + 0.05 * torch.randn(4, 4, generator=g)).double() * 5
     calls, passes = [], []
-    monkeypatch.setattr(linear, "cross_entropy", lambda *a: calls.append(1) or cross_entropy(*a))
-    for limit in (linear.MOST_UNITS, 0):  # 0: parameters as they are
-        monkeypatch.setattr(linear, "MOST_UNITS", limit)
+    monkeypatch.setattr(least_nll, "cross_entropy", lambda *a: calls.append(1) or cross_entropy(*a))
+    for limit in (least_nll.MOST_UNITS, 0):  # 0: parameters as they are
+        monkeypatch.setattr(least_nll, "MOST_UNITS", limit)
         scaler().fit(mixed, labels)
         passes.append(len(calls))
         calls.clear()
@@ -269,7 +270,7 @@ def beta_oracle(log_s, minus_log_rest, hit):
 def test_beta_calibration_agrees_with_logistic_regression(classes, flip):
     logits, labels = scored(1500, classes, temperature=3.0)
     logits[:, 0] *= flip  # a column that is too weak
-    parts = linear._log_odds_parts(logits).numpy()
+    parts = beta._log_odds_parts(logits).numpy()
     hits = targets(labels, classes).numpy()
     ours = BetaCalibrator().fit(logits, labels).weights
     for k, row in enumerate(ours.numpy()):
@@ -278,7 +279,7 @@ def test_beta_calibration_agrees_with_logistic_regression(classes, flip):
 
 def test_negative_weights_of_beta_calibration_are_held_at_zero():
     logits, labels = beta_data(-0.5, 1.0, 0.0, n=5000)
-    parts = linear._log_odds_parts(logits).numpy()
+    parts = beta._log_odds_parts(logits).numpy()
     ours = BetaCalibrator().fit(logits, labels).weights[0].numpy()
     assert ours[0] == 0
     np.testing.assert_allclose(ours, beta_oracle(*parts[:, 0], labels.numpy()), atol=2e-3)
@@ -286,7 +287,7 @@ def test_negative_weights_of_beta_calibration_are_held_at_zero():
 
 def test_scores_that_round_to_one_keep_a_finite_log():
     logits = torch.tensor([[800.0, 0.0, 1.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
-    log_s, minus_log_rest = linear._log_odds_parts(logits)
+    log_s, minus_log_rest = beta._log_odds_parts(logits)
     assert minus_log_rest[0, 0].item() == pytest.approx(800 - math.log(1 + math.e))
     assert log_s[:, 0].tolist() == pytest.approx([0, -800, -799])
     assert minus_log_rest[:, 1].tolist() == pytest.approx([math.log(1.5)] * 3)
@@ -300,7 +301,7 @@ def test_scores_that_round_to_one_keep_a_finite_log():
 )
 def test_a_fit_that_lasts_too_long_ends_and_says_so(monkeypatch, calibrator):
     logits, labels = scored(400, 4, 2.0)
-    monkeypatch.setattr(linear, "PATIENCE", -1.0)
+    monkeypatch.setattr(least_nll, "PATIENCE", -1.0)
     with pytest.warns(UserWarning, match=r"stopped after .* on 400 rows are many"):
         hasty = calibrator().fit(logits, labels)
     cooled = TemperatureScaler().fit(logits, labels)
