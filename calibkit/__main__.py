@@ -166,6 +166,7 @@ def _doctor(_) -> int:
 
 
 def _audit(options) -> int:
+    _demand_files(options)
     from calibkit import auditing
 
     _demand_writable(Path(options.target))
@@ -227,6 +228,21 @@ def _limit(words: str) -> tuple[str, float]:
     if not 0 <= limit < math.inf:
         raise ValueError(f"--fail-above must be MEASURE=NUMBER, such as ece=.05, got {words!r}")
     return name.strip(), limit
+
+
+def _demand_files(options) -> None:
+    """Refuse a file that is not there before torch is loaded, which takes seconds."""
+    for name in ("file", "labels", "calibration", "other"):
+        file = getattr(options, name)
+        if file is not None and not Path(file).exists():
+            near = difflib.get_close_matches(Path(file).name, _names_beside(file), n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else "; look at its name and its folder"
+            raise FileNotFoundError(f"no file {file}{meant}")
+
+
+def _names_beside(file: str) -> list[str]:
+    folder = Path(file).absolute().parent
+    return [path.name for path in folder.iterdir()] if folder.is_dir() else []
 
 
 def _demand_writable(target: Path, option: str = "--target") -> None:

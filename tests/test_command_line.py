@@ -64,6 +64,19 @@ def test_an_audit_of_nothing_says_what_to_type(capsys):
     assert len(text.splitlines()) <= 3  # not the list of all options
 
 
+@pytest.mark.parametrize("option", ["", "--labels", "--calibration", "--other"])
+def test_a_file_that_is_not_there_is_named_before_torch_is_loaded(option, tmp_path):
+    (tmp_path / "predictions.csv").touch()
+    words = ["audit", *(["predictions.csv", option] if option else []), "predictons.csv"]
+    code = f"import sys; from calibkit.__main__ import main; main({words})"
+    code += "; print('torch' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "calibkit: no file predictons.csv; did you mean 'predictions.csv'?\n"
+    assert done.stdout == "False\n"
+
+
 def test_the_help_of_the_audit_shows_files_that_it_reads(tmp_path, monkeypatch, capsys):
     """The three of the help, with rows enough to be judged."""
     monkeypatch.chdir(tmp_path)

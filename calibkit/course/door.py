@@ -7,7 +7,13 @@ from pathlib import Path
 from calibkit.course import browser, checkout, pages
 
 LESSON = "00"
+LIGHT = {"playground.html": 400_000, "audit.html": 300_000, "start_here.html": 400_000}  # bytes
 WORDS = {"playground.html": "Playground", "audit.html": "Audit", "start_here.html": "Lesson 00"}
+
+STYLE = (  # of the bar above the lesson, which has no style sheet of the browser's pages
+    "<style>.shop { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; max-width: 64rem;"
+    " margin: auto; padding: .4rem 1rem; font-family: sans-serif } .shop a { padding: .3rem 0 }</style>"
+)
 
 
 def folder() -> Path:
@@ -18,11 +24,11 @@ def folder() -> Path:
 def made() -> dict[str, str]:
     """Each page, by the name of its file, as it is made now."""
     (lesson,) = checkout.lessons(LESSON)
-    notebook = pages.read(lesson.notebook)
+    page = pages.export(pages.read(lesson.notebook), folder=lesson.notebook.parent, trust=True)
     return {
         "playground.html": browser.playground(home=_bar("playground.html")),
         "audit.html": browser.audit(home=_bar("audit.html")),
-        "start_here.html": pages.export(notebook, folder=lesson.notebook.parent, trust=True),
+        "start_here.html": page.replace("<main>", f"{STYLE}{_bar('start_here.html')}<main>", 1),
     }
 
 

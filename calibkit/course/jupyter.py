@@ -59,6 +59,7 @@ def start(
         f"--ServerApp.root_dir={place}",
         f"--ContentsManager.hide_globs={HIDDEN}",
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
+        "--ServerApp.kernel_spec_manager_class=calibkit.course.unrun.Kernels",
         *(["--ConnectionFileMixin.transport=ipc"] if os.name == "posix" else []),
     ]
     main([*options, *arguments])

@@ -456,6 +456,10 @@ def test_a_refusal_names_the_option_and_the_form_answers_it(visit, tmp_path):
     page.locator("#question").wait_for()
     assert "--label label or --label y_true" in page.locator("#refusal").inner_text()
     assert page.evaluate("document.activeElement.id") == "question-title"
+    heights = "box => [box.getBoundingClientRect().top, innerHeight]"
+    for place in ("#question", "#hint", "[name=label]"):  # all of it in view
+        top, screen = page.locator(place).evaluate(heights)
+        assert 0 <= top < screen - 40
     assert page.locator("label.named").all_inner_texts()[0].startswith("Label column")
     assert "under “Label column” (--label), and press" in page.locator("#hint").inner_text()
     assert page.locator("#result").is_hidden()

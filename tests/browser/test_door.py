@@ -1,11 +1,16 @@
 """Whoever has unpacked the course, without Python and network: a network, an audit, a lesson."""
 
+import io
+import re
 import shutil
+import subprocess
 import time
+import zipfile
+from urllib.parse import urlsplit
 
 import pytest
 
-from calibkit.course import door
+from calibkit.course import checkout, door
 from tests.browser import axe
 from tests.browser.drive import watched
 
@@ -14,11 +19,41 @@ TWO_MINUTES = 120  # seconds, of somebody who reads; a script needs a part of th
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory):
-    """Where nothing of the course is but these pages, in a folder as people name them."""
+def zipped(tmp_path_factory):
+    """The zip of the repository, unpacked in a folder as people name them."""
+    command = ["git", "-C", str(checkout.root()), "archive", "--format=zip", "HEAD"]
+    packed = subprocess.run(command, capture_output=True, check=False)
+    if packed.returncode:
+        pytest.skip("no repository, such as an unpacked zip")
     folder = tmp_path_factory.mktemp("door") / "My Downloads – calibkit"
+    zipfile.ZipFile(io.BytesIO(packed.stdout)).extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """Where nothing of the course is but these pages."""
+    folder = tmp_path_factory.mktemp("pages") / "My Downloads – calibkit"
     shutil.copytree(door.folder(), folder)
     return folder
+
+
+def test_from_the_zip_the_readme_leads_to_pages_that_lead_to_each_other(browser, zipped):
+    readme = (zipped / "README.md").read_text(encoding="utf-8")
+    pages = [zipped / path for path in re.findall(r"\((notebooks/open/[^)]+)\)", readme)]
+    assert [page.name for page in pages] == list(door.WORDS)
+    for path in pages:
+        assert path.stat().st_size <= door.LIGHT[path.name]
+        with watched(browser) as (page, seen):
+            page.goto(path.as_uri())
+            links = page.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
+            local = {urlsplit(link).path.rpartition("/")[2] for link in links if "file:" in link}
+            assert local == set(door.WORDS)
+            for name, words in door.WORDS.items():
+                page.get_by_role("navigation").get_by_role("link", name=words, exact=True).click()
+                page.wait_for_url((path.parent / name).as_uri())
+                assert page.get_by_role("heading", level=1).first.is_visible()
+        assert seen == []
 
 
 def test_a_network_is_trained_and_a_file_audited_within_two_minutes(browser, unpacked, tmp_path):

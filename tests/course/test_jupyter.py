@@ -1,18 +1,21 @@
 """`python -m calibkit lab`: how JupyterLab is started, and what is said where it cannot be."""
 
+import asyncio
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import jupyterlab.labapp
 import pytest
+from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.paths import jupyter_path
 from jupyterlab.commands import get_app_dir
 from jupyterlab_server.config import get_federated_extensions, get_page_config
 
 from calibkit import __main__
-from calibkit.course import checkout, jupyter, workplace
+from calibkit.course import checkout, jupyter, unrun, workplace
 
 OVERRIDES = "default_setting_overrides.json"
 OUTPUTS, NEWS = "calibkit-outputs", "@jupyterlab/apputils-extension:announcements"
@@ -70,6 +73,28 @@ def test_the_names_of_the_lessons_have_the_room_of_the_panel():
     assert settings["@jupyterlab/filebrowser-extension:browser"] == {
         "showLastModifiedColumn": False
     }
+
+
+def test_a_cell_that_needs_another_first_says_what_to_do():
+    kernels = AsyncKernelManager(kernel_spec_manager=unrun.Kernels())
+    replies = asyncio.run(
+        _replies(kernels, ["check.signed_gap(1)", "1 / 0", "def f():\n  del a\nf()"])
+    )
+    assert [unrun.REMEDY in reply for reply in replies] == [True, False, False]
+    assert "NameError: name 'check' is not defined" in re.sub(r"\x1b\[[\d;]*m", "", replies[0])
+
+
+async def _replies(kernels, codes):
+    await kernels.start_kernel()
+    client = kernels.client()
+    client.start_channels()
+    try:
+        await client.wait_for_ready(60)
+        found = [await client.execute_interactive(c, output_hook=lambda _: None) for c in codes]
+    finally:
+        client.stop_channels()
+        await kernels.shutdown_kernel(now=True)
+    return ["\n".join(one["content"]["traceback"]) for one in found]
 
 
 def test_threads_that_somebody_chose_stay(started, monkeypatch):

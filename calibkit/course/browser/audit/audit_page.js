@@ -123,7 +123,8 @@ export class AuditPage {
       control.closest("label")?.classList.toggle("named", named.includes(control.name));
     }
     this.tell("");
-    at("question-title").focus();
+    at("question-title").focus({ preventScroll: true });
+    at("question").scrollIntoView();
   }
 
   // The columns in the lists, with what is chosen.
