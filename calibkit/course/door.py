@@ -12,7 +12,8 @@ WORDS = {"playground.html": "Playground", "audit.html": "Audit", "start_here.htm
 
 STYLE = (  # of the bar above the lesson, which has no style sheet of the browser's pages
     "<style>.shop { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; max-width: 64rem;"
-    " margin: auto; padding: .4rem 1rem; font-family: sans-serif } .shop a { padding: .3rem 0 }</style>"
+    " margin: auto; padding: .4rem 1rem; font-family: sans-serif }"
+    " .shop a { padding: .3rem 0 }</style>"
 )
 
 
