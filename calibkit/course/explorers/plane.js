@@ -117,9 +117,9 @@ function barsOf(bins, { left, top, width, height, strip, most }) {
     const x0 = i / bins.length, x1 = (i + 1) / bins.length, p = tenths / 10 / n, c = thousandths / 1000;
     const scale = 1 + Z * Z / n, middle = (p + Z * Z / (2 * n)) / scale;
     const half = Z * Math.sqrt(p * (1 - p) / n + (Z / (2 * n)) ** 2) / scale;
-    paths.accuracy += box(x0, x1, up(0), up(p));
+    paths.accuracy += `M${across(x0)},${up(p)}H${across(x1)}`;
     paths[c > p ? "over" : "under"] += box(x0, x1, up(p), up(c));
-    if (n < few) paths.faded += box(x0, x1, up(0), up(Math.max(p, c)));
+    if (n < few) paths.faded += box(x0, x1, up(p), up(c));
     paths.interval += `M${across((x0 + x1) / 2)},${up(middle - half)}V${up(middle + half)}`;
     paths.count += box(x0, x1, log(0.5), log(n));
   });

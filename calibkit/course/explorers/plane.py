@@ -25,7 +25,7 @@ from calibkit.pictures.svg import Frame
 LEFT, TOP, WIDTH = 54, 12, 294  # pixels of the plane
 EDGE = 12  # of the picture, which a legend keeps
 KEYS = 44  # from its lower edge to the legend
-LINE = 18  # of a legend
+LINE = 17  # of a legend
 STEP = 0.05  # of the ends of the axes
 LETTER = 7.6  # pixels of a letter of a legend, at most on average
 CLOUD = "#7a7a7a"  # the dots of all networks, 4 : 1 on white and on dark paper
