@@ -13,12 +13,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from calibkit import devices, edge, metrics
-from calibkit.lab.data import Dataset, Predictions
+from calibkit import devices, edge
+from calibkit.lab.data.dataset import Dataset
+from calibkit.lab.data.predictions import Predictions
 from calibkit.lab.training.device import memory_format, own_randomness, same_type
 from calibkit.lab.training.stacking import side_by_side
 from calibkit.lab.training.trials import Trial
-from calibkit.metrics import Reliability
+from calibkit.metrics.diagram import Reliability, reliability
 
 DIAGRAM_BINS = 25
 CHUNK = 10_000  # samples scored at a time at the most,
@@ -147,7 +148,7 @@ class Recorder:
     def watched(self, name: str, predictions: Predictions, feature_norm: float) -> dict[str, float]:
         """Record an epoch's predictions for a watched dataset; returns its columns."""
         predictions = predictions.to("cpu")
-        diagram = metrics.reliability(predictions.probs, predictions.labels, bins=DIAGRAM_BINS)
+        diagram = reliability(predictions.probs, predictions.labels, bins=DIAGRAM_BINS)
         self.diagrams[name].append(diagram)
         if name in self.trial.keep:
             self.logits[name].append(predictions.logits)

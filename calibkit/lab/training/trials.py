@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from calibkit import devices, validate
-from calibkit.lab.data import Dataset
+from calibkit.lab.data.dataset import Dataset
 from calibkit.lab.training.device import own_randomness, seed_globally
 from calibkit.lab.training.stacking import Form, form_of
 from calibkit.prioritization import Selection

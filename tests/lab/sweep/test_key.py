@@ -25,11 +25,12 @@ import torch
 from nbclient import NotebookClient
 from torch import nn
 
-from calibkit import losses
+import calibkit
+from calibkit import augmentation, corruptions, losses, metrics, mixing, prioritization
 from calibkit.course.experiments import rare_classes
 from calibkit.lab import data, models, training
 from calibkit.lab.sweep import key as module
-from calibkit.lab.sweep.key import digest, keys
+from calibkit.lab.sweep.key import LOADED, digest, keys, source
 
 CPU = torch.device("cpu")
 TRAIN = data.noisy_digits(40, test=10, calibration=10).train
@@ -263,6 +264,12 @@ def test_what_is_set_for_all_of_torch_counts():
     assert keys([1], CPU) == found[:1] != keys([1], torch.device("cuda"))
 
 
+def edited(monkeypatch, name, old, new):
+    text = module.LOADED[name].decode()
+    assert old in text
+    monkeypatch.setitem(module.LOADED, name, text.replace(old, new).encode())
+
+
 @pytest.mark.parametrize(
     ("old", "new", "same"),
     [
@@ -271,19 +278,78 @@ def test_what_is_set_for_all_of_torch_counts():
         ("target.ndim == 2", "target.ndim == 3", False),
     ],
 )
-def test_a_change_of_the_package_moves_all_keys_but_for_comments(monkeypatch, old, new, same):
-    before, path = module._source(), module.HERE / "losses.py"
-    text = module.LOADED[path].decode()
-    assert old in text
-    changed = {**module.LOADED, path: text.replace(old, new).encode()}
-    monkeypatch.setattr(module, "LOADED", changed)
-    assert (module._source.__wrapped__() == before) is same
+def test_a_change_of_what_it_uses_moves_a_key_but_for_comments(monkeypatch, old, new, same):
+    other, before = key(), key(loss=losses.brier)
+    edited(monkeypatch, "calibkit.losses", old, new)
+    assert (key(loss=losses.brier) == before) is same
+    assert key() == other
+
+
+def shifted(images, generator):
+    return corruptions.gaussian_noise(augmentation.crop_flip(images, generator=generator), 1)
+
+
+class Deep(nn.Sequential):
+    def __init__(self):
+        super().__init__(models.mlp(64, 10, width=2))
+
+
+REACHED = [
+    *[({}, f"calibkit.{name}") for name in (
+        "lab.training.loop", "lab.training.stacking", "lab.training.device", "lab.sweep.store",
+        "metrics.diagram", "metrics.bins", "validate", "edge", "lab.data.dataset")],
+    ({"loss": losses.ScheduledFocal("5-3-2")}, "calibkit.losses"),
+    ({"loss": lambda a, b: losses.brier(a, b)}, "calibkit.losses"),
+    ({"loss": lambda a, b: calibkit.losses.brier(a, b)}, "calibkit.losses"),
+    ({"loss": lambda a, b: calibkit.lab.models.mlp(2, 2)(a)}, "calibkit.lab.models.dense"),
+    ({"loss": lambda a, b: metrics.ece(a, b)}, "calibkit.metrics.errors"),
+    ({"loss": made("from calibkit import mixing as m\nit = lambda a, b: m.draw(1, 1)")},
+     "calibkit.mixing"),
+    ({"loss": made("it = {losses.brier, 1}.union")}, "calibkit.losses"),
+    ({"loss": functools.partial(rare_classes.with_prior, shift=0.0)}, "calibkit.losses"),
+    ({"mix": functools.partial(mixing.mixup, alpha=0.2)}, "calibkit.mixing"),
+    ({"select": prioritization.MaxEntropy(0.5)}, "calibkit.prioritization"),
+    ({"augment": shifted}, "calibkit.corruptions"),
+    ({"augment": shifted}, "calibkit.corruptions.noise"),
+    ({"augment": shifted}, "calibkit.augmentation"),
+    ({"network": Deep}, "calibkit.lab.models.dense"),
+    ({"network": lambda: models.vit(1, 10, size=8)}, "calibkit.lab.models.patches"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "name"), REACHED)
+def test_an_edit_of_what_a_training_reaches_moves_its_key(monkeypatch, options, name):
+    before = key(**options)
+    monkeypatch.setitem(module.LOADED, name, module.LOADED[name] + b"\nEDITED = 1\n")
+    assert key(**options) not in (None, before)
+
+
+def test_an_edit_of_what_no_training_reaches_moves_no_key(monkeypatch):
+    used = [{}, {"loss": losses.brier}, {"augment": shifted}, {"network": Deep}]
+    before = [key(**options) for options in used]
+    for name in ("metrics", "metrics.errors", "metrics.smooth", "recalibration", "conformal",
+                 "theory", "lab.translation", "lab.sweep.outcomes", "adapters"):  # fmt: skip
+        edit = module.LOADED[f"calibkit.{name}"] + b"\nEDITED = 1\n"
+        monkeypatch.setitem(module.LOADED, f"calibkit.{name}", edit)
+    assert [key(**options) for options in used] == before
+    assert not any(name.split(".")[1:2] in (["auditing"], ["pictures"]) for name in LOADED)
+
+
+def test_what_is_imported_for_a_type_checker_alone_is_not_reached(monkeypatch):
+    before, start = source(), module.LOADED["calibkit.threads"]
+    monkeypatch.setitem(module.LOADED, "calibkit.theory", b"EDITED = 1")
+    for text in (b"if TYPE_CHECKING:\n    %s", b"if t.TYPE_CHECKING:\n    %s", b"%s"):
+        line = text % b"from calibkit import theory"
+        monkeypatch.setitem(module.LOADED, "calibkit.threads", start + b"\n" + line)
+        read = module._read(module.LOADED["calibkit.threads"])[1]
+        assert ("calibkit.theory" in read) is (text == b"%s")
+    assert source() != before
 
 
 def test_of_what_presents_functions_count_by_value_and_nothing_else(monkeypatch):
-    tops = {path.relative_to(module.HERE).parts[0] for path in module.LOADED}
-    assert {"lab", "losses.py", "metrics", "validate.py"} <= tops
-    assert not tops & {"course", "pictures", "auditing", "doctor.py", "__main__.py"}
+    tops = {(*name.split("."), "")[1] for name in module.LOADED}
+    assert {"lab", "losses", "metrics", "validate"} <= tops
+    assert not tops & {"course", "pictures", "auditing", "doctor", "__main__"}
     loss = functools.partial(rare_classes.with_prior, shift=0.0)
     before = key(loss=loss)
     other = (lambda a, b, *, shift, **options: a.sum()).__code__
