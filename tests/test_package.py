@@ -160,7 +160,7 @@ def test_without_the_course_the_audit_and_the_methods_work(bare, tmp_path):
     assert 0 < float(done.stdout) < 1, done.stderr
     last = done.stderr.splitlines()[-1]
     assert last.endswith('cutmix needs torchvision: python -m pip install "calibkit[course]"')
-    (tmp_path / "p.csv").write_text("label,p\n" + "1,0.8\n0,0.3\n1,0.4\n" * 30, encoding="utf-8")
+    (tmp_path / "p.csv").write_text("label,p\n" + "1,0.8\n0,0.3\n1,0.2\n" * 30, encoding="utf-8")
     for arguments in (["audit", "p.csv"], ["doctor"], ["--version"]):
         done = run(bare, "-m", "calibkit", *arguments, cwd=tmp_path, MISSING=COURSE)
         assert done.returncode == 0, done.stderr
