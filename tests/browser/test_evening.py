@@ -10,7 +10,7 @@ import time
 import nbformat
 import pytest
 
-from calibkit.course import checkout, folding
+from calibkit.course import checkout, folding, unrun
 from tests.browser.drive import watched
 from tests.browser.lab import PATIENCE, STATE, _environment
 
@@ -93,9 +93,17 @@ def test_an_evening_and_the_next_day(browser, home, tmp_path, build):
         assert first != second  # nothing was run
         assert "not trusted" not in day.words()
         assert "without encryption" not in day.words()
-        covers = page.locator(".jp-OutputPlaceholder").all_inner_texts()
+        covers = page.locator(".jp-OutputPlaceholder").all_text_contents()
         assert covers
         assert all(text.strip(" •\n") in folding.WORDS.values() for text in covers)
+        answer = page.locator(".jp-CodeCell", has_text="check.signed_gap(my_signed_gap)")
+        answer.locator(".cm-content").click()
+        page.keyboard.press("Shift+Enter")  # whoever begins with the exercise
+        answer.get_by_text(unrun.REMEDY).wait_for(timeout=PATIENCE)
+        page.keyboard.press("Escape")
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        assert page.get_by_role("menuitem", name="Run All Above Selected Cell").is_visible()
+        page.keyboard.press("Escape")
         notebook = nbformat.read(own, as_version=4)
         for cell in notebook.cells:
             if "parameters" in cell.metadata.get("tags", []):
