@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from playwright.sync_api import Error, expect
+from playwright.sync_api import expect
 
 from calibkit import auditing
 from calibkit.auditing import export, files
@@ -182,9 +182,13 @@ def judged(page, file, options):
     where, given = f"{file.name} {options}", by_the_command(file, options)
     if isinstance(given, str):
         assert "refused" in seen, f"{where}: read, but the command says {given}"
-        return "left to the command, which asks"
-    if "refused" in seen:  # the page is stricter than the command, never looser
+        if seen["unsure"]:
+            return "left to the command, which asks"
+        return "refused in the same words" if seen["refused"] == given else "refused"
+    if "refused" in seen:
+        assert seen["unsure"], f"{where}: {seen['refused']}"
         return "left to the command, which reads it"
+    assert seen["told"] == given.note, where
     assert (seen["kind"], seen["names"]) == (given.kind, given.names), where
     assert unpacked(seen["labels"]).tolist() == list(given.labels), where
     assert unpacked(seen["rows"]).tolist() == np.flatnonzero(given.kept).tolist(), where
@@ -211,7 +215,7 @@ def test_no_file_is_read_differently(visit, tmp_path, capsys, corpus):
         f"{corpus.__name__}: {sum(found.values())} readings",
         [f"{v:4} {k}" for k, v in found.items()],
     )
-    assert found["read alike"] >= 5
+    assert found["read alike"] >= 10
 
 
 # --- numbers ---
@@ -251,12 +255,9 @@ def test_the_numbers_are_those_of_the_command(visit, tmp_path, capsys):
         made[file.name] = file, options  # with its options where it needs some
     for name in COMPARED:
         file, options = made[name]
-        try:
-            mine, theirs = numbers_of_both(page, file, options)
-        except Error as error:
-            if "Unsure" not in str(error):
-                raise
-            continue  # the page leaves to the command what it would have to guess
+        if "refused" in given_to(page, READ, file, options):
+            continue  # left to the command
+        mine, theirs = numbers_of_both(page, file, options)
         allowed = TIED.get(name, 0)
         most, where = 0.0, ""
         for place, off in differences(theirs, mine):
@@ -266,7 +267,7 @@ def test_the_numbers_are_those_of_the_command(visit, tmp_path, capsys):
                 most, where = off, place
         lines.append(f"{name:20} {theirs['samples']:5} rows  {most:.1e}  {where}")
     told(capsys, "largest relative difference to the command's numbers", lines)
-    assert len(lines) >= 25
+    assert len(lines) >= 15
 
 
 def test_groups_clusters_of_copies_and_many_classes_too(visit, tmp_path, capsys):

@@ -1,79 +1,68 @@
-// The checks of calibkit.auditing.checks, of what was read: where one fails, the file is left to the
-// command, which has an option for each.
-//
-//   checkSorted(made), checkRight(found, made), checkRows(table, found, made)
+// The checks of what was read, as calibkit.auditing.checks or stricter: where one fires, the file is
+// left to the command, which says what it found and asks.
+import { rankSums } from "./ranks.js";
 import { unsure } from "./refusals.js";
 
-const FEW = 20, MANY = 30; // rows from which on a rule that holds in all of them is no luck
+const FEW = 20, MANY = 30; // rows
+const POINTS = 0.05; // by which another order must be better
+const ABSENT = 0.2; // of the rows are predicted as classes that no label names
+const BELOW = 2; // standard errors of an area under the ROC curve
 
-export const ask = (why) => unsure(`${why} The command asks what it is.`);
+const found = (what) => unsure(`${what}. The command says more of it, and asks.`);
 
-export function checkSorted({ scores, classes, labels }) {
-  if (classes < 2 || labels.length < FEW) return;
-  let falls = true, rises = true;
-  for (let row = 0; row < labels.length; row += 1) {
-    for (let k = 1; k < classes; k += 1) {
-      const step = scores[row * classes + k] - scores[row * classes + k - 1];
-      falls &&= step <= 0;
-      rises &&= step >= 0;
-    }
+// scores: n rows of `classes` numbers; labels: places.
+export function checkClasses(scores, labels, classes) {
+  const n = labels.length, said = largest(scores, n, classes);
+  const steps = (wrong) => {
+    for (let at = 1; at < scores.length; at += 1) if (at % classes && wrong(scores[at] - scores[at - 1])) return false;
+    return true;
+  };
+  if (n >= FEW && (steps((step) => step > 0) || steps((step) => step < 0))) {
+    found("The scores are sorted from left to right in every row, as the best of more classes are");
   }
-  if (falls || rises) ask("The scores are sorted from left to right in every row, as the k best are.");
+  const mine = said.reduce((sum, place, row) => sum + (place === labels[row]), 0) / n;
+  if (n >= MANY && mine === 1) found("The labels are what the scores say in every row: the model's own predictions?");
+  const present = new Set(labels), absent = said.reduce((sum, place) => sum + !present.has(place), 0) / n;
+  if (absent > ABSENT) found("Many rows are predicted as classes that no label names");
+  if (mine > 0.5) return;
+  const pairs = new Float64Array(classes * classes);
+  labels.forEach((place, row) => { pairs[place * classes + said[row]] += 1; });
+  const each = Array.from({ length: classes }, (_, k) => k);
+  const most = (at) => each.reduce((sum, a) => sum + each.reduce((top, b) => Math.max(top, pairs[at(a, b)]), 0), 0) / n;
+  // no order is right more often than this
+  const best = Math.min(most((a, b) => a * classes + b), most((a, b) => b * classes + a));
+  if (best - mine >= Math.max(POINTS, Math.sqrt((2 * Math.log(classes)) / n))) {
+    found("Half of the predictions are wrong, and the labels may belong to other columns");
+  }
 }
 
-export function checkRight({ event, predicted }, { scores, classes, labels }) {
-  const n = labels.length;
-  if (classes > 1) {
-    let right = 0, absent = 0;
-    const seen = new Set(labels), pairs = new Float64Array(classes * classes);
-    for (let row = 0; row < n; row += 1) {
-      let best = 0;
-      for (let k = 1; k < classes; k += 1) if (scores[row * classes + k] > scores[row * classes + best]) best = k;
-      right += best === labels[row];
-      pairs[labels[row] * classes + best] += 1;
-      absent += !seen.has(best);
-    }
-    if (n >= MANY && right === n) ask("The labels are what the scores say in every row: are they predictions?");
-    // no order of the columns makes more predictions right than the commonest one of each label
+function largest(scores, n, classes) {
+  return Int32Array.from({ length: n }, (_, row) => {
     let best = 0;
-    for (let k = 0; k < classes; k += 1) best += Math.max(...pairs.subarray(k * classes, (k + 1) * classes)) / n;
-    const error = Math.sqrt(Math.max(best * (1 - best), 1 / n) / n), chance = Math.sqrt((2 * Math.log(classes)) / n);
-    const clear = best - right / n >= Math.max(0.05, 3 * error, chance) && right <= 0.5 * n;
-    if (clear || absent > 0.2 * n) ask("The largest score is seldom right: are the columns in the labels' order?");
-    return;
-  }
-  const ones = [], zeros = [];
-  labels.forEach((label, row) => (label ? ones : zeros).push(scores[row]));
-  if (!ones.length || !zeros.length) {
-    if (n >= MANY && predicted !== null) ask("Every prediction is right: are these the model's own labels?");
-    return;
-  }
-  if (event) return;
-  ones.sort((a, b) => a - b);
-  zeros.sort((a, b) => a - b);
-  if (n >= MANY && ones[0] > zeros.at(-1)) ask("A threshold parts the labels: the model's own predictions?");
-  let below = 0, place = 0, same = 0;
-  for (const one of ones) {
-    while (place < zeros.length && zeros[place] < one) place += 1;
-    same = place;
-    while (same < zeros.length && zeros[same] === one) same += 1;
-    below += place + (same - place) / 2;
-  }
-  const area = below / (ones.length * zeros.length);
-  const error = Math.sqrt((ones.length + zeros.length + 1) / (12 * ones.length * zeros.length));
-  if (area < 0.5 + 2 * error) ask("The scores hardly tell the labels, or tell the other label.");
+    for (let k = 1; k < classes; k += 1) if (scores[row * classes + k] > scores[row * classes + best]) best = k;
+    return best;
+  });
 }
 
-// Rows that are the classes of a sample: values repeat whose scores sum to 1.
-export function checkRows(table, found, { scores, classes, labels }) {
-  const n = labels.length;
-  if (classes > 1 || n < FEW) return;
-  for (const name of table.names) {
-    if (name === found.label || found.scores.includes(name)) continue;
-    const column = table.of(name), sums = new Map();
-    for (let row = 0; row < n; row += 1) sums.set(column.text(row), (sums.get(column.text(row)) ?? 0) + scores[row]);
-    if (sums.size >= 5 && sums.size <= n / 2 && [...sums.values()].every((sum) => Math.abs(sum - 1) < 0.02)) {
-      ask(`The scores of every value of '${name}' sum to 1: a row is a class, no sample.`);
-    }
+// One column of scores of the label 1. others: the other columns of these rows.
+export function checkOne(scores, labels, others) {
+  const n = labels.length, ones = labels.reduce((a, b) => a + b, 0), rate = ones / n;
+  const mean = scores.reduce((a, b) => a + b, 0) / n, least = scores.reduce((a, b) => Math.min(a, b));
+  if (n >= FEW && least >= 0.5) found("No score is below one half: it may be of what each row predicts");
+  if (mean > 20 * rate) found("The scores say far more than the labels: they may be per cent");
+  if (ones && ones < n) {
+    const area = (rankSums(scores, labels) - (ones * (ones + 1)) / 2) / (ones * (n - ones));
+    const z = (area - 0.5) / Math.sqrt((n + 1) / (12 * ones * (n - ones)));
+    if (z < BELOW) found("The scores do not fit the label clearly: they may be of the other");
+    if (area === 1) found("A threshold parts the labels: are they the model's own predictions?");
   }
+  if (n >= FEW && others.some((column) => sumsOfParts(column, scores))) {
+    found("The scores of rows that share a value sum to 1: a row a class, no samples");
+  }
+}
+
+function sumsOfParts(column, scores) {
+  const sums = new Map();
+  scores.forEach((score, row) => sums.set(column.text(row), (sums.get(column.text(row)) ?? 0) + score));
+  return sums.size >= 5 && sums.size <= scores.length / 2 && [...sums.values()].every((sum) => Math.abs(sum - 1) < 0.03);
 }
