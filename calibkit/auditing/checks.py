@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing.guesses import (
-    FEW,
-    area,
-    better_classes,
-    first_class,
-    first_predicted,
-    in_order,
-)
+from calibkit.auditing.guesses import FEW, area, first_class, first_predicted, in_order, likeliest
 from calibkit.auditing.names import short
-from calibkit.auditing.questions import Options, Unclear, joined
+from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import slices
 
 MANY = 30  # of which all are right
@@ -74,7 +67,7 @@ def sorted_scores(
         raise Unclear(why, **({"sorted_classes": True} if z > CLEAR else {}))
     row = np.asarray(matrix[0])[places]
     best = ordered[0] if row[0] >= row[-1] else ordered[-1]
-    decision = first_predicted(table, columns, best, labels)
+    decision = first_predicted(table, columns, labels)
     needs = {"scores": [best], "predicted": decision} if decision else {}
     raise Unclear(why, **needs)
 
@@ -133,7 +126,10 @@ def better_order(
     absent = np.isin(said, np.unique(labels), invert=True).mean()
     if absent <= ABSENT and (best - mine < max(POINTS, CLEAR * error, chance) or mine > 0.5):
         return
-    found = better_classes(labels, matrix, classes, kind) if best - mine > POINTS else None
+    unnamed = [f"unnamed_{k}" for k in range(count)]
+    found = None
+    if best - mine > POINTS:
+        found = likeliest(pd.Series(np.array(classes)[labels]), unnamed, matrix, kind)
     absence = f", and {absent:.0%} are predicted as classes that no label names" if absent else ""
     raise Unclear(
         f"the largest score is right in {mine:.1%} of the rows, in {best:.1%} if the labels are "
@@ -162,7 +158,7 @@ def direction(
         raise Unclear(
             f"the scores fit the label {other or 'of the others'} better (area under the ROC curve "
             f"of {positive}: {found:.3f}): say which label they are of, "
-            f"{' or '.join(f'--positive {joined([v])}' for v in values[:4])}, or of which column "
+            f"{choices('positive', values[:4])}, or of which column "
             f"they are the confidence, --predicted COLUMN; if it is so, say --columns-as-named",
             **({"positive": other} if other and z < -BELOW and not options.positive else {}),
         )

@@ -13,35 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing.names import (
-    BESIDE,
-    CONFIDENCES,
-    CORRECT,
-    DECISIONS,
-    KINDS,
-    LABELS,
-    MARK,
-    NEGATIVE,
-    PARTS,
-    POSITIVE,
-    SCORES,
-    WRONG,
-    bare,
-    parts,
-    short,
-    word,
-)
-from calibkit.auditing.names import words as as_words  # fmt: skip
-from calibkit.auditing.questions import Options, Unclear, joined
+from calibkit.auditing import names
+from calibkit.auditing.names import bare, parts, short, word
+from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import double
 
 FEW = 20  # rows, below which a pattern may be chance
-LIKELY = 2.0  # standard errors of an area under the ROC curve
-CLEARLY = 3.0  # standard errors
+LIKELY, CLEARLY = 2.0, 3.0  # standard errors of an area under the ROC curve
 SURELY = 10.0  # of the log-likelihood
 SAMPLED = 5000  # rows that a likelihood is computed of
 MOST_VALUES = 50  # of a column that may be labels
-MOST_COLUMNS = 400  # that are searched for families and sums
+MOST_COLUMNS = 400  # that are searched for sets of columns
 
 
 def is_number(column: pd.Series) -> bool:
@@ -67,11 +49,16 @@ def area(scores: np.ndarray, of_one: np.ndarray) -> tuple[float, float]:
     zeros = n - ones
     if not ones or not zeros:
         return 0.5, 0.0
-    found = (rankdata(scores)[of_one].sum() - ones * (ones + 1) / 2) / (ones * zeros)
-    return float(found), float((found - 0.5) / np.sqrt((n + 1) / (12 * ones * zeros)))
+    value = (rankdata(scores)[of_one].sum() - ones * (ones + 1) / 2) / (ones * zeros)
+    return float(value), float((value - 0.5) / np.sqrt((n + 1) / (12 * ones * zeros)))
 
 
-# --- names of columns and classes ---
+def matrix_of(table: Any, columns: list[str]) -> np.ndarray:
+    """(n, K) columns as float64."""
+    return np.column_stack([np.asarray(table[column], float) for column in columns])
+
+
+# --- sets of columns, by their names ---
 
 
 def middles(columns: list[str]) -> list[str]:
@@ -83,42 +70,43 @@ def middles(columns: list[str]) -> list[str]:
     if len(columns) < 2:
         return list(columns)
     start, end = _common(columns), _common([column[::-1] for column in columns])[::-1]
-    start = re.sub(r"[^\W_]+$" if not _numbered(columns, start) else r"\d+$", "", start)
+    head = start.rstrip("0123456789")
+    counted = all(column[len(head) :][:1].isdigit() for column in columns)
+    start = head if counted else re.sub(r"[^\W_]+$", "", start)
     end = re.sub(r"^[^\W_]+", "", end)
-    found = [column[len(start) : len(column) - len(end)] for column in columns]
-    found = [text.strip(" _()[]=:") for text in found]
-    return found if all(found) and len(set(found)) == len(found) else list(columns)
+    rest = [column[len(start) : len(column) - len(end)].strip(" _()[]=:") for column in columns]
+    return rest if all(rest) and len(set(rest)) == len(rest) else list(columns)
 
 
 def _common(columns: list[str]) -> str:
-    least = min(columns), max(columns)
-    place = next((k for k, (a, b) in enumerate(zip(*least, strict=False)) if a != b), None)
-    return least[0] if place is None else least[0][:place]
+    """What the first and the last in alphabetical order, and so all, begin with."""
+    first, last = min(columns), max(columns)
+    return first[: next((k for k, c in enumerate(first) if last[k : k + 1] != c), len(first))]
 
 
-def _numbered(columns: list[str], start: str) -> bool:
-    return all(re.match(r"\d", column[len(start.rstrip("0123456789")) :]) for column in columns)
+def _folded(column: str) -> str:
+    return re.sub(r"(\d)\.0+(?!\d)", r"\1", column.strip()).casefold()
 
 
 def _templates(column: str, words: Collection[str], *, strict: bool) -> list[tuple[str, str]]:
     """The name with a mark in place of each word that it holds, and the word."""
-    text = re.sub(r"(\d)\.0+(?!\d)", r"\1", column.strip()).casefold()
-    found = []
+    text, templates = _folded(column), []
     for one in words:
-        place = text.find(one)
-        while place >= 0:
-            end = place + len(one)
-            before, after = text[:place], text[end:]
-            digit = one.lstrip("+-").isdigit()
-            free = not before or not before[-1].isalnum() or (digit and not before[-1].isdigit())
-            free &= not after or not after[0].isalnum()
-            free &= not (
-                digit and one[0] not in "+-" and before[-1:] == "-" and before[-2:-1] in "_ "
-            )
+        digit = one.lstrip("+-").isdigit()
+        for place in (m.start() for m in re.finditer(f"(?={re.escape(one)})", text)):
+            before, after = text[:place], text[place + len(one) :]
+            free = not before[-1:].isalnum() or (digit and not before[-1].isdigit())
+            free &= not after[:1].isalnum()
+            signed = digit and one[0] not in "+-" and before[-1:] == "-"
+            free &= not (signed and before[-2:-1] in ("_", " ", ""))
             if free or (not strict and not digit):
-                found.append((f"{before}\0{after}", one))
-            place = text.find(one, place + 1)
-    return found
+                templates.append((f"{before}\0{after}", one))
+    return templates
+
+
+def _beside_class(template: str) -> bool:
+    """Whether nothing but words of `names.PARTS` stands beside the mark."""
+    return parts(template.replace("\0", " ")) <= names.PARTS
 
 
 def class_in(column: str, words: Collection[str]) -> str | None:
@@ -127,14 +115,10 @@ def class_in(column: str, words: Collection[str]) -> str | None:
     >>> class_in("p_cat", {"cat", "dog"}), class_in("prob0", {"0", "1"}), class_in("cats", {"cat"})
     ('cat', '0', None)
     """
-    if bare(column) in SCORES:
-        return None
-    found = [
-        (len(one), one)
-        for template, one in _templates(column, words, strict=True)
-        if parts(template.replace("\0", " ")) <= PARTS
-    ]
-    return max(found)[1] if found else None
+    able = [one for t, one in _templates(column, words, strict=True) if _beside_class(t)]
+    return (
+        None if bare(column) in names.SCORES else max(able, key=lambda w: (len(w), w), default=None)
+    )
 
 
 def families(
@@ -151,16 +135,14 @@ def families(
     numeric = [column for column in columns if table[column].dtype.kind in "fiu"]
     for column in numeric:
         for template, one in _templates(column, folded, strict=strict):
-            if not strict or parts(template.replace("\0", " ")) <= PARTS:
+            if not strict or _beside_class(template):
                 by_template.setdefault(template, {}).setdefault(one, column)
-    found: list[list[str]] = []
+    sets: list[list[str]] = []
     for template, own in by_template.items():
-        if set(own) != folded or len(set(own.values())) < len(own):
-            continue
-        chosen = _with_others(table, template, list(own.values()), numeric, folded)
-        if chosen is not None and chosen not in found:
-            found.append(chosen)
-    return found
+        if set(own) == folded and len(set(own.values())) == len(own):
+            whole = _with_others(table, template, list(own.values()), numeric, folded)
+            sets += [whole] if whole is not None and whole not in sets else []
+    return sets
 
 
 def _with_others(
@@ -168,71 +150,89 @@ def _with_others(
 ) -> list[str] | None:
     """A set with the columns of classes that no row has; None where these are not clear."""
     before, after = template.split("\0")
-    digits = all(one.lstrip("+-").isdigit() for one in words)
+    digits, alone = all(one.lstrip("+-").isdigit() for one in words), not (before or after)
     middle = r"[+-]?\d+" if digits else r".+"
     pattern = re.compile(re.escape(before) + middle + re.escape(after))
-    texts = {c: re.sub(r"(\d)\.0+(?!\d)", r"\1", c.strip()).casefold() for c in numeric}
-    more = [
-        c
-        for c in numeric
-        if c in own or ((before or after or digits) and pattern.fullmatch(texts[c]))
-    ]
+    like = [c for c in numeric if (digits or not alone) and pattern.fullmatch(_folded(c))]
+    more = [c for c in numeric if c in own or c in like]
     ordered = [c for c in numeric if c in own]
-    alone = not (before or after or digits)
-    if (len(more) == len(own) and not alone) or _sum_to_one(table, ordered):
+    if (more == ordered and (digits or not alone)) or sum_to_one(table, ordered):
         return ordered
-    if (digits and template != "\0") or _sum_to_one(table, more):
+    if (digits and not alone) or sum_to_one(table, more):
         return more
-    if before or after:
-        return None
-    near = [c for c in numeric if c not in own and fractional(table[c]) and not parts(c) & BESIDE]
-    signed = [c for c in near if (table[c].dropna() < 0).any() and _beside(table.columns, c, own)]
-    return None if signed else ordered
+    return None if not alone or _neighbours(table, own) else ordered
 
 
-def _beside(columns: list[str], column: str, own: list[str]) -> bool:
-    """Whether a column is the neighbour of some."""
-    place = columns.index(column)
-    return any(c in own for c in columns[max(place - 1, 0) : place + 2])
-
-
-def numbered(table: Any, columns: list[str]) -> list[list[str]]:
-    """Columns of numbers that count from 0, or 1, on, beside nothing but words of `names.PARTS`."""
-    groups: dict[str, dict[int, str]] = {}
-    for column in columns:
-        found = re.fullmatch(r"(\D*?)(\d+)(?:\.0+)?(\D*)", column.strip())
-        if found and fractional(table[column]) and parts(f"{found[1]} {found[3]}") <= PARTS:
-            template = f"{found[1]}\0{found[3]}".casefold()
-            groups.setdefault(template, {})[int(found[2])] = column
+def _neighbours(table: Any, own: list[str]) -> list[str]:
+    """Columns of numbers of both signs that stand beside some: they may be classes, too."""
+    places = [table.columns.index(column) for column in own]
     return [
-        [column for column in columns if column in own.values()]
-        for own in groups.values()
-        if len(own) > 2 and sorted(own) in (list(range(len(own))), list(range(1, len(own) + 1)))
-    ]
+        column
+        for place, column in enumerate(table.columns)
+        if column not in own and not parts(column) & names.BESIDE and fractional(table[column])
+        and (table[column].dropna() < 0).any() and min(abs(place - one) for one in places) == 1
+    ]  # fmt: skip
 
 
-def alike(table: Any, columns: list[str]) -> list[list[str]]:
-    """Columns that differ in one word beside words of `names.PARTS`, and whose rows sum to 1."""
-    found = []
-    for own in _alike([c for c in columns if fractional(table[c])], whole=False):
-        rest = own[0].replace(middles(own)[0], " ") if middles(own) != own else ""
-        if rest.strip() and parts(rest) and parts(rest) <= PARTS and _sum_to_one(table, own):
-            found.append(own)
-    return found
+def regular(table: Any, columns: list[str]) -> list[list[str]]:
+    """Columns alike but for one word beside words of `names.PARTS`: they count, or sum to 1."""
+    sets = []
+    for own in alike([c for c in columns if fractional(table[c])]):
+        one = middles(own)
+        rest = parts(own[0].replace(one[0], " ", 1) if one != own else "")
+        numbers = sorted(int(float(w)) for w in one if re.fullmatch(r"\d+(\.0+)?", w))
+        count = len(own) > 2 and numbers in ([*range(len(own))], [*range(1, len(own) + 1)])
+        if rest <= names.PARTS and (count or (rest and sum_to_one(table, own))) and own not in sets:
+            sets.append(own)
+    return sets
 
 
-def first_class(found: list[str] | None) -> str:
-    """The option for classes that count from another number on, as words of a question."""
-    if (
-        not found
-        or not _is_whole(found[0])
-        or found != list(map(str, range(int(found[0]), int(found[0]) + len(found))))
-    ):
-        return ""
-    return f", or --first-class {found[0]}"
+def alike(columns: list[str], *, whole: bool = False) -> list[list[str]]:
+    """Columns whose names are alike but for one word; if none are and `whole`, all of them."""
+    groups: dict[tuple, list[str]] = {}
+    for column in columns:
+        words = re.split(r"([^\W_]+)", column)
+        if len(words) == 3:  # one word: alike but for its number
+            stem = words[1].rstrip("0123456789")
+            words = [words[0] + stem, words[1][len(stem) :], words[2]]
+        for place in range(1, len(words), 2):
+            if words[place]:
+                groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
+    sets = [own for own in groups.values() if len(own) > 1]
+    return sets or ([columns] if whole and len(columns) > 1 else [])
 
 
-def said(table: Any, columns: list[str]) -> list[str]:
+def sum_to_one(table: Any, columns: list[str]) -> bool:
+    """Whether the rows of some columns sum to 1, or to 100."""
+    sums = matrix_of(table, columns).sum(1)
+    sums = sums[np.isfinite(sums)]
+    return len(sums) > 0 and any(np.abs(sums / whole - 1).max() < 0.05 for whole in (1, 100))
+
+
+def _runs(table: Any, columns: list[str]) -> list[list[str]]:
+    """Neighbours whose rows sum to 1 or to 100, the longest from each column on."""
+    sets: list[list[str]] = []
+    start = 0
+    while start < len(columns) - 1:
+        total = matrix_of(table, columns[start:]).cumsum(1)
+        total = total[np.isfinite(total[:, -1])]
+        off = [np.abs(total / whole - 1).max(0, initial=0) < 0.02 for whole in (1, 100)]
+        ends = np.flatnonzero(off[0] | off[1]) if len(total) else np.array([], int)
+        end = start + int(ends.max(initial=0))
+        sets += [columns[start : end + 1]] if end > start else []
+        start = end + 1
+    return sets
+
+
+def in_order(columns: list[str]) -> list[str]:
+    """Columns by the number in their names, where each has one."""
+    numbers = [re.findall(r"\d+", name) for name in middles(columns)]
+    if not all(len(one) == 1 for one in numbers):
+        return columns
+    return sorted(columns, key=lambda c: (int(numbers[columns.index(c)][0]), c))
+
+
+def as_typed(table: Any, columns: list[str]) -> list[str]:
     """Columns as they are typed: the name of an array, p_* for very many, else each."""
     for name, own in table.blocks.items():
         if own == columns:
@@ -243,21 +243,12 @@ def said(table: Any, columns: list[str]) -> list[str]:
     return columns
 
 
-def _sum_to_one(table: Any, columns: list[str]) -> bool:
-    sums = np.sum([table[column].astype(float) for column in columns], axis=0)
-    sums = sums[np.isfinite(sums)]
-    return len(sums) > 0 and bool(
-        (np.abs(sums - 1).max() < 0.05) or (np.abs(sums / 100 - 1).max() < 0.05)
-    )
-
-
 def classes_of(table: Any, columns: list[str], words: Collection[str]) -> list[str]:
     """The classes that columns of scores are called after."""
     if columns in table.blocks.values():
         return list(map(str, range(len(columns))))
-    exact = {word(column): column for column in columns}
-    if set(words) <= set(exact):
-        return [word(column) for column in columns]
+    if set(words) <= set(map(word, columns)):
+        return list(map(word, columns))
     folded = {one.casefold(): one for one in words}
     by_template: dict[str, dict[str, str]] = {}
     for column in columns[:2000]:
@@ -286,21 +277,22 @@ def label_column(table: Any, label: list[str]) -> pd.Series:
             f"{short(label)} hold no single 1 in every row: audit one label at a time, such as "
             f"--label {joined(label[:1])} --scores COLUMN"
         )
-    places = np.column_stack([table[c] for c in label]).argmax(1)
-    return pd.Series(np.array(middles(label))[places])
+    return pd.Series(np.array(middles(label))[matrix_of(table, label).argmax(1)])
 
 
 def label(table: Any, named: list[str], scores: list[str] | None, options: Options) -> Unclear:
     """The question which column holds the labels."""
-    if len(named) > 1:
+    why = f"no column of labels among {short(table.columns)}: name it with --label COLUMN, or " \
+        "their file with --labels FILE"  # fmt: skip
+    if named:
         why = f"the labels may be {' or '.join(map(repr, named))}, which differ: say which with "
-        why += " or ".join(f"--label {joined([c])}" for c in named)
-    else:
-        why = f"no column of labels among {short(table.columns)}: name it with --label COLUMN, or "
-        why += "their file with --labels FILE"
-    marks = [c for c in table.columns if bare(c) in (*CORRECT, MARK) and is_number(table[c])]
-    sure = [c for c in table.columns if bare(c) in (*CONFIDENCES, *SCORES) and c not in marks]
-    if marks and sure and not named:
+        return Unclear(why + choices("label", named), **_best_label(table, named, scores, options))
+    marks = [
+        c for c in table.columns if bare(c) in (*names.CORRECT, names.MARK) and is_number(table[c])
+    ]
+    if marks and any(
+        bare(c) in (*names.CONFIDENCES, *names.SCORES) and c not in marks for c in table.columns
+    ):
         odd = ~table[marks[0]].isin((0, 1)) & table[marks[0]].notna()
         row = int(odd.to_numpy().argmax())
         return Unclear(
@@ -309,8 +301,8 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
             f"mark on an answer is right, and write that as a column 'correct'; or name what says "
             f"it with --label COLUMN"
         )
-    wrong = [c for c in table.columns if bare(c) in WRONG and table[c].nunique() == 2]
-    if wrong and not named:
+    wrong = [c for c in table.columns if bare(c) in names.WRONG and table[c].nunique() == 2]
+    if wrong:
         return Unclear(
             f"{why}. {wrong[0]!r} may say which rows are wrong: write it the other way round, as a "
             f"column 'correct'"
@@ -321,198 +313,118 @@ def label(table: Any, named: list[str], scores: list[str] | None, options: Optio
 def _best_label(
     table: Any, named: list[str], scores: list[str] | None, options: Options
 ) -> dict[str, Any]:
-    hot = {} if named or scores else _hot(table)
-    if hot:
-        return hot
-    many = _tags(table)
-    if many and scores is None:
-        return many
+    marks = {} if named or scores else _of_marks(table)
+    if marks:
+        return marks
     taken = {*options.taken, *(scores or []), options.predicted}
+    taken |= {c for own in table.blocks.values() for c in own}
     limit = max(2, min(MOST_VALUES, len(table) // 4))
     able = named or [
         c for c in table.columns
-        if c not in taken and not parts(c) & BESIDE and not c.lower().endswith("id")
-        and not any(c in own for own in table.blocks.values())
+        if c not in taken and not parts(c) & names.BESIDE and not c.lower().endswith("id")
         and not fractional(table[c]) and 2 <= table[c].nunique() <= limit
     ]  # fmt: skip
     ranked = []
     for place, column in enumerate(able):
-        found = _set_beside(table, [column], scores, options)
-        if found is None:
-            continue
-        rank, fit, follows = found
-        decides = bool(parts(column) & DECISIONS)
-        called = LABELS.index(bare(column)) if bare(column) in LABELS else len(LABELS)
-        ranked.append((follows, rank, decides, called, -fit, place, column))
+        sets = _ranked(table, [column], scores, options)
+        if sets:
+            rank, fit, *_ = min(sets, key=lambda row: (row[0], -row[1]))
+            follows = any(row[2] for row in sets)
+            called = (
+                names.LABELS.index(bare(column))
+                if bare(column) in names.LABELS
+                else len(names.LABELS)
+            )
+            first = (called,) if named else (rank, bool(parts(column) & names.DECISIONS), called)
+            ranked.append((follows, *first, -fit, place, column))
     if not ranked:
-        return {"label": [named[0]]} if named else {}
-    best = min(ranked)
-    if best[0] and not named:  # nothing but what the model predicts
-        return {}
-    if named and len(named) > 1:
-        best = min(ranked, key=lambda row: (row[0], row[3]))
-    return {"label": [best[-1]]}
+        return {"label": named[:1]} if named else {}
+    follows, *_, column = min(ranked)
+    return {} if follows and not named else {"label": [column]}  # nothing but predictions
 
 
-def _set_beside(
-    table: Any, column: list[str], scores: list[str] | None, options: Options
-) -> tuple[int, float, bool] | None:
-    """How well the best scores beside a column fit it: rank, fit, whether it follows from them."""
-    found = _ranked(table, column, scores, options)
-    if not found:
-        return None
-    rank, fit, _follows, _ = min(found, key=lambda row: (row[0], -row[1]))
-    return rank, fit, any(row[2] for row in found)
+def _of_marks(table: Any) -> dict[str, Any]:
+    """Columns of 0 and 1 beside as many scores: one class a row, or labels of their own."""
+    binary, numeric = (
+        [c for c in table.columns if table[c].dtype.kind in "iufb" and fits(table[c])]
+        for fits in (lambda column: set(column.dropna().unique()) == {0, 1}, fractional)
+    )
+    pairs = [(a, b) for a in alike(binary, whole=True) for b in alike(numeric, whole=True)]
+    for own, scores in pairs:
+        if len(own) == len(scores) and one_hot(table, own):
+            return {"label": own, "scores": scores}
+    for own, scores in pairs:
+        if middles(own) == middles(scores):
+            return {"label": own[:1], "scores": scores[:1]}
+    return {}
 
 
 def _ranked(
     table: Any, column: list[str], scores: list[str] | None, options: Options
 ) -> list[tuple[int, float, bool, list[str]]]:
     """Sets of scores beside labels: a rank, how well they fit, whether labels follow from them."""
+    from scipy.optimize import linear_sum_assignment
 
     labels = label_column(table, column)
-    words = as_words(labels.dropna())
-    values = sorted(set(words))
-    if not len(values) > 1:
+    words = names.words(labels.dropna())
+    values, known = sorted(set(words)), labels.notna().to_numpy()
+    if len(values) < 2:
         return []
-    rows = labels.notna().to_numpy()
     left = [c for c in table.columns if c not in (*column, *options.taken, options.predicted)]
     ranked = []
     for rank, own in [(0, scores)] if scores else _sets(table, left, values):
-        matrix = np.column_stack([np.asarray(table[c], float) for c in own])[rows]
+        matrix = matrix_of(table, own)[known]
         good = np.isfinite(matrix).all(1)
-        matrix, mine = matrix[good], words.to_numpy()[good]
+        matrix, mine, count = matrix[good], words.to_numpy()[good], len(own)
         if len(matrix) < 4:
             continue
-        if len(own) > 1 and len(values) <= len(own):
-            fit = _agreement(mine, values, matrix.argmax(1), len(own))
+        if count > 1 and len(values) <= count:
+            cells = np.searchsorted(values, mine) * count + matrix.argmax(1)
+            pairs = np.bincount(cells, minlength=len(values) * count).reshape(len(values), count)
+            fit = float(pairs[linear_sum_assignment(pairs, maximize=True)].sum() / len(mine))
             ranked.append((rank, fit, fit == 1.0 and len(mine) >= FEW, own))
-        elif len(own) == 1 and len(values) == 2:
-            of_one = mine == values[1]
-            found, z = area(matrix[:, 0], of_one)
-            follows = found in (0.0, 1.0) and len(mine) >= FEW
-            ranked.append((rank + 10, abs(z), follows, own))
-        elif len(own) == 1 and _same_words(table, column[0], values):
+        elif count == 1 and len(values) == 2:
+            of_one, z = area(matrix[:, 0], mine == values[1])
+            ranked.append((rank + 10, abs(z), of_one in (0.0, 1.0) and len(mine) >= FEW, own))
+        elif count == 1 and _same_words(table, column[0], values):
             ranked.append((rank + 12, 0.0, False, own))
     return ranked
 
 
-def _agreement(labels: np.ndarray, values: list[str], said: np.ndarray, count: int) -> float:
-    from scipy.optimize import linear_sum_assignment
-
-    codes = np.searchsorted(values, labels)
-    pairs = np.bincount(codes * count + said, minlength=len(values) * count)
-    pairs = pairs.reshape(len(values), count)
-    rows, columns = linear_sum_assignment(pairs, maximize=True)
-    return float(pairs[rows, columns].sum() / len(labels))
-
-
 def _same_words(table: Any, label: str, values: list[str]) -> list[str]:
     """Columns of the same words as a column of labels."""
-    own = set(values)
-    found = []
+    columns, own = [], set(values)
     for column in table.columns:
-        if column == label or fractional(table[column]):
-            continue
-        words = set(as_words(table[column].dropna()))
+        words = set() if fractional(table[column]) else set(names.words(table[column].dropna()))
         if 1 < len(words) <= len(own) + 1 and len(words & own) >= min(2, len(own)):
-            found.append(column)
-    return found
+            columns.append(column)
+    return [column for column in columns if column != label]
 
 
 def _sets(table: Any, left: list[str], values: list[str]) -> list[tuple[int, list[str]]]:
     """What may be scores, the likelier first: (rank, columns)."""
     inside = {c for own in table.blocks.values() for c in own}
     flat = [c for c in left if c not in inside][:MOST_COLUMNS]
-    found = [(0, own) for own in families(table, flat, values, strict=True)]
-    found += [(1, own) for own in families(table, flat, values, strict=False)]
+    sets = [(0, own) for own in families(table, flat, values, strict=True)]
+    sets += [(1, own) for own in families(table, flat, values, strict=False)]
     for name, own in table.blocks.items():
         if own[0] in left and table.entries[name].dtype.kind == "f":
-            found.append((1 if parts(name) <= PARTS else 2, own))
-    found += [(1, own) for own in numbered(table, flat)]
-    found += [(1, own) for own in alike(table, flat)]
-    whole = [c for c in flat if is_number(table[c]) and table[c].nunique() > 10]
-    found += [
-        (2, own) for own in _runs(table, [c for c in whole if not parts(c) & BESIDE - {"no"}])
+            sets.append((1 if parts(name) <= names.PARTS else 2, own))
+    sets += [(1, own) for own in regular(table, flat)]
+    numeric = [c for c in flat if is_number(table[c]) and table[c].nunique() > 2]
+    many = [c for c in numeric if table[c].nunique() > 10]
+    sets += [
+        (2, own) for own in _runs(table, [c for c in many if not parts(c) & names.BESIDE - {"no"}])
     ]
-    numeric = [c for c in whole if fractional(table[c]) and not parts(c) & BESIDE]
-    found += [(rank, [c]) for c in numeric for rank in [_single_rank(table, c)]]
-    whole = [c for c in flat if bare(c) in (*SCORES, *CONFIDENCES) and c not in numeric]
-    found += [(4, [c]) for c in whole if is_number(table[c]) and table[c].nunique() > 2]
-    return found
-
-
-def _single_rank(table: Any, column: str) -> int:
-    named = bare(column) in (*SCORES, *CONFIDENCES) or bool(
-        parts(column) & (PARTS - {"y", "class"})
-    )
-    filled = table[column].dropna()
-    probable = bool(filled.between(0, 1).all())
-    return 3 if named and probable else 4 if named or probable else 6
-
-
-def _runs(table: Any, columns: list[str]) -> list[list[str]]:
-    """Neighbours whose rows sum to 1 or to 100, the longest from each column on."""
-    found: list[list[str]] = []
-    values = {c: np.asarray(table[c], float) for c in columns}
-    start = 0
-    while start < len(columns) - 1:
-        total, end = values[columns[start]].copy(), 0
-        for place in range(start + 1, len(columns)):
-            total = total + values[columns[place]]
-            good = total[np.isfinite(total)]
-            sums = (
-                (np.abs(good - 1).max() < 0.02, np.abs(good - 100).max() < 2) if len(good) else ()
-            )
-            if any(sums):
-                end = place
-        if end:
-            found.append(columns[start : end + 1])
-        start = end + 1 if end else start + 1
-    return found
-
-
-def _hot(table: Any) -> dict[str, Any]:
-    """Columns of 0 and 1 of which one is 1 in every row, beside as many scores."""
-    binary = [c for c in table.columns if _binary(table[c])]
-    for own in _alike(binary):
-        matrix = np.column_stack([table[c] for c in own]).astype(float)
-        numeric = [c for c in table.columns if is_number(table[c]) and fractional(table[c])]
-        if len(own) > 1 and (matrix.sum(1) == 1).all():
-            scores = [c for c in _alike(numeric) if len(c) == len(own)]
-            if scores:
-                return {"label": own, "scores": scores[0]}
-    return {}
-
-
-def _tags(table: Any) -> dict[str, Any]:
-    """One of the labels of a row, and its score, where labels do not exclude each other."""
-    binary = [c for c in table.columns if _binary(table[c])]
-    numeric = [c for c in table.columns if is_number(table[c]) and fractional(table[c])]
-    for own in _alike(binary):
-        for scores in _alike(numeric):
-            if len(own) > 1 and middles(own) == middles(scores):
-                return {"label": own[:1], "scores": scores[:1]}
-    return {}
-
-
-def _binary(column: pd.Series) -> bool:
-    return column.dtype.kind in "iufb" and set(column.dropna().unique()) == {0, 1}
-
-
-def _alike(columns: list[str], *, whole: bool = True) -> list[list[str]]:
-    """Columns whose names are alike but for one word; if none are and `whole`, all of them."""
-    groups: dict[tuple, list[str]] = {}
-    for column in columns:
-        words = re.split(r"([^\W_]+)", column)
-        if len(words) == 3:  # one word: alike but for its number
-            stem = words[1].rstrip("0123456789")
-            words = [words[0] + stem, words[1][len(stem) :], words[2]]
-        for place in range(1, len(words), 2):
-            if words[place]:
-                groups.setdefault((place, *words[:place], *words[place + 1 :]), []).append(column)
-    found = [own for own in groups.values() if len(own) > 1]
-    return found or ([columns] if whole and len(columns) > 1 else [])
+    for column in numeric:
+        called = bare(column) in (*names.SCORES, *names.CONFIDENCES)
+        if column in many and fractional(table[column]) and not parts(column) & names.BESIDE:
+            probable = bool(table[column].dropna().between(0, 1).all())
+            known = called or bool(parts(column) & (names.PARTS - {"y", "class"}))
+            sets.append((3 if known and probable else 4 if known or probable else 6, [column]))
+        elif called:
+            sets.append((4, [column]))
+    return sets
 
 
 # --- which columns hold the scores ---
@@ -522,105 +434,88 @@ def scores(table: Any, label: list[str], able: list[list[str]], options: Options
     """The question which columns hold the scores."""
     for column in table.columns:
         texts = table[column].dropna()
-        called = bare(column) in (*SCORES, *CONFIDENCES) and not parts(column) & DECISIONS
+        called = (
+            bare(column) in (*names.SCORES, *names.CONFIDENCES)
+            and not parts(column) & names.DECISIONS
+        )
         if called and not able and column not in label and texts.map(type).eq(str).any():
             texts = texts.map(str).str.strip()
             percent = texts[texts.str.endswith("%")]
             more = ", and others without %: write all of it in one unit" if len(percent) else ""
             such = (percent if len(percent) else texts).iloc[0]
             return Unclear(f"column {column!r} holds texts, such as {such!r}{more}")
-    near = _near(table, label)
-    if near and (not able or len(able[0]) == 1):
-        return Unclear(f"the scores may be {' or '.join(map(short, near))}: say which with "
-                       f"{_options(table, near)}")  # fmt: skip
-    if len(able) > 1:
-        why = f"the scores may be {' or '.join(map(short, able))}: say which with "
-        why += _options(table, able)
+    near = _near(table, label) if not able or len(able[0]) == 1 else []
+    if len(able) > 1 or near:
+        why = f"the scores may be {' or '.join(map(short, near or able))}: say which with "
+        why += _options(table, near or able)
     else:
         left = [c for c in table.columns if c not in label]
         why = f"no column of scores is clear among {short(left)}: name one column of scores, or "
         why += "one a class in the order of the classes, with --scores"
-    sorted_ = _best_of_more(table, label, options)
-    if sorted_:
-        return Unclear(why, **sorted_)
-    found = _ranked(table, label, None, options)
+    best = {} if near else _best_of_more(table, label, options)
+    ranked = [] if near or best else _ranked(table, label, None, options)
+    if not ranked:
+        return Unclear(why, **best)
     if able:
-        found = [row for row in found if row[3] in able] or found
-    elif found:
-        best = min(row[0] for row in found)
-        why += f", such as {_options(table, [row[3] for row in found if row[0] == best])}"
-    if not found:
-        return Unclear(why)
-    probable = KINDS["probs"]
-    own = min(
-        found, key=lambda row: (row[0], not all(parts(c) & probable for c in row[3]), -row[1])
-    )[3]
+        ranked = [row for row in ranked if row[3] in able] or ranked
+    else:
+        first = min(row[0] for row in ranked)
+        why += f", such as {_options(table, [row[3] for row in ranked if row[0] == first])}"
+    likely = names.KINDS["probs"]
+    own = min(ranked, key=lambda r: (r[0], not all(parts(c) & likely for c in r[3]), -r[1]))[3]
     if len(own) == 1:  # one score among others must say something of the labels
-        singles = [row[3][0] for row in found if len(row[3]) == 1]
-        clear = {c: _evidence(table, label, c) for c in singles}
-        column = max(singles, key=lambda c: (bare(c) in (*SCORES, *CONFIDENCES), clear[c]))
-        if clear[column] < CLEARLY and bare(column) not in (*SCORES, *CONFIDENCES):
+        clear = {c: _evidence(table, label, c) for *_, (c, *rest) in ranked if not rest}
+        called = (*names.SCORES, *names.CONFIDENCES)
+        column = max(clear, key=lambda c: (bare(c) in called, clear[c]))
+        if clear[column] < CLEARLY and bare(column) not in called:
             return Unclear(why)
-        return Unclear(why, scores=[column])
-    return Unclear(why, scores=said(table, own))
+        own = [column]
+    return Unclear(why, scores=as_typed(table, own))
 
 
 def _evidence(table: Any, label: list[str], column: str) -> float:
     """By how many standard errors a score tells labels, or right predictions, from others."""
-    words, score = as_words(label_column(table, label)), np.asarray(table[column], float)
+    words, score = names.words(label_column(table, label)), np.asarray(table[column], float)
     good = np.isfinite(score) & words.notna().to_numpy()
-    events = [as_words(table[c]) == words for c in _decided(table, label[0], column)]
+    events = [names.words(table[c]) == words for c in decisions(table, label[0], column)]
     values = sorted(set(words[good]))
     events += [words == values[-1]] if len(values) == 2 else []
     return max((abs(area(score[good], e.to_numpy()[good])[1]) for e in events), default=0.0)
 
 
 def _options(table: Any, able: list[list[str]]) -> str:
-    texts = [f"--scores {joined(said(table, own))}" for own in able[:6]]
+    texts = [f"--scores {joined(as_typed(table, own))}" for own in able[:6]]
     return " or ".join(text for text in texts if len(text) < 200) or "--scores COLUMN,COLUMN"
 
 
 def _near(table: Any, label: list[str]) -> list[list[str]]:
     """Columns that are called after all labels, and those with their neighbours."""
-    words = {w.casefold() for w in as_words(table[label[0]].dropna())} if len(label) == 1 else set()
+    words = {w.casefold() for w in names.words(table[label[0]].dropna())}
     own = [c for c in table.columns if word(c).casefold() in words and is_number(table[c])]
-    near = [c for c in table.columns if c in own or (
-        is_number(table[c]) and (table[c].dropna() < 0).any() and fractional(table[c])
-        and not parts(c) & BESIDE and _beside(table.columns, c, own))]  # fmt: skip
-    return [own, near] if len(own) > 1 and near != own else []
+    beside = _neighbours(table, own) if len(own) > 1 and len(label) == 1 else []
+    return [own, [c for c in table.columns if c in (*own, *beside)]] if beside else []
 
 
 def _best_of_more(table: Any, label: list[str], options: Options) -> dict[str, Any]:
     """The first of scores that fall from left to right in every row, and what it predicts."""
     left = [c for c in table.columns if c not in (*label, *options.taken)]
-    numeric = [c for c in left if is_number(table[c]) and fractional(table[c])]
-    for own in map(in_order, _alike(numeric, whole=False)):
-        matrix = np.column_stack([table[c] for c in own]).astype(float)
-        if len(own) > 1 and len(matrix) >= FEW and (np.diff(matrix, axis=1) <= 0).all():
-            decision = first_predicted(table, own, own[0], table[label[0]])
+    for own in map(in_order, alike([c for c in left if fractional(table[c])])):
+        if len(table) >= FEW and (np.diff(matrix_of(table, own), axis=1) <= 0).all():
+            decision = first_predicted(table, own, table[label[0]])
             if decision:
                 return {"scores": own[:1], "predicted": decision}
     return {}
 
 
-def in_order(columns: list[str]) -> list[str]:
-    """Columns by the number in their names, where each has one."""
-    found = [re.findall(r"\d+", name) for name in middles(columns)]
-    if not all(len(one) == 1 for one in found):
-        return columns
-    return [name for _, name in sorted((int(n[0]), c) for n, c in zip(found, columns, strict=True))]
-
-
-def first_predicted(table: Any, columns: list[str], best: str, labels: Any) -> str | None:
+def first_predicted(table: Any, columns: list[str], labels: Any) -> str | None:
     """The column of predictions that agrees best with the labels."""
-    words = as_words(pd.Series(np.asarray(labels))).to_numpy()
+    words = names.words(pd.Series(np.asarray(labels))).to_numpy()
     able = []
     for place, column in enumerate(table.columns):
         if column in columns or fractional(table[column]) or len(table[column]) != len(words):
             continue
-        other = as_words(table[column]).to_numpy()
-        share = float((other == words).mean())
-        strange = np.isin(other, words, invert=True).mean()
+        other = names.words(table[column]).to_numpy()
+        share, strange = (other == words).mean(), np.isin(other, words, invert=True).mean()
         if share < 1 and strange < 0.2 and len(set(other)) > 1 and _agree(words, other):
             able.append((-share, place, column))
     return min(able)[2] if able else None
@@ -642,17 +537,15 @@ def right_or_class(table: Any, mark: str, own: list[str]) -> Unclear:
         f"{mark!r} may say whether the largest of {short(own)} is right, --kind confidence, or "
         f"which of them is, --label {joined([mark])}"
     )
-    matrix = np.column_stack([np.asarray(table[c], float) for c in own])
-    right = as_words(table[mark]).str.casefold().isin(POSITIVE).to_numpy()
-    if matrix.shape[1] != 2 or matrix.min() < 0 or not _sum_to_one(table, own):
+    matrix = matrix_of(table, own)
+    if matrix.shape[1] != 2 or matrix.min() < 0 or not sum_to_one(table, own):
         return Unclear(why, label=[mark], kind="confidence")
+    right = names.words(table[mark]).str.casefold().isin(names.POSITIVE).to_numpy()
     matrix = np.clip(matrix / matrix.sum(1, keepdims=True), 1e-3, 1 - 1e-3)
-    largest = matrix.max(1)
-    says_right = np.log(np.where(right, largest, 1 - largest)).sum()
-    says_class = np.log(matrix[np.arange(len(matrix)), right.astype(int)]).sum()
-    if says_class > says_right + SURELY:
-        return Unclear(why, label=[mark], scores=own)
-    return Unclear(why, label=[mark], scores=own, kind="confidence")
+    as_right = np.log(np.where(right, matrix.max(1), matrix.min(1))).sum()
+    as_class = np.log(matrix[np.arange(len(matrix)), right.astype(int)]).sum()
+    needs = {} if as_class > as_right + SURELY else {"kind": "confidence"}
+    return Unclear(why, label=[mark], scores=own, **needs)
 
 
 def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
@@ -664,20 +557,17 @@ def right_or_positive(table: Any, label: str, mark: str, score: str) -> Unclear:
     values = np.asarray(table[score], float)
     if np.nanmin(values) >= 0.5:
         return Unclear(why, label=[mark])
-    words = as_words(table[label])
-    best = higher(values, words, sorted(set(words.dropna())))
-    return Unclear(why, label=[label], **({"positive": best} if best else {}))
+    return Unclear(why, label=[label], **_higher(values, names.words(table[label])))
 
 
 def of_what(table: Any, label: str, score: str) -> Unclear:
     """The question what a confidence is of: a column of predictions, or one label."""
-    words = as_words(table[label])
-    decided = joined(_decided(table, label, score)[:1] or ["COLUMN"])
+    words = names.words(table[label])
     values = sorted(set(words.dropna()))
     why = (
-        f"{score!r} is called a confidence: say of which column of predictions, --predicted "
-        f"{decided}, or, if it is the score of one class, --scores {joined([score])} --positive "
-        f"{joined([values[-1]]) if len(values) == 2 else 'VALUE'}"
+        f"{score!r} is called a confidence: say of which column of predictions, "
+        f"{_predicted(table, label, score)}, or, if it is the score of one class, --scores "
+        f"{joined([score])} --positive {joined([values[-1]]) if len(values) == 2 else 'VALUE'}"
     )
     return Unclear(why, scores=[score], **_of_predicted(table, label, score, words))
 
@@ -688,78 +578,27 @@ def of_many(table: Any, roles: Any, words: pd.Series, after: list[str]) -> Uncle
     why = (
         f"there is one column of scores, {score!r}, but the labels have {len(values)} values, "
         f"{', '.join(values[:6])}: say which of them it is the score of, such as --positive "
-        f"{joined(after[:1] or values[:1])}, or what each row predicts with --predicted "
-        f"{joined((_decided(table, label, score) or ['COLUMN'])[:1])}"
+        f"{joined(after[:1] or values[:1])}, or what each row predicts with "
+        f"{_predicted(table, label, score)}"
     )
-    of_one = as_words(table[label]) == (after or values)[0]
-    if len(after) == 1 and area(np.asarray(table[score], float), of_one)[1] > CLEARLY:
+    if len(after) == 1 and area(np.asarray(table[score], float),
+                                names.words(table[label]) == after[0])[1] > CLEARLY:  # fmt: skip
         return Unclear(why, positive=after[0])
-    if len(roles.label) > 1:
-        return Unclear(why)
-    found = _of_predicted(table, label, score, words)
-    return Unclear(why, **({} if "positive" in found else found))
+    needs = {} if len(roles.label) > 1 else _of_predicted(table, label, score, words)
+    return Unclear(why, **({} if "positive" in needs else needs))
 
 
-def _of_predicted(table: Any, label: str, score: str, words: pd.Series) -> dict[str, Any]:
-    """A column of predictions whose confidence a score may be, or else the label it is of."""
-    values, able = sorted(set(words.dropna())), _decided(table, label, score)
-    scores = np.asarray(table[score], float)
-    if len(values) == 2:
-        of_class = np.nanmin(scores) < 0.5 and np.nanmax(scores) <= 1
-        for column in able:
-            decided = as_words(table[column])
-            both = decided.nunique() == 2
-            if both and area(scores, decided == sorted(set(decided))[1])[0] in (0.0, 1.0):
-                of_class = True
-        if of_class or not able:
-            best = higher(scores, words, values)
-            return {"positive": best} if best and (of_class or np.nanmin(scores) < 0.5) else {}
-    if not able:
-        return {}
-    return {"predicted": able[0]}
-
-
-def _decided(table: Any, label: str, score: str) -> list[str]:
-    """Columns of what rows may predict: in the words of the labels, or called so."""
-    values = sorted(set(as_words(table[label].dropna())))
-    able = [c for c in _same_words(table, label, values) if not parts(c) & BESIDE and c != score]
-    words = as_words(table[label]).to_numpy()
-    able = [c for c in able if parts(c) & DECISIONS or _agree(words, as_words(table[c]).to_numpy())]
-    for column in table.columns:
-        decides = parts(column) & (DECISIONS | {"label", "class"}) and not fractional(table[column])
-        if column not in able and column not in (label, score) and decides:
-            able += [column] if table[column].nunique() == len(values) else []
-    return [c for c in able if parts(c) & DECISIONS] or able
-
-
-def pairs(words: pd.Series, said: pd.Series) -> Unclear:
-    """The question which prediction means which label."""
-    from scipy.optimize import linear_sum_assignment
-
-    labels, own = sorted(set(words)), sorted(set(said))
-    why = (
-        f"labels, such as {words.iloc[0]!r}, and predictions, such as {said.iloc[0]!r}, have no "
-        f"value in common: pair them as --classes PREDICTION=LABEL,PREDICTION=LABEL, or name "
-        f"with --label and --predicted"
-    )
-    if len(labels) != len(own):
-        return Unclear(why)
-    table = pd.crosstab(pd.Categorical(said, own), pd.Categorical(words, labels), dropna=False)
-    rows, columns = linear_sum_assignment(table.to_numpy(), maximize=True)
-    known = [one for one in own if one.casefold() in (*POSITIVE, *NEGATIVE)]
-    order = {own[r]: labels[c] for r, c in zip(rows, columns, strict=True)}
-    if len(labels) == 2 and len(known) == 2 and {*labels} == {"0", "1"}:
-        order = {one: "1" if one.casefold() in POSITIVE else "0" for one in own}
-    return Unclear(why, classes=[f"{one}={order[one]}" for one in own])
-
-
-def higher(scores: np.ndarray, words: pd.Series, values: list[str]) -> str | None:
-    """Which of two labels has the higher scores, if it is clear."""
-    if len(values) != 2:
-        return None
-    good = np.isfinite(scores)
-    z = area(np.asarray(scores)[good], (words == values[1]).to_numpy()[good])[1]
-    return None if abs(z) < LIKELY else values[1] if z > 0 else values[0]
+def of_two(table: Any, roles: Any, scores: np.ndarray, words: pd.Series) -> Unclear:
+    """The question of which of two labels a score is."""
+    values, (label, *_), (score, *_) = sorted(set(words)), roles.label, roles.scores
+    why = f"labels are {' and '.join(values)}: say which of them the score is of, "
+    why += choices("positive", values)
+    best = _higher(scores, words)
+    if (len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1) or not best:
+        needs = _of_predicted(table, label, score, names.words(table[label]))
+        if "predicted" in needs:
+            return Unclear(f"{why}, or of what each row predicts, --predicted COLUMN", **needs)
+    return Unclear(why, **best)
 
 
 def demand_below_half(
@@ -771,62 +610,121 @@ def demand_below_half(
     if not inside or labels.mean() >= 0.9 or (surely and not positive.lstrip("+-").isdigit()):
         return
     column, label = roles.scores[0], roles.label[0]
-    values = sorted(set(as_words(table[label].dropna())))
-    found = _of_predicted(table, label, column, as_words(table[label]))
-    if "predicted" not in found and not options.label:  # the label may be the prediction
+    words = names.words(table[label])
+    needs = _of_predicted(table, label, column, words)
+    if "predicted" not in needs and not options.label:  # the label may be the prediction
         other = _best_label(table.without(label), [], None, options).get("label")
-        found = {"label": other, "predicted": label} if other else {}
-    found.pop("positive", None)
+        needs = {"label": other, "predicted": label} if other else {}
+    needs.pop("positive", None)
     raise Unclear(
         f"no score in {column!r} is below one half, but {1 - labels.mean():.0%} of the labels are "
-        f"not {positive}: the scores may be of what each row predicts, --predicted "
-        f"{joined((_decided(table, label, column) or ['COLUMN'])[:1])}, or of one label, "
-        f"{' or '.join(f'--positive {joined([v])}' for v in sorted(values, key=positive.__ne__))}",
-        **found,
+        f"not {positive}: the scores may be of what each row predicts, "
+        f"{_predicted(table, label, column)}, or of one label, "
+        f"{choices('positive', sorted(set(words.dropna()), key=lambda v: (v != positive, v)))}",
+        **needs,
     )
 
 
-def of_two(table: Any, roles: Any, scores: np.ndarray, words: pd.Series) -> Unclear:
-    """The question of which of two labels a score is."""
-    values = sorted(set(words))
-    why = (
-        f"labels are {' and '.join(values)}: say which of them the score is of, "
-        f"{' or '.join(f'--positive {joined([v])}' for v in values)}"
-    )
-    best = higher(scores, words, values)
-    if (len(scores) >= FEW and scores.min() >= 0.5 and scores.max() <= 1) or not best:
-        found = _of_predicted(
-            table, roles.label[0], roles.scores[0], as_words(table[roles.label[0]])
+def _of_predicted(table: Any, label: str, score: str, words: pd.Series) -> dict[str, Any]:
+    """A column of predictions whose confidence a score may be, or else the label it is of."""
+    able, scores = decisions(table, label, score), np.asarray(table[score], float)
+    if words.nunique() == 2:
+        least = np.nanmin(scores)
+        of_class = least < 0.5 and np.nanmax(scores) <= 1
+        for decided in (names.words(table[column]) for column in able):
+            if decided.nunique() == 2:
+                of_class |= area(scores, decided == max(decided))[0] in (0.0, 1.0)
+        if of_class or not able:
+            return _higher(scores, words) if of_class or least < 0.5 else {}
+    return {"predicted": able[0]} if able else {}
+
+
+def _predicted(table: Any, label: str, score: str) -> str:
+    return f"--predicted {joined((decisions(table, label, score) or ['COLUMN'])[:1])}"
+
+
+def decisions(table: Any, label: str, score: str) -> list[str]:
+    """Columns of what rows may predict: in the words of the labels, or called so."""
+    words = names.words(table[label])
+    values = sorted(set(words[table[label].notna()]))
+    able = [
+        c for c in _same_words(table, label, values) if not parts(c) & names.BESIDE and c != score
+    ]
+    able = [
+        c for c in able
+        if parts(c) & names.DECISIONS or _agree(words.to_numpy(), names.words(table[c]).to_numpy())
+    ]  # fmt: skip
+    for column in table.columns:
+        decides = parts(column) & (names.DECISIONS | {"label", "class"}) and not fractional(
+            table[column]
         )
-        if "predicted" in found:
-            return Unclear(f"{why}, or of what each row predicts, --predicted COLUMN", **found)
-    return Unclear(why, **({"positive": best} if best else {}))
+        if column not in (*able, label, score) and decides:
+            able += [column] if table[column].nunique() == len(values) else []
+    return [c for c in able if parts(c) & names.DECISIONS] or able
+
+
+def pairs(words: pd.Series, predicted: pd.Series) -> Unclear:
+    """The question which prediction means which label."""
+    from scipy.optimize import linear_sum_assignment
+
+    labels, own = sorted(set(words)), sorted(set(predicted))
+    why = (
+        f"labels, such as {words.iloc[0]!r}, and predictions, such as {predicted.iloc[0]!r}, have "
+        f"no value in common: pair them as --classes PREDICTION=LABEL,PREDICTION=LABEL, or name "
+        f"others with --label and --predicted"
+    )
+    if len(labels) != len(own):
+        return Unclear(why)
+    table = pd.crosstab(pd.Categorical(predicted, own), pd.Categorical(words, labels), dropna=False)
+    columns = linear_sum_assignment(table.to_numpy(), maximize=True)[1]
+    order = {one: labels[column] for one, column in zip(own, columns, strict=True)}
+    if {*labels} == {"0", "1"} and all(
+        one.casefold() in (*names.POSITIVE, *names.NEGATIVE) for one in own
+    ):
+        order = {one: "1" if one.casefold() in names.POSITIVE else "0" for one in own}
+    return Unclear(why, classes=[f"{one}={order[one]}" for one in own])
+
+
+def _higher(scores: np.ndarray, words: pd.Series) -> dict[str, str]:
+    """Which of two labels has the higher scores, if it is clear."""
+    values, good = sorted(set(words.dropna())), np.isfinite(scores)
+    if len(values) != 2:
+        return {}
+    z = area(np.asarray(scores)[good], (words == values[1]).to_numpy()[good])[1]
+    return {} if abs(z) < LIKELY else {"positive": values[int(z > 0)]}
 
 
 # --- which label a column stands for ---
 
 
 def classes(
-    words: pd.Series, own: list[str], unknown: list[str], matrix: Any, kind: str, options: Options
+    words: pd.Series, own: list[str], unknown: list[str], matrix: Any, kind: str
 ) -> Unclear:
     """The question which label each column of scores stands for."""
-    values, count = sorted(set(words), key=_order), len(own)
     why = (
         f"labels name {unknown[:5]}, which are none of the classes {own[:8]}: say which label each "
         f"column of scores stands for, in their order, with --classes"
     )
-    if len(values) > count and len(unknown) == 1 and _is_whole(unknown[0]):
-        share = (words == unknown[0]).mean()
+    if words.nunique() > len(own):
+        if len(unknown) > 1 or not _is_whole(unknown[0]):
+            return Unclear(why)
         return Unclear(
-            f"labels name {unknown[0]} in {share:.0%} of the rows, which is none of the classes "
-            f"{own[:8]}: if it marks rows without a label, say --missing={unknown[0]} and "
-            f"--drop-missing",
+            f"labels name {unknown[0]} in {(words == unknown[0]).mean():.0%} of the rows, which is "
+            f"none of the classes {own[:8]}: if it marks rows without a label, say "
+            f"--missing={unknown[0]} and --drop-missing",
             missing=unknown[0], drop_missing=True,
         )  # fmt: skip
-    if len(values) > count:
-        return Unclear(why)
-    found = _assigned(words, values, own, matrix, kind)
-    return Unclear(why + first_class(found), **({"classes": found} if found else {}))
+    order = likeliest(words, own, matrix, kind)
+    return Unclear(why + first_class(order), **({"classes": order} if order else {}))
+
+
+def first_class(order: list[str] | None) -> str:
+    """The option for classes that count from another number on, as words of a question."""
+    if not order or not all(map(_is_whole, order)):
+        return ""
+    first = int(order[0])
+    counts = order == [str(first + k) for k in range(len(order))]
+    return f", or --first-class {first}" if counts else ""
 
 
 def _order(value: str) -> tuple:
@@ -837,52 +735,26 @@ def _is_whole(value: str) -> bool:
     return bool(re.fullmatch(r"[+-]?\d+", value))
 
 
-def _assigned(
-    words: pd.Series, values: list[str], own: list[str], matrix: Any, kind: str
-) -> list[str] | None:
+def likeliest(words: pd.Series, own: list[str], matrix: Any, kind: str) -> list[str] | None:
     """The likeliest labels of the columns; whole numbers that lack some are counted on."""
     from scipy.optimize import linear_sum_assignment
 
-    count = len(own)
-    costs = _costs(words.to_numpy(), values, matrix, kind)
-    if len(values) < count and all(map(_is_whole, values)):
-        low, high = int(values[0]), int(values[-1])
-        starts = [s for s in sorted({0, 1, low, high - count + 1}) if s <= low and high < s + count]
-        if not starts:
-            return None
-        places = [int(value) for value in values]
-        able = {s: sum(costs[k, place - s] for k, place in enumerate(places)) for s in starts}
-        best = min(able, key=lambda start: able[start])
-        return [str(best + k) for k in range(count)]
-    rows, columns = linear_sum_assignment(costs)
-    found = list(own)
-    for row, column in zip(rows, columns, strict=True):
-        found[column] = values[row]
-    return found if len(set(found)) == count else None
-
-
-def _costs(words: np.ndarray, values: list[str], matrix: Any, kind: str) -> np.ndarray:
-    """(labels, columns) less the log-likelihood of the rows of a label as of a column."""
+    count, values = len(own), sorted(set(words), key=_order)
     some = np.unique(np.linspace(0, len(words) - 1, min(len(words), SAMPLED)).astype(int))
-    logs = log_scores(matrix, some, kind)
-    return np.stack([-logs[words[some] == value].sum(0) for value in values])
-
-
-def better_classes(
-    labels: np.ndarray, matrix: Any, classes: list[str], kind: str
-) -> list[str] | None:
-    """The likeliest labels of the columns, where their names give a bad order."""
-    words = pd.Series(np.array(classes)[labels])
-    values = sorted(set(words), key=_order)
-    return _assigned(words, values, [f"unnamed_{k}" for k in range(len(classes))], matrix, kind)
-
-
-def log_scores(matrix, rows: np.ndarray, kind: str) -> np.ndarray:
-    """(m, K) logarithms of the probabilities of some rows."""
-    block = double(np.asarray(matrix[rows]))
-    if kind in ("logits", "logprobs"):
-        return block.log_softmax(1).numpy()
-    return block.clamp(min=1e-6).log().numpy()
+    block, mine = double(np.asarray(matrix[some])), words.to_numpy()[some]
+    logs = block.log_softmax(1) if kind in ("logits", "logprobs") else block.clamp(min=1e-6).log()
+    costs = np.stack([-logs.numpy()[mine == value].sum(0) for value in values])
+    if len(values) < count and all(map(_is_whole, values)):
+        places = [int(value) for value in values]
+        low, high = places[0], places[-1]
+        starts = [s for s in sorted({0, 1, low, high - count + 1}) if s <= low and high < s + count]
+        able = {s: sum(costs[k, place - s] for k, place in enumerate(places)) for s in starts}
+        best = min(able, key=lambda start: able[start], default=None)
+        return None if best is None else [str(best + k) for k in range(count)]
+    order = list(own)
+    for row, column in zip(*linear_sum_assignment(costs), strict=True):
+        order[column] = values[row]
+    return order if len(set(order)) == count else None
 
 
 # --- files without names ---
@@ -895,25 +767,22 @@ def names_of(table: Any, options: Options) -> Unclear:
         f"{table.file} has no header: its first line starts with the values {first}. Name its "
         f"{len(table.columns)} columns with --columns, such as --columns label,cat,dog"
     )
-    found = _best_label(table, [], None, options).get("label")
-    if not found or len(found) > 1:
-        return Unclear(why)
-    ranked = _ranked(table, found, None, options)
+    label = _best_label(table, [], None, options).get("label", [])
+    ranked = _ranked(table, label, None, options) if len(label) == 1 else []
     if not ranked:
         return Unclear(why)
     own = min(ranked, key=lambda row: (row[0], -row[1]))[3]
-    names = {c: c for c in table.columns} | {found[0]: "label"}
-    words = as_words(table[found[0]])
-    values = sorted(set(words.dropna()), key=_order)
+    called = {c: c for c in table.columns} | {label[0]: "label"}
+    words = names.words(table[label[0]])
+    decided = _same_words(table, label[0], sorted(set(words.dropna())))
     if len(own) > 1:
-        matrix = np.column_stack([np.asarray(table[c], float) for c in own])
-        order = _assigned(words, values, list(map(str, range(len(own)))), matrix, "probs")
-        names |= {c: f"p_{name}" for c, name in zip(own, order or range(len(own)), strict=True)}
-    elif len(values) == 2:
-        names[own[0]] = "p"
+        counted = list(map(str, range(len(own))))
+        order = likeliest(words, counted, matrix_of(table, own), "probs") or counted
+        called |= {c: f"p_{name}" for c, name in zip(own, order, strict=True)}
+    elif words.nunique() == 2:
+        called[own[0]] = "p"
+    elif decided:
+        called |= {own[0]: "confidence", decided[0]: "predicted"}
     else:
-        decided = _same_words(table, found[0], values)
-        if not decided:
-            return Unclear(why)
-        names |= {own[0]: "confidence", decided[0]: "predicted"}
-    return Unclear(why, columns=[names[c] for c in table.columns])
+        return Unclear(why)
+    return Unclear(why, columns=[called[c] for c in table.columns])

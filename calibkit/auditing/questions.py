@@ -169,6 +169,15 @@ def joined(names: Sequence[str]) -> str:
     return text.getvalue()
 
 
+def choices(option: str, values: Sequence[str]) -> str:
+    """The ways to answer a question with one option.
+
+    >>> choices("label", ["gold", "y"])
+    '--label gold or --label y'
+    """
+    return " or ".join(f"--{option} {joined([value])}" for value in values)
+
+
 def _shown(table: Any) -> list[str]:
     """A line for each column, with three of its values."""
     lines = []

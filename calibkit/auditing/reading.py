@@ -51,25 +51,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibkit.auditing import checks, guesses, kinds
-from calibkit.auditing.names import (
-    CONFIDENCES,
-    CORRECT,
-    DECISIONS,
-    LABELS,
-    MARK,
-    NEGATIVE,
-    PARTS,
-    POSITIVE,
-    SCORES,
-    WRONG,
-    bare,
-    parts,
-    short,
-    word,
-)
-from calibkit.auditing.names import words as as_words  # fmt: skip
-from calibkit.auditing.questions import Options, Unclear, joined
+from calibkit.auditing import checks, guesses, kinds, names
+from calibkit.auditing.names import bare, parts, short, word
+from calibkit.auditing.questions import Options, Unclear, choices, joined
 from calibkit.auditing.scores import Kind, Scores, scores_of
 from calibkit.auditing.tables import Table
 
@@ -102,15 +86,13 @@ class Predictions:
         """Some rows of it, as a mask over those of the file."""
         if self.kept is None or np.array_equal(self.kept, chosen):
             return self
-        part = chosen[self.kept]
-        groups = None if self.groups is None else self.groups[part]
-        beside = {name: column[part] for name, column in self.beside.items()}
+        mine = chosen[self.kept]
         return replace(
             self,
-            scores=self.scores[part],
-            labels=self.labels[part],
-            groups=groups,
-            beside=beside,
+            scores=self.scores[mine],
+            labels=self.labels[mine],
+            groups=None if self.groups is None else self.groups[mine],
+            beside={name: column[mine] for name, column in self.beside.items()},
             kept=chosen,
         )
 
@@ -127,40 +109,47 @@ class Roles:
 
 def predictions(table: Table, options: Options) -> Predictions:
     """The predictions of a table; raises `Unclear` for what the convention leaves open."""
-    _demand_columns(table, options)
+    for name in (*options.taken, options.predicted):
+        if name is not None and name not in table:
+            import difflib
+
+            near = difflib.get_close_matches(name, table.columns, 1)
+            more = f"; did you mean {near[0]!r}?" if near else ""
+            raise ValueError(f"no column {name!r} among {table.columns[:40]}{more}")
     roles = roles_of(table, options)
-    labels = guesses.label_column(table, roles.label)
-    matrix = _matrix(table, roles.scores)
+    labels, matrix = guesses.label_column(table, roles.label), _matrix(table, roles.scores)
     walked = kinds.content(matrix)
-    predicted = None if roles.predicted is None else table[roles.predicted]
-    lost = walked.bad | _unlabelled(labels, roles, table)
-    lost |= predicted.isna().to_numpy(bool) if predicted is not None else False
-    kept = _kept(lost, table, roles, options)
+    decided = None if roles.predicted is None else table[roles.predicted]
+    lost = walked.bad | labels.isna().to_numpy(dtype=bool)
+    if labels.dtype.kind in "iuf" and not roles.answers:
+        lost |= (labels == NO_LABEL).to_numpy()
+    if decided is not None:
+        lost |= decided.isna().to_numpy(bool)
+    kept = _kept(lost, options)
     if lost.any():
         matrix, labels = matrix[kept], labels[kept]
-        predicted = None if predicted is None else predicted[kept]
-        walked = kinds.content(matrix)
+        decided = None if decided is None else decided[kept]
     if options.scale is not None:
         matrix = np.asarray(matrix, np.float64) / options.scale
+    if lost.any() or options.scale is not None:
         walked = kinds.content(matrix)
-    words = as_words(labels)
-    single = matrix.shape[1] == 1
+    words, single = names.words(labels), matrix.shape[1] == 1
     if matrix.shape[1] > 2 and not roles.answers:
         checks.sorted_scores(matrix, words, roles.scores, table, options)
     kind, note = kinds.decided(matrix, walked, roles.scores, options, answers=roles.answers)
     matrix = kinds.scaled(matrix, kind, single)
-    rows = {column: table[column][kept] for column in table.columns if column not in roles.scores}
     if roles.answers:
-        found = _answers(matrix, words, predicted, kind, options)
+        read = _answers(matrix, words, decided, kind, options)
     elif single:
-        found = _of_one(matrix[:, 0], words, kind, table, roles, options)
+        read = _of_one(matrix[:, 0], words, kind, table, roles, options)
+        rows = {c: table[c][kept] for c in table.columns if c not in roles.scores}
         checks.row_a_class(matrix[:, 0], rows, roles, table.file, options)
     else:
-        found = _of_classes(matrix, words, kind, table, roles, options)
-    text = [_note(table, roles, options), f"{lost.sum()} of {len(lost)} rows left out"]
-    text = [*table.told, text[0], *(text[1:] if lost.any() else []), note, found.note]
+        read = _of_classes(matrix, words, kind, table, roles, options)
+    left_out = f"{lost.sum()} of {len(lost)} rows left out" if lost.any() else ""
+    text = [*table.told, _note(table, roles, options), left_out, note, read.note]
     return replace(
-        found,
+        read,
         groups=None if options.groups is None else table[options.groups][kept],
         beside={name: table[name][kept] for name in options.beside},
         note="; ".join(filter(None, text)),
@@ -184,61 +173,40 @@ def _note(table: Table, roles: Roles, options: Options) -> str:
 # --- which columns ---
 
 
-def _demand_columns(table: Table, options: Options) -> None:
-    import difflib
-
-    for name in (*options.taken, options.predicted):
-        if name is not None and name not in table:
-            near = difflib.get_close_matches(name, table.columns, 1)
-            more = f"; did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"no column {name!r} among {table.columns[:40]}{more}")
-
-
 def roles_of(table: Table, options: Options) -> Roles:
     """The columns by options and convention."""
     scores = expanded(table, options.scores) if options.scores else None
-    label = _named_label(table, options.label)
-    if label is not None:
-        return _with_label(table, label, scores, options, said=True)
-    left = [
-        c for c in table.columns if c not in (*options.taken, *(scores or []), options.predicted)
-    ]
-    own_names = _unlike(table, [c for c in left if bare(c) in LABELS and _is_label(table[c])])
-    named = [[c] for c in own_names] + [
+    if options.label is not None:
+        return _with_label(table, _named_label(table, options.label), scores, options)
+    used = (*options.taken, *(scores or []), options.predicted)
+    left = [c for c in table.columns if c not in used]
+    named = [[c] for c in _unlike(table, left, names.LABELS, _is_label)] + [
         own
         for name, own in table.blocks.items()
-        if bare(name) in LABELS and guesses.one_hot(table, own)
+        if bare(name) in names.LABELS and guesses.one_hot(table, own)
     ]
-    marks = _unlike(table, [c for c in left if bare(c) in CORRECT and _is_mark(table[c])])
-    confident = [c for c in left if bare(c) in CONFIDENCES and guesses.is_number(table[c])]
-    if scores is not None and len(scores) == 1:
-        confident = [c for c in scores if bare(c) in CONFIDENCES]
+    marks = _unlike(table, left, names.CORRECT, _is_mark)
+    one = scores if scores is not None and len(scores) == 1 else left
+    confident = [c for c in one if bare(c) in names.CONFIDENCES and guesses.is_number(table[c])]
     if not marks:
-        marks = [c for c in left if bare(c) == MARK and _is_mark(table[c])]
-        marks = marks if marks and (confident or _singles(table, marks[:1], left)) else []
-    if (
-        marks
-        and options.predicted is None
-        and options.positive is None
-        and (confident or not named)
-    ):
+        marks = _unlike(table, left, [names.MARK], _is_mark)[:1]
+        marks = marks if confident or (marks and _singles(table, marks, left)) else []
+    judged = marks and options.predicted is None and options.positive is None
+    if judged and (confident or not named):
         sets = [] if scores else _sets(table, marks[:1], left)
         if not sets:
-            return _with_label(table, [_only_mark(table, marks)], scores, options, said=False)
+            return _with_label(table, [_only_mark(marks)], scores, options)
         if not named:
             raise guesses.right_or_class(table, marks[0], sets[0])
     if len(table.entries) == 2 and not named and len(table.blocks) == 1 and scores is None:
         named = [[c] for c in table.entries if c not in table.blocks and _is_label(table[c])]
     if len(named) != 1:
-        raise guesses.label(table, [n[0] for n in named], scores, options)
-    return _with_label(table, named[0], scores, options, said=False, marks=marks)
+        raise guesses.label(table, [own[0] for own in named], scores, options)
+    return _with_label(table, named[0], scores, options, marks)
 
 
-def _named_label(table: Table, label: list[str] | None) -> list[str] | None:
-    if label is None:
-        return None
-    if ",".join(label) in table:
-        label = [",".join(label)]
+def _named_label(table: Table, label: list[str]) -> list[str]:
+    label = [",".join(label)] if ",".join(label) in table else label
     if len(label) == 1 and label[0] in table.blocks:
         label = table.blocks[label[0]]
     for name in label:
@@ -247,7 +215,7 @@ def _named_label(table: Table, label: list[str] | None) -> list[str] | None:
             raise ValueError(
                 f"no {kind} {name!r} among {table.columns[:40]}; name one with --label"
             )
-        if bare(name) in WRONG and _is_mark(table[name]):
+        if bare(name) in names.WRONG and _is_mark(table[name]):
             raise ValueError(
                 f"{name!r} says which rows are wrong: write it the other way round, as a column "
                 f"'correct'"
@@ -256,36 +224,37 @@ def _named_label(table: Table, label: list[str] | None) -> list[str] | None:
 
 
 def _with_label(
-    table: Table, label: list[str], scores: list[str] | None, options: Options, *, said: bool,
+    table: Table, label: list[str], scores: list[str] | None, options: Options,
     marks: Sequence[str] = (),
 ) -> Roles:  # fmt: skip
-    """The scores beside a label."""
+    """The scores beside a label; marks: columns beside it that say what is right."""
     left = [c for c in table.columns if c not in (*label, *options.taken, options.predicted)]
-    mark = len(label) == 1 and bare(label[0]) in (*CORRECT, MARK) and _is_mark(table[label[0]])
-    answers = options.kind == "confidence" or options.predicted is not None
+    mark = (
+        len(label) == 1
+        and bare(label[0]) in (*names.CORRECT, names.MARK)
+        and _is_mark(table[label[0]])
+    )
     if scores is None:
         sets = [] if options.predicted or options.positive else _sets(table, label, left)
-        singles = _singles(table, label, left)
-        confident = [c for c in left if bare(c) in CONFIDENCES and guesses.is_number(table[c])]
-        singles = confident + [c for c in singles if c not in confident]
-        if marks and not mark:
-            singles = [c for c in singles if c not in marks]
-        able = sets or [[c] for c in dict.fromkeys(singles)]
+        singles = [c for c in left if bare(c) in names.CONFIDENCES and guesses.is_number(table[c])]
+        singles += [c for c in _singles(table, label, left) if c not in singles]
+        singles = [[c] for c in singles if mark or c not in marks]
         unsure = [own for own in sets if own in table.blocks.values() and not _known(own)]
-        able += [[c] for c in singles] if unsure else []
+        able = [*sets, *singles] if unsure or not sets else sets
         if len(able) != 1:
             raise guesses.scores(table, label, able, options)
         scores = able[0]
     if len(scores) > 1 and options.predicted is not None:
         raise ValueError(f"--predicted goes with one column of scores, but there are {len(scores)}")
-    if answers or (mark and len(scores) == 1 and options.positive is None):
+    open_ = len(scores) == 1 and options.positive is None
+    if options.kind == "confidence" or options.predicted is not None or (mark and open_):
         return Roles(label, scores, options.predicted, True)
-    is_confident = len(scores) == 1 and bare(scores[0]) in CONFIDENCES
-    if marks and len(scores) == 1 and options.positive is None:
-        if table[label[0]].nunique() > 2 or is_confident:
-            return Roles([_only_mark(table, marks)], scores, None, True)
+    confident = bare(scores[0]) in names.CONFIDENCES
+    if marks and open_:
+        if table[label[0]].nunique() > 2 or confident:
+            return Roles([_only_mark(marks)], scores, None, True)
         raise guesses.right_or_positive(table, label[0], marks[0], scores[0])
-    if is_confident and options.positive is None:
+    if confident and open_:
         raise guesses.of_what(table, label[0], scores[0])
     if len(scores) > 1 and options.positive is not None:
         raise ValueError(
@@ -296,23 +265,20 @@ def _with_label(
 
 
 def _known(columns: list[str]) -> bool:
-    return parts(columns[0]) <= PARTS
+    return parts(columns[0]) <= names.PARTS
 
 
-def _only_mark(table: Table, marks: Sequence[str]) -> str:
+def _only_mark(marks: Sequence[str]) -> str:
     if len(marks) > 1:
-        raise Unclear(
-            f"which rows are right may be said by {' or '.join(map(repr, marks))}, which differ: "
-            f"say which with {' or '.join(f'--label {joined([c])}' for c in marks)}",
-            label=[marks[0]],
-        )
+        why = f"which rows are right may be said by {' or '.join(map(repr, marks))}, which differ: "
+        raise Unclear(f"{why}say which with {choices('label', marks)}", label=[marks[0]])
     return marks[0]
 
 
-def expanded(table: Table, names: list[str]) -> list[str]:
+def expanded(table: Table, wanted: list[str]) -> list[str]:
     """Columns by their names, by p_* for all that begin with p_, or by the name of an array."""
-    found: list[str] = []
-    for name in names:
+    columns: list[str] = []
+    for name in wanted:
         able = [name] if name in table and name not in table.blocks else table.blocks.get(name, [])
         if not able and name.endswith("*"):
             able = [c for c in table.columns if c.startswith(name[:-1])]
@@ -321,108 +287,84 @@ def expanded(table: Table, names: list[str]) -> list[str]:
             raise ValueError(
                 f"no column {name!r} among {table.columns[:40]}; name one with --scores"
             )
-        found += [c for c in able if c not in found]
-    return found
+        columns += [c for c in able if c not in columns]
+    return columns
 
 
-def _unlike(table: Table, columns: list[str]) -> list[str]:
-    """Columns without those that say the same as one before."""
-    found: list[str] = []
-    for column in columns:
-        words = as_words(table[column])
-        if not any(words.equals(as_words(table[other])) for other in found):
-            found.append(column)
-    return found
+def _unlike(table: Table, left: list[str], called: Sequence[str], fits) -> list[str]:
+    """The columns called so that fit, without those that say the same as one before."""
+    columns: list[str] = []
+    for column in left:
+        if bare(column) in called and fits(table[column]):
+            words = names.words(table[column])
+            if not any(words.equals(names.words(table[other])) for other in columns):
+                columns.append(column)
+    return columns
 
 
 def _is_label(column: pd.Series) -> bool:
     """Whether it holds whole numbers or words, more than one word."""
-    filled = column.dropna()
-    if filled.empty or (column.dtype.kind == "f" and bool((filled % 1 != 0).any())):
+    if not column.notna().any() or guesses.fractional(column):
         return False
-    return column.dtype.kind in "iufb" or filled.nunique() > 1
+    return column.dtype.kind in "iufb" or column.nunique() > 1
 
 
 def _is_mark(column: pd.Series) -> bool:
     """Whether it says right or wrong."""
-    words = as_words(column.dropna()).str.casefold()
-    return len(words) > 0 and bool(words.isin((*POSITIVE[:3], *NEGATIVE[:3])).all())
+    words = names.words(column.dropna()).str.casefold()
+    return len(words) > 0 and bool(words.isin((*names.POSITIVE[:3], *names.NEGATIVE[:3])).all())
 
 
 def words_of(table: Table, label: list[str]) -> set[str]:
     """The labels as words, without the number that stands for none."""
     column = guesses.label_column(table, label).dropna()
-    return set(as_words(column)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
+    return set(names.words(column)) - ({str(NO_LABEL)} if column.dtype.kind in "iuf" else set())
 
 
 def _sets(table: Table, label: list[str], left: list[str]) -> list[list[str]]:
     """Sets of columns that are called after the labels, and arrays of scores."""
     arrays = [
         own
-        for own in table.blocks.values()
-        if own != label and own[0] in left and _floats(table, own)
+        for name, own in table.blocks.items()
+        if own != label and own[0] in left and table.entries[name].dtype.kind == "f"
     ]
-    known = [own for own in arrays if _known(own)]
     flat = [c for c in left if not any(c in own for own in table.blocks.values())]
-    words = words_of(table, label)
-    named = guesses.families(table, flat, words, strict=True)
-    named = named or guesses.numbered(table, flat) or guesses.alike(table, flat)
-    if known or named:
-        return known + named
-    return arrays if len(arrays) == 1 and len(table.blocks) == len(arrays) else []
-
-
-def _floats(table: Table, own: list[str]) -> bool:
-    return any(table.entries[n].dtype.kind == "f" for n, c in table.blocks.items() if c == own)
+    named = guesses.families(table, flat, words_of(table, label), strict=True)
+    named = list(filter(_known, arrays)) + (named or guesses.regular(table, flat))
+    return named or (arrays if len(arrays) == 1 == len(table.blocks) else [])
 
 
 def _singles(table: Table, label: list[str], left: list[str]) -> list[str]:
     """Columns that are called a score, or after one label."""
     words = {w.casefold() for w in words_of(table, label)}
     words = words if len(words) <= 20 else set()
-    found = []
+    columns = []
     for column in left:
-        if (
-            not guesses.is_number(table[column])
-            or bare(column).rstrip("_0123456789") in CONFIDENCES
-        ):
+        values, confident = table[column], bare(column).rstrip("_0123456789") in names.CONFIDENCES
+        if confident or not guesses.is_number(values):
             continue
-        decides = parts(column) & (DECISIONS | {"y", "output", "outputs", MARK})
-        if decides and not guesses.fractional(table[column]) and not _percent(table[column]):
+        decides = parts(column) & (names.DECISIONS | {"y", "output", "outputs", names.MARK})
+        if decides and not guesses.fractional(values) and values.nunique() <= 10:
             continue
-        if bare(column) in SCORES or guesses.class_in(column, words) is not None:
-            found.append(column)
-    return found
-
-
-def _percent(column: pd.Series) -> bool:
-    return bool(column.nunique() > 10)
+        if bare(column) in names.SCORES or guesses.class_in(column, words) is not None:
+            columns.append(column)
+    return columns
 
 
 # --- what belongs together ---
 
 
 def _matrix(table: Table, scores: list[str]) -> np.ndarray:
-    blocks = table.matrix(scores)
-    if len(scores) > 1 and scores in table.blocks.values():
-        return blocks
-    for place, column in enumerate(scores):
-        filled = table[column].notna().sum()
-        if not np.isfinite(blocks[:, place]).sum() >= max(1, 0.5 * filled):
-            texts = table[column].dropna()
+    matrix = table.matrix(scores)
+    for place, column in enumerate(scores if scores not in table.blocks.values() else []):
+        texts = table[column].dropna()
+        if not np.isfinite(matrix[:, place]).sum() >= max(1, 0.5 * len(texts)):
             such = f", but texts, such as {str(texts.iloc[0])[:40]!r}" if len(texts) else ""
             raise ValueError(f"column {column!r} of scores holds no numbers{such}")
-    return blocks
+    return matrix
 
 
-def _unlabelled(labels: pd.Series, roles: Roles, table: Table) -> np.ndarray:
-    lost = labels.isna().to_numpy(dtype=bool, copy=True)
-    if labels.dtype.kind in "iuf" and not roles.answers:
-        return lost | (labels == NO_LABEL).to_numpy()
-    return lost
-
-
-def _kept(lost: np.ndarray, table: Table, roles: Roles, options: Options) -> np.ndarray:
+def _kept(lost: np.ndarray, options: Options) -> np.ndarray:
     """Which rows stay; a missing score or label is refused, unless such rows may be left out."""
     places = np.flatnonzero(lost)
     if len(places) == len(lost):
@@ -441,11 +383,11 @@ def _of_classes(
     matrix: np.ndarray, words: pd.Series, kind: str, table: Table, roles: Roles, options: Options
 ) -> Predictions:
     """Labels as the places of K columns."""
-    own = guesses.classes_of(table, roles.scores, set(words))
-    classes, count = options.classes, len(roles.scores)
-    if classes is None and options.first_class is not None:
-        classes = [str(options.first_class + k) for k in range(count)]
-    classes = [word(c) for c in classes] if classes else table.class_names or own
+    own, count = guesses.classes_of(table, roles.scores, set(words)), len(roles.scores)
+    stated = options.classes
+    if stated is None and options.first_class is not None:
+        stated = [str(options.first_class + k) for k in range(count)]
+    classes = list(map(word, stated)) if stated else table.class_names or own
     if len(classes) != count:
         raise ValueError(f"classes must name {count} columns, got {len(classes)}")
     if len(set(classes)) < count:
@@ -455,29 +397,25 @@ def _of_classes(
     if len(folded) == len(place) and not set(words) <= set(place):
         place, words = folded, words.str.casefold()
     unknown = sorted(set(words) - set(place))
-    if unknown and count == 2 and options.classes is None and set(unknown) <= {"0", "1"}:
+    if count == 2 and options.classes is None and unknown and set(unknown) <= {"0", "1"}:
         yes = _positive(classes)  # no and yes beside 0 and 1
         place = place if yes is None else {"1": classes.index(yes), "0": 1 - classes.index(yes)}
         unknown = sorted(set(words) - set(place))
     if unknown:
-        raise guesses.classes(words, classes, unknown, matrix, kind, options)
+        raise guesses.classes(words, classes, unknown, matrix, kind)
     labels = words.map(place).to_numpy(np.int64)
     if count == 2:
         checks.sorted_scores(matrix, labels, roles.scores, table, options)
     largest = checks.largest(matrix)
     checks.own_predictions(largest == labels, short(roles.label), options)
     checks.better_order(labels, largest, matrix, classes, kind, options)
-    text = ""
-    if options.classes or options.first_class is not None:
-        pairs = [f"{c} as {o}" for c, o in zip(roles.scores, classes, strict=True)]
-        text = f"classes: {short(pairs)}"
-    shown = own if options.classes and _counts(classes) and not _counts(own) else classes
+    pairs = [f"{c} as {one}" for c, one in zip(roles.scores, classes, strict=True)]
+    number = re.compile(r"[+-]?\d+")
+    counts = [all(map(number.fullmatch, called)) for called in (classes, own)]
+    shown = own if options.classes and counts == [True, False] else classes
     form: Kind = "logits" if kind in ("logits", "logprobs") else "probs"
-    return Predictions(matrix, labels, form, names=list(shown), note=text)
-
-
-def _counts(names: list[str]) -> bool:
-    return all(re.fullmatch(r"[+-]?\d+", name) for name in names)
+    note = f"classes: {short(pairs)}" if stated else ""
+    return Predictions(matrix, labels, form, names=list(shown), note=note)
 
 
 def _of_one(
@@ -487,20 +425,18 @@ def _of_one(
     column, values = roles.scores[0], sorted(set(words))
     named = guesses.class_in(column, {value.casefold() for value in values})
     after = [value for value in values if value.casefold() == named]
+    positive = after[0] if len(after) == 1 else _positive(values)
     if options.positive is not None:
         wanted = word(options.positive)
-        alike = [v for v in values if v == wanted] or [
-            v for v in values if v.casefold() == wanted.casefold()
-        ]
-        if len(alike) != 1:
+        like = [v for v in values if v.casefold() == wanted.casefold()]
+        like = [wanted] if wanted in values else like
+        if len(like) != 1:
             raise ValueError(f"--positive must be one of the labels {values[:8]}, got {wanted!r}")
-        positive = alike[0]
+        positive = like[0]
     elif len(values) > 2:
         raise guesses.of_many(table, roles, words, after)
-    else:
-        positive = after[0] if len(after) == 1 else _positive(values)
-        if positive is None:
-            raise guesses.of_two(table, roles, scores, words)
+    elif positive is None:
+        raise guesses.of_two(table, roles, scores, words)
     labels = (words == positive).to_numpy().astype(np.int64)
     if kind == "probs" and options.positive is None:
         guesses.demand_below_half(
@@ -515,61 +451,69 @@ def _of_one(
     form: Kind = "logits" if kind == "logits" else "probs"
     if (positive, other) in (("1", "0"), ("1", "not 1")):
         return Predictions(scores, labels, form)
-    return Predictions(
-        scores, labels, form, names=[other, positive], note=f"positive class {positive!r}"
-    )
+    note = f"positive class {positive!r}"
+    return Predictions(scores, labels, form, names=[other, positive], note=note)
 
 
 def _positive(values: list[str]) -> str | None:
     """Which of two labels is the positive one; a single one may be either."""
     folded = [value.casefold() for value in values]
     if len(values) == 1:
-        one = folded[0] in POSITIVE
-        return values[0] if one else "1" if folded[0] in NEGATIVE else None
-    pairs = [*zip(POSITIVE, NEGATIVE, strict=True), ("1", "-1")]
+        return (
+            values[0]
+            if folded[0] in names.POSITIVE
+            else "1"
+            if folded[0] in names.NEGATIVE
+            else None
+        )
+    pairs = [*zip(names.POSITIVE, names.NEGATIVE, strict=True), ("1", "-1")]
     return next((values[folded.index(yes)] for yes, no in pairs if {*folded} == {yes, no}), None)
 
 
 def _answers(
-    matrix: np.ndarray, words: pd.Series, predicted: pd.Series | None, kind: str, options: Options
+    matrix: np.ndarray, words: pd.Series, decided: pd.Series | None, kind: str, options: Options
 ) -> Predictions:
     """Whether each row is right, and the confidence of it: the largest of several scores."""
-    if predicted is None:
+    if decided is None:
         folded = words.str.casefold()
-        unknown = sorted(set(folded) - {*POSITIVE, *NEGATIVE})
+        unknown = sorted(set(folded) - {*names.POSITIVE, *names.NEGATIVE})
         if unknown:
             raise ValueError(
                 f"labels must say whether a row is right, by 0 and 1 or yes and no, got "
                 f"{unknown[:4]}; name another column with --label"
             )
-        right = folded.isin(POSITIVE).to_numpy()
+        right = folded.isin(names.POSITIVE).to_numpy()
     else:
-        said = as_words(predicted)
-        if options.classes:
-            pairs = dict(pair.rsplit("=", 1) for pair in options.classes if "=" in pair)
-            said = said.map(lambda one: pairs.get(one, one))
-        if {*words, *said} <= {"0", "1", "True", "False"}:
-            words, said = (w.replace({"True": "1", "False": "0"}) for w in (words, said))
-        if not set(words) & set(said):
-            raise guesses.pairs(words, said)
-        apart = pd.to_numeric(words, errors="coerce") - pd.to_numeric(said, errors="coerce")
-        if len(set(words)) > 2 and max((apart == 1).mean(), (apart == -1).mean()) > 0.5:
-            raise ValueError(
-                "most labels differ from the predictions by 1: number both from the same class on, "
-                "or name others with --label and --predicted"
-            )
-        right = (words == said).to_numpy()
-        checks.own_predictions(right, "the predictions", options)
-    if matrix.shape[1] > 1:
+        right = _hits(words, names.words(decided), options)
+    if matrix.shape[1] > 1 and kind in ("logits", "logprobs"):
         from scipy.special import softmax
 
-        matrix = softmax(matrix, axis=1) if kind in ("logits", "logprobs") else matrix
-    confidence = np.asarray(matrix, np.float64).max(1)
-    if kind == "logits" and matrix.shape[1] == 1:
+        matrix = softmax(matrix, axis=1)
+    elif kind == "logits":
         raise ValueError(
             "a confidence must be a probability: say --kind probs, percent or logprobs"
         )
     return Predictions(
-        confidence, right.astype(np.int64), "confidence", names=["wrong", "right"],
-        note="judged by whether the prediction is right",
+        np.asarray(matrix, np.float64).max(1), right.astype(np.int64), "confidence",
+        names=["wrong", "right"], note="judged by whether the prediction is right",
     )  # fmt: skip
+
+
+def _hits(words: pd.Series, decided: pd.Series, options: Options) -> np.ndarray:
+    """(n,) whether predictions are the labels."""
+    if options.classes:
+        pairs = dict(pair.rsplit("=", 1) for pair in options.classes if "=" in pair)
+        decided = decided.map(lambda one: pairs.get(one, one))
+    if {*words, *decided} <= {"0", "1", "True", "False"}:
+        words, decided = (w.replace({"True": "1", "False": "0"}) for w in (words, decided))
+    if not set(words) & set(decided):
+        raise guesses.pairs(words, decided)
+    apart = pd.to_numeric(words, errors="coerce") - pd.to_numeric(decided, errors="coerce")
+    if len(set(words)) > 2 and max((apart == 1).mean(), (apart == -1).mean()) > 0.5:
+        raise ValueError(
+            "most labels differ from the predictions by 1: number both from the same class on, "
+            "or name others with --label and --predicted"
+        )
+    right = (words == decided).to_numpy()
+    checks.own_predictions(right, "the predictions", options)
+    return right
