@@ -53,13 +53,16 @@ def start(
     for name, read in READ.items():
         os.environ[name] = os.pathsep.join([str(read), *filter(None, [os.environ.get(name)])])
     os.environ[COURSE] = str(folder)
-    print(f"your copies of the lessons: {place}", flush=True)
+    print(f"your copies of the lessons: {place}; Ctrl-C twice ends JupyterLab", flush=True)
     # the address that is printed is that of the first lesson, also where no browser opens
     options = [
         f"--ServerApp.root_dir={place}",
         f"--ContentsManager.hide_globs={HIDDEN}",
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
         "--ServerApp.kernel_spec_manager_class=calibkit.course.unrun.Kernels",
+        # the terminal says the address and what goes wrong, and not what Jupyter sets by itself
+        "--Application.log_level=WARN",
+        "--ServerApp.tornado_settings={'ws_ping_timeout': 30_000}",
         *(["--ConnectionFileMixin.transport=ipc"] if os.name == "posix" else []),
     ]
     main([*options, *arguments])

@@ -1,6 +1,5 @@
 """`python -m calibkit lab`: how JupyterLab is started, and what is said where it cannot be."""
 
-import asyncio
 import json
 import os
 import re
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import jupyterlab.labapp
 import pytest
-from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.manager import KernelManager
 from jupyter_core.paths import jupyter_path
 from jupyterlab.commands import get_app_dir
 from jupyterlab_server.config import get_federated_extensions, get_page_config
@@ -75,26 +74,31 @@ def test_the_names_of_the_lessons_have_the_room_of_the_panel():
     }
 
 
-def test_a_cell_that_needs_another_first_says_what_to_do():
-    kernels = AsyncKernelManager(kernel_spec_manager=unrun.Kernels())
-    replies = asyncio.run(
-        _replies(kernels, ["check.signed_gap(1)", "1 / 0", "def f():\n  del a\nf()"])
-    )
-    assert [unrun.REMEDY in reply for reply in replies] == [True, False, False]
-    assert "NameError: name 'check' is not defined" in re.sub(r"\x1b\[[\d;]*m", "", replies[0])
-
-
-async def _replies(kernels, codes):
-    await kernels.start_kernel()
-    client = kernels.client()
+@pytest.fixture
+def kernel():
+    manager = KernelManager(kernel_spec_manager=unrun.Kernels())
+    manager.start_kernel()
+    client = manager.blocking_client()
     client.start_channels()
-    try:
-        await client.wait_for_ready(60)
-        found = [await client.execute_interactive(c, output_hook=lambda _: None) for c in codes]
-    finally:
-        client.stop_channels()
-        await kernels.shutdown_kernel(now=True)
-    return ["\n".join(one["content"]["traceback"]) for one in found]
+    client.wait_for_ready(60)
+    yield client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "told"),
+    [
+        ("check.signed_gap(1)", "NameError: name 'check' is not defined", True),
+        ("1 / 0", "ZeroDivisionError: division by zero", False),
+        ("def f(): del a\nf()", "UnboundLocalError: cannot access local variable 'a'", False),
+    ],
+)
+def test_a_cell_that_needs_another_first_says_what_to_do(kernel, code, error, told):
+    reply = kernel.execute_interactive(code, output_hook=lambda _: None)["content"]
+    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(reply["traceback"]))
+    assert error in shown
+    assert (unrun.REMEDY in shown) == told
 
 
 def test_threads_that_somebody_chose_stay(started, monkeypatch):
