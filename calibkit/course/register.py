@@ -1,0 +1,244 @@
+"""The register of claims, notebooks/register.toml: what is compared, and what word it gets.
+
+A comparison is written there before it is judged. `judge` knows five words, by size and not by
+whether a difference is zero:
+
+| word         | the interval lies                                                               |
+|--------------|---------------------------------------------------------------------------------|
+| HOLDS        | beyond the margin, as claimed (beyond the source's size, where it claims one)   |
+| REVERSED     | beyond the margin, the other way                                                |
+| WITHIN       | within the margin: no difference that matters                                   |
+| OPEN         | elsewhere; `more` says how many seeds would decide                              |
+| NOT SPECIFIC | as HOLDS, but the control's does, too                                           |
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from calibkit import validate
+from calibkit.course import checkout
+from calibkit.course.verdicts import DIRECTIONS, Direction, interval
+
+NAME = "register.toml"
+WORDS = ("HOLDS", "NOT SPECIFIC", "WITHIN", "OPEN", "REVERSED")
+STATES = ("as trained", "after T", "")  # of calibration; "" where no temperature matters
+TESTED = ("as claimed", "narrower", "checked", "built", "prepared", "advice")
+MOST_SEEDS = 1000  # beyond which a comparison is not worth deciding
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A row of the register.
+
+    way, rival: ways of training; of each side the best setting is compared. `lesson` and `was`: in
+    their place a statement of an older experiment. size: None where the source claims none.
+    """
+
+    claim: str
+    data: str
+    measure: str
+    margin: float
+    state: str = ""
+    expect: Direction = "above"
+    than: float = 0.0
+    size: float | None = None
+    way: tuple[str, ...] = ()
+    rival: tuple[str, ...] = ("cross-entropy",)
+    lesson: str = ""
+    was: str = ""
+
+    def __post_init__(self) -> None:
+        validate.choice("state", self.state, STATES)
+        validate.choice("expect", self.expect, DIRECTIONS)
+        if bool(self.way) == bool(self.was):
+            raise ValueError(f"{self.claim}: a comparison has either way or was, got {self}")
+
+    def __str__(self) -> str:
+        """In words, unique in a claim: what stands against what, where, in which state."""
+        what = self.was or f"{' or '.join(self.way)} against {' or '.join(self.rival)}"
+        return ", ".join(filter(None, (self.data, self.state, what, self.measure)))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a source says; tested: of `TESTED`; left: what of it was not tested, in few words."""
+
+    id: str
+    says: str
+    tested: str
+    left: str
+    source: str
+    figure: str
+    compare: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True)
+class Register:
+    """The whole list, and the rules that all its rows share."""
+
+    level: float
+    criterion: Mapping[str, str]
+    margins: Mapping[str, float]
+    data: Mapping[str, Mapping[str, Any]]
+    ways: Mapping[str, Sequence[float]]
+    photographs: Mapping[str, Sequence[str]]
+    claims: tuple[Claim, ...]
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        return [row for claim in self.claims for row in claim.compare]
+
+
+def read(path: Path | None = None) -> Register:
+    """The register of a file, by default that beside the notebooks.
+
+    Raises ValueError, naming the claim, for a measure without a margin, more comparisons than the
+    rules allow, two alike, a way or data that the register does not have, an id that comes twice.
+    """
+    path = checkout.root() / "notebooks" / NAME if path is None else path
+    held = tomllib.loads(path.read_text(encoding="utf-8"))
+    rules, margins = held["rules"], held["margins"]
+    claims = tuple(_claim(dict(one), margins, rules["most"]) for one in held["claim"])
+    register = Register(
+        rules["level"],
+        rules["criterion"],
+        margins,
+        held["data"],
+        held["ways"],
+        held["photographs"],
+        claims,
+    )
+    _check(register)
+    return register
+
+
+def _claim(held: dict[str, Any], margins: Mapping[str, float], most: int) -> Claim:
+    rows = held.pop("compare", [])
+    told = {"left": "", "figure": "", **held}
+    validate.choice("tested", told["tested"], TESTED)
+    if len(rows) > most:
+        raise ValueError(f"{held['id']} has {len(rows)} comparisons; leave at most {most}")
+    made = []
+    for row in rows:
+        measure = validate.choice(f"measure of {held['id']}", row["measure"], tuple(margins))
+        sides = {side: tuple(row[side]) for side in ("way", "rival") if side in row}
+        made.append(Comparison(**{**row, **sides}, claim=held["id"], margin=margins[measure]))
+    if len({str(row) for row in made}) < len(made):
+        raise ValueError(f"two comparisons of {held['id']} are alike")
+    return Claim(**told, compare=tuple(made))
+
+
+def _check(register: Register) -> None:
+    ids = [claim.id for claim in register.claims]
+    if twice := {name for name in ids if ids.count(name) > 1}:
+        raise ValueError(f"claims that stand twice: {', '.join(sorted(twice))}")
+    for row in register.comparisons:
+        known = register.photographs if row.data == "photographs" else register.ways
+        for way in (*row.way, *row.rival) if row.way else ():
+            validate.choice(f"way of {row.claim}", way, tuple(known))
+            validate.choice(f"data of {row.claim}", row.data, tuple(register.data))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A word with its numbers: the estimate, its interval, how many seeds, how many would decide.
+
+    more: None where the word is not OPEN, or no number of seeds up to `MOST_SEEDS` would do.
+    """
+
+    word: str
+    estimate: float
+    low: float
+    high: float
+    seeds: int
+    more: int | None = None
+
+
+def judge(
+    values: Sequence[float],
+    margin: float,
+    *,
+    expect: Direction = "above",
+    than: float = 0.0,
+    size: float | None = None,
+    control: Sequence[float] | None = None,
+    level: float = 0.9875,
+) -> Judged:
+    """The word for one number a seed, by the Student t interval of its mean; see the module.
+
+    values: paired differences, or levels where `than` names one. margin: above 0. control: the same
+    numbers of what should not have the property. Raises ValueError for fewer than 2 values.
+
+    >>> judge([0.031, 0.033, 0.032, 0.031], 0.01).word, judge([0.001, -0.001, 0.0], 0.01).word
+    ('HOLDS', 'WITHIN')
+    >>> judge([0.01, 0.03, 0.0], 0.01).word, judge([0.031, 0.033, 0.032], 0.01, size=0.1).word
+    ('OPEN', 'OPEN')
+    """
+    values = np.asarray(values, dtype=np.float64) - than
+    mean, low, high = interval(values, level=validate.level(level))
+    ends = mean + than, low + than, high + than
+    return _judged(ends, len(values), margin, expect, than, size, control, level)
+
+
+def judge_again(
+    mean: float, low: float, high: float, seeds: int, old_level: float, margin: float, **how: Any
+) -> Judged:
+    """The same of a mean whose interval at another level is known, as a line has it."""
+    level, than = how.get("level", 0.9875), how.get("than", 0.0)
+    freedom = seeds - 1
+    wider = stats.t.ppf((1 + level) / 2, freedom) / stats.t.ppf((1 + old_level) / 2, freedom)
+    half = (high - low) / 2 * wider
+    ends = mean, mean - half, mean + half
+    return _judged(
+        ends, seeds, margin, how.get("expect", "above"), than, how.get("size"), None, level
+    )
+
+
+def _judged(ends, seeds, margin, expect, than, size, control, level) -> Judged:
+    margin = validate.number("margin", margin, 0, math.inf, open_low=True, open_high=True)
+    validate.choice("expect", expect, DIRECTIONS)
+    word = _word(*(end - than for end in ends[1:]), margin, expect, size)
+    if word == "HOLDS" and control is not None:
+        other = judge(control, margin, expect=expect, than=than, size=size, level=level).word
+        word = "NOT SPECIFIC" if other == "HOLDS" else word
+    more = None
+    if word == "OPEN":
+        spread = (ends[2] - ends[0]) / stats.t.ppf((1 + level) / 2, seeds - 1) * math.sqrt(seeds)
+        more = _seeds(ends[0] - than, spread, seeds, margin, expect, size, level)
+    return Judged(word, *ends, seeds, more)
+
+
+def _word(low: float, high: float, margin: float, expect: Direction, size: float | None) -> str:
+    low, high = round(low, 12), round(high, 12)
+    if low == high:  # an interval without a width decides nothing
+        return "OPEN"
+    if expect == "within":
+        near = margin if size is None else size
+        if -near < low and high < near:
+            return "HOLDS"
+        return "REVERSED" if low > near or high < -near else "OPEN"
+    if expect == "below":
+        low, high = -high, -low
+    if low > (margin if size is None else size):
+        return "HOLDS"
+    if high < -margin:
+        return "REVERSED"
+    return "WITHIN" if -margin < low and high < margin else "OPEN"
+
+
+def _seeds(mean, spread, seeds, margin, expect, size, level) -> int | None:
+    """The least number of seeds that would give a word, were mean and spread as they are."""
+    for n in range(seeds + 1, MOST_SEEDS + 1):
+        half = stats.t.ppf((1 + level) / 2, n - 1) * spread / math.sqrt(n)
+        if _word(mean - half, mean + half, margin, expect, size) != "OPEN":
+            return n
+    return None

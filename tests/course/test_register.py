@@ -1,0 +1,162 @@
+"""The register: its list, its rules, and words for numbers whose word is known."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from calibkit.course import checkout, claims, register
+
+LISTED = register.read()
+JITTER = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])  # half of the 98.75 % interval is .0030
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mean", "how", "word"),
+    [
+        (0.02, {}, "HOLDS"),
+        (-0.02, {}, "REVERSED"),
+        (0.0, {}, "WITHIN"),
+        (0.006, {}, "WITHIN"),
+        (0.009, {}, "OPEN"),
+        (0.012, {}, "OPEN"),
+        (-0.012, {}, "OPEN"),
+        (-0.02, {"expect": "below"}, "HOLDS"),
+        (0.02, {"expect": "below"}, "REVERSED"),
+        (0.006, {"expect": "below"}, "WITHIN"),
+        (0.006, {"expect": "within"}, "HOLDS"),
+        (0.009, {"expect": "within"}, "OPEN"),
+        (0.02, {"expect": "within"}, "REVERSED"),
+        (-0.02, {"expect": "within"}, "REVERSED"),
+        (0.02, {"size": 0.03}, "OPEN"),  # more than the margin, less than the source says
+        (0.04, {"size": 0.03}, "HOLDS"),
+        (0.0, {"size": 0.03}, "WITHIN"),
+        (0.004, {"size": 0.0}, "HOLDS"),
+        (2.02, {"than": 2.0}, "HOLDS"),
+        (1.98, {"than": 2.0}, "REVERSED"),
+        (2.006, {"than": 2.0, "expect": "within"}, "HOLDS"),
+        (0.02, {"control": 0.02 + JITTER}, "NOT SPECIFIC"),
+        (0.02, {"control": JITTER}, "HOLDS"),
+        (-0.02, {"control": 0.02 + JITTER}, "REVERSED"),
+    ],
+)
+def test_a_word_that_is_known(mean, how, word):
+    one = register.judge(mean + JITTER, 0.01, **how)
+    assert (one.word, one.seeds) == (word, 5)
+    assert one.estimate == pytest.approx(mean)
+    assert one.low == pytest.approx(mean - 0.0030, abs=1e-4)  # t(.99375, 4) = 4.315
+    again = {name: value for name, value in how.items() if name != "control"}
+    half = 2.776 * 0.0007071  # as at 95 %
+    told = register.judge_again(mean, mean - half, mean + half, 5, 0.95, 0.01, **again)
+    assert told.word == (word if word != "NOT SPECIFIC" else "HOLDS")
+    assert told.high == pytest.approx(one.high, abs=1e-5)
+
+
+def test_what_open_needs_is_what_then_decides():
+    found = register.judge([0.0, 0.01, 0.02, 0.03, 0.04], 0.01)
+    assert found.word == "OPEN"
+    scaled = np.linspace(-1, 1, found.more)
+    spread = (found.high - found.low) / 2 / 4.315 * np.sqrt(5)
+    values = found.estimate + scaled / scaled.std(ddof=1) * spread
+    assert 15 < found.more < 25
+    assert register.judge(values, 0.01).word != "OPEN"
+    assert register.judge(values[:3] * 0 + found.estimate, 0.01).word == "OPEN"  # no width
+    assert register.judge([0.02, 0.02001, 0.01999], 0.01, size=0.05).more is None
+
+
+def test_chance_alone_is_called_an_effect_as_rarely_as_the_level_says():
+    """At the edge of the margin HOLDS and WITHIN are errors, each of half of 1.25 %."""
+    draws = np.random.default_rng(1).normal(0.01, 0.004, size=(4000, 10))
+    words = [register.judge(values, 0.01).word for values in draws]
+    assert 0.003 < words.count("HOLDS") / 4000 < 0.0095
+    assert 0.003 < words.count("WITHIN") / 4000 < 0.0095
+    assert "REVERSED" not in words
+
+
+@pytest.mark.parametrize(
+    ("values", "margin", "how", "why"),
+    [
+        ([0.1], 0.01, {}, "at least 2"),
+        ([0.1, 0.2], 0.0, {}, "margin"),
+        ([0.1, 0.2], 0.01, {"expect": "more"}, "expect"),
+        ([0.1, 0.2], 0.01, {"level": 1.0}, "level"),
+        ([0.1, float("nan")], 0.01, {}, "finite"),
+    ],
+)
+def test_bad_numbers_are_named(values, margin, how, why):
+    with pytest.raises(ValueError, match=why):
+        register.judge(values, margin, **how)
+
+
+# --- the list -------------------------------------------------------------------------------------
+
+
+def test_the_register_keeps_its_rules():
+    assert len(LISTED.comparisons) <= 400
+    assert max(len(claim.compare) for claim in LISTED.claims) <= 4
+    assert all(len(claim.left.split()) <= 10 for claim in LISTED.claims)
+    assert {c.id for c in LISTED.claims if not c.compare} == {
+        c.id for c in LISTED.claims if c.tested in ("checked", "built", "prepared", "advice")
+    } - {"M4", "M6"}
+    assert all(claim.left for claim in LISTED.claims if claim.tested == "narrower")
+    assert LISTED.level == 1 - 0.05 / 4
+
+
+def test_every_claim_of_the_page_is_registered_with_its_source():
+    page = claims.listed(checkout.root() / "notebooks" / claims.DETAIL)
+    held = {claim.id: (claim.source, claim.figure) for claim in LISTED.claims}
+    assert {row.claim: (row.source, row.figure) for row in page}.items() <= held.items()
+
+
+def test_every_older_statement_was_printed_by_its_lesson():
+    rows = json.loads((checkout.results() / claims.CONCLUSIONS).read_text(encoding="utf-8"))
+    printed = {
+        (lesson, claim, re.match(r"\w+ .*?: (.*) \| ", line)[1])
+        for lesson, claim, _, lines in rows
+        for line in lines
+    }
+    wanted = {(row.lesson, row.claim, row.was) for row in LISTED.comparisons if row.was}
+    assert wanted <= printed
+
+
+HEAD = """
+[rules]
+level = 0.9875
+most = 2
+criterion = {"as trained" = "nll"}
+[margins]
+ECE = 0.01
+[data.digits]
+[ways]
+cross-entropy = [0.0]
+smoothing = [0.1]
+[photographs]
+"""
+CLAIM = '[[claim]]\nid = "T2"\nsays = "x"\ntested = "as claimed"\nsource = "s"\ncompare = [{}]\n'
+ROW = '{data = "digits", measure = "ECE", way = ["smoothing"]}'
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (CLAIM.format(ROW.replace("ECE", "MCE")), "measure of T2"),
+        (CLAIM.format(f"{ROW}, {ROW}"), "two comparisons of T2 are alike"),
+        (CLAIM.format(", ".join([ROW] * 3)), "T2 has 3 comparisons; leave at most 2"),
+        (CLAIM.format(ROW.replace('"smoothing"', '"mixing"')), "way of T2"),
+        (CLAIM.format(ROW.replace("digits", "faces")), "data of T2"),
+        (CLAIM.format(ROW.replace('way = ["smoothing"]', "than = 1.0")), "either way or was"),
+        (CLAIM.format(ROW.replace("}", ', state = "late"}')), "state"),
+        (CLAIM.format(ROW) * 2, "claims that stand twice: T2"),
+    ],
+)
+def test_a_row_that_breaks_a_rule_is_named(tmp_path, text, why):
+    path = tmp_path / "register.toml"
+    path.write_text(HEAD + CLAIM.format(ROW), encoding="utf-8")
+    assert str(register.read(path).comparisons[0]) == "digits, smoothing against cross-entropy, ECE"
+    path.write_text(HEAD + text, encoding="utf-8")
+    with pytest.raises(ValueError, match=why):
+        register.read(path)
