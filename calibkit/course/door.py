@@ -5,10 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from calibkit.course import browser, checkout, pages
+from calibkit.course.browser import six_files
 
 LESSON = "00"
-LIGHT = {"playground.html": 400_000, "audit.html": 300_000, "start_here.html": 400_000}  # bytes
-WORDS = {"playground.html": "Playground", "audit.html": "Audit", "start_here.html": "Lesson 00"}
+LIGHT = {  # bytes
+    "playground.html": 400_000,
+    "audit.html": 300_000,
+    "six_files.html": 400_000,
+    "start_here.html": 400_000,
+}
+WORDS = {
+    "playground.html": "Playground",
+    "audit.html": "Audit",
+    "six_files.html": "Six files",
+    "start_here.html": "Lesson 00",
+}
 
 STYLE = (  # of the bar above the lesson, which has no style sheet of the browser's pages
     "<style>.shop { display: flex; flex-wrap: wrap; gap: .2rem 1.5rem; max-width: 64rem;"
@@ -29,6 +40,7 @@ def made() -> dict[str, str]:
     return {
         "playground.html": browser.playground(home=_bar("playground.html")),
         "audit.html": browser.audit(home=_bar("audit.html")),
+        "six_files.html": six_files.page(home=_bar("six_files.html")),
         "start_here.html": page.replace("<main>", f"{STYLE}{_bar('start_here.html')}<main>", 1),
     }
 

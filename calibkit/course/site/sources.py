@@ -28,6 +28,7 @@ from calibkit.course import (
     syllabus,
     verdicts,
 )
+from calibkit.course.browser import six_files
 from calibkit.course.experiments import arbiter
 from calibkit.course.explorers import anywhere, networks, stored
 from calibkit.course.explorers.explorer import EXPLORER, refreshed
@@ -178,6 +179,7 @@ def drawn(
     folder: where it lies. more: which page stands for which other file that it names.
     """
     linked = pages.links(pages.names(home()) | pages.names(home(), ".md")) | dict(more or {})
+    linked |= {"open/six_files.html": "six_files.html"}
     template = "lesson.html.j2"
     html = pages.export(
         notebook, template=template, folder=folder or home(), pages=linked, trust=True
@@ -290,6 +292,7 @@ def write(folder: Path) -> None:
     )
     _playground(folder / "extra" / "play.html", course)
     _audit(folder / "extra" / "audit.html", course)
+    _six_files(folder / "extra" / "six_files.html", course)
     described = api.groups()
     _modules(folder / "api", described, course)
     titles = {name: pages.title(text) for name, (_, text) in texts.items()}
@@ -557,6 +560,12 @@ def _audit(target: Path, course: list[Lesson]) -> None:
     lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
     lesson = lessons.get(browser.LESSON_ON_AUDITS, "")
     browser.write(browser.audit(bar(target.name), lesson), target)
+
+
+def _six_files(target: Path, course: list[Lesson]) -> None:
+    lessons = {lesson.number: f"{lesson.stem}.html" for lesson in course}
+    lesson = lessons.get(browser.LESSON_ON_AUDITS, "")
+    browser.write(six_files.page(bar(target.name), lesson), target)
 
 
 def _embeds(folder: Path, course: list[Lesson]) -> None:
