@@ -39,8 +39,9 @@ MOST_SEEDS = 1000  # beyond which a comparison is not worth deciding
 class Comparison:
     """A row of the register.
 
-    way, rival: ways of training; of each side the best setting is compared. `lesson` and `was`: in
-    their place a statement of an older experiment. size: None where the source claims none.
+    way, rival: ways of training; of each side the best setting is compared. lesson and was: in
+    their place a statement of an older experiment. before: the older statement that it replaces.
+    size: None where the source claims none.
     """
 
     claim: str
@@ -55,6 +56,7 @@ class Comparison:
     rival: tuple[str, ...] = ("cross-entropy",)
     lesson: str = ""
     was: str = ""
+    before: str = ""
 
     def __post_init__(self) -> None:
         validate.choice("state", self.state, STATES)
@@ -63,9 +65,9 @@ class Comparison:
             raise ValueError(f"{self.claim}: a comparison has either way or was, got {self}")
 
     def __str__(self) -> str:
-        """In words, unique in a claim: what stands against what, where, in which state."""
-        what = self.was or f"{' or '.join(self.way)} against {' or '.join(self.rival)}"
-        return ", ".join(filter(None, (self.data, self.state, what, self.measure)))
+        """In words, unique in a claim: the older statement, or ways, data, state and measure."""
+        sides = f"{' or '.join(self.way)} against {' or '.join(self.rival)}"
+        return self.was or ", ".join(filter(None, (self.data, self.state, sides, self.measure)))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,141 @@
+"""The words of the register, as data: notebooks/results/verdicts.csv, a row a comparison.
+
+    cd notebooks/evidence && python -m study.judged
+
+A comparison whose seeds are not all there has no word yet: nobody looks between.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from calibkit.course import checkout, claims, register, verdicts
+from calibkit.course.experiments import nights
+from study import factorial
+
+NAME = "verdicts.csv"
+WAITING = "not run yet"  # in place of a word
+FRESH = "ten fresh seeds, each tuned on two of its own by the criterion of its state"
+SAME = {"INCONCLUSIVE": "OPEN", "HOLDS": "HOLDS", "REVERSED": "REVERSED"}  # older words
+# by state, what the stored runs on photographs call a measure, and by what a setting is chosen
+PHOTOGRAPHS = {
+    "as trained": {"ECE": "test_ece", "NLL": "test_nll", "chosen by": "calibration_nll"},
+    "after T": {"ECE": "scaled_ece", "NLL": "scaled_nll", "chosen by": "calibration_scaled_nll"},
+}
+
+
+def values(row: register.Comparison, listed: register.Register) -> np.ndarray | None:
+    """One number a seed, way minus rival, each at its best; None where a seed is missing."""
+    of = on_photographs if row.data == "photographs" else on_known_truth
+    sides = [of(row, side, listed) for side in (row.way, row.rival)]
+    return None if any(side is None for side in sides) else sides[0] - sides[1]
+
+
+def on_known_truth(row, ways, listed) -> np.ndarray | None:
+    """The measure of the best of these ways, chosen for each judged seed on its own seeds."""
+    held, by = listed.data[row.data], listed.criterion[row.state]
+    chosen, judged = (_table(row.data, part) for part in ("selection", "judged"))
+    found = []
+    for seed in factorial.seeds(held):
+        tried = chosen[(chosen.epochs == held["epochs"]) & (chosen.seed == seed)]
+        if not set(ways) <= set(tried.way):
+            return None
+        wanted = {**factorial.best(tried, ways, by), "seed": seed, "state": row.state}
+        wanted["epochs"] = held["epochs"]
+        own = judged[(judged[list(wanted)] == pd.Series(wanted)).all(axis=1)]
+        if len(own) != 1:
+            return None
+        found.append(own[row.measure].item())
+    return np.array(found)
+
+
+@functools.cache
+def _table(name: str, part: str) -> pd.DataFrame:
+    return factorial.stored(name, part)
+
+
+def on_photographs(row, ways, listed) -> np.ndarray:
+    """The measure of the best of these ways, chosen on the calibration photographs of all seeds."""
+    runs, names = nights.table(), PHOTOGRAPHS[row.state]
+    losses = [loss for way in ways for loss in listed.photographs[way]]
+    runs = runs[runs.loss.isin(losses)]
+    best = runs.groupby(["loss", "decay"])[names["chosen by"]].mean().idxmin()
+    own = runs[(runs.loss == best[0]) & (runs.decay == best[1])].sort_values("seed")
+    return own[names[row.measure]].to_numpy()
+
+
+@functools.cache
+def printed() -> dict[tuple[str, str, str], verdicts.Verdict]:
+    """The verdicts of the older experiments, by lesson, claim and statement."""
+    rows = json.loads((checkout.results() / claims.CONCLUSIONS).read_text(encoding="utf-8"))
+    told = ((lesson, verdicts.parse(line)) for lesson, _, _, lines in rows for line in lines)
+    return {(lesson, one.claim, one.statement): one for lesson, one in told if one}
+
+
+def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any]:
+    """A row of the table: the comparison, its word and numbers, what was said before, and why."""
+    claim = row.claim.removesuffix("b")
+    old = printed().get((row.lesson, claim, row.was or row.before))
+    about = {"claim": row.claim, "comparison": str(row), "data": row.data, "state": row.state}
+    about |= {"measure": row.measure, "expect": row.expect, "margin": row.margin}
+    how = {"expect": row.expect, "than": row.than, "size": row.size}
+    rule, told = FRESH, None
+    if row.was:
+        ends = old.mean, old.low, old.high, old.seeds, old.level, row.margin
+        told = register.judge_again(*ends, level=listed.level, **how)
+        narrow = register.judge_again(*ends, level=old.level, **how)
+        rule = "one margin" if narrow.word == told.word else "98.75 % interval"
+        rule = "" if SAME.get(old.word) == told.word else rule
+    else:
+        numbers = values(row, listed)
+        if row.data == "photographs":
+            rule = "one margin, 98.75 % interval; three seeds, seen before"
+        if numbers is not None:
+            told = register.judge(numbers, row.margin, level=listed.level, **how)
+    new = {"word": WAITING} if told is None else asdict(told)
+    before = (
+        {}
+        if old is None
+        else {"word": old.word, "estimate": old.mean, "low": old.low, "high": old.high}
+    )
+    return {
+        **about,
+        **new,
+        **{f"old {name}": value for name, value in before.items()},
+        "rule": rule,
+    }
+
+
+def table(listed: register.Register | None = None) -> pd.DataFrame:
+    """All comparisons of the register, in its order."""
+    listed = register.read() if listed is None else listed
+    _table.cache_clear()
+    rows = pd.DataFrame([judged(row, listed) for row in listed.comparisons])
+    return rows.astype({"seeds": "Int64", "more": "Int64"}).round(4)
+
+
+def counts(rows: pd.DataFrame) -> str:
+    """How often each word was given.
+
+    >>> counts(pd.DataFrame({"word": ["OPEN", "HOLDS", "OPEN"]}))
+    '3 comparisons: 1 HOLDS, 2 OPEN'
+    """
+    many = rows.word.value_counts()
+    words = [f"{many[word]} {word}" for word in (*register.WORDS, WAITING) if word in many]
+    return f"{len(rows)} comparisons: {', '.join(words)}"
+
+
+def main() -> None:
+    rows = table()
+    rows.to_csv(checkout.results() / NAME, index=False, lineterminator="\n")
+    print(counts(rows))
+
+
+if __name__ == "__main__":
+    main()
