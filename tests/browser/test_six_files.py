@@ -54,8 +54,10 @@ def test_each_set_holds_every_fault_once_as_the_rule_reads_them():
 def test_its_numbers_are_those_of_the_package(page):
     sure, hit = of(page)
     whole, new = (
-        page.evaluate(f"({FIRST}).of()"),
-        page.evaluate(f"({FIRST}).of((row) => row.scanner === 'new')"),
+        page.evaluate(f"(({{ ece, gap }}) => ({{ ece, gap }}))({FIRST}.of())"),
+        page.evaluate(
+            f"(({{ ece, gap }}) => ({{ ece, gap }}))({FIRST}.of((row) => row.scanner === 'new'))"
+        ),
     )
     for found, part in ((whole, slice(None)), (new, slice(0, 1000))):
         top = metrics.TopLabel(sure[part], hit[part])

@@ -22,8 +22,8 @@ export class File {
   of(holds = () => true) {
     const rows = this.rows.filter(holds);
     const top = { confidence: rows.map((row) => row.confidence), correct: rows.map((row) => row.correct) };
-    const binned = reliability(top, 15);
-    return { top, binned, n: rows.length, right: accuracyOf(top), says: confidenceOf(top), gap: gapOf(top), ece: eceOf(binned) };
+    const binned = reliability(top, 15), measures = { right: accuracyOf(top), says: confidenceOf(top), gap: gapOf(top) };
+    return { rows, top, binned, ...measures, ece: eceOf(binned) };
   }
 
   // The ECE, that of a calibrated model with these confidences on average, and how often its is as large.
