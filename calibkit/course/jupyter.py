@@ -61,8 +61,7 @@ def start(
         "--LabApp.default_url=/lab/tree/00_start_here.ipynb",
         "--ServerApp.kernel_spec_manager_class=calibkit.course.unrun.Kernels",
         # the terminal says the address and what goes wrong, and not what Jupyter sets by itself
-        "--Application.log_level=WARN",
-        "--ServerApp.tornado_settings={'ws_ping_timeout': 30_000}",
+        "--Application.log_level=ERROR",
         *(["--ConnectionFileMixin.transport=ipc"] if os.name == "posix" else []),
     ]
     main([*options, *arguments])
