@@ -5,7 +5,7 @@ convention, for 10 and for 15 bins. Any test suite may read it:
 
     for case in json.load(open("golden_cases.json"))["cases"]:
         probs, labels = np.array(case["probs"], case["dtype"]), np.array(case["labels"])
-        expected = float(Fraction(case["answers"]["15"]["ECE, (lo, hi]"]))
+        expected = float(Fraction(case["answers"]["15"]["ECE, (lo, hi]"]))  # or "inf", of log loss
         assert abs(my_ece(probs, labels) - expected) < 1e-6
 """
 
@@ -31,24 +31,30 @@ BINS = (10, 15)
 class Followed:
     """What a measure gave on the golden cases; printed, it says which convention that is.
 
+    bins: how many it uses, as was told or found.
     names: the conventions that it follows on every case on which it gave a number; more than one
         where they do not differ for so many bins, or only where it gave none.
-    nearest: the convention that it follows on most cases; "" where that are fewer than half.
+    nearest: the convention that it follows on most cases; "" where it follows none on any.
     departures: of every case in which it leaves `nearest`, (its value, that of `nearest` or NaN).
-    failures: of every case on which it gave no number, what it raised.
+    answered: on how many cases it gave a number.
+    failures: of every other case, what it raised.
     order: the cases on which another order of the rows gives another number.
     """
 
+    bins: int
     names: tuple[str, ...]
     nearest: str
     departures: dict[str, tuple[float, float]]
+    answered: int
     failures: dict[str, str]
     order: tuple[str, ...]
 
     def __str__(self) -> str:
-        lines = [f"follows {' | '.join(self.names) or 'no convention throughout'}"]
+        named = " | ".join(self.names) or "no convention throughout"
+        lines = [f"follows {named} ({self.bins} bins)"]
         if self.departures and self.nearest:
-            lines.append(f"  nearest {self.nearest}, but")
+            count = f"{self.answered - len(self.departures)} of {self.answered} cases"
+            lines.append(f"  nearest {self.nearest}, on {count}, but")
             for case, (value, other) in self.departures.items():
                 lines.append(f"    {case}: {value:.6f}, not {other:.6f}")
         for why in dict.fromkeys(self.failures.values()):
@@ -59,21 +65,24 @@ class Followed:
         return "\n".join(lines)
 
 
-def follows(measure: Callable, *, bins: int = 15) -> Followed:
+def follows(measure: Callable, *, bins: int | None = None) -> Followed:
     """Put `measure` through the golden cases, and say which convention it follows.
 
     measure: called with (n, K) probabilities of float16, float32 or float64 and (n,) labels as
         arrays; gives a fraction. For a measure of the event alone pass
         `lambda probs, labels: measure(probs[:, 1], labels)`.
-    bins: how many it uses, 10 or 15.
+    bins: how many it uses, 10 or 15; None finds out.
 
     Equal is what differs by less than 1e-6, or a rounding of the case's own precision. Raises
     ValueError for other bins.
 
     >>> from calibkit.metrics import ece
     >>> print(follows(ece))
-    follows ECE, (lo, hi]
+    follows ECE, (lo, hi] (15 bins)
     """
+    if bins is None:
+        tried = [follows(measure, bins=one) for one in reversed(BINS)]
+        return max(tried, key=lambda one: (bool(one.names), -len(one.departures)))
     validate.choice("bins", bins, BINS)
     given, failures, order = {}, {}, []
     for case in golden_cases():
@@ -92,14 +101,14 @@ def follows(measure: Callable, *, bins: int = 15) -> Followed:
         for name in conventions()
     }
     nearest = max(agreed, key=lambda name: len(agreed[name]))
-    nearest = nearest if 2 * len(agreed[nearest]) >= len(given) else ""
+    nearest = nearest if agreed[nearest] else ""
     names = tuple(name for name in agreed if given and len(agreed[name]) == len(given))
     departures = {
         c: (value, answers.get(nearest, math.nan))
         for c, (value, answers, _) in given.items()
         if c not in agreed.get(nearest, ())
     }
-    return Followed(names, nearest, departures, failures, tuple(order))
+    return Followed(bins, names, nearest, departures, len(given), failures, tuple(order))
 
 
 def _equal(value: float, other: float, dtype: np.dtype) -> bool:

@@ -279,6 +279,14 @@ def two(values, seed):
     return [[1 - p, p] for p in values], [int(draw.random() < 0.15 + 0.6 * p) for p in values]
 
 
+def thirty(values):
+    """Rows of thirty classes with these largest values, every second one right."""
+    rows = [[(1 - c) / 29] * 29 for c in values]
+    for place, c in enumerate(values):
+        rows[place].insert(place % 30, c)
+    return rows, [(place + place % 2) % 30 for place in range(len(values))]
+
+
 def beside_edges(dtype):
     """Every edge of 10 and of 15 bins above a third in `dtype`, and its two neighbours."""
     edges = [dtype(k / b) for b in (10, 15) for k in range(2 * b // 5, b)]
@@ -321,6 +329,8 @@ def cases():
         absent,
         [2 * (y % 2) for y in labels],
     )
+    low = [F(k, 1000) for k in range(41, 1000, 31)]
+    yield "low", "rows in every bin, of thirty classes", "float64", *thirty(low)
     yield "few", "three rows", "float64", *three([F(51, 100), F(72, 100), F(93, 100)], 8)
     thirds = [[F(9, 25), F(9, 25), F(7, 25)]] * 4 + [[F(1, 10), F(9, 20), F(9, 20)]] * 4
     yield "draw", "two largest values are equal", "float64", thirds, [0, 1, 1, 2, 1, 1, 2, 0]

@@ -1,12 +1,13 @@
 """What do twelve libraries compute under the name ECE? `python -m tests.metrics.peers` asks them.
 
 It writes the table of notebooks/what_your_ece_computes.md anew; `pip install -e ".[peers]"` brings
-the versions. Each row is a call by the library's own name and defaults, at 15 bins where it may be
-told.
+the versions. Each row is a call by the library's own name, at 15 bins where it may be told, else as it is.
 """
 
 import datetime
+import functools
 import importlib.metadata
+import inspect
 import warnings
 from pathlib import Path
 
@@ -48,7 +49,7 @@ def benchmarks(probs, labels, beta=100):
 
 
 def rows():
-    """(library, call as written, callable of probabilities and labels)."""
+    """(library, call as written, callable of probabilities, labels and bins, its own default)."""
     import calibration
     import mcgrad.metrics
     import netcal.metrics
@@ -65,73 +66,79 @@ def rows():
     from calibkit import metrics
 
     def tensors(call):
-        return lambda p, y: call(torch.tensor(p), torch.tensor(y))
+        return lambda p, y, bins: call(torch.tensor(p), torch.tensor(y), bins)
 
-    def lightning(metric):
-        return tensors(lambda p, y: metric(num_classes=p.shape[1])(p, y))
+    def uncertain(metric):
+        return tensors(
+            lambda p, y, b: metric("multiclass", num_bins=b, num_classes=p.shape[1])(p, y)
+        )
 
-    yield "calibkit", "ece", metrics.ece
-    yield "calibkit", "ada_ece", metrics.ada_ece
+    def probmetrics(p, y, b):
+        return Metrics.from_names([f"ece-{b}"]).compute_all_from_labels_probs(y, p)[f"ece-{b}"]
+
+    def calzone(key):
+        return lambda p, y, bins: CalibrationMetrics(
+            class_to_calculate=1, num_bins=bins
+        ).calculate_metrics(y, p, metrics=[key])[f"{key} topclass"]
+
+    def default(function, name="num_bins"):
+        return inspect.signature(function).parameters[name].default
+
+    for ours in (metrics.ece, metrics.ada_ece):
+        call = lambda p, y, bins, ours=ours: ours(p, y, bins=bins)  # noqa: E731
+        yield "calibkit", ours.__name__, call, default(ours, "bins")
+    multiclass = multiclass_calibration_error
     yield (
         "torchmetrics",
-        "multiclass_calibration_error",
-        tensors(lambda p, y: multiclass_calibration_error(p, y, p.shape[1])),
+        multiclass.__name__,
+        tensors(lambda p, y, b: multiclass(p, y, p.shape[1], n_bins=b)),
+        default(multiclass, "n_bins"),
     )
+    # of these two the classes are made by __new__, which has the defaults
+    for metric in (Uncertain, AdaptiveCalibrationError):
+        yield "torch-uncertainty", metric.__name__, uncertain(metric), default(metric.__new__)
     yield (
-        "torch-uncertainty",
-        "CalibrationError",
-        lightning(
-            lambda num_classes: Uncertain("multiclass", num_bins=15, num_classes=num_classes)
-        ),
+        "netcal",
+        "ECE",
+        lambda p, y, bins: netcal.metrics.ECE(bins).measure(p, y),
+        default(netcal.metrics.ECE, "bins"),
     )
-    yield (
-        "torch-uncertainty",
-        "AdaptiveCalibrationError",
-        lightning(
-            lambda num_classes: AdaptiveCalibrationError(
-                "multiclass", num_bins=15, num_classes=num_classes
-            )
-        ),
-    )
-    yield "netcal", "ECE(15)", lambda p, y: netcal.metrics.ECE(15).measure(p, y)
     for strategy in ("uniform", "quantile", "array split"):
         yield (
             "MAPIE",
             f'expected_calibration_error, "{strategy}"',
-            lambda p, y, s=strategy: mapie(*top(p, y)[::-1], num_bins=15, split_strategy=s),
+            lambda p, y, bins, s=strategy: mapie(*top(p, y)[::-1], num_bins=bins, split_strategy=s),
+            default(mapie),
         )
+    yield "probmetrics", "ece-15", tensors(probmetrics), "in its name"
+    for call in (calibration.get_ece, calibration.get_ece_em):
+        measure = lambda p, y, bins, call=call: call(p, y, num_bins=bins)  # noqa: E731
+        yield "uncertainty-calibration", call.__name__, measure, default(call)
+    yield "relplot", "smECE", lambda p, y, bins: relplot.smECE(*top(p, y)), "none"
+    conf_ece = pycalib.metrics.conf_ECE
     yield (
-        "probmetrics",
-        "ece-15",
-        tensors(
-            lambda p, y: Metrics.from_names(["ece-15"]).compute_all_from_labels_probs(y, p)[
-                "ece-15"
-            ]
-        ),
+        "pycalib",
+        "conf_ECE",
+        lambda p, y, bins: conf_ece(y, p, bins=bins),
+        default(conf_ece, "bins"),
     )
-    yield "uncertainty-calibration", "get_ece", lambda p, y: calibration.get_ece(p, y, num_bins=15)
-    yield (
-        "uncertainty-calibration",
-        "get_ece_em",
-        lambda p, y: calibration.get_ece_em(p, y, num_bins=15),
-    )
-    yield "relplot", "smECE", lambda p, y: relplot.smECE(*top(p, y))
-    yield "pycalib", "conf_ECE", lambda p, y: pycalib.metrics.conf_ECE(y, p, bins=15)
+    expected = mcgrad.metrics.expected_calibration_error
     yield (
         "MCGrad",
-        "expected_calibration_error",
-        lambda p, y: mcgrad.metrics.expected_calibration_error(*top(p, y)[::-1], num_bins=15),
+        expected.__name__,
+        lambda p, y, bins: expected(*top(p, y)[::-1], num_bins=bins),
+        default(expected),
     )
-    yield "probcal", "ece", lambda p, y: probcal.metrics.ece(*top(p, y)[::-1])
+    yield (
+        "probcal",
+        "ece",
+        lambda p, y, bins: probcal.metrics.ece(*top(p, y)[::-1], n_bins=bins),
+        default(probcal.metrics.ece, "n_bins"),
+    )
     for key in ("ECE-H", "ECE-C"):
-        yield (
-            "calzone",
-            f"{key}, topclass",
-            lambda p, y, k=key: CalibrationMetrics(
-                class_to_calculate=1, num_bins=15
-            ).calculate_metrics(y, p, metrics=[k])[f"{k} topclass"],
-        )
-    yield "a function that public benchmarks copied", "calib_err, p=1", benchmarks
+        yield "calzone", f"{key}, topclass", calzone(key), default(CalibrationMetrics.__init__)
+    copied = "a function that public benchmarks copied"
+    yield copied, "calib_err, p=1", lambda p, y, bins: benchmarks(p, y), "runs of 100"
 
 
 def steps():
@@ -148,23 +155,27 @@ def steps():
 
 def table():
     """One row a call, in Markdown."""
-    lines = ["| library | call | in points | follows |", "|---|---|---|---|"]
-    for library, call, measure in rows():
+    lines = ["| library | call | its own bins | in points | follows |", "|---|---|---|---|---|"]
+    for library, call, measure, default in rows():
         name = PACKAGES.get(library)
         version = f" {importlib.metadata.version(name)}" if name else ""
-        found = follows(measure)
-        words = " or ".join(found.names) or (
-            f"nearest {found.nearest}" if found.nearest else "none"
-        )
-        if found.nearest and found.departures:
-            words += f"; leaves it on {', '.join(found.departures)}"
-        if found.failures:
-            words += f"; no number on {len(found.failures)} of the cases"
-        if found.order:
-            words += "; depends on the order of the rows"
-        points = 100 * float(measure(*steps()))
-        lines.append(f"| {library}{version} | `{call}` | {points:.2f} | {words} |")
+        words = placed(follows(functools.partial(measure, bins=15), bins=15))
+        with_ten = placed(follows(functools.partial(measure, bins=10), bins=10))
+        if with_ten.split(";")[0] != words.split(";")[0]:
+            words += f"; with 10 bins: {with_ten.split(';')[0]}"
+        points = 100 * float(measure(*steps(), bins=15))
+        lines.append(f"| {library}{version} | `{call}` | {default} | {points:.2f} | {words} |")
     return "\n".join(lines)
+
+
+def placed(found):
+    """What `follows` found, in the words of a cell."""
+    words = " or ".join(found.names)
+    if not words and 2 * len(found.departures) <= found.answered:
+        words = f"nearest {found.nearest}; leaves it on {', '.join(found.departures)}"
+    if found.failures:
+        words = f"{words or 'none'}; no number on {len(found.failures)} of the cases"
+    return (words or "none") + "; depends on the order of the rows" * bool(found.order)
 
 
 def main():
