@@ -1,7 +1,8 @@
 """What do twelve libraries compute under the name ECE? `python -m tests.metrics.peers` asks them.
 
 It writes the table of notebooks/what_your_ece_computes.md anew; `pip install -e ".[peers]"` brings
-the versions. Each row is a call by the library's own name, at 15 bins where it may be told, else as it is.
+the versions. Each row is a call by the library's own name, for 15 bins where it may be told, and
+else by default.
 """
 
 import datetime
