@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NONE = "–"
 CONCLUSIONS = "conclusions.json"
-PAGE = "claims.md"  # what `summary` says, and the numbers of all verdicts
+PAGE = "claims_printed.md"  # what `summary` says, and the numbers of all verdicts
 DETAIL = "claims_in_detail.md"  # the list itself
 
 

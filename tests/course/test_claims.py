@@ -214,13 +214,13 @@ def test_the_summary_counts_what_is_as_trained_apart_and_stands_on_the_page(with
     early = verdicts.judge("X1", "early", [0.36, 0.37, 0.38], as_trained=True)
     write(with_evidence, "13_shift", f"{early}\n")
     claims.keep_conclusions(with_evidence)
-    page = (with_evidence / "claims.md").read_text(encoding="utf-8")
+    page = (with_evidence / claims.PAGE).read_text(encoding="utf-8")
     assert "| X1 | mixup | narrower | no | 2 HOLDS, 1 REVERSED | 1 HOLDS | 12, 13 |\n" in page
     assert "| X2 | entropy | checked | as said | – | – | – |\n" in page
     assert page.startswith("# Claims\n\nWords.\n\n| id | claim |")
     assert "\n\n5 verdicts: 3 HOLDS," in page
     claims.keep_conclusions(with_evidence)
-    assert (with_evidence / "claims.md").read_text(encoding="utf-8") == page
+    assert (with_evidence / claims.PAGE).read_text(encoding="utf-8") == page
 
 
 def test_the_page_of_this_checkout_has_the_summary_of_its_notebooks():

@@ -49,7 +49,7 @@ from calibkit.course.site.reader import SUFFIX
 # Pages of text, by name: those for teachers, how to run the course, and those behind the findings.
 TEACHERS = re.compile(r"class|commands|kit|scales|your_numbers_differ|your_own_diagram")
 RUN = "any_machine"
-BEHIND = ("claims", "claims_in_detail", arbiter.NAME)
+BEHIND = ("claims", "claims_compared", "claims_printed", "claims_in_detail", arbiter.NAME)
 HERE_ONE_READS = (
     '<p class="here">Read it here; to run it and have your exercises checked, '
     '<a href="any_machine.html">open it in JupyterLab</a>.</p>'
@@ -501,7 +501,8 @@ def _landing(folder: Path, course: list[Lesson]) -> None:
     (folder / "landing.txt").write_text(written, encoding="utf-8")
     images = folder / "extra" / "images"
     images.mkdir()
-    shutil.copy(home() / "images" / "course_map.svg", images)
+    for picture in (home() / "images").glob("c*.svg"):  # the map, and what pages show
+        shutil.copy(picture, images)
     (folder / "extra" / ".nojekyll").touch()  # a host leaves _static alone
     static = folder / "static"
     static.mkdir()

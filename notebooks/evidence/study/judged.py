@@ -84,6 +84,7 @@ def judged(row: register.Comparison, listed: register.Register) -> dict[str, Any
     old = printed().get((row.lesson, claim, row.was or row.before))
     about = {"claim": row.claim, "comparison": str(row), "data": row.data, "state": row.state}
     about |= {"measure": row.measure, "expect": row.expect, "margin": row.margin}
+    about |= {"than": row.than, "size": row.size}
     how = {"expect": row.expect, "than": row.than, "size": row.size}
     rule, told = FRESH, None
     if row.was:

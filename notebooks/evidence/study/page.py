@@ -1,0 +1,150 @@
+"""The page of claims: two forest plots and a row a claim; and the table of every comparison.
+
+    cd notebooks/evidence && python -m study.page
+
+writes the part of notebooks/claims.md between its marks, notebooks/claims_compared.md, and the two
+figures, from notebooks/results/verdicts.csv and the register.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from calibkit.course import checkout, claims, register
+from calibkit.pictures import palette
+from study.judged import NAME, WAITING, counts
+
+START, END = "<!-- the register -->", "<!-- end of the register -->"
+PAGE, COMPARED = "claims.md", "claims_compared.md"
+FIGURES = {"as trained": "claims_as_trained.svg", "after T": "claims_after_T.svg"}
+CURES = ("T1", "T2", "T3", "T4", "T4b", "F5", "F6", "X1", "X3", "X4", "X5", "P2")  # come first
+LOOKS = {
+    "digits": (palette.BLUE, "o"),
+    "photographs": (palette.VERMILLION, "s"),
+    "text": (palette.GREEN, "^"),
+    "other": (palette.GREY, "D"),
+}
+WIDE = 30  # margins, beyond which a mark stands at the edge
+
+
+def in_margins(row: pd.Series) -> tuple[float, float, float]:
+    """Estimate and interval in margins, above 0 as claimed; of a claim on a level its distance."""
+    ends = np.array([row.estimate, row.low, row.high]) - row.than
+    ends = -ends[[0, 2, 1]] if row.expect == "below" else ends
+    return tuple(ends / row.margin)
+
+
+def forest(rows: pd.DataFrame, state: str, says: Mapping[str, str]) -> Figure:
+    """A line a claim, its comparisons in this state as marks with intervals; the band: the margin.
+
+    says: by claim its words.
+    """
+    rows = rows[rows.state == state]
+    order = sorted(dict.fromkeys(rows.claim), key=lambda one: (one not in CURES, one))
+    made, ax = plt.subplots(figsize=(9, 1.2 + 0.27 * len(order)), layout="constrained")
+    ax.axvspan(-1, 1, color="#E5E5E5", zorder=0)
+    for _, row in rows.iterrows():
+        colour, marker = LOOKS[row.data]
+        place = order.index(row.claim) + {"digits": -0.18, "photographs": 0.18}.get(row.data, 0.0)
+        if row.word == WAITING:
+            ax.plot(0, place, "x", color=colour)
+            continue
+        mean, low, high = np.clip(in_margins(row), -WIDE, WIDE)
+        ax.plot([low, high], [place, place], color=colour)
+        ax.plot(mean, place, marker, color=colour, markersize=5)
+    for name in dict.fromkeys(rows.data):
+        ax.plot([], [], LOOKS[name][1], color=LOOKS[name][0], label=name)
+    ax.axhline(sum(one in CURES for one in order) - 0.5, color=palette.GREY, lw=0.5)
+    named = [textwrap.shorten(f"{one} {says[one]}", 56, placeholder=" ...") for one in order]
+    ax.set_yticks(range(len(order)), named, fontsize=8)
+    ax.set_ylim(len(order) - 0.5, -0.5)
+    ax.set_xscale("symlog", linthresh=2)
+    ax.set_xlim(-WIDE * 1.1, WIDE * 1.1)
+    ticks = (-30, -10, -2, -1, 0, 1, 2, 10, 30)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+    ax.minorticks_off()
+    ax.set_xlabel(f"{state}: margins against the claim, and for it")
+    made.legend(loc="outside upper right", ncols=4, fontsize=8)
+    return made
+
+
+def number(value: float) -> str:
+    return f"{value:+.3f}".replace("+0.", "+.").replace("-0.", "-.")
+
+
+def measured(row: pd.Series) -> str:
+    if row.word == WAITING:
+        return claims.NONE
+    return f"{number(row.estimate)} [{number(row.low)}, {number(row.high)}]"
+
+
+def words(rows: pd.DataFrame) -> str:
+    """The comparisons of a claim in one state: "digits HOLDS; photographs OPEN"."""
+    return "; ".join(f"{row.data} {row.word}" for row in rows.itertuples()) or claims.NONE
+
+
+def overview(rows: pd.DataFrame, listed: Sequence[register.Claim]) -> str:
+    """Markdown: a row a claim."""
+    head = ["claim", "in plain words", "tested", "as trained", "after T", "without T"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for claim in listed:
+        own = rows[rows.claim == claim.id]
+        cells = [words(own[own.state == state]) for state in ("as trained", "after T", "")]
+        tested = f"{claim.tested}; left: {claim.left}" if claim.left else claim.tested
+        lines.append(f"| {' | '.join([claim.id, claim.says, tested, *cells])} |")
+    return "\n".join(lines)
+
+
+def compared(rows: pd.DataFrame) -> str:
+    """Markdown: a row a comparison, with what was said before and the rule that changed it."""
+    head = ["claim", "comparison", "word", "mean [98.75 %]", "seeds", "would decide"]
+    head += ["older word", "older mean", "rule that changed it"]
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    for _, row in rows.iterrows():
+        older = "" if pd.isna(row["old estimate"]) else number(row["old estimate"])
+        cells = [row.claim, row.comparison, row.word, measured(row), row.seeds, row.more]
+        cells += [row["old word"], older, row.rule]
+        shown = [claims.NONE if pd.isna(one) or one == "" else str(one) for one in cells]
+        lines.append(f"| {' | '.join(shown)} |".replace(".0 |", " |"))
+    return "\n".join(lines)
+
+
+def stored() -> pd.DataFrame:
+    rows = pd.read_csv(checkout.results() / NAME, dtype={"seeds": "Int64", "more": "Int64"})
+    return rows.fillna({"state": "", "rule": ""})
+
+
+def pages(rows: pd.DataFrame, listed: Sequence[register.Claim], page: str) -> dict[str, str]:
+    """The texts of the two pages; page: what claims.md holds now."""
+    before, _, rest = page.partition(START)
+    after = rest.partition(END)[2]
+    told = f"{START}\n\n{counts(rows)}.\n\n{overview(rows, listed)}\n\n{END}"
+    head = (
+        "# Every comparison of the register\n\n[Claims](claims.md) has them in one line a claim. "
+        "*Would decide*: so many seeds, were mean and spread as they are. *Older*: what the word "
+        "and the mean were before the register, and the rule that changed the word.\n\n"
+    )
+    return {PAGE: before + told + after, COMPARED: f"{head}{compared(rows)}\n"}
+
+
+def write() -> None:
+    home, rows, listed = checkout.root() / "notebooks", stored(), register.read().claims
+    for name, text in pages(rows, listed, (home / PAGE).read_text("utf-8")).items():
+        (home / name).write_text(text, encoding="utf-8")
+    plt.rcParams["svg.hashsalt"] = "claims"
+    says = {claim.id: claim.says for claim in listed}
+    for state, name in FIGURES.items():
+        made = forest(rows, state, says)
+        made.savefig(Path(home / "images" / name), metadata={"Date": None})
+        plt.close(made)
+
+
+if __name__ == "__main__":
+    write()
