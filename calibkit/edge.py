@@ -52,14 +52,17 @@ _FLOAT32 = _Float32()
 def own_world(*, grad: bool = False) -> Iterator[None]:
     """No autocast, no inference mode; float32 and the CPU where nothing else is said.
 
-    grad: whether gradients are on whatever the caller has set, for what is fitted by them.
+    grad: whether gradients are on whatever the caller has set, for what is fitted by them; its own
+        passes then look for no anomaly, which cannot be batched.
     """
-    grad = grad or torch.is_grad_enabled()
+    fits, grad = grad, grad or torch.is_grad_enabled()
     with contextlib.ExitStack() as settings:
         settings.enter_context(_FLOAT32)
         settings.enter_context(torch.inference_mode(False))
         settings.enter_context(torch.set_grad_enabled(grad))
         settings.enter_context(torch.device("cpu"))
+        if fits:
+            settings.enter_context(torch.autograd.set_detect_anomaly(False))
         for kind in filter(torch.is_autocast_enabled, AUTOCASTS):
             settings.enter_context(torch.autocast(kind, enabled=False))
         yield
@@ -73,7 +76,7 @@ def _is_own(grad: bool) -> bool:
         or torch._C._len_torch_function_stack()  # of which a default device is one
         or _FLOAT32.inside
         or torch.get_default_dtype() != torch.float32
-        or (grad and not torch.is_grad_enabled())
+        or (grad and (torch.is_anomaly_enabled() or not torch.is_grad_enabled()))
     )
 
 

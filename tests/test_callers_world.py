@@ -62,6 +62,8 @@ SETTINGS = {
     "bfloat16": lambda: default_dtype(torch.bfloat16),
     "another device": lambda: torch.device("meta"),
     "deterministic": deterministic,
+    "detection of anomalies": lambda: torch.autograd.set_detect_anomaly(True),
+    "no saved tensors": lambda: torch.autograd.graph.disable_saved_tensors_hooks("none"),
     "several": nested,
 }
 
