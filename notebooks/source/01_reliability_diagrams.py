@@ -53,7 +53,7 @@ explorers.stored("two_networks")
 #
 # Two models look at the same five photographs. Each photograph shows a dog, a cat or a shark, and
 # in truth all five show a cat. Each row below is a photograph, each column a class. (The example is from a
-# seminar on calibration, see the references; [the list of claims](claims.md) calls it M1.)
+# seminar on calibration, see the references.)
 
 # %%
 size, seeds, device = begin(SCALE, SEED, DEVICE)
@@ -373,7 +373,7 @@ statement = "the exact posterior's ECE is below 2 points"
 print(verdicts.judge("01a", statement, honest, expect="below", than=0.02))
 
 # %% [markdown]
-# M2 stands in [the list of claims](claims.md). Its source gives no number to compare ours with. The slider at the top
+# The source of this claim gives no number to compare ours with. The slider at the top
 # was made from these runs by the next cell, which is folded and calls it `mine`: write `mine` in a cell of your own to
 # see it.
 

@@ -1,41 +1,20 @@
-"""The pattern of a lesson, as far as it can be counted: complaints about one executed notebook.
-
-A lesson has one of two forms. Those with evidence beside them (03 to 16 and 18, one after the other)
-are `SHORT`: one idea in 45 minutes. 00, 01, 02 and 17 keep the `LONG` one, and so do lessons whose
-evidence is not written yet.
-"""
+"""What protects a reader of a lesson, as far as it can be counted: complaints about one notebook."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
-from calibkit.course import checkout, syllabus, verdicts
+from calibkit.course import syllabus, verdicts
 from calibkit.course.execution import PNG
 from tests.notebooks.lint import END, code_cells, prose
 
 
 
-@dataclass(frozen=True)
-class Form:
-    """The limits of a lesson."""
-
-    words: range
-    sections: int
-    minutes: int
-    verdicts: int
-
-
-LONG = Form(words=range(1200, 3001), sections=8, minutes=60, verdicts=5)
-SHORT = Form(words=range(900, 1901), sections=7, minutes=45, verdicts=2)
-KEEP_THE_LONG_ONE = ("00", "01", "02", "17")
-NEW_TERMS, EXERCISES = 3, range(2, 5)
-CELLS, TABLES, VISIBLE_LINES, LESSONS_IN_BRACKETS = 40, 2, 12, 3  # of the short form
-OPENED_LOOP = 18  # visible lines where the training loop is shown, once in the course
-WORDS_A_MINUTE, PICTURE, CODE = 110, 1.0, 0.7  # a second-language reader; minutes each
+MINUTES, VERDICTS, VISIBLE_LINES = 60, 2, 18  # of a sitting; in the reader's way; of a cell
+UNANSWERED = ("01", "02", "17")  # these do not end in a bold answer yet
 COMMENT = "What came out"  # the title of the fold under a prediction and its figure
 OPENING = 8  # cells within which the main slider stands, before anything is trained
 TRAINS = re.compile(r"\b(sweep\.run|training\.fit)\(")
@@ -56,25 +35,18 @@ RIDDLES = (
 )
 
 
-def form_of(lesson: checkout.Lesson) -> Form:
-    """The form of a lesson, by its number and whether its evidence is written."""
-    short = lesson.number not in KEEP_THE_LONG_ONE and checkout.evidence(lesson.name)
-    return SHORT if short else LONG
-
-
-def complaints(notebook, glossary: Mapping[str, str], lesson: str, form: Form = LONG) -> list[str]:
-    """Every part of the pattern that the notebook of `lesson` ("06") breaks, in words.
+def complaints(notebook, glossary: Mapping[str, str], lesson: str) -> list[str]:
+    """Every rule that the notebook of `lesson` ("06") breaks, in words.
 
     glossary: each term with the lesson that defines it.
     """
     return [
         *_predictions(notebook),
         *_marks(notebook),
-        *_size(notebook, form),
+        *_times(notebook),
         *_opening(notebook),
-        *_exercises(notebook),
-        *_verdicts(notebook, form),
-        *(_own_claims(notebook, lesson) if form == LONG else _short(notebook)),
+        *_verdicts(notebook),
+        *_answer(notebook, lesson),
         *_images(notebook),
         *_terms(notebook, glossary, lesson),
         *_language(notebook),
@@ -133,6 +105,11 @@ def printed(cell) -> str:
     return "".join(o.get("text", "") for o in cell.get("outputs", ()) if o.get("name") == "stdout")
 
 
+def _shown(cell) -> str:
+    """What the output of a cell says in words, such as the readout of a slider."""
+    return "".join(o.get("data", {}).get("text/plain", "") for o in cell.get("outputs", ()))
+
+
 def _predictions(notebook) -> Iterator[str]:
     cells = notebook.cells
     for place, cell in enumerate(cells):
@@ -142,7 +119,7 @@ def _predictions(notebook) -> Iterator[str]:
         asked = f"the prediction {_excerpt(cell.source, 'Predict before')}"
         if answer is None or not hidden(answer):
             yield f"{asked} is not followed by a cell tagged answer"
-        elif not re.search(r"\d", printed(answer)):
+        elif not re.search(r"\d", printed(answer) + _shown(answer)):
             yield f"{asked} has an answer that prints no number"
 
 
@@ -152,17 +129,10 @@ def _marks(notebook) -> Iterator[str]:
             yield f"a test's mark stands in the cell {cell.source[:40]!r}; use a tag"
 
 
-def _size(notebook, form: Form) -> Iterator[str]:
-    body = unfolded(notebook).split(END[0])[0]
-    sections = re.findall(r"^## ", body, re.MULTILINE)
-    if len(sections) > form.sections:
-        yield f"{len(sections)} sections; wants {form.sections} at most"
-    count = len(prose(notebook).split()) if form == LONG else _words_met(notebook)
-    if count not in form.words:
-        yield f"{count} words of prose; wants {form.words.start} to {form.words.stop - 1}"
+def _times(notebook) -> Iterator[str]:
     sittings = stated_minutes(notebook)
-    if not sittings or max(sittings) > form.minutes:
-        yield f"states no sittings of {form.minutes} minutes at most: **Time.** 45 minutes; 30 more for"
+    if not sittings or max(sittings) > MINUTES:
+        yield f"states no sittings of {MINUTES} minutes at most: **Time.** 30 minutes; 20 more for"
 
 
 def stated_minutes(notebook) -> list[int]:
@@ -170,57 +140,14 @@ def stated_minutes(notebook) -> list[int]:
     return syllabus.times(prose(notebook)).all
 
 
-def minutes(notebook) -> float:
-    """What a second-language reader needs: words, figures and sliders, code, exercises.
-
-    Homework, solutions and all that follows the take-aways is not counted.
-    """
-    body = prose(notebook).split(END[1])[0]
-    asked = re.findall(r"^### Exercise: .*?(?=^### |^## |\Z)", body, re.MULTILINE | re.DOTALL)
-    in_class = [text for text in asked if "(homework)" not in text.splitlines()[0]]
-    own = sum(int(n) for text in in_class for n in re.findall(r"· (\d+) minutes", text)[:1])
-    seen = [c for c in code_cells(notebook) if not hidden(c, "source_hidden")]
-    pictures = len(alt_texts(notebook))
-    return _words_met(notebook) / WORDS_A_MINUTE + PICTURE * pictures + CODE * len(seen) + own
-
-
-def _words_met(notebook) -> int:
-    """Words up to the take-aways, with the folded comments on predictions and no other fold."""
-    comments = re.findall(rf"<details><summary>{COMMENT}.*?</details>", prose(notebook), re.DOTALL)
-    return len(" ".join([unfolded(notebook).split(END[1])[0], *comments]).split())
-
-
-def _short(notebook) -> Iterator[str]:
-    """What only the short form asks for."""
-    code, text = code_cells(notebook), prose(notebook)
-    if not code[0].source.rstrip().split("\n")[-1].startswith("explorers.stored("):
-        yield "the first code cell does not show the stored slider"
-    if len(notebook.cells) > CELLS:
-        yield f"{len(notebook.cells)} cells; wants {CELLS} at most"
-    needed, stated = minutes(notebook), sum(stated_minutes(notebook)[:1])
-    if needed > SHORT.minutes:
-        yield f"takes {needed:.0f} minutes; wants {SHORT.minutes} at most"
-    if abs(needed - stated) > 5:
-        yield f"states {stated} minutes and takes {needed:.0f}"
-    tables = sum("<table" in o.get("data", {}).get("text/html", "") for c in code for o in c.outputs)
-    if tables > TABLES:
-        yield f"{tables} tables; wants {TABLES} at most"
-    for cell in code:
-        lines = cell.source.split("\n")
-        most = OPENED_LOOP if "loss.backward()" in cell.source else VISIBLE_LINES
-        if len(lines) > most and not hidden(cell, "source_hidden"):
-            yield f"{len(lines)} visible lines in the cell {lines[0][:40]!r}; wants {most}"
-    codes = sorted(set(re.findall(r"\b[A-Z]\d{1,2}[a-z]?\b", _without_code(text.split(END[3])[0]))))
-    if codes:
-        yield f"claims are named in the prose: {', '.join(codes)}"
-    named = re.sub(r"\*\*Next on your path.*", "", text)
-    if named.count("ipynb)") - named.count("(evidence/") > LESSONS_IN_BRACKETS + 2:  # needs, next
-        yield f"links to more than {LESSONS_IN_BRACKETS} lessons, beside those it needs and the next"
-    answer = re.search(r"^## The answer\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
-    if not answer or not re.search(r"\*\*.{40,}?\*\*", answer[1], re.DOTALL):
+def _answer(notebook, lesson: str) -> Iterator[str]:
+    """A bold answer at the end, and no answer to a prediction in the open."""
+    text = prose(notebook)
+    found = re.search(r"^## The answer\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+    if lesson not in UNANSWERED and not (found and re.search(r"\*\*.{40,}?\*\*", found[1], re.DOTALL)):
         yield "does not end in a bold answer to its question, under '## The answer'"
-    if "](evidence/" not in text:
-        yield "has no link to its evidence"
+    if lesson in ("00", *UNANSWERED):
+        return
     for place, cell in enumerate(notebook.cells[:-1]):
         after = notebook.cells[place + 1]
         if "answer" in cell.metadata.get("tags", ()) and after.cell_type == "markdown":
@@ -236,36 +163,19 @@ def _opening(notebook) -> Iterator[str]:
         yield f"no slider from stored results within the first {OPENING} cells"
 
 
-def _exercises(notebook) -> Iterator[str]:
-    cells, asked, reasoned = notebook.cells, 0, 0
-    for place, cell in enumerate(cells):
-        if cell.cell_type == "markdown":
-            parts = re.split(r"^### Exercise", cell.source, flags=re.MULTILINE)[1:]
-            asked += len(parts)
-            reasoned += sum("<summary>Answer</summary>" in part for part in parts)
-            following = cells[place + 1 : place + 2]
-            if parts and following and following[0].cell_type == "code":
-                continue
-    if asked not in EXERCISES:
-        yield f"{asked} exercises; wants {EXERCISES.start} to {EXERCISES.stop - 1}"
-    if not reasoned:
-        yield "no exercise asks for reasoning, with a folded <summary>Answer</summary>"
-    if "<summary>Answer</summary>" not in prose(notebook).split("## Go further")[-1]:
-        yield "Go further has no folded <summary>Answer</summary>"
-
-
 def told(cell) -> list[verdicts.Verdict]:
     """The verdicts that a cell printed."""
     return [verdict for line in printed(cell).splitlines() if (verdict := verdicts.parse(line))]
 
 
-def _verdicts(notebook, form: Form) -> Iterator[str]:
+def _verdicts(notebook) -> Iterator[str]:
     cells = code_cells(notebook)
     shown = sum(len(told(c)) for c in cells if not hidden(c))
-    if shown > form.verdicts:
-        yield f"{shown} verdicts in the reader's way; wants {form.verdicts} at most"
-    if form == SHORT and any(told(c) for c in cells if hidden(c)):
-        yield "folds a verdict; put it into the evidence"
+    if shown > VERDICTS:
+        yield f"{shown} verdicts in the reader's way; wants {VERDICTS} at most"
+    codes = sorted(set(re.findall(r"\b[A-Z]\d{1,2}[a-z]?\b", _without_code(prose(notebook).split(END[3])[0]))))
+    if codes:
+        yield f"claims are named in the prose: {', '.join(codes)}"
     yield from _compared(notebook)
 
 
@@ -313,16 +223,10 @@ def _terms(notebook, glossary: Mapping[str, str], lesson: str) -> Iterator[str]:
     bold = {_plain(term) for term in re.findall(r"\*\*(.+?)\*\*", prose(notebook), re.DOTALL)}
     for term, home in glossary.items():
         used = re.search(rf"(?<![\w-]){re.escape(term)}s?(?![\w-])", text)
-        if used and home > lesson:
+        if used and home > lesson and term not in bold:
             yield f"uses {term!r}, which lesson {home} defines"
         if home == lesson and term not in bold:
             yield f"does not set {term!r} in bold, though the glossary says that it is defined here"
-    for section in re.split(r"^## ", unfolded(notebook), flags=re.MULTILINE)[1:]:
-        named = {_plain(term) for term in re.findall(r"\*\*(.+?)\*\*", section, re.DOTALL)}
-        new = [term for term in named if glossary.get(term) == lesson]
-        if len(new) > NEW_TERMS:
-            head = section.splitlines()[0]
-            yield f"{len(new)} new terms in {head!r}: {', '.join(sorted(new))}"
 
 
 def _language(notebook) -> Iterator[str]:
@@ -332,6 +236,10 @@ def _language(notebook) -> Iterator[str]:
 
 def _plain_code(notebook) -> Iterator[str]:
     """What a student would have to unpick: nested comprehensions, slices with a step."""
+    for cell in code_cells(notebook):
+        lines = cell.source.split("\n")
+        if len(lines) > VISIBLE_LINES and not hidden(cell, "source_hidden"):
+            yield f"{len(lines)} visible lines in the cell {lines[0][:40]!r}; wants {VISIBLE_LINES}"
     kinds = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
     for cell in code_cells(notebook):
         if hidden(cell, "source_hidden"):

@@ -133,11 +133,14 @@ def test_every_link_to_a_file_leads_somewhere(lesson):
     assert missing == []
 
 
+def questions(count):
+    return "".join(
+        f"<details><summary>{i}?</summary>\n\nYes.\n\n</details>\n" for i in range(count)
+    )
+
+
 def good():
     """A notebook that keeps every habit."""
-    questions = "".join(
-        f"<details><summary>{i}?</summary>\n\nYes.\n\n</details>\n" for i in range(5)
-    )
     return new_notebook(
         cells=[
             new_markdown_cell("# Title\n" + "\n".join(lint.HEAD) + "\nPredict before you run."),
@@ -148,7 +151,7 @@ def good():
             new_code_cell("x = 1"),
             new_markdown_cell("word " * 1300),
             new_markdown_cell(
-                "\n".join([*lint.END[:2], questions, *lint.END[2:], "arxiv.org/abs/1"])
+                "\n".join([*lint.END[:2], questions(5), *lint.END[2:], "arxiv.org/abs/1"])
             ),
         ]
     )
@@ -180,7 +183,7 @@ def set_source(place, old, new):
         (set_source(0, "**Time.**", ""), r"\*\*Time"),
         (set_source(0, "Predict before", ""), "predict"),
         (set_source(5, "## Recall", ""), "## Recall"),
-        (set_source(5, "<summary>1?</summary>", ""), "4 recall"),
+        (set_source(5, questions(3), ""), "2 recall"),
         (set_source(5, "arxiv.org", "example.org"), "DOI"),
         (set_source(1, "import torch", "import torch\nprint(1)"), "before the parameters"),
         (set_source(2, '"cpu"', '"cp" + "u"'), "literals"),

@@ -6,6 +6,7 @@ import pytest
 
 from calibkit import metrics, theory
 from calibkit.course import check, checkout, execution
+from calibkit.course.classroom import reading
 
 SOLUTION = re.compile(r"<summary>Solution</summary>.*?```python\n(.*?)```", flags=re.DOTALL)
 
@@ -16,7 +17,7 @@ def exercises():
     for lesson in checkout.lessons():
         cells = execution.read(lesson).cells
         for place, cell in enumerate(cells):
-            called = re.search(r"^check\.(\w+)\((\w+)\)", cell.source, flags=re.MULTILINE)
+            called = reading.CHECKED.search(cell.source)
             if cell.cell_type == "code" and called:
                 found.append((lesson.name, *called.groups(), cell.source, cells[place + 1].source))
     return found

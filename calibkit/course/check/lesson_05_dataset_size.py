@@ -1,168 +1,105 @@
-"""Dataset size."""
+"""Dataset size: what so few images can say of a gap."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from calibkit import metrics
 from calibkit.course.check.cases import ORDINARY
 from calibkit.course.check.engine import Mistake, exercise
 
-
-def _steps(n: int, batch_size: int) -> int:
-    return -(-n // batch_size)
+Z = 1.96
 
 
-@exercise(
-    cases={
-        f"{n} images, batches of {b}, {steps} steps": (n, b, steps)
-        for n, b, steps in (
-            (150, 128, 720),
-            (900, 128, 720),
-            (700, 128, 100),
-            (1000, 100, 333),
-            (5000, 128, 10),
-            (256, 128, 6),
-            (100, 128, 4),
-            (257, 128, 7),
-            (1, 1, 1),
-            (1281, 128, 64),
-            (200, 128, 78),
-            (1700, 600, 10),
-            (60000, 64, 93800),
-            (65, 32, 8),
-            (1000, 1000, 7),
-        )
-    },
-    mistakes=[
-        Mistake(
-            lambda n, b, steps: max(1, round(steps / (n // b))),
-            "you dropped the last, smaller batch. It is a step like any other: "
-            "round n / batch_size up.",
-        ),
-        Mistake(
-            lambda n, b, steps: max(1, round(steps * b / n)),
-            "this makes the number of *images seen* equal. An epoch takes a whole number of steps: "
-            "n / batch_size, rounded up.",
-        ),
-        Mistake(
-            lambda n, b, steps: max(1, steps // _steps(n, b)),
-            "you cut off. Take the nearest whole number of epochs.",
-        ),
-        Mistake(
-            lambda n, b, steps: _steps(steps, _steps(n, b)),
-            "you rounded the epochs up. Take the nearest whole number.",
-        ),
-        Mistake(
-            lambda n, b, steps: round(steps / _steps(n, b)),
-            "nearly: where one epoch already has more steps than wanted, train for one, not for 0.",
-        ),
-        Mistake(
-            lambda n, b, steps: max(1, round(steps / (n // b + 1))),
-            "you added a batch where n / batch_size is whole: round up, do not add 1.",
-        ),
-        Mistake(
-            lambda n, b, steps: max(1, round(steps / round(n / b))),
-            "you rounded the steps of an epoch to the nearest: round them up.",
-        ),
-        Mistake(
-            lambda n, b, steps: steps * _steps(n, b),
-            "you multiplied. Divide `steps` by the steps of one epoch.",
-        ),
-        Mistake(
-            lambda n, b, steps: steps / _steps(n, b),
-            "a whole number of epochs was expected: round to the nearest.",
-        ),
-        Mistake(
-            lambda n, b, steps: _steps(n, b),
-            "this is the number of steps in an epoch. Divide `steps` by it.",
-        ),
-    ],
-)
-def equal_steps(n, batch_size, steps):
-    """The whole number of epochs, at least 1, that comes nearest to `steps` steps."""
-    return max(1, round(steps / _steps(n, batch_size)))
+def _off(probs: Tensor, labels: Tensor) -> Tensor:
+    """Per image, the confidence minus the hit (1 or 0)."""
+    return probs.amax(dim=1).double() - (probs.argmax(dim=1) == labels).double()
 
 
-def _posteriors() -> dict[str, tuple[Tensor, Tensor]]:
-    """Predictions beside a posterior that often favours another class; the last are too modest."""
-    generator = torch.Generator().manual_seed(5)
-    cases = {}
-    for (name, (p, _)), sharper in zip(ORDINARY.items(), (1, 1, 9), strict=True):
-        other = 2 * torch.randn(p.shape, generator=generator, dtype=torch.float64)
-        cases[name] = (p.double(), (sharper * p.double().log() + other).softmax(dim=1))
-    first, posterior = next(iter(cases.values()))
+def _interval(off: Tensor, half: Tensor | float) -> Tensor:
+    gap = off.mean()
+    return torch.stack([gap - half, gap, gap + half])
+
+
+def _error(off: Tensor) -> Tensor:
+    return off.std() / len(off) ** 0.5
+
+
+def _cases() -> dict[str, tuple[Tensor, Tensor]]:
+    cases = {name: (probs.double(), labels) for name, (probs, labels) in ORDINARY.items()}
+    probs, labels = next(iter(cases.values()))
+    certain = torch.eye(3, dtype=torch.float64)[[0, 1, 2, 0, 1, 2]]
     return cases | {
-        "one prediction only": (first[:1], posterior[:1]),
-        "a posterior that is certain": (
-            first[:6],
-            torch.eye(3, dtype=torch.float64)[[0, 1, 2] * 2],
+        "two images only": (torch.tensor([[0.9, 0.1], [0.6, 0.4]]), torch.tensor([0, 1])),
+        "twelve images": (probs[:12], labels[:12]),
+        "predictions that are certain, two of six wrong": (
+            certain,
+            torch.tensor([0, 1, 2, 1, 1, 0]),
         ),
-        "predictions that are certain": (
-            torch.eye(3, dtype=torch.float64)[[0, 1, 2, 0]],
-            posterior[:4],
+        "always right, always certain": (certain, torch.tensor([0, 1, 2, 0, 1, 2])),
+        "more right than sure": (
+            torch.tensor([[0.6, 0.4], [0.7, 0.3], [0.45, 0.55], [0.8, 0.2]]),
+            torch.tensor([0, 0, 1, 0]),
         ),
-        "a model that reports the posterior itself": (posterior[:9], posterior[:9]),
     }
 
 
-def _excess(probs: Tensor, posterior: Tensor) -> Tensor:
-    """Per image, the confidence minus the chance of being right."""
-    right = posterior.gather(1, probs.argmax(dim=1, keepdim=True))[:, 0]
-    return probs.amax(dim=1).double() - right
-
-
 @exercise(
-    cases=_posteriors(),
+    cases=_cases(),
     mistakes=[
         Mistake(
-            lambda p, q: (p.amax(dim=1).double() - q.amax(dim=1)).mean(),
-            "this compares with the best possible reader. "
-            "The chance of being right is the posterior of the class that *your model* predicts.",
+            lambda p, y: _interval(_off(p, y), Z * _off(p, y).std()),
+            "this is where single images lie. The mean of n images varies less: divide the "
+            "standard deviation by the root of n.",
         ),
         Mistake(
-            lambda p, q: -_excess(p, q).mean(),
-            "the sign is reversed. Take confidence minus chance of being right.",
+            lambda p, y: _interval(_off(p, y), Z * _off(p, y).std() / len(y)),
+            "you divided by n. The standard error is the standard deviation divided by the *root* "
+            "of n.",
         ),
         Mistake(
-            lambda p, q: _excess(p, q).abs().mean(),
-            "you took absolute values image by image. "
-            "The gap is the plain mean of the differences.",
+            lambda p, y: _interval(_off(p, y), _error(_off(p, y))),
+            "this is one standard error to each side; 95 % take 1.96 of them.",
         ),
         Mistake(
-            lambda p, q: _excess(p, q).square().mean(),
-            "you squared. The gap is the plain mean of the differences.",
+            lambda p, y: _interval(_off(p, y), Z / 2 * _error(_off(p, y))),
+            "you took the half of the width. 1.96 standard errors lie on *each* side.",
         ),
         Mistake(
-            lambda p, q: p.amax(dim=1).double().mean() - q[:, p.argmax(dim=1)].mean(),
-            "you took every row of the posterior with every predicted class. Row i belongs with "
-            "the class predicted for image i: gather, or index with torch.arange(n) too.",
+            lambda p, y: _interval(_off(p, y), Z * _off(p, y).var() / len(y) ** 0.5),
+            "you took the variance. The standard deviation is its root: off.std().",
         ),
         Mistake(
-            lambda p, q: p.amax(dim=1).double().mean() - (p * q).sum(dim=1).mean(),
-            "you took the chance of a class drawn from probs. A model predicts one class: argmax.",
+            lambda p, y: _interval(_off(p, y), Z * _off(p, y).std(correction=0) / len(y) ** 0.5),
+            "nearly: you divided the squares by n. From few images the standard deviation takes "
+            "n - 1, as off.std() does.",
         ),
         Mistake(
-            lambda p, q: p.amax(dim=1).double().mean(),
-            "this is the mean confidence alone: the chance of being right is still to be "
-            "subtracted.",
+            lambda p, y: _interval(-_off(p, y), Z * _error(_off(p, y))),
+            "the sign is reversed. Take confidence minus hit.",
         ),
         Mistake(
-            lambda p, q: p.amax(dim=1).double().mean() - _excess(p, q).mean(),
-            "this is the mean chance of being right: subtract it from the mean confidence.",
+            lambda p, y: _interval(_off(p, y).abs(), Z * _error(_off(p, y).abs())),
+            "you took absolute values image by image. The gap is the plain mean of the differences.",
         ),
         Mistake(
-            lambda p, q: _excess(p, q).mean().abs(),
-            "you dropped the sign. It is what tells over-confident (+) from under-confident (-).",
+            lambda p, y: _interval(
+                _off(p, y), Z * ((p.argmax(1) == y).double().std() / len(y) ** 0.5)
+            ),
+            "you took the standard deviation of the hits alone. The differences, confidence minus "
+            "hit, vary otherwise.",
         ),
         Mistake(
-            lambda p, q: metrics.signed_gap(p, q.argmax(dim=1)),
-            "you took the posterior's favourite for the true label. "
-            "The posterior says more than that: how likely the predicted class is.",
+            lambda p, y: _interval(_off(p, y), Z * _error(_off(p, y))).flip(0),
+            "the ends are exchanged: lower end, gap, upper end.",
+        ),
+        Mistake(
+            lambda p, y: _interval(_off(p, y), Z * _error(_off(p, y)))[[1, 0, 2]],
+            "the order is lower end, gap, upper end.",
         ),
     ],
 )
-def true_gap(probs, posterior):
-    """Mean confidence minus mean chance of being right, from probs and posterior (n, K)."""
-    return _excess(probs, posterior).mean()
+def gap_interval(probs, labels):
+    """Lower end, gap and upper end: mean confidence minus accuracy with its 95 % interval."""
+    off = _off(probs, labels)
+    return _interval(off, Z * _error(off))

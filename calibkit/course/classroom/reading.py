@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from calibkit.course import checkout
 
 FOLDED = re.compile(r"<details><summary>(?P<title>.*?)</summary>(?P<body>.*?)</details>", re.DOTALL)
-CHECKED = re.compile(r"^check\.(\w+)\((\w+)\)", re.MULTILINE)
+CHECKED = re.compile(r"^check\.(?!keep\()(\w+)\((\w+)\)", re.MULTILINE)
 HEADING = re.compile(r"^#{2,3} .*$", re.MULTILINE)
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 QUESTION = re.compile(r"\d+\.\s")  # how the title of a recall question begins

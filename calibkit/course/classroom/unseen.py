@@ -29,15 +29,8 @@ def _optimal_rows(generator: torch.Generator) -> tuple[Tensor, float]:
     return theory.penalty_minimiser(posterior, weight), weight
 
 
-def _steps(generator: torch.Generator) -> tuple[int, int, int]:
-    """Numbers that lead to no half, which may be rounded up or down."""
-    n, batch, epochs = (int(torch.randint(20, 200, (), generator=generator)) for _ in range(3))
-    each = -(-7 * n // batch)
-    return 7 * n, batch, each * epochs + each // 3
-
-
 # Exercises whose arguments must fit each other, with a way to draw some.
-DRAWN = {"penalty_posterior": _optimal_rows, "equal_steps": _steps}
+DRAWN = {"penalty_posterior": _optimal_rows}
 
 
 def cases(exercise: Exercise, seed: int) -> dict[str, tuple]:

@@ -54,19 +54,27 @@ def trial(
     )
 
 
-def spent(size: scale.Budget, labels: int, kept: int, seed: int) -> training.Trial:
+def spent(
+    size: scale.Budget, labels: int, kept: int, seed: int, batch_size: int = BATCH
+) -> training.Trial:
     """Trained on labels - kept images of a seed's pool, scored on the `kept` ones and on `test`.
+
+    With none kept the images are those of `trial` for as large a fraction.
 
     Raises ValueError where nothing is left to train on, or the pool has too few images.
     """
-    pool = digits(size, seed).train
-    if not 0 <= kept < labels <= len(pool):
+    if not 0 <= kept < labels <= size.train:
         raise ValueError(
-            f"kept and labels must be 0 <= kept < labels <= {len(pool)}, got {kept} and {labels}"
+            f"kept and labels must be 0 <= kept < labels <= {size.train}, got {kept} and {labels}"
         )
-    order = torch.randperm(len(pool), generator=torch.Generator().manual_seed(seed))[:labels]
-    score = {"test": digits(size, seed).test} | ({"kept": pool[order[:kept]]} if kept else {})
-    return training.trial(NETWORK, pool[order[kept:]], score, seed=seed, epochs=size.epochs)
+    images, splits = part(size, labels / size.train, seed), digits(size, seed)
+    order = torch.randperm(labels, generator=torch.Generator().manual_seed(seed))
+    learn = images[order[kept:].sort().values]
+    score = {"train": learn, "cal": splits.calibration, "test": splits.test}
+    score |= {"kept": images[order[:kept].sort().values]} if kept else {}
+    return training.trial(
+        NETWORK, learn, score, seed=seed, epochs=size.epochs, batch_size=batch_size
+    )
 
 
 # --- images changed at random ---------------------------------------------------------------------

@@ -773,14 +773,9 @@ def _(queries, keys, values):
     return (scores - scores.logsumexp(dim=1, keepdim=True)).exp() @ values.double()
 
 
-# 05: the true gap
+# 05: a gap and its interval
 
-gap = Exercise("true_gap")
-
-
-def chance(probs, posterior):
-    """The posterior of the predicted class, (n,)."""
-    return posterior.double().gather(1, probs.argmax(dim=1, keepdim=True))[:, 0]
+interval = Exercise("gap_interval")
 
 
 def sure(probs):
@@ -788,239 +783,88 @@ def sure(probs):
     return probs.double().amax(dim=1)
 
 
-gap.wrong(
-    "the posterior's own class",
-    "takes the largest posterior, not the posterior of the predicted class",
-    lambda probs, posterior: (sure(probs) - sure(posterior)).mean(),
+def apart(probs, labels):
+    """Confidence minus hit of each row, (n,)."""
+    return sure(probs) - (probs.argmax(dim=1) == labels).double()
+
+
+def around(middle, half):
+    return middle - half, middle, middle + half
+
+
+def error(values):
+    return values.std() / len(values) ** 0.5
+
+
+interval.wrong(
+    "single images",
+    "where single images lie, not their mean: the root of n is missing",
+    lambda probs, labels: around(apart(probs, labels).mean(), 1.96 * apart(probs, labels).std()),
 )
-gap.wrong(
-    "agreement",
-    "counts how often both have the same most likely class, not the probability of being right",
-    lambda probs, posterior: (
-        sure(probs).mean() - (probs.argmax(dim=1) == posterior.argmax(dim=1)).double().mean()
+interval.wrong(
+    "one error",
+    "one standard error to each side, not 1.96",
+    lambda probs, labels: around(apart(probs, labels).mean(), error(apart(probs, labels))),
+)
+interval.wrong(
+    "two ends",
+    "the gap itself is missing: two numbers in place of three",
+    lambda probs, labels: around(apart(probs, labels).mean(), 1.96 * error(apart(probs, labels)))[
+        ::2
+    ],
+)
+interval.wrong(
+    "biased",
+    "the standard deviation divides by n, not by n - 1",
+    lambda probs, labels: around(
+        apart(probs, labels).mean(),
+        1.96 * apart(probs, labels).std(correction=0) / len(labels) ** 0.5,
     ),
 )
-gap.wrong(
+interval.wrong(
     "sign",
     "accuracy minus confidence: the sign is reversed",
-    lambda probs, posterior: (chance(probs, posterior) - sure(probs)).mean(),
+    lambda probs, labels: around(-apart(probs, labels).mean(), 1.96 * error(apart(probs, labels))),
 )
-gap.wrong(
-    "absolute",
-    "the absolute value: loses the sign",
-    lambda probs, posterior: (sure(probs) - chance(probs, posterior)).mean().abs(),
-)
-gap.wrong(
-    "absolute rows",
-    "the mean of absolute differences, image by image",
-    lambda probs, posterior: (sure(probs) - chance(probs, posterior)).abs().mean(),
-)
-gap.wrong(
-    "sum",
-    "the sum over the images, not the mean",
-    lambda probs, posterior: (sure(probs) - chance(probs, posterior)).sum(),
-)
-gap.wrong(
-    "columns",
-    "takes the maximum over the images, not over the classes",
-    lambda probs, posterior: (
-        probs.amax(dim=0) - posterior.gather(0, probs.argmax(dim=0)[None])[0]
-    ).mean(),
-)
-gap.wrong(
-    "exchanged",
-    "`probs` and `posterior` are exchanged",
-    lambda probs, posterior: (sure(posterior) - chance(posterior, probs)).mean(),
-)
-gap.wrong(
-    "all pairs",
-    "indexing [:, predicted] pairs every image with the prediction of every other",
-    lambda probs, posterior: sure(probs).mean() - posterior.double()[:, probs.argmax(dim=1)].mean(),
-)
-gap.wrong(
-    "drawn labels",
-    "draws labels by chance, so the result is random",
-    lambda probs, posterior: (
-        sure(probs).mean()
-        - (probs.argmax(dim=1) == torch.multinomial(posterior, 1)[:, 0]).double().mean()
+interval.wrong(
+    "of the accuracy",
+    "the standard error is that of the accuracy alone",
+    lambda probs, labels: around(
+        apart(probs, labels).mean(),
+        1.96 * error((probs.argmax(dim=1) == labels).double()),
     ),
 )
-gap.wrong(
-    "all classes",
-    "averages the difference over all classes, which is always zero",
-    lambda probs, posterior: (probs.double() - posterior.double()).mean(),
-)
-gap.wrong(
+interval.wrong(
     "per cent",
     "in per cent, not as a fraction",
-    lambda probs, posterior: 100 * (sure(probs) - chance(probs, posterior)).mean(),
-)
-gap.wrong(
-    "image by image",
-    "one number for each image: the mean is missing",
-    lambda probs, posterior: sure(probs) - chance(probs, posterior),
-)
-gap.wrong(
-    "half precision",
-    "computed in float16, so the result is off in the third digit",
-    half(
-        lambda probs, posterior: (
-            probs.max(dim=1).values - posterior.gather(1, probs.argmax(dim=1)[:, None])[:, 0]
-        ).mean()
+    lambda probs, labels: around(
+        100 * apart(probs, labels).mean(), 196 * error(apart(probs, labels))
     ),
 )
 
-gap.right(
-    "mean of gathered",
-    lambda probs, posterior: (
-        (probs.double() - posterior.double()).gather(1, probs.argmax(dim=1, keepdim=True)).mean()
-    ),
-)
-gap.right(
-    "one-hot",
-    lambda probs, posterior: (
-        torch.einsum(
-            "nk,nk->",
-            probs.double() - posterior.double(),
-            functional.one_hot(probs.argmax(dim=1), probs.shape[1]).double(),
-        ).item()
-        / len(probs)
-    ),
-)
-gap.right(
-    "two means",
-    lambda probs, posterior: float(sure(probs).mean()) - float(chance(probs, posterior).mean()),
-)
+
+@interval.right("loop")
+def _(probs, labels):
+    off = []
+    for row, label in zip(probs.double().tolist(), labels.tolist(), strict=True):
+        k = max(range(len(row)), key=row.__getitem__)
+        off.append(row[k] - (k == label))
+    mean = sum(off) / len(off)
+    spread = math.sqrt(sum((x - mean) ** 2 for x in off) / (len(off) - 1))
+    return around(mean, 1.96 * spread / math.sqrt(len(off)))
 
 
-@gap.right("loop")
-def _(probs, posterior):
-    total = 0.0
-    for said, true in zip(probs.tolist(), posterior.tolist(), strict=True):
-        k = max(range(len(said)), key=said.__getitem__)
-        total += said[k] - true[k]
-    return total / len(probs)
+@interval.right("numpy")
+def _(probs, labels):
+    off = apart(probs, labels).numpy()
+    return around(off.mean(), 1.96 * off.std(ddof=1) / np.sqrt(len(off)))
 
 
-@gap.right("numpy")
-def _(probs, posterior):
-    probs, posterior = probs.double().numpy(), posterior.double().numpy()
-    rows = np.arange(len(probs))
-    return np.mean(probs.max(1) - posterior[rows, probs.argmax(1)])
+@interval.right("tensor")
+def _(probs, labels):
+    off = apart(probs, labels)
+    return torch.tensor([-1.96, 0, 1.96]) * error(off) + off.mean()
 
-
-# 05: as many steps
-
-steps_of = Exercise("equal_steps")
-
-steps_of.wrong(
-    "rounded down",
-    "an epoch's steps are rounded down: the last, smaller batch is forgotten",
-    lambda n, batch_size, steps: max(1, round(steps / max(1, n // batch_size))),
-)
-steps_of.wrong(
-    "rounded",
-    "an epoch's steps are rounded to the nearest, not up",
-    lambda n, batch_size, steps: max(1, round(steps / max(1, round(n / batch_size)))),
-)
-steps_of.wrong(
-    "one more always",
-    "one step too many where the batches divide n exactly",
-    lambda n, batch_size, steps: max(1, round(steps / (n // batch_size + 1))),
-)
-steps_of.wrong(
-    "not whole steps",
-    "an epoch's steps are not rounded at all",
-    lambda n, batch_size, steps: max(1, round(steps * batch_size / n)),
-)
-steps_of.wrong(
-    "no least",
-    "returns 0 epochs where one epoch has far more steps",
-    lambda n, batch_size, steps: round(steps / math.ceil(n / batch_size)),
-)
-steps_of.wrong(
-    "epochs up",
-    "the epochs are rounded up, not to the nearest",
-    lambda n, batch_size, steps: max(1, math.ceil(steps / math.ceil(n / batch_size))),
-)
-steps_of.wrong(
-    "epochs down",
-    "the epochs are rounded down, not to the nearest",
-    lambda n, batch_size, steps: max(1, steps // math.ceil(n / batch_size)),
-)
-steps_of.wrong(
-    "min for max",
-    "min(1, ...): never more than one epoch",
-    lambda n, batch_size, steps: min(1, round(steps / math.ceil(n / batch_size))),
-)
-steps_of.wrong(
-    "steps of an epoch",
-    "returns the steps of one epoch, not the number of epochs",
-    lambda n, batch_size, steps: math.ceil(n / batch_size),
-)
-steps_of.wrong(
-    "not rounded",
-    "the number of epochs is not whole",
-    lambda n, batch_size, steps: max(1, steps / math.ceil(n / batch_size)),
-)
-steps_of.wrong(
-    "batch 128",
-    "ignores `batch_size`: always 128",
-    lambda n, batch_size, steps: max(1, round(steps / math.ceil(n / 128))),
-)
-steps_of.wrong(
-    "by images",
-    "divides steps by images: `batch_size` is ignored",
-    lambda n, batch_size, steps: max(1, round(steps / n)),
-)
-steps_of.wrong(
-    "total steps",
-    "returns the steps made, not the epochs",
-    lambda n, batch_size, steps: (
-        math.ceil(n / batch_size) * max(1, round(steps / math.ceil(n / batch_size)))
-    ),
-)
-steps_of.wrong(
-    "at least two",
-    "never fewer than two epochs",
-    lambda n, batch_size, steps: max(2, round(steps / math.ceil(n / batch_size))),
-)
-
-steps_of.right(
-    "ceil", lambda n, batch_size, steps: max(round(steps / math.ceil(n / batch_size)), 1)
-)
-steps_of.right(
-    "half up",
-    lambda n, batch_size, steps: max(
-        1, math.floor(steps / ((n + batch_size - 1) // batch_size) + 0.5)
-    ),
-)
-steps_of.right(
-    "nearest of all",
-    lambda n, batch_size, steps: min(
-        range(1, steps + 2), key=lambda epochs: abs(epochs * len(range(0, n, batch_size)) - steps)
-    ),
-)
-steps_of.right(
-    "divmod",
-    lambda n, batch_size, steps: (
-        lambda whole, rest: max(1, round(Fraction(steps, whole + (rest > 0))))
-    )(*divmod(n, batch_size)),
-)
-steps_of.right(
-    "tensor",
-    lambda n, batch_size, steps: int(
-        torch.tensor(steps / len(torch.arange(n).split(batch_size)), dtype=torch.float64)
-        .round()
-        .clamp(min=1)
-    ),
-)
-steps_of.right(
-    "numpy",
-    lambda n, batch_size, steps: np.maximum(1, np.rint(steps / np.ceil(n / batch_size))).astype(
-        int
-    ),
-)
 
 # 06: the loss seen through the noise
 

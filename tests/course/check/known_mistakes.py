@@ -269,32 +269,34 @@ WRONG |= {
 }
 
 
-def over(p, q):
-    return p.max(1).values.double() - q[range(len(p)), p.argmax(1)]
+def interval(off, half):
+    return [off.mean() - half, off.mean(), off.mean() + half]
 
 
-RIGHT |= {
-    "equal_steps": lambda n, b, steps: max(round(steps / np.ceil(n / b)), 1),
-    "true_gap": lambda p, q: float(over(p, q).mean()),
-}
+def error(off):
+    return off.std() / len(off) ** 0.5
+
+
+def off(p, y):
+    return conf(p) - hit(p, y)
+
+
+RIGHT |= {"gap_interval": lambda p, y: interval(off(p, y), 1.96 * error(off(p, y)))}
 WRONG |= {
-    "equal_steps": [
-        (lambda n, b, steps: max(1, round(steps / int(n / b))), "smaller batch"),
-        (lambda n, b, steps: max(1, round(steps / (n / b))), "images seen"),
-        (lambda n, b, steps: max(1, int(steps / np.ceil(n / b))), "cut off"),
-        (lambda n, b, steps: np.ceil(steps / np.ceil(n / b)), "epochs up"),
-        (lambda n, b, steps: round(steps / np.ceil(n / b)), "not for 0"),
-        (lambda n, b, steps: np.ceil(n / b), "steps in an epoch"),
-    ],
-    "true_gap": [
-        (lambda p, q: (p.max(1).values.double() - q.max(1).values).mean(), "best possible"),
-        (lambda p, q: float((-over(p, q)).mean()), "reversed"),
-        (lambda p, q: over(p, q).abs().mean(), "image by image"),
-        (lambda p, q: abs(float(over(p, q).mean())), "dropped the sign"),
+    "gap_interval": [
+        (lambda p, y: interval(off(p, y), 1.96 * off(p, y).std()), "single images"),
+        (lambda p, y: interval(off(p, y), 1.96 * off(p, y).std() / len(y)), "*root*"),
+        (lambda p, y: interval(off(p, y), error(off(p, y))), "95 % take 1.96"),
+        (lambda p, y: interval(off(p, y), 0.98 * error(off(p, y))), "*each* side"),
+        (lambda p, y: interval(off(p, y), 1.96 * off(p, y).var() / len(y) ** 0.5), "variance"),
         (
-            lambda p, q: conf(p).mean() - (p.argmax(1) == q.argmax(1)).double().mean(),
-            "favourite",
+            lambda p, y: interval(off(p, y), 1.96 * off(p, y).std(correction=0) / len(y) ** 0.5),
+            "n - 1",
         ),
+        (lambda p, y: interval(-off(p, y), 1.96 * error(off(p, y))), "reversed"),
+        (lambda p, y: interval(off(p, y).abs(), 1.96 * error(off(p, y).abs())), "image by image"),
+        (lambda p, y: interval(off(p, y), 1.96 * error(hit(p, y))), "hits alone"),
+        (lambda p, y: interval(off(p, y), 1.96 * error(off(p, y)))[::-1], "exchanged"),
     ],
 }
 

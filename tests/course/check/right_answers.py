@@ -337,52 +337,30 @@ EARLY_STOP = [
 ]
 
 
-def steps_loop(n, batch_size, steps):
-    each = math.ceil(n / batch_size)
-    best = 1
-    for epochs in range(1, steps + 2):
-        if abs(epochs * each - steps) < abs(best * each - steps):
-            best = epochs
-    return best
+def interval_loop(probs, labels):
+    off = []
+    for row, label in zip(probs.double().tolist(), labels.tolist(), strict=True):
+        off.append(max(row) - (row.index(max(row)) == label))
+    mean = sum(off) / len(off)
+    variance = sum((x - mean) ** 2 for x in off) / (len(off) - 1)
+    half = 1.96 * math.sqrt(variance / len(off))
+    return mean - half, mean, mean + half
 
 
-def steps_divmod(n, batch_size, steps):
-    whole, rest = divmod(n, batch_size)
-    each = whole + (rest > 0)
-    epochs, left = divmod(steps, each)
-    return max(epochs + (2 * left > each), 1)
+def off(p, y):
+    return p.double().amax(1) - (p.argmax(1) == y).double()
 
 
-EQUAL_STEPS = [
-    steps_loop,
-    steps_divmod,
-    lambda n, b, steps: max(1, round(steps / math.ceil(n / b))),
-    lambda n, b, steps: max(1, round(steps / ((n + b - 1) // b))),
-    lambda n, b, steps: max(1, int(steps / -(-n // b) + 0.5)),
-    lambda n, b, steps: np.maximum(1, np.round(steps / np.ceil(n / b))),
-    lambda n, b, steps: torch.tensor(steps / len(range(0, n, b))).round().clamp(min=1),
-    lambda n, b, steps: max(1.0, float(round(steps / len(torch.arange(n).split(b))))),
-]
-
-
-def true_gap_loop(probs, posterior):
-    total = 0.0
-    for row, truth in zip(probs.tolist(), posterior.tolist(), strict=True):
-        total += max(row) - truth[row.index(max(row))]
-    return total / len(probs)
-
-
-TRUE_GAP = [
-    true_gap_loop,
-    lambda p, q: p.amax(1).mean() - q[torch.arange(len(q)), p.argmax(1)].mean(),
-    lambda p, q: (p.amax(1) - q.gather(1, p.argmax(1, keepdim=True)).squeeze(1)).mean().item(),
-    lambda p, q: np.mean(
-        p.numpy().max(1) - np.take_along_axis(q.numpy(), p.numpy().argmax(1)[:, None], 1)[:, 0]
+GAP_INTERVAL = [
+    interval_loop,
+    lambda p, y: [off(p, y).mean() + k * off(p, y).std() / len(y) ** 0.5 for k in (-1.96, 0, 1.96)],
+    lambda p, y: (
+        off(p, y).mean() + torch.tensor([-1.96, 0, 1.96]) * (off(p, y).var() / len(y)).sqrt()
     ),
-    lambda p, q: (p.amax(1) - (q * one_hot(p.argmax(1), p.shape[1])).sum(1)).mean(),
-    lambda p, q: p.float().amax(1).mean() - q.float()[range(len(q)), p.argmax(1)].mean(),
-    lambda p, q: np.average([max(a) - b[int(np.argmax(a))] for a, b in zip(p.numpy(), q.numpy())]),  # noqa: B905
-    lambda p, q: (p - q).gather(1, p.argmax(1)[:, None]).mean(),
+    lambda p, y: (
+        off(p, y).numpy().mean()
+        + np.array([-1.96, 0, 1.96]) * off(p, y).numpy().std(ddof=1) / np.sqrt(len(y))
+    ),
 ]
 
 

@@ -172,9 +172,9 @@ def test_recursion_without_end_is_told():
         ("signed_gap", lambda p, y: (p.argmax(1) == y).mean(), "into floats"),
         ("bin_index", lambda c, bins: int(c * bins), "whole tensor"),
         ("brier", lambda p, y: ((p - one_hot(y)) ** 2).sum(1).mean(), "probs.shape"),
-        ("true_gap", lambda p, q: q.gather(1, p.argmax(1)), "is a column"),
+        ("nll_parts", lambda p, y: p.gather(1, y), "is a column"),
         ("signed_gap", lambda p, y: no_such_name, "import or define it"),  # noqa: F821
-        ("equal_steps", lambda n, b, steps: steps / (n - n), "divided by zero"),
+        ("signed_gap", lambda p, y: 1 / (len(y) - len(y)), "divided by zero"),
         ("noisy_nll", lambda p, t, y: p.float() @ t, "double()"),
         ("signed_gap", lambda p, y: p[:, 99], "An index is too large"),
     ],
@@ -443,14 +443,10 @@ def test_the_case_is_shown_by_name_and_value():
 @pytest.mark.parametrize("word", common_mistakes.FACTORS)
 def test_each_wrong_factor_is_named(word):
     if "K" in word:
-        pytest.skip("signed_gap asks for one number per table")
+        pytest.skip("gap_interval asks for three numbers, whatever the classes")
     factor = common_mistakes.FACTORS[word]
-    told = said("true_gap", lambda p, q: factor({"p": p}) * true_gap(p, q))
+    told = said("gap_interval", lambda p, y: factor({"p": p}) * check.gap_interval.reference(p, y))
     assert word in told or "the sign is reversed" in told
-
-
-def true_gap(p, q):
-    return p.amax(1).double().mean() - q.gather(1, p.argmax(1)[:, None]).double().mean()
 
 
 def beside_the_diagonal(p):
@@ -463,7 +459,7 @@ def beside_the_diagonal(p):
 @pytest.mark.parametrize(
     ("name", "answer", "words"),
     [
-        ("equal_steps", lambda n, b, steps: n, "this is `n` itself"),
+        ("conformal_threshold", lambda scores, alpha: alpha, "this is `alpha` itself"),
         ("ece", lambda p, y, bins: check.ece.reference(p, y, 20), "ignored the argument `bins`"),
         ("ece", lambda p, y, bins: check.ece.reference(p, y, 7), "`bins` changes: is the argument"),
         ("ece", lambda p, y, bins: check.brier.reference(p, y), "this is the Brier score"),
@@ -474,12 +470,12 @@ def beside_the_diagonal(p):
         ("brier", lambda p, y: check.brier.reference(p.softmax(1), y), "softmax twice"),
         ("brier", lambda p, y: check.brier.reference(p, y) + 0.001, "close but not equal"),
         (
-            "equal_steps",
-            lambda n, b, steps: 1.37 * steps / b + 0.01 * n,
+            "bin_index",
+            lambda c, bins: 1.37 * check.bin_index.reference(c, bins) + 0.01,
             "a whole number was expected",
         ),
         ("brier", lambda p, y: -(p[range(len(y)), y].double() ** 2).sum(), "negative"),
-        ("true_gap", lambda p, q: true_gap(q, p), "exchanged"),
+        ("other_prior", lambda p, old, new: check.other_prior.reference(p, new, old), "exchanged"),
         (
             "gamma_star",
             lambda p0: check.gamma_star.reference(p0 / 2),
@@ -639,7 +635,7 @@ def test_ties_in_length_are_shown_in_full_up_to_twelve():
 def test_the_tolerance_is_that_of_float32():
     assert check.signed_gap(lambda p, y: gap(p, y) + 5e-6)
     assert not check.signed_gap(lambda p, y: gap(p, y) + 3e-5)
-    assert check.equal_steps(lambda n, b, steps: check.equal_steps.reference(n, b, steps) + 5e-6)
+    assert check.bin_index(lambda c, bins: check.bin_index.reference(c, bins) + 5e-6)
 
 
 def test_a_stub_has_not_passed():

@@ -546,68 +546,31 @@ EARLY_STOP = [
     (lambda v, k: int(v.argmin()), None),
 ]
 
-EQUAL_STEPS = [
-    (lambda n, b, steps: steps / -(-n // b), "whole"),
-    (lambda n, b, steps: max(1, steps / -(-n // b)), "whole"),
-    (lambda n, b, steps: max(1, round(steps / (n // b + 1))), None),
-    (lambda n, b, steps: max(1, round(steps / round(n / b))), None),
-    (lambda n, b, steps: max(1, round(steps * n / b)), None),
-    (lambda n, b, steps: max(1, round(steps / n)), None),
-    (lambda n, b, steps: steps, None),
-    (lambda n, b, steps: max(1, steps), None),
-    (lambda n, b, steps: 1, None),
-    (lambda n, b, steps: max(1, round(steps / b)), "ignored"),
-    (lambda n, b, steps: n // b, None),
-    (lambda n, b, steps: -(-n // b) * steps, None),
-    (lambda n, b, steps: max(1, -(-steps * b // n)), None),
-    (lambda n, b, steps: max(0, round(steps / -(-n // b))), "not for 0"),
-    (lambda n, b, steps: max(1, math.floor(steps / (n / b))), None),
-    (lambda n, b, steps: max(2, round(steps / -(-n // b))), None),
-    (lambda n, b, steps: 1 + round(steps / -(-n // b)), "plus 1"),
-    (lambda n, b, steps: max(1, round(steps / (n % b or 1))), None),
-    (lambda n, b, steps: min(1, round(steps / -(-n // b))), None),
-    (lambda n, b, steps: max(1, round(-(-n // b) / steps)), None),
-    (lambda n, b, steps: max(1, round(steps / math.ceil(n / 128))), "128"),
-    (lambda n, b, steps: [max(1, round(steps / -(-n // b)))] * 2, "shape"),
-    (lambda steps, n, batch_size: max(1, round(steps / -(-n // batch_size))), "exchanged"),
-    (lambda n, b, steps: math.ceil(math.ceil(steps) / math.ceil(n / b)), "rounded the epochs up"),
-]
+
+def off(p, y):
+    return conf(p) - (p.argmax(1) == y).double()
 
 
-def over(p, q):
-    return conf(p) - q.double().gather(1, p.argmax(1)[:, None])[:, 0]
+def ends(values, half):
+    return values.mean() - half, values.mean(), values.mean() + half
 
 
-TRUE_GAP = [
-    (lambda p, q: over(p, q), "one number was expected"),
-    (lambda p, q: over(p, q).sum(), "number of samples"),
-    (lambda p, q: 100 * over(p, q).mean(), "per cent"),
-    (lambda p, q: (p.double() - q).abs().sum(1).mean(), None),
-    (lambda p, q: (p.double() - q).mean(), None),
-    (lambda p, q: conf(p).mean(), None),
-    (lambda p, q: q.gather(1, p.argmax(1)[:, None]).mean(), None),
-    (lambda p, q: p.double().gather(1, q.argmax(1)[:, None]).mean() - q.amax(1).mean(), None),
-    (lambda p, q: over(q, p).mean(), "exchanged"),
-    (lambda p, q: conf(p).mean() - q.gather(1, q.argmax(1)[:, None]).mean(), "best possible"),
-    (lambda p, q: (conf(p) * over(p, q)).mean(), None),
-    (lambda p, q: over(p.softmax(1), q).mean(), "softmax"),
-    (lambda p, q: conf(p).mean() - (p * q).sum(1).mean(), None),
-    (lambda p, q: conf(p).mean() - q.mean(), None),
-    (lambda p, q: (over(p, q) ** 2).mean(), "squared"),
-    (lambda p, q: (over(p, q) ** 2).mean().sqrt(), None),
-    (lambda p, q: over(p, q).median(), None),
-    (lambda p, q: over(p, q).clamp(min=0).mean(), None),
-    (lambda p, q: conf(p).mean() - q[:, p.argmax(1)].mean(), "row"),
-    (
-        lambda p, q: (
-            conf(p).mean() - torch.multinomial(q, 1).eq(p.argmax(1)[:, None]).double().mean()
-        ),
-        "same result twice",
-    ),
-    (lambda p, q: conf(p).mean() - q[0, p.argmax(1)].mean(), None),
-    (lambda p, q: round(float(over(p, q).mean()), 3), "3 decimals"),
-    (lambda p, q: conf(p).mean() - q.gather(1, p.argmax(1)).mean(), "column"),
-    (lambda p, q: conf(p).mean() - q.gather(0, p.argmax(1)[:, None]).mean(), None),
+def standard_error(values):
+    return values.std() / len(values) ** 0.5
+
+
+GAP_INTERVAL = [
+    (lambda p, y: off(p, y).mean(), "shape"),
+    (lambda p, y: off(p, y), "shape"),
+    (lambda p, y: ends(off(p, y), 1.96 * standard_error(off(p, y)))[::2], "shape"),
+    (lambda p, y: ends(off(p, y), 1.96 * standard_error(off(p, y)))[1:], "shape"),
+    (lambda p, y: ends(off(p, y), 2 * standard_error(off(p, y))), None),
+    (lambda p, y: ends(off(p, y), 1.645 * standard_error(off(p, y))), None),
+    (lambda p, y: ends(100 * off(p, y), 196 * standard_error(off(p, y))), "per cent"),
+    (lambda p, y: ends(off(p, y), 1.96 * off(p, y).std() / (len(y) - 1) ** 0.5), None),
+    (lambda p, y: ends(off(p, y) ** 2, 1.96 * standard_error(off(p, y) ** 2)), None),
+    (lambda p, y: ends(off(p.softmax(1), y), 1.96 * standard_error(off(p, y))), None),
+    (lambda p, y: ends(conf(p), 1.96 * standard_error(conf(p))), None),
 ]
 
 NOISE_MATRIX = [

@@ -1,0 +1,129 @@
+"""A right answer goes to mine.py, alone and once; what is read from it, and what stands in for it."""
+
+import linecache
+
+import pytest
+
+from calibkit.course import check, mine
+
+ECE = """
+import torch
+M = 2
+
+
+def inner(bins):
+    return torch.arange(1, bins, dtype=torch.float64) / bins
+
+
+def my_ece(probs, labels, bins):
+    off = probs.amax(1).double() - (probs.argmax(1) == labels).double()
+    which = torch.bucketize(probs.amax(1).double(), inner(bins))
+    return torch.bincount(which, off, minlength=M).abs().sum().item() / len(labels)
+"""
+PROBS, LABELS = [[0.9, 0.1], [0.6, 0.4]], [0, 1]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def cell(source, name="my_ece"):
+    """A function of a cell, as a kernel makes it: its module is __main__, its source is known."""
+    file = f"<cell {hash(source)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    space = {"__name__": "__main__"}
+    exec(compile(source, file, "exec"), space)
+    return space[name]
+
+
+def test_a_right_answer_is_kept_with_what_it_needs_and_read_again(folder):
+    told = check.keep(cell(ECE))
+    assert told, told
+    assert "kept in `mine.py`" in told.text
+    code = (folder / "mine.py").read_text(encoding="utf-8")
+    assert "def ece(" in code and "my_ece" not in code
+    assert "def inner(" in code and "M = 2" in code and code.count("import torch") == 1
+    assert mine.whose("ece", "brier") == "ece: yours, brier: the course's"
+    assert mine.ece.__module__ == "mine"
+
+
+def test_two_pieces_share_their_imports(folder):
+    assert check.keep(cell(ECE))
+    gap = cell(
+        "import torch\ndef my_signed_gap(probs, labels):\n"
+        "    return (torch.amax(probs, 1).double() - (probs.argmax(1) == labels).double()).mean()\n",
+        "my_signed_gap",
+    )
+    assert check.keep(gap)
+    code = (folder / "mine.py").read_text(encoding="utf-8")
+    assert code.count("import torch") == 1
+    assert mine.whose("ece", "signed_gap") == "ece: yours, signed_gap: yours"
+
+
+def test_nothing_is_overwritten_unasked(folder):
+    assert check.keep(cell(ECE))
+    before = (folder / "mine.py").read_text(encoding="utf-8")
+    assert "already" in check.keep(cell(ECE)).text
+    other = cell(ECE.replace("off = ", "# signed\n    off = "))
+    told = check.keep(other)
+    assert told and "replace=True" in told.text
+    assert (folder / "mine.py").read_text(encoding="utf-8") == before
+    assert "is kept" in check.keep(other, replace=True).text
+    after = (folder / "mine.py").read_text(encoding="utf-8")
+    assert "# signed" in after and after.count("def ece(") == 1
+
+
+def test_a_helper_of_the_same_name_is_not_overwritten(folder):
+    (folder / "mine.py").write_text("def inner(x):\n    return x\n", encoding="utf-8")
+    told = check.keep(cell(ECE))
+    assert "another `inner`" in told.text
+    assert "ece" not in (folder / "mine.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def my_ece(probs, labels, bins):\n    ...\n", "Not yet"),
+        ("def my_ece(probs, labels, bins):\n    return 0.5\n", "Not quite"),
+        (
+            ECE.replace("double(), inner(bins)", "double(), EDGES[bins]")
+            + "EDGES = {b: inner(b) for b in range(1, 200)}\n",
+            "uses `EDGES`",
+        ),
+        (
+            "from calibkit import metrics\nmy_ece = lambda p, y, b: metrics.ece(p, y, bins=b)\n",
+            "under its own name",
+        ),
+        ("def my_own(x):\n    return x\nmy_ece = my_own\n", "not my_own"),
+    ],
+)
+def test_what_cannot_be_kept_is_told(folder, source, words):
+    assert words in check.keep(cell(source)).text
+    assert not (folder / "mine.py").exists()
+
+
+def test_a_file_with_an_error_is_left_as_it_is(folder, capsys):
+    (folder / "mine.py").write_text("def ece(:\n", encoding="utf-8")
+    assert "error in line 1" in check.keep(cell(ECE)).text
+    assert (folder / "mine.py").read_text(encoding="utf-8") == "def ece(:\n"
+    assert mine.ece is check.ece.reference
+    assert "stands in" in capsys.readouterr().out
+
+
+def test_a_folder_that_cannot_be_written_is_told(folder, monkeypatch):
+    (folder / "mine.py").mkdir()  # what root cannot write to, either
+    told = check.keep(cell(ECE))
+    assert told and "stands in" in told.text
+    assert mine.ece is check.ece.reference
+
+
+@pytest.mark.parametrize("name", ["ece", "gap_interval"])
+def test_without_a_file_the_courses_stands_in(name):
+    assert getattr(mine, name) is getattr(check, name).reference
+
+
+def test_only_what_an_exercise_asks_for_can_be_imported():
+    with pytest.raises(AttributeError, match="no_such"):
+        mine.no_such
