@@ -383,7 +383,7 @@ rise = swept.difference("test_gap", {"wrong": 0.4}, {"wrong": 0.0})
 print(verdicts.judge("00b", "with 40 % wrong labels the gap is larger than with none", rise))
 
 # %% [markdown]
-# A verdict begins with its name; these two belong to this lesson. Names such as M2 belong to claims, most from research
+# A verdict begins with its name; these two belong to this lesson. Others belong to claims, most from research
 # papers, [listed here](claims.md). With many verdicts some come out by luck, and the list says how
 # many to expect. Your digits may differ a little: [your numbers differ?](your_numbers_differ.md)
 #

@@ -115,8 +115,8 @@ explorers.keep(
 for fraction in (1.0, 0.1):
     new, own = (swept.pooled(part, fraction=fraction) for part in ("test", "train"))
     out = new.confidence >= 0.9
-    print(f"trained on {round(fraction * size.train)}: of 1,000 new scans "
-          f"{1000 * out.double().mean():.0f} go out, {1000 * (out & ~new.correct).double().mean():.0f} of them with a wrong answer")
+    print(f"trained on {round(fraction * size.train)}: of 1,000 new scans {1000 * out.double().mean():.0f} "
+          f"go out, {1000 * (out & ~new.correct).double().mean():.0f} of them with a wrong answer")
     print(f"    on the scans that it learned from: {own.correct.double().mean():.1%} right, "
           f"{own.confidence.mean():.1%} sure")
 
@@ -244,7 +244,7 @@ explorers.Explorer(
 # *Difficulty: medium · importance: high · 8 minutes*
 #
 # Write it, from `probs` (n, K) and `labels` (n,). Return three numbers: lower end, gap, upper end. You will use it
-# again, to audit a network in lesson 17.
+# again in lesson 17.
 
 
 # %%
@@ -306,12 +306,15 @@ for seed in seeds:
 # networks with its 95 % interval. HOLDS: all of the interval lies below 0.
 
 # %% tags=["nbval-check-output"]
-nll = {k: np.array([metrics.nll(*pair) for pair in pairs[k]]) for k in choices}
+def losses(kept):
+    return np.array([metrics.nll(*pair) for pair in pairs[kept]])
+
+
 print(
     verdicts.judge(
         "05l",
         "a fifth of 150 labels kept for T: the NLL is lower than without",
-        nll[choices[2]] - nll[0],
+        losses(choices[2]) - losses(0),
         expect="below",
     )
 )

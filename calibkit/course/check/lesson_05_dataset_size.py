@@ -80,7 +80,8 @@ def _cases() -> dict[str, tuple[Tensor, Tensor]]:
         ),
         Mistake(
             lambda p, y: _interval(_off(p, y).abs(), Z * _error(_off(p, y).abs())),
-            "you took absolute values image by image. The gap is the plain mean of the differences.",
+            "you took absolute values image by image. "
+            "The gap is the plain mean of the differences.",
         ),
         Mistake(
             lambda p, y: _interval(

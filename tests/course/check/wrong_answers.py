@@ -547,7 +547,7 @@ EARLY_STOP = [
 ]
 
 
-def off(p, y):
+def apart(p, y):
     return conf(p) - (p.argmax(1) == y).double()
 
 
@@ -560,16 +560,16 @@ def standard_error(values):
 
 
 GAP_INTERVAL = [
-    (lambda p, y: off(p, y).mean(), "shape"),
-    (lambda p, y: off(p, y), "shape"),
-    (lambda p, y: ends(off(p, y), 1.96 * standard_error(off(p, y)))[::2], "shape"),
-    (lambda p, y: ends(off(p, y), 1.96 * standard_error(off(p, y)))[1:], "shape"),
-    (lambda p, y: ends(off(p, y), 2 * standard_error(off(p, y))), None),
-    (lambda p, y: ends(off(p, y), 1.645 * standard_error(off(p, y))), None),
-    (lambda p, y: ends(100 * off(p, y), 196 * standard_error(off(p, y))), "per cent"),
-    (lambda p, y: ends(off(p, y), 1.96 * off(p, y).std() / (len(y) - 1) ** 0.5), None),
-    (lambda p, y: ends(off(p, y) ** 2, 1.96 * standard_error(off(p, y) ** 2)), None),
-    (lambda p, y: ends(off(p.softmax(1), y), 1.96 * standard_error(off(p, y))), None),
+    (lambda p, y: apart(p, y).mean(), "shape"),
+    (lambda p, y: apart(p, y), "shape"),
+    (lambda p, y: ends(apart(p, y), 1.96 * standard_error(apart(p, y)))[::2], "shape"),
+    (lambda p, y: ends(apart(p, y), 1.96 * standard_error(apart(p, y)))[1:], "shape"),
+    (lambda p, y: ends(apart(p, y), 2 * standard_error(apart(p, y))), None),
+    (lambda p, y: ends(apart(p, y), 1.645 * standard_error(apart(p, y))), None),
+    (lambda p, y: ends(100 * apart(p, y), 196 * standard_error(apart(p, y))), "per cent"),
+    (lambda p, y: ends(apart(p, y), 1.96 * apart(p, y).std() / (len(y) - 1) ** 0.5), None),
+    (lambda p, y: ends(apart(p, y) ** 2, 1.96 * standard_error(apart(p, y) ** 2)), None),
+    (lambda p, y: ends(apart(p.softmax(1), y), 1.96 * standard_error(apart(p, y))), None),
     (lambda p, y: ends(conf(p), 1.96 * standard_error(conf(p))), None),
 ]
 
